@@ -34,7 +34,7 @@ test('who asks for a tool that is not offered is told what is, and how to correc
   await svc('server', 'add', 'silent', '--', process.execPath, '-e', toolless);
   const run = await svc('skill', 'create', 'mistyped', '--tool', 'silent/ech');
   expect(run.stderr).toContain(
-    'See what it offers: svc server show silent. Correct the tools of the skill in a file, and apply it: svc apply FILE.',
+    'List its tools: svc server show silent. Correct the tools of the skill in a file, and apply it: svc apply FILE',
   );
 });
 

@@ -117,7 +117,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(revoked.stdout).toBe('Revoked edge. Agents lose its MCP servers: demo.\n');
     expect(await withNewKey.end()).toBe(3);
     expect(withNewKey.stderr).toMatch(
-      /was revoked\.\nHave a new one issued by who runs the platform: svc runtime register\.\n/,
+      /was revoked\.\nAsk the operator of the platform for a new one: svc runtime register\.\n/,
     );
     expect((await bindings()).map(({ name }: { name: string }) => name)).not.toContain('edge');
   });

@@ -86,7 +86,7 @@ describe('a file with variables', () => {
 
   test('that is not there is named', async () => {
     const run = await start({}, '--variable-file', 'none.env');
-    expect(run.stderr).toContain('--variable-file "none.env" cannot be read: it is not there.');
+    expect(run.stderr).toContain('--variable-file "none.env" cannot be read: it does not exist.');
     expect(run.code).toBe(2);
   });
 

@@ -83,7 +83,7 @@ describe('runtime.sandbox', () => {
     edit(trial.installation, 'dockerSocket: /var/run/docker.sock', `dockerSocket: ${socket}`);
     for (const args of [['config', 'check'], ['up']]) {
       const { code, stderr } = await runSvc(args, { cwd: dir });
-      expect(stderr).toContain(`Docker does not run: there is no socket "${socket}" (runtime.dockerSocket).`);
+      expect(stderr).toContain(`Docker is not running: there is no socket "${socket}" (runtime.dockerSocket).`);
       expect(stderr).toContain('systemctl start docker');
       expect(code).toBe(4);
     }

@@ -2,7 +2,7 @@ import type { ProcessId } from '../contracts/ids.ts';
 import type { GraphqlNeeds } from './graphql/graphql-needs.ts';
 import type { SigningKeys } from './tokens/signing-keys.ts';
 
-/** Everything the backend is made of, built once. Functions name the parts they need: `WithGraph & WithBus`. */
+/** All dependencies of the backend, built once. Functions name the parts they need: `WithGraph & WithBus`. */
 export interface Backend extends GraphqlNeeds {
   /** Version of the program. */
   readonly version: string;

@@ -2,7 +2,7 @@ import { ownVersion } from '../kit/own-version.ts';
 import { whyUnstarted } from '../kit/why-unstarted.ts';
 import { startBackend } from './start.ts';
 
-/** The backend as a process of its own. */
+/** The backend as a separate process. */
 const surroundings = { hub: null, version: ownVersion(), log: process.stdout };
 const service = await startBackend(process.env, surroundings).catch((error: unknown) => {
   process.stderr.write(`${whyUnstarted(error)}\n`);

@@ -15,8 +15,8 @@ import { loadSigningKeys } from './tokens/signing-keys.ts';
 import { createTokenVerifier } from './tokens/verify-token.ts';
 
 /**
- * Builds the backend's context, each dependency once; `open` closes them again in the opposite order. It lies beside `context.ts`, the
- * type, because what is built here knows that type.
+ * Builds the backend's context, each dependency once; `open` closes them in the opposite order. It is separate from
+ * `context.ts`, because the modules built here import that type.
  */
 export async function openBackend(
   config: Config,
@@ -71,7 +71,7 @@ function graphOptions(config: Config): OpenGraphOptions {
   };
 }
 
-/** All of them or none: none where the bus is in this process. */
+/** All seeds or none: none when the bus is in this process. */
 function busSeeds(config: Config): BackendSeeds | undefined {
   const { BUS_CALLOUT_SEED: callout, BUS_SYSTEM_SEED: system, BUS_ISSUER_SEED: issuer } = config;
   if (callout === undefined || system === undefined || issuer === undefined) return undefined;

@@ -1,7 +1,7 @@
 import type { Subscription } from '../kit/bus/bus.ts';
 import type { Backend } from './context.ts';
 
-/** What the backend needs to answer anybody, each by name: `ok`, or what is wrong. */
+/** The state of the backend's dependencies, each by name: `ok`, or the fault. */
 export interface Readiness {
   readonly ready: boolean;
   readonly checks: Readonly<Record<'graph' | 'bus', string>>;
@@ -12,7 +12,7 @@ export interface ReadinessWatch extends Subscription {
 }
 
 const checkDeadlineMs = 2000;
-/** A front asks ten times a second: a graph that has answered lately need not be asked again. */
+/** A proxy asks ten times a second, so a recent answer of the graph is reused. */
 const trustedMs = 1000;
 
 export function watchReadiness({ graph, bus }: Pick<Backend, 'graph' | 'bus'>): ReadinessWatch {

@@ -17,20 +17,20 @@ import { addCrossOrigin } from './http/cross-origin.ts';
 import { addErrors } from './http/http-errors.ts';
 import { watchReadiness } from './readiness.ts';
 
-/** A request must have arrived by then: nobody holds a connection by sending slowly. */
+/** A request must have arrived by then: a slow sender cannot hold a connection. */
 const requestTimeoutMs = 30_000;
-/** A client that reads nothing of its answer keeps its connection no longer than this, and proxies keep an idle one for less. */
+/** A client that does not read its answer keeps its connection no longer than this; proxies keep an idle one for less. */
 const silenceMaxMs = 90_000;
-/** Connections with a good token, and how many of them a user has: a browser opens six, a proxy in front some dozens. */
+/** Connections with a valid token, and the limit of one user: a browser opens six, a proxy some dozens. */
 const connectionsMax = 4096;
 const connectionShares = { user: 512 };
-/** Longer than the front's or any usual proxy's, so that no request meets a connection that is being closed. */
+/** Longer than any usual proxy's, so that no request meets a closing connection. */
 const keepAliveMs = 75_000;
 const serverOptions = { requestTimeout: requestTimeoutMs, keepAliveTimeout: keepAliveMs };
-/** Operations take milliseconds; whoever stops the platform does not wait for the one that hangs. */
+/** Operations take milliseconds; a hanging one does not delay a stop further. */
 const stopDeadlineMs = 5_000;
 
-/** Listens, and returns where. */
+/** Listens, and returns the address. */
 export async function startServer(backend: Backend): Promise<RunningService> {
   const { config } = backend;
   const app = fastify({
@@ -85,7 +85,7 @@ export async function startServer(backend: Backend): Promise<RunningService> {
   };
 }
 
-/** One id follows a request through every log: the caller's, where it is one. */
+/** One id follows a request through every log: the caller's, when valid. */
 function requestIdOf(given: string | readonly string[] | undefined): string {
   return typeof given === 'string' && /^[A-Za-z0-9_-]{8,64}$/.test(given) ? given : randomText(16);
 }

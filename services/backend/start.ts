@@ -19,7 +19,7 @@ export async function startBackend(env: EnvRecord, surroundings: Surroundings): 
   for (const warning of warnings) logger.warn({ warning }, 'ignored a variable');
   const server = await startParts(backend, starting);
   logger.info({ url: server.url }, 'listening');
-  // All of it runs: from here on it ends when told, not with this function.
+  // All parts run: from here on a stop ends them, not this function's end.
   const running = starting.move();
   return {
     url: server.url,
@@ -31,7 +31,7 @@ export async function startBackend(env: EnvRecord, surroundings: Surroundings): 
   };
 }
 
-/** What was started last stops first: nobody is answered by half a backend. */
+/** The part that started last stops first, so that no half backend answers. */
 async function startParts(backend: Backend, started: AsyncDisposableStack): Promise<RunningService> {
   const stopping = (part: Subscription) => part.stop();
   const lastUsed = openLastUsed(backend, backend.config.IDENTITY_KEY_USAGE_THROTTLE_SECONDS * 1000);

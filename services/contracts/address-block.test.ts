@@ -30,7 +30,7 @@ describe('a block', () => {
   test.each([
     ...['10.0.0.1/8', '10.0.0.0/33', '10.0.0.0/', '10.0.0.0/-1', '10.0.0.0/8/8', 'fd00::1/8', '::/129', '10.0.0/8'],
     ...['intranet.example', '10.0.0.1:80', '[::1]', 'http://10.0.0.1', '*', '', ' 10.0.0.1', 'fe80::1%eth0'],
-  ])('"%s" is none', (text) => expect(parseAddressBlock(text)).toBeNull());
+  ])('"%s" is not one', (text) => expect(parseAddressBlock(text)).toBeNull());
 
   test.each([
     ['172.16.0.0/12', '172.31.255.255', true],
@@ -42,7 +42,7 @@ describe('a block', () => {
     ['fc00::/7', 'fe00::1', false],
     ['10.0.0.1', '10.0.0.1', true],
     ['10.0.0.1', '10.0.0.2', false],
-  ])('%s holds %s: %s', (block, address, isHeld) => {
+  ])('%s contains %s: %s', (block, address, isHeld) => {
     const [parsed, bytes] = [parseAddressBlock(block), parseAddress(address)];
     expect(parsed !== null && bytes !== null && isInBlock(bytes, parsed)).toBe(isHeld);
   });

@@ -1,4 +1,7 @@
-/** A block of IP addresses in the notation of RFC 4632 §3.1 and RFC 4291 §2.3; one address is a block of its whole length. */
+/**
+ * A block of IP addresses in the notation of RFC 4632 §3.1 and RFC 4291 §2.3; a single address is a block of its full
+ * length.
+ */
 export interface AddressBlock {
   readonly bytes: AddressBytes;
   readonly prefix: number;
@@ -7,7 +10,7 @@ export interface AddressBlock {
 /** The 4 bytes of an IPv4 address or the 16 of an IPv6 address. */
 export type AddressBytes = readonly number[];
 
-/** Null where the text is no address, no block, or a block with bits beyond its prefix, which is a mistake more often than not. */
+/** Null when the text is not an address or block, or a block with bits beyond its prefix, which is usually a mistake. */
 export function parseAddressBlock(text: string): AddressBlock | null {
   const [, address = '', length] = /^([0-9a-fA-F:.]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   const bytes = parseAddress(address);
@@ -17,7 +20,10 @@ export function parseAddressBlock(text: string): AddressBlock | null {
   return isWhole ? { bytes, prefix } : null;
 }
 
-/** Null where the text is no address. A zone (RFC 4007 §11) says by which interface an address is reached, and is no part of it. */
+/**
+ * Null when the text is not an address. A zone (RFC 4007 §11) names the interface that reaches an address, and is no
+ * part of it.
+ */
 export function parseAddress(text: string): AddressBytes | null {
   const [address = ''] = text.split('%', 1);
   return address.includes(':') ? parseIpv6(address) : parseIpv4(address);
@@ -30,7 +36,7 @@ function parseIpv4(address: string): AddressBytes | null {
   return isAddress ? parts.map(Number) : null;
 }
 
-/** URLs have a shortest form of IPv6 addresses (RFC 5952), without the dotted notation of their last 32 bits. */
+/** URLs write IPv6 addresses in their shortest form (RFC 5952), without a dotted notation of the last 32 bits. */
 function parseIpv6(address: string): AddressBytes | null {
   if (!/^[0-9a-fA-F:.]+$/.test(address) || !URL.canParse(`http://[${address}]`)) return null;
   const shortest = new URL(`http://[${address}]`).hostname.slice(1, -1);

@@ -3,10 +3,9 @@ import { health, reason, serverStatus } from './bus/messages.ts';
 import { id } from './id-schema.ts';
 
 /**
- * What remote-mcp knows of a workspace: `GET {backend}/internal/catalogue/<workspace>` answers it as lines of JSON
- * (application/x-ndjson), one entry a line, `head` first and `end` last, with an entity tag over both versions.
- * Lines, because ten thousand tools are then read in slices and nothing blocks calls meanwhile; a pull without `end` is
- * incomplete and thrown away. With `?snapshot` it is never incomplete, and costs the backend more.
+ * remote-mcp's view of a workspace. `GET {backend}/internal/catalogue/<workspace>` answers lines of JSON
+ * (application/x-ndjson), `head` first and `end` last, with an entity tag over both versions. A pull without `end` is
+ * incomplete and discarded; with `?snapshot` it is never incomplete, and costs the backend more.
  */
 
 export const catalogueEntry = z.discriminatedUnion('entry', [
@@ -26,20 +25,20 @@ export const catalogueEntry = z.discriminatedUnion('entry', [
     health,
     reason: reason.nullable(),
     nextRetryAt: z.number().nullable(),
-    /** Names of the runtimes it is bound to; none: the platform's own run it. */
+    /** Names of the runtimes it is bound to; empty: the platform's own run it. */
     runtimes: z.array(z.string()),
-    /** Processes in which it is Connected: where calls can go. */
+    /** Processes in which it is Connected: possible destinations of calls. */
     processes: z.array(z.object({ runtime: id('runtime'), process: z.string() })),
   }),
   z.object({
     entry: z.literal('tool'),
     id: id('tool'),
     mcpServer: id('mcpServer'),
-    /** As the agent calls it: given once, unique in the workspace. */
+    /** The agent's name for the tool: unique in the workspace, never changed. */
     name: z.string(),
-    /** As the MCP server calls it. */
+    /** The MCP server's name for the tool. */
     originalName: z.string(),
-    /** The MCP server's own description of it, as JSON text; its name is replaced by `name` when listed. */
+    /** The MCP server's description of the tool, as JSON text; `name` replaces its name in lists. */
     definition: z.string(),
   }),
   z.object({
@@ -49,10 +48,10 @@ export const catalogueEntry = z.discriminatedUnion('entry', [
     description: z.string(),
     instructions: z.string(),
     tools: z.array(id('tool')),
-    /** Tools a skill asks for that its MCP servers don't offer now, as MCPSERVER/TOOL. */
+    /** Tools of the skill that its MCP servers do not offer now, as MCPSERVER/TOOL. */
     missingTools: z.array(z.string()),
     mcpServers: z.array(id('mcpServer')),
-    /** In the order of their paths. An older backend knows of none. */
+    /** In the order of their paths. Absent from older backends. */
     files: z.array(z.object({ id: id('file'), path: z.string(), sizeBytes: z.number().int() })).default([]),
   }),
   z.object({
@@ -68,7 +67,7 @@ export const catalogueEntry = z.discriminatedUnion('entry', [
 export type CatalogueEntry = z.infer<typeof catalogueEntry>;
 
 export const cataloguePath = '/internal/catalogue';
-/** remote-mcp takes no more: it holds all of it in memory, and so does the backend with `?snapshot`. */
+/** Largest catalogue: remote-mcp holds all of it in memory, and so does the backend with `?snapshot`. */
 export const catalogueMaxBytes = 256 * 1024 * 1024;
 /** `GET {backend}/internal/files/<workspace>/<file>` answers the bytes of a file, or a range of them. */
 export const internalFilesPath = '/internal/files';

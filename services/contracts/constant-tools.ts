@@ -1,4 +1,7 @@
-/** Names of the tools that remote-mcp itself offers to every agent: no tool of an MCP server is given one of them. */
+/**
+ * Names of the tools that remote-mcp itself offers to every agent: reserved, so that no tool of an MCP server gets one
+ * of them.
+ */
 export const constantTools = {
   listSkills: 'list_skills',
   loadSkill: 'load_skill',

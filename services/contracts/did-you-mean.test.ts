@@ -3,13 +3,13 @@ import { nearest } from './did-you-mean.ts';
 
 const words = ['ports', 'publicUrls', 'runtime', 'remote-mcp'];
 
-test('finds what was meant through typos and swapped letters', () => {
+test('finds the intended word through typos and swapped letters', () => {
   expect(nearest('prots', words)).toBe('ports');
   expect(nearest('publicurls', words)).toBe('publicUrls');
   expect(nearest('remotemcp', words)).toBe('remote-mcp');
 });
 
-test('says nothing where nothing is near', () => {
+test('returns null when no word is near', () => {
   expect(nearest('quux', words)).toBeNull();
   expect(nearest('', words)).toBeNull();
   expect(nearest('x', [])).toBeNull();

@@ -1,4 +1,4 @@
-/** The candidate that a mistyped word was probably meant to be, or null where none is near. */
+/** The candidate that a mistyped word was probably meant to be, or null when none is near. */
 export function nearest(word: string, candidates: Iterable<string>): string | null {
   const limit = Math.max(1, Math.floor(word.length / 3));
   const ranked = [...candidates]
@@ -8,7 +8,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | nu
   return ranked[0]?.candidate ?? null;
 }
 
-/** A sentence to append to the complaint about an unknown word: the likely one, else all of them. */
+/** A sentence to append to an error about an unknown word: the likely one, else all known ones. */
 export function suggestion(word: string, candidates: readonly string[]): string {
   const likely = nearest(word, candidates);
   return likely === null ? `Known here: ${candidates.join(', ')}.` : `Did you mean "${likely}"?`;

@@ -2,7 +2,7 @@ import { SvcError } from './errors.ts';
 
 declare const brand: unique symbol;
 
-/** What bytes are known by: their sha256, as 64 hexadecimal digits. */
+/** The sha256 of bytes, as 64 hexadecimal digits: the bytes' name. */
 export type Digest = string & { readonly [brand]: 'digest' };
 
 export function findDigest(text: string): Digest | null {
@@ -14,6 +14,6 @@ export function parseDigest(text: string): Digest {
   if (digest !== null) return digest;
   throw new SvcError(
     'invalid_input',
-    `"${text.slice(0, 80)}" is no digest: it must be sha256 in 64 digits of 0-9 and a-f.`,
+    `"${text.slice(0, 80)}" is not a digest: it must be sha256 in 64 digits of 0-9 and a-f.`,
   );
 }

@@ -5,9 +5,9 @@ const failed = (code: string | undefined, message = 'failed') =>
   Object.assign(new Error(message), code === undefined ? {} : { code });
 
 test.each([
-  [failed('EACCES'), 'forbidden', /does not let you in at its socket "s"/, /usermod -aG docker/],
-  [failed('ENOENT'), 'unavailable', /does not run: there is no socket "s"/, /start docker/],
-  [failed('ECONNREFUSED'), 'unavailable', /is stopped: nobody listens/, /start docker/],
+  [failed('EACCES'), 'forbidden', /denies access to its socket "s"/, /usermod -aG docker/],
+  [failed('ENOENT'), 'unavailable', /is not running: there is no socket "s"/, /start docker/],
+  [failed('ECONNREFUSED'), 'unavailable', /is stopped: .* refuses connections/, /start docker/],
   [failed('ETIMEDOUT'), 'unavailable', /did not answer in time/, /docker info/],
   [
     failed(undefined, '(HTTP code 500) server error - write /data/link: no space left on device. '),
@@ -18,10 +18,10 @@ test.each([
   [
     failed(undefined, '(HTTP code 500) server error - something else. '),
     'unavailable',
-    /as it should: something else$/,
+    /gives an unexpected answer: something else$/,
     /docker info/,
   ],
-])('%s is told with what mends it', (error, code, what, repair) => {
+])('%s is reported with its repair', (error, code, what, repair) => {
   const told = explainDocker(error, '"s"');
   expect(told.code).toBe(code);
   expect(told.what).toMatch(what);

@@ -1,11 +1,11 @@
 /**
- * A service that is stopped takes nothing new, and what is under way has this long to end: agents give up after a minute, and most calls take
- * seconds. Whoever ends its process waits a little longer than that.
+ * A stopped service takes no new work, and running work has this long to end: agents give up after a minute, and most
+ * calls take seconds. The owner of its process waits a little longer before it kills it.
  */
 export const drainMs = 30_000;
 
 /**
- * How often a front looks whether a remote-mcp is ready. One that is stopped, and was looked at, goes on until the front has seen it and what was on
- * its way has come.
+ * How often a proxy checks whether a remote-mcp is ready. A stopped remote-mcp continues until the proxy has seen it
+ * and requests in transit have arrived.
  */
 export const frontLooksEveryMs = 100;

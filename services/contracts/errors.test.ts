@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { errorCodes, isErrorCode, SvcError, toSvcError } from './errors.ts';
 
-it('an expected error says code, message and hint, and keeps its cause to itself', () => {
+it('an expected error has a code, message and hint, and does not show its cause', () => {
   const cause = new Error('inside');
   const error = new SvcError('conflict', 'The name "a" is taken.', { hint: 'Choose another.', cause });
   expect(error).toBeInstanceOf(Error);
@@ -31,7 +31,7 @@ it('the codes are these and no other', () => {
   for (const other of ['', 'toString', 'Internal', 404, null, undefined, {}]) expect(isErrorCode(other)).toBe(false);
 });
 
-it('an expected error stays what it is', () => {
+it('an expected error stays unchanged', () => {
   const error = new SvcError('not_found', 'a');
   expect(toSvcError(error)).toBe(error);
 });
@@ -44,7 +44,7 @@ it('an aborted wait is cancelled, not a bug', () => {
 });
 
 it.each([new TypeError('secret detail'), 'secret detail', undefined, null, { message: 'secret detail' }])(
-  'the bug %j becomes internal, and its text stays inside',
+  'the bug %j becomes internal, and its text is not shown',
   (thrown) => {
     const error = toSvcError(thrown);
     expect(error.code).toBe('internal');

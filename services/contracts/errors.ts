@@ -1,6 +1,9 @@
 import { withoutKeys } from './keys.ts';
 
-/** The closed set of error codes. Every outlet (HTTP, bus, JSON-RPC, GraphQL, terminal) maps all of them in one total table. */
+/**
+ * The closed set of error codes. Every outlet (HTTP, bus, JSON-RPC, GraphQL, terminal) maps all of them in one total
+ * table.
+ */
 export const errorCodes = [
   'invalid_input',
   'unauthenticated',
@@ -19,15 +22,15 @@ export const errorCodes = [
 export type ErrorCode = (typeof errorCodes)[number];
 
 export interface SvcErrorOptions {
-  /** What to do next: a command to run, a setting to change. */
+  /** The next action: a command to run, a setting to change. */
   readonly hint?: string;
-  /** Kept for the log; never leaves the process. */
+  /** For the log; never leaves the process. */
   readonly cause?: unknown;
 }
 
 /**
- * An expected failure: it has a code, says what failed and by which rule, and may be shown to whoever asked. Messages quote what was given,
- * and a key may stand in any wrong place: none is ever repeated.
+ * An expected failure: a code and a message that may be shown to the caller. Messages quote the input with keys
+ * removed, because a key may be typed in any wrong place.
  */
 export class SvcError extends Error {
   readonly code: ErrorCode;
@@ -45,7 +48,7 @@ export function isErrorCode(value: unknown): value is ErrorCode {
   return errorCodes.some((code) => code === value);
 }
 
-/** Whatever was thrown, as an expected error: a bug becomes `internal` and its text stays inside, as the cause. */
+/** Converts anything thrown into an expected error: a bug becomes `internal`, and its text stays inside as the cause. */
 export function toSvcError(thrown: unknown): SvcError {
   if (thrown instanceof SvcError) return thrown;
   if (thrown instanceof Error && thrown.name === 'AbortError') {

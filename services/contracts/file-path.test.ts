@@ -26,10 +26,10 @@ test.each([
   ['C:\\a', /separated by \//],
   [' a', /begin or end with a space/],
   ['a/b ', /begin or end with a space/],
-  ['a\0', /nobody sees/],
-  ['a\u202eb', /nobody sees/],
-  ['a\u2028b', /nobody sees/],
-  ['\ud800', /nobody sees/],
+  ['a\0', /invisible characters/],
+  ['a\u202eb', /invisible characters/],
+  ['a\u2028b', /invisible characters/],
+  ['\ud800', /invisible characters/],
   ['x'.repeat(256), /longer than 255 bytes/],
   ['é'.repeat(128), /longer than 255 bytes/],
   ['skill.md', /SKILL.md is the skill itself/],
@@ -37,6 +37,6 @@ test.each([
   expect(() => parseFilePath(path)).toThrow(why);
 });
 
-test('is the same however its letters are composed', () => {
+test('is the same in every Unicode composition', () => {
   expect(parseFilePath('e\u0301')).toBe('\u00e9');
 });

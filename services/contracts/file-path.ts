@@ -1,24 +1,28 @@
 import { SvcError } from './errors.ts';
 
-/** As file systems have it, and short enough for every place that shows it. */
+/** The limit of file systems, and short enough to show anywhere. */
 export const filePathMaxBytes = 255;
 
 /**
- * The path of a file in its skill, as it is kept: relative, with `/` between its parts. It must lead nowhere else wherever somebody writes the
- * file down, and look like what it is.
+ * Checks and normalises the path of a file in its skill: relative, with `/` between its parts. It must not escape a
+ * folder on any system, and must show every character.
  */
 export function parseFilePath(text: string): string {
   const path = text.normalize('NFC');
   const why = whyNot(path);
   if (why === null) return path;
-  throw new SvcError('invalid_input', `${JSON.stringify(text.slice(0, 80))} is no path of a file in a skill: ${why}.`, {
-    hint: 'Such as: references/forms.md',
-  });
+  throw new SvcError(
+    'invalid_input',
+    `${JSON.stringify(text.slice(0, 80))} is not a path of a file in a skill: ${why}.`,
+    {
+      hint: 'Example: references/forms.md',
+    },
+  );
 }
 
 function whyNot(path: string): string | null {
   if (path === '') return 'it is empty';
-  if (!path.isWellFormed() || hidden.test(path)) return 'it holds characters that nobody sees';
+  if (!path.isWellFormed() || hidden.test(path)) return 'it holds invisible characters';
   if (new TextEncoder().encode(path).byteLength > filePathMaxBytes)
     return `it is longer than ${filePathMaxBytes} bytes`;
   if (path.includes('\\')) return 'its parts must be separated by /';
@@ -30,5 +34,5 @@ function whyNot(path: string): string | null {
   return null;
 }
 
-/** Controls, and marks that turn or hide what stands beside them. */
+/** Controls, and marks that turn or hide the text beside them. */
 const hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]/u;

@@ -30,9 +30,9 @@ const hidden: Readonly<Record<string, string>> = {
 };
 
 describe.each(Object.entries(hidden))('%s', (_, character) => {
-  test('is seen as a sign', () => expect(withoutHidden(`a${character}b`)).toBe('a\ufffdb'));
+  test('is shown as a sign', () => expect(withoutHidden(`a${character}b`)).toBe('a\ufffdb'));
 
-  test('is escaped in JSON, which says the same', () => {
+  test('is escaped in JSON with the same meaning', () => {
     const text = `a${character}b`;
     const escaped = escapeHidden(JSON.stringify({ [text]: text }));
     expect(escaped).toMatch(/^[\x20-\x7e]+$/);
@@ -41,7 +41,7 @@ describe.each(Object.entries(hidden))('%s', (_, character) => {
 });
 
 test.each(['line\nbreak\tand tab', 'ä€漢字 العربية', '👩‍👩‍👧 ❤️', 'می‌خواهم', '葛\ufe00', '\ufffd'])(
-  '%j stays as it is',
+  '%j stays unchanged',
   (text) => {
     expect(withoutHidden(text)).toBe(text);
     expect(escapeHidden(text)).toBe(text);

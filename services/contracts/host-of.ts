@@ -1,4 +1,4 @@
-/** The host that an address names, without the brackets around an IPv6 address, which no socket and no certificate knows. */
+/** The host of an address, without the brackets around an IPv6 address, which sockets and certificates do not accept. */
 export function hostOf(address: string): string {
   return new URL(address.replace(/^(\w+:\/\/)?/, 'http://')).hostname.replace(/^\[|\]$/g, '');
 }

@@ -18,7 +18,7 @@ import {
 const kinds = Object.keys(idPrefixes).filter((kind): kind is IdKind => kind in idPrefixes);
 
 describe.each(kinds)('the id of a %s', (kind) => {
-  it('starts with what it names and is parsed as that and nothing else', () => {
+  it("starts with its kind's prefix and is parsed as that kind only", () => {
     const id = newId(kind);
     expect(id).toMatch(new RegExp(`^${idPrefixes[kind]}_[0-9A-Za-z]{24}$`));
     expect(parseId(kind, id)).toBe(id);
@@ -42,7 +42,7 @@ describe.each(kinds)('the id of a %s', (kind) => {
 });
 
 describe('ids', () => {
-  it('have a prefix of their own each', () => {
+  it('have a different prefix for each kind', () => {
     expect(new Set(Object.values(idPrefixes)).size).toBe(kinds.length);
   });
 
@@ -52,13 +52,13 @@ describe('ids', () => {
     expect([...ids].sort()).toEqual(ids);
   });
 
-  it('made at the same moment differ, and are in the order in which they were made', () => {
+  it('of the same moment differ, and are in the order of their creation', () => {
     const ids = Array.from({ length: 5000 }, () => newId('role', 1));
     expect(new Set(ids).size).toBe(5000);
     expect([...ids].sort()).toEqual(ids);
   });
 
-  it('are refused in words that name the kind and do not repeat a long text', () => {
+  it('are refused with the kind in the message, without a long text', () => {
     expect(() => parseId('role', 'x'.repeat(5000))).toThrow(
       expect.objectContaining({ code: 'invalid_input', message: expect.stringMatching(/^.{1,200}$/) }),
     );
@@ -69,28 +69,28 @@ describe('ids', () => {
     expect(idSchema('role').safeParse(value).success).toBe(false);
   });
 
-  it('and names of processes and sessions hold no dot, so that each is one token of a subject', () => {
+  it('and names of processes and sessions contain no dot, so that each is one token of a subject', () => {
     expect(subjects.call(newId('runtime'), newProcessId()).split('.')).toHaveLength(5);
     expect(subjects.session(newSessionId()).split('.')).toHaveLength(3);
   });
 });
 
 describe('names of processes and sessions', () => {
-  it('are found again', () => {
+  it('are parsed again', () => {
     const [process, session] = [newProcessId(), newSessionId()];
     expect(findProcessId(process)).toBe(process);
     expect(findSessionId(session)).toBe(session);
   });
 
   it.each(['', 'p', 'p0123456789', 'p012345678901', 'q01234567890', 'p0123456789.', 'p01234567890\n'])(
-    '%j is no process',
+    '%j is not a process',
     (text) => {
       expect(findProcessId(text)).toBeNull();
     },
   );
 
   it.each(['', '0'.repeat(31), '0'.repeat(33), `${'0'.repeat(31)}.`, `${'0'.repeat(32)}\n`, `${'0'.repeat(31)}ü`])(
-    '%j is no session',
+    '%j is not a session',
     (text) => {
       expect(findSessionId(text)).toBeNull();
     },
@@ -98,7 +98,7 @@ describe('names of processes and sessions', () => {
 });
 
 describe('random text', () => {
-  it('has the length asked for and every letter and digit about equally often', () => {
+  it('has the requested length and every letter and digit about equally often', () => {
     expect(randomText(0)).toBe('');
     const counts = new Map<string, number>();
     const text = Array.from({ length: 10 }, () => randomText(62_000)).join('');

@@ -3,7 +3,7 @@ import { SvcError } from './errors.ts';
 declare const brand: unique symbol;
 type Brand<Name extends string> = string & { readonly [brand]: Name };
 
-/** What each kind of id starts with: an id says what it names wherever it turns up. */
+/** The prefix of each kind of id, so that an id names its kind everywhere. */
 export const idPrefixes = {
   workspace: 'wsp',
   user: 'usr',
@@ -36,7 +36,7 @@ export type KeyId = Id<'key'>;
 export type FileId = Id<'file'>;
 export type RuntimeId = Id<'runtime'>;
 
-/** One process of a service, for as long as it lives. */
+/** One process of a service, for its lifetime. */
 export type ProcessId = Brand<'process'>;
 /** A session of an agent with remote-mcp. */
 export type SessionId = Brand<'session'>;
@@ -51,8 +51,8 @@ const bodyShape = new RegExp(`^[0-9A-Za-z]{${timeLength + turnLength + randomLen
 let latest = { time: 0, turn: 0 };
 
 /**
- * Ids begin with their time and their turn within it, so that what is made together lies together in an index,
- * in the order in which it was made; and end in random letters, so that no two processes make the same.
+ * Ids begin with their time and a counter, so that records are indexed in the order of their creation. They end in
+ * random letters, so that no two processes make the same id.
  */
 export function newId<Kind extends IdKind>(kind: Kind, time: number = Date.now()): Id<Kind> {
   latest = { time, turn: time === latest.time ? latest.turn + 1 : 0 };
@@ -63,7 +63,7 @@ export function newProcessId(): ProcessId {
   return `p${randomText(processLength)}` as ProcessId;
 }
 
-/** The process id that bytes stand for; of 32 random ones each id is as likely as any other. */
+/** The process id for some bytes; from 32 random bytes every id is equally likely. */
 export function processIdFrom(bytes: Uint8Array): ProcessId {
   let rest = BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
   let text = '';
@@ -74,7 +74,7 @@ export function processIdFrom(bytes: Uint8Array): ProcessId {
   return `p${text}` as ProcessId;
 }
 
-/** 190 random bits; visible ASCII only, as the Streamable HTTP transport asks (2025-11-25, "Session Management"). */
+/** 190 random bits; visible ASCII only, as the Streamable HTTP transport requires (2025-11-25, "Session Management"). */
 export function newSessionId(): SessionId {
   return randomText(32) as SessionId;
 }
@@ -113,7 +113,7 @@ function digits(number: number, length: number): string {
   return text;
 }
 
-/** Random letters and digits; bytes of 248 and more are thrown away because 256 is no multiple of 62. */
+/** Random letters and digits; bytes of 248 and more are discarded because 256 is not a multiple of 62. */
 export function randomText(length: number): string {
   let text = '';
   while (text.length < length) {

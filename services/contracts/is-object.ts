@@ -1,4 +1,4 @@
-/** Of parsed JSON or YAML: an object with names, which is neither null nor an array. */
+/** Whether parsed JSON or YAML is an object with names, neither null nor an array. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -10,7 +10,7 @@ describe('a new key', () => {
     expect(newKey(kind).reveal()).toMatch(new RegExp(`^${keyPrefixes[kind]}[0-9A-Za-z]{49}$`));
   });
 
-  it.each(kinds)('of kind %s is parsed as what it is', (kind) => {
+  it.each(kinds)('of kind %s is parsed as that kind', (kind) => {
     for (let i = 0; i < 100; i++) {
       const key = newKey(kind).reveal();
       const parsed = parseKey(key);
@@ -29,7 +29,7 @@ describe('a new key', () => {
   });
 });
 
-describe('what is no key is refused from its text alone:', () => {
+describe('a text that is not a key is refused by its form:', () => {
   it.each([
     ['nothing', '', 'missing'],
     ['a workspace key', 'WSK_0123456789', 'retired'],
@@ -63,7 +63,7 @@ describe('what is no key is refused from its text alone:', () => {
     }
   });
 
-  it('two neighbouring characters changed round', () => {
+  it('two swapped neighbouring characters', () => {
     for (let at = keyPrefixes.user.length; at < good.length - 1; at++) {
       const swapped = good.slice(0, at) + good.charAt(at + 1) + good.charAt(at) + good.slice(at + 2);
       if (swapped !== good) expect(parseKey(swapped), `at ${at}`).toEqual({ ok: false, refusal: 'checksum' });
@@ -91,7 +91,7 @@ describe('a hint', () => {
   });
 });
 
-describe('a text that holds keys', () => {
+describe('a text with keys in it', () => {
   const retired = `WSK_${good.slice(4)}`;
   it.each([
     ['one in quotes', `"${good}" is not an id.`, '"SVA_…" is not an id.'],
@@ -110,7 +110,7 @@ describe('a text that holds keys', () => {
     'srv_0Abc1USKdefghijklmnopqr',
     'USK keys arrive by svc keys import.',
     'A key starts with SVA_….',
-  ])('stays as it is without one: %s', (text) => {
+  ])('stays unchanged without one: %s', (text) => {
     expect(withoutKeys(text)).toBe(text);
   });
 });

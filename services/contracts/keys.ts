@@ -1,9 +1,9 @@
 import { Secret } from './secret.ts';
 
-/** What a key is for. `legacy` keys (USK) are user keys of older installations: accepted, never newly issued. */
+/** The kind of a key. `legacy` keys (USK) are user keys of older installations: accepted, never issued. */
 export type KeyKind = 'user' | 'legacy' | 'runtime' | 'system';
 
-/** Why a text is not a key, decided from the text alone, before any lookup. */
+/** Why a text is not a key, decided from the text alone, before any look-up. */
 export type KeyRefusal = 'missing' | 'retired' | 'unknown_prefix' | 'malformed' | 'checksum';
 
 export type ParsedKey =
@@ -19,9 +19,9 @@ const secretBytes = 32;
 const secretLength = 43; // 62^43 > 2^256
 const checksumLength = 6; // 62^6 > 2^32
 const legacyLengthMax = 512;
-const hintedLengthMin = 16; // of a shorter text, four characters would be too much
+const hintedLengthMin = 16; // four characters of a shorter text would reveal too much
 
-/** A new key: prefix, 32 random bytes, and a checksum, so that a typo is refused without a lookup. */
+/** A new key: prefix, 32 random bytes, and a checksum, so that a typo is refused without a look-up. */
 export function newKey(kind: keyof typeof keyPrefixes): Secret {
   const bytes = crypto.getRandomValues(new Uint8Array(secretBytes));
   let number = 0n;
@@ -44,17 +44,19 @@ export function parseKey(text: string): ParsedKey {
   return refused('unknown_prefix');
 }
 
-/** How a key is shown after it was created: enough to tell it from others, useless to anyone else. */
+/** The form in which a created key is shown: enough to recognise it, useless to an attacker. */
 export function keyHint(text: string): string {
   const prefix = /^[A-Z]{3}_?/.exec(text)?.[0] ?? '';
   const shown = text.length - prefix.length >= hintedLengthMin ? text.slice(-4) : '';
   return `${prefix}…${shown}`;
 }
 
-/** Whatever looks like a key, or like the beginning of one that was cut short. Of an older key any visible character may be a part. */
+/**
+ * Texts that look like a key, or like the beginning of a truncated one. An older key may contain any visible character.
+ */
 const keyLike = /((?:SVA|RTK|SYK|WSK)_)[0-9A-Za-z_-]{6,}|(?<![0-9A-Za-z])(USK)[\x21-\x7e]{6,}[0-9A-Za-z]/g;
 
-/** The text without the keys in it: of each the prefix is left, which says what stood there. */
+/** The text without its keys: only the prefix of each is left. */
 export function withoutKeys(text: string): string {
   return text.replace(keyLike, (_key, prefix: string | undefined, older: string | undefined) => `${prefix ?? older}…`);
 }

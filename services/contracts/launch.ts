@@ -1,7 +1,7 @@
 import { type Launch, launch as launchParser } from './bus/messages.ts';
 import { launchMaxBytes, settingsMax } from './workspace-limits.ts';
 
-/** A launch as a caller gives it: either `command` or `url`, with what belongs to it. */
+/** A launch as a caller gives it: either `command` or `url`, each with its settings. */
 export interface LaunchInput {
   readonly command?: string | null | undefined;
   readonly args?: readonly string[] | null | undefined;
@@ -17,7 +17,7 @@ export interface Setting {
 }
 
 export interface LaunchProblem {
-  /** Which part of the launch it is about. */
+  /** The part of the launch with the problem. */
   readonly path: readonly (string | number)[];
   /** Never repeats the value of a variable or a header, which may be secret. */
   readonly message: string;
@@ -27,7 +27,7 @@ export type CheckedLaunch =
   | { readonly ok: true; readonly launch: Launch }
   | { readonly ok: false; readonly problems: readonly LaunchProblem[] };
 
-/** The launch as it is kept, or everything that is wrong with it. */
+/** The launch in its stored form, or all its problems. */
 export function checkLaunch(input: LaunchInput): CheckedLaunch {
   const { command, url } = input;
   const problems: LaunchProblem[] = [];
@@ -73,11 +73,11 @@ function problemOfUrl(text: string): string | null {
   if (!URL.canParse(text)) return `"url" is "${withoutCredentials(text).slice(0, 200)}": it must be a full URL`;
   const { protocol, username, password } = new URL(text);
   if (protocol !== 'http:' && protocol !== 'https:') return `"url" starts with "${protocol}": use http or https`;
-  // A URL is shown to people; a password inside would be too.
+  // A URL is shown to people, and so would a password inside it be.
   return username === '' && password === '' ? null : '"url" must not hold a user or password: send them as a header';
 }
 
-/** Of what is not even a URL, too: a password in it would be shown with the mistake. */
+/** Also for a malformed URL: the error would show a password in it. */
 function withoutCredentials(text: string): string {
   return text.replace(/[^/]*@/, '…@');
 }
@@ -94,12 +94,11 @@ function readSettings(
   for (const { name, value } of settings) {
     const complain = (message: string) => problems.push({ path: [field, name], message });
     const key = keyOf(name);
-    if (!isName(name)) complain(`"${name.slice(0, 80)}" in "${field}" is no name: it must be ${rule}`);
+    if (!isName(name)) complain(`"${name.slice(0, 80)}" in "${field}" is not a valid name: it must be ${rule}`);
     else if (field === 'headers' && isTransportHeader(name))
       complain(`"${name}" in "headers" belongs to the connection: the runtime sets it, so leave it out`);
     else if (seen.has(key)) complain(`"${name}" is in "${field}" twice`);
-    if (!isValue(value))
-      complain(`the value of "${name.slice(0, 80)}" in "${field}" holds a character it may not hold`);
+    if (!isValue(value)) complain(`the value of "${name.slice(0, 80)}" in "${field}" holds a forbidden character`);
     seen.set(key, value);
   }
   return Object.fromEntries(seen);
@@ -114,8 +113,8 @@ interface SettingRules {
 }
 
 /**
- * Headers of the connection and of proxies (RFC 9110 §7.6.1, §11.7), and those that decide where a request ends or to whom it goes. The
- * transport sets them; a second value would make one request look like two.
+ * Headers of the connection and of proxies (RFC 9110 §7.6.1, §11.7), and those that decide where a request ends or
+ * where it goes. The transport sets them; a second value would make one request look like two.
  */
 export function isTransportHeader(name: string): boolean {
   const key = name.toLowerCase();
@@ -158,7 +157,7 @@ function checkSizes(launch: Launch): CheckedLaunch {
   return { ok: false, problems };
 }
 
-/** Not a rule of the parser: launches that were stored before must still be read. */
+/** Not a rule of the parser, because launches that were stored earlier must stay readable. */
 function tooManySettings(launch: Launch): readonly LaunchProblem[] {
   const [field, settings] = launch.kind === 'child' ? ['env', launch.env] : ['headers', launch.headers];
   const count = Object.keys(settings).length;

@@ -1,7 +1,10 @@
 import { SvcError } from './errors.ts';
 import { findId, type IdKind, idPrefixes } from './ids.ts';
 
-/** What people call things. One rule a kind, so that a name fits wherever it turns up: in URLs, tool names, tables and prompts. */
+/**
+ * Rules for names that people give. One rule for each kind, so that a name fits in URLs, tool names, tables and
+ * prompts.
+ */
 const rules = {
   workspace: shown('a workspace'),
   role: shown('a role'),
@@ -13,7 +16,7 @@ const rules = {
     pattern: /^(?=.{1,64}$)[a-z0-9]+(-[a-z0-9]+)*$/,
     rule: '1 to 64 of a-z, 0-9 and single hyphens between them',
   },
-  /** Part of the tool names agents see (SERVER_TOOL), which are at most 64 long. */
+  /** Part of the tool names that agents see (SERVER_TOOL), which are at most 64 long. */
   mcpServer: { of: 'an MCP server', pattern: /^[a-zA-Z0-9_-]{1,32}$/, rule: '1 to 32 of a-z, A-Z, 0-9, _ and -' },
 } as const satisfies Record<string, NameRule>;
 
@@ -25,15 +28,15 @@ interface NameRule {
   readonly rule: string;
 }
 
-/** A name as it is kept: without spaces around it. */
+/** A name in its stored form: without spaces around it. */
 export function parseName(kind: NameKind, text: string): string {
   const { of, pattern, rule } = rules[kind];
   const name = text.trim();
   if (!pattern.test(name)) {
-    throw new SvcError('invalid_input', `"${name.slice(0, 80)}" is no name for ${of}: it must be ${rule}.`);
+    throw new SvcError('invalid_input', `"${name.slice(0, 80)}" is not a valid name for ${of}: it must be ${rule}.`);
   }
   if (looksLikeId(name)) {
-    throw new SvcError('invalid_input', `"${name}" is no name for ${of}: it looks like an id.`);
+    throw new SvcError('invalid_input', `"${name}" is not a valid name for ${of}: it looks like an id.`);
   }
   return name;
 }
@@ -57,7 +60,7 @@ function shown(of: string): NameRule {
   };
 }
 
-/** Where a name or an id may be given, no name may be taken for an id. */
+/** A name must not look like an id, because callers may give either. */
 function looksLikeId(name: string): boolean {
   return kinds.some((kind) => findId(kind, name) !== null);
 }

@@ -132,7 +132,7 @@ describe('a secret in a word is found and not shown', () => {
   });
 });
 
-/** As people add them, and as the documentation of these servers says. */
+/** As people add them, and as these servers' documentation says. */
 const ordinary = `
 npx -y @modelcontextprotocol/server-everything
 npx -y @modelcontextprotocol/server-filesystem ./docs /srv/me/projects
@@ -195,7 +195,7 @@ ssh -i ~/.ssh/id_ed25519 host mcp-server --key-file=/etc/key
 
 test('there are fifty ordinary commands', () => expect(ordinary.length).toBeGreaterThanOrEqual(50));
 
-test('a program that is given as a word may name a secret', () => {
+test('a program given as a word may name a secret', () => {
   expect(findSecretWord(['node', '-e', 'connect({ token: process.env.TOKEN, secret: read() })'])).toBe(null);
 });
 
@@ -204,7 +204,7 @@ test.each(ordinary.map((words) => ({ words, line: words.join(' ') })))('$line', 
   expect(findSecretWord(words)).toBeNull();
 });
 
-/** For each pattern the text on which it would begin anew most often, or go back furthest. */
+/** For each pattern the text on which it backtracks most. */
 test.each([
   ['the keys of GitHub and GitLab', '-glpat-'],
   ['the keys of OpenAI', '-sk-a'],

@@ -1,6 +1,8 @@
 const inspect = Symbol.for('nodejs.util.inspect.custom');
 
-/** A value that must not be seen: it prints, serialises and concatenates as `[secret]` unless it is revealed on purpose. */
+/**
+ * A value that must not be seen: it prints, serialises and concatenates as `[secret]` unless it is revealed on purpose.
+ */
 export class Secret {
   readonly #value: string;
 

@@ -1,8 +1,8 @@
 import { dropHidden } from './hidden-characters.ts';
 
 /**
- * A text that somebody else wrote, fit to be stored and shown: well-formed Unicode without hidden characters, and without controls except tab and line feed.
- * What is longer than allowed is cut and ends in an ellipsis.
+ * Makes a foreign text fit to be stored and shown: well-formed Unicode without hidden characters, and without controls
+ * except tab and line feed. A longer text is cut and ends in an ellipsis.
  */
 export function shownText(text: string, lengthMax: number): string {
   const cut = text.length > lengthMax ? `${text.slice(0, lengthMax - 1)}…` : text;
@@ -14,7 +14,7 @@ export function shownLine(text: string, lengthMax: number): string {
   return shownText(text, lengthMax).replaceAll('\n', ' ');
 }
 
-/** Whether a name can be stored and shown as it is, and looks like no other. */
+/** Whether a name can be stored and shown unchanged, and cannot imitate another. */
 export function isShownName(name: string): boolean {
   return name.isWellFormed() && !notInNames.test(name) && dropHidden(name) === name;
 }

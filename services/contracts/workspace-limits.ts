@@ -1,27 +1,30 @@
-/** How much a workspace takes. The backend refuses more; whoever writes for it can know beforehand. */
+/** Limits of a workspace. The backend refuses more; clients can check beforehand. */
 
-/** Each is a process or a connection somewhere, and a line in everybody's catalogue. */
+/** Each is a process or a connection, and an entry in the catalogue of every remote-mcp. */
 export const mcpServersMax = 1000;
-/** Of one launch as JSON: hundreds of times what most have. A runtime is told the launches of all workspaces in one message. */
+/**
+ * Of one launch as JSON: hundreds of times the usual size. A runtime gets the launches of all workspaces in one
+ * message.
+ */
 export const launchMaxBytes = 64 * 1024;
 /** Variables or headers of one launch: more than an MCP server reads. */
 export const settingsMax = 256;
-/** Besides those that were revoked. Each may have processes, connections and messages under way of its own. */
+/** Not counting revoked ones. Each may have its own processes, connections and messages in progress. */
 export const runtimesMax = 20;
-/** Large enough for an organisation's whole library, small enough for a catalogue that is held in memory. */
+/** Enough for an organisation's whole library, few enough for a catalogue in memory. */
 export const skillsMax = 10_000;
-/** A workspace needs dozens; this keeps a list of roles, and the choice among them, one that a person can read. */
+/** A workspace needs dozens; with this limit a person can still read the list of roles. */
 export const rolesMax = 1000;
 
-/** As many as one read of edges gives; an agent that is shown more at once chooses badly among them anyway. */
+/** The limit of one read of edges; an agent with more tools at once chooses badly among them anyway. */
 export const toolsOfSkillMax = 1000;
-/** As many as one read of edges gives. */
+/** The limit of one read of edges. */
 export const skillsOfRoleMax = 1000;
 
-/** An agent reads them whole, into a context that is not endless. */
+/** An agent reads them whole, into a limited context. */
 export const instructionsMaxBytes = 256 * 1024;
-/** Of the name that an MCP server gave its tool. Why: a report names its tools in at most as many characters. */
+/** Of the name that an MCP server gives its tool: a report allows no longer names. */
 export const toolNameLengthMax = 1000;
-/** Skills over MCP, "Limits": what hosts take of one skill. */
+/** Skills over MCP, "Limits": the number of files that hosts take of one skill. */
 export const filesOfSkillMax = 512;
 export const filesOfSkillMaxBytes = 16 * 1024 * 1024;

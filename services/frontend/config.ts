@@ -6,9 +6,9 @@ export interface Config {
   readonly host: string;
   readonly port: number;
   readonly logLevel: LogLevel;
-  /** Where browsers reach the backend. */
+  /** The address of the backend for browsers. */
   readonly backendUrl: string;
-  /** Where agents connect. */
+  /** The address for agents. */
   readonly mcpUrl: string;
 }
 

@@ -15,7 +15,7 @@ async function start(env: Record<string, string> = {}): Promise<string> {
   return service.url ?? '';
 }
 
-/** What the page's script would find in `window.__ENV__`. */
+/** The value of `window.__ENV__` for the page's script. */
 function environmentIn(html: string): unknown {
   const script = /<script>window\.__ENV__=(.*?);<\/script>/.exec(html)?.[1] ?? '';
   return JSON.parse(script);
@@ -36,12 +36,12 @@ describe('addresses', () => {
     });
   });
 
-  test('without it the build-time value holds', async () => {
+  test('without it the build-time value is used', async () => {
     const url = await start({ BUILD_PUBLIC_BACKEND_URL: 'https://build.example.com' });
     expect(environmentIn(await html(url))).toMatchObject({ PUBLIC_BACKEND_URL: 'https://build.example.com' });
   });
 
-  test('a value cannot end the script it stands in', async () => {
+  test('a value cannot end its script element', async () => {
     const url = await start({ PUBLIC_BACKEND_URL: 'https://api.example.com/</script><script>alert(1)</script>' });
     const page = await html(url);
     expect(page).not.toContain('<script>alert');
@@ -57,8 +57,8 @@ describe('addresses', () => {
   });
 });
 
-describe('what may run', () => {
-  test('the policy knows the inline script by its hash and lets the page ask the two services alone', async () => {
+describe('the content security policy', () => {
+  test('the policy allows the inline script by its hash and requests to the two services only', async () => {
     const url = await start({
       PUBLIC_BACKEND_URL: 'https://api.example.com',
       PUBLIC_MCP_URL: 'https://mcp.example.com/mcp',
@@ -73,7 +73,7 @@ describe('what may run', () => {
     expect(policy.join()).not.toContain('unsafe');
   });
 
-  test('every answer says what it is and may not be framed', async () => {
+  test('every answer has its content type and may not be framed', async () => {
     const url = await start();
     for (const path of ['/', '/health', '/nothing']) {
       const { headers } = await fetch(url + path);
@@ -84,7 +84,7 @@ describe('what may run', () => {
 });
 
 describe('serving', () => {
-  test('the page is asked for anew each time, what it loads is kept forever', async () => {
+  test('the page is requested each time, and its assets are kept forever', async () => {
     const url = await start();
     const page = await fetch(url);
     expect(page.headers.get('cache-control')).toBe('no-cache');
@@ -97,7 +97,7 @@ describe('serving', () => {
     }
   });
 
-  test('what the browser has already is not sent again', async () => {
+  test("files in the browser's cache are not sent again", async () => {
     const url = await start();
     const entityTag = (await fetch(url)).headers.get('etag') ?? '';
     const again = await fetch(url, { headers: { 'if-none-match': entityTag }, cache: 'no-store' });

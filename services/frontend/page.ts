@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Config } from './config.ts';
 
-/** Everything that the frontend serves, ready to send. */
+/** All files of the frontend, ready to send. */
 export interface Page {
   /** By path. */
   readonly files: ReadonlyMap<string, ServedFile>;
-  /** The value of the header of that name (CSP 3). */
+  /** The value of the Content-Security-Policy header (CSP 3). */
   readonly contentSecurityPolicy: string;
 }
 
@@ -47,7 +47,7 @@ export async function readPage(config: Pick<Config, 'backendUrl' | 'mcpUrl'>): P
   return { files, contentSecurityPolicy: contentSecurityPolicy(config, environment) };
 }
 
-/** JSON is JavaScript; escaped so that no value of it can end the script element it stands in. */
+/** JSON is JavaScript; escaped so that no value of it can end its script element. */
 function environmentScript(env: Readonly<Record<string, string>>): string {
   const json = JSON.stringify(env).replace(
     /[<>&\u2028\u2029]/g,
@@ -56,7 +56,7 @@ function environmentScript(env: Readonly<Record<string, string>>): string {
   return `window.__ENV__=${json};`;
 }
 
-/** Nothing may run or be sent but what is listed. The one inline script is known by its hash. */
+/** Only listed sources may run or be contacted. The one inline script is allowed by its hash. */
 function contentSecurityPolicy(
   { backendUrl, mcpUrl }: Pick<Config, 'backendUrl' | 'mcpUrl'>,
   environment: string,

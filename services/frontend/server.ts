@@ -13,7 +13,7 @@ export function createFrontend(page: Page): RequestListener {
     }
     const [path = '/'] = (request.url ?? '/').split('?', 1);
     const file = page.files.get(path);
-    if (file === undefined) return answerText(response, 404, 'There is nothing at this address. The page is at /.');
+    if (file === undefined) return answerText(response, 404, 'This address has no page. The page is at /.');
     response.setHeader('content-security-policy', page.contentSecurityPolicy);
     sendFile(request, response, file);
   };

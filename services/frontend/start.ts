@@ -8,7 +8,7 @@ import { readConfig } from './config.ts';
 import { readPage } from './page.ts';
 import { createFrontend } from './server.ts';
 
-/** A page is sent in milliseconds; who takes longer to fetch it is cut off when the service stops. */
+/** A page is sent in milliseconds; a slower transfer is cut off when the service stops. */
 const stopDeadlineMs = 1000;
 
 export async function startFrontend(env: EnvRecord, { log, version }: Surroundings): Promise<RunningService> {

@@ -12,7 +12,7 @@ function open(options: BoundedLogOptions = {}) {
   return { refusals: new BoundedLog(logger, options), lines };
 }
 
-it('writes one line a minute for each sender, and then how many more there were', () => {
+it('writes one line a minute for each sender, then the number of further lines', () => {
   const { refusals, lines } = open();
   for (let n = 0; n < 100; n++) for (const sender of ['a', 'b']) refusals.write(sender, { n }, 'refused');
   expect(lines.map(({ msg, n }) => [msg, n])).toEqual([
@@ -34,7 +34,7 @@ it('writes a bounded number of lines a minute, whatever the number of senders', 
   expect(lines.map(({ level }) => level)).toEqual(['info', 'info', 'info']);
 });
 
-it('warns where nothing else is asked for', () => {
+it('warns when no level is given', () => {
   const { refusals, lines } = open();
   refusals.write('a', {}, 'refused');
   expect(lines.map(({ level }) => level)).toEqual(['warn']);

@@ -3,19 +3,19 @@ import type { Logger } from './log.ts';
 const windowMs = 60_000;
 
 export interface BoundedLogOptions {
-  /** Lines a minute, whatever the number of senders. */
+  /** Lines a minute for all senders together. */
   readonly linesMax?: number;
-  /** Of them, lines of one workspace, whatever the number of its senders. */
+  /** Lines a minute for all senders of one workspace. */
   readonly linesOfWorkspaceMax?: number;
   readonly level?: 'info' | 'warn';
 }
 
-/** Who caused a line: proven, so that nobody may choose many names. Senders of one workspace share its lines. */
+/** The proven cause of a line, so that a sender cannot use many names. Senders of one workspace share its lines. */
 export type LogSender = string | { readonly sender: string; readonly workspace: string };
 
 /**
- * Writes refusals and the like to the log at a bounded rate: each sender's once a minute, and then how many more there were. A workspace may
- * have at most as many lines as are still free, so that others get some however many senders it has.
+ * Limits log lines about refusals: one line a minute for each sender, then a count. A workspace gets at most as many
+ * lines as stay free, so that other workspaces can still log.
  */
 export class BoundedLog {
   readonly #logger: Logger;

@@ -1,4 +1,4 @@
-/** Remembers a bounded number of things by name; the one that was not looked at for longest goes first. */
+/** A map of bounded size. The entry that was read least recently goes first. */
 export class BoundedMap<Value> {
   readonly #values = new Map<string, Value>();
   readonly #sizeMax: number;

@@ -32,13 +32,13 @@ test('all keys of a workspace get its share together, and no more', () => {
   budget.hold(newOwner(workspace), 100);
 });
 
-test('what was refused is not counted', () => {
+test('a refused amount is not counted', () => {
   const budget = byKey();
   expect(() => budget.hold(newOwner(), 401)).toThrow();
   expect(budget.held).toBe(0);
 });
 
-test('however many senders hold all they get, one that holds little gets more', () => {
+test('a sender that holds little gets more, even when all other senders hold their full share', () => {
   const budget = byUser();
   const got: number[] = [];
   for (let i = 0; i < 6; i++) {

@@ -1,21 +1,21 @@
 import { SvcError } from '../contracts/errors.ts';
 
-/** Who holds something: one name for each kind of sender that has a share, such as a key and its workspace. */
+/** The names of a sender: one for each kind of share, such as its key and its workspace. */
 export type Owner<Kind extends string> = Readonly<Record<Kind, string>>;
 
 export interface BudgetOptions<Kind extends string> {
-  /** What is counted, as refusals call it. */
+  /** The counted thing, as error messages name it. */
   readonly what: string;
   readonly total: number;
-  /** What one sender of each kind may hold, the narrowest kind first. */
+  /** Largest amount one sender of each kind may hold, the narrowest kind first. */
   readonly shares: Readonly<Record<Kind, number>>;
-  /** How a sender that is refused makes room. */
+  /** The hint of the error: how a refused sender makes room. */
   readonly hint: string;
 }
 
 /**
- * A limited quantity that senders share, such as memory or connections. A sender may hold at most its share, and at most as much
- * as then stays free, so that a new sender always gets some.
+ * A limited quantity that senders share, such as memory or connections. A sender holds at most its share, and at most
+ * as much as then stays free, so that a new sender always gets some.
  */
 export class Budget<Kind extends string> {
   readonly #options: BudgetOptions<Kind>;
@@ -42,7 +42,9 @@ export class Budget<Kind extends string> {
     return this.#shortage(owner, amount) === null;
   }
 
-  /** Throws `rate_limited` where a share of the owner is used up, and `unavailable` where too little is left for all. */
+  /**
+   * Throws `rate_limited` when the owner's share is used up, and `unavailable` when too little is left for all owners.
+   */
   check(owner: Owner<Kind>, amount: number): void {
     const shortage = this.#shortage(owner, amount);
     if (shortage !== null) throw this.#refusal(shortage);
@@ -100,7 +102,7 @@ export class Budget<Kind extends string> {
   }
 }
 
-/** What an owner holds until it is released. */
+/** The amount an owner holds until it is released. */
 export class Held<Kind extends string = string> {
   readonly #budget: Budget<Kind>;
   readonly #owner: Owner<Kind>;
@@ -115,7 +117,7 @@ export class Held<Kind extends string = string> {
     return this.#amount;
   }
 
-  /** Throws as `Budget.check` does, and then holds the same as before. */
+  /** Throws as `Budget.check` does; the held amount then stays as before. */
   resize(amount: number): void {
     if (amount === this.#amount) return;
     if (amount > this.#amount) this.#budget.take(this.#owner, amount - this.#amount);
@@ -123,7 +125,7 @@ export class Held<Kind extends string = string> {
     this.#amount = amount;
   }
 
-  /** May be called again: the second call changes nothing. */
+  /** Idempotent. */
   release(): void {
     this.resize(0);
   }

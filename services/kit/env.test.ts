@@ -18,7 +18,7 @@ function file(name: string, content: string): string {
   return path;
 }
 
-/** The one error that says what is wrong. */
+/** The one error that reports every problem. */
 function refusal(read: () => unknown): SvcError {
   try {
     read();
@@ -37,7 +37,7 @@ describe('the environment of a service', () => {
     expect(warnings).toHaveLength(1);
   });
 
-  it('that is wrong is refused with one error that names everything', () => {
+  it('with problems is refused with one error that names all of them', () => {
     const error = refusal(() =>
       readEnv('backend', { PORT: 'x', BUS_SERVERS: 'inproc:', PROVIDER_A_API_KEY_FILE: join(folder, 'absent') }),
     );
@@ -57,15 +57,15 @@ describe('the environment of a service', () => {
 
 describe('a secret in a file', () => {
   it.each([
-    ['as it is', hex],
-    ['without its closing line break', `${hex}\n`],
-    ['without the closing line break of another system', `${hex}\r\n`],
+    ['unchanged', hex],
+    ['without its final line break', `${hex}\n`],
+    ['without the final line break of another system', `${hex}\r\n`],
   ])('is read %s', (_, content) => {
     const { env } = readEnv('backend', { ...rest, ENCRYPTION_KEY_FILE: file('key', content) });
     expect(env.ENCRYPTION_KEY.reveal()).toBe(hex);
   });
 
-  it('keeps to the rule of its variable', () => {
+  it('follows the rule of its variable', () => {
     const path = file('short', `${hex}\n\n`);
     const error = refusal(() => readEnv('backend', { ...rest, ENCRYPTION_KEY_FILE: path }));
     expect(error.message).toContain('ENCRYPTION_KEY must be a 64-character hex string');
@@ -80,13 +80,13 @@ describe('a secret in a file', () => {
   });
 
   it.each([
-    ['absent', () => join(folder, 'absent'), 'it is not there'],
+    ['absent', () => join(folder, 'absent'), 'it does not exist'],
     ['a folder', () => folder, 'it is a folder'],
     ['empty', () => file('empty', ''), 'is empty'],
     ['a line break and nothing else', () => file('blank', '\n'), 'is empty'],
     ['too long', () => file('long', 'a'.repeat(70_000)), 'too long'],
     ['without an end', () => '/dev/zero', 'too long'],
-  ])('that is %s is named as the one problem, with its path', (_, make, reason) => {
+  ])('that is %s is reported as the only problem, with its path', (_, make, reason) => {
     const path = make();
     const error = refusal(() => readEnv('backend', { ...rest, ENCRYPTION_KEY_FILE: path }));
     expect(error.message).toContain('one variable is wrong');
@@ -95,7 +95,7 @@ describe('a secret in a file', () => {
     expect(error.message).toContain(reason);
   });
 
-  it('may be the identity of a runtime', () => {
+  it('may hold the identity of a runtime', () => {
     const key = `SYK_${'a'.repeat(49)}`;
     const { env } = readEnv('runtime', { SYSTEM_KEY_FILE: file('system', key), RUNTIME_NAME: 'cloud' });
     expect(env.SYSTEM_KEY?.reveal()).toBe(key);
@@ -103,12 +103,12 @@ describe('a secret in a file', () => {
     expect(refusal(() => readEnv('runtime', absent)).message).toContain('one variable is wrong');
   });
 
-  it('is a thing of secrets only: other variables have no such twin', () => {
+  it('exists for secrets only: other variables have no such twin', () => {
     const { env } = readEnv('backend', { ...backend, JWT_ISSUER_FILE: file('issuer', 'other') });
     expect(env.JWT_ISSUER).toBe('service-platform');
   });
 
-  it('of a development key in production is refused like the key itself', () => {
+  it('with the development key in production is refused like the key itself', () => {
     const production = { ...rest, NODE_ENV: 'production', PUBLIC_BACKEND_URL: 'http://localhost:3000' };
     const path = file('development', '0'.repeat(64));
     const error = refusal(() => readEnv('backend', { ...production, ENCRYPTION_KEY_FILE: path }));

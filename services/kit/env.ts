@@ -5,16 +5,16 @@ import { type ServiceName, variables } from '../contracts/env/variables.ts';
 import { SvcError } from '../contracts/errors.ts';
 import { inWords } from '../contracts/system-words.ts';
 
-/** A file that holds a secret is a line; anything longer was named by mistake. */
+/** A file with a secret holds one line; a larger one was named by mistake. */
 const secretFileMaxBytes = 64 * 1024;
 
 export interface ReadEnv<Service extends ServiceName> {
   readonly env: Env<Service>;
-  /** To be said once in the log: variables that are set and have no effect. */
+  /** Log lines about variables that are set without effect. */
   readonly warnings: readonly string[];
 }
 
-/** The checked environment of a service, secrets read from their `_FILE` twins; one error names everything that is wrong. */
+/** The checked environment of a service, with secrets read from their `_FILE` twins. One error reports all problems. */
 export function readEnv<Service extends ServiceName>(service: Service, record: EnvRecord): ReadEnv<Service> {
   const twins = readFileTwins(service, record);
   const checked = checkEnv(service, twins.record);
@@ -43,7 +43,7 @@ function readFileTwins(service: ServiceName, record: EnvRecord) {
       problems.push({
         variable: `${name}_FILE`,
         rule: 'must name a readable file that holds the secret',
-        repair: `"${path.slice(0, 200)}" ${read.reason}: mend the path, the file or its permissions.`,
+        repair: `"${path.slice(0, 200)}" ${read.reason}: correct the path, the file or its permissions.`,
       });
     }
   }
@@ -63,7 +63,9 @@ function readSecretFile(path: string): SecretFile {
   }
 }
 
-/** Null where it is longer than a secret: a device or a pipe, which may well hold one, does not say so beforehand. */
+/**
+ * Null when the file is longer than a secret. Read in pieces, because a device or a pipe does not announce its length.
+ */
 function readBounded(path: string): string | null {
   const file = openSync(path, 'r');
   try {

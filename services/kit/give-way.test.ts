@@ -4,7 +4,9 @@ import { giveWay } from './give-way.ts';
 
 const piecesEach = 40;
 
-/** Each worker does its pieces, of half a millisecond each; returns how many were done by all in each turn of the event loop. */
+/**
+ * Each worker does pieces of half a millisecond; returns the number of finished pieces in each turn of the event loop.
+ */
 async function piecesByTurn(workers: number): Promise<readonly number[]> {
   let pieces = 0;
   const work = async () => {
@@ -25,18 +27,18 @@ async function piecesByTurn(workers: number): Promise<readonly number[]> {
   return byTurn;
 }
 
-test('long work lets others have the event loop after a few pieces', async () => {
+test('long work lets others use the event loop after a few pieces', async () => {
   const byTurn = await piecesByTurn(1);
-  // The turn that is counted may see the end of one stretch and all of the next.
+  // The counted turn may contain the end of one stretch and all of the next.
   expect(Math.max(...byTurn)).toBeLessThanOrEqual(12);
 });
 
-test('many who work at once get few pieces done in a turn, and all get done', async () => {
+test('many concurrent workers finish few pieces in a turn, and all finish', async () => {
   const byTurn = await piecesByTurn(10);
   expect(Math.max(...byTurn)).toBeLessThanOrEqual(3 * 10);
 });
 
-test('short work is not held up by a turn of the event loop', async () => {
+test('short work does not wait for a turn of the event loop', async () => {
   await nextTurn();
   let turned = false;
   setImmediate(() => {

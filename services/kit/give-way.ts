@@ -1,7 +1,7 @@
-/** Work without a pause for longer than this would be felt by calls. */
+/** Calls would notice longer work without a pause. */
 const stretchMs = 2;
 
-/** What has been done in this turn of the event loop by all who give way. */
+/** Work done in this turn of the event loop by all callers of `giveWay`. */
 interface Stretch {
   readonly since: number;
   readonly ends: Promise<void>;
@@ -10,8 +10,8 @@ interface Stretch {
 let stretch: Stretch | null = null;
 
 /**
- * Awaited between the pieces of work that may be long: returns at once, unless such work has held the event loop for a while. Then calls
- * get through first.
+ * Awaited between pieces of long work: returns at once, unless such work has held the event loop for a while. Then
+ * calls are handled first.
  */
 export async function giveWay(): Promise<void> {
   while (stretch !== null && performance.now() - stretch.since > stretchMs) await stretch.ends;

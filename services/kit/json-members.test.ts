@@ -11,7 +11,7 @@ describe('members', () => {
     '{"quote":"a\\u0022b","empty":"","":{"x":[]},"n":-1.5e+10}',
     '{"deep":[[[[[{"a":[{}]}]]]]],"after":false}',
   ];
-  test.each(texts)('of %s are those that JSON.parse finds', (text) => {
+  test.each(texts)('of %s equal those of JSON.parse', (text) => {
     const found = memberTexts(text);
     expect(found).not.toBeNull();
     const parsed = Object.fromEntries([...(found ?? [])].map(([name, value]) => [name, JSON.parse(value)]));
@@ -35,7 +35,7 @@ describe('members', () => {
   });
 });
 
-test('what is no object is malformed, whatever is cut off', () => {
+test('a text that is not an object is malformed, wherever it is cut', () => {
   const whole = '{"a":"x\\"y","b":[1,{"c":null}],"d":-1}';
   for (let end = 0; end < whole.length; end++) expect(locateMembers(whole.slice(0, end))).toBe('malformed');
   for (const text of ['[]', '"a"', '1', '{"a"}', '{"a":}', '{"a":1 "b":2}', '{a:1}', '{,}', '{"a":1,}']) {
@@ -43,7 +43,7 @@ test('what is no object is malformed, whatever is cut off', () => {
   }
 });
 
-test('a value nested too deep is refused, and one just within is not', () => {
+test('a value nested too deep is refused, and one just within the limit is not', () => {
   const nested = (depth: number) => `{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`;
   expect(locateMembers(nested(depthMax - 1))).toMatchObject({ members: { length: 1 } });
   expect(locateMembers(nested(depthMax))).toBe('too_deep');
@@ -87,11 +87,11 @@ test.each([
   ['lists', (count: number) => `{"a":[${'[],'.repeat(count)}1]}`],
   ['members', (count: number) => `{"a":{${'"b":1,'.repeat(count)}"c":1}}`],
   ['members of the message', (count: number) => `{${'"b":1,'.repeat(count)}"c":1}`],
-])('too many %s are told from few without being parsed', (_, write) => {
+])('too many %s are detected without parsing', (_, write) => {
   expect(locateMembers(write(valuesMax + 1))).toBe('too_many');
   expect(locateMembers(write(valuesMax / 2 - 10))).toMatchObject({ values: expect.any(Number) });
 });
 
-test('values are counted, and what only looks like one inside a text is not', () => {
+test('values are counted, and look-alikes inside a text are not', () => {
   expect(locateMembers('{"a":[{},{"b":"[,,,]"},3],"c":"{}"}')).toMatchObject({ values: 8 });
 });

@@ -1,4 +1,4 @@
-/** A member of a JSON object: its name, and where the text of its value lies. */
+/** A member of a JSON object: its name, and the position of its value's text. */
 export interface Member {
   readonly name: string;
   readonly start: number;
@@ -7,24 +7,24 @@ export interface Member {
 
 export interface Located {
   readonly members: readonly Member[];
-  /** Values in the text at most: an empty object of two bytes takes sixty in memory. */
+  /** Upper bound of the values in the text: an empty object of two bytes takes sixty in memory. */
   readonly values: number;
 }
 
-/** Why the members could not be told: the text is no object, is nested too deep, or holds too many values. */
+/** Why the members cannot be read: the text is not an object, is nested too deep, or holds too many values. */
 export type Unreadable = 'malformed' | 'too_deep' | 'too_many';
 
-/** No message needs more, and every reader further on may recurse. */
+/** No message needs more, and every later reader may recurse. */
 export const depthMax = 128;
 /** Parsing this many takes 20 ms, for which all other requests wait. */
 export const valuesMax = 100_000;
-/** What a value takes when it is parsed, beside its text. */
+/** Memory of a parsed value, besides its text. */
 export const valueBytes = 64;
 
 /**
- * Where the members of a JSON object lie, so that their text can be passed on as it is: numbers stay exact and large values are never
- * written anew. It only locates: a text that it takes may still be wrong, so `JSON.parse` has the last word. Equal names are all
- * reported, in order; like `JSON.parse`, the reader of a message must let the last one count.
+ * Locates the members of a JSON object, so that their text can be passed on unchanged: numbers stay exact and large
+ * values are not rewritten. It only locates: `JSON.parse` decides whether the text is valid. Equal names are all
+ * reported, in order; the last one counts, as in `JSON.parse`.
  */
 export function locateMembers(text: string): Located | Unreadable {
   let at = skipSpace(text, 0);
@@ -53,7 +53,7 @@ export function locateMembers(text: string): Located | Unreadable {
   }
 }
 
-/** The text of each member's value, the last of equal names only; null where the text is no object. */
+/** The text of each member's value, the last of equal names only; null when the text is not an object. */
 export function memberTexts(text: string): Map<string, string> | null {
   const located = locateMembers(text);
   if (typeof located === 'string') return null;
@@ -77,7 +77,10 @@ const closeBracket = 93;
 const openBrace = 123;
 const closeBrace = 125;
 
-/** Where the value that begins at `start` ends; 0 where it doesn't, negative where it is too deep. Adds what it holds to the count. */
+/**
+ * End of the value that begins at `start`; 0 when it has none, negative when it is too deep. Adds its values to the
+ * count.
+ */
 function endOfValue(text: string, start: number, count: { values: number }): number {
   let depth = 0;
   count.values++;
@@ -115,7 +118,7 @@ function endOfValue(text: string, start: number, count: { values: number }): num
   return 0;
 }
 
-/** Just behind the closing quote of the string that begins at `start`; -1 where there is none. */
+/** Position after the closing quote of the string that begins at `start`; -1 when there is none. */
 function endOfString(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
     let slashes = 0;
@@ -134,7 +137,7 @@ function skipSpace(text: string, from: number): number {
   }
 }
 
-/** A name may be written with escapes, and is the same name then. */
+/** A name may be written with escapes and is still the same name. */
 function readName(raw: string): string | null {
   if (!raw.includes('\\')) return raw;
   try {

@@ -21,7 +21,7 @@ describe('a line of the log', () => {
     expect(new Date(String(line.time)).toISOString()).toBe(line.time);
   });
 
-  it('tells of an error with its cause', () => {
+  it('reports an error with its cause', () => {
     const { lines, log } = written();
     log('bus').error({ err: new Error('outer', { cause: new TypeError('inner') }) }, 'failed');
     expect(lines[0]).toContain('outer');
@@ -44,7 +44,7 @@ describe('a line of the log', () => {
     ['a retired key', 'WSK_abcdefghijklmnop0123456789'],
     ['a signed token', 'eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl-_'],
     ['a sealed configuration', 'eyJhbGciOiJFQ0RILUVTIn0..aXY_-.Y2lwaGVydGV4dA.dGFn'],
-  ])('never holds %s that came in with a foreign text', (_, key) => {
+  ])('never holds %s from a foreign text', (_, key) => {
     const { lines, log } = written();
     log('child').warn({ text: `connecting with ${key}, retrying`, list: [key] }, `said "${key}"`);
     expect(lines[0]).not.toContain(key.slice(5, -5));
@@ -52,7 +52,7 @@ describe('a line of the log', () => {
     expect(() => JSON.parse(lines[0] ?? '')).not.toThrow();
   });
 
-  it('keeps the hint of a key, which is no secret', () => {
+  it('keeps the hint of a key, which is not a secret', () => {
     const { lines, log } = written();
     log('keys').info({ hint: 'SVA_…a1B2' }, 'created a key');
     expect(lines[0]).toContain('SVA_…a1B2');
@@ -60,7 +60,7 @@ describe('a line of the log', () => {
 });
 
 describe('levels', () => {
-  it('leave out what is below', () => {
+  it('leave out lower levels', () => {
     const { lines, log } = written({ level: 'warn' });
     log('bus').info('left out');
     log('bus').warn('said');
@@ -132,7 +132,7 @@ describe('levels', () => {
   });
 });
 
-it('a logger asked for twice is the same', () => {
+it('a logger requested twice is the same', () => {
   const { log } = written();
   expect(log('bus')).toBe(log('bus'));
 });

@@ -4,13 +4,13 @@ import { escapeHidden } from '../contracts/hidden-characters.ts';
 
 export type { Logger };
 
-/** Where log lines go: one JSON object a line. */
+/** Destination of log lines: one JSON object a line. */
 export interface LogDestination {
   write(line: string): void;
 }
 
 export interface LogOptions {
-  /** Which part of the platform speaks: it stands in every line. */
+  /** The service that logs, part of every line. */
   readonly service: string;
   readonly level: LogLevel;
   readonly levels?: readonly LogRule[] | undefined;
@@ -41,7 +41,7 @@ export function createLog(options: LogOptions): Log {
   };
 }
 
-/** The level of the most specific pattern that matches: the one with most letters of its own; of equals the last. */
+/** The level of the most specific matching pattern: the one with the most literal letters; the last of equals. */
 export function levelFor(name: string, rules: readonly LogRule[]): LogLevel | null {
   let best: { readonly letters: number; readonly level: LogLevel } | null = null;
   for (const { pattern, level } of rules) {
@@ -57,8 +57,8 @@ function patternMatches(pattern: string, name: string): boolean {
 }
 
 /**
- * The last net under the rule that secrets are never logged: a key or token inside a foreign text, such as the stderr of a
- * child process, is blotted out. Secrets of ours never come this far, because `Secret` prints itself as `[secret]`.
+ * The last safeguard for the rule that secrets are never logged: replaces a key or token inside a foreign text, such as
+ * the stderr of a child process. Our own secrets never come this far, because `Secret` prints itself as `[secret]`.
  */
 const keyOrToken = /\b(?:(?:SVA|RTK|SYK|WSK)_|USK)[0-9A-Za-z_-]{16,}|\beyJ[\w-]{8,}(?:\.[\w-]*){2,4}/g;
 

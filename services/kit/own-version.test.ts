@@ -12,14 +12,14 @@ test('the version is that of the package', () => {
   expect(ownVersion()).toBe(version);
 });
 
-test('every service that runs as a process of its own is of that version', () => {
+test('every service in its own process has that version', () => {
   const programs = globSync('services/*/main.ts', { cwd: repository });
   expect(programs.length).toBe(4);
   const made = programs.map((path) => /\bversion: ([^,]+),/.exec(readFileSync(join(repository, path), 'utf8'))?.[1]);
   expect(new Set(made)).toEqual(new Set(['ownVersion()']));
 });
 
-test.each(['services/frontend/main.ts', 'dist/services/frontend/main.js'])('%s says so in its log', async (program) => {
+test.each(['services/frontend/main.ts', 'dist/services/frontend/main.js'])('%s logs it', async (program) => {
   const child = spawn(process.execPath, [join(repository, program)], { env: { PORT: '0' }, stdio: 'pipe' });
   try {
     for await (const line of createInterface({ input: child.stdout })) {

@@ -6,7 +6,7 @@ function busyFor(ms: number): void {
   for (const until = performance.now() + ms; performance.now() < until; );
 }
 
-test('it is quiet once nobody asks any more, and not before', async () => {
+test('is quiet once no request comes any more, and not before', async () => {
   const quiet = new Quiet();
   let isQuiet = false;
   const waiting = quiet.wait().then(() => {
@@ -18,27 +18,27 @@ test('it is quiet once nobody asks any more, and not before', async () => {
     askedAt = performance.now();
     quiet.asked();
     await turn();
-    // On a machine that is busy with other things it may have been quiet meanwhile.
+    // On a busy machine it may have been quiet meanwhile.
     if (performance.now() - askedAt < 100) expect(isQuiet).toBe(false);
   }
   await waiting;
   expect(performance.now() - askedAt).toBeGreaterThan(99);
 });
 
-test('what was asked while this process was busy is heard first', async () => {
+test('requests that arrived while this process was busy are read first', async () => {
   const quiet = new Quiet();
   let isQuiet = false;
   const waiting = quiet.wait().then(() => {
     isQuiet = true;
   });
   busyFor(300);
-  // Timers come before what was received meanwhile.
+  // Timers come before data received meanwhile.
   for (let count = 0; count < 3; count++) await turn();
   expect(isQuiet).toBe(false);
   await waiting;
 });
 
-test('who asks without end is not waited for', async () => {
+test('an endless sender is not waited for', async () => {
   const quiet = new Quiet();
   const asking = setInterval(() => quiet.asked(), 5);
   await quiet.wait();

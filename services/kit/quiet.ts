@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** When nobody has asked for this long, all who ask know that they should not. */
+/** After this long without a request, all clients know that they should stop. */
 const quietMs = 100;
-/** Who goes on asking never knows, and has to find out. */
+/** A client that keeps sending never learns it, and finds its connection closed. */
 const withinMs = 5000;
-/** A turn that comes this late means that this process was busy: what was asked meanwhile waits to be read. */
+/** A turn that comes this late means that this process was busy: requests sent meanwhile wait to be read. */
 const lateMs = 50;
 
-/** Tells one who is about to leave when nobody asks any more. */
+/** Tells a stopping service when no more requests come. */
 export class Quiet {
   #askedAt = 0;
 
@@ -15,7 +15,7 @@ export class Quiet {
     this.#askedAt = performance.now();
   }
 
-  /** Resolves when nobody has asked for a while, at the latest after a few seconds. */
+  /** Resolves when no request has come for a while, at the latest after a few seconds. */
   async wait(): Promise<void> {
     let since = performance.now();
     const deadline = since + withinMs;

@@ -9,15 +9,15 @@ function written() {
   return { lines, logger: createLog({ service: 'test', level: 'trace', destination })('test') };
 }
 
-describe('what was thrown', () => {
-  it('is shown as it is, and not logged, where it was expected', () => {
+describe('an error', () => {
+  it('is shown unchanged, and not logged, when it was expected', () => {
     const { lines, logger } = written();
-    const error = new SvcError('not_found', 'There is no role "a".');
+    const error = new SvcError('not_found', 'The workspace has no role "a".');
     expect(withBugReported(error, logger)).toBe(error);
     expect(lines).toEqual([]);
   });
 
-  it('is logged once under an id, and shown as the id alone, where it is a bug', () => {
+  it('is logged once under an id, and shown as the id alone, when it is a bug', () => {
     const { lines, logger } = written();
     const shown = withBugReported(withBugReported(new TypeError('secret detail'), logger), logger);
     expect(shown.code).toBe('internal');
@@ -28,13 +28,13 @@ describe('what was thrown', () => {
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level: 'error', bug, err: { message: 'secret detail' } });
   });
 
-  it('has an id of its own each time', () => {
+  it('has its own id each time', () => {
     const { logger } = written();
     const shown = [1, 2].map(() => withBugReported(new Error('a'), logger).message);
     expect(shown[0]).not.toBe(shown[1]);
   });
 
-  it('is cancelled, not a bug, where somebody aborted', () => {
+  it('is cancelled, not a bug, after an abort', () => {
     const { lines, logger } = written();
     expect(withBugReported(AbortSignal.abort().reason, logger).code).toBe('cancelled');
     expect(lines).toEqual([]);

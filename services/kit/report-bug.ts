@@ -3,7 +3,8 @@ import { randomText } from '../contracts/ids.ts';
 import type { Logger } from './log.ts';
 
 /**
- * Whatever was thrown, as an error that may be shown. A bug is logged here, once, under an id; what is shown is the id alone.
+ * Converts anything thrown into an error that may be shown. A bug is logged here, once, under an id; only the id is
+ * shown.
  */
 export function withBugReported(thrown: unknown, logger: Logger): SvcError {
   const error = toSvcError(thrown);
@@ -16,7 +17,7 @@ export function withBugReported(thrown: unknown, logger: Logger): SvcError {
   });
 }
 
-/** Stands in for the cause of a bug that is in the log already. */
+/** Replaces the cause of a bug that is already logged. */
 class Reported {}
 
 function isReported(error: SvcError): boolean {

@@ -49,12 +49,12 @@ const broken = [
   ...['undefined', 'not json at all', '\ufeff{}', '/**/1', '[1]//', '\u00a01'],
 ];
 
-test.each([...values, ...broken])('%j is JSON where JSON.parse takes it', (text) => {
+test.each([...values, ...broken])('%j is JSON exactly when JSON.parse accepts it', (text) => {
   expect(isJson(Buffer.from(text))).toBe(parses(text));
   expect(parses(text)).toBe(values.includes(text));
 });
 
-test('wherever the bytes lie, a string is read to its end and no further', () => {
+test('a string is read exactly to its end, wherever its bytes lie', () => {
   for (let length = 0; length < 70; length++) {
     for (let offset = 0; offset < 5; offset++) {
       for (const inside of ['', '\u0001', '\\', '"']) {
@@ -80,7 +80,7 @@ test('levels are counted and bounded', () => {
   expect(scanJson(Buffer.alloc(1_000_000, '['))).toBe(tooDeep);
 });
 
-test('agrees with JSON.parse on whatever comes', () => {
+test('agrees with JSON.parse on random texts', () => {
   const fuzz = new Fuzz();
   const seeds = values.map((text) => Buffer.from(`{"result":${text},"list":[${text},${text}]}`));
   for (let round = 0; round < 20_000; round++) {

@@ -1,20 +1,20 @@
-/** No message needs more levels, and every reader further on may recurse. */
+/** No message needs more levels, and every later reader may recurse. */
 export const jsonDepthMax = 512;
 
-/** What `scanJson` returns where no value ends: it is negative, and an end is not. */
+/** Result of `scanJson` when no value ends: negative, which a position is not. */
 export const notJson = -1;
 export const tooDeep = -2;
 
 /**
- * Where the JSON value (RFC 8259) that begins at `from`, after white space, ends. One pass without a copy: it proves that the value is
- * well-formed and nested at most `jsonDepthMax` levels deep. Whether the bytes are UTF-8 is the caller's to check (`isUtf8`).
+ * End of the JSON value (RFC 8259) that begins at `from`, after white space. One pass without a copy proves that it is
+ * well-formed and nested at most `jsonDepthMax` levels. The caller checks UTF-8 (`isUtf8`).
  */
 export function scanJson(bytes: Uint8Array, from = 0): number {
   const { length } = bytes;
   let at = from;
-  /** Of each open level, whether it is an object. */
+  /** Whether each open level is an object. */
   const isObject: boolean[] = [];
-  /** What may come next. */
+  /** The token that may come next. */
   let next = value;
   for (;;) {
     let byte = at < length ? (bytes[at] ?? 0) : 0;
@@ -83,19 +83,19 @@ const closeBracket = 93;
 const openBrace = 123;
 const closeBrace = 125;
 
-/** 1 for what ends a run of plain characters in a string: a quote, a backslash, a control character. */
+/** 1 for a byte that ends a run of plain characters in a string: a quote, a backslash, a control character. */
 const special = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte < 32 || byte === quote || byte === backslash ? 1 : 0,
 );
-/** 1 for what may follow a backslash, but for `u`. */
+/** 1 for a byte that may follow a backslash, except `u`. */
 const escapable = Uint8Array.from({ length: 256 }, (_, byte) =>
   '"\\/bfnrt'.includes(String.fromCharCode(byte)) ? 1 : 0,
 );
 
-/** Strings that are longer are looked at four bytes at a time: those are most of a large result. */
+/** Longer strings are scanned four bytes at a time: those are most of a large result. */
 const shortBytes = 24;
 
-/** Just behind the closing quote; negative where the string is not well-formed. `from` is behind the opening one. */
+/** Position after the closing quote; negative when the string is malformed. `from` is after the opening quote. */
 function endOfString(bytes: Uint8Array, from: number): number {
   const { length } = bytes;
   for (let at = from; ; ) {
@@ -115,8 +115,8 @@ function endOfString(bytes: Uint8Array, from: number): number {
 }
 
 /**
- * Up to four bytes before the first that is special, or before the end. A byte of a word that is zero, or less than 32, borrows from its
- * highest bit when that is subtracted from it.
+ * Skips up to four bytes before the first special one, or before the end. A byte of a word that is zero, or less than
+ * 32, borrows from its highest bit when that is subtracted from it.
  */
 function skipPlain(bytes: Uint8Array, from: number): number {
   const offset = bytes.byteOffset;
@@ -158,7 +158,7 @@ function endOfNumber(bytes: Uint8Array, from: number): number {
   return at;
 }
 
-/** Negative where there is no digit. */
+/** Negative when there is no digit. */
 function endOfDigits(bytes: Uint8Array, from: number): number {
   let at = from;
   for (; at < bytes.length; at++) {

@@ -7,7 +7,7 @@ import { whyUnstarted } from './why-unstarted.ts';
 
 const repository = fileURLToPath(new URL('../../', import.meta.url));
 
-/** What a program of ours says last, and how it ends. */
+/** The last output of one of our programs, and its exit code. */
 function run(args: readonly string[], env: Readonly<Record<string, string>>) {
   return new Promise<{ code: unknown; said: string }>((resolve) => {
     execFile(process.execPath, args, { cwd: repository, env }, (error, _, stderr) =>
@@ -17,7 +17,7 @@ function run(args: readonly string[], env: Readonly<Record<string, string>>) {
 }
 
 test.each(globSync('services/*/main.ts', { cwd: repository }))(
-  '%s that cannot start says why and what helps, not where in the code',
+  '%s that cannot start prints the reason and the repair, not a stack trace',
   async (program) => {
     const { code, said } = await run([join(repository, program)], { PORT: 'x' });
     expect(code).toBe(1);
@@ -26,7 +26,7 @@ test.each(globSync('services/*/main.ts', { cwd: repository }))(
   },
 );
 
-test('what the system refuses is told with what helps', async () => {
+test('an error of the system is printed with its repair', async () => {
   const { code, said } = await run(['services/frontend/main.ts'], { PORT: '1', BIND_HOST: '192.0.2.1' });
   expect({ code, said }).toEqual({
     code: 1,
@@ -35,9 +35,9 @@ test('what the system refuses is told with what helps', async () => {
 });
 
 test.each([
-  [Object.assign(new Error('open'), { code: 'ENOSPC', path: '/data/x' }), /^"\/data\/x": no room is left on the disk$/],
+  [Object.assign(new Error('open'), { code: 'ENOSPC', path: '/data/x' }), /^"\/data\/x": no space is left on the disk$/],
   [new TypeError('ours'), /^TypeError: ours\n {4}at /],
   ['nothing', /^nothing$/],
-])('of %s it says what it is', (thrown, said) => {
+])('of %s it prints the kind', (thrown, said) => {
   expect(whyUnstarted(thrown)).toMatch(said);
 });

@@ -2,7 +2,7 @@ import { SvcError } from '../contracts/errors.ts';
 import { withoutHidden } from '../contracts/hidden-characters.ts';
 import { inWordsAlone, systemWords } from '../contracts/system-words.ts';
 
-/** What a process says last whose service could not start: why and what helps, or of a fault of our own where it happened. */
+/** The last message of a process whose service could not start: the reason and the repair, or for a bug its location. */
 export function whyUnstarted(error: unknown): string {
   return withoutHidden(reasonOf(error));
 }

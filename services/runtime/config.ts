@@ -14,7 +14,7 @@ export interface Config {
   readonly credentials: Credentials;
   readonly busServers: readonly string[];
   readonly busCaPath: string | undefined;
-  /** Null where there is no web service. */
+  /** Null when there is no web service. */
   readonly listen: { readonly host: string; readonly port: number } | null;
   readonly heartbeatIntervalMs: number;
   readonly workingDir: string;
@@ -23,17 +23,17 @@ export interface Config {
   readonly logLevels: readonly LogRule[];
   /** The part of the environment that MCP servers inherit. */
   readonly inherited: Readonly<Record<string, string>>;
-  /** How MCP servers that are child processes are kept apart. */
+  /** How MCP servers that are child processes are confined. */
   readonly sandbox: Sandbox;
-  /** What sandboxed ones may read besides. */
+  /** Further paths that sandboxed ones may read. */
   readonly allowedPaths: readonly string[];
-  /** Folders below which members may give working directories. */
+  /** Folders that may contain members' working directories. */
   readonly memberFolders: readonly string[];
-  /** What sandboxed ones never see: the platform's own, keys above all. */
+  /** Paths hidden from sandboxed ones: the platform's own, keys above all. */
   readonly hiddenPaths: readonly string[];
-  /** What URLs that members set reach besides public addresses. */
+  /** Addresses that URLs of members may reach besides public ones. */
   readonly allowedAddresses: readonly AddressBlock[];
-  /** What containers of MCP servers are made with. */
+  /** Settings of MCP servers' containers. */
   readonly containers: ContainersConfig;
   readonly warnings: readonly string[];
 }
@@ -75,7 +75,10 @@ function keyFilesOf({ RUNTIME_KEY_FILE, SYSTEM_KEY_FILE }: EnvRecord): readonly 
   return [RUNTIME_KEY_FILE, SYSTEM_KEY_FILE].flatMap((file) => (file ? [path.resolve(file)] : []));
 }
 
-/** RUNTIME_KEY, or SYSTEM_KEY with RUNTIME_NAME (specification part 5): that exactly one form is there was checked before. */
+/**
+ * RUNTIME_KEY, or SYSTEM_KEY with RUNTIME_NAME (specification part 5). readEnv has checked that exactly one form is
+ * set.
+ */
 function credentialsFrom(env: ReturnType<typeof readEnv<'runtime'>>['env']): Credentials {
   const { RUNTIME_KEY, SYSTEM_KEY, RUNTIME_NAME } = env;
   if (RUNTIME_KEY !== undefined) return { kind: 'runtime', key: whole('RUNTIME_KEY', RUNTIME_KEY) };
@@ -85,10 +88,10 @@ function credentialsFrom(env: ReturnType<typeof readEnv<'runtime'>>['env']): Cre
   throw new SvcError('invalid_input', 'Set RUNTIME_KEY, or SYSTEM_KEY with RUNTIME_NAME.');
 }
 
-/** Its shape was checked before; a letter that was mistyped or left out shows in its checksum, without anybody being asked. */
+/** The form was checked before; the checksum reveals a mistyped or missing letter without a request. */
 function whole(variable: string, key: Secret): Secret {
   if (parseKey(key.reveal()).ok) return key;
-  throw new SvcError('invalid_input', `${variable} has a typo: it is no key that was ever issued.`, {
-    hint: 'Copy it again, all of it, from where it was printed. A key that is lost is replaced with svc runtime register.',
+  throw new SvcError('invalid_input', `${variable} has a typo: its checksum is wrong.`, {
+    hint: 'Copy the whole key again from where it was printed. To replace a lost key: svc runtime register',
   });
 }

@@ -14,7 +14,7 @@ import { createSpawnOpenly, type SpawnChild } from './launchers/spawn-child.ts';
 import { Supervisor } from './supervisor/supervisor.ts';
 import { prepareWorkingDir } from './working-dir.ts';
 
-/** Everything the runtime is made of, built once. */
+/** All dependencies of the runtime, built once. */
 export interface Runtime {
   readonly config: Config;
   readonly version: string;
@@ -23,11 +23,11 @@ export interface Runtime {
   readonly key: OwnKey;
   readonly supervisor: Supervisor;
   readonly homes: Homes;
-  /** Calls under way when the runtime is told to stop have this long to end. */
+  /** How long running calls may take when the runtime is stopped. */
   readonly drainMs: number;
 }
 
-/** The first start of an `npx` downloads. */
+/** Long, because the first start of an `npx` downloads. */
 const startMaxMs = 60_000;
 
 export async function createRuntime(
@@ -39,7 +39,7 @@ export async function createRuntime(
   const workingDir = await prepareWorkingDir(config.workingDir);
   const look = createLook();
   const leftovers = await endLeftovers(workingDir, look);
-  if (leftovers > 0) log('runtime').warn({ leftovers }, 'ended MCP servers that a killed runtime had left behind');
+  if (leftovers > 0) log('runtime').warn({ leftovers }, 'ended MCP servers that a killed runtime had left running');
   const notes = await openChildNotes(workingDir, config.sandbox === 'container' ? config.containers.socket : undefined);
   const spawnChild = await spawnFor(config, workingDir, look);
   const launchers = {
@@ -69,7 +69,7 @@ async function spawnFor(config: Config, workingDir: string, look: Look): Promise
     case 'bwrap':
       return createSpawnInBwrap({ ...config, workingDir }, look);
     case 'container': {
-      // Loaded where it is used: what speaks to Docker takes half as long to load as all the rest.
+      // Imported on use: the Docker client takes half as long to load as all the rest.
       const { createSpawnInContainer } = await import('./launchers/sandbox/container.ts');
       return createSpawnInContainer({ ...config, ...config.containers, workingDir });
     }

@@ -2,7 +2,7 @@ import { ownVersion } from '../kit/own-version.ts';
 import { whyUnstarted } from '../kit/why-unstarted.ts';
 import { startRuntime } from './start.ts';
 
-/** The runtime as a process of its own. A second signal ends it at once; its MCP servers end because their input closes. */
+/** The runtime as a separate process. A second signal ends it at once; its MCP servers end because their input closes. */
 const surroundings = { hub: null, version: ownVersion(), log: process.stdout };
 const service = await startRuntime(process.env, surroundings).catch((error: unknown) => {
   process.stderr.write(`${whyUnstarted(error)}\n`);

@@ -9,25 +9,25 @@ import { Reporter } from './bus/reporter.ts';
 import { takeCommands } from './bus/take-commands.ts';
 import type { Runtime } from './context.ts';
 
-/** The runtime at work: what it is to the bus. */
+/** The running runtime on the bus. */
 export interface Serving {
-  /** What is missing before it can do its work. */
+  /** The missing requirements of its work, as sentences. */
   missing(): readonly string[];
   stop(): Promise<void>;
 }
 
-/** Whoever runs the runtime may want to know of what it only goes on trying. */
+/** Events for the operator's program that the runtime itself only retries. */
 export interface Watch {
-  /** It is not let in as it is: its key is not known, was revoked or is of the wrong kind, or its settings can't be right. */
+  /** The runtime is not admitted: its key is unknown, revoked or of the wrong kind, or its settings are wrong. */
   readonly onRefused?: (refusal: SvcError) => void;
 }
 
-/** Connects, however long it takes, and then runs what it is assigned and answers what it is asked, until it is stopped. */
+/** Connects, with retries without a limit, then runs its assignments and answers calls until it is stopped. */
 export function serve(runtime: Runtime, { onRefused }: Watch = {}): Serving {
   const { drainMs, supervisor } = runtime;
   const complaints = new ConnectionComplaints(runtime.log('bus'));
   const stopping = new AbortController();
-  let connectionProblem: string | null = 'it is being connected';
+  let connectionProblem: string | null = 'it is connecting';
   let work: Work | null = null;
   let lost = new AbortController();
 
@@ -59,11 +59,11 @@ export function serve(runtime: Runtime, { onRefused }: Watch = {}): Serving {
 
   return {
     missing() {
-      if (stopping.signal.aborted) return ['It is being stopped.'];
+      if (stopping.signal.aborted) return ['The runtime is stopping.'];
       if (connectionProblem !== null) return [`Not connected to the bus: ${connectionProblem}`];
       const problem = work?.assignments.problem ?? null;
       if (problem !== null) return [`Not accepted by the backend: ${problem}`];
-      return work?.reporter.hasToldAll === true ? [] : ['The backend does not know yet how its MCP servers are.'];
+      return work?.reporter.hasToldAll === true ? [] : ['The backend does not know the state of all MCP servers yet.'];
     },
     async stop() {
       stopping.abort();
@@ -77,7 +77,7 @@ export function serve(runtime: Runtime, { onRefused }: Watch = {}): Serving {
   };
 }
 
-/** Trying again changes nothing about it, unless somebody else does something. */
+/** A retry does not help without a person's action. */
 function isFinal(problem: SvcError): boolean {
   return isRefusal(problem) || problem.code === 'invalid_input' || problem.code === 'unsupported';
 }
@@ -90,11 +90,11 @@ interface Told {
 interface Work {
   readonly assignments: Assignments;
   readonly reporter: Reporter;
-  /** Takes back all that it said of its MCP servers, and answers those who have not heard that yet; returns when nobody calls any more. */
+  /** Withdraws its reports, and answers callers that have not received that yet; returns when no more calls come. */
   withdraw(): Promise<void>;
-  /** Takes no call any more and is not heard any more; returns when calls under way have ended. */
+  /** Takes no more calls; returns when running calls have ended. */
   stopAnswering(): Promise<void>;
-  /** Stops speaking, and leaves the bus. */
+  /** Stops reporting, and leaves the bus. */
   leave(): Promise<void>;
 }
 
@@ -106,7 +106,7 @@ function startWork(
   const logger = log('bus');
   const { bus, runtime, process } = connection;
   const { sandbox } = config;
-  // What was told before a connection broke, or to a backend that is no more, is told again once the assignments are known.
+  // Reports from before a broken connection, or to a former backend, are sent again once the assignments are known.
   let tellAll = true;
   const fetchAndTellAll = () => {
     tellAll = true;
@@ -130,7 +130,7 @@ function startWork(
   supervisor.listen((mcpServer, what) => reporter[what](mcpServer));
   const calls = answerCalls({ connection, supervisor, logger: log('calls') });
   const onAssignments = () => {
-    // A backend that has just begun asks, and knows only those that it hears.
+    // A backend that has just started asks, and knows only the processes that it hears.
     heartbeat.beatSoon();
     fetchAndTellAll();
   };

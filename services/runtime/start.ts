@@ -11,7 +11,7 @@ import { serve, type Watch } from './serve.ts';
 /** `/health` and `/ready` are answered in a moment. */
 const webStopMs = 1000;
 
-/** Starts a runtime: it is there at once and ready when the bus and the backend have let it in, which may be later. */
+/** Starts a runtime: it runs at once, and is ready when the bus and the backend have admitted it, which may be later. */
 export async function startRuntime(
   env: EnvRecord,
   surroundings: Surroundings,
@@ -45,7 +45,10 @@ export async function startRuntime(
   }
 }
 
-/** Ends the MCP servers that a killed runtime left behind, without starting another runtime; returns how many still lived. */
+/**
+ * Ends the MCP servers that a killed runtime left running, without starting another runtime; returns how many there
+ * were.
+ */
 export function endLeftBehind(workingDir: string): Promise<number> {
   return endLeftovers(workingDir, createLook());
 }

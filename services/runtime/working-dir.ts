@@ -3,8 +3,8 @@ import path from 'node:path';
 import { SvcError } from '../contracts/errors.ts';
 
 /**
- * Makes SVC_WORKING_DIR ready: for this user only, because homes of MCP servers lie in it, and shown to be writable before anything
- * depends on it. Its default lies in /tmp, where somebody else may have made it first.
+ * Prepares SVC_WORKING_DIR: for this user only, because it contains the homes of MCP servers, and tested for writing
+ * before anything depends on it. Its default is in /tmp, where another user may have created it first.
  */
 export async function prepareWorkingDir(folder: string): Promise<string> {
   const absolute = path.resolve(folder);
@@ -20,11 +20,11 @@ export async function prepareWorkingDir(folder: string): Promise<string> {
     return absolute;
   } catch (error) {
     if (error instanceof SvcError) throw error;
-    throw unusable(absolute, `cannot be written to (${codeOf(error)})`, error);
+    throw unusable(absolute, `is not writable (${codeOf(error)})`, error);
   }
 }
 
-/** One level at a time: asked to do so recursively where a folder exists that takes none (/proc), mkdir tries without end. */
+/** One level at a time: a recursive mkdir loops forever in a folder without write support (/proc). */
 async function makeFolder(folder: string): Promise<void> {
   const made = await tryToMake(folder);
   if (made !== 'ENOENT') return;

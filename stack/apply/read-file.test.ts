@@ -157,7 +157,7 @@ describe('a mistake is told with its place', () => {
     [
       'an env file that is not there',
       server('command: x, envFile: no.env'),
-      /^p\.yaml:2:29 "no\.env" cannot be read: it is not there\.$/,
+      /^p\.yaml:2:29 "no\.env" cannot be read: it does not exist\.$/,
     ],
     ['a skill without a name', 'skills:\n  - description: x\n', 'p.yaml:2:5 skills.0 must have a name.'],
     [
@@ -168,12 +168,12 @@ describe('a mistake is told with its place', () => {
     [
       'instructions that are not there',
       'skills:\n  - { name: x, instructions: no.md }\n',
-      'p.yaml:2:30 "no.md" cannot be read: it is not there.',
+      'p.yaml:2:30 "no.md" cannot be read: it does not exist.',
     ],
     [
       'a folder without SKILL.md',
       'skills:\n  - { from: no }\n',
-      'p.yaml:2:13 "no/SKILL.md" cannot be read: it is not there.',
+      'p.yaml:2:13 "no/SKILL.md" cannot be read: it does not exist.',
     ],
     ['a role without a name', 'roles:\n  - { skills: [] }\n', 'p.yaml:2:5 roles.0.name must be the name of the role.'],
     [
@@ -196,27 +196,27 @@ describe('a mistake is told with its place', () => {
     [
       'a skill',
       'skills:\n  - { name: Not A Name }\n',
-      'p.yaml:2:13 skills.0.name: "Not A Name" is no name for a skill: it must be 1 to 64 of a-z, 0-9 and single hyphens between them.',
+      'p.yaml:2:13 skills.0.name: "Not A Name" is not a valid name for a skill: it must be 1 to 64 of a-z, 0-9 and single hyphens between them.',
     ],
     [
       'a role',
       'roles:\n  - { name: a/b }\n',
-      'p.yaml:2:13 roles.0.name: "a/b" is no name for a role: it must be 1 to 64 letters, digits, spaces, hyphens, underscores and dots.',
+      'p.yaml:2:13 roles.0.name: "a/b" is not a valid name for a role: it must be 1 to 64 letters, digits, spaces, hyphens, underscores and dots.',
     ],
     [
       'an MCP server',
       'mcpServers:\n  a.b: { command: x }\n',
-      'p.yaml:2:3 mcpServers.a.b: "a.b" is no name for an MCP server: it must be 1 to 32 of a-z, A-Z, 0-9, _ and -.',
+      'p.yaml:2:3 mcpServers.a.b: "a.b" is not a valid name for an MCP server: it must be 1 to 32 of a-z, A-Z, 0-9, _ and -.',
     ],
     [
       'a runtime',
       server('command: x, runtime: "?"'),
-      'p.yaml:2:29 mcpServers.a.runtime: "?" is no name for a runtime: it must be 1 to 64 letters, digits, spaces, hyphens, underscores and dots.',
+      'p.yaml:2:29 mcpServers.a.runtime: "?" is not a valid name for a runtime: it must be 1 to 64 letters, digits, spaces, hyphens, underscores and dots.',
     ],
     [
       'a workspace',
       'workspace: "a:b"\n',
-      'p.yaml:1:12 workspace: "a:b" is no name for a workspace: it must be 1 to 64 letters, digits, spaces, hyphens, underscores and dots.',
+      'p.yaml:1:12 workspace: "a:b" is not a valid name for a workspace: it must be 1 to 64 letters, digits, spaces, hyphens, underscores and dots.',
     ],
     [
       'a description',
@@ -241,7 +241,7 @@ describe('a mistake is told with its place', () => {
     [
       'a variable of a launch',
       server('command: x, env: { A-B: 1 }'),
-      'p.yaml:2:32 mcpServers.a: "A-B" in "env" is no name: it must be letters, digits and _, not starting with a digit.',
+      'p.yaml:2:32 mcpServers.a: "A-B" in "env" is not a valid name: it must be letters, digits and _, not starting with a digit.',
     ],
     ['a URL', server('url: x.example'), 'p.yaml:2:13 mcpServers.a: "url" is "x.example": it must be a full URL.'],
   ];
@@ -253,7 +253,7 @@ describe('a mistake is told with its place', () => {
     write('s/SKILL.md', `---\nname: Not A Name\ndescription: ${long}\n---\n`);
     const told = refusalOf('skills:\n  - { from: s }\n').split('\n');
     expect(told).toEqual([
-      expect.stringMatching(/^p\.yaml:2:7 skills\.0\.from: "Not A Name" is no name for a skill/),
+      expect.stringMatching(/^p\.yaml:2:7 skills\.0\.from: "Not A Name" is not a valid name for a skill/),
       'p.yaml:2:7 skills.0.from: The description is too long: at most 1024 characters.',
     ]);
     write('s/SKILL.md', `---\nname: Not A Name\ndescription: ${long}\n---\n`);
@@ -283,7 +283,7 @@ roles: [{ name: x, skils: [] }]
 skils: []
 `).split('\n');
     expect(told.map((line) => line.replace(/^p\.yaml:(\d+):\d+ /, '$1 ').slice(0, 40))).toEqual([
-      '2 mcpServers.a.b: "a.b" is no name for a',
+      '2 mcpServers.a.b: "a.b" is not a valid name for a',
       '2 "mcpServers.a.b.comand" is not a field',
       '3 mcpServers.c.env.A comes from the envi',
       '5 skills.0.name: "Not A Name" is no name',

@@ -241,9 +241,9 @@ describe('a node of Dgraph that lost its data', () => {
 
 describe('a node of Dgraph whose data cannot be read', () => {
   test.each([
-    { what: 'its folder', node: 'dgraph-zero-2', name: '', why: 'its links lead in a circle' },
+    { what: 'its folder', node: 'dgraph-zero-2', name: '', why: 'its symbolic links form a circle' },
     { what: 'the file of its vote', node: 'dgraph-zero-2', name: 'wal.meta', why: 'it is a folder' },
-    { what: 'its tables', node: 'dgraph-alpha-3', name: 'p/MANIFEST', why: 'its links lead in a circle' },
+    { what: 'its tables', node: 'dgraph-alpha-3', name: 'p/MANIFEST', why: 'its symbolic links form a circle' },
   ])('$what: it is kept out, and no copy takes its place', async ({ node, name, why }) => {
     ranWith(3, 3);
     const path = join(folderOf(node), name);
@@ -273,7 +273,7 @@ describe('a node of Dgraph whose data cannot be read', () => {
     for (const startEmpty of [null, agree]) {
       await expect(check(startEmpty)).rejects.toMatchObject({
         code: 'unavailable',
-        message: 'Data of this installation cannot be read: "data/dgraph/alpha-2" (its links lead in a circle).',
+        message: 'Data of this installation cannot be read: "data/dgraph/alpha-2" (its symbolic links form a circle).',
         hint: expect.stringContaining('Mend the disk or the permission'),
       });
     }

@@ -34,7 +34,7 @@ describe('bind', () => {
   });
 
   test.each([
-    ['a name that leads nowhere', 'hello.invalid', 'its name is not known'],
+    ['a name that leads nowhere', 'hello.invalid', 'its name cannot be resolved'],
     // Kept for documentation: no machine has it.
     ["another machine's address", '192.0.2.1', 'this machine has no such address'],
   ])('%s is refused with its place', async (_what, bind, why) => {

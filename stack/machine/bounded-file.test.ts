@@ -44,6 +44,6 @@ test('a file of another kind is refused by its kind, and nothing waits for it', 
   server.close();
   expect(() => readBounded(dir, { sizeMaxBytes })).toThrow('cannot be read: it is a folder.');
   expect(() => readBounded(join(dir, 'none'), { sizeMaxBytes, name: '--file "none"' })).toThrow(
-    '--file "none" cannot be read: it is not there.',
+    '--file "none" cannot be read: it does not exist.',
   );
 });

@@ -57,7 +57,7 @@ export const variableRequirements: readonly Requirement[] = [
   {
     id: '8.backend.PRIVATE_MCP_URL',
     says: 'remote-mcp over the internal network',
-    shown: 'later: comes with the first thing the backend asks of remote-mcp',
+    shown: 'later: comes with the first request of the backend to remote-mcp',
   },
   {
     id: '8.backend.PUBLIC_BACKEND_URL',
@@ -280,7 +280,7 @@ export const variableRequirements: readonly Requirement[] = [
   {
     id: 'additions.runtime.MCP_SERVER_HIDDEN_PATHS',
     says: 'What sandboxed MCP servers never see',
-    shown: [`${sandbox}: an allowed path that holds the installation shows nothing of it`],
+    shown: [`${sandbox}: an allowed path that contains the installation shows nothing of it`],
   },
   {
     id: 'additions.backend.FILES_DIR',

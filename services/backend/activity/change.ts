@@ -14,19 +14,19 @@ export interface Change {
   readonly transaction: Transaction;
   readonly access: Access;
   readonly workspace: WorkspaceId;
-  /** Says what was done. A change that records nothing has changed nothing: no new revision, no event. */
+  /** Records what was done. A change that records nothing raises no revision and sends no event. */
   record(entry: ActivityEntry): void;
-  /** Tells others, once the change is stored. */
+  /** Sends a message to other services once the change is stored. */
   announce(announcement: Announcement): void;
 }
 
-/** What others must hear besides the event `catalogue`, which every change sends. */
+/** Messages of a change besides the event `catalogue`, which every change sends. */
 export type Announcement =
-  /** Whoever remembers this key's principal forgets it; without a key, those of the whole workspace. */
+  /** Services forget the cached principal of this key; without a key, those of the whole workspace. */
   | { readonly kind: 'key'; readonly key?: KeyId }
-  /** These runtimes are told, for example to fetch anew what they shall run. */
+  /** A command to these runtimes, for example to fetch their assignments again. */
   | { readonly kind: 'command'; readonly runtimes: readonly RuntimeId[]; readonly command: Command }
-  /** Whoever runs the MCP server starts it anew. */
+  /** The processes that run the MCP server restart it. */
   | { readonly kind: 'restart'; readonly mcpServer: McpServerId; readonly processes: readonly Sender[] };
 
 export interface ChangeContext extends WithGraph, WithBus {
@@ -34,8 +34,9 @@ export interface ChangeContext extends WithGraph, WithBus {
 }
 
 /**
- * The only way to change a workspace's configuration. In one transaction: the right is checked, the work done, the revision raised, the
- * activity recorded. Then the bus is told; a crash in between delays those who cache and misleads nobody, because they compare revisions.
+ * The only way to change a workspace's configuration. One transaction checks the right, does the work, raises the
+ * revision and records the activity. Then the bus is told; a crash in between only delays caches, which compare
+ * revisions.
  */
 export async function change<Result>(
   backend: ChangeContext,
@@ -62,7 +63,7 @@ export async function change<Result>(
   return stored.result;
 }
 
-/** The workspace is the guard of every rule over several of its nodes: raising its revision makes two such changes conflict. */
+/** The workspace guards every rule over several of its nodes: raising its revision makes two such changes conflict. */
 async function raiseRevision(transaction: Transaction, id: WorkspaceId): Promise<Node<'workspace'>> {
   const workspace = await transaction.find('workspace', id, null);
   if (workspace === null) throw new Error(`workspace ${id} vanished inside a change`);

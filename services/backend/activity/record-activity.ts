@@ -3,23 +3,23 @@ import { newId } from '../../contracts/ids.ts';
 import type { Transaction } from '../graph/graph.ts';
 import type { Access } from '../members/access.ts';
 
-/** What somebody did to something. */
+/** One action of a person on an object. */
 export interface ActivityEntry {
   readonly action: Action;
   readonly subject: string;
   readonly subjectKind: IdKind;
   readonly subjectName: string;
-  /** What is different now. Never a secret: of those only that they changed. */
+  /** The new values. Never a secret: of a secret only that it changed. */
   readonly changes: Changes;
 }
 
 export type Action = 'create' | 'update' | 'remove' | 'restart' | 'revoke';
 export type Changes = Readonly<Record<string, Change>>;
-/** A text too long or too secret to repeat is only `changed`. */
+/** A long or secret text is recorded as `changed`. */
 type Change = { readonly from?: Value; readonly to?: Value } | 'changed';
 type Value = string | number | boolean | null | readonly string[];
 
-/** Writes an entry into the very transaction that does what it tells. */
+/** Writes an entry in the transaction of the action that it records. */
 export async function recordActivity(
   transaction: Transaction,
   access: Pick<Access, 'workspace' | 'principal'>,
@@ -41,7 +41,7 @@ export async function recordActivity(
   });
 }
 
-/** Operators are no users of the platform: they are known by the name in their token. */
+/** Operators are not users of the platform: their token has their name. */
 async function actorOf(
   transaction: Transaction,
   principal: Access['principal'],
@@ -51,7 +51,7 @@ async function actorOf(
   return { id: principal.user, name: user?.name ?? principal.user };
 }
 
-/** The fields of `after` that `before` has otherwise. */
+/** The fields in which `after` differs from `before`. */
 export function differences(
   before: Readonly<Record<string, Value>>,
   after: Readonly<Record<string, Value | undefined>>,

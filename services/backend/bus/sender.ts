@@ -7,12 +7,12 @@ export interface Sender {
   readonly process: ProcessId;
 }
 
-/** Key of everything that is kept per process: a process id alone proves nothing, because each runtime chooses its own. */
+/** Key for data about one process. A process id alone is not enough, because each runtime chooses its own. */
 export function processKey({ runtime, process }: Sender): string {
   return `${runtime}.${process}`;
 }
 
-/** Who sent a message, by its subject, which ends in both: the bus lets nobody say what is another's. */
+/** The sender of a message, from the end of its subject: the bus lets only that process publish on it. */
 export function senderOf(pattern: string, subject: string): Sender {
   const [runtimeText = '', processText = ''] = tokensOf(pattern, subject)?.slice(-2) ?? [];
   const sender = findSender({ runtime: runtimeText, process: processText });
@@ -20,7 +20,7 @@ export function senderOf(pattern: string, subject: string): Sender {
   throw new SvcError('invalid_input', `"${subject.slice(0, 200)}" does not end in a runtime and its process.`);
 }
 
-/** The process that a text of each names, or null. */
+/** The process with these two names, or null. */
 export function findSender(named: { readonly runtime: string; readonly process: string }): Sender | null {
   const runtime = findId('runtime', named.runtime);
   const process = findProcessId(named.process);

@@ -1,14 +1,14 @@
 import type { z } from 'zod';
 import { SvcError } from '../../contracts/errors.ts';
 
-/** A message's body as it goes over the bus: JSON text. */
+/** The body of a bus message: JSON text. */
 export function toBody(value: unknown): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(value));
 }
 
 /**
- * Throws `too_large` before it parses a body above `maxBytes`. Throws `invalid_input` and names the first field that is wrong; its value may
- * be a secret and is not repeated.
+ * Throws `too_large` before it parses a body above `maxBytes`. Throws `invalid_input` with the name of the first wrong
+ * field; its value may be a secret and is not repeated.
  */
 export function parseBody<Schema extends z.ZodType>(
   schema: Schema,

@@ -12,9 +12,9 @@ import { type CatalogueSource, readCatalogue, tagOf } from './read-catalogue.ts'
 type Context = WithGraph & WithSecrets;
 
 /**
- * `GET /internal/catalogue/<workspace>` for remote-mcp: the catalogue as lines of JSON, streamed as fast as they are taken (contracts/catalogue).
- * Whoever has the present one says so with its tag, and costs one look-up. With `?snapshot` all of it is of one moment, however often it
- * changes: read in a transaction, which is over before the first line is sent.
+ * `GET /internal/catalogue/<workspace>` for remote-mcp: streams the catalogue as lines of JSON (contracts/catalogue). A
+ * request with the current tag costs one look-up. With `?snapshot` one transaction reads all of it before the first
+ * line is sent.
  */
 export function addCatalogue(app: FastifyInstance, backend: Context): void {
   type Pull = { Params: { workspace: string }; Querystring: { snapshot?: unknown } };
@@ -36,7 +36,7 @@ export function addCatalogue(app: FastifyInstance, backend: Context): void {
   });
 }
 
-/** All of it is held at once, until the last line is taken. Throws `too_large`. */
+/** Holds the complete catalogue in memory until the last line is sent. Throws `too_large`. */
 export function snapshotOf(
   graph: Graph,
   id: string,

@@ -79,7 +79,7 @@ async function fullWorkspace() {
 }
 
 describe('a catalogue', () => {
-  test('says what a workspace has, one entry a line', async () => {
+  test("lists a workspace's objects, one entry a line", async () => {
     const { id, name, files, docs, skill, role } = await fullWorkspace();
     const workspace = await backend.graph.find('workspace', id, null);
     const entries = await entriesOf(id);
@@ -122,7 +122,7 @@ describe('a catalogue', () => {
     expect(entries.at(-1)).toEqual({ entry: 'end', entries: entries.length });
   });
 
-  test('of more than one page is whole', async () => {
+  test('of more than one page is complete', async () => {
     const { id, owner } = await newWorkspace();
     const server = await createMcpServer(backend, owner, id, { name: 'files', launch: { command: 'run' } });
     const names = Array.from({ length: 250 }, (_, i) => `tool-${i}`);
@@ -131,7 +131,7 @@ describe('a catalogue', () => {
     expect(tools.sort()).toEqual(names.sort());
   });
 
-  test('holds nothing of another workspace', async () => {
+  test('contains nothing of another workspace', async () => {
     const { id } = await newWorkspace();
     await fullWorkspace();
     expect((await entriesOf(id)).map(({ entry }) => entry)).toEqual(['head', 'end']);
@@ -143,7 +143,7 @@ describe('a catalogue', () => {
     expect((await entriesOf(id))[0]).toMatchObject({ entry: 'head', suspended: true });
   });
 
-  test('has no end where it changed while it was read', async () => {
+  test('has no end when it changed while it was read', async () => {
     const { id, owner, skill } = await fullWorkspace();
     const workspace = await backend.graph.find('workspace', id, null);
     if (workspace === null) throw new Error('no workspace');
@@ -155,7 +155,7 @@ describe('a catalogue', () => {
     expect(kinds).toEqual(['head']);
   });
 
-  test('is whole in a snapshot, however often it changes', async () => {
+  test('is complete as a snapshot, however often it changes', async () => {
     const { id, owner, skill } = await fullWorkspace();
     let isChanging = true;
     const changing = (async () => {
@@ -174,7 +174,7 @@ describe('a catalogue', () => {
     await changing;
   });
 
-  test('is not held as a snapshot where it is larger than anybody takes', async () => {
+  test('is not kept as a snapshot when it is too large for any reader', async () => {
     const { id, name } = await fullWorkspace();
     const { lines } = await snapshotOf(backend.graph, id, 100_000);
     const sizeBytes = Buffer.byteLength(lines.join(''));
@@ -187,7 +187,7 @@ describe('a catalogue', () => {
 });
 
 describe('its tag', () => {
-  test('spares who has the present one the rest', async () => {
+  test('is not sent to a client with the current tag', async () => {
     const { id } = await fullWorkspace();
     const first = await pull(id);
     const etag = first.headers.get('etag') ?? '';
@@ -223,7 +223,7 @@ describe('is refused', () => {
     ['without a key', { authorization: '' }, 401],
     ['without the word Bearer', { authorization: key }, 401],
     ['with a user key', { authorization: `Bearer ${user}` }, 401],
-    ['with a system key nobody registered', { authorization: `Bearer ${newKey('system').reveal()}` }, 401],
+    ['with an unregistered system key', { authorization: `Bearer ${newKey('system').reveal()}` }, 401],
     ['with a system key that has a typo', { authorization: `Bearer ${key}x` }, 401],
     ['with the system key of a runtime', { authorization: `Bearer ${runtimeKey}` }, 403],
   ])('%s', async (_name, headers, status) => {
@@ -235,7 +235,7 @@ describe('is refused', () => {
     for (const secret of [key, user, runtimeKey]) expect(text).not.toContain(secret);
   });
 
-  test.each(['', 'acme', newId('workspace'), newId('role')])('for "%s", which is no workspace', async (name) => {
+  test.each(['', 'acme', newId('workspace'), newId('role')])('for "%s", which is not a workspace', async (name) => {
     expect((await pull(name)).status).toBe(404);
   });
 });

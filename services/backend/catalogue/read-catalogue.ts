@@ -5,28 +5,28 @@ import { everyPage } from '../graph/every-page.ts';
 import { edgesMax, type Node, pageMax, type Transaction } from '../graph/graph.ts';
 import { stateOf } from '../servers/status.ts';
 
-/** Nodes read at once: a page must not keep the event loop for more than a few milliseconds. */
+/** Nodes read at once: a page must not hold the event loop for more than a few milliseconds. */
 const toolPageMax = 100;
-/** Instructions may be long. */
+/** Small pages, because instructions may be long. */
 const skillPageMax = 20;
-/** Edges followed from one node; the rules of skills and roles allow no more. */
+/** Edges followed from one node; the limits of skills and roles allow no more. */
 const edgesEach = pageMax;
-/** Nodes whose edges are followed at once, even if each has as many as it may. */
+/** Nodes whose edges are followed at once, even if each has the maximum. */
 const followedMax = edgesMax / edgesEach;
 
-/** A graph, or a transaction, in which all is of one moment. */
+/** A graph, or a transaction that sees all data at one moment. */
 export type CatalogueSource = Pick<Transaction, 'find' | 'select' | 'follow' | 'followBack'>;
 
 type Tagged = Pick<Node<'workspace'>, 'revision' | 'statusRevision'>;
 
-/** Equal tags, equal catalogues: everything in it raises one of the two. */
+/** Equal tags mean equal catalogues: every change of it raises one of the two. */
 export function tagOf({ revision, statusRevision }: Tagged): string {
   return `"${revision}.${statusRevision}"`;
 }
 
 /**
- * A workspace's catalogue, in slices of entries. Between two slices others get their turn, and may change it where it is not read in a
- * transaction: then this ends without the entry `end`, by which the reader knows that it is incomplete and reads anew.
+ * Reads a workspace's catalogue in slices of entries. Outside of a transaction, other work may change it between two
+ * slices; then it ends without the entry `end`, and the reader reads again.
  */
 export async function* readCatalogue(
   graph: CatalogueSource,

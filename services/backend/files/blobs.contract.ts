@@ -3,16 +3,16 @@ import { expect, it } from 'vitest';
 import { type Digest, parseDigest } from '../../contracts/digest.ts';
 import type { Blob, Blobs, Range } from './blobs.ts';
 
-/** An engine of blobs, as its contract suite needs it. */
+/** An engine of blobs under the contract suite. */
 export interface BlobsEngine {
-  /** Opens blobs of their own. */
+  /** Opens an empty store. */
   open(): Promise<Blobs>;
-  /** As somebody finds them who comes after what was open is gone. */
+  /** Opens the same store again, as after a restart. */
   reopen(blobs: Blobs): Promise<Blobs>;
 }
 
 const kib = 1024;
-/** Of several parts, whatever the size of a part is, and a bit. */
+/** Several parts of any part size, and a rest. */
 const large = randomBytes(1200 * kib + 7);
 
 export function blobsContract(engine: BlobsEngine): void {
@@ -20,8 +20,8 @@ export function blobsContract(engine: BlobsEngine): void {
     ['no bytes', Buffer.alloc(0)],
     ['few bytes', Buffer.from('few')],
     ['many bytes', large],
-    ['as many bytes as have no rest', randomBytes(1024 * kib)],
-  ])('gives back %s as they were put', async (_, bytes) => {
+    ['a number of bytes without a rest', randomBytes(1024 * kib)],
+  ])('returns %s as they were put', async (_, bytes) => {
     const blobs = await engine.open();
     const blob = blobOf(bytes);
     expect(await blobs.find(blob.digest)).toBeNull();
@@ -32,7 +32,7 @@ export function blobsContract(engine: BlobsEngine): void {
     await expectBytes(later, blob.digest, bytes);
   });
 
-  it('gives any range of them', async () => {
+  it('returns any range of them', async () => {
     const blobs = await engine.open();
     const blob = blobOf(large);
     await blobs.put(blob, inChunks(large));
@@ -61,7 +61,7 @@ export function blobsContract(engine: BlobsEngine): void {
     await expect(blobs.read(blob.digest, range)).rejects.toMatchObject({ code: 'invalid_input' });
   });
 
-  it('keeps what is put twice once, and reads it all the same', async () => {
+  it('stores bytes that are put twice once, and still reads the second body', async () => {
     const blobs = await engine.open();
     const blob = blobOf(large);
     await blobs.put(blob, inChunks(large));
@@ -72,7 +72,7 @@ export function blobsContract(engine: BlobsEngine): void {
     await expectBytes(blobs, blob.digest, large);
   });
 
-  it('lets several put the same at the same time', async () => {
+  it('lets several callers put the same bytes at the same time', async () => {
     const blobs = await engine.open();
     const blob = blobOf(large);
     await Promise.all(Array.from({ length: 5 }, () => blobs.put(blob, inChunks(large, 50 * kib))));
@@ -95,12 +95,12 @@ export function blobsContract(engine: BlobsEngine): void {
     expect(await all(blobs.list())).toEqual([]);
     await expect(blobs.read(blob.digest)).rejects.toMatchObject({ code: 'not_found' });
     await blobs.put(blob, inChunks(right));
-    // Whoever knows the digest of what is there must have the bytes all the same.
+    // A caller that knows the digest of a stored blob must still have its bytes.
     await expect(blobs.put(blob, inChunks(wrong))).rejects.toMatchObject({ code });
     await expectBytes(blobs, blob.digest, right);
   });
 
-  it('takes no more than one chunk too many of an endless stream', async () => {
+  it('reads at most one chunk too many of an endless stream', async () => {
     const blobs = await engine.open();
     let given = 0;
     async function* endless() {
@@ -114,7 +114,7 @@ export function blobsContract(engine: BlobsEngine): void {
     expect(given).toBe(11 * kib);
   });
 
-  it('serves nothing of what breaks off, and takes it again', async () => {
+  it('serves nothing of an interrupted put, and takes the same bytes later', async () => {
     const blobs = await engine.open();
     const blob = blobOf(large);
     async function* breakingOff() {
@@ -127,7 +127,7 @@ export function blobsContract(engine: BlobsEngine): void {
     await expectBytes(blobs, blob.digest, large);
   });
 
-  it('removes a blob, and nothing else', async () => {
+  it('removes one blob and no other', async () => {
     const blobs = await engine.open();
     const [one, other] = [Buffer.from('one'), Buffer.from('other')];
     for (const bytes of [one, other]) await blobs.put(blobOf(bytes), inChunks(bytes));
@@ -140,7 +140,7 @@ export function blobsContract(engine: BlobsEngine): void {
     await expectBytes(blobs, blobOf(one).digest, one);
   });
 
-  it('lists all there are, by their digests', async () => {
+  it('lists all blobs by their digests', async () => {
     const blobs = await engine.open();
     const put = Array.from({ length: 40 }, (_, number) => Buffer.from(`number ${number}`));
     await Promise.all(put.map((bytes) => blobs.put(blobOf(bytes), inChunks(bytes))));
@@ -160,7 +160,7 @@ export async function read(blobs: Blobs, digest: Digest, range?: Range): Promise
   return Buffer.concat(await all<Uint8Array>(await blobs.read(digest, range)));
 }
 
-/** Compared as a whole: byte by byte takes seconds. */
+/** Compared as a whole, because comparing each byte takes seconds. */
 export async function expectBytes(blobs: Blobs, digest: Digest, bytes: Buffer): Promise<void> {
   expect((await read(blobs, digest)).equals(bytes)).toBe(true);
 }

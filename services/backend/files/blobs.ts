@@ -2,29 +2,32 @@ import type { Readable } from 'node:stream';
 import type { Digest } from '../../contracts/digest.ts';
 
 /**
- * Blobs: bytes that are known by what they are. Engines: a folder, the bus (JetStream). Whose they are is not known here: who knows a digest
- * has no right to anything, and whoever asks here has been asked for his right before.
+ * Blobs: bytes named by their digest. Engines: a folder, the bus (JetStream). This interface knows no owners: callers
+ * check the right before they use it, because knowing a digest is not a right.
  */
 export interface Blobs {
   /**
-   * Stores bytes, durably, when the promise resolves, or nothing of them. They are read to their end also where the blob is there, so that
-   * nobody puts what he doesn't have. Throws `too_large` as soon as there are more than was said, `invalid_input` where they are others.
+   * Stores the bytes durably before the promise resolves, or not at all. It reads them to their end even when the blob
+   * exists, so that a caller cannot claim bytes it does not have. Throws `too_large` at the first extra byte,
+   * `invalid_input` for other bytes.
    */
   put(blob: Blob, bytes: AsyncIterable<Uint8Array>): Promise<void>;
 
-  /** What is there under the digest, or null. */
+  /** The blob with this digest, or null. */
   find(digest: Digest): Promise<Blob | null>;
 
-  /** The bytes, or a range of them, as fast as they are taken. Throws `not_found`, and `invalid_input` for what is no range of them. */
+  /**
+   * The bytes, or a range of them, at the reader's speed. Throws `not_found`, and `invalid_input` for an invalid range.
+   */
   read(digest: Digest, range?: Range): Promise<Readable>;
 
-  /** Removing what is not there is no error. Who reads at that moment may get an error. */
+  /** Idempotent. A concurrent reader may get an error. */
   remove(digest: Digest): Promise<void>;
 
-  /** All there are, by their digests, a small part at a time. */
+  /** All digests, a small part at a time. */
   list(): AsyncIterable<Digest>;
 
-  /** Forgets what was begun before that time, in milliseconds, and never ended: its process died. */
+  /** Removes puts that began before that time, in milliseconds, and never ended: their process died. */
   removeUnfinished(before: number): Promise<void>;
 }
 
@@ -33,7 +36,7 @@ export interface Blob {
   readonly sizeBytes: number;
 }
 
-/** From `start` up to, and without, `end`. */
+/** From `start` up to, but not including, `end`. */
 export interface Range {
   readonly start: number;
   readonly end: number;

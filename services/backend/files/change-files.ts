@@ -16,14 +16,14 @@ import { type SignedUrl, signUrl, type Ticket } from './tickets.ts';
 
 export interface FileInput {
   readonly path: string;
-  /** sha256 of what will be sent. */
+  /** sha256 of the bytes to come. */
   readonly digest: string;
   readonly sizeBytes: number;
 }
 
 type Context = ChangeContext & WithConfig & WithSecrets & WithBlobs;
 
-/** Says where the bytes of a file are to be put. Nothing is changed before they are there. */
+/** Returns the address for the bytes of a file. Nothing changes before they arrive. */
 export async function offerUpload(
   backend: Context,
   principal: TokenPrincipal,
@@ -43,7 +43,7 @@ export interface SkillOf {
   readonly skill: string;
 }
 
-/** Takes the bytes that an upload was offered for, and makes them a file of the skill. */
+/** Takes the bytes of an offered upload, and makes them a file of the skill. */
 export async function upload(
   backend: Context,
   { principal, workspace, skill: skillId, path, digest, sizeBytes }: Ticket,
@@ -67,7 +67,7 @@ async function setFile(
 ): Promise<Node<'file'>> {
   const before = await transaction.findBy('file', { skill: skill.id, path }, workspace);
   if (before?.digest === digest) return before;
-  // Another file than before, so that whoever reads by its id never gets half of each.
+  // A new file id, so that a reader by id never gets half of each.
   if (before !== null) await transaction.remove('file', before.id, workspace);
   const created = { skill: skill.id, path, digest, sizeBytes, createdAt: Date.now() };
   const file = await transaction.create('file', { id: newId('file'), workspace, ...created });
@@ -92,7 +92,7 @@ export function removeFile(
   });
 }
 
-/** Those of a skill that goes. */
+/** Removes the files of a removed skill. */
 export async function removeFilesOf(transaction: Transaction, skill: Node<'skill'>): Promise<void> {
   for (const { id } of await filesOf(transaction, skill)) await transaction.remove('file', id, skill.workspace);
 }
@@ -101,7 +101,7 @@ export function noSuchFile({ name }: Node<'skill'>, path: string): SvcError {
   return new SvcError('not_found', `The skill "${name}" has no file ${JSON.stringify(path.slice(0, 80))}.`);
 }
 
-/** A file that takes the place of another needs the room of its own only. */
+/** A replaced file frees its own space. */
 async function requireRoom(
   graph: Pick<Graph, 'followBack'>,
   skill: Node<'skill'>,
@@ -125,11 +125,11 @@ async function filesOf(graph: Pick<Graph, 'followBack'>, { id, workspace }: Node
 
 function parseSize(sizeBytes: number, maxMb: number): number {
   if (!Number.isInteger(sizeBytes) || sizeBytes < 0) {
-    throw new SvcError('invalid_input', `"sizeBytes" is ${sizeBytes}: it must be how many bytes the file has.`);
+    throw new SvcError('invalid_input', `"sizeBytes" is ${sizeBytes}: it must be the number of bytes of the file.`);
   }
   if (sizeBytes <= maxMb * 1024 * 1024) return sizeBytes;
   throw new SvcError('too_large', `A file of ${sizeBytes} bytes is too large: ${maxMb} MB are allowed.`, {
-    hint: 'Whoever runs the platform decides it: limits.fileSizeMaxMb in svc.yaml.',
+    hint: 'An operator can raise the limit: limits.fileSizeMaxMb in svc.yaml.',
   });
 }
 

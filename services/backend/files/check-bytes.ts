@@ -3,7 +3,7 @@ import type { Digest } from '../../contracts/digest.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import type { Blob, Range } from './blobs.ts';
 
-/** The same bytes, of which one too many is never passed on; throws at their end where they are not those of the blob. */
+/** Passes the bytes on, never one too many; throws at their end when they do not match the blob. */
 export async function* checkedBytes(
   { digest, sizeBytes }: Blob,
   bytes: AsyncIterable<Uint8Array>,
@@ -12,7 +12,7 @@ export async function* checkedBytes(
   let read = 0;
   for await (const chunk of bytes) {
     read += chunk.byteLength;
-    if (read > sizeBytes) throw new SvcError('too_large', `There are more than the ${sizeBytes} bytes that were said.`);
+    if (read > sizeBytes) throw new SvcError('too_large', `There are more than the announced ${sizeBytes} bytes.`);
     hash.update(chunk);
     yield chunk;
   }
@@ -21,14 +21,14 @@ export async function* checkedBytes(
   if (found !== digest) throw wrong(`their sha256 is ${found}, not ${digest}`);
 }
 
-/** Reads them to their end and keeps none. */
+/** Reads the bytes to their end and discards them. */
 export async function readThrough(bytes: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const _ of bytes);
 }
 
 export function checkRange({ start, end }: Range, sizeBytes: number): void {
   if (Number.isInteger(start) && Number.isInteger(end) && start >= 0 && start <= end && end <= sizeBytes) return;
-  throw new SvcError('invalid_input', `${start} to ${end} is no range of ${sizeBytes} bytes.`);
+  throw new SvcError('invalid_input', `${start} to ${end} is not a range of ${sizeBytes} bytes.`);
 }
 
 export function noSuchBlob(digest: Digest): SvcError {
@@ -36,5 +36,5 @@ export function noSuchBlob(digest: Digest): SvcError {
 }
 
 function wrong(why: string): SvcError {
-  return new SvcError('invalid_input', `The bytes are not those that were said: ${why}. Nothing was kept.`);
+  return new SvcError('invalid_input', `The bytes do not match the announced ones: ${why}. Nothing was stored.`);
 }

@@ -24,8 +24,8 @@ async function filled(name: string) {
   return opened;
 }
 
-describe.skipIf(findNatsServer() === null)('blobs that are carried', () => {
-  it('to a bus without a backend and back are the same, and may be carried again', async () => {
+describe.skipIf(findNatsServer() === null)('copied blobs', () => {
+  it('to a bus without a backend and back are unchanged, and may be copied again', async () => {
     await using from = await filled('from');
     const server = await TestServer.start(folder);
     try {
@@ -45,7 +45,7 @@ describe.skipIf(findNatsServer() === null)('blobs that are carried', () => {
   });
 });
 
-it('a side that holds something else is noticed', async () => {
+it('a target with other content is detected', async () => {
   await using from = await filled('one');
   await using to = await openFolder('other');
   const more = Buffer.from('more');
@@ -56,7 +56,7 @@ it('a side that holds something else is noticed', async () => {
   });
 });
 
-it('a carrying that is cancelled ends', async () => {
+it('a cancelled copy ends', async () => {
   await using from = await filled('cancelled');
   await using to = await openFolder('nothing');
   await expect(carryBlobs(from.blobs, to.blobs, AbortSignal.abort())).rejects.toThrow();

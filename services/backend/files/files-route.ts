@@ -26,8 +26,8 @@ interface Internal {
 type FilesNeeds = ChangeContext & WithBlobs & WithSecrets & WithConfig & WithLog;
 
 /**
- * `PUT` and `GET /files/<digest>?ticket=…` for people, with addresses that `signUrl` made; `GET /internal/files/<workspace>/<file>` for
- * remote-mcp. Bytes pass as they come: none of them is ever held as a whole.
+ * `PUT` and `GET /files/<digest>?ticket=…` for people, with addresses from `signUrl`; `GET
+ * /internal/files/<workspace>/<file>` for remote-mcp. Files are streamed, never held in memory as a whole.
  */
 export function addFiles(app: FastifyInstance, backend: FilesNeeds, origins: readonly string[]): void {
   app.register(async (files) => {
@@ -38,7 +38,7 @@ export function addFiles(app: FastifyInstance, backend: FilesNeeds, origins: rea
       requireOrigin(request, origins);
       const ticket = ticketOf(backend, request, 'upload');
       checkLength(request, ticket);
-      // What is refused half-way is not waited for.
+      // Does not wait for the rest of a refused body.
       reply.header('connection', 'close');
       const { path, digest, sizeBytes } = await upload(backend, ticket, bytesOf(request));
       return reply.header('cache-control', 'no-store').send({ path, digest, sizeBytes });
@@ -58,7 +58,7 @@ export function addFiles(app: FastifyInstance, backend: FilesNeeds, origins: rea
     await requireRemoteMcp(backend, request);
     const [workspace, id] = [findId('workspace', request.params.workspace), findId('file', request.params.file)];
     const file = workspace === null || id === null ? null : await backend.graph.find('file', id, workspace);
-    if (file === null) throw new SvcError('not_found', 'There is no such file in this workspace.');
+    if (file === null) throw new SvcError('not_found', 'This workspace has no such file.');
     return await sendFile(backend.blobs, file, { request, reply });
   });
 }
@@ -70,15 +70,15 @@ function ticketOf(backend: FilesNeeds, request: FastifyRequest<Signed>, does: Ti
   throw new SvcError('forbidden', 'The address of the file is refused: its two parts do not belong together.');
 }
 
-/** Told before a byte is read, where the client says how many there are. */
+/** Checked before a byte is read, when the client announces a length. */
 function checkLength({ headers }: FastifyRequest, { sizeBytes }: Ticket): void {
   const length = headers['content-length'];
   if (length === undefined || Number(length) === sizeBytes) return;
   const code = Number(length) > sizeBytes ? 'too_large' : 'invalid_input';
-  throw new SvcError(code, `The request holds ${length} bytes: ${sizeBytes} were said to come.`);
+  throw new SvcError(code, `The request holds ${length} bytes: ${sizeBytes} were announced.`);
 }
 
-/** The body, whose connection stays for the answer where it is not read to its end. */
+/** The body. Its connection stays open for the answer when the body is not read to its end. */
 function bytesOf(request: FastifyRequest): AsyncIterable<Uint8Array> {
   return request.raw.iterator({ destroyOnReturn: false });
 }

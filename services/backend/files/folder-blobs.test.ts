@@ -34,7 +34,7 @@ describe('blobs in a folder', () => {
   blobsContract({ open, reopen: (blobs) => open(openIn.get(blobs)) });
 });
 
-it('are for nobody else on the machine', async () => {
+it('are not readable for other users of the machine', async () => {
   const dir = join(newFolder(), 'blobs');
   const bytes = Buffer.from('secret');
   const blob = blobOf(bytes);
@@ -44,7 +44,7 @@ it('are for nobody else on the machine', async () => {
   expect(modes).toEqual([0o700, 0o700, 0o700, 0o600]);
 });
 
-it('nothing but a blob is listed, whatever else lies there', async () => {
+it('only blobs are listed, whatever other files are in the folder', async () => {
   const dir = join(newFolder(), 'blobs');
   const blobs = await open(dir);
   const bytes = Buffer.from('a');
@@ -54,7 +54,7 @@ it('nothing but a blob is listed, whatever else lies there', async () => {
   expect(await all(blobs.list())).toEqual([blobOf(bytes).digest]);
 });
 
-it('drafts of a process that died are removed once they are old, and no other', async () => {
+it('drafts of a dead process are removed once they are old, and no others', async () => {
   const dir = join(newFolder(), 'blobs');
   const blobs = await open(dir);
   writeFileSync(join(dir, 'drafts', 'left'), 'half');
@@ -64,7 +64,7 @@ it('drafts of a process that died are removed once they are old, and no other', 
   expect(readdirSync(join(dir, 'drafts'))).toEqual([]);
 });
 
-it('a crash at any moment leaves nothing half, and loses nothing acknowledged', async () => {
+it('a crash at any moment leaves no partial blob, and loses nothing acknowledged', async () => {
   const dir = join(newFolder(), 'blobs');
   let first = 0;
   for (let round = 0; round < 8; round++) {
@@ -74,7 +74,7 @@ it('a crash at any moment leaves nothing half, and loses nothing acknowledged', 
       const bytes = Buffer.alloc(300_000, `${number} `);
       await expectBytes(blobs, blobOf(bytes).digest, bytes);
     }
-    // Whatever else is there is whole.
+    // Every other blob is complete.
     for await (const digest of blobs.list()) {
       const found = createHash('sha256');
       for await (const chunk of await blobs.read(digest)) found.update(chunk);
@@ -85,7 +85,7 @@ it('a crash at any moment leaves nothing half, and loses nothing acknowledged', 
   expect(first).toBeGreaterThan(8);
 }, 60_000);
 
-/** The number of the last blob that the process was told is stored; it is killed amid the next. */
+/** The number of the last blob that the process acknowledged; it is killed during the next. */
 async function putUntilKilled(dir: string, { first, lines }: { first: number; lines: number }): Promise<number> {
   const child = spawn(process.execPath, [putting, dir, String(first)], { stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');
@@ -99,7 +99,7 @@ async function putUntilKilled(dir: string, { first, lines }: { first: number; li
   return last;
 }
 
-it.skipIf(!canMount)('a full disk refuses by name, loses nothing, and is over when there is room', async () => {
+it.skipIf(!canMount)('a full disk refuses with its name, loses nothing, and is over when there is room', async () => {
   using disk = SmallDisk.mount(newFolder(), 1);
   const dir = join(disk.folder, 'blobs');
   const blobs = await open(dir);

@@ -14,8 +14,8 @@ const privateFolder = 0o700;
 const privateFile = 0o600;
 
 /**
- * Blobs as files: `ab/ab12…`, in folders of the digest's first two digits. A file is written in `drafts` and gets its name, which nobody knows
- * before, once all of it is on the disk.
+ * Blobs as files: `ab/ab12…`, in folders of the digest's first two digits. A file is written in `drafts` and gets its
+ * final name once all of it is on disk.
  */
 export class FolderBlobs implements Blobs {
   readonly #dir: string;
@@ -37,7 +37,7 @@ export class FolderBlobs implements Blobs {
     await said(this.#dir, async () => {
       if (isThere) await readThrough(checked);
       else await this.#write(blob.digest, checked);
-      // Also where another put has just given it its name: that is durable once the folders are.
+      // Also when another put has just created the file: it is durable only once its folder is synced.
       await sync(this.#shelf(blob.digest));
       await sync(this.#dir);
     });
@@ -58,7 +58,7 @@ export class FolderBlobs implements Blobs {
         const { size } = await file.stat();
         const { start, end } = range ?? { start: 0, end: size };
         checkRange({ start, end }, size);
-        // `end` of Node is the last byte, and no bytes at all have none.
+        // Node's `end` is the last byte, so an empty range has none.
         if (start < end) return file.createReadStream({ start, end: end - 1 });
         await file.close();
         return Readable.from([]);
@@ -139,7 +139,7 @@ async function sync(dir: string): Promise<void> {
   }
 }
 
-/** Sorted; none where there is no such folder. */
+/** Sorted; empty when the folder does not exist. */
 async function namesIn(dir: string): Promise<readonly string[]> {
   const found: Dir | null = await opendir(dir).catch(absent);
   if (found === null) return [];
@@ -153,7 +153,7 @@ function absent(error: unknown): null {
   throw error;
 }
 
-/** What the system says, in our words. */
+/** Runs the work and words errors of the system. */
 async function said<Result>(dir: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
@@ -161,9 +161,9 @@ async function said<Result>(dir: string, work: () => Promise<Result>): Promise<R
     const code = codeOf(thrown);
     if (code === null) throw thrown;
     const [what, hint] = isFull.has(code)
-      ? [`The disk is full: the file was not kept in "${dir}", and nothing that was there is lost.`, makeRoom]
+      ? [`The disk is full: the file was not stored in "${dir}", and no stored file is lost.`, makeRoom]
       : [
-          `The folder of files "${dir}" cannot be used: ${inWords(thrown)}.`,
+          `Cannot use the folder of files "${dir}": ${inWords(thrown)}.`,
           'Check FILES_DIR, its owner, its mode and the disk.',
         ];
     throw new SvcError('unavailable', what, { hint, cause: thrown });
@@ -173,7 +173,7 @@ async function said<Result>(dir: string, work: () => Promise<Result>): Promise<R
 const isFull: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
 const makeRoom = 'Make room on the disk, then try again.';
 
-/** Of a call of the system that failed; null for everything else. */
+/** The error code of a failed system call; null for any other error. */
 function codeOf(thrown: unknown): string | null {
   if (!(thrown instanceof Error) || !('code' in thrown) || !('syscall' in thrown)) return null;
   return String(thrown.code);

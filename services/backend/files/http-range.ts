@@ -1,8 +1,8 @@
 import type { Range } from './blobs.ts';
 
 /**
- * What a Range header asks of so many bytes (RFC 9110 §14): one range of them, `none` where nothing of what it asks is there, and `whole` for
- * everything that may be left unheard: other units, several ranges, and what is no range at all.
+ * Evaluates a Range header (RFC 9110 §14): one range, `none` when the range is outside of the file, and `whole` for
+ * headers that may be ignored: other units, several ranges, malformed ranges.
  */
 export function readRange(header: string | undefined, sizeBytes: number): Range | 'whole' | 'none' {
   const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/i.exec(header?.trim() ?? '') ?? [];

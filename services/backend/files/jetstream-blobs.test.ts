@@ -50,7 +50,7 @@ describe.skipIf(findNatsServer() === null)('blobs in JetStream', () => {
 
   blobsContract({ open, reopen: async () => await openBlobs(undefined, await connect()) });
 
-  it('what a put left that never ended is removed once it is old, and nothing that is whole', async () => {
+  it('parts of an unfinished put are removed once they are old, and no complete blob', async () => {
     const bus = await connect();
     const blobs = await JetStreamBlobs.open(bus.place());
     const [whole, half] = [Buffer.from('whole'), Buffer.from('half')];
@@ -71,7 +71,7 @@ describe.skipIf(findNatsServer() === null)('blobs in JetStream', () => {
     await expectBytes(blobs, blobOf(whole).digest, whole);
   });
 
-  it('are kept once, however many put the same', async () => {
+  it('are stored once, however many callers put the same bytes', async () => {
     const blobs = await open();
     const bytes = Buffer.alloc(600 * 1024, 'x');
     await Promise.all(Array.from({ length: 5 }, () => blobs.put(blobOf(bytes), inChunks(bytes))));
@@ -80,7 +80,7 @@ describe.skipIf(findNatsServer() === null)('blobs in JetStream', () => {
     expect((await manager.streams.info('blobs')).state.messages).toBe(4);
   });
 
-  it('are on the disk, also where the bus keeps the rest in memory, and are there after it was killed', async () => {
+  it('are on disk even when the bus keeps other streams in memory, and survive a kill', async () => {
     const bytes = Buffer.alloc(600 * 1024, 'x');
     const blobs = await open();
     await blobs.put(blobOf(bytes), inChunks(bytes));
@@ -91,7 +91,7 @@ describe.skipIf(findNatsServer() === null)('blobs in JetStream', () => {
     await expectBytes(later, blobOf(bytes).digest, bytes);
   });
 
-  it('a bus without room refuses by name, keeps what is there, and takes more when there is room', async () => {
+  it('a bus without room refuses with its name, keeps what it has, and takes more when there is room', async () => {
     const bus = await connect();
     const blobs = await JetStreamBlobs.open(bus.place());
     const [small, large] = [Buffer.from('small'), Buffer.alloc(3 * 1024 * 1024, 'l')];

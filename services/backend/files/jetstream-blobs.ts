@@ -9,19 +9,19 @@ import { ensureStream, isConflict, type KeptStream, type NatsPlace, storageError
 import type { Blob, Blobs, Range } from './blobs.ts';
 import { checkedBytes, checkRange, noSuchBlob, readThrough } from './check-bytes.ts';
 
-/** Of a message of NATS a quarter, so that one fits whichever way it is read. */
+/** A quarter of the largest NATS message, so that a part always fits. */
 const partBytes = 256 * 1024;
-/** What NATS sets aside for files: templates/nats.conf has room for it. */
+/** Space that NATS reserves for files; templates/nats.conf has room for it. */
 const totalMaxBytes = 8 * 1024 * 1024 * 1024;
 const streamName = 'blobs';
 
-/** How a blob is kept: in parts of equal size, each a message, by the name of the put that wrote them. */
+/** The record of a blob: its parts have equal size, each a message, under the id of the put that wrote them. */
 const record = z.object({ put: z.string(), sizeBytes: z.number().int().nonnegative() });
 type BlobRecord = z.infer<typeof record>;
 
 /**
- * Blobs in a stream of JetStream that forgets nothing. A put writes its parts under a name of its own, and last of all the record of the blob,
- * which only the first of several puts can write: what was acknowledged is whole, and never changes.
+ * Blobs in a JetStream stream that keeps everything. A put writes its parts under its own id, and the blob's record
+ * last, which only the first of several puts can write. So an acknowledged blob is complete and never changes.
  */
 export class JetStreamBlobs implements Blobs {
   readonly #place: NatsPlace;
@@ -47,7 +47,7 @@ export class JetStreamBlobs implements Blobs {
       await this.#purge(blobSubjects.partsOf(digest, put)).catch(() => undefined);
       throw thrown;
     }
-    // Where nobody says whether the record was written, the parts stay: it may speak of them.
+    // Without an answer about the record the parts stay: the record may refer to them.
     if (await this.#isFirst(digest, { put, sizeBytes })) return;
     await this.#purge(blobSubjects.partsOf(digest, put));
   }
@@ -68,7 +68,7 @@ export class JetStreamBlobs implements Blobs {
   async remove(digest: Digest): Promise<void> {
     const found = await this.#record(digest);
     if (found === null) return;
-    // The record first, and this one only: nobody is given what is half gone, and what is put meanwhile stays.
+    // Removes the record first, and only this one: no reader gets half a blob, and a new put's record stays.
     await this.#purge(blobSubjects.record(digest), found.sequence);
     await this.#purge(blobSubjects.partsOf(digest, found.put));
   }
@@ -112,14 +112,14 @@ export class JetStreamBlobs implements Blobs {
     return message === null ? null : { ...record.parse(message.json()), sequence: message.seq };
   }
 
-  /** False where another put has written the record. */
+  /** False when another put has written the record. */
   async #isFirst(digest: Digest, written: BlobRecord): Promise<boolean> {
     if (await this.#publish(blobSubjects.record(digest), Buffer.from(JSON.stringify(written)))) return true;
-    // What was not answered may have been written all the same, and was then published twice.
+    // An unanswered write may have been stored and then published twice.
     return (await this.#record(digest))?.put === written.put;
   }
 
-  /** False where there is something already. */
+  /** False when the subject has a message already. */
   async #publish(subject: string, payload: Uint8Array): Promise<boolean> {
     return await this.#use(async ({ connection }) => {
       try {
@@ -168,16 +168,16 @@ const configuration: KeptStream = {
   subjects: [blobSubjects.all],
   max_msgs_per_subject: 1,
   max_bytes: totalMaxBytes,
-  // What is full refuses; it forgets nothing.
+  // A full stream refuses; it drops nothing.
   discard: 'new',
-  // Whatever the bus keeps in memory: files are no messages.
+  // On disk even when the bus keeps other streams in memory.
   storage: StorageType.File,
 };
 
 /** The first two digits of a digest. */
 const shelves = Array.from({ length: 256 }, (_, number) => number.toString(16).padStart(2, '0'));
 
-/** Says when it began. */
+/** Contains its time of beginning. */
 function newPut(): string {
   return `${Date.now().toString(36)}-${randomText(16)}`;
 }
@@ -186,7 +186,7 @@ function startedAt(put: string): number {
   return Number.parseInt(put.split('-', 1)[0] ?? '', 36);
 }
 
-/** All of one size, but for the last. */
+/** Parts of one size, except the last. */
 async function* inParts(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   let part = Buffer.allocUnsafe(partBytes);
   let filled = 0;

@@ -36,11 +36,11 @@ function unusedBlobs(open: () => Promise<TestBackend>): void {
   const bytes = Buffer.from('bytes');
   const { digest, sizeBytes } = blobOf(bytes);
   const { signal } = new AbortController();
-  /** When whatever was done until now is older than anything that is waited for. */
+  /** A time when everything done so far is older than the grace period. */
   const later = (times = 1) => Date.now() + times * (graceMs + 1);
   const sweep = (now: number, blobs: Blobs = backend.blobs) =>
     removeUnused({ graph: backend.graph, blobs }, { now, signal });
-  /** The same blobs, removed in another way. */
+  /** The same blobs with another way to remove them. */
   const removingBy = (remove: Blobs['remove']): Blobs => {
     const { blobs } = backend;
     const same = {
@@ -64,7 +64,7 @@ function unusedBlobs(open: () => Promise<TestBackend>): void {
     await upload(backend, await offered(path), inChunks(bytes));
   }
 
-  it('bytes stay as long as one file of any skill uses them, and go when a time has passed after that', async () => {
+  it('bytes stay as long as one file of any skill uses them, and go a while after that', async () => {
     await add('a');
     await add('b');
     await removeFile(backend, owner, place, 'a');
@@ -80,7 +80,7 @@ function unusedBlobs(open: () => Promise<TestBackend>): void {
     expect(await isThere()).toBe(true);
   });
 
-  it('bytes of an upload that never became a file go, too', async () => {
+  it('bytes of an upload that never became a file are removed too', async () => {
     await reserveBlob(backend.graph, digest);
     await backend.blobs.put({ digest, sizeBytes }, inChunks(bytes));
     await sweep(Date.now());
@@ -89,7 +89,7 @@ function unusedBlobs(open: () => Promise<TestBackend>): void {
     expect(await isThere()).toBe(false);
   });
 
-  it('bytes that the graph knows nothing of are given as long as new ones', async () => {
+  it('bytes unknown to the graph stay as long as new ones', async () => {
     await backend.blobs.put({ digest, sizeBytes }, inChunks(bytes));
     await sweep(Date.now());
     await sweep(Date.now());
@@ -98,12 +98,12 @@ function unusedBlobs(open: () => Promise<TestBackend>): void {
     expect(await isThere()).toBe(false);
   });
 
-  it('an upload that begins while the same bytes are about to be removed keeps them', async () => {
+  it('an upload that begins during a removal of the same bytes keeps them', async () => {
     await add();
     await removeFile(backend, owner, place, 'a');
     const ticket = await offered();
     async function* slowly() {
-      // The first of them has come: now somebody looks for what nobody uses.
+      // The first byte has arrived: now unused bytes are looked for.
       yield bytes.subarray(0, 1);
       await sweep(Date.now() + 1000);
       yield bytes.subarray(1);
@@ -113,7 +113,7 @@ function unusedBlobs(open: () => Promise<TestBackend>): void {
     expect(await isThere()).toBe(true);
   });
 
-  it('an upload that begins after somebody has looked, and before he removes, keeps them', async () => {
+  it('an upload that begins between the check for unused bytes and their removal keeps them', async () => {
     const both = await manyBlobs('old', 2);
     await backend.graph.write(async (transaction) => {
       const { nodes } = await transaction.select({ type: 'blob', anchor: null, limit: 2 });
@@ -129,7 +129,7 @@ function unusedBlobs(open: () => Promise<TestBackend>): void {
     expect(left).toHaveLength(1);
   });
 
-  it('an upload of bytes that are being removed is refused, and is good once they are gone', async () => {
+  it('an upload of bytes that are being removed is refused, and succeeds once they are gone', async () => {
     await add();
     await removeFile(backend, owner, place, 'a');
     const refused: unknown[] = [];
@@ -144,7 +144,7 @@ function unusedBlobs(open: () => Promise<TestBackend>): void {
     expect(await isThere()).toBe(true);
   });
 
-  it('a removal that a crash ended is finished later, and by nobody while it may be under way', async () => {
+  it('a removal that a crash interrupted is finished later, and not while it may still be running', async () => {
     await add();
     await removeFile(backend, owner, place, 'a');
     const crashing = removingBy(() => Promise.reject(new Error('crashed')));
@@ -158,7 +158,7 @@ function unusedBlobs(open: () => Promise<TestBackend>): void {
     expect(await isThere()).toBe(true);
   });
 
-  it('many are seen to, and no other goes', async () => {
+  it('many are removed, and no others', async () => {
     const kept = [...(await manyBlobs('kept'))];
     for (const [number, each] of kept.entries()) {
       await backend.graph.write(async (transaction) => {

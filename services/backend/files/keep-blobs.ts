@@ -6,13 +6,13 @@ import { type Graph, type Node, pageMax, type Transaction } from '../graph/graph
 import type { Blobs } from './blobs.ts';
 
 /**
- * Which blobs are kept is decided in the graph, where putting, using and removing the same bytes meet at one node. From when a blob is reserved
- * until a file uses it nobody removes it, because that takes less than `graceMs`: a request is over after 30 s. Once it is leaving nobody
- * reserves it any more until it is gone, bytes first.
+ * The graph decides which blobs are kept: putting, using and removing the same bytes meet at one node. A reserved blob
+ * is not removed for `graceMs`, longer than any request takes (30 s). A leaving blob cannot be reserved until it is
+ * gone, bytes first.
  */
 export const graceMs = 10 * 60_000;
 
-/** Before its bytes are put. Throws `conflict` while the same bytes are being removed. */
+/** Called before the bytes are put. Throws `conflict` while the same bytes are being removed. */
 export async function reserveBlob(graph: Pick<Graph, 'write'>, digest: Digest): Promise<void> {
   await graph.write(async (transaction) => {
     const blob = await transaction.findBy('blob', { digest }, null);
@@ -21,14 +21,14 @@ export async function reserveBlob(graph: Pick<Graph, 'write'>, digest: Digest): 
   });
 }
 
-/** As a file begins to use it. */
+/** Called when a file begins to use the blob. */
 export async function useBlob(transaction: Transaction, digest: Digest): Promise<Id<'blob'>> {
   const blob = await transaction.findBy('blob', { digest }, null);
   if (blob === null) throw beingRemoved();
   return (await touch(transaction, blob)).id;
 }
 
-/** Removes the bytes that no file uses any more, and what was begun and never ended. `now` is when. */
+/** Removes bytes that no file uses any more, and unfinished puts. `now` is the current time. */
 export async function removeUnused(
   { graph, blobs }: { readonly graph: Graph; readonly blobs: Blobs },
   { now, signal }: { readonly now: number; readonly signal: AbortSignal },
@@ -50,7 +50,7 @@ export async function removeUnused(
   await blobs.removeUnfinished(before);
 }
 
-/** False where somebody was faster: who used it, or who removes it. Who died removing it is not waited for. */
+/** False when another process was faster: it uses the blob, or removes it. A dead remover is not waited for. */
 async function letGo(
   graph: Graph,
   id: Id<'blob'>,
@@ -65,7 +65,7 @@ async function letGo(
   });
 }
 
-/** Bytes that the graph knows nothing of, as after it was restored from a backup, are given the time that new ones have. */
+/** Bytes unknown to the graph, as after a restore from a backup, stay as long as new ones. */
 async function adoptUnknown(graph: Graph, blobs: Blobs, now: number): Promise<void> {
   for await (const digests of inBatches(blobs.list())) {
     const where = [{ field: 'digest', in: digests }] as const;
@@ -114,7 +114,7 @@ function newBlob(digest: Digest, touchedAt = Date.now()) {
 }
 
 function beingRemoved(): SvcError {
-  return new SvcError('conflict', 'The same bytes, which nobody used any more, are being removed at this moment.', {
+  return new SvcError('conflict', 'The same bytes, which no file used any more, are being removed now.', {
     hint: 'Send them again in a while.',
   });
 }

@@ -5,11 +5,11 @@ import type { Blobs } from './blobs.ts';
 import { FolderBlobs } from './folder-blobs.ts';
 import { JetStreamBlobs } from './jetstream-blobs.ts';
 
-/** The only place that chooses an engine: the folder that FILES_DIR names, or the bus where it names none. */
+/** The only place that chooses an engine: the folder in FILES_DIR, or the bus when it is not set. */
 export async function openBlobs(dir: string | undefined, bus: Bus): Promise<Blobs> {
   if (dir !== undefined) return await FolderBlobs.open(dir);
   if (bus instanceof NatsBus) return await JetStreamBlobs.open(bus.place());
-  throw new SvcError('invalid_input', 'Files need a place: the bus inside one process keeps none.', {
+  throw new SvcError('invalid_input', 'Files need a place: the bus inside one process cannot store files.', {
     hint: 'Set FILES_DIR to a folder, or let BUS_SERVERS name a NATS server.',
   });
 }

@@ -12,7 +12,7 @@ export interface OpenedBlobs extends AsyncDisposable {
   readonly blobs: Blobs;
 }
 
-/** Opens the blobs of an installation on which no backend is. */
+/** Opens the blobs of an installation without a running backend. */
 export async function openBlobsContent(place: BlobsPlace): Promise<OpenedBlobs> {
   if (place.engine === 'folder') {
     return { blobs: await FolderBlobs.open(place.dir), [Symbol.asyncDispose]: async () => undefined };

@@ -6,7 +6,7 @@ import type { Node } from '../graph/graph.ts';
 import type { Blobs } from './blobs.ts';
 import { readRange } from './http-range.ts';
 
-/** Answers with a file, or the range of it that is asked for. Whatever it holds, no browser runs it: it is a download and nothing else. */
+/** Answers with a file, or the requested range of it. Browsers never run its content: it is always a download. */
 export async function sendFile(
   blobs: Blobs,
   { path, digest, sizeBytes }: Node<'file'>,
@@ -14,7 +14,7 @@ export async function sendFile(
 ): Promise<FastifyReply> {
   const { range: asked, 'if-range': ifRange } = request.headers;
   const tag = `"${digest}"`;
-  // RFC 9110 §13.1.5: whoever has a part of something else gets all of this.
+  // RFC 9110 §13.1.5: a client with a part of another version gets the whole file.
   const range = readRange(ifRange === undefined || ifRange === tag ? asked : undefined, sizeBytes);
   reply
     .header('etag', tag)
@@ -25,7 +25,7 @@ export async function sendFile(
     .header('x-content-type-options', 'nosniff')
     .type(mediaTypeOf(path));
   if (range === 'none') {
-    const refusal = new SvcError('invalid_input', `The file has ${sizeBytes} bytes, and none of those asked for.`);
+    const refusal = new SvcError('invalid_input', `The file has ${sizeBytes} bytes, and none of the requested ones.`);
     reply.code(416).header('content-range', `bytes */${sizeBytes}`).removeHeader('content-disposition');
     return reply.type('application/json').send(errorToHttp(refusal).body);
   }
@@ -34,7 +34,7 @@ export async function sendFile(
   return reply.header('content-length', end - start).send(await blobs.read(parseDigest(digest), { start, end }));
 }
 
-/** RFC 6266: its name in letters that all know, and as it is. */
+/** RFC 6266: the name in ASCII, and in full. */
 function attachment(path: string): string {
   const name = path.slice(path.lastIndexOf('/') + 1);
   const plain = name.replace(/[^A-Za-z0-9._-]/g, '_');
@@ -42,7 +42,7 @@ function attachment(path: string): string {
   return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
 }
 
-/** By the end of its name, and only of what does nothing where it is opened. */
+/** By the file's extension, and only types that no program runs. */
 export function mediaTypeOf(path: string): string {
   return types[path.slice(path.lastIndexOf('.') + 1).toLowerCase()] ?? 'application/octet-stream';
 }

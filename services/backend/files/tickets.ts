@@ -8,7 +8,7 @@ import type { Node } from '../graph/graph.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
-/** How long somebody may take from being given an address to using it. */
+/** How long an issued address may be used. */
 const validMs = 5 * 60_000;
 
 const principal = z.discriminatedUnion('kind', [
@@ -27,7 +27,7 @@ const ticket = z.object({
   expiresAt: z.number(),
 });
 
-/** Who may do what with which file, and until when. It is no right: that is asked for again when it is used. */
+/** Names the operation, the file, the person and the expiry. The right itself is checked again when it is used. */
 export type Ticket = z.infer<typeof ticket>;
 
 export interface SignedUrl {
@@ -37,7 +37,7 @@ export interface SignedUrl {
 
 export const filesPath = '/files';
 
-/** The address of a file, for whoever has no token at hand: a browser that downloads, a program that uploads. */
+/** The address of a file, for clients without a token: a browser that downloads, a program that uploads. */
 export function signUrl(backend: WithSecrets & WithConfig, what: Omit<Ticket, 'expiresAt'>): SignedUrl {
   const expiresAt = Date.now() + validMs;
   const text = Buffer.from(JSON.stringify({ ...what, expiresAt })).toString('base64url');
@@ -55,23 +55,24 @@ export function downloadUrl(
   return signUrl(backend, { does: 'download', principal: who, ...file }).url;
 }
 
-/** Throws `forbidden`, whatever is wrong with it: whoever has a good one knows what he may. */
+/** Throws `forbidden` for every fault, because an honest holder needs no details. */
 export function readTicket(backend: WithSecrets, text: string, does: Ticket['does']): Ticket {
   const [claims = '', ...signature] = text.split('.');
-  if (!backend.secrets.isSigned(purposeOf(claims), signature.join('.'))) throw refused('it is not one of ours');
+  if (!backend.secrets.isSigned(purposeOf(claims), signature.join('.')))
+    throw refused('it was not issued by this platform');
   const read = ticket.parse(JSON.parse(Buffer.from(claims, 'base64url').toString()));
   if (read.does !== does) throw refused(`it is for the ${read.does} of a file`);
   if (read.expiresAt <= Date.now()) throw refused('it has expired');
   return read;
 }
 
-/** What is signed for another purpose is no ticket. */
+/** A signature for another purpose does not make a ticket. */
 function purposeOf(claims: string): string {
   return `file ticket ${claims}`;
 }
 
 function refused(why: string): SvcError {
   return new SvcError('forbidden', `The address of the file is refused: ${why}.`, {
-    hint: 'Ask for another one: each is good for five minutes.',
+    hint: 'Request a new one: each is valid for five minutes.',
   });
 }

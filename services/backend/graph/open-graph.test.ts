@@ -36,5 +36,5 @@ it('refuses a file without a path from the root', async () => {
 
 it('names a certificate that cannot be read, and the variable that names it', async () => {
   const opening = openGraph({ url: 'https://localhost:1', caPath: join(folder, 'nowhere.pem') });
-  await expectRefusal(opening, 'invalid_input', /PRIVATE_GRAPHDB_CA_PATH: ".*nowhere\.pem" .*: it is not there/);
+  await expectRefusal(opening, 'invalid_input', /PRIVATE_GRAPHDB_CA_PATH: ".*nowhere\.pem" .*: it does not exist/);
 });

@@ -11,7 +11,7 @@ import type { GraphqlNeeds } from './graphql-needs.ts';
 import type { Loader } from './loader.ts';
 import type { Operation } from './operation.ts';
 
-/** What every resolver has at hand, made anew for each request. */
+/** Dependencies of every resolver, made for each request. */
 export interface GraphqlContext {
   readonly backend: GraphqlNeeds;
   readonly principal: TokenPrincipal;
@@ -19,11 +19,11 @@ export interface GraphqlContext {
   readonly load: Loader;
   /** Counts the bytes read and answered. `backend.graph` and every field report to it. */
   readonly operation: Operation;
-  /** Opens a workspace or throws. Whoever resolves a field of a workspace calls this first. */
+  /** Opens a workspace or throws. Every resolver of a workspace's field calls this first. */
   access(workspace: WorkspaceId, right: Right): Promise<Access>;
 }
 
-/** The value behind each GraphQL type. Types are named by text, so that no file needs another's. */
+/** The value behind each GraphQL type. Types are named by text, so that no file imports another's. */
 interface Objects {
   Viewer: { readonly kind: string; readonly id: string; readonly name: string };
   Membership: { readonly workspace: Node<'workspace'>; readonly role: string };
@@ -68,7 +68,7 @@ interface Types {
 }
 
 /**
- * Each file beside this one adds its types and fields: `addRoles(builder)`. Nothing happens at import.
+ * Each file in this folder adds its types and fields: `addRoles(builder)`. Nothing happens at import.
  * `builder.objectFields('Workspace', …)`, `queryFields` and `mutationFields` add fields to types of other files.
  */
 export type Builder = PothosSchemaTypes.SchemaBuilder<PothosSchemaTypes.ExtendDefaultTypes<Types>>;

@@ -17,7 +17,7 @@ const errorBytes = 1024;
 
 type Resolver = GraphQLFieldResolver<unknown, GraphqlContext>;
 
-/** Makes each field count its part of the answer, before the answer is written as one text. */
+/** Makes each field count its part of the answer, before the answer is written as text. */
 export function countAnswers(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || isIntrospectionType(type)) continue;

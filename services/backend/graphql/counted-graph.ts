@@ -3,27 +3,30 @@ import type { TypeName } from '../graph/schema.ts';
 import { type Operation, operationMaxBytes } from './operation.ts';
 import { Slots, SlotsByName } from './slots.ts';
 
-/** Lists that are read for all operations at once, each of which no budget knows yet. */
+/** Lists read at once for all operations; their size is not in a budget yet. */
 const listsAtOnce = 4;
-/** Of one user: the more a user reads, the longer only this user waits. */
+/** Of one user, so that large reads delay only that user. */
 const listsOfUserAtOnce = 2;
-/** Of a page these are read first, at most 6 MiB. If they are small, the rest follows at once, else in slices of this size. */
+/**
+ * Nodes of a page that are read first, at most 6 MiB. If they are small, the rest follows at once, else in slices of
+ * this size.
+ */
 const firstSlice = 25;
 const smallSliceBytes = 256 * 1024;
 /** An operation may not hold more anyway. */
 const textMax = operationMaxBytes;
 /** Single nodes that one operation reads at once: they are small, and with Dgraph each takes a round trip. */
 const nodesAtOnce = 16;
-/** A node without its texts, and a place in a list. */
+/** A node without its texts, and its entry in a list. */
 const nodeBytes = 256;
 const placeBytes = 8;
 
-/** Made once for each backend: gives operations the graph, and counts what each one reads. */
+/** Made once for each backend: gives each operation a graph that counts its reads. */
 export function createGraphCounter(graph: Graph): (operation: Operation) => Graph {
   const lists = new Slots(listsAtOnce);
   const listsOfUsers = new SlotsByName(listsOfUserAtOnce);
   return (operation) => {
-    // One list after the other: the first one that is too much keeps the others from being read.
+    // Lists are read one after the other, so that one that is too large stops the rest.
     const ownLists = new Slots(1);
     const ownNodes = new Slots(nodesAtOnce);
     const list = <Result>(read: () => Promise<Result>) =>
@@ -60,7 +63,7 @@ export function createGraphCounter(graph: Graph): (operation: Operation) => Grap
       write: (work) =>
         operation.run(() =>
           graph.write(async (transaction) => {
-            // A change whose client has been told that it took too long is not begun any more.
+            // A change whose client was told of a timeout is not started any more.
             operation.signal.throwIfAborted();
             return await work(transaction);
           }),
@@ -71,7 +74,7 @@ export function createGraphCounter(graph: Graph): (operation: Operation) => Grap
   };
 }
 
-/** A node that several edges lead to is one object. */
+/** A node with several incoming edges is one object. */
 function countEnds<Ends extends ReadonlyMap<string, readonly Node<TypeName>[]>>(
   operation: Operation,
   ends: Ends,
@@ -94,7 +97,7 @@ function bytesOfNode(node: object): number {
   return bytes;
 }
 
-/** A text with a character outside of Latin-1 takes two bytes for each; which ones have such a character is not known sooner. */
+/** Two bytes for each character, because the text may contain one outside of Latin-1. */
 function bytesOfText(text: string): number {
   return Buffer.byteLength(text) === text.length ? text.length : 2 * text.length;
 }

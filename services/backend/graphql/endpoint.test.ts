@@ -36,7 +36,7 @@ async function ask(over: Backend, query: string, { deadlineMs, operation = newOp
 }
 
 describe('a fault below', () => {
-  test('that is a bug is logged once, under an id, and its text stays inside', async () => {
+  test('that is a bug is logged once, under an id, without its text in the answer', async () => {
     const broken: Backend = {
       ...backend,
       graph: { ...backend.graph, select: () => Promise.reject(new TypeError('the hidden text')) },
@@ -68,7 +68,7 @@ describe('a fault below', () => {
 describe('after its deadline', () => {
   const timeout = [{ extensions: { code: 'timeout' } }];
 
-  test('an operation ends with the read that is under way, and reads nothing more', async () => {
+  test('an operation ends with the running read, and reads nothing more', async () => {
     const answered = Promise.withResolvers<void>();
     let reads = 0;
     const slow: Backend = {
@@ -96,7 +96,7 @@ describe('after its deadline', () => {
     expect(reads).toBe(1);
   });
 
-  test('a change whose turn has not come is not made', async () => {
+  test('a waiting change is not made', async () => {
     const { id } = await addWorkspace(backend, 'late');
     const turn = Promise.withResolvers<void>();
     const slow: Backend = {
@@ -136,7 +136,7 @@ test.each([
   expect(JSON.stringify(errors)).not.toContain('s3cret');
 });
 
-test('a page of nodes costs as many round trips as it has levels, however many nodes it holds', async () => {
+test('a page of nodes costs one round trip for each level, however many nodes it holds', async () => {
   const { id, owner } = await addWorkspace(backend, 'w');
   for (const name of ['one', 'two', 'three']) {
     await createMcpServer(backend, owner, id, { name, launch: { command: 'x' } });
@@ -183,10 +183,10 @@ test('a page of nodes costs as many round trips as it has levels, however many n
       .entries()
       .map(([trip, all]) => [trip, all.length]),
   );
-  // Statuses are asked for twice: for what the skill says of itself, and, a level deeper, for its MCP servers.
+  // Statuses are read twice: for the skill's own state, and, a level deeper, for its MCP servers.
   expect(counts).toEqual({
     'find workspace': 1,
-    // Where no process has an MCP server, it says which runtime it waits for.
+    // Without a process, an MCP server's reason names its runtime.
     'mcpServer.runtimes': 1,
     'select role': 1,
     'role.skills': 1,

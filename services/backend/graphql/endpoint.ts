@@ -24,7 +24,7 @@ import { createLoader } from './loader.ts';
 import type { Operation } from './operation.ts';
 import { createSchema } from './schema.ts';
 
-/** An operation takes milliseconds; what takes this long has met a fault that a caller should hear of. */
+/** An operation takes milliseconds; one that takes this long has met a fault that the caller should see. */
 export const operationDeadlineMs = 10_000;
 
 export interface GraphqlRequest {
@@ -33,7 +33,7 @@ export interface GraphqlRequest {
   /** The JSON text of the request's body. */
   readonly body: string;
   readonly accept: string;
-  /** Has been stopped when the answer is there, and may end later. */
+  /** Stopped when the answer is complete, and may end later. */
   readonly operation: Operation;
 }
 
@@ -41,7 +41,7 @@ export interface GraphqlEndpoint {
   answer(request: GraphqlRequest): Promise<Response>;
 }
 
-/** GraphQL over HTTP, POST only. Whoever gets this far has shown who they are, so introspection is open. */
+/** GraphQL over HTTP, POST only. Every caller has authenticated before, so introspection is open. */
 export function createGraphqlEndpoint(backend: GraphqlNeeds, deadlineMs = operationDeadlineMs): GraphqlEndpoint {
   const countedGraph = createGraphCounter(backend.graph);
   const yoga = createYoga<GraphqlContext>({
@@ -75,7 +75,7 @@ export function createGraphqlEndpoint(backend: GraphqlNeeds, deadlineMs = operat
   };
 }
 
-const tooLong = 'The operation took too long and was given up. A change it was about to make may still be made.';
+const tooLong = 'The operation took too long and was given up. Its change may still be made.';
 
 function requestContext(
   backend: GraphqlNeeds,
@@ -98,14 +98,14 @@ function requestContext(
   };
 }
 
-/** Graphql-js stops reading where a document is longer. */
+/** Graphql-js stops reading a longer document. */
 const boundedParser: Plugin = {
   onParse({ setParseFn }) {
     setParseFn((source: string, options?: object) => parse(source, { ...options, maxTokens: limits.tokens }));
   },
 };
 
-/** What an operation would cost is known before it starts, and how long it may take once it has. */
+/** Checks the cost of an operation before it starts, and its duration afterwards. */
 const boundedExecution: Plugin<GraphqlContext> = {
   onExecute({ args, executeFn, setExecuteFn }) {
     const found = findOperation(args.document, args.operationName);
@@ -120,7 +120,7 @@ const boundedExecution: Plugin<GraphqlContext> = {
 
 function checkOperation({ schema, document, variableValues }: ExecutionArgs, operation: OperationDefinitionNode): void {
   const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {});
-  // Wrong variables are refused by the execution, with the name of each.
+  // The execution refuses wrong variables, with the name of each.
   if (coerced !== undefined) checkLimits({ schema, document, operation, variables: coerced });
 }
 

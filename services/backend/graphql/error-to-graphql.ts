@@ -5,8 +5,8 @@ import type { Logger } from '../../kit/log.ts';
 import { withBugReported } from '../../kit/report-bug.ts';
 
 /**
- * Whatever an operation threw, as GraphQL shows it: `extensions.code` is of the closed set, `extensions.request` is the id to look for in
- * the log. A bug is logged, once, and its text stays inside.
+ * The GraphQL form of an error: `extensions.code` is of the closed set, `extensions.request` is the id in the log. A
+ * bug is logged once, and its text is not shown.
  */
 export function errorToGraphql(thrown: GraphQLError, requestId: string, logger: Logger): GraphQLError {
   const error = withBugReported(causeOf(thrown), logger.child({ request: requestId }));
@@ -18,25 +18,25 @@ export function errorToGraphql(thrown: GraphQLError, requestId: string, logger: 
       code: error.code,
       ...(error.hint === undefined ? {} : { hint: error.hint }),
       request: requestId,
-      // 400 where nothing was executed, for every client alike: nobody can take it for an answer.
+      // 400 when nothing was executed, so that no client takes it for an answer.
       ...(isUnreadable(thrown) ? { http: { status: 400 } } : {}),
     },
   });
 }
 
-/** What GraphQL itself finds wrong, in syntax, types or variables, has no cause but the caller. */
+/** Faults that GraphQL finds, in syntax, types or variables, have no other cause. */
 function causeOf(error: GraphQLError): unknown {
   const { originalError } = error;
   if (originalError === undefined) return new SvcError('invalid_input', withoutValue(error.message));
   return originalError instanceof GraphQLError ? causeOf(originalError) : originalError;
 }
 
-/** GraphQL quotes the value that it cannot take, at the end of what it says. It may be a secret that stands in the wrong place. */
+/** GraphQL quotes the value that it cannot take, at the end of its message. It may be a secret in the wrong place. */
 function withoutValue(message: string): string {
   return message.replace(/(, found (?:String |BlockString )?(?=["[{\d-])|\bvalue: )[\s\S]+$/, '$1[not shown].');
 }
 
-/** No GraphQL at all, or none that fits the schema. */
+/** Not GraphQL, or not valid for the schema. */
 function isUnreadable({ originalError, path }: GraphQLError): boolean {
   return originalError === undefined && path === undefined;
 }

@@ -5,7 +5,7 @@ import type { WithProcesses } from '../runtimes/processes.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
 import type { VerifyToken } from '../tokens/verify-token.ts';
 
-/** What queries and mutations use. */
+/** The dependencies of queries and mutations. */
 export interface GraphqlNeeds extends ChangeContext, WithConfig, WithLog, WithBlobs, WithProcesses, WithSecrets {
   readonly verifyToken: VerifyToken;
 }

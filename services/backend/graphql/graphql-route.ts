@@ -15,9 +15,12 @@ import type { GraphqlNeeds } from './graphql-needs.ts';
 import { Operation } from './operation.ts';
 
 const mebibyte = 1024 * 1024;
-/** For bodies, and for answers that wait to be read. A user's share is five bodies of the largest size, or dozens of large answers. */
+/**
+ * For bodies, and for answers that wait to be read. A user's share is five bodies of the largest size, or dozens of
+ * large answers.
+ */
 const memoryLimits = { total: 256 * mebibyte, shares: { user: 64 * mebibyte } };
-/** One user's operations keep a change of another user waiting for at most as many changes. `svc apply` sends eight at once. */
+/** A change of one user waits for at most this many operations of another. `svc apply` sends eight at once. */
 const operationLimits = { total: 256, shares: { user: 32 } };
 
 interface Surface {
@@ -25,14 +28,17 @@ interface Surface {
   readonly connections: AdmittedConnections<'user'>;
 }
 
-/** `POST /graphql`. A request holds memory of its user until its operation has ended, and its answer has been sent or its client has gone. */
+/**
+ * `POST /graphql`. A request holds memory of its user until its operation has ended, and its answer is sent or its
+ * client has gone.
+ */
 export function addGraphql(app: FastifyInstance, backend: GraphqlNeeds, { origins, connections }: Surface): void {
   const endpoint = createGraphqlEndpoint(backend);
   const hint = 'Send fewer or smaller requests at the same time, and read each answer.';
   const memory = new Budget({ what: 'bytes of memory', hint, ...memoryLimits });
   const waitHint = 'Wait for the answers to earlier operations, then try again.';
   const largeMessages = new LargeMessages();
-  const operations = new Budget({ what: 'operations under way', hint: waitHint, ...operationLimits });
+  const operations = new Budget({ what: 'running operations', hint: waitHint, ...operationLimits });
   app.register(async (graphql) => {
     graphql.decorateRequest('principal', null);
     graphql.removeAllContentTypeParsers();
@@ -41,7 +47,7 @@ export function addGraphql(app: FastifyInstance, backend: GraphqlNeeds, { origin
     graphql.route({
       method: 'POST',
       url: graphqlPath,
-      // Before the body is read: strangers cost nothing more.
+      // Authenticates before the body is read: unauthenticated clients cost nothing more.
       onRequest: async (request) => {
         refuseChunked(request);
         request.principal = await authenticate(backend, request);
@@ -80,7 +86,10 @@ export function addGraphql(app: FastifyInstance, backend: GraphqlNeeds, { origin
   });
 }
 
-/** Resolves when the answer was sent or the client disconnected. A response queued behind another one emits no close: the socket is watched too. */
+/**
+ * Resolves when the answer was sent or the client disconnected. A response queued behind another one emits no close, so
+ * the socket is watched too.
+ */
 function closed(response: ServerResponse): Promise<void> {
   const { socket } = response.req;
   return new Promise((resolve) => {
@@ -105,7 +114,10 @@ function ownerOf(principal: TokenPrincipal): Owner<'user'> {
   return { user: principal.kind === 'user' ? principal.user : `operator ${principal.name}` };
 }
 
-/** While a token is checked, ten thousand chunks of a byte can arrive, which take 10 ms. A client of GraphQL has the whole text. */
+/**
+ * While a token is checked, ten thousand one-byte chunks can arrive, which take 10 ms. A GraphQL client has the whole
+ * text.
+ */
 function refuseChunked({ headers }: FastifyRequest): void {
   if (headers['transfer-encoding'] === undefined) return;
   throw new HttpRefusal('invalid_input', 'The request has no Content-Length.', {
@@ -113,14 +125,14 @@ function refuseChunked({ headers }: FastifyRequest): void {
   });
 }
 
-/** The text goes on unchanged: GraphQL parses it, and says itself what is wrong with it. */
+/** The text is passed on unchanged: GraphQL parses it and reports its faults. */
 function readText(body: Buffer, held: Held): string {
   const text = body.toString();
   held.resize(held.amount + valuesOf(text) * valueBytes);
   return text;
 }
 
-/** How many values a body holds at most. Throws where it is too costly to parse. */
+/** Upper bound of the values in a body. Throws when parsing would cost too much. */
 function valuesOf(text: string): number {
   const located = locateMembers(text);
   switch (located) {
@@ -135,7 +147,7 @@ function valuesOf(text: string): number {
   }
 }
 
-/** RFC 6750 §2.1: the header, and nowhere else. */
+/** RFC 6750 §2.1: only the header is read. */
 async function authenticate(backend: GraphqlNeeds, { headers }: FastifyRequest): Promise<TokenPrincipal> {
   const [, token] = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
   if (token !== undefined) return await backend.verifyToken(token);

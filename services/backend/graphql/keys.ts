@@ -66,7 +66,7 @@ function addMutations(builder: Builder): void {
   builder.mutationFields((t) => ({
     createKey: t.field({
       type: 'CreatedKey',
-      description: 'The key itself is in this answer and nowhere else, ever again.',
+      description: 'The key itself is only in this answer and can never be read again.',
       args: { workspace: t.arg.id({ required: true }), input: t.arg({ type: input, required: true }) },
       resolve: (_root, args, { backend, principal }) =>
         createKey(backend, { principal, workspace: parseId('workspace', args.workspace) }, args.input),

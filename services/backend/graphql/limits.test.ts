@@ -15,7 +15,7 @@ function check(query: string, variables: Readonly<Record<string, unknown>> = {})
 const inWorkspace = (fields: string) => `query ($n: Int) { workspace(name: "W") { ${fields} } }`;
 
 describe('nodes', () => {
-  test('pages are multiplied by the pages around them, defaults included', () => {
+  test('page sizes multiply with the pages around them, defaults included', () => {
     const skills = (inside: string) => inWorkspace(`skills { nodes { ${inside} } }`);
     expect(() => check(skills('tools { id }'))).not.toThrow();
     expect(() => check(skills('tools { id } mcpServers { id }'))).not.toThrow();
@@ -23,7 +23,7 @@ describe('nodes', () => {
     expect(() => check(skills('tools { mcpServer { tools { nodes { id } } } }'))).toThrow(/more than 120000 nodes/);
   });
 
-  test('what is given counts, as a value or as a variable', () => {
+  test('a given size counts, as a value or as a variable', () => {
     const nested = (first: string) =>
       inWorkspace(`roles(first: ${first}) { nodes { skills(first: 1000) { tools(first: 10) { id } } } }`);
     expect(() => check(nested('5'))).not.toThrow();
@@ -33,7 +33,7 @@ describe('nodes', () => {
     expect(() => check(nested('$n'))).toThrow(/nodes/);
   });
 
-  test('asked for twice they count twice', () => {
+  test('repeated fields count each time', () => {
     const tools = 'workspace(name: "W") { skills(first: 100) { nodes { tools(first: 700) { id } } } }';
     expect(() => check(`{ a: ${tools} }`)).not.toThrow();
     expect(() => check(`{ a: ${tools} b: ${tools} }`)).toThrow(/nodes/);
@@ -52,7 +52,7 @@ describe('depth', () => {
     return inWorkspace(open.replace('mcpServer { id }', 'mcpServer { runtimes(first: 1) { id } }'));
   };
 
-  test('twelve levels are fine, thirteen are too many', () => {
+  test('twelve levels are accepted, thirteen are too many', () => {
     expect(() => check(nested(12))).not.toThrow();
     expect(() => check(nested(13))).toThrow(/more than 12 levels/);
   });
@@ -71,7 +71,7 @@ describe('width', () => {
     expect(() => check(aliased(limits.aliases + 1))).toThrow(/more than 50 aliases/);
   });
 
-  test('fields, each fragment counted wherever it is used, before it is too much to count', () => {
+  test('fields are counted, each fragment at each use, before the count itself costs too much', () => {
     const bomb = [
       'query { viewer { ...F0 } }',
       ...Array.from({ length: 40 }, (_, i) => `fragment F${i} on Viewer { ...F${i + 1} ...F${i + 1} }`),
@@ -82,25 +82,25 @@ describe('width', () => {
     expect(performance.now() - began).toBeLessThan(1000);
   });
 
-  test('fields that introspect are counted too', () => {
+  test('introspection fields are counted too', () => {
     const fields = 'name kind description '.repeat(400);
     expect(() => check(`{ __schema { types { ${fields} } } }`)).toThrow(/fields/);
   });
 
-  test('an alias is short, in an introspection as well', () => {
+  test('an alias is short, also in an introspection', () => {
     const name = 'a'.repeat(limits.aliasLength);
     expect(() => check(`{ ${name}: viewer { id } }`)).not.toThrow();
     expect(() => check(`{ ${name}a: viewer { id } }`)).toThrow(/more than 100 characters/);
     expect(() => check(`{ __schema { types { ${name}a: name } } }`)).toThrow(/more than 100 characters/);
   });
 
-  test('an alias of what is in each node counts for each node', () => {
+  test('an alias of a field of each node counts for each node', () => {
     const named = (aliases: string) => inWorkspace(`skills { nodes { tools(first: 1000) { ${aliases} } } }`);
     expect(() => check(named('__typename'))).not.toThrow();
     expect(() => check(named('a: __typename'))).toThrow(/nodes/);
   });
 
-  test('an introspection of the whole schema is fine, and its lists inside of lists are not', () => {
+  test('an introspection of the whole schema is accepted, and its nested lists are not', () => {
     expect(() => check(getIntrospectionQuery({ inputValueDeprecation: true, oneOf: true }))).not.toThrow();
     const nested = 'types { fields { type { fields { type { fields { name } } } } } }';
     expect(() => check(`{ __schema { ${nested} } }`)).toThrow(/nodes/);

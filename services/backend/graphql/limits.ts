@@ -14,23 +14,26 @@ import {
 } from 'graphql';
 import { SvcError } from '../../contracts/errors.ts';
 
-/** What one operation may ask for, known before anything is read. */
+/** Limits of one operation, checked before anything is read. */
 export const limits = {
-  /** Words and signs of a document; an introspection query has about 350. Validation compares fields in pairs, so this bounds its time. */
+  /**
+   * Words and signs of a document; an introspection query has about 350. Validation compares fields in pairs, so this
+   * bounds its time.
+   */
   tokens: 2000,
-  /** Nesting. The deepest useful question, skills with their tools' MCP servers and runtimes, needs 10. */
+  /** Nesting. The deepest useful query, skills with their tools' MCP servers and runtimes, needs 10. */
   depth: 12,
-  /** Fields, fragments counted where they are used: it bounds the work of looking at the rest. */
+  /** Fields, with fragments counted at each use: bounds the work of the other checks. */
   fields: 1000,
-  /** Fields under another name: each may repeat a costly one. */
+  /** Aliased fields: each may repeat a costly one. */
   aliases: 50,
   /** Nodes if every page were full: `first` times the `first` around it. One page of skills with all their tools fits. */
   nodes: 120_000,
-  /** Characters of a field's other name, which an answer repeats for each node. */
+  /** Characters of an alias, which an answer repeats for each node. */
   aliasLength: 100,
 } as const;
 
-/** The number of entries that each list of an introspection counts as. The whole schema uses a tenth of `nodes`. */
+/** The assumed number of entries in each list of an introspection. The whole schema uses a tenth of `nodes`. */
 const introspectedLists: Readonly<Record<string, number>> = {
   ...{ types: 100, fields: 20, inputFields: 20, enumValues: 20, args: 5, directives: 10 },
 };
@@ -42,7 +45,7 @@ interface Measured {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** Throws `invalid_input` where an operation asks for too much. The document is valid and its variables are coerced. */
+/** Throws `invalid_input` when an operation exceeds a limit. The document is valid and its variables are coerced. */
 export function checkLimits({ schema, document, operation, variables }: Measured): void {
   const root = schema.getRootType(operation.operation);
   if (root == null) return;
@@ -61,7 +64,7 @@ interface Walk {
   readonly used: Record<'fields' | 'aliases' | 'nodes', number>;
 }
 
-/** Where a selection lies: how deep, and in how many nodes at most. */
+/** A selection's depth, and its largest number of nodes. */
 interface Place {
   readonly depth: number;
   readonly nodes: number;
@@ -88,7 +91,7 @@ function measure(walk: Walk, selections: SelectionSetNode, type: GraphQLNamedTyp
 function measureField(walk: Walk, node: FieldNode, type: GraphQLNamedType, place: Place): void {
   countField(walk, node);
   const field = isObjectType(type) ? type.getFields()[node.name.value] : undefined;
-  // Fields that introspect have no definition here, and their answers are not counted as they are made.
+  // Introspection fields have no definition here, and their answers are not counted as they are made.
   if (field === undefined) {
     measureIntrospection(walk, node, place.nodes);
     return;
@@ -137,7 +140,7 @@ function countField(walk: Walk, { alias }: FieldNode): void {
   });
 }
 
-/** The page size of a field, or null where it has none. */
+/** The page size of a field; null when it has none. */
 function firstOf(walk: Walk, node: FieldNode, field: GraphQLField<unknown, unknown>): number | null {
   const argument = field.args.find(({ name }) => name === 'first');
   if (argument === undefined) return null;

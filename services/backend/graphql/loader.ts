@@ -3,8 +3,8 @@ import type { WorkspaceId } from '../../contracts/ids.ts';
 import { edgesMax, type Graph, type Node, pageMax } from '../graph/graph.ts';
 
 /**
- * Follows edges for all nodes of a page in as few round trips as possible, however many resolvers ask: `load.skillsOfRole(role, 100)`.
- * Made for one request, and ends with it. Nothing is remembered after its round trip, so that the result of a mutation shows what it did.
+ * Follows edges for all nodes of a page in as few round trips as possible: `load.skillsOfRole(role, 100)`. Made for one
+ * request. It caches nothing after a round trip, so that the result of a mutation shows its effect.
  */
 export type Loader = ReturnType<typeof createLoader>;
 
@@ -25,7 +25,7 @@ export function createLoader(graph: Graph) {
       graph.followBack({ from: 'status', edge: 'server' }, servers, options),
     ),
     rolesOfKey: batched((keys, options) => graph.follow({ from: 'key', edge: 'roles' }, keys, options)),
-    /** Asked once for all tools of an MCP server: a thousand of them have a few servers. */
+    /** Read once for all tools of an MCP server: a thousand tools belong to a few servers. */
     async serverOfTool(tool: Node<'tool'>): Promise<Node<'mcpServer'> | null> {
       const oneOfServer = spokesmen.get(tool.mcpServer) ?? tool;
       spokesmen.set(tool.mcpServer, oneOfServer);
@@ -35,7 +35,7 @@ export function createLoader(graph: Graph) {
   };
 }
 
-/** As many nodes at once as the graph follows edges of, even if each has as many as it may. */
+/** As many nodes at once as the graph can follow edges of, even if each has the maximum. */
 async function inSlices<Item>(
   ids: readonly string[],
   limitEach: number,
@@ -49,7 +49,7 @@ async function inSlices<Item>(
   return loaded;
 }
 
-/** What edges start from or end at. */
+/** A node at one end of an edge. */
 interface Owned {
   readonly id: string;
   readonly workspace: WorkspaceId;
@@ -67,7 +67,9 @@ interface Batch<Item> {
   readonly loaded: Promise<ReadonlyMap<string, readonly Item[]>>;
 }
 
-/** Collects ids until the event loop turns: all resolvers of one level have asked by then, and other work gets its turn in between. */
+/**
+ * Collects ids until the event loop turns: by then all resolvers of one level have asked, and other work gets its turn.
+ */
 function batched<Item>(loadMany: LoadMany<Item>): (node: Owned, limit: number) => Promise<readonly Item[]> {
   const batches = new Map<string, Batch<Item>>();
   return async (node, limit) => {

@@ -17,7 +17,7 @@ import { listArgs, listOf, pageArgs, pageOf, searchArgs } from './paging.ts';
 import { sandboxesOf } from './runtimes.ts';
 import { requireName } from './workspaces.ts';
 
-/** Processes of all runtimes of one MCP server: a number that none reaches. */
+/** Processes of all runtimes of one MCP server: more than exist. */
 const statusesMax = 1000;
 
 export function addMcpServers(builder: Builder): void {
@@ -76,7 +76,8 @@ function addServer(builder: Builder): void {
       launch: t.field({
         type: 'Launch',
         nullable: true,
-        description: 'How it is started, values of env and headers left out. Owner and admin only; null for others.',
+        description:
+          'Its start settings, without the values of env and headers. Owner and admin only; null for others.',
         resolve: async (server, _args, context) =>
           (await maySeeLaunch(context, server)) ? viewOf(context.backend.secrets, launchOf(context, server)) : null,
       }),
@@ -105,13 +106,13 @@ function addServer(builder: Builder): void {
         resolve: async (server, _args, context) => (await stateOfServer(context.load, server)).nextRetryAt,
       }),
       stderr: t.stringList({
-        description: 'Last lines it wrote to stderr. Owner and admin only; empty for others.',
+        description: 'Last lines of its stderr. Owner and admin only; empty for others.',
         resolve: async (server, _args, context) =>
           (await maySeeLaunch(context, server)) ? [...(await stateOfServer(context.load, server)).stderr] : [],
       }),
       sandboxes: t.stringList({
         description:
-          'How the processes that run it confine it: none, bwrap or container. Empty where no process runs it, and of kind http.',
+          'How its processes confine it: none, bwrap or container. Empty without a process, and for kind http.',
         resolve: async (server, _args, context) => {
           if (server.kind === 'http') return [];
           const { processes } = context.backend;
@@ -163,7 +164,7 @@ function addLaunch(builder: Builder): void {
       headerNames: t.exposeStringList('headerNames'),
       setBy: t.expose('setBy', { type: authorType, description: 'Who set it.' }),
       fingerprint: t.exposeString('fingerprint', {
-        description: 'Equal for equal configurations, secrets included, and useless for anything else.',
+        description: 'Equal for equal configurations, secrets included; it reveals nothing else.',
       }),
     }),
   });
@@ -188,7 +189,7 @@ function addMutations(builder: Builder): void {
     fields: (t) => ({
       name: t.string({ required: true }),
       launch: t.field({ type: launchInput, required: true }),
-      runtime: t.string({ description: "Name of the runtime that runs it; without one the platform's own." }),
+      runtime: t.string({ description: "Name of its runtime; absent: the platform's own." }),
       enabled: t.boolean({ defaultValue: true }),
     }),
   });
@@ -196,7 +197,7 @@ function addMutations(builder: Builder): void {
     fields: (t) => ({
       name: t.string(),
       launch: t.field({ type: launchInput }),
-      runtime: t.string({ description: "An empty text gives it back to the platform's own." }),
+      runtime: t.string({ description: "An empty text moves it back to the platform's own." }),
       enabled: t.boolean(),
       ifVersion: t.int(),
     }),
@@ -205,7 +206,7 @@ function addMutations(builder: Builder): void {
   builder.objectField('Workspace', 'launchFingerprint', (t) =>
     t.string({
       description:
-        'The fingerprint that an MCP server with this launch would have: tells whether secrets would change, without changing them. Owner and admin only.',
+        'The fingerprint of an MCP server with this launch: shows whether secrets would change, without changing them. Owner and admin only.',
       args: { launch: t.arg({ type: launchInput, required: true }) },
       resolve: async (workspace, args, { backend, access }) => {
         await access(workspace.id, 'administer');
@@ -217,8 +218,7 @@ function addMutations(builder: Builder): void {
   builder.objectField('Workspace', 'launchRefusal', (t) =>
     t.string({
       nullable: true,
-      description:
-        'Why this installation would not let an MCP server be launched so; null where it would. Owner and admin only.',
+      description: 'Why this installation refuses a launch; null when it allows it. Owner and admin only.',
       args: { launch: t.arg({ type: launchInput, required: true }) },
       resolve: async (workspace, args, { backend, access }) => {
         await access(workspace.id, 'administer');
@@ -261,7 +261,7 @@ function addMutations(builder: Builder): void {
   }));
 }
 
-/** How it is, and why. */
+/** The state and its reason. */
 export async function stateOfServer(load: GraphqlContext['load'], server: Node<'mcpServer'>): Promise<ServerState> {
   const [statuses, bound] = await Promise.all([
     load.statusesOfServer(server, statusesMax),
@@ -270,7 +270,7 @@ export async function stateOfServer(load: GraphqlContext['load'], server: Node<'
   return stateOf(server, statuses, bound);
 }
 
-/** A launch is a command on somebody's machine, and what it prints may hold what it was given. */
+/** A launch is a command on a person's machine, and its output may contain secrets it was given. */
 async function maySeeLaunch({ access }: GraphqlContext, server: Node<'mcpServer'>): Promise<boolean> {
   const { role } = await access(server.workspace, 'read');
   return allows(role, 'administer');

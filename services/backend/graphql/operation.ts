@@ -2,23 +2,26 @@ import { SvcError } from '../../contracts/errors.ts';
 import type { Held } from '../../kit/budget.ts';
 
 const mebibyte = 1024 * 1024;
-/** JSON text of one answer. A larger one holds up the client that parses it as well. */
+/** JSON text of one answer. A larger one also burdens the client that parses it. */
 export const answerMaxBytes = 8 * mebibyte;
-/** Half of a user's share, so that the user's other requests go on. A page of skills with the longest instructions takes 25 MiB. */
+/**
+ * Half of a user's share, so that the user's other requests continue. A page of skills with the longest instructions
+ * takes 25 MiB.
+ */
 export const operationMaxBytes = 32 * mebibyte;
-/** A change takes it before it begins, and its answer gets no more: 32 changes at once take a user's share. */
+/** A change reserves this before it begins, and its answer gets no more: 32 changes at once take a user's share. */
 export const changeMaxBytes = 2 * mebibyte;
 /** The text of an answer, whose characters may have two bytes, and its bytes. */
 const copies = 3;
-/** Fields are many and small: the budget is asked once for several of them. */
+/** Fields are many and small, so the budget is charged once for several of them. */
 const stepBytes = 64 * 1024;
 
 /**
- * One operation under way. What it reads and answers counts as memory of its user before it is kept, and it stops where its memory or its time
- * is used up. It ends when the last thing that it has begun ends, which may be after its client was answered.
+ * One running operation. Its reads and its answer count as memory of its user before they are kept, and it stops when
+ * its memory or its time is used up. It ends with its last read, which may be after its client was answered.
  */
 export class Operation {
-  /** Whose operation it is, as budgets name users. */
+  /** The user's name in budgets. */
   readonly user: string;
   readonly #held: Held;
   /** Memory of the request's body. */
@@ -40,18 +43,18 @@ export class Operation {
     return this.#stopping.signal;
   }
 
-  /** Resolves when nothing of it is under way and nothing more can begin. */
+  /** Resolves when no work of it is running and none can begin. */
   get ended(): Promise<void> {
     return this.#ended.promise;
   }
 
-  /** Refuses whatever would begin after this. */
+  /** Refuses all work that would begin after this. */
   stop(reason: SvcError): void {
     this.#stopping.abort(reason);
     this.#endWhenIdle();
   }
 
-  /** Takes all memory that a change may use, because none of it may be refused once the change is made. */
+  /** Reserves all memory of a change, because a refusal after the change would mislead the caller. */
   reserveChange(): void {
     this.#held.resize(this.#bodyBytes + changeMaxBytes);
     this.#isChange = true;

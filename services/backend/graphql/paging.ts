@@ -4,25 +4,25 @@ import type { Builder } from './builder.ts';
 
 /** Nodes of a page. */
 export const pageSizeMax = 100;
-/** Nodes of a list that has no further pages, because the rules of its owner bound it. */
+/** Nodes of a list without further pages, because the limits of its owner bound it. */
 export const listSizeMax = 1000;
 
-/** Adds `PageInfo`; the page types lie with their nodes. */
+/** Adds `PageInfo`; the page types are beside their nodes. */
 export function addPaging(builder: Builder): void {
   builder.objectType('PageInfo', { fields: (t) => ({ next: t.exposeString('next', { nullable: true }) }) });
 }
 
-/** Arguments of a field that gives a page. */
+/** Arguments of a field with pages. */
 export function pageArgs(builder: Builder) {
   return builder.args((t) => ({ first: t.int({ defaultValue: pageSizeMax }), after: t.string() }));
 }
 
-/** As `pageArgs`, where the nodes can be searched. */
+/** As `pageArgs`, for searchable nodes. */
 export function searchArgs(builder: Builder) {
   return { ...pageArgs(builder), ...builder.args((t) => ({ search: t.string() })) };
 }
 
-/** The argument of a field that gives a list without pages. */
+/** The argument of a field with a list without pages. */
 export function listArgs(builder: Builder, whenUnset = 100) {
   return builder.args((t) => ({ first: t.int({ defaultValue: whenUnset }) }));
 }
@@ -33,7 +33,7 @@ interface PageArguments {
   readonly search?: string | null | undefined;
 }
 
-/** The part of a selection that a caller's arguments decide: `graph.select({ type, anchor, ...pageOf(args) })`. */
+/** The part of a selection that the arguments decide: `graph.select({ type, anchor, ...pageOf(args) })`. */
 export function pageOf({ first, after, search }: PageArguments): { limit: number; after?: Cursor; search?: string } {
   return {
     limit: parseFirst(first ?? pageSizeMax, pageSizeMax),
@@ -42,7 +42,7 @@ export function pageOf({ first, after, search }: PageArguments): { limit: number
   };
 }
 
-/** How many a list without pages may hold: `load.skillsOfRole(role, listOf(args.first))`. */
+/** Size of a list without pages: `load.skillsOfRole(role, listOf(args.first))`. */
 export function listOf(first: number | null | undefined, whenUnset = 100): number {
   return parseFirst(first ?? whenUnset, listSizeMax);
 }
@@ -55,7 +55,7 @@ function parseFirst(first: number, max: number): number {
 const cursorLengthMax = 2048;
 const searchLengthMax = 256;
 
-/** The graph checks what is inside. */
+/** The graph checks the content. */
 function parseCursor(text: string): Cursor {
   if (text.length > 0 && text.length <= cursorLengthMax) return text as Cursor;
   throw new SvcError('invalid_input', '"after" must be the "next" of an earlier page.');

@@ -22,15 +22,15 @@ export function addRuntimes(builder: Builder): void {
       available: t.boolean({ resolve: ({ id }, _args, { backend }) => backend.processes.isAvailable(id) }),
       lastHeartbeatAt: t.float({
         nullable: true,
-        description: 'To the moment while it is available, to the minute afterwards.',
+        description: 'Exact while it is available, to the minute afterwards.',
         resolve: ({ id, lastHeartbeatAt }, _args, { backend }) => backend.processes.lastHeardAt(id) ?? lastHeartbeatAt,
       }),
       versions: t.stringList({
-        description: 'Of the program, as its processes say that are there now.',
+        description: 'Program versions that its live processes report.',
         resolve: ({ id }, _args, { backend }) => versionsOf(backend.processes.of(id)),
       }),
       sandboxes: t.stringList({
-        description: 'How its processes that are there now keep MCP servers apart: none or bwrap.',
+        description: 'How its live processes confine MCP servers: none or bwrap.',
         resolve: ({ id }, _args, { backend }) => sandboxesOf(backend.processes.of(id)),
       }),
     }),
@@ -79,7 +79,7 @@ function addMutations(builder: Builder): void {
       busServers: t.stringList({ resolve: ({ busServers }) => [...busServers] }),
       overlapEndsAt: t.exposeFloat('overlapEndsAt', {
         nullable: true,
-        description: 'Until when keys that were issued before stay good; null where there is none.',
+        description: 'When earlier keys expire; null without earlier keys.',
       }),
     }),
   });
@@ -94,7 +94,7 @@ function addMutations(builder: Builder): void {
     registerRuntime: t.field({
       type: 'RegisteredRuntime',
       description:
-        'For this workspace; without one for the platform itself (operators only). An existing name gets a new key, the old one stays valid for a while.',
+        'For this workspace; absent: for the platform itself (operators only). An existing name gets a new key, and the old one stays valid for a while.',
       args: { workspace: t.arg.id(), name: t.arg.string({ required: true }) },
       resolve: (_root, args, { backend, principal }) =>
         registerRuntime(backend, principal, { workspace: workspaceOf(args), name: args.name }),
@@ -129,7 +129,7 @@ function workspaceOf(args: { readonly workspace?: string | null | undefined }) {
   return args.workspace == null ? null : parseId('workspace', args.workspace);
 }
 
-/** One that was revoked is kept, because MCP servers stay bound to it, and shown no more. */
+/** A revoked runtime is kept, because MCP servers stay bound to it, but no longer listed. */
 async function runtimesAt(graph: Graph, home: string, page: ReturnType<typeof pageOf>): Promise<Page<'runtime'>> {
   const where = [{ field: 'home' as const, equals: home }];
   const { nodes, next } = await graph.select({ type: 'runtime', anchor: null, where, ...page });

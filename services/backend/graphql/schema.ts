@@ -13,7 +13,7 @@ import { addUsage } from './usage.ts';
 import { addViewer } from './viewer.ts';
 import { addWorkspaces } from './workspaces.ts';
 
-/** The GraphQL API, made of one file a noun; `services/contracts/graphql/schema.graphql` is what it prints. */
+/** The GraphQL API, built from one file a noun; `services/contracts/graphql/schema.graphql` is its printed form. */
 export function createSchema(): GraphQLSchema {
   const builder = createBuilder();
   addPaging(builder);

@@ -53,20 +53,20 @@ export function addSkills(builder: Builder): void {
   });
 
   builder.objectType('SkillFile', {
-    description: 'What a skill carries beside its instructions.',
+    description: 'A file of a skill, besides its instructions.',
     fields: (t) => ({
       path: t.exposeString('path'),
       digest: t.exposeString('digest', { description: 'sha256 of its bytes.' }),
       sizeBytes: t.exposeInt('sizeBytes'),
       url: t.string({
-        description: 'Where it can be downloaded, for five minutes.',
+        description: 'Download address, valid for five minutes.',
         resolve: (file, _args, { backend, principal }) => downloadUrl(backend, principal, file),
       }),
     }),
   });
 
   builder.objectType('Upload', {
-    description: 'Where the bytes of a file are to be PUT, and until when.',
+    description: 'The address to PUT the bytes of a file to, and its expiry.',
     fields: (t) => ({
       url: t.exposeString('url'),
       expiresAt: t.exposeFloat('expiresAt', { description: 'Milliseconds since 1970.' }),
@@ -154,7 +154,7 @@ function addMutations(builder: Builder): void {
     addSkillFile: t.field({
       type: 'Upload',
       description:
-        'Says where to PUT the bytes of a file; it is there once they are, in the place of one with the same path.',
+        'Returns the address to PUT the bytes of a file to. The file exists once they arrive, in place of one with the same path.',
       args: {
         workspace: t.arg.id({ required: true }),
         skill: t.arg.id({ required: true }),
@@ -184,7 +184,7 @@ function addMutations(builder: Builder): void {
   }));
 }
 
-/** What a skill takes its tools from, and the tools. */
+/** The MCP servers and tools of a skill. */
 async function needsOf(load: GraphqlContext['load'], skill: Node<'skill'>) {
   const tools = await load.toolsOfSkill(skill, toolsOfSkillMax);
   const servers = await serversOf(load, tools);

@@ -1,4 +1,4 @@
-/** At most so many pieces of work at once, begun in the order of asking. Callers bound how many wait. */
+/** Runs at most so many tasks at once, in the order of their requests. Callers bound how many wait. */
 export class Slots {
   readonly #waiting: (() => void)[] = [];
   readonly #atOnce: number;
@@ -26,7 +26,7 @@ export class Slots {
   }
 }
 
-/** Slots for each name. A name that nothing runs for is forgotten. */
+/** Slots for each name. A name without a running task is forgotten. */
 export class SlotsByName {
   readonly #slots = new Map<string, Slots>();
   readonly #atOnce: number;

@@ -9,7 +9,7 @@ export function addTools(builder: Builder): void {
       id: t.exposeID('id'),
       name: t.exposeString('name', {
         nullable: true,
-        description: 'As agents call it; null until the MCP server has listed it.',
+        description: 'Its name for agents; null until the MCP server has listed it.',
       }),
       originalName: t.exposeString('originalName'),
       description: t.string({ nullable: true, resolve: descriptionOf }),

@@ -68,7 +68,7 @@ interface Used<Kind extends 'key' | 'tool' | 'skill' | 'mcpServer'> {
   readonly anchor: Anchor<Kind>;
 }
 
-/** What was used may be gone by now: its id is all that is left of it then. */
+/** A used object may be removed by now; then only its id is left. */
 async function nameOf<Kind extends 'key' | 'tool' | 'skill' | 'mcpServer'>(
   graph: Graph,
   { kind, id: text, anchor }: Used<Kind>,

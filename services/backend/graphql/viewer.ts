@@ -29,7 +29,7 @@ export function addViewer(builder: Builder): void {
   builder.queryField('viewer', (t) =>
     t.field({
       type: 'Viewer',
-      description: 'Who is asking.',
+      description: 'The caller.',
       resolve: async (_root, _args, { backend, principal }) => {
         if (principal.kind === 'operator') return { kind: 'operator', id: 'operator', name: principal.name };
         const user = await backend.graph.find('user', principal.user, null);

@@ -80,7 +80,7 @@ function addMutations(builder: Builder): void {
   }));
 }
 
-/** Null for what is not there, and the same null for what the caller is no member of. */
+/** Null for a workspace that does not exist, and for one that the caller is not a member of. */
 async function findWorkspace(context: GraphqlContext, named: Named): Promise<Node<'workspace'> | null> {
   const id =
     named.id != null ? findId('workspace', named.id) : await findWorkspaceId(context.backend, requireName(named));
@@ -99,8 +99,8 @@ export interface Named {
   readonly name?: string | null | undefined;
 }
 
-/** Lookups take an id or a name. */
+/** Look-ups take an id or a name. */
 export function requireName({ name }: Named): string {
   if (name != null) return name;
-  throw new SvcError('invalid_input', 'Say which one: give "id" or "name".');
+  throw new SvcError('invalid_input', 'Give "id" or "name".');
 }

@@ -2,8 +2,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { SvcError } from '../../contracts/errors.ts';
 
 /**
- * CORS (Fetch standard, "CORS protocol") for the origins that CORS_ORIGINS lists, and for pages of the backend itself. No cookies, so no
- * credentials. A preflight from elsewhere is refused; a request from elsewhere gets no permission, and `requireOrigin` refuses it.
+ * CORS (Fetch standard, "CORS protocol") for the origins in CORS_ORIGINS, and for the backend's own pages. No cookies,
+ * so no credentials. A preflight from another origin is refused; a request from one gets no permission, and
+ * `requireOrigin` refuses it.
  */
 export function addCrossOrigin(app: FastifyInstance, origins: readonly string[]): void {
   app.addHook('onRequest', async (request, reply) => {

@@ -7,7 +7,7 @@ import { RefusedBodies } from '../../kit/http/refused-bodies.ts';
 import { withBugReported } from '../../kit/report-bug.ts';
 import type { WithLog } from '../bus/with-bus.ts';
 
-/** Whatever a route throws, and what fastify refuses before any route, in the shape that the caller of that path reads. */
+/** Answers every error of a route, and fastify's own refusals, in the form that the caller of that path reads. */
 export function addErrors(app: FastifyInstance, backend: WithLog): void {
   const logger = backend.log('http');
   const refused = new RefusedBodies();
@@ -23,14 +23,14 @@ export function addErrors(app: FastifyInstance, backend: WithLog): void {
   });
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0]?.slice(0, 200);
-    return send(request, reply, new SvcError('not_found', `There is no ${request.method} "${path}" here.`));
+    return send(request, reply, new SvcError('not_found', `The backend has no ${request.method} "${path}".`));
   });
 }
 
 function answer(request: FastifyRequest, reply: FastifyReply, error: SvcError, given?: number): FastifyReply {
   const { status: usual, body } = errorToHttp(error);
   const status = given ?? usual;
-  // RFC 9110 §11.6.1: a 401 says how to do better.
+  // RFC 9110 §11.6.1: a 401 names the way to authenticate.
   if (status === 401) reply.header('www-authenticate', 'Bearer');
   reply.code(status).type('application/json').header('cache-control', 'no-store');
   if (request.routeOptions.url !== graphqlPath) return reply.send(body);
@@ -39,7 +39,7 @@ function answer(request: FastifyRequest, reply: FastifyReply, error: SvcError, g
   return reply.send({ errors: [{ message, extensions }] });
 }
 
-/** What fastify itself refuses, with its own status, which may say more than ours. */
+/** Fastify's own refusals, with their status, which may be more exact than ours. */
 function refusalOf(thrown: unknown): { readonly error: SvcError; readonly status: number } | null {
   const status = thrown instanceof Error && 'statusCode' in thrown ? thrown.statusCode : undefined;
   if (!(thrown instanceof Error) || typeof status !== 'number' || status < 400 || status > 499) return null;

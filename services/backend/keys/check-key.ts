@@ -13,7 +13,7 @@ import type { LastUsed } from './last-used.ts';
 
 type KeyContext = WithGraph & WithSecrets;
 
-/** Answers remote-mcp's question whose a key is. Backends answer in turn. */
+/** Answers remote-mcp's question about the owner of a key. Several backends take turns. */
 export function answerKeyChecks(backend: KeyContext & WithBus, lastUsed: LastUsed): Subscription {
   return backend.bus.respond(
     patterns.key,
@@ -28,7 +28,10 @@ export function answerKeyChecks(backend: KeyContext & WithBus, lastUsed: LastUse
   );
 }
 
-/** Whose a key is, or why it is nobody's (specification part 5, "Agent API keys"). Keys that are no user's are as unknown as wrong ones. */
+/**
+ * The owner of a key, or why it has none (specification part 5, "Agent API keys"). A key of another kind counts as
+ * unknown.
+ */
 export async function checkKey(backend: KeyContext, text: string, now: number): Promise<KeyReply> {
   const parsed = parseKey(text);
   if (!parsed.ok || (parsed.kind !== 'user' && parsed.kind !== 'legacy')) return refuse('unknown');
@@ -47,14 +50,14 @@ function refuse(refusal: Extract<KeyReply, { ok: false }>['refusal'], at: number
 
 async function findKey({ graph, secrets }: KeyContext, key: Secret): Promise<Node<'key'> | null> {
   for (const digest of secrets.digests(key)) {
-    // The one look-up without a workspace: it is the key that says which.
+    // The only look-up without a workspace: the key leads to it.
     const found = await graph.findBy('key', { digest }, 'everywhere');
     if (found !== null) return found;
   }
   return null;
 }
 
-/** Null where its user is no member any more: the key has lost whom it spoke for. */
+/** Null when its user is no longer a member: the key then has no owner. */
 async function principalOf({ graph }: KeyContext, key: Node<'key'>): Promise<Principal | null> {
   const anchor = key.workspace;
   const [workspace, users, roles] = await Promise.all([

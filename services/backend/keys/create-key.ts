@@ -12,7 +12,7 @@ import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
 export interface CreateKeyInput {
   readonly name: string;
-  /** Absent: every role of the workspace, also those made later. */
+  /** Absent: every role of the workspace, also later ones. */
   readonly roles?: readonly string[] | null | undefined;
   readonly expiresAt?: number | null | undefined;
 }
@@ -24,10 +24,10 @@ export interface CreatedKey {
 
 export const rolesPerKeyMax = 100;
 const yearMs = 365 * 24 * 60 * 60 * 1000;
-/** Whoever wants a key for longer wants one without expiry. */
+/** A longer lifetime means no expiry. */
 const lifetimeMaxMs = 10 * yearMs;
 
-/** Makes a key of the workspace. Its text is in the answer and, readable, nowhere else ever again. */
+/** Makes a key of the workspace. Its text is only in the answer; the graph keeps no readable copy. */
 export async function createKey(
   backend: ChangeContext & WithSecrets,
   request: { readonly principal: TokenPrincipal; readonly workspace: WorkspaceId },
@@ -77,7 +77,7 @@ function parseRoles(roles: CreateKeyInput['roles']): readonly RoleId[] | null {
   if (ids.length >= 1 && ids.length <= rolesPerKeyMax) return ids;
   throw new SvcError(
     'invalid_input',
-    `A key for ${ids.length} roles is not possible: name 1 to ${rolesPerKeyMax}, or none at all for every role.`,
+    `A key for ${ids.length} roles is not possible: name 1 to ${rolesPerKeyMax} roles, or none for every role.`,
   );
 }
 
@@ -88,14 +88,14 @@ function parseExpiry(expiresAt: CreateKeyInput['expiresAt'], now: number): numbe
   const given = Number.isFinite(time) && Math.abs(time) <= 8.64e15 ? new Date(time).toISOString() : String(expiresAt);
   throw new SvcError(
     'invalid_input',
-    `"${given}" is no expiry for a key: it must be in the future, at most 10 years ahead.`,
+    `"${given}" is not a valid expiry for a key: it must be in the future, at most 10 years ahead.`,
     { hint: 'Leave it out for a key that does not expire.' },
   );
 }
 
 async function requireFreeName(transaction: Transaction, workspace: WorkspaceId, name: string): Promise<void> {
   if ((await transaction.findBy('key', { activeName: name }, workspace)) === null) return;
-  throw new SvcError('conflict', `There is a key named "${name}" already.`, {
+  throw new SvcError('conflict', `A key named "${name}" exists already.`, {
     hint: `Choose another name, or revoke that key first: svc keys revoke "${name}"`,
   });
 }
@@ -109,13 +109,13 @@ async function requireRoles(
   const names: string[] = [];
   for (const id of roles ?? []) {
     const role = await transaction.find('role', id, workspace);
-    if (role === null) throw new SvcError('not_found', `There is no role "${id}" in this workspace.`);
+    if (role === null) throw new SvcError('not_found', `The workspace has no role "${id}".`);
     names.push(role.name);
   }
   return names;
 }
 
-/** A user's key is their own; operators are no users, so a key they make belongs to the owner of the workspace. */
+/** A user's key is their own; operators are not users, so their key belongs to the owner of the workspace. */
 async function userOf(transaction: Transaction, { principal, workspace }: Access): Promise<UserId> {
   if (principal.kind === 'user') return principal.user;
   const owner = await findOwner(transaction, workspace.id);

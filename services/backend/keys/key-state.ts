@@ -9,7 +9,7 @@ export function stateOfKey(key: Pick<Node<'key'>, 'expiresAt' | 'revokedAt'>, no
   return isPast(key.expiresAt, now) ? 'expired' : 'valid';
 }
 
-/** A key is good until the very moment it expires at, and not in it. */
+/** A key is valid before its moment of expiry, and not at it. */
 export function isPast(expiresAt: number | null, now: number): boolean {
   return expiresAt !== null && expiresAt <= now;
 }

@@ -52,7 +52,7 @@ async function addRole(workspace: WorkspaceId, name: string): Promise<RoleId> {
 }
 
 describe('creating a key', () => {
-  test('gives its text once; the graph has only what it is found by and a ciphertext', async () => {
+  test('returns its text once; the graph has only its digest and a ciphertext', async () => {
     const { id, create } = await newWorkspace();
     const { key, secret } = await create({ name: 'laptop' });
     expect(secret.reveal()).toMatch(/^SVA_[0-9A-Za-z]{49}$/);
@@ -87,9 +87,9 @@ describe('creating a key', () => {
     ['an expiry in the past', () => ({ name: 'k', expiresAt: Date.now() - 1 }), 'invalid_input'],
     ['an expiry now', () => ({ name: 'k', expiresAt: Date.now() }), 'invalid_input'],
     ['an expiry beyond ten years', () => ({ name: 'k', expiresAt: Date.now() + 10 * year + 60_000 }), 'invalid_input'],
-    ['an expiry that is no time', () => ({ name: 'k', expiresAt: Number.NaN }), 'invalid_input'],
+    ['an invalid expiry', () => ({ name: 'k', expiresAt: Number.NaN }), 'invalid_input'],
     ['no role at all', () => ({ name: 'k', roles: [] }), 'invalid_input'],
-    ['a role that is no id', () => ({ name: 'k', roles: ['admin'] }), 'invalid_input'],
+    ['a role that is not an id', () => ({ name: 'k', roles: ['admin'] }), 'invalid_input'],
     ['a role that does not exist', () => ({ name: 'k', roles: [newId('role')], expiresAt: future() }), 'not_found'],
   ])('is refused for %s', async (_name, input, code) => {
     const { create } = await newWorkspace();
@@ -109,7 +109,7 @@ describe('creating a key', () => {
     await expect(create({ name: 'laptop' })).rejects.toMatchObject({ code: 'conflict' });
   });
 
-  test('takes an admin; to who is no member the workspace does not exist', async () => {
+  test('requires an admin; for a non-member the workspace does not exist', async () => {
     const { id, create } = await newWorkspace();
     const editor = await addMember(backend, id, 'editor');
     await expect(create({ name: 'k' }, editor)).rejects.toMatchObject({ code: 'forbidden' });
@@ -122,7 +122,7 @@ describe('creating a key', () => {
 });
 
 describe('checking a key', () => {
-  test('says whose it is', async () => {
+  test('returns its owner', async () => {
     const { id, owner, create } = await newWorkspace();
     const role = await addRole(id, 'support');
     const expiresAt = Date.now() + 60_000;
@@ -148,7 +148,7 @@ describe('checking a key', () => {
     expect(await checkKey(backend, secret.reveal(), Date.now())).toMatchObject({ principal: { roles: null } });
   });
 
-  test('a key is good until the moment it expires', async () => {
+  test('a key is valid until the moment it expires', async () => {
     const { create } = await newWorkspace();
     const expiresAt = Date.now() + 60_000;
     const { secret } = await create({ name: 'laptop', expiresAt });
@@ -160,7 +160,7 @@ describe('checking a key', () => {
     });
   });
 
-  test('a suspended workspace or member is said, not refused: that is for whoever asks to decide', async () => {
+  test('a suspended workspace or member is reported, not refused: the caller decides', async () => {
     const { id, create } = await newWorkspace();
     const { secret } = await create({ name: 'laptop' });
     await backend.graph.write((transaction) =>
@@ -172,7 +172,7 @@ describe('checking a key', () => {
     });
   });
 
-  test('a key whose user has left the workspace is nobody', async () => {
+  test('a key whose user has left the workspace is unknown', async () => {
     const { id, create } = await newWorkspace();
     const admin = await addMember(backend, id, 'admin');
     const { secret } = await create({ name: 'laptop' }, admin);
@@ -200,7 +200,7 @@ describe('checking a key', () => {
     expect(await checkKey(backend, `${text}x`, Date.now())).toMatchObject({ ok: false, refusal: 'unknown' });
   });
 
-  test('a key stored under the previous encryption key is found while that is given', async () => {
+  test('a key stored under the previous encryption key is found while that one is given', async () => {
     const { create } = await newWorkspace();
     const { key, secret } = await create({ name: 'laptop' });
     const present = new Secret('ab'.repeat(32));
@@ -216,7 +216,7 @@ describe('checking a key', () => {
 
   test.each([
     ['', 'nothing'],
-    [newKey('user').reveal(), 'a key nobody made'],
+    [newKey('user').reveal(), 'an unknown key'],
     [newKey('system').reveal(), 'a system key'],
     [newKey('runtime').reveal(), 'a runtime key'],
     ['WSK_retired', 'a retired key'],
@@ -243,7 +243,7 @@ describe('revoking a key', () => {
     expect((await create({ name: 'laptop' })).key.id).not.toBe(key.id);
   });
 
-  test('tells whoever remembers it', async () => {
+  test('is announced to the caches of its principal', async () => {
     const { id, owner, create } = await newWorkspace();
     const { key } = await create({ name: 'laptop' });
     const heard = Promise.withResolvers<Uint8Array>();
@@ -255,7 +255,7 @@ describe('revoking a key', () => {
     await listening.stop();
   });
 
-  test('is refused for a key that is not of the workspace, and to who may not', async () => {
+  test('is refused for a key of another workspace, and to members without the right', async () => {
     const { id, owner, create } = await newWorkspace();
     const other = await newWorkspace();
     const { key } = await create({ name: 'laptop' });
@@ -278,7 +278,7 @@ describe('on the bus', () => {
     return parseBody(keyReply, payload, payloadMaxBytes);
   }
 
-  test('remote-mcp is answered, and the use is written down', async () => {
+  test('remote-mcp is answered, and the use is written', async () => {
     const { id, create } = await newWorkspace();
     const { key, secret } = await create({ name: 'laptop' });
     const lastUsed = openLastUsed(backend, 60_000);
@@ -314,7 +314,7 @@ describe('last use', () => {
     expect(await use(1_060_000)).toBe(1_060_000);
   });
 
-  test('is rewritten by every use where the period is 0, and never set back', async () => {
+  test('is rewritten by every use when the period is 0, and never set back', async () => {
     const { use } = await useOf(0);
     expect(await use(1_000_000)).toBe(1_000_000);
     expect(await use(1_000_001)).toBe(1_000_001);
@@ -330,11 +330,11 @@ describe('last use', () => {
     expect((await backend.graph.find('key', key.id, id))?.lastUsedAt).toBe(1_000_000);
   });
 
-  test('of a key that is not there is passed over', async () => {
+  test('of a missing key is skipped', async () => {
     const { id } = await newWorkspace();
     const lastUsed = openLastUsed(backend, 60_000);
     lastUsed.note({ key: newId('key'), workspace: id, at: 1 });
     await lastUsed.stop();
-    expect(backend.logged.filter((line) => line.includes('last use not written'))).toEqual([]);
+    expect(backend.logged.filter((line) => line.includes('failed to write last uses'))).toEqual([]);
   });
 });

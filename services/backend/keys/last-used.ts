@@ -9,18 +9,21 @@ export interface KeyUse {
   readonly at: number;
 }
 
-/** Writes when keys were last used, soon after and outside of whatever used them (specification part 2, "Identity key usage record"). */
+/**
+ * Writes when keys were last used, soon after and outside of the request (specification part 2, "Identity key usage
+ * record").
+ */
 export interface LastUsed {
   note(use: KeyUse): void;
-  /** Resolves when all that was noted is written. */
+  /** Resolves when all noted uses are written. */
   stop(): Promise<void>;
 }
 
 /** Keys written in one transaction. */
 const sliceMax = 50;
-/** Keys remembered, so that a busy one does not even reach the graph; the oldest is forgotten, which costs one read. */
+/** Keys remembered, so that a busy one does not cause reads of the graph; forgetting the oldest costs one read. */
 const rememberedMax = 20_000;
-/** Keys that may wait to be written. Beyond, uses are dropped: the next one says the same. */
+/** Keys that may wait to be written. Further uses are dropped, because the next one carries the same information. */
 const waitingMax = 20_000;
 
 export function openLastUsed(backend: WithGraph & WithLog, throttleMs: number): LastUsed {
@@ -36,7 +39,7 @@ export function openLastUsed(backend: WithGraph & WithLog, throttleMs: number): 
         await backend.graph.write((transaction) => writeSlice(transaction, slice, throttleMs));
         for (const use of slice) remember(use);
       } catch (error) {
-        backend.log('keys').warn({ err: error, keys: slice.length }, 'last use not written');
+        backend.log('keys').warn({ err: error, keys: slice.length }, 'failed to write last uses');
       }
     }
   }
@@ -63,7 +66,7 @@ export function openLastUsed(backend: WithGraph & WithLog, throttleMs: number): 
   };
 }
 
-/** Several backends may have noted the same key: what the graph says decides. */
+/** Several backends may have noted the same key: the timestamp in the graph decides. */
 async function writeSlice(transaction: Transaction, uses: readonly KeyUse[], throttleMs: number): Promise<void> {
   for (const { key, workspace, at } of uses) {
     const known = await transaction.find('key', key, workspace);

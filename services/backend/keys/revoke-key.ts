@@ -5,8 +5,8 @@ import type { Node, Transaction } from '../graph/graph.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
 /**
- * Ends a key, by its id or, while it is not revoked, by its name, which is free again then. remote-mcp hears of it by event; one that
- * missed the event asks again within the lifetime of what it remembers. Revoking a key twice changes nothing.
+ * Revokes a key, by its id or, while it is active, by its name, which is then free again. remote-mcp hears of it by
+ * event; after a lost event it checks again when its cached answer expires. Idempotent.
  */
 export async function revokeKey(
   backend: ChangeContext,
@@ -36,7 +36,7 @@ async function getKey(transaction: Transaction, workspace: WorkspaceId, named: s
       ? await transaction.findBy('key', { activeName: named.trim() }, workspace)
       : await transaction.find('key', id, workspace);
   if (key !== null) return key;
-  throw new SvcError('not_found', `There is no key "${named.slice(0, 80)}" in this workspace.`, {
+  throw new SvcError('not_found', `This workspace has no key "${named.slice(0, 80)}".`, {
     hint: 'List them: svc keys list',
   });
 }

@@ -10,10 +10,10 @@ import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
 type Context = WithGraph & WithSecrets;
 
-/** A key of the platform's own components. Each is for one of them: the wrong kind opens nothing. */
+/** A key of one of the platform's components: it is refused for any other component. */
 export interface SystemKey {
   readonly component: Component;
-  /** Names a runtime may take with it; none for remote-mcp. */
+  /** Runtime names that it allows; empty for remote-mcp. */
   readonly runtimeNames: readonly string[];
 }
 
@@ -35,7 +35,7 @@ export async function findSystemKey({ graph, secrets }: Context, key: Secret): P
 
 const stored = z.object({ component: z.enum(components), runtimeNames: z.array(z.string()) });
 
-/** Makes a system key known. The same again changes nothing; other runtime names replace those before. */
+/** Registers a system key. Idempotent; other runtime names replace the earlier ones. */
 export async function registerSystemKey(
   { graph, secrets }: Context,
   principal: TokenPrincipal,
@@ -64,7 +64,7 @@ export async function registerSystemKey(
     }
     if (known.component !== component) {
       throw new SvcError('conflict', `This system key is registered for ${known.component} already.`, {
-        hint: 'Each component has a system key of its own.',
+        hint: 'Each component has its own system key.',
       });
     }
     if (known.runtimeNames === runtimeNames) return;
@@ -88,15 +88,15 @@ function parseComponent(text: string): Component {
   if (component !== undefined) return component;
   throw new SvcError(
     'invalid_input',
-    `"${text.slice(0, 80)}" is no component with a system key: it must be ${components.join(' or ')}.`,
+    `"${text.slice(0, 80)}" is not a component with a system key: it must be ${components.join(' or ')}.`,
   );
 }
 
-/** What is given may be a secret of another kind: it is not repeated. */
+/** The text may be a secret of another kind, so it is not repeated. */
 function parseSystemKey(text: string): Secret {
   const parsed = parseKey(text);
   if (parsed.ok && parsed.kind === 'system') return new Secret(text);
-  throw new SvcError('invalid_input', 'What was given is not a system key: it must start with SYK_ and be complete.');
+  throw new SvcError('invalid_input', 'The text is not a system key: it must start with SYK_ and be complete.');
 }
 
 const runtimeNamesMax = 100;

@@ -3,11 +3,11 @@ import type { WorkspaceId } from '../../contracts/ids.ts';
 import type { Graph, Node } from '../graph/graph.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
-/** Roles of members, from the least to the most. Everyone may do what those before may. */
+/** Roles of members, from the least to the most. Each includes the rights of those before it. */
 export const memberRoles = ['viewer', 'editor', 'admin', 'owner'] as const;
 export type MemberRole = (typeof memberRoles)[number];
 
-/** What a member may do, by the least role that may. `operate` is for operators alone. */
+/** The least role for each right. `operate` is for operators alone. */
 export const leastRole = {
   read: 'viewer',
   /** Skills and roles. */
@@ -20,7 +20,7 @@ export const leastRole = {
 } as const satisfies Record<string, MemberRole | null>;
 export type Right = keyof typeof leastRole;
 
-/** A workspace together with the proof that somebody may use it. */
+/** A workspace together with the proof that the caller may use it. */
 export interface Access {
   readonly workspace: Node<'workspace'>;
   readonly principal: TokenPrincipal;
@@ -33,7 +33,7 @@ export interface AccessRequest {
   readonly right: Right;
 }
 
-/** Opens a workspace. To whoever is no member of it, it does not exist. */
+/** Opens a workspace. For a non-member it does not exist. */
 export async function getAccess(graph: Pick<Graph, 'find' | 'findBy'>, request: AccessRequest): Promise<Access> {
   const { principal, right } = request;
   const workspace = await graph.find('workspace', request.workspace, null);
@@ -56,7 +56,7 @@ export function requireRight({ role, workspace }: Access, right: Right): void {
     'forbidden',
     least === null
       ? 'Only an operator of the platform may do this.'
-      : `Your role "${role}" in the workspace "${workspace.name}" does not allow this: it takes ${least} or more.`,
+      : `Your role "${role}" in the workspace "${workspace.name}" does not allow this: it requires ${least} or more.`,
   );
 }
 

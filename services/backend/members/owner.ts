@@ -1,7 +1,7 @@
 import type { WorkspaceId } from '../../contracts/ids.ts';
 import type { Graph, Node } from '../graph/graph.ts';
 
-/** Whoever a workspace belongs to: of several owners the first. */
+/** The owner of a workspace: of several, the first. */
 export async function findOwner(graph: Pick<Graph, 'select'>, workspace: WorkspaceId): Promise<Node<'member'> | null> {
   const { nodes } = await graph.select({
     type: 'member',

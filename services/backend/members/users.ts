@@ -2,7 +2,7 @@ import { SvcError } from '../../contracts/errors.ts';
 import { newId } from '../../contracts/ids.ts';
 import type { Node, Transaction } from '../graph/graph.ts';
 
-/** The user of an e-mail address, made where there is none. */
+/** The user of an e-mail address, created when missing. */
 export async function ensureUser(transaction: Transaction, email: string): Promise<Node<'user'>> {
   const address = parseEmail(email);
   const known = await transaction.findBy('user', { email: address }, null);
@@ -13,7 +13,10 @@ export async function ensureUser(transaction: Transaction, email: string): Promi
 
 const emailLengthMax = 254; // RFC 5321 §4.5.3.1.3
 
-/** Only mail that arrives proves an address; this refuses what can be none. Two people never differ in case alone. */
+/**
+ * Only delivered mail proves an address; this refuses impossible ones. Addresses that differ only in case belong to one
+ * person.
+ */
 function parseEmail(text: string): string {
   const email = text.trim().toLowerCase();
   if (email.length <= emailLengthMax && /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(email)) return email;

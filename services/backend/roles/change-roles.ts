@@ -8,7 +8,7 @@ import type { Node } from '../graph/graph.ts';
 import { replaceEdges } from '../graph/replace-edges.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
-/** What a role is made of; what is absent or null stays as it is, or gets its default. */
+/** The fields of a role; an absent or null field stays unchanged, or gets its default. */
 export interface RoleInput {
   readonly name?: string | null | undefined;
   readonly description?: string | null | undefined;
@@ -75,7 +75,7 @@ export function updateRole(
   });
 }
 
-/** Keys that were given this role alone see nothing from then on: taking a role away never widens what a key may do. */
+/** Keys with this role alone then see nothing: removing a role never widens a key. */
 export function removeRole(
   backend: ChangeContext,
   principal: TokenPrincipal,
@@ -95,7 +95,7 @@ export function removeRole(
   });
 }
 
-/** Gives the names of the skills before and after. */
+/** Returns the names of the skills before and after. */
 async function replaceSkills({ transaction, workspace }: Change, role: Node<'role'>, ids: readonly string[]) {
   const to = new Set(ids.map((id) => parseId('skill', id)));
   if (to.size > skillsOfRoleMax) throw tooMany('skills in a role', skillsOfRoleMax);

@@ -41,18 +41,18 @@ let count = 0;
 const newWorkspace = () => addWorkspace(backend, `workspace-${count++}`);
 
 describe('a system key', () => {
-  test('of remote-mcp lets remote-mcp in', async () => {
+  test('of remote-mcp admits remote-mcp', async () => {
     expect(await asRemoteMcp(keys.remoteMcp)).toEqual({ kind: 'remote-mcp', process });
   });
 
-  test("of a runtime lets the platform's runtime of that name in, made at its first sight and the same ever after", async () => {
+  test("of a runtime admits the platform's runtime of that name, created on its first use and the same ever after", async () => {
     const first = await asCloud(keys.runtime);
     expect(first).toMatchObject({ kind: 'runtime', name: 'cloud', workspace: null, process });
     expect(await asCloud(keys.runtime)).toEqual(first);
     expect(await asCloud(keys.runtime, 'cloud-eu')).not.toMatchObject({ runtime: Reflect.get(first, 'runtime') });
   });
 
-  test('two processes that come at once get the same runtime', async () => {
+  test('two processes that connect at once get the same runtime', async () => {
     const key = newKey('system');
     await registerSystemKey(backend, operator, { component: 'runtime', key: key.reveal(), runtimeNames: ['twins'] });
     const [one, other] = await Promise.all([asCloud(key, 'twins'), asCloud(key, 'twins')]);
@@ -62,11 +62,11 @@ describe('a system key', () => {
   test.each<[string, () => Promise<unknown>, string, RegExp]>([
     ['of remote-mcp, by a runtime', () => asCloud(keys.remoteMcp), 'forbidden', /is for remote-mcp, not for runtime/],
     ['of a runtime, by remote-mcp', () => asRemoteMcp(keys.runtime), 'forbidden', /is for runtime, not for remote-mcp/],
-    ['with a name it is not for', () => asCloud(keys.runtime, 'mine'), 'forbidden', /RUNTIME_NAME is "mine".*"cloud"/],
-    ['that nobody registered', () => asRemoteMcp(newKey('system')), 'unauthenticated', /SYSTEM_KEY is not known/],
+    ['with another name', () => asCloud(keys.runtime, 'mine'), 'forbidden', /RUNTIME_NAME is "mine".*"cloud"/],
+    ['that is not registered', () => asRemoteMcp(newKey('system')), 'unauthenticated', /SYSTEM_KEY is not known/],
     ['that is a runtime key', () => asRemoteMcp(newKey('runtime')), 'unauthenticated', /it is a runtime key/],
     ['that is a user key', () => asCloud(newKey('user')), 'unauthenticated', /it is a user key/],
-    ['that is no key', () => asRemoteMcp(new SecretValue('x')), 'unauthenticated', /"unknown_prefix"/],
+    ['that is not a key', () => asRemoteMcp(new SecretValue('x')), 'unauthenticated', /"unknown_prefix"/],
   ])('is refused %s', async (_name, connect, code, message) => {
     await expect(connect()).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
   });
@@ -93,7 +93,7 @@ describe('registering a system key', () => {
     expect(await asCloud(key, 'two')).toMatchObject({ name: 'two' });
   });
 
-  test('keeps only what it is found by and a ciphertext', async () => {
+  test('stores only its digest and a ciphertext', async () => {
     const digest = backend.secrets.digest(keys.remoteMcp);
     const node = await backend.graph.findBy('systemKey', { digest }, null);
     expect(JSON.stringify(node)).not.toContain(keys.remoteMcp.reveal());
@@ -104,7 +104,7 @@ describe('registering a system key', () => {
   const key = newKey('system').reveal();
   test.each([
     ['for another component', { component: 'runtime', key: keys.remoteMcp.reveal(), runtimeNames: ['x'] }, 'conflict'],
-    ['for no component', { component: 'backend', key }, 'invalid_input'],
+    ['for an unknown component', { component: 'backend', key }, 'invalid_input'],
     ['of a runtime without names', { component: 'runtime', key }, 'invalid_input'],
     ['of a runtime with a bad name', { component: 'runtime', key, runtimeNames: ['a\nb'] }, 'invalid_input'],
     ['of remote-mcp with names', { component: 'remote-mcp', key, runtimeNames: ['x'] }, 'invalid_input'],
@@ -125,7 +125,7 @@ describe('registering a system key', () => {
 });
 
 describe('a runtime key', () => {
-  test('lets one runtime of one workspace in', async () => {
+  test('admits one runtime of one workspace', async () => {
     const { id, owner } = await newWorkspace();
     const { runtime, secret, busServers } = await registerRuntime(backend, owner, { workspace: id, name: 'office' });
     expect(secret.reveal()).toMatch(/^RTK_[0-9A-Za-z]{49}$/);
@@ -138,7 +138,7 @@ describe('a runtime key', () => {
     });
   });
 
-  test('is told with the address of the bus that others reach; without one, with that which the platform uses', async () => {
+  test("comes with the bus's address for outside clients, or the platform's own address if there is none", async () => {
     const { id, owner } = await newWorkspace();
     const told = async (config: Partial<TestBackend['config']>) =>
       (
@@ -162,7 +162,7 @@ describe('a runtime key', () => {
     expect(await asRuntime(secret)).toMatchObject({ name: 'metal', workspace: null });
   });
 
-  test('is renewed by the same name: the key before stays good for a day', async () => {
+  test('is renewed under the same name: the earlier key stays valid for a day', async () => {
     const { id, owner } = await newWorkspace();
     const first = await registerRuntime(backend, owner, { workspace: id, name: 'office' });
     const second = await registerRuntime(backend, owner, { workspace: id, name: 'office' });
@@ -185,7 +185,7 @@ describe('a runtime key', () => {
     expect(await asRuntime(second.secret)).toMatchObject({ name: 'office' });
   });
 
-  test('keys of one runtime do not pile up', async () => {
+  test('keys of one runtime do not accumulate', async () => {
     const { id, owner } = await newWorkspace();
     const issued = [];
     for (let i = 0; i < 15; i++) issued.push(await registerRuntime(backend, owner, { workspace: id, name: 'office' }));
@@ -194,7 +194,7 @@ describe('a runtime key', () => {
     expect(await asRuntime(issued[14]?.secret ?? newKey('runtime'))).toMatchObject({ name: 'office' });
   });
 
-  test('a workspace has a bounded number of runtimes, besides those that were revoked', async () => {
+  test('a workspace has a limited number of runtimes, not counting revoked ones', async () => {
     const { id, owner } = await newWorkspace();
     const register = (name: string) => registerRuntime(backend, owner, { workspace: id, name });
     for (let i = 0; i < runtimesMax; i++) await register(`runtime-${i}`);
@@ -222,7 +222,7 @@ describe('a runtime key', () => {
   });
 
   test.each<[string, () => Promise<unknown>, RegExp]>([
-    ['that nobody issued', () => asRuntime(newKey('runtime')), /RUNTIME_KEY is not known/],
+    ['that was not issued', () => asRuntime(newKey('runtime')), /RUNTIME_KEY is not known/],
     ['that is a system key', () => asRuntime(keys.runtime), /it is a system key/],
     ['with a typo', () => asRuntime(new SecretValue(`${newKey('runtime').reveal()}x`)), /"malformed"/],
   ])('is refused %s', async (_name, connect, message) => {
@@ -232,7 +232,7 @@ describe('a runtime key', () => {
     });
   });
 
-  test('is not for editors, nor for strangers', async () => {
+  test('is not for editors or non-members', async () => {
     const { id } = await newWorkspace();
     const editor = await addMember(backend, id, 'editor');
     const stranger = (await newWorkspace()).owner;
@@ -254,7 +254,7 @@ describe('revoking a runtime', () => {
     await bus.close();
   });
 
-  test('of the platform keeps its name out, whatever system key asks', async () => {
+  test('of the platform refuses its name, whatever system key connects', async () => {
     const key = newKey('system');
     await registerSystemKey(backend, operator, { component: 'runtime', key: key.reveal(), runtimeNames: ['spare'] });
     const identity = await asCloud(key, 'spare');
@@ -274,7 +274,7 @@ describe('revoking a runtime', () => {
     expect(await asRuntime(second.secret)).toMatchObject({ name: 'office' });
   });
 
-  test('is refused across workspaces and to who may not', async () => {
+  test('is refused across workspaces and to members without the right', async () => {
     const one = await newWorkspace();
     const other = await newWorkspace();
     const { runtime, secret } = await registerRuntime(backend, one.owner, { workspace: one.id, name: 'office' });
@@ -293,6 +293,6 @@ describe('revoking a runtime', () => {
   });
 });
 
-test('nobody is let in as a backend', async () => {
+test('no client is admitted as a backend', async () => {
   await expect(createAuthorizer(backend)({ kind: 'backend' }, process)).rejects.toMatchObject({ code: 'forbidden' });
 });

@@ -7,17 +7,17 @@ import { platformHome } from '../graph/platform-home.ts';
 import { runtimesPerServerMax } from '../servers/bound-runtimes.ts';
 
 /**
- * Which MCP servers a runtime runs: those bound to it; the platform's own runtimes also those that are bound to none. A customer's
- * runtime runs nothing of another workspace, whatever an edge says.
+ * The assignments of a runtime: MCP servers bound to it; for the platform's own runtimes also those bound to none. A
+ * customer's runtime runs nothing of another workspace, whatever an edge says.
  */
 
 type Server = Node<'mcpServer'>;
 type Runtime = Pick<Node<'runtime'>, 'id' | 'home'>;
 
-/** MCP servers looked at at once. */
+/** MCP servers looked up at once. */
 const pageMax = 200;
 
-/** Throws `unauthenticated` where it was revoked: ask before its message is parsed. */
+/** Throws `unauthenticated` when it was revoked: called before its message is parsed. */
 export async function requireRuntime(graph: Graph, id: RuntimeId): Promise<Node<'runtime'>> {
   const runtime = await graph.find('runtime', id, null);
   if (runtime === null || runtime.revokedAt !== null) {
@@ -26,7 +26,7 @@ export async function requireRuntime(graph: Graph, id: RuntimeId): Promise<Node<
   return runtime;
 }
 
-/** All that a runtime shall run now, ordered by id, a page at a time. */
+/** All assignments of a runtime, ordered by id, a page at a time. */
 export async function* assignedServers(graph: Graph, runtime: Runtime): AsyncGenerator<readonly Server[], void> {
   const pages = everyPage(graph, { type: 'mcpServer', anchor: anchorOf(runtime), limit: pageMax });
   for await (const servers of pages) {
@@ -38,7 +38,10 @@ export async function* assignedServers(graph: Graph, runtime: Runtime): AsyncGen
   }
 }
 
-/** Those of the MCP servers named that are this runtime's, enabled or not: one that was just disabled is still reported about. */
+/**
+ * Those of the named MCP servers that belong to this runtime, enabled or not: a report about a just disabled one is
+ * still accepted.
+ */
 export async function findAssigned(
   graph: Graph,
   runtime: Runtime,
@@ -54,8 +57,8 @@ export async function findAssigned(
 }
 
 /**
- * Those of the MCP servers named that are no more: turned off or bound to another runtime, they still are. As many as a handshake may name
- * are few enough to be looked for at once.
+ * Those of the named MCP servers that no longer exist; disabled or moved ones still do. A handshake names few enough to
+ * look for all at once.
  */
 export async function findRemoved(
   graph: Graph,

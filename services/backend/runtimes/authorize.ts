@@ -12,7 +12,7 @@ import type { WithSecrets } from '../secrets/secrets.ts';
 
 type Context = WithGraph & WithSecrets;
 
-/** Decides who connects to the bus (specification part 5, "Component identities"). */
+/** Decides which clients connect to the bus (specification part 5, "Component identities"). */
 export function createAuthorizer(backend: Context): Authorizer {
   return async (credentials, process) => {
     switch (credentials.kind) {
@@ -65,7 +65,7 @@ async function customerRuntime({ graph, secrets }: Context, key: Secret, process
     if (runtime !== null) return { ...identityOf(runtime, process), key: runtimeKey.id };
   }
   throw new SvcError('unauthenticated', 'This RUNTIME_KEY is not known to the platform, or was revoked.', {
-    hint: 'Have a new one issued by who runs the platform: svc runtime register.',
+    hint: 'Ask the operator of the platform for a new one: svc runtime register.',
   });
 }
 
@@ -90,7 +90,7 @@ async function ensurePlatformRuntime({ graph }: Context, name: string): Promise<
 function identityOf(runtime: Node<'runtime'>, process: ProcessId): Extract<Identity, { kind: 'runtime' }> {
   if (runtime.revokedAt !== null) {
     throw new SvcError('unauthenticated', `The runtime "${runtime.name}" was revoked.`, {
-      hint: 'Have it registered again by who runs the platform: svc runtime register.',
+      hint: 'Ask the operator of the platform to register it again: svc runtime register.',
     });
   }
   const workspace = runtime.home === platformHome ? null : findId('workspace', runtime.home);
@@ -107,7 +107,7 @@ async function getSystemKey(backend: Context, key: Secret, component: 'remote-mc
   }
   if (systemKey.component !== component) {
     throw new SvcError('forbidden', `This SYSTEM_KEY is for ${systemKey.component}, not for ${component}.`, {
-      hint: 'Each component has a system key of its own.',
+      hint: 'Each component has its own system key.',
     });
   }
   return systemKey;

@@ -8,7 +8,10 @@ import { reasons } from '../servers/status.ts';
 import { touch } from './statuses.ts';
 import { counts, isBeingStored, othersThan, storingReason } from './tool-lists.ts';
 
-/** What is to be done with the list of tools of a process: it counts, or it is compared with the one that does, or that will once it is stored. */
+/**
+ * How a process's tool list is used: it counts, or it is compared with the list that counts, or that will count once it
+ * is stored.
+ */
 export type Claim = 'counts' | 'aside' | 'aside-of-unstored';
 
 export interface Claiming {
@@ -20,8 +23,8 @@ export interface Claiming {
 const sliceMax = 50;
 
 /**
- * Decides, before anything of it is stored, whose list counts. Several backends may take reports about one MCP server at once: the process
- * claims its list in a transaction that the workspace guards, so that of two one comes first.
+ * Decides before storing which process's list counts. Several backends may take reports about one MCP server at once:
+ * each claims the list in a transaction that the workspace guards, so one claim comes first.
  */
 export async function claimLists(
   backend: WithGraph & WithBus,
@@ -58,7 +61,7 @@ async function claimList(
   if (others.some((status) => isBeingStored(status, server))) return { claim: 'aside-of-unstored', isNew: false };
   const own = await transaction.findBy('status', { mcpServer: server.id, runtime, process }, workspace);
   const isClaimed = own !== null && (counts(own, server) || isBeingStored(own, server));
-  // What is not Connected sets nobody aside.
+  // A process that is not Connected sets no other list aside.
   if (isClaimed || report.status !== 'Connected') return { claim: 'counts', isNew: false };
   const toolsReason = JSON.stringify(storingReason(server));
   if (own?.status === 'Connected' && own.configVersion === server.configVersion) {
@@ -67,7 +70,7 @@ async function claimList(
   }
   const values = {
     ...{ toolsReason, configVersion: report.configVersion, health: report.health, restarts: report.restarts },
-    // Who sees it Connected finds its tools.
+    // A reader that sees it Connected must find its tools.
     status: 'Disconnected',
     reason: JSON.stringify(reasons.starting(server.name) satisfies Reason),
     ...{ stderr: JSON.stringify(report.stderr), startedAt: report.startedAt, nextRetryAt: report.nextRetryAt },

@@ -4,7 +4,7 @@ import { commandProcesses } from '../bus/command-processes.ts';
 import type { WithBus } from '../bus/with-bus.ts';
 import type { WithProcesses } from './processes.ts';
 
-/** Sends a command to every live process of these runtimes; a lost one is made up for by the etag of the next handshake. */
+/** Sends a command to every live process of these runtimes. The etag of the next handshake makes up for a lost one. */
 export function commandRuntimes(
   { bus, processes }: WithBus & WithProcesses,
   runtimes: readonly RuntimeId[],

@@ -19,7 +19,7 @@ afterEach(() => backend.close());
 
 const lapseMs = 300;
 
-/** The key before, with which somebody has come in, and the one that replaced it. */
+/** The earlier key, used by a connection, and its replacement. */
 async function replacedKey() {
   const { id, owner } = await addWorkspace(backend, 'acme');
   const request = { workspace: id, name: 'edge' };
@@ -42,7 +42,7 @@ async function setExpiry(secret: Secret, expiresAt: number): Promise<void> {
   await backend.graph.write((transaction) => transaction.update('runtimeKey', key.id, { expiresAt }, { anchor: null }));
 }
 
-/** Who has no connection gets no answer. */
+/** A client without a connection gets no answer. */
 async function isAnswered(bus: Bus): Promise<boolean> {
   const { identity } = bus;
   if (identity.kind !== 'runtime') return false;
@@ -53,7 +53,7 @@ async function isAnswered(bus: Bus): Promise<boolean> {
   );
 }
 
-test('a connection ends when its key does, within a second, and one that came with the present key stays', async () => {
+test("a connection ends within a second of its key's expiry, and one with the current key stays", async () => {
   const { old, present, before, after } = await replacedKey();
   expect(before.overlapEndsAt).toBeNull();
   expect(after.overlapEndsAt).toBeGreaterThan(Date.now() + 23 * 60 * 60 * 1000);
@@ -68,7 +68,7 @@ test('a connection ends when its key does, within a second, and one that came wi
   await ending.stop();
 });
 
-test('a key that expired while no backend was there is seen to when one starts', async () => {
+test('a key that expired while no backend ran is handled when one starts', async () => {
   const { old, before } = await replacedKey();
   await setExpiry(before.secret, Date.now() - 1);
   const ending = endExpiredKeys(backend, new Turns());
@@ -76,7 +76,7 @@ test('a key that expired while no backend was there is seen to when one starts',
   await ending.stop();
 });
 
-test('a key that is one too many ends at once', async () => {
+test('a key beyond the limit ends at once', async () => {
   const { id, owner } = await addWorkspace(backend, 'acme');
   const request = { workspace: id, name: 'edge' };
   const first = await connect((await registerRuntime(backend, owner, request)).secret);
@@ -84,7 +84,7 @@ test('a key that is one too many ends at once', async () => {
   await first.lost;
 });
 
-test('a new key is shown also where the bus does not end what came in with a removed one', async () => {
+test('a new key is shown even when the bus fails to end connections of a removed one', async () => {
   const { id, owner } = await addWorkspace(backend, 'acme');
   const request = { workspace: id, name: 'edge' };
   const disconnect = vi.spyOn(backend.bus, 'disconnect').mockRejectedValue(new SvcError('unavailable', 'No answer.'));

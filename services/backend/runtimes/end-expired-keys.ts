@@ -7,13 +7,13 @@ import type { Turns } from './turns.ts';
 
 type Context = WithGraph & WithBus & WithLog;
 
-/** A key that is replaced stays good for hours, so its end is known long before it comes. */
+/** A replaced key stays valid for hours, so its end is known long before. */
 const lookEveryMs = 15_000;
 const pageMax = 200;
 
 /**
- * Ends the connections of a runtime key when it expires: from then on nobody comes in with it, but who had come before would stay. Every
- * backend does so; a key that expired while none was there is seen to when one starts.
+ * Ends the connections of a runtime key when it expires; the expiry itself only refuses new ones. Every backend does
+ * so; a key that expired while none ran is handled when one starts.
  */
 export function endExpiredKeys(backend: Context, turns: Turns): Subscription {
   const logger = backend.log('runtimes');
@@ -21,7 +21,7 @@ export function endExpiredKeys(backend: Context, turns: Turns): Subscription {
   let ended: ReadonlySet<KeyId> = new Set();
 
   function look(): void {
-    turns.take('expired keys', endAll).catch((err: unknown) => logger.warn({ err }, 'expired keys not ended'));
+    turns.take('expired keys', endAll).catch((err: unknown) => logger.warn({ err }, 'failed to end expired keys'));
   }
 
   async function endAll(): Promise<void> {
@@ -43,7 +43,7 @@ export function endExpiredKeys(backend: Context, turns: Turns): Subscription {
     }
     timers.delete(key.id);
     await backend.bus.disconnect(parseId('runtime', key.runtime), { key: key.id });
-    logger.info({ runtime: key.runtime, key: key.id }, 'ended what had come in with a key that has expired');
+    logger.info({ runtime: key.runtime, key: key.id }, 'ended the connections of an expired key');
     return true;
   }
 

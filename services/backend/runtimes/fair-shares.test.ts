@@ -4,12 +4,12 @@ import { fairShares } from './fair-shares.ts';
 const shares = (demands: Readonly<Record<string, number>>, total: number) =>
   Object.fromEntries(fairShares(new Map(Object.entries(demands)), total));
 
-test('all get what they ask for where it is enough', () => {
+test('all get what they demand when there is enough', () => {
   expect(shares({ a: 50, b: 0, c: 30 }, 80)).toEqual({ a: 50, b: 0, c: 30 });
   expect(shares({}, 80)).toEqual({});
 });
 
-test('those that ask for little get all of it, and the others share the rest equally', () => {
+test('small demands are met in full, and the others share the rest equally', () => {
   expect(shares({ greedy: 1_000_000, a: 10, b: 40, alike: 1000 }, 100)).toEqual({
     greedy: 30,
     a: 10,
@@ -18,6 +18,6 @@ test('those that ask for little get all of it, and the others share the rest equ
   });
 });
 
-test('where nothing is left nobody gets anything', () => {
+test('without a rest, every share is zero', () => {
   expect(shares({ a: 1, b: 2 }, 0)).toEqual({ a: 0, b: 0 });
 });

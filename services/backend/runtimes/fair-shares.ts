@@ -1,6 +1,6 @@
 /**
- * What each gets of a total: all that it asks for, up to an equal share of what those leave that ask for less. However much some ask for,
- * nobody gets less than an equal share.
+ * Shares of a total: each demand is met up to an equal share of what smaller demands leave. However large some demands
+ * are, no other gets less than an equal share.
  */
 export function fairShares<Key>(demands: ReadonlyMap<Key, number>, total: number): ReadonlyMap<Key, number> {
   const shares = new Map<Key, number>();

@@ -52,7 +52,7 @@ const revoke = ({ runtime }: TestRuntime) =>
 const namesIn = async (runtime: TestRuntime) => (await runtime.shakeHands()).assignments?.map(({ name }) => name) ?? [];
 
 describe('a handshake', () => {
-  test('gives a process what it shall run, sealed to its key', async () => {
+  test('gives a process its assignments, sealed to its key', async () => {
     const { id, addServer } = await newWorkspace();
     const server = await addServer('files');
     const { assignments, mcpUrl, text } = await cloud.shakeHands();
@@ -69,7 +69,7 @@ describe('a handshake', () => {
     expect(text).not.toContain(Buffer.from(secret).toString('base64url').slice(0, 20));
   });
 
-  test('gives no launch that is not allowed any more, and says why', async () => {
+  test('gives no launch that is no longer allowed, and says why', async () => {
     const { id, owner, addServer } = await newWorkspace();
     const { id: mcpServer } = await addServer('narrowed');
     const url = await createMcpServer(backend, owner, id, {
@@ -99,7 +99,7 @@ describe('a handshake', () => {
     );
   });
 
-  test('seals nothing where the process has the present assignments, and anew after any change', async () => {
+  test('seals nothing when the process has the current assignments, and seals again after any change', async () => {
     const { id, owner, addServer } = await newWorkspace();
     const server = await addServer('files');
     const { etag } = await cloud.shakeHands();
@@ -121,14 +121,14 @@ describe('a handshake', () => {
     expect((await cloud.shakeHands(last)).assignments).not.toBeNull();
   });
 
-  test('leaves out what is disabled', async () => {
+  test('leaves out disabled MCP servers', async () => {
     const { id, owner, addServer } = await newWorkspace();
     const server = await addServer(`disabled-${count}`);
     await updateMcpServer(backend, owner, id, server.id, { enabled: false });
     expect(await namesIn(cloud)).not.toContain(server.name);
   });
 
-  test("gives a workspace's runtime what is bound to it and nothing else, of no other workspace", async () => {
+  test("gives a workspace's runtime its own assignments and nothing of another workspace", async () => {
     const one = await newWorkspace();
     const other = await newWorkspace();
     const office = await one.addRuntime('office');
@@ -154,7 +154,7 @@ describe('a handshake', () => {
     expect(await namesIn(office)).toEqual([]);
   });
 
-  test('one launch that cannot be decrypted does not keep the others away, and comes when it can be', async () => {
+  test('one launch that cannot be decrypted does not affect the others, and comes when it can be', async () => {
     const { id, addServer } = await newWorkspace();
     const broken = await addServer(`broken-${count}`);
     const well = await addServer(`well-${count}`);
@@ -165,12 +165,12 @@ describe('a handshake', () => {
     const names = assignments?.map(({ name }) => name);
     expect(names).toContain(well.name);
     expect(names).not.toContain(broken.name);
-    expect(backend.logged.join('')).toContain('launch not decrypted');
+    expect(backend.logged.join('')).toContain('failed to decrypt a launch');
     await write(broken.launch);
     expect((await cloud.shakeHands(etag)).assignments?.map(({ name }) => name)).toContain(broken.name);
   });
 
-  test('tells of which MCP servers no home needs to be kept: those that are no more', async () => {
+  test('names the homes that are no longer needed: those of removed MCP servers', async () => {
     const { id, owner, addServer, addRuntime } = await newWorkspace();
     const [there, off, gone] = [await addServer('there'), await addServer('off'), await addServer('gone')];
     await updateMcpServer(backend, owner, id, off.id, { enabled: false });
@@ -182,7 +182,7 @@ describe('a handshake', () => {
     expect(await cloud.askRemoved([])).toEqual([]);
   });
 
-  test("does not tell a customer's runtime which ids of other workspaces there are", async () => {
+  test("does not tell a customer's runtime which ids exist in other workspaces", async () => {
     const victim = await newWorkspace();
     const [there, gone] = [await victim.addServer('there'), await victim.addServer('gone')];
     await removeMcpServer(backend, victim.owner, victim.id, gone.id);
@@ -193,7 +193,7 @@ describe('a handshake', () => {
     await expect(stranger.askRemoved(many)).rejects.toMatchObject({ code: 'invalid_input' });
   });
 
-  test('is refused with a key that is none', async () => {
+  test('is refused with an invalid public key', async () => {
     const key = (x: string) => ({ kty: 'OKP', crv: 'X25519', x }) as const;
     const refused = { code: 'invalid_input' };
     await expect(cloud.shakeHands(undefined, key('AAAA'))).rejects.toMatchObject(refused);
@@ -202,7 +202,7 @@ describe('a handshake', () => {
     await expect(cloud.shakeHands(undefined, zero)).rejects.toMatchObject(refused);
   });
 
-  test('is refused to a runtime that was revoked', async () => {
+  test('is refused to a revoked runtime', async () => {
     const { addRuntime } = await newWorkspace();
     const office = await addRuntime('office');
     // The connection of a process outlives the revocation for as long as it takes to end it.
@@ -210,7 +210,7 @@ describe('a handshake', () => {
     await expect(office.shakeHands()).rejects.toMatchObject({ code: 'unauthenticated' });
   });
 
-  test('is refused unparsed above its bound', async () => {
+  test('is refused unparsed above its limit', async () => {
     const body = Buffer.alloc(handshakeMaxBytes + 1, '[');
     const request = cloud.bus.request(subjects.handshake(cloud.runtime, cloud.process), body, { timeoutMs: 5000 });
     await expect(request).rejects.toMatchObject({ code: 'too_large' });
@@ -245,7 +245,7 @@ describe('a handshake', () => {
     }
   });
 
-  test('in the name of another process is not possible', async () => {
+  test('under the name of another process is not possible', async () => {
     const { addRuntime } = await newWorkspace();
     const office = await addRuntime('office');
     const asCloud = subjects.handshake(cloud.runtime, cloud.process);
@@ -274,7 +274,7 @@ test('a change tells the processes concerned to fetch, and no others', async () 
   expect(heard).toEqual(['office']);
 });
 
-test('remote-mcp is told the addresses', async () => {
+test('remote-mcp receives the addresses', async () => {
   const key = newKey('system');
   await registerSystemKey(backend, operator, { component: 'remote-mcp', key: key.reveal() });
   const bus = await backend.hub.connect({ kind: 'system', key, component: 'remote-mcp' }, newProcessId());

@@ -24,7 +24,7 @@ import { seal } from './seal.ts';
 
 type Context = WithGraph & WithSecrets & WithConfig & WithLog;
 
-/** Tells a runtime's process what it shall run. Backends answer in turn. */
+/** Gives a runtime's process its assignments. Several backends take turns. */
 export function answerHandshakes(backend: Context & WithBus & WithProcesses): Subscription {
   const places = new RuntimePlaces('handshakes');
   return backend.bus.respond(
@@ -44,7 +44,7 @@ export function answerHandshakes(backend: Context & WithBus & WithProcesses): Su
   );
 }
 
-/** Tells remote-mcp the addresses it is known by. */
+/** Tells remote-mcp its advertised addresses. */
 export function answerHellos(backend: WithBus & WithConfig): Subscription {
   const { PUBLIC_BACKEND_URL, PUBLIC_MCP_URL } = backend.config;
   const reply: HelloReply = { backendUrl: PUBLIC_BACKEND_URL, mcpUrl: PUBLIC_MCP_URL };
@@ -53,7 +53,7 @@ export function answerHellos(backend: WithBus & WithConfig): Subscription {
   });
 }
 
-/** Where the process has the present assignments already, nothing is decrypted or sealed. */
+/** Decrypts and seals nothing when the process has the current assignments. */
 async function handshake(
   backend: Context,
   runtime: Node<'runtime'>,
@@ -69,13 +69,13 @@ async function handshake(
   if (plan.size < candidates.length) noteLeftOut(backend, runtime, candidates.length - plan.size);
   const assignments = await readAssignments(backend, { runtime, plan, confinesMembers });
   const sealed = await seal(assignments, request.publicKey);
-  // What is missing shall come with a later handshake, so this tag must never be the present one.
+  // The missing part comes with a later handshake, so this tag must never equal the current one.
   return { ...common, etag: assignments.length === plan.size ? etag : `incomplete ${etag}`, sealed };
 }
 
 interface KnownCandidate extends Candidate, Pick<Node<'mcpServer'>, 'name' | 'configVersion'> {}
 
-/** Without their launches: those of all workspaces together may be more than fits into memory. */
+/** Without launches: those of all workspaces together may not fit into memory. */
 async function findCandidates(graph: Graph, runtime: Node<'runtime'>): Promise<readonly KnownCandidate[]> {
   const candidates: KnownCandidate[] = [];
   for await (const page of assignedServers(graph, runtime)) {
@@ -89,7 +89,7 @@ async function findCandidates(graph: Graph, runtime: Node<'runtime'>): Promise<r
 
 function noteLeftOut(backend: Context, { id, name }: Node<'runtime'>, count: number): void {
   const fields = { runtime: id, runtimeName: name, count, assignmentsMax };
-  backend.log('runtimes').warn(fields, 'a runtime is assigned more MCP servers than it takes');
+  backend.log('runtimes').warn(fields, 'limited the MCP servers of a runtime with too many assignments');
 }
 
 interface AssignmentRules {
@@ -97,7 +97,10 @@ interface AssignmentRules {
   readonly confinesMembers: boolean;
 }
 
-/** Over all that a process is told; `configVersion` stands for the launch, and with the rules for whether it may be run. */
+/**
+ * Over everything that the process receives; `configVersion` stands for the launch, and with the rules for whether it
+ * may run.
+ */
 function etagOf(candidates: readonly KnownCandidate[], { commands, confinesMembers }: AssignmentRules): string {
   const hash = createHash('sha256').update(`${commands}\n${confinesMembers}\n`);
   for (const { id, configVersion, name } of candidates) hash.update(`${id} ${configVersion} ${name}\n`);

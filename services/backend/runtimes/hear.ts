@@ -6,13 +6,13 @@ import type { WithBus } from '../bus/with-bus.ts';
 import type { Said, WithProcesses } from './processes.ts';
 
 export interface Heard extends Said {
-  /** The process has said nothing before, or says all of it now. */
+  /** The process has reported nothing before, or reports everything now. */
   readonly whole?: boolean;
 }
 
 /**
- * Takes a sign of life. What a process reported before this backend knew it, others have taken back or this one has never seen: it is
- * asked for all of it again.
+ * Takes a sign of life. When this backend does not know the process, its earlier reports may be withdrawn or unknown,
+ * so it is asked to report everything again.
  */
 export function hear(
   backend: WithBus & WithProcesses,

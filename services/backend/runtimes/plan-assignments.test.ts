@@ -28,7 +28,7 @@ function expectWithinBounds(plan: ReadonlyMap<string, number>): void {
   expect(plan.size).toBeLessThanOrEqual(assignmentsMax);
 }
 
-test('a workspace with launches as many and as large as there may be takes nothing from the others', () => {
+test('a workspace with the most and largest launches takes nothing from the others', () => {
   const hostile = candidates(mcpServersMax, 64 * 1024);
   const others = workspaces(50, () => [...candidates(20, 700), ...candidates(5, 8000)]);
   const plan = planAssignments([...hostile, ...others]);
@@ -38,7 +38,7 @@ test('a workspace with launches as many and as large as there may be takes nothi
   expectWithinBounds(plan);
 });
 
-test('four launches of 3.5 MiB that were stored before the bound leave room for another workspace', () => {
+test('four launches of 3.5 MiB that were stored before the limit leave room for another workspace', () => {
   const hostile = candidates(4, 3.5 * mebibyte);
   const other = candidates(100, 10_000);
   const plan = planAssignments([...hostile, ...other]);
@@ -46,7 +46,7 @@ test('four launches of 3.5 MiB that were stored before the bound leave room for 
   expectWithinBounds(plan);
 });
 
-test('small launches arrive however many others there are, up to as many as a runtime takes', () => {
+test("small launches arrive however many others there are, up to a runtime's limit", () => {
   const hostile = workspaces(9, () => candidates(mcpServersMax, 64 * 1024));
   const small = candidates(mcpServersMax, entryBytes);
   const plan = planAssignments([...hostile, ...small]);
@@ -54,7 +54,7 @@ test('small launches arrive however many others there are, up to as many as a ru
   expectWithinBounds(plan);
 });
 
-test('of more MCP servers than a runtime takes, the newest of the largest workspaces are left out', () => {
+test("beyond a runtime's limit, the newest MCP servers of the largest workspaces are left out", () => {
   const hostile = candidates(20_000, 400);
   const others = workspaces(300, () => candidates(10, 400));
   const plan = planAssignments([...hostile, ...others]);
@@ -76,7 +76,7 @@ test('is the same for the same MCP servers', () => {
   expect([...planAssignments(all)]).toEqual([...planAssignments(all)]);
 });
 
-test('workspaces that all ask for more than there is get equal shares', () => {
+test('workspaces with too large demands get equal shares', () => {
   const all = Array.from({ length: 40 }, () => candidates(100, 64 * 1024));
   const plan = planAssignments(all.flat());
   const granted = all.map((own) => grantedOf(plan, own));

@@ -4,33 +4,34 @@ import { payloadMaxBytes } from '../../kit/bus/bus.ts';
 import type { Node } from '../graph/graph.ts';
 import { fairShares } from './fair-shares.ts';
 
-/** An MCP server that a runtime shall run, and how large its entry of a handshake is. */
+/** An MCP server assigned to a runtime, and the size of its entry in a handshake. */
 export interface Candidate {
   readonly id: McpServerId;
   readonly workspace: WorkspaceId;
   readonly bytes: number;
 }
 
-/** Every MCP server has this much for sure: enough for most launches, and for the reason why another one is refused. */
+/** Guaranteed size for every MCP server: enough for most launches, and for the reason of a refusal. */
 export const entryBytes = 1024;
-/** Sealed and written as base64url, it takes 14.7 of the 16 MiB that a message may have. */
+/** Sealed and written as base64url, it takes 14.7 of the 16 MiB of a message. */
 export const assignmentsMaxBytes = (11 / 16) * payloadMaxBytes;
 /**
- * What one workspace gets of it at most, besides `entryBytes` for each MCP server: a change of any of them has all of it decrypted, sealed and
- * sent again.
+ * The largest share of one workspace, besides `entryBytes` for each MCP server: any change decrypts, seals and sends
+ * all of it again.
  */
 export const workspaceMaxBytes = 2 * 1024 * 1024;
 /** Ids, name and author, and the field names of JSON. */
 const knownMaxBytes = 512;
 
-/** At most: the ciphertext is base64url over the JSON text of the launch. */
+/** Upper bound: the ciphertext is base64url over the JSON text of the launch. */
 export function entryBytesOf({ launch }: Pick<Node<'mcpServer'>, 'launch'>): number {
   return Math.ceil((launch.length * 3) / 4) + knownMaxBytes;
 }
 
 /**
- * How many bytes the entry of each MCP server may have in one handshake; those without any have no entry. Workspaces share the entries, and
- * what is left of the bytes, so that one with large launches takes nothing from the others. Within a workspace the oldest come first.
+ * The bytes for the entry of each MCP server in one handshake; an MCP server without bytes has no entry. Workspaces
+ * share the entries and the rest of the bytes, so that large launches of one take nothing from the others. Within a
+ * workspace the oldest come first.
  */
 export function planAssignments(candidates: readonly Candidate[]): ReadonlyMap<McpServerId, number> {
   const all = Map.groupBy(candidates, ({ workspace }) => workspace);
@@ -47,7 +48,7 @@ export function planAssignments(candidates: readonly Candidate[]): ReadonlyMap<M
   return new Map([...told].flatMap(([workspace, own]) => grantOldestFirst(own, shares.get(workspace) ?? 0)));
 }
 
-/** What does not fit leaves its room to smaller ones that come later. */
+/** A launch that does not fit leaves its room to smaller later ones. */
 function grantOldestFirst(
   candidates: readonly Candidate[],
   share: number,

@@ -16,7 +16,7 @@ function at() {
   };
 }
 
-test('a runtime is available while one of its processes is heard', () => {
+test('a runtime is available while one of its processes sends heartbeats', () => {
   const { processes } = at();
   expect(processes.isAvailable(runtime)).toBe(false);
   expect(processes.seen(runtime, process, { intervalMs: 100 })).toBe(true);
@@ -27,7 +27,7 @@ test('a runtime is available while one of its processes is heard', () => {
   expect(processes.isAvailable(newId('runtime'))).toBe(false);
 });
 
-test('three heartbeats missed are overdue, two are not', () => {
+test('three missed heartbeats are overdue, two are not', () => {
   const { processes, later } = at();
   processes.seen(runtime, process, { intervalMs: 100 });
   later(299);
@@ -36,7 +36,7 @@ test('three heartbeats missed are overdue, two are not', () => {
   expect(processes.overdue()).toMatchObject([{ runtime, process }]);
 });
 
-test('each sign of life starts the count anew', () => {
+test('each sign of life restarts the count', () => {
   const { processes, later } = at();
   processes.seen(runtime, process, { intervalMs: 100 });
   later(200);
@@ -45,7 +45,7 @@ test('each sign of life starts the count anew', () => {
   expect(processes.overdue()).toEqual([]);
 });
 
-test('a process that has not said its interval is given the default one', () => {
+test('a process with an unknown interval is given the default one', () => {
   const { processes, later } = at();
   processes.seen(runtime, process);
   later(14_999);
@@ -54,7 +54,7 @@ test('a process that has not said its interval is given the default one', () => 
   expect(processes.overdue()).toHaveLength(1);
 });
 
-test('a sign of life without an interval keeps the one known', () => {
+test('a sign of life without an interval keeps the known one', () => {
   const { processes, later } = at();
   processes.seen(runtime, process, { intervalMs: 100 });
   processes.seen(runtime, process);

@@ -1,33 +1,36 @@
 import type { ProcessId, RuntimeId } from '../../contracts/ids.ts';
 import { processKey, type Sender } from '../bus/sender.ts';
 
-/** A runtime's process that was heard of lately. Times are of the monotonic clock: a machine that slept has missed nothing. */
+/**
+ * A recently heard process of a runtime. Times are of the monotonic clock: after a machine slept, no heartbeat counts
+ * as missed.
+ */
 export interface LiveProcess {
   readonly runtime: RuntimeId;
   readonly process: ProcessId;
   readonly seenAt: number;
   readonly intervalMs: number;
-  /** Of its program; null until it has said so. */
+  /** Program version; null until reported. */
   readonly version: string | null;
-  /** How it keeps its MCP servers apart; null until it has said so. */
+  /** Its sandbox setting; null until reported. */
   readonly sandbox: string | null;
 }
 
-/** What a process says of itself with a sign of life. */
+/** The process's own data in a sign of life. */
 export interface Said {
   readonly intervalMs?: number;
   readonly version?: string;
   readonly sandbox?: string | undefined;
 }
 
-/** HEARTBEAT_INTERVAL where a process has not said its own yet. */
+/** The default interval, until a process reports its HEARTBEAT_INTERVAL. */
 export const intervalWhenUnknownMs = 5000;
-/** Architecture §7, "Cloud runtime": unavailable after three heartbeats missed. */
+/** Architecture §7, "Cloud runtime": unavailable after three missed heartbeats. */
 export const missedMax = 3;
 
 /**
- * The runtime processes that live, as this backend hears them: every backend hears all heartbeats, so each knows them without asking.
- * Nothing of it is stored; a backend that starts knows nobody until it hears them.
+ * The live runtime processes, as this backend hears them. Every backend hears all heartbeats, so each knows them
+ * without asking. Nothing of it is stored.
  */
 export class Processes {
   /** By runtime and process. */
@@ -38,7 +41,7 @@ export class Processes {
     this.#now = now;
   }
 
-  /** Takes a sign of life; true where the process was not known to live. */
+  /** Takes a sign of life; true when the process was not known to be alive. */
   seen(runtime: RuntimeId, process: ProcessId, { intervalMs, version, sandbox }: Said = {}): boolean {
     const key = processKey({ runtime, process });
     const known = this.#live.get(key);
@@ -57,7 +60,7 @@ export class Processes {
     this.#live.delete(processKey(process));
   }
 
-  /** Counts the silence of all anew from now. */
+  /** Restarts the silence of all processes from now. */
   pardonAll(): void {
     for (const [key, live] of this.#live) this.#live.set(key, { ...live, seenAt: this.#now() });
   }
@@ -74,7 +77,7 @@ export class Processes {
     return this.of(runtime).length > 0;
   }
 
-  /** When a live process of it was heard last, by the clock on the wall; null where none lives. */
+  /** The last heartbeat of its live processes, in wall-clock time; null without a live one. */
   lastHeardAt(runtime: RuntimeId): number | null {
     const [latest] = this.of(runtime).toSorted((a, b) => b.seenAt - a.seenAt);
     return latest === undefined ? null : Math.round(Date.now() - (this.#now() - latest.seenAt));
@@ -84,7 +87,7 @@ export class Processes {
     return [...this.#live.values()].filter((live) => live.runtime === runtime);
   }
 
-  /** Those that have been silent for too long. */
+  /** Processes that have been silent for too long. */
   overdue(): readonly LiveProcess[] {
     const now = this.#now();
     return [...this.#live.values()].filter((live) => dueAt(live) <= now);

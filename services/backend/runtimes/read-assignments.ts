@@ -14,14 +14,14 @@ type Context = WithGraph & WithSecrets & WithConfig & WithLog;
 
 export interface AssignmentsRequest {
   readonly runtime: Node<'runtime'>;
-  /** What `planAssignments` grants each MCP server. */
+  /** The bytes that `planAssignments` grants each MCP server. */
   readonly plan: ReadonlyMap<McpServerId, number>;
   readonly confinesMembers: boolean;
 }
 
 /**
- * What the plan grants, one entry for each MCP server in it. A launch that cannot be decrypted, is not allowed or does not fit must not keep
- * the others from running. What was allowed when it was added need not be so any more.
+ * The granted entries, one for each MCP server in the plan. A launch that cannot be decrypted, is not allowed or does
+ * not fit must not keep the others from running. A launch may have become forbidden since it was added.
  */
 export async function readAssignments(
   backend: Context,
@@ -48,7 +48,7 @@ interface LaunchRules {
   readonly confinesMembers: boolean;
 }
 
-/** Null where it cannot be decrypted. */
+/** Null when it cannot be decrypted. */
 function read(
   backend: Context,
   server: Node<'mcpServer'>,
@@ -65,7 +65,7 @@ function findLaunch(backend: Context, server: Node<'mcpServer'>): KeptLaunch | n
     return decryptLaunch(backend.secrets, server);
   } catch (error) {
     const { id: mcpServer, workspace } = server;
-    backend.log('runtimes').error({ err: error, mcpServer, workspace }, 'launch not decrypted');
+    backend.log('runtimes').error({ err: error, mcpServer, workspace }, 'failed to decrypt a launch');
     return null;
   }
 }
@@ -73,7 +73,7 @@ function findLaunch(backend: Context, server: Node<'mcpServer'>): KeptLaunch | n
 function tooLarge(name: string, runtime: Node<'runtime'>): Reason {
   return {
     code: 'launch_too_large',
-    message: `The launch of "${name}" does not fit into the share that its workspace has of the launches on the runtime "${runtime.name}".`,
+    message: `The launch of "${name}" exceeds the share of its workspace on the runtime "${runtime.name}".`,
     repair:
       'Bind it to another runtime of the workspace (svc runtime register), or shorten the launches of the workspace.',
   };

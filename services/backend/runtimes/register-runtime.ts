@@ -19,18 +19,18 @@ type Context = ChangeContext & WithSecrets & WithConfig & WithLog;
 export interface RegisteredRuntime {
   readonly runtime: Node<'runtime'>;
   readonly secret: Secret;
-  /** Where the runtime finds the bus; empty where nobody outside the platform's process can reach it. */
+  /** Addresses of the bus for the runtime; empty when no outside client can reach it. */
   readonly busServers: readonly string[];
-  /** Until when keys that were issued before stay good; null where there is none. */
+  /** When earlier keys expire; null without earlier keys. */
   readonly overlapEndsAt: number | null;
 }
 
-/** The key before stays good for so long, in which whoever runs the runtime sets the new one. */
+/** How long an earlier key stays valid, so that the operator of the runtime can set the new one. */
 const overlapMs = 24 * 60 * 60 * 1000;
-/** Keys of one runtime: a script that registers on every start must not pile them up. */
+/** Keys of one runtime: a script that registers on every start must not accumulate them. */
 const keysMax = 10;
 
-/** Issues a key for a runtime of a workspace, or of the platform where there is none, making the runtime where its name is new. */
+/** Issues a key for a runtime of a workspace, or of the platform when there is none. A new name creates the runtime. */
 export async function registerRuntime(
   backend: Context,
   principal: TokenPrincipal,
@@ -61,16 +61,21 @@ export async function registerRuntime(
   return { runtime, secret, busServers: busServersOf(backend), overlapEndsAt };
 }
 
-/** The new key exists by now and must be shown, also where the bus does not answer: it goes on trying to end these connections. */
+/**
+ * The new key exists by now and must be shown, even when the bus does not answer: it keeps trying to end these
+ * connections.
+ */
 async function endConnections(backend: Context, runtime: Node<'runtime'>, key: KeyId): Promise<void> {
   try {
     await backend.bus.disconnect(runtime.id, { key });
   } catch (thrown) {
-    backend.log('runtimes').warn({ err: thrown, runtime: runtime.id, key }, 'connections of a removed key not ended');
+    backend
+      .log('runtimes')
+      .warn({ err: thrown, runtime: runtime.id, key }, 'failed to end the connections of a removed key');
   }
 }
 
-/** What the platform itself uses is not for others where it says what is. */
+/** The platform's own address is not for outside clients when a public one is set. */
 function busServersOf({ config: { PUBLIC_BUS_SERVERS, BUS_SERVERS } }: Context): readonly string[] {
   return (PUBLIC_BUS_SERVERS ?? BUS_SERVERS).filter((server) => server !== 'inproc:');
 }
@@ -116,7 +121,7 @@ async function issueKey(transaction: Transaction, secrets: Secrets, { home, name
   return { runtime, ...retired };
 }
 
-/** A name that was revoked may be registered again: whoever may do that may also let it in. */
+/** A revoked name may be registered again, by anyone with the right to register. */
 async function ensureRuntime(transaction: Transaction, home: string, name: string): Promise<Node<'runtime'>> {
   const known = await transaction.findBy('runtime', { home, name }, null);
   if (known !== null && known.revokedAt === null) return known;
@@ -149,7 +154,7 @@ async function retireKeys(transaction: Transaction, runtime: Node<'runtime'>, no
   const removed: KeyId[] = [];
   let overlapEndsAt: number | null = null;
   for (const [i, key] of nodes.entries()) {
-    // Ordered by age: of too many, the oldest go.
+    // Ordered by age: beyond the limit, the oldest are removed.
     if (isPast(key.expiresAt, now) || i < nodes.length - keysMax + 1) {
       await transaction.remove('runtimeKey', key.id, null);
       removed.push(key.id);

@@ -63,7 +63,7 @@ async function stateIn(workspace: WorkspaceId, server: Node<'mcpServer'>) {
 }
 
 describe('a status', () => {
-  test('is stored, seen at the MCP server, and told', async () => {
+  test('is stored, visible at the MCP server, and announced', async () => {
     const { workspace, server, mcpServer } = await newServer();
     const before = await getWorkspace(backend, workspace);
     const told = Promise.withResolvers<Uint8Array>();
@@ -85,7 +85,7 @@ describe('a status', () => {
     await listening.stop();
   });
 
-  test("is nobody's activity", async () => {
+  test('is not recorded as activity', async () => {
     const { workspace, mcpServer } = await newServer();
     const activities = () => backend.graph.count({ type: 'activity', anchor: workspace, limit: 1 });
     const before = await activities();
@@ -93,7 +93,7 @@ describe('a status', () => {
     expect(await activities()).toBe(before);
   });
 
-  test('said twice changes nothing', async () => {
+  test('a repeated report changes nothing', async () => {
     const { workspace, mcpServer } = await newServer();
     await cloud.report([{ mcpServer }]);
     const before = await getWorkspace(backend, workspace);
@@ -115,7 +115,7 @@ describe('a status', () => {
   });
 });
 
-describe("a report about what is not the runtime's", () => {
+describe("a report about another runtime's MCP server", () => {
   test('is named in the answer and not stored; the rest of it is', async () => {
     const mine = await newServer();
     const { id: elsewhere, owner } = await addWorkspace(backend, `workspace-${count++}`);
@@ -135,7 +135,7 @@ describe("a report about what is not the runtime's", () => {
     expect(await cloud.report([{ mcpServer: bound.id }])).toEqual({ refused: [bound.id] });
   });
 
-  test('cannot be sent in the name of another', async () => {
+  test('cannot be sent under another name', async () => {
     const other = await connectPlatformRuntime(backend, 'cloud-3');
     const subject = subjects.report(cloud.runtime, cloud.process);
     await expect(other.bus.request(subject, new Uint8Array(), { timeoutMs: 1000 })).rejects.toMatchObject({
@@ -143,7 +143,7 @@ describe("a report about what is not the runtime's", () => {
     });
   });
 
-  test('is refused whole where it is malformed', async () => {
+  test('is refused as a whole when it is malformed', async () => {
     const subject = subjects.report(cloud.runtime, cloud.process);
     const body = new TextEncoder().encode('{"complete":true}');
     await expect(cloud.bus.request(subject, body, { timeoutMs: 1000 })).rejects.toMatchObject({
@@ -152,7 +152,7 @@ describe("a report about what is not the runtime's", () => {
   });
 });
 
-describe('what is wrong with one MCP server', () => {
+describe("a fault in one MCP server's part", () => {
   const longReason = { code: 'x', message: 'x'.repeat(4001), repair: '' };
   const rows: readonly (readonly [string, Partial<Said>, object])[] = [
     [
@@ -203,13 +203,13 @@ describe('what is wrong with one MCP server', () => {
       });
       expect(await stateIn(good.workspace, good.server)).toMatchObject({ status: 'Connected', reason: null });
       expect(await toolsOf(good.workspace)).toMatchObject([{ originalName: 'read', listed: true }]);
-      // The next good report makes all of it well again.
+      // The next good report clears all of it.
       await cloud.report([{ mcpServer: bad.mcpServer, tools: [toolNamed('fine')] }]);
       expect(await stateIn(bad.workspace, bad.server)).toMatchObject({ status: 'Connected', reason: null });
     },
   );
 
-  test('is told to the runtime, which a runtime of an earlier version does not mind', async () => {
+  test('is reported to the runtime, and a runtime of an earlier version ignores it', async () => {
     const bad = await newServer();
     const reply = await cloud.report([{ mcpServer: bad.mcpServer, reason: longReason }], true);
     expect(reply).toEqual({
@@ -220,7 +220,7 @@ describe('what is wrong with one MCP server', () => {
     expect((await stateIn(bad.workspace, bad.server)).status).toBe('Error');
   });
 
-  test('does not show where the MCP server is not its own', async () => {
+  test("is not shown at another runtime's MCP server", async () => {
     const mine = await newServer();
     const { id: elsewhere, owner } = await addWorkspace(backend, `workspace-${count++}`);
     const { secret } = await registerRuntime(backend, owner, { workspace: elsewhere, name: 'office' });
@@ -234,7 +234,7 @@ describe('what is wrong with one MCP server', () => {
   });
 });
 
-test('one process has so many reports stored at once and no more', async () => {
+test('one process has a limited number of reports stored at once', async () => {
   const { mcpServer } = await newServer();
   const tools = Array.from({ length: 200 }, (_, at) => toolNamed(`tool-${at}`));
   const all = await Promise.allSettled(Array.from({ length: 10 }, () => cloud.report([{ mcpServer, tools }])));
@@ -242,7 +242,7 @@ test('one process has so many reports stored at once and no more', async () => {
   expect(refusals).toEqual(Array.from({ length: 7 }, () => 'rate_limited'));
 });
 
-test('a report whose sender waits no more is given up, and the next one is stored', async () => {
+test('a report whose sender has stopped waiting is given up, and the next one is stored', async () => {
   const { workspace, mcpServer } = await newServer();
   const tools = Array.from({ length: 2000 }, (_, at) => toolNamed(`tool-${at}`));
   const line = { ...{ mcpServer, configVersion: 1, status: 'Connected', health: 'green', reason: null, restarts: 0 } };
@@ -258,7 +258,7 @@ test('a report whose sender waits no more is given up, and the next one is store
 });
 
 describe('a complete report', () => {
-  test('takes back what is missing in it, of this process only', async () => {
+  test('withdraws what is missing in it, of this process only', async () => {
     const one = await newServer();
     const other = await newServer();
     const second = await connectPlatformRuntime(backend, 'cloud-4');
@@ -272,7 +272,7 @@ describe('a complete report', () => {
     await second.bus.close();
   });
 
-  test('an incomplete one takes nothing back', async () => {
+  test('an incomplete one withdraws nothing', async () => {
     const one = await newServer();
     const other = await newServer();
     await cloud.report([{ mcpServer: one.mcpServer }]);
@@ -282,7 +282,7 @@ describe('a complete report', () => {
 });
 
 describe('a list of tools', () => {
-  test('is stored with names that stay, whatever comes and goes', async () => {
+  test('is stored with permanent names, whatever comes and goes', async () => {
     const { workspace, owner, mcpServer } = await newServer('files');
     const { id: second } = await createMcpServer(backend, owner, workspace, { name: 'docs', launch: { command: 'x' } });
     await cloud.report([{ mcpServer, tools: [toolNamed('read'), toolNamed('load_skill')] }]);
@@ -328,7 +328,7 @@ describe('a list of tools', () => {
     expect(await toolsOf(workspace)).toMatchObject([{ originalName: 'new', listed: true }]);
   });
 
-  test('that cannot be taken whole says what is left out and why, until it is', async () => {
+  test('with invalid tools says which are left out and why, until it is valid', async () => {
     const { workspace, server, mcpServer } = await newServer();
     const bad = { name: 'bad', definition: '[]' };
     const long = toolNamed('long', 'x'.repeat(300_000));
@@ -350,7 +350,7 @@ describe('a list of tools', () => {
     expect(nodes.map(({ definition }) => definition)).toEqual([toolNamed('read', 'one').definition]);
   });
 
-  test('has an end', { timeout: 60_000 }, async () => {
+  test('has a maximum', { timeout: 60_000 }, async () => {
     const { workspace, server, mcpServer } = await newServer();
     const tools = Array.from({ length: toolsPerServerMax + 2 }, (_, i) => toolNamed(`tool-${i}`));
     await cloud.report([{ mcpServer, tools }]);

@@ -39,7 +39,10 @@ import type { Turns } from './turns.ts';
 
 type Context = WithGraph & WithBus & WithProcesses;
 
-/** Takes in what runtimes say of their MCP servers, one report of a process after the other. Backends answer in turn. */
+/**
+ * Stores the reports of runtimes about their MCP servers, one report of a process after the other. Several backends
+ * take turns.
+ */
 export function answerReports(backend: Context, turns: Turns): Subscription {
   const places = new RuntimePlaces('reports');
   return backend.bus.respond(
@@ -59,9 +62,9 @@ export function answerReports(backend: Context, turns: Turns): Subscription {
   );
 }
 
-/** Of one process: a report that is being stored, one whose asker gave up on it, and the next. */
+/** Of one process: a report being stored, one whose sender gave up on it, and the next. */
 const queuedMax = 3;
-/** A runtime waits for 30 s. What was stored until then need not be stored again by its next report. */
+/** A runtime waits for 30 s. Its next report need not store again what was stored until then. */
 const storedWithinMs = 30_000;
 /** A workspace has half as many MCP servers: the rest is for those that were just removed. */
 const reportedByCustomerMax = 2 * mcpServersMax;
@@ -79,8 +82,8 @@ interface Taken {
 }
 
 /**
- * Stores tools slice by slice, then statuses, so that who sees an MCP server Connected finds its tools. What is not the runtime's to report
- * about is left alone and named in the answer: it may just have been given to another.
+ * Stores tools slice by slice, then statuses, so that a reader that sees an MCP server Connected finds its tools. MCP
+ * servers of another runtime are skipped and named in the answer: they may have just been moved.
  */
 async function storeReport(backend: Context, sender: Sender, { payload, until }: Taken): Promise<ReportReply> {
   requireTime(until);
@@ -128,7 +131,7 @@ interface Heard {
   readonly until: AbortSignal;
 }
 
-/** What is stored of each MCP server, and what was refused of it. */
+/** Decides what is stored of each MCP server, and what is refused. */
 async function judge({ report, servers, lists, until }: Heard): Promise<Judged> {
   const said: SaidOfServer[] = [];
   const faults: { mcpServer: McpServerId; why: string }[] = [];
@@ -152,12 +155,12 @@ async function judge({ report, servers, lists, until }: Heard): Promise<Judged> 
   return { said, faults };
 }
 
-/** What was stored stays, so that the next report has less to store. */
+/** Stored parts stay, so that the next report has less to store. */
 function requireTime(until: AbortSignal): void {
   if (until.aborted) throw new SvcError('timeout', 'The report was not stored completely in time.');
 }
 
-/** What is said of an MCP server whose entry was refused: how it is, is not known. */
+/** The status for an MCP server whose entry was refused: its state is unknown. */
 function refusedReport(server: Node<'mcpServer'>, { mcpServer, configVersion, why }: RefusedEntry): ServerReport {
   return {
     ...{ mcpServer, configVersion: configVersion ?? server.configVersion, status: 'Error', health: 'red' },
@@ -178,7 +181,7 @@ function listRefusedReason({ name }: Node<'mcpServer'>, why: string): Reason {
   };
 }
 
-/** Also this process itself, where it was compared with what was not all there yet and nobody will ask it. */
+/** Includes this process when it was compared with an incomplete list, because no other process will ask it. */
 async function askOthers(backend: Context, sender: Sender, { server, claim, hasChanged }: ToolList): Promise<void> {
   const of = { mcpServer: server.id, workspace: server.workspace };
   if (hasChanged) await askForListsAgain(backend, of, sender);
@@ -187,7 +190,7 @@ async function askOthers(backend: Context, sender: Sender, { server, claim, hasC
   if (!others.some((status) => isBeingStored(status, server))) await askForListsAgain(backend, of);
 }
 
-/** Tools of an earlier configuration are nobody's business any more. */
+/** Tools of an earlier configuration are ignored. */
 function isCurrent(server: Node<'mcpServer'>, said: ServerReport): boolean {
   return said.configVersion === server.configVersion;
 }
@@ -198,12 +201,12 @@ function firstOf(parts: Generator<ReportPart, void, undefined>): ReadableReport 
   throw new SvcError('invalid_input', 'The report is empty.');
 }
 
-/** The tools of one MCP server as its report goes by. */
+/** Collects the tools of one MCP server while its report is read. */
 class ToolList {
   readonly server: Node<'mcpServer'>;
   readonly claim: Claim;
   readonly #graph: Graph;
-  /** Names it lists, those left out too: they are not gone. */
+  /** All names it lists, left-out ones included: they are not removed. */
   readonly #listed = new Set<string>();
   readonly #leftOut: LeftOut[] = [];
   #differs = false;
@@ -220,12 +223,12 @@ class ToolList {
     return this.claim !== 'counts';
   }
 
-  /** What agents see is another than before. */
+  /** Whether agents now see another list than before. */
   get hasChanged(): boolean {
     return this.#differs && !this.#isAside;
   }
 
-  /** Why the graph refused it; null where it did not. */
+  /** Why the graph refused it; null when it did not. */
   get fault(): string | null {
     return this.#fault;
   }
@@ -246,7 +249,7 @@ class ToolList {
     return this.#isAside && this.#differs ? setAsideReason(this.server) : this.#leftOutReason(this.server.name);
   }
 
-  /** What is wrong with one list must not keep the rest of the report from being stored. */
+  /** A fault in one list must not keep the rest of the report from being stored. */
   async #guarded(work: () => Promise<void>): Promise<void> {
     if (this.#fault !== null) return;
     try {

@@ -6,7 +6,7 @@ import type { Node, Transaction } from '../graph/graph.ts';
 import { platformHome } from '../graph/platform-home.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
-/** Takes a runtime's keys away and ends its connections, at once. Its name may be registered again. */
+/** Revokes a runtime's keys and ends its connections, at once. Its name may be registered again. */
 export async function revokeRuntime(
   backend: ChangeContext,
   principal: TokenPrincipal,
@@ -32,15 +32,15 @@ export async function revokeRuntime(
       });
     });
   }
-  // Also where it was revoked before: its connections may have outlived a crash right then.
+  // Also for an already revoked one: its connections may have outlived a crash during the first try.
   await backend.bus.disconnect(id);
 }
 
-/** Null where it is revoked already. */
+/** Null when it is revoked already. */
 async function revoke(transaction: Transaction, home: string, id: RuntimeId): Promise<Node<'runtime'> | null> {
   const runtime = await transaction.find('runtime', id, null);
   if (runtime === null || runtime.home !== home) {
-    throw new SvcError('not_found', `There is no runtime "${id}" here.`, { hint: 'See which there are: svc status' });
+    throw new SvcError('not_found', `There is no runtime "${id}" here.`, { hint: 'List the runtimes: svc status' });
   }
   const where = [{ field: 'runtime' as const, equals: id }];
   for await (const keys of everyPage(transaction, { type: 'runtimeKey', anchor: null, where, limit: 100 })) {

@@ -1,12 +1,15 @@
 import { Budget } from '../../kit/budget.ts';
 import type { Node } from '../graph/graph.ts';
 
-/** What one backend does at once for all runtimes: each of it holds a large message, or pages of launches. */
+/** Concurrent tasks of one backend for all runtimes: each holds a large message, or pages of launches. */
 const total = 64;
-/** Of a runtime: as many questions as it may have under way. Of a workspace, or of the platform: two runtimes that ask as much as they may. */
+/** Of a runtime: its limit of open questions. Of a workspace, or of the platform: two runtimes at their limit. */
 const shares = { runtime: 8, workspace: 16 };
 
-/** Work of one kind for runtimes, such as handshakes: however many runtimes one workspace has, those of others get places too. */
+/**
+ * Places for one kind of task for runtimes, such as handshakes: however many runtimes one workspace has, those of
+ * others get places too.
+ */
 export class RuntimePlaces {
   readonly #places: Budget<'runtime' | 'workspace'>;
 

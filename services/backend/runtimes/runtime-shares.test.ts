@@ -27,7 +27,7 @@ afterAll(async () => {
   await backend.close();
 });
 
-/** A backend in which handshakes and reports wait at their first page of MCP servers until they are let go. */
+/** A backend whose handshakes and reports wait at their first page of MCP servers until they are released. */
 function holdSelections(): { readonly held: WithGraph; readonly letGo: () => void } {
   const { promise, resolve: letGo } = Promise.withResolvers<void>();
   const select: Graph['select'] = async (selection) => {
@@ -66,7 +66,7 @@ async function newWorkspace() {
 
 type Workspace = Awaited<ReturnType<typeof newWorkspace>>;
 
-/** As one was stored before launches had a bound. */
+/** Stored before launches had a limit. */
 async function addLargeServer({ id, addServer }: Workspace, name: string): Promise<void> {
   const server = await addServer(name);
   const launch = {
@@ -89,7 +89,7 @@ const toldOf = (told: readonly Assigned[] | null, { id }: Pick<Workspace, 'id'>)
       .map((one) => [one.name, 'launch' in one ? 'launch' : one.refused]),
   );
 
-test('launches that were stored before they had a bound are refused by name, and others arrive', async () => {
+test('launches stored before the limit are refused by name, and others arrive', async () => {
   const hostile = await newWorkspace();
   for (let i = 0; i < 4; i++) await addLargeServer(hostile, `large-${i}`);
   const other = await newWorkspace();
@@ -108,7 +108,7 @@ test('launches that were stored before they had a bound are refused by name, and
   expect(toldOf((await cloud.shakeHands(etag)).assignments, other)).toEqual({ files: 'launch', documents: 'launch' });
 });
 
-test('launches as large and many as allowed leave room for another workspace', async () => {
+test('launches of the largest allowed size and number leave room for another workspace', async () => {
   const hostile = await newWorkspace();
   for (let i = 0; i < 100; i++) await hostile.addServer(`large-${i}`, ['a'.repeat(65_000)]);
   const other = await newWorkspace();
@@ -118,7 +118,7 @@ test('launches as large and many as allowed leave room for another workspace', a
   expect(Object.keys(toldOf(assignments, hostile))).toHaveLength(100);
 });
 
-test('another runtime of the workspace has room for launches that the first is not told', async () => {
+test('another runtime of the workspace has room for launches that the first does not get', async () => {
   const { id, addProcess, addServer, move } = await newWorkspace();
   const office = await addProcess('office');
   for (let i = 0; i < 40; i++) await addServer(`bound-${i}`, ['a'.repeat(65_000)], 'office');
@@ -150,7 +150,7 @@ test.each(rows)('$what of one workspace leave places for those of others', async
   const asked = many.map(ask);
   let refused = 0;
   for (const one of asked) one.catch(() => refused++);
-  // Those that get no place are told so at once, and all others wait.
+  // Those without a place are refused at once, and all others wait.
   await vi.waitFor(() => expect(refused).toBe(9 * 8 - 16), { timeout: 10_000 });
   const ofOther = ask(other);
   letGo();

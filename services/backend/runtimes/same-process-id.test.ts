@@ -15,7 +15,7 @@ import { answerReports } from './report.ts';
 import { Turns } from './turns.ts';
 import { watchProcesses } from './watch-processes.ts';
 
-/** A runtime of another workspace whose process id is that of the victim's, on a bus that lets it have the same. */
+/** A runtime of another workspace with the victim's process id, on a bus that allows equal ids. */
 let backend: TestBackend;
 let started: Subscription;
 let victim: TestRuntime;
@@ -49,7 +49,7 @@ afterEach(async () => {
 
 const sharedProcess = newProcessId();
 
-/** All that hears runtimes; the bus gives each of them the same process id. */
+/** All listeners for runtimes; the bus gives each runtime the same process id. */
 function start(): Subscription {
   const turns = new Turns();
   const authorizer = createAuthorizer(backend);
@@ -100,7 +100,7 @@ describe('another runtime with the same process id', () => {
     const before = await state();
     expect(before.status).toBe('Connected');
     await attack();
-    // Stopping waits for what is under way.
+    // Stopping waits for running work.
     await started.stop();
     expect(await state()).toEqual(before);
     expect(backend.processes.isAvailable(victim.runtime)).toBe(true);
@@ -128,7 +128,7 @@ test('a list of tools that another runtime with the same process id claims is se
   expect(nodes.map(({ originalName }) => originalName)).toEqual(['read']);
 });
 
-test('who is heard for the first time is asked for all of it, whoever else bears its process id', async () => {
+test("a process heard for the first time is asked for a full report, even if another runtime's process has the same id", async () => {
   const asked = new Promise((resolve) =>
     hostile.bus.subscribe(subjects.command(hostile.runtime, hostile.process), ({ payload }) =>
       resolve(parseBody(command, payload, payloadMaxBytes)),

@@ -3,8 +3,9 @@ import type { Assigned, HandshakeRequest } from '../../contracts/bus/messages.ts
 import { SvcError } from '../../contracts/errors.ts';
 
 /**
- * Assignments as only the process can read them that sent the public key: compact JWE (RFC 7516) by ECDH-ES+A256KW (RFC 7518 §4.6) over
- * X25519 (RFC 8037). Sealed to one process and never stored, so that nothing on the bus can be opened later.
+ * Seals assignments so that only the process with the public key can read them: compact JWE (RFC 7516) by
+ * ECDH-ES+A256KW (RFC 7518 §4.6) over X25519 (RFC 8037). Never stored, so that recorded bus traffic cannot be opened
+ * later.
  */
 export async function seal(
   assignments: readonly Assigned[],

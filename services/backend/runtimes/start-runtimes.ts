@@ -13,9 +13,9 @@ import { watchProcesses } from './watch-processes.ts';
 
 type Context = WithGraph & WithBus & WithLog & WithSecrets & WithConfig & WithProcesses;
 
-/** Everything the backend does for remote-mcp and runtimes on the bus, from letting them in to noticing that they are gone. */
+/** Starts all listeners of the backend for remote-mcp and runtimes on the bus, from admission to noticing their end. */
 export async function startRuntimes(backend: Context): Promise<Subscription> {
-  // A bus inside this process is as young as the process: nobody on it can have survived what came before.
+  // A bus inside this process is as young as the process: no earlier client can have survived.
   if (backend.config.BUS_SERVERS.includes('inproc:')) await removeStatusesOfTheDead(backend);
   const turns = new Turns();
   const parts = [
@@ -24,7 +24,7 @@ export async function startRuntimes(backend: Context): Promise<Subscription> {
     answerReports(backend, turns),
     answerHandshakes(backend),
     answerHellos(backend),
-    // Last, because whoever is let in asks at once.
+    // Last, because an admitted client sends requests at once.
     backend.bus.authorize(createAuthorizer(backend)),
   ];
   return {

@@ -13,17 +13,18 @@ type Context = WithGraph & WithBus;
 /** Statuses written in one transaction. */
 const sliceMax = 50;
 
-/** What a process says of one MCP server, and what the backend has to add. */
+/** A process's report of one MCP server, and the backend's additions. */
 export interface SaidOfServer {
   readonly server: Pick<Node<'mcpServer'>, 'id' | 'workspace'>;
   readonly report: ServerReport;
-  /** What is to be said of its list of tools: that not all of it is offered, or none of it. */
+  /** Why its list of tools is not offered, or not in full. */
   readonly toolsReason: Reason | null;
 }
 
 /**
- * Writes what a process says of its MCP servers. A status is not configuration: it raises `statusRevision`, and nobody's activity. A list of
- * tools raises it too, whether it differs or not, because an earlier try may have stored the tools and then have been cut off.
+ * Writes a process's report of its MCP servers. A status is not configuration: it raises `statusRevision` and records
+ * no activity. A list of tools raises it even when unchanged, because an earlier try may have stored the tools and then
+ * failed.
  */
 export async function writeStatuses(
   backend: Context,
@@ -47,7 +48,10 @@ export async function writeStatuses(
   }
 }
 
-/** Removes what a process said, except of the MCP servers in `keep`. Whose list was set aside because of it is asked for it again. */
+/**
+ * Removes a process's statuses, except of the MCP servers in `keep`. Processes whose lists were set aside for it are
+ * asked for them again.
+ */
 export async function removeStatuses(
   backend: Context,
   { runtime, process }: Sender,
@@ -63,7 +67,7 @@ export async function removeStatuses(
       await touch(backend, workspace, async (transaction) => {
         let removed = false;
         for (const { id } of statuses) {
-          // Every backend does this.
+          // Every backend does this, so another may have been faster.
           if ((await transaction.find('status', id, workspace)) === null) continue;
           await transaction.remove('status', id, workspace);
           removed = true;
@@ -75,7 +79,7 @@ export async function removeStatuses(
   }
 }
 
-/** Those that have said something of their MCP servers, and that this backend has not heard of. */
+/** Processes with stored statuses that this backend has not heard of. */
 export async function findUnheard({ graph, processes }: WithGraph & WithProcesses): Promise<readonly Sender[]> {
   const unheard = new Map<string, Sender>();
   for await (const page of everyPage(graph, { type: 'status', anchor: 'everywhere', limit: sliceMax })) {
@@ -87,7 +91,7 @@ export async function findUnheard({ graph, processes }: WithGraph & WithProcesse
   return [...unheard.values()];
 }
 
-/** Removes what processes said that do not live: a backend that was away has not heard them go. */
+/** Removes statuses of dead processes: a backend that was away has not noticed their end. */
 export async function removeStatusesOfTheDead(backend: Context & WithProcesses): Promise<void> {
   for (const process of await findUnheard(backend)) {
     // It may have been heard while the others were removed.
@@ -95,7 +99,10 @@ export async function removeStatusesOfTheDead(backend: Context & WithProcesses):
   }
 }
 
-/** Raises `statusRevision` in the same transaction, where `work` has written something, and tells the workspace's listeners. */
+/**
+ * Raises `statusRevision` in the same transaction when `work` has written something, and tells the workspace's
+ * listeners.
+ */
 export async function touch(
   backend: Context,
   workspace: WorkspaceId,
@@ -110,14 +117,14 @@ export async function touch(
   if (touched !== null) publishEvent(backend.bus, touched, 'status');
 }
 
-/** True where something differs from what the process said before. */
+/** True when the report differs from the process's previous one. */
 async function writeStatus(
   transaction: Transaction,
   { runtime, process }: Sender,
   { server, report, toolsReason: reasonNow }: SaidOfServer,
 ): Promise<boolean> {
   const { id: mcpServer, workspace } = server;
-  // Removed since the report was read: there is nothing to say about it any more.
+  // Removed since the report was read: there is no status to store any more.
   if ((await transaction.find('mcpServer', mcpServer, workspace)) === null) return false;
   const known = await transaction.findBy('status', { mcpServer, runtime, process }, workspace);
   const toolsReason = reasonOfTools(report, reasonNow, known);
@@ -144,7 +151,7 @@ async function writeStatus(
   return true;
 }
 
-/** A report without tools says nothing new about them: what there was to be said before still is. */
+/** A report without tools keeps the earlier reason about them. */
 function reasonOfTools(report: ServerReport, now: Reason | null, known: Node<'status'> | null): string | null {
   if (now !== null) return JSON.stringify(now);
   const isSameList = report.tools === undefined && known?.configVersion === report.configVersion;

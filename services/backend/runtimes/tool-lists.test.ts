@@ -46,7 +46,7 @@ async function connect(): Promise<Asked> {
     asked++;
     for (const wake of waiting.splice(0)) wake();
   });
-  // Heard for the first time, it is asked for all of it.
+  // On its first heartbeat it is asked for a full report.
   runtime.beat(60_000);
   const wasAsked = async () => {
     while (asked === 0) await new Promise<void>((resolve) => waiting.push(resolve));
@@ -73,7 +73,7 @@ async function reasonOf({ runtime, process }: TestRuntime): Promise<string | nul
   return status?.reason === null || status === null ? null : JSON.parse(status.reason).code;
 }
 
-test('the list of the process that was Connected first counts, and what the other lists is said to be set aside', async () => {
+test('the list of the process that was Connected first counts, and the other list is reported as set aside', async () => {
   await report(first, ['a', 'b']);
   for (let times = 0; times < 3; times++) await report(second, ['a', 'c']);
   expect([await listed(), await reasonOf(first), await reasonOf(second)]).toEqual([
@@ -87,13 +87,13 @@ test('the list of the process that was Connected first counts, and what the othe
   expect([await listed(), await reasonOf(second)]).toEqual([['a', 'b'], null]);
 });
 
-test('one that is not Connected sets nobody aside', async () => {
+test('a process that is not Connected sets no list aside', async () => {
   await report(first, ['a'], { status: 'Error', health: 'red' });
   await report(second, ['b']);
   expect([await listed(), await reasonOf(second)]).toEqual([['b'], null]);
 });
 
-test('what is set aside stays so while its process says other things, whatever else it complains of', async () => {
+test('a list that is set aside stays so while its process reports other reasons', async () => {
   await report(first, ['a']);
   await report(second, ['b']);
   const reason = { code: 'slow', message: 'It is slow.', repair: 'Wait.' };
@@ -112,14 +112,14 @@ test('the others are asked again when the list that counts has changed, and only
   await second.wasAsked();
   await report(second, ['b']);
   expect([await listed(), await reasonOf(second)]).toEqual([['b'], null]);
-  // What has not changed is nothing to ask about: the answer to this is the next that is heard.
+  // An unchanged list causes no question: the answer to this report is the next message.
   await report(first, ['b']);
   await report(second, ['c']);
   await first.bus.close();
   await second.wasAsked();
 });
 
-test('who was set aside is asked again when the other has gone, and then counts', async () => {
+test('a process that was set aside is asked again when the other has gone, and then counts', async () => {
   await report(first, ['a']);
   await report(second, ['b']);
   await first.bus.close();
@@ -138,12 +138,12 @@ async function expectOneOf(both: readonly TestRuntime[]): Promise<void> {
   expect(reasons.filter((code) => code === 'tools_set_aside')).toHaveLength(1);
 }
 
-test('of two that report at once one counts, and not a mixture', async () => {
+test('of two concurrent reports one counts, and not a mixture', async () => {
   await Promise.all([report(first, names('first')), report(second, names('second'))]);
   await expectOneOf([first, second]);
 });
 
-test('the same where two backends take their reports at once', async () => {
+test('the same with two backends that take their reports at once', async () => {
   const another = await openAnotherBackend(backend);
   const startedToo = await startRuntimes(another);
   for (let turn = 0; turn < 5; turn++) {
@@ -156,7 +156,7 @@ test('the same where two backends take their reports at once', async () => {
   await another.close();
 });
 
-test('who was compared with a list that was still being stored is asked again, and agrees', async () => {
+test('a process compared with an incomplete list is asked again, and agrees', async () => {
   const another = await openAnotherBackend(backend);
   const startedToo = await startRuntimes(another);
   const long = Array.from({ length: 400 }, (_, at) => `tool-${at}`);

@@ -6,21 +6,20 @@ import { everyPage } from '../graph/every-page.ts';
 import type { Graph, Node, WithGraph } from '../graph/graph.ts';
 
 /**
- * An MCP server has one list of tools, whoever runs it. Where several processes do and their lists differ, that of the one that was Connected
- * first counts for as long as it is there, so that agents do not see the list change to and fro; that of the others is set aside, which is
- * said at their status. Who will be Connected says so before its list is stored (claim-lists.ts). When the list that counts has changed, or who
- * told it has gone, the others are asked for theirs again.
+ * An MCP server has one list of tools. When several processes run it and their lists differ, the list of the process
+ * that was Connected first counts while it lives, so that agents do not see it alternate. The other lists are set aside
+ * with a reason, and requested again when the list that counts changes or its process has gone.
  */
 
 /** Code of the reason why a process's list of tools does not count. */
 const setAsideCode = 'tools_set_aside';
-/** Code of the reason why it is not seen yet, although it is the one that counts. */
+/** Code of the reason why the list that counts is not visible yet. */
 const storingCode = 'tools_being_stored';
 
 type Server = Pick<Node<'mcpServer'>, 'id' | 'name' | 'workspace' | 'configVersion'>;
 type Status = Node<'status'>;
 
-/** What the other processes say of the MCP server. */
+/** Statuses of the other processes for the MCP server. */
 export async function othersThan(
   graph: Pick<Graph, 'select'>,
   process: Sender,
@@ -59,11 +58,11 @@ export function setAsideReason({ name }: Server): Reason {
   return {
     code: setAsideCode,
     message: `The MCP server "${name}" lists other tools in this process than in one that was Connected before it. Agents see the list of that one.`,
-    repair: 'Make both run the same version of it; restart the MCP server to have its list taken anew.',
+    repair: 'Make both processes run the same version of it; restart the MCP server to have its list read again.',
   };
 }
 
-/** Asks the processes other than `except` how their list is, those that were set aside or, after it has changed, all. */
+/** Asks the processes other than `except` for their lists again: those that were set aside or, after a change, all. */
 export async function askForListsAgain(
   { bus, graph }: WithBus & WithGraph,
   of: { readonly mcpServer: string; readonly workspace: Server['workspace'] },

@@ -1,4 +1,4 @@
-/** Does things of the same kind one after the other, things of different kinds at once. */
+/** Runs tasks of the same kind one after the other, and tasks of different kinds concurrently. */
 export class Turns {
   readonly #last = new Map<string, Promise<unknown>>();
   readonly #queued = new Map<string, number>();
@@ -18,12 +18,12 @@ export class Turns {
     }
   }
 
-  /** Things of the kind that are being done or wait for their turn. */
+  /** Running and waiting tasks of the kind. */
   queued(kind: string): number {
     return this.#queued.get(kind) ?? 0;
   }
 
-  /** Resolves when all that was begun has ended, however it ended. */
+  /** Resolves when all started tasks have ended, with success or not. */
   async idle(): Promise<void> {
     await Promise.allSettled(this.#last.values());
   }

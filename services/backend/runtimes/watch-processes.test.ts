@@ -12,7 +12,7 @@ import { connectPlatformRuntime, type TestRuntime } from '../test/test-runtime.t
 import { Processes } from './processes.ts';
 import { startRuntimes } from './start-runtimes.ts';
 
-/** The machine may be busy with others. */
+/** The machine may be busy with other work. */
 const patiently = { timeout: 10_000 };
 
 let backend: TestBackend;
@@ -51,7 +51,7 @@ function nextStatus(): Promise<number> {
 }
 
 describe('a process', () => {
-  test('whose connection ends is taken back at once and its going is told', async () => {
+  test('whose connection ends has its statuses removed at once, and its end announced', async () => {
     const { statusRevision } = (await backend.graph.find('workspace', workspace, null)) ?? {};
     const gone = new Promise((resolve) => remoteMcp.subscribe(patterns.gone, ({ subject }) => resolve(subject)));
     const status = nextStatus();
@@ -62,7 +62,7 @@ describe('a process', () => {
     expect(backend.processes.isAvailable(cloud.runtime)).toBe(false);
   });
 
-  test('of a runtime that was revoked while nobody could end its connection has it ended once it is heard', async () => {
+  test('of a runtime whose connection could not be ended at the revocation is ended once it is heard', async () => {
     const lost = new Promise((resolve) => cloud.bus.onConnection(resolve));
     const revoked = { revokedAt: Date.now() };
     await backend.graph.write((transaction) => transaction.update('runtime', cloud.runtime, revoked, { anchor: null }));
@@ -70,7 +70,7 @@ describe('a process', () => {
     expect(await lost).toBe('disconnected');
   });
 
-  test('that falls silent is taken back after three heartbeats', async () => {
+  test('that falls silent has its statuses removed after three heartbeats', async () => {
     const status = nextStatus();
     cloud.beat(50);
     await status;
@@ -78,7 +78,7 @@ describe('a process', () => {
     expect(backend.processes.isAvailable(cloud.runtime)).toBe(false);
   });
 
-  test('that is not overdue stays when another one goes', async () => {
+  test('that is not overdue stays when another one ends', async () => {
     const second = await connectPlatformRuntime(backend, 'cloud-2');
     const { nodes } = await backend.graph.select({ type: 'mcpServer', anchor: workspace, limit: 1 });
     await second.report(nodes.map(({ id }) => ({ mcpServer: id })));
@@ -91,7 +91,7 @@ describe('a process', () => {
     expect(await statuses()).toBe(1);
   });
 
-  describe('that this backend has not heard of', () => {
+  describe('that this backend does not know', () => {
     beforeEach(() => backend.processes.gone(cloud));
 
     const nextCommand = () =>
@@ -105,7 +105,7 @@ describe('a process', () => {
       ['it beats', () => cloud.beat(5000)],
       ['it reports on a part', () => cloud.report([])],
       ['it has assignments already', () => cloud.shakeHands('from before')],
-    ])('is asked to say everything again when %s', async (_name, speak) => {
+    ])('is asked for a full report when %s', async (_name, speak) => {
       const asked = nextCommand();
       await speak();
       expect(await asked).toEqual({ kind: 'assignments' });
@@ -143,7 +143,7 @@ test.each([
   },
 );
 
-test('what a program says of itself is cleaned before it is shown', async () => {
+test("a program's description of itself is cleaned before it is shown", async () => {
   const body = { at: 1, inFlight: 0, intervalMs: 5000, version: '1\u001b[31m\n2\0', sandbox: 'bw\ud800rap' };
   cloud.bus.publish(subjects.heartbeat(cloud.runtime, cloud.process), new TextEncoder().encode(JSON.stringify(body)));
   const live = () => backend.processes.find(cloud);
@@ -154,7 +154,7 @@ test.each([
   ['a negative count of calls', { inFlight: -1 }],
   ['an interval below one', { intervalMs: 0 }],
   ['a version of 300 characters', { version: 'x'.repeat(300) }],
-])('a heartbeat with %s is no sign of life', async (_name, wrong) => {
+])('a heartbeat with %s is not a sign of life', async (_name, wrong) => {
   const other = await connectPlatformRuntime(backend, 'cloud-2');
   const body = { at: 1, inFlight: 0, intervalMs: 5000, version: '1', ...wrong };
   other.bus.publish(subjects.heartbeat(other.runtime, other.process), new TextEncoder().encode(JSON.stringify(body)));
@@ -162,18 +162,18 @@ test.each([
   expect(backend.processes.isAvailable(other.runtime)).toBe(false);
 });
 
-test('a heartbeat is written down, not each of them', async () => {
+test('the time of a heartbeat is written, but not for each of them', async () => {
   const lastHeartbeat = async () => (await backend.graph.find('runtime', cloud.runtime, null))?.lastHeartbeatAt;
   const before = Date.now();
   cloud.beat(5000);
   const written = await expect.poll(lastHeartbeat, patiently).toBeGreaterThanOrEqual(before).then(lastHeartbeat);
   cloud.beat(5000);
-  // Stopping waits for what is under way.
+  // Stopping waits for running work.
   await started.stop();
   expect(await lastHeartbeat()).toBe(written);
 });
 
-test('what processes said before a bus inside the process ended is taken back at boot', async () => {
+test('statuses from before a bus inside the process ended are removed at boot', async () => {
   await started.stop();
   backend.processes.gone(cloud);
   expect(await statuses()).toBe(1);
@@ -181,7 +181,7 @@ test('what processes said before a bus inside the process ended is taken back at
   expect(await statuses()).toBe(0);
 });
 
-test('a malformed heartbeat is no sign of life', async () => {
+test('a malformed heartbeat is not a sign of life', async () => {
   const other = await connectPlatformRuntime(backend, 'cloud-2');
   other.bus.publish(subjects.heartbeat(other.runtime, other.process), new TextEncoder().encode('{}'));
   cloud.beat(5000);

@@ -16,14 +16,14 @@ import type { Turns } from './turns.ts';
 
 type Context = WithGraph & WithBus & WithLog & WithProcesses;
 
-/** Short beside any heartbeat's interval, long beside the look. */
+/** Short compared with any heartbeat interval, long compared with the check. */
 const lookEveryMs = 250;
 /** A runtime's `lastHeartbeatAt` is rewritten at most once in this time. */
 const heartbeatWrittenEveryMs = 60_000;
 
 /**
- * Knows which runtime processes live, by their heartbeats, and takes back what those said that don't: at once where their connection ended,
- * after three missed heartbeats where nothing closed. Every backend watches all of them; doing the same twice does nothing.
+ * Tracks the live runtime processes by their heartbeats, and removes the statuses of dead ones: at once when a
+ * connection ended, after three missed heartbeats otherwise. Every backend watches all of them; the work is idempotent.
  */
 export function watchProcesses(backend: Context, turns: Turns): Subscription {
   const written = new Map<RuntimeId, number>();
@@ -40,10 +40,10 @@ export function watchProcesses(backend: Context, turns: Turns): Subscription {
   const gone = backend.bus.onGone((identity) => {
     if (identity.kind !== 'runtime') return;
     backend.bus.publish(subjects.gone(identity.runtime, identity.process), toBody({}));
-    forget(identity, 'runtime process disconnected');
+    forget(identity, 'a runtime process disconnected');
   });
 
-  // While this backend hears nobody, it is not they who are silent.
+  // While this backend is disconnected, silence does not count.
   const connection = backend.bus.onConnection((state) => {
     connected = state === 'connected';
     if (connected) backend.processes.pardonAll();
@@ -60,7 +60,7 @@ export function watchProcesses(backend: Context, turns: Turns): Subscription {
 
   const looking = setInterval(() => {
     if (!connected) backend.processes.pardonAll();
-    for (const process of backend.processes.overdue()) forget(process, 'runtime process fell silent');
+    for (const process of backend.processes.overdue()) forget(process, 'a runtime process fell silent');
   }, lookEveryMs);
   looking.unref();
 
@@ -76,18 +76,20 @@ export function watchProcesses(backend: Context, turns: Turns): Subscription {
         await transaction.update('runtime', runtime, { lastHeartbeatAt: now }, { anchor: null });
         return false;
       });
-      // Whoever revoked it could not reach the bus right then.
+      // The bus was not reachable at the time of the revocation.
       if (isRevoked) await backend.bus.disconnect(runtime);
     });
   }
 
   function inTurn(kind: string, work: () => Promise<void>): void {
-    turns.take(kind, work).catch((error: unknown) => logger.warn({ err: error }, 'state of a runtime not written'));
+    turns
+      .take(kind, work)
+      .catch((error: unknown) => logger.warn({ err: error }, 'failed to write the state of a runtime'));
   }
 
-  // Those that others know say at once that they live.
+  // Processes known to other backends report themselves at once.
   inTurn('the dead', async () => commandProcesses(backend.bus, await findUnheard(backend), { kind: 'assignments' }));
-  // Processes that ended while no backend listened have had the time to be heard by then.
+  // By then, live processes from before this start have been heard.
   const sweep = setTimeout(
     () => inTurn('the dead', () => removeStatusesOfTheDead(backend)),
     missedMax * intervalWhenUnknownMs,

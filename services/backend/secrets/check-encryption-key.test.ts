@@ -35,14 +35,14 @@ async function written(): Promise<string | undefined> {
   return (await graph.findBy('setting', { name: encryptionKeysSetting }, null))?.value;
 }
 
-test('the first boot writes the fingerprint down, later ones with the same key leave it', async () => {
+test('the first boot writes the fingerprint, later ones with the same key leave it', async () => {
   await boot('a');
   expect(await written()).toBe(fingerprint('a'));
   await boot('a');
   expect(await written()).toBe(fingerprint('a'));
 });
 
-test('another key is refused by name, with both fingerprints, and changes nothing', async () => {
+test('another key is refused with both fingerprints, and changes nothing', async () => {
   await boot('a');
   await expect(boot('b')).rejects.toMatchObject({
     code: 'invalid_input',
@@ -72,7 +72,7 @@ test('a third key must wait until the first is out of use', async () => {
   await expect(boot('c', 'b')).rejects.toThrow(new RegExp(`^ENCRYPTION_KEY_PREVIOUS .* ${fingerprint('a')}`));
 });
 
-test('a rotation can be taken back', async () => {
+test('a rotation can be reverted', async () => {
   await boot('a');
   await boot('b', 'a');
   await boot('a', 'b');

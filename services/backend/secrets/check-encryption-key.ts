@@ -7,9 +7,9 @@ import type { Secrets } from './secrets.ts';
 export const encryptionKeysSetting = 'encryption_keys';
 
 /**
- * Refuses to boot with a key that the graph was not encrypted with, instead of failing at each record later. The first boot writes the
- * fingerprint of its key down. A new key is taken where the one before it is given as ENCRYPTION_KEY_PREVIOUS, and that one stays required for as
- * long as it is written down: whoever has re-encrypted every record strikes it out.
+ * Refuses to boot with a wrong encryption key, instead of failing at each record later. The first boot stores the key's
+ * fingerprint. A new key is accepted together with the earlier one as ENCRYPTION_KEY_PREVIOUS, which stays required
+ * until its fingerprint is removed after all records are re-encrypted.
  */
 export async function checkEncryptionKey(
   graph: Pick<Graph, 'write'>,

@@ -10,7 +10,7 @@ const place = { node: 'srv_1', field: 'launch' };
 const plaintext = new Secret('{"env":{"TOKEN":"grüße"}}');
 
 describe('encryption', () => {
-  test('gives back what was encrypted, and never the same text twice', () => {
+  test('decrypts to the original, and never encrypts to the same text twice', () => {
     const first = secrets.encrypt(plaintext, place);
     const second = secrets.encrypt(plaintext, place);
     expect(first).not.toBe(second);
@@ -25,7 +25,7 @@ describe('encryption', () => {
     expect(() => secrets.decrypt(text, { ...place, field: 'other' })).toThrow(/belongs to another node or field/);
   });
 
-  test('a change of any single byte is noticed', () => {
+  test('a change of any single byte is detected', () => {
     const [version, id, nonce = '', body = ''] = secrets.encrypt(plaintext, place).split('.');
     for (const [i, part] of [nonce, body].entries()) {
       const bytes = Buffer.from(part, 'base64url');
@@ -39,17 +39,17 @@ describe('encryption', () => {
     }
   });
 
-  test.each(['', 'v1', 'plain', 'v1.aaaaaaaa..', 'v1.a.b.c.d', '{"env":{}}'])('"%s" is no ciphertext', (text) => {
+  test.each(['', 'v1', 'plain', 'v1.aaaaaaaa..', 'v1.a.b.c.d', '{"env":{}}'])('"%s" is not a ciphertext', (text) => {
     expect(() => secrets.decrypt(text, place)).toThrow(SvcError);
   });
 
-  test('a ciphertext cut short is refused', () => {
+  test('a truncated ciphertext is refused', () => {
     const parts = secrets.encrypt(plaintext, place).split('.');
     const cut = [...parts.slice(0, 3), (parts[3] ?? '').slice(0, 12)].join('.');
-    expect(() => secrets.decrypt(cut, place)).toThrow(/cut short/);
+    expect(() => secrets.decrypt(cut, place)).toThrow(/truncated/);
   });
 
-  test('the previous key still decrypts, the present one encrypts', () => {
+  test('the previous key still decrypts, the current one encrypts', () => {
     const before = secrets.encrypt(plaintext, place);
     const rotated = openSecrets({ present: keyB, previous: keyA });
     expect(rotated.decrypt(before, place).reveal()).toBe(plaintext.reveal());
@@ -57,7 +57,7 @@ describe('encryption', () => {
     expect(() => secrets.decrypt(after, place)).toThrow(/ENCRYPTION_KEY|key that is not given/);
   });
 
-  test('a key that is not given is named by its id, with the repair', () => {
+  test('a missing key is named by its id, with the repair', () => {
     const text = openSecrets({ present: keyB, previous: undefined }).encrypt(plaintext, place);
     expect(() => secrets.decrypt(text, place)).toThrow(
       expect.objectContaining({
@@ -85,7 +85,7 @@ describe('digests', () => {
     expect(secrets.digests(key)).toEqual([secrets.digest(key)]);
   });
 
-  test('tell nothing to whoever sees a fingerprint of the same value', () => {
+  test('reveal nothing to a reader of a fingerprint of the same value', () => {
     expect(secrets.digest(key)).not.toContain(secrets.fingerprint(key));
     expect(secrets.fingerprint(key)).toBe(secrets.fingerprint(new Secret('USKexample')));
     expect(secrets.fingerprint(key)).not.toBe(secrets.fingerprint(plaintext));
@@ -95,20 +95,20 @@ describe('digests', () => {
 describe('signatures', () => {
   const signature = secrets.sign('text');
 
-  test('are of one text and one key', () => {
+  test('belong to one text and one key', () => {
     expect(secrets.isSigned('text', signature)).toBe(true);
     expect(secrets.isSigned('texT', signature)).toBe(false);
     expect(openSecrets({ present: keyB, previous: undefined }).isSigned('text', signature)).toBe(false);
   });
 
   test.each(['', '.', signature.slice(0, -1), `${signature}A`, ` ${signature}`, signature.toLowerCase()])(
-    '"%s" is none',
+    '"%s" is not one',
     (other) => {
       expect(secrets.isSigned('text', other)).toBe(false);
     },
   );
 
-  test('of the previous key are good while it is given', () => {
+  test('of the previous key are valid while it is given', () => {
     expect(openSecrets({ present: keyB, previous: keyA }).isSigned('text', signature)).toBe(true);
   });
 });

@@ -2,27 +2,27 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, ti
 import { SvcError } from '../../contracts/errors.ts';
 import { Secret } from '../../contracts/secret.ts';
 
-/** Everything that is done with ENCRYPTION_KEY. What leaves here carries the id of the key it was made with, so that rotation can overlap. */
+/** All operations with ENCRYPTION_KEY. Every result carries the id of its key, so that rotation can overlap. */
 export interface Secrets {
-  /** What tells the keys given apart without saying anything about them: the present one first, then the previous one. */
+  /** Identify the given keys without revealing them: the current one first, then the previous one. */
   readonly fingerprints: readonly string[];
-  /** A text that only the same place can be decrypted from. */
+  /** Encrypts a text that can only be decrypted at the same place. */
   encrypt(plaintext: Secret, place: Place): string;
-  /** Throws `unavailable` where the key of the text is not given, `internal` where the text was changed or moved. */
+  /** Throws `unavailable` when the text's key is not given, `internal` when the text was changed or moved. */
   decrypt(text: string, place: Place): Secret;
-  /** What a key is stored and found by. */
+  /** The digest under which a key is stored and found. */
   digest(key: Secret): string;
-  /** What a stored key may be found by: one digest for each encryption key given, the present one first. */
+  /** The digests under which a stored key may be found: one for each given encryption key, the current one first. */
   digests(key: Secret): readonly string[];
-  /** What only this platform can say of a text, so that nobody else makes one up. */
+  /** A signature that only this platform can make. */
   sign(text: string): string;
-  /** Is it what `sign` said of this very text, with one of the keys given? */
+  /** Whether `sign` made the signature for this text, with one of the given keys. */
   isSigned(text: string, signature: string): boolean;
-  /** Equal for equal values, and useless for anything else; it may be shown. */
+  /** Equal for equal values and reveals nothing else; it may be shown. */
   fingerprint(value: Secret): string;
 }
 
-/** Where a ciphertext is kept. It is its associated data: copied to another node or field, it does not decrypt. */
+/** The place of a ciphertext. It is the associated data: copied to another node or field, the text does not decrypt. */
 export interface Place {
   readonly node: string;
   readonly field: string;
@@ -43,7 +43,7 @@ export function openSecrets(keys: { readonly present: Secret; readonly previous:
   };
 }
 
-/** Keys for one purpose each: what is learnt about one says nothing about another. */
+/** One derived key for each purpose, so that a leak of one does not affect another. */
 interface DerivedKeys {
   readonly id: string;
   readonly fingerprint: string;
@@ -83,7 +83,7 @@ function sign(key: DerivedKeys, text: string): string {
   return `${key.id}.${createHmac('sha256', key.signature).update(text).digest('base64url')}`;
 }
 
-/** Takes as long whichever letter differs. */
+/** Compares in constant time. */
 function sameText(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one), Buffer.from(other)];
   return a.length === b.length && timingSafeEqual(a, b);
@@ -110,7 +110,7 @@ function decrypt(ring: readonly DerivedKeys[], text: string, place: Place): Secr
   }
   const nonce = Buffer.from(nonceText, 'base64url');
   const body = Buffer.from(bodyText, 'base64url');
-  if (nonce.length !== nonceBytes || body.length < tagBytes) throw unreadable(place, 'it is cut short');
+  if (nonce.length !== nonceBytes || body.length < tagBytes) throw unreadable(place, 'it is truncated');
   const decipher = createDecipheriv('aes-256-gcm', key.data, nonce, { authTagLength: tagBytes });
   decipher.setAAD(associatedData(key, place));
   decipher.setAuthTag(body.subarray(-tagBytes));
@@ -122,7 +122,7 @@ function decrypt(ring: readonly DerivedKeys[], text: string, place: Place): Secr
   }
 }
 
-/** Ids and field names hold no zero byte, so that no two places share their associated data. */
+/** Ids and field names contain no zero byte, so that no two places share their associated data. */
 function associatedData(key: DerivedKeys, { node, field }: Place): Buffer {
   return Buffer.from([format, key.id, node, field].join('\0'), 'utf8');
 }

@@ -7,7 +7,7 @@ import { platformHome } from '../graph/platform-home.ts';
 /** Runtimes one MCP server may be bound to. */
 export const runtimesPerServerMax = 100;
 
-/** An MCP server is bound to the runtime it was given, or to none: then the platform's own runtimes run it. */
+/** An MCP server is bound to the given runtime, or to none: then the platform's own runtimes run it. */
 export async function getRuntimeNamed(
   graph: Pick<Graph, 'select'>,
   workspace: WorkspaceId,
@@ -18,7 +18,7 @@ export async function getRuntimeNamed(
   if (found !== undefined) return found;
   const names = candidates.map((runtime) => runtime.name);
   const near = nearest(name, names);
-  throw new SvcError('not_found', `There is no runtime "${name.slice(0, 80)}" for this workspace.`, {
+  throw new SvcError('not_found', `This workspace has no runtime "${name.slice(0, 80)}".`, {
     hint: near !== null ? `Did you mean "${near}"?` : `There are: ${names.slice(0, 20).join(', ') || 'none'}.`,
   });
 }

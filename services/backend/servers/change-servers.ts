@@ -31,7 +31,7 @@ export interface McpServerInput {
   readonly enabled?: boolean | null | undefined;
 }
 
-/** What is absent or null stays as it is; an empty `runtime` gives it back to the platform's own. */
+/** An absent or null field stays unchanged; an empty `runtime` moves it back to the platform's own. */
 export interface McpServerPatch {
   readonly name?: string | null | undefined;
   readonly launch?: LaunchInput | null | undefined;
@@ -115,7 +115,7 @@ export function updateMcpServer(
   });
 }
 
-/** Starts it anew wherever it runs. */
+/** Restarts it everywhere. */
 export function restartMcpServer(
   backend: ChangeContext,
   principal: TokenPrincipal,
@@ -136,7 +136,7 @@ export function restartMcpServer(
   });
 }
 
-/** A launch that this installation allows; the same for whoever asks. */
+/** Checks that this installation allows the launch; the rule is the same for every caller. */
 function allowedLaunch(backend: WithConfig, input: LaunchInput): Launch {
   const launch = parseLaunch(input);
   checkCommand(parseCommandRule(backend.config.MCP_SERVER_COMMANDS), launch);
@@ -150,14 +150,14 @@ function authorOf({ kind }: TokenPrincipal): Author {
 
 interface LaunchChange {
   readonly launch: LaunchInput | null;
-  /** To another runtime: the same command is another one there. */
+  /** Moved to another runtime, where the same command is another program. */
   readonly isMoved: boolean;
   readonly author: Author;
 }
 
 /**
- * The fields of another launch, or null where nothing of it changes: then nothing restarts. A member who changes any of it makes all of it a
- * member's. An operator makes it an operator's by giving the whole launch, even the one that it has.
+ * The fields of a new launch, or null when nothing changes and nothing restarts. A member who changes a part becomes
+ * the author of the whole launch. An operator becomes its author by giving the whole launch, even an unchanged one.
  */
 function findRelaunch(backend: ServerContext, server: Node<'mcpServer'>, { launch, isMoved, author }: LaunchChange) {
   if (launch === null && !isMoved) return null;
@@ -178,7 +178,10 @@ function findRelaunch(backend: ServerContext, server: Node<'mcpServer'>, { launc
   };
 }
 
-/** Binds it to the runtime of that name, to none where it is empty, or leaves it as it is; tells who is affected by any change of it. */
+/**
+ * Binds it to the runtime of that name, to none when empty, or leaves it unchanged; returns the runtimes that a change
+ * affects.
+ */
 async function bind(change: Change, server: Node<'mcpServer'>, name: string | null): Promise<Binding> {
   const { transaction, workspace } = change;
   if (name === null) return { before: [], after: [], affected: await runtimesOf(change, server) };
@@ -196,7 +199,7 @@ interface Binding {
 
 const runtimes = { from: 'mcpServer', edge: 'runtimes' } as const;
 
-/** Processes that have said how it is with them. */
+/** Processes with a status of it. */
 async function processesRunning(transaction: Transaction, { id, workspace }: Node<'mcpServer'>) {
   const where = [{ field: 'mcpServer' as const, equals: id }];
   const processes: Sender[] = [];
@@ -206,7 +209,7 @@ async function processesRunning(transaction: Transaction, { id, workspace }: Nod
   return processes;
 }
 
-/** Those that run it now. */
+/** The runtimes that run it now. */
 export async function runtimesOf(
   { transaction, workspace }: Change,
   server: Node<'mcpServer'>,

@@ -34,7 +34,7 @@ describe('a list', () => {
     }
   });
 
-  test('allows no search path under which the name means something else', () => {
+  test('allows no search path under which the name means another program', () => {
     expect(allowed('npx', runs('npx', { PATH: '/tmp/evil' }))).toThrow(/PATH/);
   });
 });

@@ -1,7 +1,7 @@
 import type { Launch } from '../../contracts/bus/messages.ts';
 import { SvcError } from '../../contracts/errors.ts';
 
-/** Which commands MCP servers may run (MCP_SERVER_COMMANDS): for everyone alike, operators included. */
+/** Commands that MCP servers may run (MCP_SERVER_COMMANDS): the same for every caller, operators included. */
 export type CommandRule =
   | { readonly kind: 'any' }
   | { readonly kind: 'none' }
@@ -13,8 +13,8 @@ export function parseCommandRule(text: string): CommandRule {
 }
 
 /**
- * Throws `forbidden` where a launch runs what the installation does not allow. A command is compared as written: with `npx` allowed,
- * `/tmp/npx` is not; and the search path that `npx` is found by may not be set.
+ * Throws `forbidden` when the installation does not allow the launch's command. A command is compared as written: with
+ * `npx` allowed, `/tmp/npx` is not; and the search path of `npx` may not be set.
  */
 export function checkCommand(rule: CommandRule, launch: Launch): void {
   const refusal = findRefusal(rule, launch);
@@ -23,12 +23,12 @@ export function checkCommand(rule: CommandRule, launch: Launch): void {
 }
 
 export const howToAllow =
-  'Whoever runs the installation can change runtime.commands in svc.yaml (MCP_SERVER_COMMANDS).';
+  'The operator of the installation can change runtime.commands in svc.yaml (MCP_SERVER_COMMANDS).';
 
-/** Why a launch is not allowed, or null where it is. */
+/** Why a launch is not allowed, or null when it is. */
 export function findRefusal(rule: CommandRule, launch: Launch): string | null {
   if (launch.kind === 'http' || rule.kind === 'any') return null;
-  if (rule.kind === 'none') return refusal('no MCP server may run a command here');
+  if (rule.kind === 'none') return refusal('MCP servers may not run commands here');
   if (!rule.commands.includes(launch.command)) {
     return refusal(`the command "${launch.command.slice(0, 200)}" is not one of ${rule.commands.join(', ')}`);
   }

@@ -46,13 +46,13 @@ const content = {
   edges: () => each({ source: bound.id, target: own.id }, { source: away.id, target: elsewhere.id }),
 };
 
-test('folders are those of commands that have one and run where the platform does', async () => {
+test("folders are listed for commands with a folder on the platform's own runtimes", async () => {
   expect(await readWorkingFolders(content, key)).toEqual([
     { mcpServer: 'here', folder: '/srv/documents' },
     { mcpServer: 'bound', folder: '/srv/bound' },
   ]);
 });
 
-test('without the key nothing is told', async () => {
+test('without the key nothing is read', async () => {
   await expect(readWorkingFolders(content, new Secret('cd'.repeat(32)))).rejects.toMatchObject({ code: 'unavailable' });
 });

@@ -6,14 +6,14 @@ import { platformHome } from '../graph/platform-home.ts';
 import { openSecrets } from '../secrets/secrets.ts';
 import { decryptLaunch } from './launch.ts';
 
-/** A folder that the platform's own runtimes start an MCP server in. */
+/** A folder in which the platform's own runtimes start an MCP server. */
 export interface WorkingFolder {
   readonly folder: string;
   /** Its name. */
   readonly mcpServer: string;
 }
 
-/** Read of what a graph keeps, by whoever has the key of its secrets. Runtimes elsewhere have folders of their own. */
+/** Reads a stored graph with the key of its secrets. Other runtimes have their own folders. */
 export async function readWorkingFolders(
   content: Pick<GraphContent, 'nodes' | 'edges'>,
   encryptionKey: Secret,

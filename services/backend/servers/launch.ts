@@ -7,13 +7,13 @@ import { type Changes, differences } from '../activity/record-activity.ts';
 import type { Node } from '../graph/graph.ts';
 import type { Secrets } from '../secrets/secrets.ts';
 
-/** A launch with who set it, as the graph keeps it. */
+/** A launch with its author, as stored in the graph. */
 export interface KeptLaunch {
   readonly launch: Launch;
   readonly setBy: Author;
 }
 
-/** How an MCP server is started, as owner and admin may see it: names of settings, never their values. */
+/** A launch for owners and admins: names of settings, never their values. */
 export interface LaunchView {
   readonly command: string | null;
   readonly args: readonly string[] | null;
@@ -26,8 +26,8 @@ export interface LaunchView {
 }
 
 /**
- * What an activity record may tell of a launch: that it changed, who set it, and the names of its settings, never a value, an argument or an
- * address.
+ * The activity record of a launch: that it changed, its author, and the names of its settings; never a value, an
+ * argument or an address.
  */
 export function launchChanges(kept: KeptLaunch | null, { launch: after, setBy }: KeptLaunch): Changes {
   const before = kept?.launch ?? null;
@@ -42,7 +42,7 @@ export function launchChanges(kept: KeptLaunch | null, { launch: after, setBy }:
   };
 }
 
-/** Texts to compare, never to show; what is not there is empty. */
+/** Texts to compare, never to show; an absent one is empty. */
 function partsOf(launch: Launch | null): Readonly<Record<'command' | 'args' | 'cwd' | 'url' | 'settings', string>> {
   const none = { command: '', args: '', cwd: '', url: '', settings: '' };
   if (launch === null) return none;
@@ -61,7 +61,7 @@ function settingNames(launch: Launch | null): readonly string[] {
   return namesOf(launch.kind === 'child' ? launch.env : launch.headers);
 }
 
-/** The text kept in the field `launch` of an MCP server. Who set it is encrypted with it: nothing can change one without the other. */
+/** The stored field `launch` of an MCP server. The author is encrypted with it, so that neither can change alone. */
 export function encryptLaunch(secrets: Secrets, id: McpServerId, { launch, setBy }: KeptLaunch): string {
   return secrets.encrypt(new Secret(JSON.stringify({ ...launch, setBy })), placeOf(id));
 }
@@ -71,7 +71,7 @@ export function decryptLaunch(secrets: Secrets, server: Pick<Node<'mcpServer'>, 
   return { launch: launchParser.parse(kept), setBy: authorship.parse(kept).setBy };
 }
 
-/** Launches of versions that recorded no author count as the operator's. */
+/** Launches of versions without an author count as the operator's. */
 const authorship = z.object({ setBy: z.enum(authors).default('operator') });
 
 /** Equal for equal launches, their secrets included. */

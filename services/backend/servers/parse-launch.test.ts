@@ -3,7 +3,7 @@ import type { LaunchInput } from '../../contracts/launch.ts';
 import { launchMaxBytes } from '../../contracts/workspace-limits.ts';
 import { parseLaunch } from './parse-launch.ts';
 
-test('a command, with all that belongs to it', () => {
+test('a command, with all its settings', () => {
   const env = [
     { name: 'A', value: '1' },
     { name: '_b', value: '' },
@@ -37,7 +37,7 @@ const largest = /the launch has \d{5} bytes as JSON, and may have 65536 at most/
 const many = (count: number, value?: string) => Array.from({ length: count }, (_, i) => setting(`A${i}`, value));
 const setting = (name: string, value = 'v') => ({ name, value });
 
-test('a password is not repeated, not even that of what is no URL', () => {
+test('a password is not repeated, also from a malformed URL', () => {
   const url = 'https//user:p4ssw0rd@x.example/mcp';
   expect(() => parseLaunch({ url })).toThrow('"url" is "https//…@x.example/mcp": it must be a full URL');
 });
@@ -57,17 +57,17 @@ describe('refused', () => {
     ['headers of a command', { command: 'x', headers: [] }, /"headers" belong to "url"/],
     ['args of a URL', { url: 'http://x', args: [] }, /"args" belongs to "command"/],
     ['env of a URL', { url: 'http://x', env: [] }, /"env" belongs/],
-    ['a folder that depends on where one stands', { command: 'x', cwd: './here' }, /absolute/],
+    ['a relative folder', { command: 'x', cwd: './here' }, /absolute/],
     ['a zero byte', { command: 'x', args: ['a\0b'] }, /zero byte/],
-    ['a variable that is no name', { command: 'x', env: [setting('A-B')] }, /"A-B" in "env"/],
+    ['an invalid name of a variable', { command: 'x', env: [setting('A-B')] }, /"A-B" in "env"/],
     ['a variable twice', { command: 'x', env: [setting('A'), setting('A')] }, /twice/],
     ['a zero byte in a variable', { command: 'x', env: [setting('A', '\0')] }, /value of "A"/],
     ['no URL', { url: 'x.example' }, /full URL/],
     ['a file', { url: 'file:///etc/passwd' }, /use http or https/],
     ['a password in a URL', { url: 'https://user:pw@x.example' }, /must not hold a user or password/],
-    ['a header that is no name', { url: 'http://x', headers: [setting('a b')] }, /"a b" in "headers"/],
+    ['an invalid name of a header', { url: 'http://x', headers: [setting('a b')] }, /"a b" in "headers"/],
     ['a header twice, in another case', { url: 'http://x', headers: [setting('A'), setting('a')] }, /twice/],
-    ["a header of the transport's own", { url: 'http://x', headers: [setting('Host')] }, /"Host" in "headers"/],
+    ['a header of the transport', { url: 'http://x', headers: [setting('Host')] }, /"Host" in "headers"/],
     ...['Transfer-Encoding', 'CONTENT-LENGTH', 'Connection', 'keep-alive', 'Proxy-Authorization', 'Expect', 'TE'].map(
       (name): readonly [string, LaunchInput, RegExp] => [
         `the header ${name} of the transport`,

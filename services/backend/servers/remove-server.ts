@@ -7,7 +7,8 @@ import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import { runtimesOf } from './change-servers.ts';
 
 /**
- * Removes an MCP server with its tools and statuses. Refused while skills ask for its tools: they would silently be shorter from then on.
+ * Removes an MCP server with its tools and statuses. Refused while skills use its tools, because they would silently
+ * lose them.
  */
 export function removeMcpServer(
   backend: ChangeContext,
@@ -65,7 +66,7 @@ async function refuseWhileUsed(
   throw new SvcError(
     'conflict',
     `The MCP server "${server.name}" is needed by the ${names.length === 1 ? 'skill' : 'skills'} ${names.join(', ')}.`,
-    { hint: 'Take its tools out of these skills, or remove them, and try again.' },
+    { hint: 'Remove its tools from these skills, or remove the skills, and try again.' },
   );
 }
 

@@ -66,7 +66,7 @@ describe('one process', () => {
     expect(stateOf(server, [status({ status: 'Error' })], []).reason?.code).toBe('unknown');
   });
 
-  test('connected and degraded: yellow, with the reason it gives', () => {
+  test('connected and degraded: yellow, with its reason', () => {
     const slow = status({ health: 'yellow', reason: because('slow') });
     expect(stateOf(server, [slow], [])).toMatchObject({
       status: 'Connected',
@@ -80,8 +80,8 @@ describe('one process', () => {
   });
 });
 
-describe('nobody runs it', () => {
-  test('disabled wins over whatever processes still say', () => {
+describe('no runtime runs it', () => {
+  test('disabled wins over whatever processes still report', () => {
     expect(stateOf({ ...server, enabled: false }, [status({})], [])).toMatchObject({
       status: 'Disconnected',
       health: 'red',
@@ -94,7 +94,7 @@ describe('nobody runs it', () => {
     expect(stateOf(server, [], [])).toMatchObject({
       status: 'Disconnected',
       health: 'red',
-      reason: { code: 'no_runtime', message: 'No runtime that is available runs the MCP server "files".' },
+      reason: { code: 'no_runtime', message: 'No available runtime runs the MCP server "files".' },
     });
   });
 
@@ -135,7 +135,7 @@ describe('nobody runs it', () => {
     expect(stateOf(server, [], runtimes).reason).toMatchObject({ code, message });
   });
 
-  test('what is said of an earlier configuration does not count', () => {
+  test('a report about an earlier configuration does not count', () => {
     const old = status({ configVersion: 2 });
     expect(stateOf(server, [old], [])).toMatchObject({
       status: 'Disconnected',
@@ -159,7 +159,7 @@ describe('several processes', () => {
   const good = status({ startedAt: 1 });
   const failed = (retry: number | null) => status({ status: 'Error', reason: because('exited'), nextRetryAt: retry });
 
-  test('Connected while one has it so, degraded while another fails, and the reason is the one that fails', () => {
+  test("Connected while one process is, degraded while another fails, and the reason is the failing one's", () => {
     expect(stateOf(server, [failed(5), good], [])).toMatchObject({
       status: 'Connected',
       health: 'yellow',
@@ -169,7 +169,7 @@ describe('several processes', () => {
     });
   });
 
-  test('all failed: the soonest retry of those that know one', () => {
+  test('all failed: the soonest known retry', () => {
     expect(stateOf(server, [failed(null), failed(9), failed(5)], [])).toMatchObject({
       status: 'Error',
       nextRetryAt: 5,

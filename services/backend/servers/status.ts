@@ -11,23 +11,23 @@ import type { ProcessId, RuntimeId } from '../../contracts/ids.ts';
 import { findProcessId, parseId } from '../../contracts/ids.ts';
 import type { Node } from '../graph/graph.ts';
 
-/** How an MCP server is, all runtime processes taken together. */
+/** The state of an MCP server, over all runtime processes. */
 export interface ServerState {
   readonly status: ServerStatus;
   readonly health: Health;
   readonly reason: Reason | null;
   readonly restarts: number;
   readonly startedAt: number | null;
-  /** The soonest of those that wait. */
+  /** The soonest of all retries. */
   readonly nextRetryAt: number | null;
-  /** Last lines of stderr of the process that speaks for all. */
+  /** Last lines of stderr of the process that decides the state. */
   readonly stderr: readonly string[];
-  /** Processes in which it is Connected: where calls can go. */
+  /** Processes in which it is Connected: possible destinations of calls. */
   readonly processes: readonly { readonly runtime: RuntimeId; readonly process: ProcessId }[];
 }
 
 type Server = Pick<Node<'mcpServer'>, 'name' | 'enabled' | 'configVersion'>;
-/** A runtime that it is bound to; where there is none, the platform's own run it. */
+/** A runtime that it is bound to; without one, the platform's own run it. */
 type Bound = Pick<Node<'runtime'>, 'name' | 'revokedAt'>;
 /** Its `reason` is the JSON text of a `Reason`, its `stderr` of a list of lines. */
 type Status = Node<'status'>;
@@ -35,8 +35,8 @@ type Status = Node<'status'>;
 const stderrParser = z.array(z.string());
 
 /**
- * Connected while one process has it so; disabled or run by nobody: Disconnected; otherwise Error, with its reason. What a process says
- * of an earlier configuration does not count: who changes a configuration wants to know about the new one.
+ * Connected while one process is; Disconnected when it is disabled or has no process; otherwise Error, with its reason.
+ * Reports about an earlier configuration do not count, because a person who changed it asks about the new one.
  */
 export function stateOf(server: Server, statuses: readonly Status[], bound: readonly Bound[]): ServerState {
   if (!server.enabled) return without(reasons.disabled(server.name));
@@ -73,33 +73,33 @@ export const reasons = {
   notConnected: (name: string, bound: readonly Bound[]): Reason => ({
     code: 'no_runtime',
     message: `${quoted(bound)}, on which the MCP server "${name}" runs, ${bound.length === 1 ? 'is' : 'are'} not connected.`,
-    repair: 'Start it there again: svc runtime start. Which are available, svc runtime list shows.',
+    repair: 'Start it there again: svc runtime start. List the available ones: svc runtime list',
   }),
   revoked: (name: string, bound: readonly Bound[]): Reason => ({
     code: 'runtime_revoked',
     message: `${quoted(bound)}, on which the MCP server "${name}" runs, ${bound.length === 1 ? 'was' : 'were'} revoked.`,
     repair:
-      'Register it anew and start it with the new key: svc runtime register. Or add the MCP server for another one.',
+      'Register it again and start it with the new key: svc runtime register. Or add the MCP server on another runtime.',
   }),
   noneOfThePlatform: (name: string): Reason => ({
     code: 'no_runtime',
-    message: `No runtime that is available runs the MCP server "${name}".`,
-    repair: 'Start its runtime, or choose another one for it: svc status shows which are available.',
+    message: `No available runtime runs the MCP server "${name}".`,
+    repair: 'Start its runtime, or choose another one. List the available ones: svc status',
   }),
   starting: (name: string): Reason => ({
     code: startingCode,
-    message: `The MCP server "${name}" is being started with its present configuration.`,
+    message: `The MCP server "${name}" is starting with its current configuration.`,
     repair: 'Wait a moment and look again.',
   }),
   stopped: (name: string): Reason => ({
     code: 'stopped',
-    message: `The MCP server "${name}" was stopped by its runtime.`,
-    repair: 'It starts again with its runtime: svc status shows which are available.',
+    message: `Its runtime stopped the MCP server "${name}".`,
+    repair: 'It starts again with its runtime. List the available ones: svc status',
   }),
   unknown: (name: string): Reason => ({
     code: 'unknown',
     message: `The runtime gives no reason why the MCP server "${name}" is not connected.`,
-    repair: 'Look at the log of the runtime: svc logs runtime.',
+    repair: 'Read the log of the runtime: svc logs runtime',
   }),
 };
 
@@ -108,7 +108,7 @@ function quoted(bound: readonly Bound[]): string {
   return `The runtime${bound.length === 1 ? '' : 's'} ${names.join(', ')}${bound.length > namesMax ? ' and others' : ''}`;
 }
 
-/** A reason is one line, whatever an MCP server is bound to. */
+/** A reason stays one line, however many runtimes an MCP server is bound to. */
 const namesMax = 5;
 
 function without(because: Reason): ServerState {
@@ -124,7 +124,7 @@ function without(because: Reason): ServerState {
   };
 }
 
-/** Green where every process is well, red where none can be called, yellow in between. */
+/** Green when every process is healthy, red when none can be called, yellow otherwise. */
 function healthOf(current: readonly Status[], connected: readonly Status[]): Health {
   const healths = connected.map((status) => health.parse(status.health));
   if (healths.every((value) => value === 'red')) return 'red';

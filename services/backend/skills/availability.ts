@@ -2,19 +2,25 @@ import type { Reason } from '../../contracts/bus/messages.ts';
 import type { Node } from '../graph/graph.ts';
 import type { ServerState } from '../servers/status.ts';
 
-/** An MCP server that a skill takes tools from, and how it is. */
+/** An MCP server that a skill uses, and its state. */
 export interface Needed {
   readonly server: Node<'mcpServer'>;
   readonly state: ServerState;
 }
 
-/** Why a skill's tools cannot be used, or null where they can: every MCP server that it refers to is Connected (specification, part 3, rule 1). */
+/**
+ * Why a skill's tools cannot be used, or null when they can: every MCP server that it refers to is Connected
+ * (specification, part 3, rule 1).
+ */
 export function whyUnavailable(needed: readonly Needed[]): Reason | null {
   const missing = needed.find(({ state }) => state.status !== 'Connected');
   return missing === undefined ? null : notConnected(missing);
 }
 
-/** Which tool of a skill its MCP server does not offer, or null where it offers all of them. The other tools can be used. */
+/**
+ * The tool of a skill that its MCP server does not offer, or null when it offers all of them. The other tools can be
+ * used.
+ */
 export function whyIncomplete(needed: readonly Needed[], tools: readonly Node<'tool'>[]): Reason | null {
   const unlisted = tools.find((tool) => !tool.listed);
   if (unlisted === undefined) return null;
@@ -22,7 +28,7 @@ export function whyIncomplete(needed: readonly Needed[], tools: readonly Node<'t
   return {
     code: 'missing_tool',
     message: `The MCP server "${server}" does not offer the tool "${unlisted.originalName}" now.`,
-    repair: `See what it offers: svc server show ${server}. Correct the tools of the skill in a file, and apply it: svc apply FILE.`,
+    repair: `List its tools: svc server show ${server}. Correct the tools of the skill in a file, and apply it: svc apply FILE`,
   };
 }
 
@@ -30,6 +36,6 @@ function notConnected({ server, state }: Needed): Reason {
   return {
     code: 'mcp_server_not_connected',
     message: `The MCP server "${server.name}" is ${state.status}. ${state.reason?.message ?? ''}`.trim(),
-    repair: state.reason?.repair ?? `See why: svc server show ${server.name}`,
+    repair: state.reason?.repair ?? `Show the reason: svc server show ${server.name}`,
   };
 }

@@ -11,7 +11,7 @@ import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import type { ToolRef } from '../tools/ensure-tools.ts';
 import { replaceTools } from './replace-tools.ts';
 
-/** What a skill is made of; what is absent or null stays as it is, or gets its default. */
+/** The fields of a skill; an absent or null field stays unchanged, or gets its default. */
 export interface SkillInput {
   readonly name?: string | null | undefined;
   readonly description?: string | null | undefined;
@@ -101,6 +101,6 @@ export function removeSkill(
 function parseInstructions(text: string): string {
   if (Buffer.byteLength(text) <= instructionsMaxBytes) return text;
   throw new SvcError('too_large', `The instructions are longer than ${instructionsMaxBytes / 1024} KB.`, {
-    hint: 'Keep what an agent always needs, and split the rest into skills of its own.',
+    hint: 'Keep what an agent always needs, and move the rest into other skills.',
   });
 }

@@ -8,7 +8,7 @@ import { type Node, pageMax, type Transaction } from '../graph/graph.ts';
 import { replaceEdges } from '../graph/replace-edges.ts';
 import { ensureTools, type ToolRef } from '../tools/ensure-tools.ts';
 
-/** Makes these the tools of a skill; gives them as MCPSERVER/TOOL, before and after. */
+/** Replaces the tools of a skill; returns them as MCPSERVER/TOOL, before and after. */
 export async function replaceTools(
   { transaction, workspace }: Change,
   skill: Node<'skill'>,
@@ -40,7 +40,7 @@ async function unknownServer(transaction: Transaction, workspace: WorkspaceId, n
   const { nodes } = await transaction.select({ type: 'mcpServer', anchor: workspace, limit: pageMax });
   const known = nodes.map((server) => server.name);
   const near = nearest(name, known);
-  return new SvcError('not_found', `There is no MCP server "${name.slice(0, 80)}" in this workspace.`, {
+  return new SvcError('not_found', `This workspace has no MCP server "${name.slice(0, 80)}".`, {
     hint: near === null ? 'List them: svc server list' : `Did you mean "${near}"?`,
   });
 }

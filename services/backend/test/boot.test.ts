@@ -37,7 +37,7 @@ afterAll(async () => {
 });
 
 let count = 0;
-/** Each over a file of its own, where the test names none. */
+/** Each over its own file, unless the test names one. */
 function start(env: Readonly<Record<string, string>> = {}): Promise<RunningService> {
   logged = [];
   return startBackend(
@@ -73,7 +73,7 @@ async function ask(service: RunningService, query: string, ...signed: Parameters
 }
 
 describe('refuses to start', () => {
-  test('with what is wrong, all of it at once', async () => {
+  test('with every fault in one message', async () => {
     await expect(start({ ENCRYPTION_KEY: '', PORT: 'x', CORS_ORIGINS: 'nonsense/path' })).rejects.toThrow(
       expect.objectContaining({
         code: 'invalid_input',
@@ -86,18 +86,18 @@ describe('refuses to start', () => {
     await expect(start({ JWT_PRIVATE_KEY_PATH: join(folder, 'none.pem') })).rejects.toThrow(/JWT_PRIVATE_KEY_PATH/);
   });
 
-  test('with an encryption key that its records are not encrypted with', async () => {
+  test('with another encryption key than that of its records', async () => {
     const file = { PRIVATE_GRAPHDB_URL: `file:${join(folder, 'encrypted.sqlite')}` };
     await (await start(file)).stop();
     await expect(start({ ...file, ENCRYPTION_KEY: 'aa'.repeat(32) })).rejects.toThrow(/^ENCRYPTION_KEY is not the key/);
     await (await start(file)).stop();
   });
 
-  test('on a bus that is not there', async () => {
+  test('on a bus that does not exist', async () => {
     await expect(start({ BUS_SERVERS: 'localhost:4222' })).rejects.toThrow(/BUS_SERVERS/);
   });
 
-  test('on a port that is taken, and lets go of everything it had opened', async () => {
+  test('on a port in use, and releases everything it had opened', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => taken.once('listening', resolve));
     const address = taken.address();
@@ -114,7 +114,7 @@ describe('refuses to start', () => {
 });
 
 describe('once it runs', () => {
-  test('it keeps what it was told, through a stop and a start', async () => {
+  test('it keeps its data through a stop and a start', async () => {
     const file = { PRIVATE_GRAPHDB_URL: `file:${join(folder, 'kept.sqlite')}` };
     const first = await start(file);
     await ask(first, 'mutation { createWorkspace(input: { name: "W", ownerEmail: "a@b" }) { id } }');
@@ -126,7 +126,7 @@ describe('once it runs', () => {
     await second.stop();
   });
 
-  test('a request that is under way is answered before it stops', async () => {
+  test('a running request is answered before it stops', async () => {
     const service = await start();
     const body = '{"query":"{ viewer { kind } }"}';
     const asked = request(`${service.url}/graphql`, {
@@ -135,7 +135,7 @@ describe('once it runs', () => {
         'content-length': body.length,
         authorization: `Bearer ${await token()}`,
         'content-type': 'application/json',
-        // The server says when it has begun to listen to the request.
+        // The server says when it has begun to read the request.
         expect: '100-continue',
       },
     });
@@ -164,7 +164,7 @@ describe('variables', () => {
     await service.stop();
   });
 
-  test('JWT_PREVIOUS_PUBLIC_KEY_PATH lets tokens of the key before live on', async () => {
+  test('JWT_PREVIOUS_PUBLIC_KEY_PATH keeps tokens of the earlier key valid', async () => {
     const strict = await start();
     const overlapping = await start({ JWT_PREVIOUS_PUBLIC_KEY_PATH: join(folder, 'previous.pem') });
     const jwks = await fetch(`${overlapping.url}/.well-known/jwks.json`);

@@ -4,14 +4,14 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { WorkspaceId } from '../../contracts/ids.ts';
 import { startTestBackend, type TestBackend } from './start-test-backend.ts';
 
-/** Bodies of 4 MiB, dozens of them, on a machine that runs other suites too. */
+/** Dozens of bodies of 4 MiB, on a machine that runs other suites too. */
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const waitMaxMs = 30_000;
 
 let backend: TestBackend;
 let greedy: string;
 let other: string;
-/** Where `greedy` and `other` are editors. */
+/** Workspaces in which `greedy` and `other` are editors. */
 let workspaces: readonly WorkspaceId[];
 const opened: Socket[] = [];
 
@@ -57,7 +57,7 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   }
 }
 
-/** A connection of a member who writes each byte, and what comes back. */
+/** A connection of a member who writes each byte, and the bytes received on it. */
 async function open(text: string) {
   const { hostname, port } = new URL(backend.url);
   const socket = connect(Number(port), hostname);
@@ -88,7 +88,7 @@ function head(token: string, length: number, path = '/graphql'): string {
 const refusals = (all: readonly { readonly text: string }[], status: number) =>
   all.filter(({ text }) => text.includes(`HTTP/1.1 ${status}`));
 
-test('bodies that never end hold the share of their user, which no other user notices', async () => {
+test('bodies that never end hold the share of their user, and no other user notices', async () => {
   const begun = await Promise.all(Array.from({ length: 60 }, () => open(head(greedy, largest))));
   await until(() => refusals(begun, 429).length === 55);
   expect(refusals(begun, 429)[0]?.text).toContain('This user may hold at most 67108864 bytes of memory at once.');
@@ -97,7 +97,7 @@ test('bodies that never end hold the share of their user, which no other user no
   expect(await ask(greedy)).toBe(200);
 });
 
-test('a user has so many connections, and others get in', async () => {
+test('a user has a limited number of connections, and others connect', async () => {
   const small = `${head(greedy, query.length + 12)}${JSON.stringify({ query })}`;
   const all = await Promise.all(Array.from({ length: 600 }, () => open(small)));
   await until(() => refusals(all, 200).length + refusals(all, 429).length === 600);
@@ -113,14 +113,14 @@ test('a body of a million values is refused before it is parsed', async () => {
   expect(heard.text).toMatch(/The body holds more than \d+ values\./);
 });
 
-test('a body without its length is refused, and its connection ends where it comes in small chunks', async () => {
+test('a body without its length is refused, and its connection ends when it arrives in small chunks', async () => {
   const chunked = head(greedy, 0).replace('content-length: 0', 'transfer-encoding: chunked');
   const heard = await open(`${chunked}${'1\r\nx\r\n'.repeat(50_000)}`);
   await until(() => opened.at(-1)?.destroyed === true);
   expect(heard.text).toContain('HTTP/1.1 411');
 });
 
-test('strangers are answered before their body comes, whatever the path', async () => {
+test('unauthenticated requests are answered before their body arrives, on every path', async () => {
   const statuses: string[] = [];
   for (const path of ['/graphql', '/nothing', '/files/x']) {
     const heard = await open(head('nonsense', largest, path));
@@ -138,7 +138,7 @@ test('an answer holds memory until its client reads it', async () => {
     expect((await backend.ask({ query: createSkill, variables, token: greedy })).errors).toEqual([]);
   }
   const question = { query: `{ workspace(id: "${w}") { skills { nodes { instructions } } } }` };
-  // One body more would fit beside these, which come slowly, and no slower than they may.
+  // One more body would fit beside these, which arrive as slowly as allowed.
   await Promise.all(Array.from({ length: 4 }, () => open(head(greedy, largest))));
   const bodies = opened.slice(-4);
   const coming = setInterval(() => {
@@ -150,7 +150,8 @@ test('an answer holds memory until its client reads it', async () => {
     unread.push(...opened.slice(-1));
     opened.at(-1)?.pause();
   }
-  // The system takes the first answers. A question holds more memory while it is answered: one after the other is asked.
+  // The system's buffers take the first answers. A request holds more memory while it is answered, so they are sent one
+  // after the other.
   let refusedInARow = 0;
   await until(async () => {
     for (const socket of refusedInARow === 0 ? unread : []) {
@@ -163,10 +164,10 @@ test('an answer holds memory until its client reads it', async () => {
   expect(await ask(other, largestBody)).toBe(200);
 });
 
-test('a change that has no memory for its answer is not made', async () => {
+test('a change without memory for its answer is not made', async () => {
   const [w] = workspaces;
   const create = { query: createRole, variables: { w, name: 'Unmade' } };
-  // Three bytes of memory each: one mebibyte is left, as soon as nothing is held any more from before.
+  // Three bytes of memory each: one mebibyte is left once earlier requests are over.
   await Promise.all(Array.from({ length: 5 }, () => open(head(greedy, largest))));
   await until(async () => !(await isRefused(head(greedy, 1024 * 1024), { stays: true })));
   const refused = await open(post(greedy, create));
@@ -176,7 +177,7 @@ test('a change that has no memory for its answer is not made', async () => {
   expect(found.workspace.role).toBe(null);
 });
 
-test('a user has so many operations under way, and changes of others are made soon', async () => {
+test('a user has a limited number of running operations, and changes of others are made soon', async () => {
   const [w, victims] = workspaces;
   const flood = Array.from({ length: 500 }, (_, i) =>
     [0, 1, 2].map((j) => post(greedy, { query: createRole, variables: { w, name: `Role ${i} ${j}` } })).join(''),
@@ -188,7 +189,7 @@ test('a user has so many operations under way, and changes of others are made so
   expect(performance.now() - began).toBeLessThan(3000);
   const count = (pattern: RegExp) => all.reduce((sum, { text }) => sum + (text.match(pattern)?.length ?? 0), 0);
   await until(() => count(/HTTP\/1\.1 \d/g) === 1500);
-  expect(count(/This user may hold at most 32 operations under way at once\./g)).toBeGreaterThan(0);
+  expect(count(/This user may hold at most 32 running operations at once\./g)).toBeGreaterThan(0);
   expect(count(/HTTP\/1\.1 200/g)).toBeGreaterThan(0);
   expect(count(/changes are waiting/g)).toBe(0);
 });

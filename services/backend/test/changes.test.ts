@@ -8,7 +8,7 @@ import { startTestBackend, type TestBackend } from './start-test-backend.ts';
 
 let backend: TestBackend;
 let listener: Bus;
-/** What remote-mcp hears, in order, as "kind of workspace". */
+/** Events that remote-mcp receives, in order, as "kind of workspace". */
 const heard: { readonly subject: string; readonly body: PlatformEvent }[] = [];
 
 beforeAll(async () => {
@@ -67,7 +67,7 @@ const patchServer =
   'mutation ($w: ID!, $id: ID!, $input: McpServerPatch!) { updateMcpServer(workspace: $w, id: $id, input: $input) { name enabled version launch { fingerprint } runtimes { name } } }';
 
 describe('a change', () => {
-  test('raises the revision, is recorded and is told, once each', async () => {
+  test('raises the revision, is recorded and is announced, once each', async () => {
     const w = await addWorkspace();
     const before = await stateOf(w);
     expect(before.activity).toEqual([
@@ -115,7 +115,7 @@ describe('a change', () => {
     await expect.poll(() => heard.length).toBe(1);
   });
 
-  test('that changes nothing raises nothing, so that applying a file twice is quiet', async () => {
+  test('that changes nothing raises nothing, so that applying a file twice has no effect', async () => {
     const w = await addWorkspace();
     const { createRole } = await backend.must(makeRole, { w, input: { name: 'Reader', description: 'reads' } });
     const before = await stateOf(w);
@@ -132,7 +132,7 @@ describe('a change', () => {
     expect((await stateOf(w)).activity[0]?.actorName).toBe('editor');
   });
 
-  test('long texts are only said to have changed', async () => {
+  test('long texts are only reported as changed', async () => {
     const w = await addWorkspace();
     const input = { name: 'long', instructions: 'x'.repeat(5000) };
     const { createSkill } = await backend.must(makeSkill, { w, input });
@@ -183,7 +183,7 @@ describe('two at once', () => {
   });
 });
 
-test('suspending and renaming a workspace make everybody ask again whose keys are whose', async () => {
+test('suspending and renaming a workspace make services ask again for the owners of its keys', async () => {
   const w = await addWorkspace();
   heard.length = 0;
   await backend.must('mutation ($w: ID!) { updateWorkspace(id: $w, input: { suspended: true }) { id } }', { w });
@@ -200,14 +200,14 @@ describe('workspaces', () => {
   const create =
     'mutation ($name: String!, $email: String!) { createWorkspace(input: { name: $name, ownerEmail: $email }) { id revision owner { id email name } } }';
 
-  test('belong to a person, who is the same in whatever case the address is written', async () => {
+  test('belong to a person, in whatever case the address is written', async () => {
     const one = await backend.must(create, { name: 'of-ada', email: ' Ada@Example.com ' });
     const two = await backend.must(create, { name: 'of-ada-too', email: 'ada@example.com' });
     expect(one.createWorkspace).toMatchObject({ revision: 1, owner: { email: 'ada@example.com', name: 'ada' } });
     expect(two.createWorkspace.owner.id).toBe(one.createWorkspace.owner.id);
   });
 
-  test('have names of their own, and owners with an address', async () => {
+  test('have unique names, and owners with an address', async () => {
     const token = await backend.operatorToken();
     const ask = (name: string, email: string) => backend.ask({ query: create, variables: { name, email }, token });
     expect((await ask('taken', 'a@b')).code).toBe(null);
@@ -264,7 +264,7 @@ describe('roles', () => {
     expect((await stateOf(w)).activity[0]).toMatchObject({ action: 'remove', subjectName: 'Role' });
   });
 
-  test('a change that is one version behind is a conflict that says so', async () => {
+  test('a change that is one version behind is reported as a conflict', async () => {
     const w = await addWorkspace();
     const { createRole } = await backend.must(makeRole, { w, input: { name: 'R' } });
     await backend.must(patchRole, { w, id: createRole.id, input: { description: 'new' } });
@@ -309,7 +309,7 @@ describe('skills', () => {
     expect(updateSkill.reason.message).toContain('"files" is Disconnected');
   });
 
-  test('a name that is nearly right is answered with the right one', async () => {
+  test('a mistyped name is answered with the right one', async () => {
     const w = await addWorkspace();
     await backend.must(makeServer, { w, input: { name: 'files', launch: { command: 'node' } } });
     const answer = await backend.ask({
@@ -318,7 +318,7 @@ describe('skills', () => {
       token: await backend.operatorToken(),
     });
     expect(answer.errors[0]).toMatchObject({
-      message: 'There is no MCP server "fiels" in this workspace.',
+      message: 'This workspace has no MCP server "fiels".',
       extensions: { code: 'not_found', hint: 'Did you mean "files"?' },
     });
   });

@@ -28,7 +28,7 @@ async function startWith(rule: string) {
 }
 
 describe('MCP_SERVER_COMMANDS', () => {
-  test('is told of a launch before it is tried', async () => {
+  test('can be checked before it is tried', async () => {
     const backend = await startWith('npx');
     const query = `query ($w: ID!) { workspace(id: $w) {
       allowed: launchRefusal(launch: { command: "npx" }) url: launchRefusal(launch: { url: "http://localhost:1/mcp" })
@@ -43,7 +43,7 @@ describe('MCP_SERVER_COMMANDS', () => {
     await backend.stop();
   });
 
-  test('none: nobody runs a command, whoever asks', async () => {
+  test('none: MCP servers run no command, whoever asks', async () => {
     const backend = await startWith('none');
     for (const token of [undefined, backend.admin]) {
       const answer = await backend.create({ command: 'node' }, token);

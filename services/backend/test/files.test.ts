@@ -62,7 +62,7 @@ async function offer(bytes: Uint8Array | string, { place = home, token = operato
   });
 }
 
-/** The address as it is reached here: the public one is of no port that anybody listens on. */
+/** The address for this test: no server listens on the public port. */
 function here(url: string): string {
   const { pathname, search } = new URL(url);
   return backend.url + pathname + search;
@@ -103,7 +103,7 @@ async function addressOf(place: Place, path: string, token = operator): Promise<
 const codeOf = async (response: Response) => ((await response.json()) as { error: { code: string } }).error.code;
 
 describe('a file of a skill', () => {
-  test('is put, listed, downloaded, replaced and removed; each is a change of the workspace that is told', async () => {
+  test('is put, listed, downloaded, replaced and removed; each is an announced change of the workspace', async () => {
     const place = await newPlace('Life');
     const revision = async () => {
       const graph = await backend.withGraph((open) => open.find('workspace', place.workspace, null));
@@ -139,7 +139,7 @@ describe('a file of a skill', () => {
     ]);
   });
 
-  test('that is put again as it is changes nothing', async () => {
+  test('that is put again unchanged changes nothing', async () => {
     const place = await newPlace('Twice');
     await add('same', { place });
     const [, before] = [await add('same', { place }), await filesOf(place)];
@@ -151,7 +151,7 @@ describe('a file of a skill', () => {
     expect(workspace.activity.nodes).toHaveLength(3);
   });
 
-  test('goes with its skill', async () => {
+  test('is removed with its skill', async () => {
     const place = await newPlace('Gone');
     await add('bytes', { place });
     const url = await addressOf(place, 'notes.md');
@@ -163,7 +163,7 @@ describe('a file of a skill', () => {
     expect(left).toBe(0);
   });
 
-  test('of many bytes comes back whole, and in any part that is asked for', async () => {
+  test('of many bytes is returned complete, and in any requested range', async () => {
     const bytes = randomBytes(3_000_001);
     await add(bytes, { path: 'large.bin' });
     const url = await addressOf(home, 'large.bin');
@@ -196,7 +196,7 @@ describe('a file of a skill', () => {
     expect(other.status).toBe(200);
   });
 
-  test('of no bytes is one too', async () => {
+  test('of no bytes is a file too', async () => {
     await add('', { path: 'empty' });
     const got = await fetch(await addressOf(home, 'empty'));
     expect([got.status, await got.text()]).toEqual([200, '']);
@@ -235,7 +235,7 @@ describe('a file of a skill', () => {
     expect((await offer('x', { path })).code).toBe('invalid_input');
   });
 
-  test('is called the same however its letters are composed', async () => {
+  test('has the same name in every Unicode composition', async () => {
     const place = await newPlace('Letters');
     await add('1', { place, path: 'e\u0301.md' });
     await add('2', { place, path: '\u00e9.md' });
@@ -248,7 +248,7 @@ describe('an upload', () => {
     ['of other bytes', 'abd', 400, 'invalid_input'],
     ['of too few', 'ab', 400, 'invalid_input'],
     ['of too many', 'abcd', 413, 'too_large'],
-  ])('%s is refused and leaves nothing, also where somebody else has the right ones', async (_, sent, status, code) => {
+  ])('%s is refused and leaves nothing, even when another skill has the right bytes', async (_, sent, status, code) => {
     const place = await newPlace(`Wrong ${sent}`);
     await add('abc', { path: 'abc' });
     for (const headers of [{}, { 'transfer-encoding': 'chunked' }]) {
@@ -262,9 +262,9 @@ describe('an upload', () => {
   test.each([
     ['larger than a file may be', { sizeBytes: 10 * 1024 * 1024 + 1 }, 'too_large'],
     ['of less than nothing', { sizeBytes: -1 }, 'invalid_input'],
-    ['of no digest', { digest: 'abc' }, 'invalid_input'],
+    ['of an invalid digest', { digest: 'abc' }, 'invalid_input'],
     ['of a digest in capitals', { digest: 'A'.repeat(64) }, 'invalid_input'],
-    ['of a digest that leads elsewhere', { digest: `../${'a'.repeat(61)}` }, 'invalid_input'],
+    ['of a digest with a path in it', { digest: `../${'a'.repeat(61)}` }, 'invalid_input'],
   ])('%s is not offered', async (_, wanted, code) => {
     expect((await offer('x', wanted)).code).toBe(code);
   });
@@ -282,11 +282,11 @@ describe('an upload', () => {
       }),
     );
     expect((await offer('x', { place })).code).toBe('too_large');
-    // In the place of another there is room.
+    // A replacement needs no further place.
     await add('y', { place, path: '7' });
   });
 
-  test('of more bytes than a skill may have is refused, also where two were offered before', async () => {
+  test('of more bytes than a skill may have is refused, even when two were offered before', async () => {
     const place = await newPlace('Heavy');
     const half = randomBytes(8 * 1024 * 1024);
     const [one, two, three] = [half, Buffer.from(half).fill(1, 0, 1), Buffer.from('x')];
@@ -315,7 +315,7 @@ describe('an address', () => {
   const withTicket = (url: string, ticket: string) => `${url.split('?')[0]}?${new URLSearchParams({ ticket })}`;
   const ticketOf = (url: string) => new URL(url).searchParams.get('ticket') ?? '';
 
-  test('that somebody made up or changed is refused, whichever part of it', async () => {
+  test('that is forged or changed is refused, in any of its parts', async () => {
     await add('mine', { path: 'mine' });
     const url = await addressOf(home, 'mine');
     const [claims = '', id = '', signature = ''] = ticketOf(url).split('.');
@@ -339,7 +339,7 @@ describe('an address', () => {
     expect((await fetch(url)).status).toBe(200);
   });
 
-  test('for the one is not for the other', async () => {
+  test('for one operation is not valid for the other', async () => {
     await add('one', { path: 'one' });
     expect((await put(await addressOf(home, 'one'), 'one')).status).toBe(403);
     expect((await fetch(await urlFor('one', { path: 'one' }))).status).toBe(403);
@@ -359,14 +359,14 @@ describe('an address', () => {
     expect((await fetch(download)).status).toBe(200);
   });
 
-  test('is of a workspace: who knows a digest has no right to the bytes', async () => {
+  test('belongs to a workspace: knowing a digest is not a right to the bytes', async () => {
     const other = await newPlace('Other');
     const stranger = await backend.addMember(other.workspace, 'owner');
     await add('private', { path: 'private' });
     const asked = { place: home, token: stranger.token };
     expect((await offer('private', asked)).code).toBe('not_found');
     expect((await offer('private', { ...asked, place: { ...other, skill: home.skill } })).code).toBe('not_found');
-    // An upload that is offered for the digest is none until the bytes are there.
+    // An offered upload for the digest does not count until the bytes arrive.
     const url = await urlFor('private', { place: other, token: stranger.token });
     expect((await put(url, 'privat0')).status).toBe(400);
     expect(await filesOf(other, stranger.token)).toEqual([]);
@@ -391,7 +391,7 @@ describe('an address', () => {
     expect(code).toBe(may ? null : 'forbidden');
   });
 
-  test('is worth nothing any more once whoever has it is suspended, or the workspace', async () => {
+  test('is invalid once its holder is suspended, or the workspace', async () => {
     const place = await newPlace('Suspended');
     const member = await backend.addMember(place.workspace, 'editor');
     await add('bytes', { place, path: 'kept' });
@@ -420,7 +420,7 @@ describe('an address', () => {
     expect((await put(upload, 'new')).status).toBe(200);
   });
 
-  test('of a skill that is gone leads nowhere', async () => {
+  test('of a removed skill is not found', async () => {
     const place = await newPlace('Short');
     const upload = await urlFor('x', { place });
     await backend.must('mutation ($w: ID!, $s: ID!) { removeSkill(workspace: $w, id: $s) }', {
@@ -429,7 +429,7 @@ describe('an address', () => {
     expect((await put(upload, 'x')).status).toBe(404);
   });
 
-  test('is written to no log', async () => {
+  test('is not logged', async () => {
     await add('logged', { path: 'logged' });
     const url = await addressOf(home, 'logged');
     await fetch(url);
@@ -439,7 +439,7 @@ describe('an address', () => {
   });
 });
 
-describe('what remote-mcp asks for', () => {
+describe('a request of remote-mcp', () => {
   let systemKey: string;
   let file: string;
   beforeAll(async () => {
@@ -460,13 +460,13 @@ describe('what remote-mcp asks for', () => {
     headers: Record<string, string> = { authorization: `Bearer ${systemKey}` },
   ) => fetch(`${backend.url}/internal/files/${workspace}/${id}`, { headers });
 
-  test('is a file of the workspace, and parts of it', async () => {
+  test('returns a file of the workspace, and ranges of it', async () => {
     expect(await (await ask(home.workspace, file)).text()).toBe('for agents');
     const part = await ask(home.workspace, file, { authorization: `Bearer ${systemKey}`, range: 'bytes=4-' });
     expect([part.status, await part.text()]).toEqual([206, 'agents']);
   });
 
-  test('is never one of another workspace, nor anything else', async () => {
+  test('never returns a file of another workspace, nor anything else', async () => {
     const other = await newPlace('Elsewhere');
     for (const [workspace, id] of [
       [other.workspace, file],
@@ -494,7 +494,7 @@ describe('what remote-mcp asks for', () => {
   });
 });
 
-/** As fetch would not send it: chunked, or of another length than was said. */
+/** Requests that fetch cannot send: chunked, or with another length than announced. */
 function putRaw(
   url: string,
   body: string,

@@ -5,7 +5,7 @@ import { readCatalogue } from '../catalogue/read-catalogue.ts';
 import type { Graph } from '../graph/graph.ts';
 import { startTestBackend, type TestBackend } from './start-test-backend.ts';
 
-// A workspace that holds what the limits of each of its parts allow, which together is a lot.
+// A workspace at the limits of all its parts.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const skillsCount = 1200;
@@ -65,7 +65,7 @@ test('a page of skills comes with all their tools', async () => {
   expect(counts).toEqual([...Array(fullSkills).fill(toolsOfSkillMax), ...Array(100 - fullSkills).fill(0)]);
 });
 
-test('skills of many roles are looked at, however many these are together', async () => {
+test('skills of many roles are read, however many these are together', async () => {
   const { errors, data } = await ask(`roles(first: 100) { nodes { skills(first: ${skillsShown}) { id available } } }`);
   expect(errors).toEqual([]);
   const seen = data.workspace.roles.nodes.flatMap(({ skills }: { skills: { id: string }[] }) => skills);
@@ -73,7 +73,7 @@ test('skills of many roles are looked at, however many these are together', asyn
   expect(new Set(seen.map(({ id }: { id: string }) => id)).size).toBe(skillsCount);
 });
 
-test('its catalogue is whole', async () => {
+test('its catalogue is complete', async () => {
   const kinds = await backend.withGraph(async (graph) => {
     const node = await graph.find('workspace', workspace, null);
     if (node === null) throw new Error('no workspace');

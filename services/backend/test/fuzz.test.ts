@@ -21,10 +21,10 @@ import { stateOf } from '../servers/status.ts';
 import { addWorkspace, openTestBackend, type TestBackend } from './open-test-backend.ts';
 import { connectPlatformRuntime, connectRuntime, type TestRuntime, toolNamed } from './test-runtime.ts';
 
-/** Bodies that are almost right: each is taken or refused as invalid. A failure prints the seed that repeats it. */
+/** Bodies that are almost right: each is accepted or refused as invalid. A failure prints the seed that repeats it. */
 const fuzz = new Fuzz();
 const roundsOfParsers = 3000;
-/** A process may ask so often at once, and not much oftener (kit/bus/senders.ts). */
+/** A process may send this many at once, and not many more (kit/bus/senders.ts). */
 const roundsOfReports = 40;
 
 let backend: TestBackend;
@@ -95,7 +95,7 @@ const bodies: readonly (readonly [string, z.ZodType, unknown])[] = [
   ],
 ];
 
-test.each(bodies)('a body of %s is taken or refused as invalid', (_name, schema, good) => {
+test.each(bodies)('a body of %s is accepted or refused as invalid', (_name, schema, good) => {
   const text = Buffer.from(JSON.stringify(good));
   expect(parseBody(schema, text, payloadMaxBytes)).toBeTruthy();
   for (let round = 0; round < roundsOfParsers; round++) {
@@ -111,7 +111,7 @@ test('a report is read or refused as invalid', () => {
   }
 });
 
-test('beside reports that are almost right, a good one counts', async () => {
+test('a good report counts beside reports that are almost right', async () => {
   for (let round = 0; round < roundsOfReports; round++) {
     const body = reportBody(fuzz.index(4) === 0 ? victim : own);
     const subject = subjects.report(hostile.runtime, hostile.process);

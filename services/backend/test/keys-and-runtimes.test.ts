@@ -7,7 +7,7 @@ import { type Bus, payloadMaxBytes } from '../../kit/bus/bus.ts';
 import { parseBody, toBody } from '../bus/wire.ts';
 import { startTestBackend, type TestBackend } from './start-test-backend.ts';
 
-/** The machine may be busy with others. */
+/** The machine may be busy with other work. */
 const patiently = { timeout: 10_000 };
 
 let backend: TestBackend;
@@ -45,7 +45,7 @@ const list = `query ($w: ID!) {
 }`;
 
 describe('keys', () => {
-  test('are made, found by what they are for, used and revoked', async () => {
+  test('are created, found by their purpose, used and revoked', async () => {
     const w = await newWorkspace();
     const { createRole } = await backend.must(
       'mutation ($w: ID!) { createRole(workspace: $w, input: { name: "Support" }) { id } }',
@@ -91,7 +91,7 @@ describe('keys', () => {
     await expect.poll(state, patiently).toBe('expired');
   });
 
-  test('are not listed for those who may not make them', async () => {
+  test('are not listed for members who may not create them', async () => {
     const w = await newWorkspace();
     const { token } = await backend.addMember(w as ReturnType<typeof newId<'workspace'>>, 'editor');
     expect(await backend.ask({ query: list, variables: { w }, token })).toMatchObject({ code: 'forbidden' });
@@ -121,7 +121,7 @@ describe('runtimes', () => {
     expect(backend.logged.join('')).not.toContain(secret);
   });
 
-  test("of the platform are available while they are heard, and operators' alone to see", async () => {
+  test('of the platform are available while they are heard, and visible to operators alone', async () => {
     const query = '{ platformRuntimes { nodes { name platform available lastHeartbeatAt } } }';
     const credentials = {
       kind: 'system',
@@ -147,7 +147,7 @@ describe('runtimes', () => {
   });
 });
 
-test('usage is told by name, by id where the name is gone, and between two times', async () => {
+test('usage is listed by name, by id when the name is gone, and between two times', async () => {
   const w = await newWorkspace();
   const { createKey } = await backend.must(create, { w, input: { name: 'laptop' } });
   const { createMcpServer } = await backend.must(

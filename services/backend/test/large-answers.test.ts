@@ -44,7 +44,7 @@ test('the text of an answer is refused before it is read', async () => {
   expect(peakBytes() - before).toBeLessThan(300 * 1024 * 1024);
 });
 
-test('what is read counts, even if the answer leaves it out', async () => {
+test('reads count, even if the answer leaves them out', async () => {
   const page = 'skills(first: 100) { nodes { name } }';
   expect((await ask(page)).errors).toEqual([]);
   const { errors } = await ask(fiftyTimes(page));
@@ -53,7 +53,7 @@ test('what is read counts, even if the answer leaves it out', async () => {
   ]);
 });
 
-test('a text that many nodes lead to counts each time', async () => {
+test('a text that several nodes lead to counts each time', async () => {
   const { errors } = await ask('roles(first: 100) { nodes { skills(first: 1) { instructions } } }');
   expect(errors).toMatchObject([{ message: 'The answer is larger than 8 MiB.', extensions: { hint: smallerPages } }]);
 });
@@ -94,7 +94,7 @@ test('an error in each node is part of the answer', async () => {
   expect(errors.length).toBeLessThan(101);
 });
 
-test('a change is made and told, whatever else its answer holds', async () => {
+test('a change is made and announced, whatever else its answer holds', async () => {
   const create = `mutation ($w: ID!, $skills: [ID!]) {
     createRole(workspace: $w, input: { name: "Told", skills: $skills }) { id skills { instructions } }
   }`;

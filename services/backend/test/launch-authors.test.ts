@@ -57,7 +57,7 @@ async function assignedTo(confinesMembers: boolean | undefined, name: string): P
   return assignments?.find((one) => one.name === name);
 }
 
-test('whoever sets a launch is its author', async () => {
+test('the caller that sets a launch is its author', async () => {
   expect((await add(operator)).setBy).toBe('operator');
   expect((await add(member)).setBy).toBe('member');
 });
@@ -70,7 +70,7 @@ test.each([
   ['the working directory alone', { launch: { ...launch, cwd: '/root' } }],
   ['a command to an address', { launch: { url: 'http://localhost:1/mcp' } }],
   ['the runtime that it runs on', { runtime: 'office' }],
-])('a member who changes %s of an operator’s launch makes all of it a member’s', async (_name, input) => {
+])('a member who changes %s of an operator’s launch becomes the author of all of it', async (_name, input) => {
   const { id } = await add(operator);
   expect(await change(member, id, input)).toBe('member');
 });
@@ -93,11 +93,11 @@ test('an operator takes a launch over by giving all of it, and by nothing less',
   const after = await assignedTo(true, name);
   expect(before).toMatchObject({ setBy: 'member' });
   expect(after).toMatchObject({ setBy: 'operator' });
-  // Another version, so that it is started anew.
+  // Another version, so that it restarts.
   expect(after?.configVersion).toBe((before?.configVersion ?? 0) + 1);
 });
 
-test('activity says who set it', async () => {
+test('activity names the author', async () => {
   const { id } = await add(operator);
   await change(member, id, { launch: { ...launch, command: 'sh' } });
   const { workspace } = await backend.must(
@@ -134,7 +134,7 @@ test('a runtime that cannot confine members gets no command or URL of theirs, an
   expect(await assignedTo(true, url.name)).toMatchObject({ launch: { kind: 'http' }, setBy: 'member' });
 });
 
-test('two processes of one runtime, of which one is older, are each told what they may run', async () => {
+test('two processes of one runtime, one of them older, each get what they may run', async () => {
   const { name } = await add(member);
   const { etag } = await cloud.shakeHands(undefined, undefined, { confinesMembers: true });
   const older = await cloud.shakeHands(etag, undefined, {});
@@ -143,7 +143,7 @@ test('two processes of one runtime, of which one is older, are each told what th
   expect(same.assignments).toBeNull();
 });
 
-test('a launch that was kept without an author counts as the operator’s', () => {
+test('a launch stored without an author counts as the operator’s', () => {
   const secrets = openSecrets({ present: new Secret('ab'.repeat(32)), previous: undefined });
   const id = newId('mcpServer');
   const kept = { kind: 'child', command: 'npx', args: [], cwd: null, env: {} };

@@ -5,7 +5,7 @@ import { frontLooksEveryMs } from '../../contracts/drain.ts';
 import { graphqlPath } from '../../contracts/token.ts';
 import { startTestBackend } from './start-test-backend.ts';
 
-/** As a front asks: over connections that are kept. */
+/** Asks over kept-alive connections, as a proxy does. */
 function ask(agent: Agent, url: string, token?: string): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
@@ -22,7 +22,7 @@ function ask(agent: Agent, url: string, token?: string): Promise<{ status: numbe
   });
 }
 
-test('a backend that is stopped says so first, and whoever follows that loses no request', {
+test('a stopping backend announces it first, and a proxy that follows it loses no request', {
   timeout: 60_000,
 }, async () => {
   const backend = await startTestBackend();

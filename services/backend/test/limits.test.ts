@@ -14,13 +14,13 @@ afterAll(() => backend.stop());
 const ask = (query: string, variables?: object) => backend.ask({ query, variables: { ...variables }, token });
 const inWorkspace = (fields: string) => `{ workspace(name: "W") { ${fields} } }`;
 
-test('tools that read the schema can', async () => {
+test('tools can read the schema', async () => {
   const answer = await ask(getIntrospectionQuery({ inputValueDeprecation: true, oneOf: true }));
   expect(answer.errors).toEqual([]);
   expect(answer.data.__schema.types.length).toBeGreaterThan(30);
 });
 
-test('an operation that asks for too much is refused before anything is read', async () => {
+test('an operation beyond a limit is refused before anything is read', async () => {
   const answer = await ask(inWorkspace('skills { nodes { tools { mcpServer { tools { nodes { id } } } } } }'));
   expect(answer.errors).toMatchObject([
     {
@@ -31,7 +31,7 @@ test('an operation that asks for too much is refused before anything is read', a
   expect(answer.data).toBe(null);
 });
 
-test('a document without end is not read to its end', async () => {
+test('an endless document is not read to its end', async () => {
   const answer = await ask(`{ ${'viewer { id } '.repeat(1000)} }`);
   expect(answer.errors[0]).toMatchObject({ extensions: { code: 'invalid_input' } });
   expect(answer.errors[0]?.message).toMatch(/2000 tokens/);
@@ -45,7 +45,7 @@ describe('pages', () => {
     }
   });
 
-  test('of 100 are fine, and lists without pages hold 1000', async () => {
+  test('of 100 are accepted, and lists without pages hold 1000', async () => {
     const pages = await ask(inWorkspace('roles(first: 100) { nodes { skills(first: 1000) { id } } }'));
     expect(pages.errors).toEqual([]);
     await backend.must('mutation ($w: ID!) { createRole(workspace: $w, input: { name: "R" }) { id } }', {
@@ -55,7 +55,7 @@ describe('pages', () => {
     expect(list.code).toBe('invalid_input');
   });
 
-  test('lead through everything exactly once', async () => {
+  test('list everything exactly once', async () => {
     const { id: w } = (await ask(inWorkspace('id'))).data.workspace;
     const names = Array.from({ length: 23 }, (_, i) => `page-${String(i).padStart(2, '0')}`);
     for (const name of names) {
@@ -79,7 +79,7 @@ describe('pages', () => {
     expect(seen).toEqual(names);
   });
 
-  test.each(['', 'nonsense', 'x'.repeat(5000)])('after "%.20s" there is none', async (after) => {
+  test.each(['', 'nonsense', 'x'.repeat(5000)])('after "%.20s" is refused', async (after) => {
     const answer = await ask(
       'query ($after: String) { workspace(name: "W") { skills(after: $after) { nodes { name } } } }',
       { after },
@@ -87,7 +87,7 @@ describe('pages', () => {
     expect(answer.code).toBe('invalid_input');
   });
 
-  test('a search may not be endless', async () => {
+  test('a search has a length limit', async () => {
     const query = 'query ($s: String) { workspace(name: "W") { skills(search: $s) { nodes { name } } } }';
     expect((await ask(query, { s: 'x'.repeat(257) })).code).toBe('invalid_input');
     expect((await ask(query, { s: '   ' })).errors).toEqual([]);

@@ -14,7 +14,7 @@ import { Processes } from '../runtimes/processes.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import { createWorkspace } from '../workspaces/create-workspace.ts';
 
-/** A backend with all it is made of, real and open, and none of its listeners: each test starts what it is about. */
+/** A backend with all its dependencies, real and open, and none of its listeners: each test starts those it needs. */
 export interface TestBackend extends Backend {
   readonly hub: Hub;
   /** Every line logged, one JSON object each. */
@@ -44,7 +44,7 @@ export async function openTestBackend(env: Readonly<Record<string, string>> = {}
   return { ...backend, hub, logged, close: () => open.disposeAsync() };
 }
 
-/** Another backend of the same platform: it shares the graph and the bus with that one, and nothing else. */
+/** Another backend of the same platform: it shares only the graph and the bus with the first. */
 export async function openAnotherBackend(first: TestBackend): Promise<TestBackend> {
   const process = newProcessId();
   const bus = await first.hub.connect({ kind: 'backend' }, process);
@@ -64,7 +64,7 @@ async function writeSigningKeys(folder: string) {
   return paths;
 }
 
-/** A workspace and who owns it. */
+/** A workspace and its owner. */
 export async function addWorkspace(
   backend: Backend,
   name: string,
@@ -76,7 +76,7 @@ export async function addWorkspace(
   return { id, owner: { kind: 'user', user: user.id } };
 }
 
-/** A member of a workspace, in a role of members. */
+/** A member of a workspace, with a member role. */
 export async function addMember(backend: Backend, workspace: WorkspaceId, role: string) {
   const user = newId('user');
   await backend.graph.write(async (transaction) => {

@@ -58,7 +58,7 @@ async function addHome(name: string): Promise<Home> {
 
 interface Row {
   readonly right: Right;
-  /** With a node of its own to act on, made by an operator, so that every role meets the same state. */
+  /** Each row acts on a node of its own, made by an operator, so that every role meets the same state. */
   readonly ask: (at: Home, token: string | undefined) => Promise<Answer>;
 }
 
@@ -306,13 +306,13 @@ describe.each(Object.entries(rows))('%s', (_name, row) => {
     expect(JSON.stringify(answer.errors)).not.toMatch(/Home|same/);
   });
 
-  test('without a token, or with one that expired, nothing happens', async () => {
+  test('without a token, or with an expired one, nothing happens', async () => {
     expect((await row.ask(home, undefined)).status).toBe(401);
     expect((await row.ask(home, await backend.operatorToken({ exp: 1 }))).status).toBe(401);
   });
 });
 
-describe('ids of another workspace are as unknown as ids of nothing', () => {
+describe('ids of another workspace are as unknown as invalid ids', () => {
   const refusals: readonly (readonly [string, (at: Home) => string])[] = [
     ['mutation ($w: ID!, $id: ID!) { updateRole(workspace: $w, id: $id, input: {}) { id } }', ({ role }) => role],
     ['mutation ($w: ID!, $id: ID!) { removeRole(workspace: $w, id: $id) }', ({ role }) => role],
@@ -358,7 +358,7 @@ describe('reading', () => {
   const byId = 'query ($id: ID) { workspace(id: $id) { id } }';
   const byName = 'query ($name: String) { workspace(name: $name) { id } }';
 
-  test('a workspace one is no member of is not there', async () => {
+  test('a workspace does not exist for a non-member', async () => {
     const token = tokens.get('viewer');
     expect((await ask(byId, { id: away.workspace }, token)).data).toEqual({ workspace: null });
     expect((await ask(byName, { name: 'Away' }, token)).data).toEqual({ workspace: null });
@@ -388,7 +388,7 @@ describe('reading', () => {
     expect(hidden.data.workspaces.nodes).toEqual([]);
   });
 
-  test('how an MCP server is started, and what it prints, is for owner, admin and operator', async () => {
+  test('the launch of an MCP server, and its output, are for owner, admin and operator', async () => {
     const { data } = await backend.ask({
       query: `mutation ($w: ID!, $input: McpServerInput!) { createMcpServer(workspace: $w, input: $input) { id } }`,
       variables: {
@@ -427,7 +427,7 @@ describe('reading', () => {
     }
   });
 
-  test.each(['launchFingerprint', 'launchRefusal'])('what would become of a launch (%s), too', async (field) => {
+  test.each(['launchFingerprint', 'launchRefusal'])('the check of a launch (%s), too', async (field) => {
     const query = `query ($w: ID!) { workspace(id: $w) { ${field}(launch: { command: "x" }) } }`;
     for (const who of everyone) {
       const answer = await ask(query, { w: home.workspace }, tokens.get(who));
@@ -443,7 +443,7 @@ describe('reading', () => {
 });
 
 describe('suspended', () => {
-  test('a workspace is closed to its members, not to operators', async () => {
+  test('a suspended workspace is closed to its members, not to operators', async () => {
     const place = await addHome('Closed');
     const owner = await backend.addMember(place.workspace, 'owner');
     const suspend =
@@ -461,7 +461,7 @@ describe('suspended', () => {
     expect((await ask(read, { w: place.workspace }, owner.token)).code).toBe(null);
   });
 
-  test('a membership too', async () => {
+  test('a suspended membership too', async () => {
     const member = await backend.addMember(home.workspace, 'owner');
     await backend.withGraph((graph) =>
       graph.write(async (transaction) => {
@@ -476,7 +476,7 @@ describe('suspended', () => {
     expect((await ask('{ workspaces { nodes { id } } }', {}, member.token)).data.workspaces.nodes).toEqual([]);
   });
 
-  test('the token of a user who is gone is no token', async () => {
+  test('the token of a removed user is refused', async () => {
     const gone = await backend.userToken(newId('user'));
     expect((await ask('{ viewer { id } }', {}, gone)).status).toBe(401);
   });

@@ -3,7 +3,7 @@ import { buildSchema, lexicographicSortSchema, printSchema } from 'graphql';
 import { expect, test } from 'vitest';
 import { createSchema } from '../graphql/schema.ts';
 
-test('the schema that the code makes is the one that is written down', () => {
+test('the schema in the code equals the schema file', () => {
   const file = new URL('../../contracts/graphql/schema.graphql', import.meta.url);
   const written = lexicographicSortSchema(buildSchema(readFileSync(file, 'utf8')));
   const made = lexicographicSortSchema(createSchema());

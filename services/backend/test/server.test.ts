@@ -8,12 +8,12 @@ beforeAll(async () => {
 afterAll(() => backend.stop());
 
 describe('health', () => {
-  test('lives, whatever Authorization says', async () => {
+  test('is alive, whatever the Authorization header says', async () => {
     const response = await fetch(`${backend.url}/health`, { headers: { authorization: 'Bearer nonsense' } });
     expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }]);
   });
 
-  test('is ready, and says so check by check', async () => {
+  test('is ready, and reports each check', async () => {
     const response = await fetch(`${backend.url}/ready`);
     expect([response.status, await response.json()]).toEqual([
       200,
@@ -49,7 +49,7 @@ describe('tokens', () => {
     expect(answer).toMatchObject({ status: 200, data: { viewer: { kind: 'operator', id: 'operator', name: 'root' } } });
   });
 
-  test('none, a wrong one, an expired one: 401 with the way to do better', async () => {
+  test('none, a wrong one, an expired one: 401 with the way to authenticate', async () => {
     const expired = await backend.operatorToken({ exp: Math.floor(Date.now() / 1000) - 1 });
     for (const token of [undefined, 'nonsense', expired]) {
       const answer = await backend.ask({ query, token });
@@ -61,7 +61,7 @@ describe('tokens', () => {
     }
   });
 
-  test('a token without the word Bearer, or an API key, is none', async () => {
+  test('a token without the word Bearer, or an API key, is not a token', async () => {
     const token = await backend.operatorToken();
     for (const authorization of [token, `Basic ${token}`, `Bearer SVA_${'0'.repeat(49)}`]) {
       const answer = await backend.ask({ query, headers: { authorization } });
@@ -69,7 +69,7 @@ describe('tokens', () => {
     }
   });
 
-  test('introspection is for those who have shown who they are', async () => {
+  test('introspection requires authentication', async () => {
     const query = '{ __schema { queryType { name } } }';
     expect((await backend.ask({ query })).status).toBe(401);
     const known = await backend.ask({ query, token: await backend.operatorToken() });
@@ -78,7 +78,7 @@ describe('tokens', () => {
 });
 
 describe('requests', () => {
-  test('keep the id they came with, and get one otherwise', async () => {
+  test("keep the caller's id, and get one otherwise", async () => {
     const token = await backend.operatorToken();
     const given = await backend.ask({ query: '{ nothing }', token, headers: { 'x-request-id': 'request-12345' } });
     expect(given.headers.get('x-request-id')).toBe('request-12345');
@@ -95,7 +95,7 @@ describe('requests', () => {
     expect(fits.status).toBe(200);
   });
 
-  test('that are no GraphQL over JSON are refused, with a code', async () => {
+  test('that are not GraphQL over JSON are refused, with a code', async () => {
     const authorization = `Bearer ${await backend.operatorToken()}`;
     const post = async (type: string, body: string) => {
       const response = await fetch(`${backend.url}/graphql`, {
@@ -114,11 +114,11 @@ describe('requests', () => {
     expect(await post('application/json', '{"query":"{"}')).toEqual([400, 'invalid_input']);
   });
 
-  test('to nowhere say so', async () => {
+  test('to an unknown path say so', async () => {
     const response = await fetch(`${backend.url}/nowhere?x=1`);
     expect([response.status, await response.json()]).toEqual([
       404,
-      { error: { code: 'not_found', message: 'There is no GET "/nowhere" here.' } },
+      { error: { code: 'not_found', message: 'The backend has no GET "/nowhere".' } },
     ]);
     expect((await fetch(`${backend.url}/graphql`)).status).toBe(404);
   });
@@ -151,7 +151,7 @@ describe('origins', () => {
     }
   });
 
-  test('a request from elsewhere is refused, after its token', async () => {
+  test('a request from another origin is refused, after its token', async () => {
     const headers = { origin: 'https://evil.example.com' };
     const query = '{ viewer { id } }';
     const stranger = await backend.ask({ query, headers });

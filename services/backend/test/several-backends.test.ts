@@ -21,7 +21,7 @@ import { createWorkspace } from '../workspaces/create-workspace.ts';
 import { addWorkspace, openAnotherBackend, openTestBackend, operator, type TestBackend } from './open-test-backend.ts';
 import { connectPlatformRuntime, type TestRuntime } from './test-runtime.ts';
 
-/** The machine may be busy with others. */
+/** The machine may be busy with other work. */
 const patiently = { timeout: 10_000 };
 
 let first: TestBackend;
@@ -30,7 +30,7 @@ let parts: Subscription[];
 let workspace: WorkspaceId;
 let owner: TokenPrincipal;
 
-/** All that a backend does on the bus. */
+/** Starts all listeners of a backend on the bus. */
 async function start(backend: TestBackend): Promise<void> {
   const lastUsed = openLastUsed(backend, 60_000);
   parts.push(answerKeyChecks(backend, lastUsed), await startRuntimes(backend), lastUsed);
@@ -52,7 +52,7 @@ afterEach(async () => {
 
 const both = () => [first, second];
 
-/** What a process is commanded, in the order in which it hears it. */
+/** Commands to a process, in the order in which it receives them. */
 function commandsOf({ bus, runtime, process }: TestRuntime): string[] {
   const heard: string[] = [];
   bus.subscribe(subjects.command(runtime, process), ({ payload }) => {
@@ -86,11 +86,11 @@ describe('of an empty platform', () => {
     const register = { component: 'runtime', key, runtimeNames: ['cloud'] };
     await Promise.all(both().map((backend) => registerSystemKey(backend, operator, register)));
     const count = (type: 'user' | 'systemKey') => first.graph.count({ type, anchor: null, limit: 10 });
-    // Beside the workspace of every test and its owner.
+    // Besides the workspace of every test and its owner.
     expect([await count('user'), await count('systemKey')]).toEqual([2, 1]);
   });
 
-  test('several write down one fingerprint of the key that encrypts', async () => {
+  test('several write one fingerprint of the encryption key', async () => {
     await Promise.all(both().map(({ graph, secrets }) => checkEncryptionKey(graph, secrets)));
     const setting = await first.graph.findBy('setting', { name: encryptionKeysSetting }, null);
     expect(setting?.value).toBe(first.secrets.fingerprints[0]);
@@ -98,7 +98,7 @@ describe('of an empty platform', () => {
 });
 
 describe('keys', () => {
-  test('that one issued and another revoked are no more for any of them', async () => {
+  test('that one issued and another revoked are invalid for all of them', async () => {
     const { secret, key } = await createKey(first, { principal: owner, workspace }, { name: 'agent' });
     const remoteMcp = await connectRemoteMcp();
     const checks = async () => {
@@ -110,7 +110,7 @@ describe('keys', () => {
     expect(await checks()).toEqual(new Set([false]));
   });
 
-  test('are checked by those that are left, whichever stops', async () => {
+  test('are checked by the remaining backends, whichever stops', async () => {
     const { secret } = await createKey(first, { principal: owner, workspace }, { name: 'agent' });
     const remoteMcp = await connectRemoteMcp();
     await parts[0]?.stop();
@@ -129,7 +129,7 @@ describe('a process of a runtime', () => {
     await expect.poll(available, patiently).toEqual([false, false]);
   });
 
-  test('is known to one that has just begun without a wait for its next heartbeat', async () => {
+  test('is known to a starting backend without waiting for the next heartbeat', async () => {
     const { id } = await createMcpServer(first, owner, workspace, { name: 'files', launch: { command: 'run' } });
     const cloud = await connectPlatformRuntime(first, 'cloud');
     cloud.bus.subscribe(subjects.command(cloud.runtime, cloud.process), () => cloud.beat(60_000));
@@ -141,7 +141,7 @@ describe('a process of a runtime', () => {
     await third.close();
   });
 
-  test('whose going all of them take back raises the status of its workspace once', async () => {
+  test('whose end all of them handle raises the status of its workspace once', async () => {
     const { id } = await createMcpServer(first, owner, workspace, { name: 'files', launch: { command: 'run' } });
     const cloud = await connectPlatformRuntime(first, 'cloud');
     cloud.beat(60_000);
@@ -155,7 +155,7 @@ describe('a process of a runtime', () => {
     expect(await revision()).toBe(before + 1);
   });
 
-  test('is told of a restart by one that has not heard of it yet', async () => {
+  test('receives a restart from a backend that has not heard of it yet', async () => {
     const { id } = await createMcpServer(first, owner, workspace, { name: 'files', launch: { command: 'run' } });
     const cloud = await connectPlatformRuntime(first, 'cloud');
     await cloud.report([{ mcpServer: id }]);
@@ -165,7 +165,7 @@ describe('a process of a runtime', () => {
     await expect.poll(() => heard, patiently).toContain('restart');
   });
 
-  test('is let go at once where one of them revokes its runtime, whichever let it in', async () => {
+  test('is disconnected at once when one of them revokes its runtime, whichever admitted it', async () => {
     const cloud = await connectPlatformRuntime(first, 'cloud');
     cloud.beat(60_000);
     await expect.poll(() => second.processes.isAvailable(cloud.runtime), patiently).toBe(true);

@@ -12,7 +12,7 @@ import { openGraph } from '../graph/open-graph.ts';
 import type { MemberRole } from '../members/access.ts';
 import { startBackend } from '../start.ts';
 
-/** A whole backend, started as the platform starts it, on a port of its own, over a new file. */
+/** A complete backend, started as the platform starts it, on its own port, over a new file. */
 export interface TestBackend {
   readonly url: string;
   readonly hub: Hub;
@@ -20,13 +20,13 @@ export interface TestBackend {
   readonly logged: readonly string[];
   operatorToken(claims?: JWTPayload): Promise<string>;
   userToken(user: UserId, claims?: JWTPayload): Promise<string>;
-  /** Asks over HTTP; without a token there is no Authorization header. */
+  /** Sends a request over HTTP; without a token there is no Authorization header. */
   ask(question: Question): Promise<Answer>;
-  /** Asks as an operator, and throws where the answer has errors. */
+  /** Sends a request as an operator, and throws when the answer has errors. */
   must(query: string, variables?: Variables): Promise<Answer['data']>;
-  /** What people cannot do by GraphQL yet: a member of a workspace, with a token of theirs. */
+  /** Adds a member to a workspace, with a token; GraphQL has no mutation for it yet. */
   addMember(workspace: WorkspaceId, role: MemberRole): Promise<Member>;
-  /** A second connection to the same file, for what only the graph can say. */
+  /** Opens a second connection to the same file, for data that only the graph has. */
   withGraph<Result>(work: (graph: Graph) => Promise<Result>): Promise<Result>;
   stop(): Promise<void>;
 }

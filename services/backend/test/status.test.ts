@@ -66,7 +66,7 @@ async function server(name: string) {
 }
 
 describe('an MCP server', () => {
-  test('that no process has spoken of is Disconnected, and says why', async () => {
+  test('that no process has reported is Disconnected, and says why', async () => {
     await addServer('files');
     expect(await server('files')).toMatchObject({
       status: 'Disconnected',
@@ -76,7 +76,7 @@ describe('an MCP server', () => {
     });
   });
 
-  test('that one has so is Connected, with its tools', async () => {
+  test('that one process has Connected is Connected, with its tools', async () => {
     const mcpServer = await addServer('files');
     await cloud.report([{ mcpServer, startedAt: 7, restarts: 1, tools: [toolNamed('read', 'reads')] }]);
     expect(await server('files')).toMatchObject({
@@ -89,7 +89,7 @@ describe('an MCP server', () => {
     });
   });
 
-  test('that fails tells its reason, its next try and the last it printed', async () => {
+  test('that fails has its reason, its next retry and its last output', async () => {
     const mcpServer = await addServer('files');
     const reason = { code: 'exited', message: 'It ended with code 1.', repair: 'Mend it.' };
     await cloud.report([
@@ -103,7 +103,7 @@ describe('an MCP server', () => {
     });
   });
 
-  test('that was changed or disabled is not what it was', async () => {
+  test('that was changed or disabled has a new state', async () => {
     const mcpServer = await addServer('files');
     await cloud.report([{ mcpServer }]);
     const update = (input: object) =>
@@ -161,7 +161,7 @@ describe("a skill's tools (specification, part 3, rule 1)", () => {
     });
   });
 
-  test('and a tool that is not offered is named, and leaves the others to be used', async () => {
+  test('and a tool that is not offered is named, and leaves the others usable', async () => {
     const files = await addServer('files');
     await addSkill({ mcpServer: 'files', tool: 'read' });
     await cloud.report([{ mcpServer: files, tools: [toolNamed('write')] }]);
@@ -199,7 +199,7 @@ describe('where an MCP server runs', () => {
     expect(await update('cloud')).toEqual([{ name: 'cloud' }]);
   });
 
-  test('is told with how the processes that run it keep it apart', async () => {
+  test('is reported with the confinement of its processes', async () => {
     const files = await addServer('files');
     const sandboxes = async () => {
       const { workspace } = await backend.must(
@@ -240,7 +240,7 @@ describe('where an MCP server runs', () => {
       token: await backend.operatorToken(),
     });
     expect(answer.errors[0]).toMatchObject({
-      message: 'There is no runtime "office" for this workspace.',
+      message: 'This workspace has no runtime "office".',
       extensions: { code: 'not_found', hint: 'There are: cloud.' },
     });
   });

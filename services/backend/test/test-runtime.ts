@@ -19,13 +19,13 @@ import { parseBody, toBody } from '../bus/wire.ts';
 import { registerSystemKey } from '../keys/system-keys.ts';
 import { operator, type TestBackend } from './open-test-backend.ts';
 
-/** What the backend sees of a runtime's process: its connection, and the messages it sends over it. */
+/** A runtime's process as the backend sees it: its connection and its messages. */
 export interface TestRuntime {
   readonly bus: Bus;
   readonly runtime: RuntimeId;
   readonly process: ProcessId;
   shakeHands(etag?: string, publicKey?: HandshakeRequest['publicKey'], said?: SaidOfItself): Promise<Handshake>;
-  /** Those of the MCP servers, of which it keeps homes, that are no more. */
+  /** Those of the MCP servers whose homes it keeps that no longer exist. */
   askRemoved(homes: readonly McpServerId[]): Promise<readonly McpServerId[]>;
   beat(intervalMs: number, sandbox?: string): void;
   report(said: readonly Said[], complete?: boolean): Promise<ReportReply>;
@@ -34,9 +34,9 @@ export interface TestRuntime {
 export interface Handshake {
   readonly etag: string;
   readonly mcpUrl: string;
-  /** Null where the etag was the present one. */
+  /** Null when the etag was current. */
   readonly assignments: readonly Assigned[] | null;
-  /** As it went over the bus. */
+  /** The text as sent over the bus. */
   readonly text: string;
 }
 

@@ -58,7 +58,7 @@ describe('loading', () => {
 });
 
 describe('refusals name the variable and the path', () => {
-  test('a file that is not there', async () => {
+  test('a missing file', async () => {
     const paths = { ...(await goodPaths()), privateKey: join(folder, 'nothing.pem') };
     await expect(loadSigningKeys(paths)).rejects.toThrow(/^JWT_PRIVATE_KEY_PATH: ".*nothing\.pem" does not exist/);
   });
@@ -69,7 +69,7 @@ describe('refusals name the variable and the path', () => {
     );
   });
 
-  test('text that is no key', async () => {
+  test('text that is not a key', async () => {
     const path = join(folder, 'text.pem');
     await writeFile(path, 'not a key');
     await expect(loadSigningKeys({ ...(await goodPaths()), privateKey: path })).rejects.toThrow(
@@ -80,7 +80,7 @@ describe('refusals name the variable and the path', () => {
   test('a key of another type', async () => {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const paths = { ...(await goodPaths()), privateKey: await pem('rsa.pem', privateKey) };
-    await expect(loadSigningKeys(paths)).rejects.toThrow(/^JWT_PRIVATE_KEY_PATH: .* must hold an Ed25519 key .*"rsa"/);
+    await expect(loadSigningKeys(paths)).rejects.toThrow(/^JWT_PRIVATE_KEY_PATH: .* must hold an Ed25519 key, .*"rsa"/);
   });
 
   test('the public key of another pair', async () => {

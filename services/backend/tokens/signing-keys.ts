@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { calculateJwkThumbprint, exportJWK, type JSONWebKeySet } from 'jose';
 import { SvcError } from '../../contracts/errors.ts';
 
-/** The Ed25519 keys of the installation's tokens: one that signs, and those that verify, the present one first. */
+/** The Ed25519 keys for the installation's tokens: one that signs, and those that verify, the current one first. */
 export interface SigningKeys {
   readonly privateKey: KeyObject;
   readonly verifying: readonly VerifyingKey[];
@@ -28,7 +28,7 @@ export async function loadSigningKeys(paths: SigningKeyPaths): Promise<SigningKe
   const publicKey = await loadPem('JWT_PUBLIC_KEY_PATH', paths.publicKey, createPublicKey);
   if (!createPublicKey(privateKey).equals(publicKey)) {
     throw wrongKey('JWT_PUBLIC_KEY_PATH', paths.publicKey, 'is not the public half of JWT_PRIVATE_KEY_PATH', {
-      hint: `Write it anew: openssl pkey -in ${paths.privateKey} -pubout -out ${paths.publicKey}`,
+      hint: `Create it again: openssl pkey -in ${paths.privateKey} -pubout -out ${paths.publicKey}`,
     });
   }
   const publicKeys = [publicKey];
@@ -52,9 +52,9 @@ async function publish(key: KeyObject) {
 async function loadPem(variable: string, path: string, parse: (pem: string) => KeyObject): Promise<KeyObject> {
   const pem = await readPem(variable, path);
   const wanted = parse === createPrivateKey ? 'private' : 'public';
-  // Node derives a public key from a private one without a word; a private key must not lie where public ones do.
+  // Node silently derives a public key from a private one; a private key must not be stored in a public place.
   if (wanted === 'public' && pem.includes('PRIVATE KEY')) {
-    throw wrongKey(variable, path, 'must hold a public key and holds a private one');
+    throw wrongKey(variable, path, 'must hold a public key, but holds a private one');
   }
   let key: KeyObject;
   try {
@@ -63,7 +63,7 @@ async function loadPem(variable: string, path: string, parse: (pem: string) => K
     throw wrongKey(variable, path, `does not hold a ${wanted} key in PEM form`, { cause });
   }
   if (key.asymmetricKeyType !== 'ed25519') {
-    throw wrongKey(variable, path, `must hold an Ed25519 key and holds one of type "${key.asymmetricKeyType}"`);
+    throw wrongKey(variable, path, `must hold an Ed25519 key, but holds one of type "${key.asymmetricKeyType}"`);
   }
   return key;
 }

@@ -42,7 +42,7 @@ describe('accepted', () => {
     expect(await verify(await sign(operatorClaims))).toEqual({ kind: 'operator', name: 'root' });
   });
 
-  test('a user who exists', async () => {
+  test('an existing user', async () => {
     expect(await verify(await sign({ ...operatorClaims, kind: 'session', sub: user }))).toEqual({ kind: 'user', user });
   });
 
@@ -53,7 +53,7 @@ describe('accepted', () => {
     });
   });
 
-  test('a token without key id, signed with the present key', async () => {
+  test('a token without key id, signed with the current key', async () => {
     expect(await verify(await sign(operatorClaims, present.privateKey, ''))).toEqual({
       kind: 'operator',
       name: 'root',
@@ -84,7 +84,7 @@ describe('refused', () => {
     });
   });
 
-  test('a key of somebody else, whatever key id it claims', async () => {
+  test('a key of another issuer, whatever key id it claims', async () => {
     await expect(verify(await sign(operatorClaims, stranger.privateKey))).rejects.toThrow(/signature is not ours/);
     await expect(verify(await sign(operatorClaims, stranger.privateKey, 'unknown'))).rejects.toThrow(/does not know/);
     await expect(verify(await sign(operatorClaims, stranger.privateKey, ''))).rejects.toThrow(/signature is not ours/);
@@ -100,7 +100,7 @@ describe('refused', () => {
     await expect(verify(token)).rejects.toThrow(/algorithm is not EdDSA/);
   });
 
-  test.each(['', 'a.b.c', 'SVA_x', 'x'.repeat(10_000)])('text that is no token', async (text) => {
+  test.each(['', 'a.b.c', 'SVA_x', 'x'.repeat(10_000)])('text that is not a token', async (text) => {
     await expect(verify(text)).rejects.toMatchObject({ code: 'unauthenticated' });
   });
 

@@ -7,18 +7,18 @@ import type { UserId } from '../../contracts/ids.ts';
 import { tokenAudience, tokenKindClaim, tokenKinds } from '../../contracts/token.ts';
 import type { VerifyingKey } from './signing-keys.ts';
 
-/** Who a token speaks for. */
+/** The owner of a token. */
 export type TokenPrincipal =
   | { readonly kind: 'operator'; readonly name: string }
   | { readonly kind: 'user'; readonly user: UserId };
 
-/** Throws `unauthenticated`, and nothing else, where a token is not good. */
+/** Throws `unauthenticated`, and nothing else, when a token is not valid. */
 export type VerifyToken = (token: string) => Promise<TokenPrincipal>;
 
 export interface TokenRules {
   readonly issuer: string;
   readonly verifying: readonly VerifyingKey[];
-  /** Asked at every use, because a user may go while a token of theirs lives. */
+  /** Checked at every use, because a user may be removed while a token of theirs is valid. */
   readonly userExists: (user: UserId) => Promise<boolean>;
   readonly now?: () => number;
 }
@@ -44,7 +44,7 @@ export function createTokenVerifier(rules: TokenRules): VerifyToken {
   };
 }
 
-/** Bounds what floods of different good tokens can take: about 1 MB. */
+/** Bounds the memory of floods of different valid tokens: about 1 MB. */
 const rememberedMax = 4096;
 const tokenLengthMax = 8192;
 
@@ -60,7 +60,7 @@ async function check(token: string, rules: TokenRules, now: number) {
   if (!parsed.success) throw refused(`its claim "${parsed.error.issues[0]?.path.join('.')}" is missing or wrong`);
   const { kind, sub } = parsed.data;
   const principal: TokenPrincipal = kind === 'operator' ? { kind: 'operator', name: sub } : { kind: 'user', user: sub };
-  // jwtVerify has made sure that `exp` is there.
+  // jwtVerify has checked that `exp` exists.
   return { principal, expiresAt: (payload.exp ?? 0) * 1000 };
 }
 

@@ -10,8 +10,8 @@ export interface ToolRef {
 }
 
 /**
- * The tools that somebody refers to, in the order given. A tool may be named before its MCP server has listed it: it is made without a
- * name, and given one when it is listed. Throws `not_found` where there is no such MCP server in the workspace.
+ * The referenced tools, in the given order. A tool may be referenced before its MCP server has listed it: it is created
+ * without a name, and gets one when it is listed. Throws `not_found` for an unknown MCP server.
  */
 export async function ensureTools(
   transaction: Transaction,
@@ -31,18 +31,16 @@ export async function ensureTools(
 async function getServer(transaction: Transaction, workspace: WorkspaceId, ref: ToolRef): Promise<Node<'mcpServer'>> {
   const server = await transaction.findBy('mcpServer', { name: ref.mcpServer }, workspace);
   if (server !== null) return server;
-  throw new SvcError(
-    'not_found',
-    `There is no MCP server "${ref.mcpServer}" in this workspace to take the tool "${ref.tool}" from.`,
-    { hint: 'List them: svc server list' },
-  );
+  throw new SvcError('not_found', `This workspace has no MCP server "${ref.mcpServer}" with a tool "${ref.tool}".`, {
+    hint: 'List them: svc server list',
+  });
 }
 
 async function ensureTool(transaction: Transaction, server: Node<'mcpServer'>, ref: ToolRef): Promise<ToolId> {
   if (ref.tool.length < 1 || ref.tool.length > toolNameLengthMax) {
     throw new SvcError(
       'invalid_input',
-      `A tool of the MCP server "${ref.mcpServer}" is named by ${ref.tool.length} characters: it must be 1 to ${toolNameLengthMax}.`,
+      `The name of a tool of the MCP server "${ref.mcpServer}" has ${ref.tool.length} characters: it must have 1 to ${toolNameLengthMax}.`,
     );
   }
   const values = { mcpServer: server.id, originalName: ref.tool };

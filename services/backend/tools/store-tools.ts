@@ -8,27 +8,27 @@ import { candidateNames } from './tool-names.ts';
 
 type Server = Pick<Node<'mcpServer'>, 'id' | 'name' | 'workspace'>;
 
-/** Tools that are stored at once: a slice is one transaction and must not keep others waiting for more than a few milliseconds. */
+/** Tools stored at once: a slice is one transaction and must not delay others for more than a few milliseconds. */
 export const toolSliceMax = 25;
-/** Bounds what one MCP server can do to its workspace's catalogue. */
+/** Limits the effect of one MCP server on its workspace's catalogue. */
 export const toolsPerServerMax = 5000;
 const definitionLengthMax = 262_144;
 
-/** What became of a slice of a list. */
+/** The result of storing a slice of a list. */
 export interface Stored {
   readonly leftOut: readonly LeftOut[];
   readonly hasChanged: boolean;
 }
 
-/** A tool that is not stored, and why: said beside the MCP server's status. */
+/** A tool that is not stored, and why: shown at the MCP server's status. */
 export interface LeftOut {
   readonly name: string;
   readonly why: string;
 }
 
 /**
- * Takes in a slice of the tools that an MCP server lists: a new one is given its name, once and for good; a definition is
- * written only where it differs. Nothing is written, and no transaction opened, where nothing differs.
+ * Stores a slice of the tools that an MCP server lists. A new tool gets a permanent name; a definition is written only
+ * when it differs. Without a difference there is no transaction.
  */
 export async function storeTools(graph: Graph, server: Server, tools: readonly ReportedTool[]): Promise<Stored> {
   const { leftOut, changed } = await compareTools(graph, server, tools);
@@ -40,7 +40,7 @@ export async function storeTools(graph: Graph, server: Server, tools: readonly R
   return { leftOut, hasChanged: changed.length > 0 };
 }
 
-/** What of a slice is another than what is stored, and what can't be stored. */
+/** The parts of a slice that differ from the stored ones, and those that cannot be stored. */
 export async function compareTools(
   graph: Graph,
   server: Server,
@@ -49,7 +49,7 @@ export async function compareTools(
   const leftOut: LeftOut[] = [];
   const changed: ReportedTool[] = [];
   for (const tool of tools) {
-    // What is stored was checked when it came.
+    // A stored tool was checked when it came.
     if (isStored(await findTool(graph, server, tool), tool)) continue;
     await giveWay();
     const why = whyRefused(tool);
@@ -59,7 +59,7 @@ export async function compareTools(
   return { leftOut, changed };
 }
 
-/** Whether more is listed than what is named. */
+/** Whether the stored list has tools that are not named. */
 export async function listsMore(graph: Graph, server: Server, named: ReadonlySet<string>): Promise<boolean> {
   for await (const tools of pagesOfTools(graph, server)) {
     if (tools.some((tool) => tool.listed && !named.has(tool.originalName))) return true;
@@ -68,8 +68,8 @@ export async function listsMore(graph: Graph, server: Server, named: ReadonlySet
 }
 
 /**
- * Takes what an MCP server no longer lists off its list, and returns whether there was anything. Names are kept, for the day it lists them
- * again.
+ * Marks tools that an MCP server no longer lists as unlisted, and returns whether there were any. Names are kept, for
+ * the day it lists them again.
  */
 export async function unlistTools(graph: Graph, server: Server, listed: ReadonlySet<string>): Promise<boolean> {
   let stored = 0;
@@ -88,7 +88,10 @@ export async function unlistTools(graph: Graph, server: Server, listed: Readonly
   return hasChanged;
 }
 
-/** An MCP server that lists other names every day must not fill the graph: beyond the bound, what is unlisted and in no skill goes. */
+/**
+ * An MCP server that lists other names every day must not fill the graph: beyond the limit, tools that are unlisted and
+ * in no skill are removed.
+ */
 async function forgetUnused(graph: Graph, server: Server): Promise<void> {
   for await (const tools of pagesOfTools(graph, server)) {
     const unlisted = tools.filter((tool) => !tool.listed).map(({ id }) => id);

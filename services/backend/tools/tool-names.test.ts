@@ -9,7 +9,7 @@ function names(mcpServerName: string, originalName: string, server = mcpServer):
   return [...candidateNames({ mcpServer: server, mcpServerName, originalName })];
 }
 
-test('the bare name comes first, then SERVER_TOOL, then one with a hash', () => {
+test('its own name comes first, then SERVER_TOOL, then one with a hash', () => {
   expect(names('files', 'read').slice(0, 2)).toEqual(['read', 'files_read']);
   expect(names('files', 'read')[2]).toMatch(/^files_read_[0-9a-f]{8}$/);
 });
@@ -28,7 +28,7 @@ test("remote-mcp's own names are never given", () => {
 });
 
 describe('a name that is too long', () => {
-  test('is cut, and ends in a hash of what was cut', () => {
+  test('is cut, and ends in a hash of the full name', () => {
     const long = 'x'.repeat(80);
     const [own, full] = names('files', long);
     expect(own).toMatch(/^x{55}_[0-9a-f]{8}$/);
@@ -36,7 +36,7 @@ describe('a name that is too long', () => {
     expect(names('files', `${long}y`)[0]).not.toBe(own);
   });
 
-  test('is left alone at exactly 64 characters', () => {
+  test('is unchanged at exactly 64 characters', () => {
     expect(names('files', 'x'.repeat(64))[0]).toBe('x'.repeat(64));
   });
 });

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { isConstantTool } from '../../contracts/constant-tools.ts';
 import type { McpServerId } from '../../contracts/ids.ts';
 
-/** What agents may call a tool: the strictest of what they accept. */
+/** Allowed tool names for agents: the strictest rule of all agents. */
 export const toolNamePattern = /^[a-zA-Z0-9_-]{1,64}$/;
 const lengthMax = 64;
 const hashLength = 8;
-/** More than one name with a hash is needed only where somebody named tools so on purpose. */
+/** More than one name with a hash is needed only against names chosen to collide. */
 const hashedMax = 100;
 
 export interface NamedTool {
@@ -15,7 +15,10 @@ export interface NamedTool {
   readonly originalName: string;
 }
 
-/** Names a tool may be given, the best first: its own, SERVER_TOOL, then with a hash that tells it from its like. The first free one is it. */
+/**
+ * Candidates for a tool's name, the best first: its own, SERVER_TOOL, then with a distinguishing hash. The first free
+ * one is taken.
+ */
 export function* candidateNames({ mcpServer, mcpServerName, originalName }: NamedTool): Generator<string, void> {
   const own = allowed(originalName);
   const full = `${allowed(mcpServerName)}_${own}`;

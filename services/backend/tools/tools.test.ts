@@ -22,7 +22,7 @@ async function newServer(name = 'files') {
   return { workspace, owner, server, ensure, find };
 }
 
-test('a tool may be referred to before it is listed, and is then the same one', async () => {
+test('a tool may be referenced before it is listed, and is then the same one', async () => {
   const { server, ensure, find } = await newServer();
   const [read, write, again] = await ensure([
     { mcpServer: 'files', tool: 'read' },
@@ -37,7 +37,7 @@ test('a tool may be referred to before it is listed, and is then the same one', 
   expect(await ensure([{ mcpServer: 'files', tool: 'read' }])).toEqual([read]);
 });
 
-test('a tool leads to its MCP server, however it was made', async () => {
+test('a tool leads to its MCP server, however it was created', async () => {
   const { workspace, server, ensure } = await newServer();
   await ensure([{ mcpServer: 'files', tool: 'read' }]);
   await storeTools(backend.graph, server, [toolNamed('read'), toolNamed('write')]);
@@ -54,14 +54,14 @@ test('a tool leads to its MCP server, however it was made', async () => {
 test.each([
   ['an MCP server of another workspace', { mcpServer: 'theirs', tool: 'read' }, 'not_found'],
   ['a tool without a name', { mcpServer: 'mine', tool: '' }, 'invalid_input'],
-  ['a tool whose name has no end', { mcpServer: 'mine', tool: 'x'.repeat(1001) }, 'invalid_input'],
-])('%s cannot be referred to', async (_name, ref, code) => {
+  ['a tool with too long a name', { mcpServer: 'mine', tool: 'x'.repeat(1001) }, 'invalid_input'],
+])('%s cannot be referenced', async (_name, ref, code) => {
   await newServer('theirs');
   const { ensure } = await newServer('mine');
   await expect(ensure([ref])).rejects.toMatchObject({ code });
 });
 
-test('a definition is written where it differs, and nothing where it does not', async () => {
+test('a definition is written only when it differs', async () => {
   const { server, ensure, find } = await newServer();
   const [id] = await ensure([{ mcpServer: 'files', tool: 'read' }]);
   await storeTools(backend.graph, server, [toolNamed('read')]);
@@ -72,7 +72,7 @@ test('a definition is written where it differs, and nothing where it does not', 
   expect(await find(id)).toMatchObject({ version: (before?.version ?? 0) + 1, name: 'read' });
 });
 
-test('where the same names are taken by others, the first free one is given', async () => {
+test('a taken name is skipped, and the first free one is given', async () => {
   const { workspace, owner, server } = await newServer('files');
   const docs = await createMcpServer(backend, owner, workspace, { name: 'docs', launch: { command: 'run' } });
   await storeTools(backend.graph, server, [toolNamed('read'), toolNamed('docs_read')]);
@@ -82,7 +82,7 @@ test('where the same names are taken by others, the first free one is given', as
   expect(nodes[0]?.name).toMatch(/^docs_read_[0-9a-f]{8}$/);
 });
 
-test('what is listed elsewhere is not taken off the list', async () => {
+test('tools listed by another MCP server stay listed', async () => {
   const { workspace, owner, server } = await newServer('files');
   const docs = await createMcpServer(backend, owner, workspace, { name: 'docs', launch: { command: 'run' } });
   await storeTools(backend.graph, server, [toolNamed('read')]);

@@ -12,7 +12,10 @@ import { latestUses, sumUsage, type UsageSum } from './sum-usage.ts';
 
 type Context = WithGraph & WithBus & WithLog;
 
-/** Adds up what remote-mcp says was called, and by which key. One backend at a time consumes; another takes over where it stops. */
+/**
+ * Sums the calls and key uses that remote-mcp reports. One backend at a time consumes; another takes over when it
+ * stops.
+ */
 export function consumeUsage(backend: Context, lastUsed: LastUsed): Subscription {
   return backend.bus.stream(streams.usage).consume('backend', async (payloads) => {
     for (const payload of payloads) {
@@ -22,7 +25,7 @@ export function consumeUsage(backend: Context, lastUsed: LastUsed): Subscription
   });
 }
 
-/** What cannot be read now never can: it is logged and passed over, so that it does not hold up what comes after it. */
+/** A payload that cannot be read never will be: it is logged and skipped, so that later ones are not blocked. */
 async function addUp(backend: Context, lastUsed: LastUsed, payload: Uint8Array): Promise<void> {
   const records = parse(backend, payload);
   const sums = sumUsage(records);
@@ -41,14 +44,15 @@ function parse(backend: Context, payload: Uint8Array) {
   }
 }
 
-/** Holds the digests of the payloads that were added up last. */
+/** Holds the digests of the payloads that were summed last. */
 const appliedSetting = 'usage_applied';
-/** Far more than the stream hands over before it hears that they are stored. */
+/** Far more than the stream delivers before it hears of their storage. */
 const appliedMax = 256;
 
 /**
- * The stream delivers at least once: after a crash, what was stored but not yet acknowledged comes again. Its digest, written in the same
- * transaction as its sums, tells. Two different payloads are never the same bytes: each record says when, by whom and how long.
+ * The stream delivers at least once: after a crash, a stored but unacknowledged payload comes again. Its digest,
+ * written in the same transaction as its sums, detects that. Different payloads always differ in their bytes, because
+ * each record has its time, key and duration.
  */
 async function addOnce(transaction: Transaction, sums: readonly UsageSum[], digest: string): Promise<void> {
   const setting = await transaction.findBy('setting', { name: appliedSetting }, null);

@@ -2,9 +2,9 @@ import { hourMs, type UsageRecord } from '../../contracts/bus/messages.ts';
 import type { KeyId, McpServerId, SkillId, ToolId, WorkspaceId } from '../../contracts/ids.ts';
 import type { KeyUse } from '../keys/last-used.ts';
 
-/** Calls of one hour by key, tool and skill: what one row of usage holds. */
+/** Calls of one hour by key, tool and skill: one row of usage. */
 export interface UsageSum {
-  /** Says which row of the workspace this is. */
+  /** The row's name in the workspace. */
   readonly slot: string;
   readonly workspace: WorkspaceId;
   readonly hour: number;
@@ -13,7 +13,7 @@ export interface UsageSum {
   readonly skill: SkillId | null;
   readonly mcpServer: McpServerId;
   readonly calls: number;
-  /** Calls that failed, and those whose tool said that it failed. */
+  /** Calls that failed, and those whose tool reported a failure. */
   readonly errors: number;
   readonly durationMs: number;
 }
@@ -36,7 +36,7 @@ export function sumUsage(records: readonly UsageRecord[]): readonly UsageSum[] {
   return [...sums.values()];
 }
 
-/** The latest use of each key, by calls or by anything else. */
+/** The latest use of each key, by calls or otherwise. */
 export function latestUses(records: readonly UsageRecord[]): readonly KeyUse[] {
   const latest = new Map<KeyId, KeyUse>();
   for (const { key, workspace, at } of records) {

@@ -12,7 +12,7 @@ import { createAuthorizer } from '../runtimes/authorize.ts';
 import { addWorkspace, openTestBackend, operator, type TestBackend } from '../test/open-test-backend.ts';
 import { consumeUsage } from './consume-usage.ts';
 
-/** The machine may be busy with others. */
+/** The machine may be busy with other work. */
 const patiently = { timeout: 10_000 };
 
 let backend: TestBackend;
@@ -68,7 +68,7 @@ async function rows() {
 const total = async () => (await rows()).reduce((sum, { calls }) => sum + calls, 0);
 const lastUse = async () => (await backend.graph.find('key', key, workspace))?.lastUsedAt;
 
-test('calls are added up by hour, key, tool and skill', async () => {
+test('calls are summed by hour, key, tool and skill', async () => {
   await send([
     call(hour, 10.4),
     call(hour + 1, 20.4, { outcome: 'tool_error' }),
@@ -110,18 +110,18 @@ test('uses of a key are written down, with a call or without', async () => {
   expect(await total()).toBe(1);
 });
 
-test('what is delivered twice counts once', async () => {
+test('a record that is delivered twice counts once', async () => {
   const payload = toBody([call(hour, 1), call(hour, 2)]);
   const stream = remoteMcp.stream(streams.usage);
   await stream.append(payload);
   await expect.poll(total, patiently).toBe(2);
-  // As after a crash between storing and acknowledging: the same record comes again, then one that is new.
+  // As after a crash between storing and acknowledging: the same record comes again, then a new one.
   await stream.append(payload);
   await send([call(hour + 1, 1)]);
   await expect.poll(total, patiently).toBe(3);
 });
 
-test('what was stored in part of a delivery is not lost and not repeated', async () => {
+test('a partly stored delivery is neither lost nor repeated', async () => {
   await consuming.stop();
   const payloads = [[call(hour, 1)], [call(hour, 2)], [call(hour, 3)]].map(toBody);
   const stream = remoteMcp.stream(streams.usage);
@@ -132,7 +132,7 @@ test('what was stored in part of a delivery is not lost and not repeated', async
   await expect.poll(total, patiently).toBe(3);
 });
 
-test('what cannot be read is passed over and said', async () => {
+test('an unreadable record is skipped and logged', async () => {
   await remoteMcp.stream(streams.usage).append(new TextEncoder().encode('{'));
   await remoteMcp.stream(streams.usage).append(toBody([{ workspace, key }]));
   await send([call(hour, 1)]);

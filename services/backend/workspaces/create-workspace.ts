@@ -12,7 +12,7 @@ export interface CreateWorkspaceInput {
   readonly ownerEmail: string;
 }
 
-/** Nobody can have heard of a workspace before it is there, so this tells the bus nothing. */
+/** No service can know a new workspace yet, so this sends nothing to the bus. */
 export async function createWorkspace(
   backend: WithGraph,
   principal: TokenPrincipal,

@@ -25,13 +25,13 @@ export interface Membership {
   readonly role: string;
 }
 
-/** As the graph searches. */
+/** Matches as the graph searches. */
 function matches(name: string, sought: readonly string[]): boolean {
   const words = [...wordsOf([name])];
   return sought.every((start) => words.some((word) => word.startsWith(start)));
 }
 
-/** A suspended membership is none until it is taken up again. Operators are members of nothing. */
+/** A suspended membership does not count until it is resumed. Operators are not members. */
 export async function selectMemberships(
   backend: WithGraph,
   principal: TokenPrincipal,
@@ -53,7 +53,7 @@ export async function selectMemberships(
   return { memberships: memberships.flatMap(({ workspace, role }) => (workspace ? [{ workspace, role }] : [])), next };
 }
 
-/** The id of a workspace that is called so, or null. */
+/** The id of the workspace with that name, or null. */
 export async function findWorkspaceId(backend: WithGraph, name: string): Promise<WorkspaceId | null> {
   const workspace = await backend.graph.findBy('workspace', { name: name.trim() }, null);
   return workspace?.id ?? null;

@@ -12,7 +12,10 @@ export interface UpdateWorkspaceInput {
   readonly suspended?: boolean | null | undefined;
 }
 
-/** Owners rename. Suspending is for operators: an owner could not undo it, because in a suspended workspace nobody may do anything. */
+/**
+ * Owners rename. Suspending is for operators: an owner could not undo it, because a suspended workspace is closed to
+ * its members.
+ */
 export async function updateWorkspace(
   backend: ChangeContext,
   principal: TokenPrincipal,
@@ -30,7 +33,7 @@ export async function updateWorkspace(
     if (name !== before.name) await requireFreeName(transaction, name);
     await transaction.update('workspace', id, { name, suspended }, { anchor: null });
     change.record({ action: 'update', subject: id, subjectKind: 'workspace', subjectName: name, changes });
-    // Principals hold both: whoever remembers one must ask again.
+    // Principals contain both, so cached ones must be read again.
     change.announce({ kind: 'key' });
   });
   const workspace = await backend.graph.find('workspace', id, null);

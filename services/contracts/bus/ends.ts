@@ -2,27 +2,27 @@ import { findId, findProcessId, idPrefixes, type ProcessId, type RuntimeId } fro
 import type { Identity } from './permissions.ts';
 import { patterns, tokensOf } from './subjects.ts';
 
-/** Who answers what backends answer: any of them. */
+/** The responder's name for requests that any backend answers. */
 export const anyBackend = 'backend';
 
-/** One end of a connection as a token of subjects. The bus grants it with the identity, so that nobody speaks in another's name. */
+/** A connection's name in subjects. The bus grants it with the identity, so that no client can use another's name. */
 export function endOf(identity: Identity): string {
   return `${identity.kind === 'runtime' ? identity.runtime : identity.kind}-${identity.process}`;
 }
 
-/** Whether it is an end of one of the backends. */
+/** Whether the end is a backend's. */
 export function isBackendEnd(end: string): boolean {
   return end.startsWith(`${anyBackend}-`);
 }
 
-/** Whether it is an end of a runtime, whose program may be anybody's. Backends and remote-mcps are the platform's own. */
+/** Whether the end is a runtime's, whose program is not trusted. Backends and remote-mcps belong to the platform. */
 export function isRuntimeEnd(end: string): boolean {
   return end.startsWith(runtimeEndStart);
 }
 
 const runtimeEndStart = `${idPrefixes.runtime}_`;
 
-/** The runtime of an end. Any other end is named by itself. */
+/** The runtime of an end. Any other end is returned unchanged. */
 export function runtimeOrEnd(end: string): string {
   return isRuntimeEnd(end) ? end.slice(0, end.indexOf('-')) : end;
 }
@@ -38,7 +38,7 @@ export function findRuntimeProcess(end: string): RuntimeProcessName | null {
   return runtime === null || process === null || more.length > 0 ? null : { runtime, process };
 }
 
-/** The end of the runtime that alone may say this subject; null where the subject is not a runtime's. */
+/** The runtime end that alone may publish on this subject; null when the subject does not belong to a runtime. */
 export function runtimeEndIn(subject: string): string | null {
   const tokens = subject.split('.');
   switch (tokens[1]) {
@@ -52,7 +52,7 @@ export function runtimeEndIn(subject: string): string | null {
   }
 }
 
-/** The two ends of a request on this subject; null where the subject leaves open who asks, or nobody answers it. */
+/** The two ends of a request on this subject; null when the subject does not name the caller, or has no responder. */
 export function endsOf(subject: string): { readonly asker: string | null; readonly answerer: string | null } {
   const tokens = subject.split('.');
   if (tokens[1] === 'runtime' && tokens.length === 5) return { asker: null, answerer: `${tokens[2]}-${tokens[3]}` };

@@ -4,18 +4,21 @@ import { authors } from '../sandbox.ts';
 import { isShownName, shownLine, shownText } from '../shown-text.ts';
 import { toolNameLengthMax } from '../workspace-limits.ts';
 
-/** Bodies of the low-rate messages, as parsers: whoever receives one parses it. Calls are headers and raw bytes (see call.ts). */
+/**
+ * Parsers for the bodies of low-rate messages; their receiver parses them. Calls are headers and raw bytes (see
+ * call.ts).
+ */
 const shortText = z.string().max(255);
 const time = z.number().int().nonnegative();
 
-/** What a program says of itself, on one line. */
+/** A program's description of itself, on one line. */
 const shownWord = shortText.transform((text) => shownLine(text, 255));
 
-/** Lengths of what a report tells a person. A runtime cuts what is longer; the backend refuses it. */
+/** Longest texts of a report that people read. A runtime cuts longer ones; the backend refuses them. */
 export const reportLengths = { message: 4000, repair: 1000, stderrLine: 1000 } as const;
 export const stderrLinesMax = 20;
 
-/** Why something is not as it should be, and what mends it. Never holds a secret. */
+/** The reason for a failure, and its repair. Never contains a secret. */
 export const reason = z.object({
   code: shownWord,
   message: text(reportLengths.message),
@@ -23,7 +26,7 @@ export const reason = z.object({
 });
 export type Reason = z.infer<typeof reason>;
 
-/** A reason that every reader takes: it may quote an MCP server, which writes what it likes. */
+/** Makes a reason valid for every reader: it may quote an MCP server, which can write anything. */
 export function shownReason({ code, message, repair }: Reason): Reason {
   return {
     code: shownLine(code, 255),
@@ -41,7 +44,7 @@ function text(lengthMax: number) {
 
 // Identity
 
-/** Homes that one handshake may ask about; the next one asks about the next. */
+/** Homes that one handshake may ask about; the next one asks about the next ones. */
 export const homesMax = 500;
 
 /** The longest texts and all homes take less than half of it. */
@@ -51,13 +54,16 @@ export const handshakeRequest = z.object({
   version: shownWord,
   /** The setting MCP_SERVER_SANDBOX of this process. */
   sandbox: shownWord.optional(),
-  /** It confines what members set, as `setBy` of an assignment tells it. A runtime that does not say so is given no launch of a member. */
+  /**
+   * Whether it confines MCP servers that members set (`setBy` of an assignment). A runtime without this flag gets no
+   * launch of a member.
+   */
   confinesMembers: z.boolean().optional(),
-  /** X25519 public key of this very process; assignments are sealed to it. */
+  /** X25519 public key of this process; assignments are sealed to it. */
   publicKey: z.object({ kty: z.literal('OKP'), crv: z.literal('X25519'), x: z.string().max(64) }),
   /** The assignments the process already has; an equal etag is answered without them. */
   etag: shortText.optional(),
-  /** MCP servers that this runtime keeps a home of and was not told to run: turned off, bound to another runtime, or no more. */
+  /** MCP servers whose home this runtime keeps without an assignment: disabled, bound to another runtime, or removed. */
   homes: z.array(id('mcpServer')).max(homesMax).optional(),
 });
 export type HandshakeRequest = z.infer<typeof handshakeRequest>;
@@ -65,9 +71,9 @@ export type HandshakeRequest = z.infer<typeof handshakeRequest>;
 export const handshakeReply = z.object({
   mcpUrl: z.string(),
   etag: shortText,
-  /** Compact JWE over an `Assigned[]`; absent where the etag is the one sent. */
+  /** Compact JWE over an `Assigned[]`; absent when the etag is unchanged. */
   sealed: z.string().optional(),
-  /** Those of `homes` that are no more: their ids never come again. */
+  /** Those of `homes` that no longer exist: their ids are never used again. */
   removed: z.array(id('mcpServer')).max(homesMax).optional(),
 });
 export type HandshakeReply = z.infer<typeof handshakeReply>;
@@ -87,19 +93,22 @@ export const launch = z.discriminatedUnion('kind', [
 ]);
 export type Launch = z.infer<typeof launch>;
 
-/** One MCP server that a runtime shall run, with its secrets: it travels only sealed. */
+/** An MCP server for a runtime to run, with its secrets: it is only sent sealed. */
 export const assignment = z.object({
   mcpServer: id('mcpServer'),
   workspace: id('workspace'),
   name: shortText,
   configVersion: z.number().int().nonnegative(),
   launch,
-  /** Who set the launch. Absent: an operator, as backends of older versions mean it. */
+  /** The author of the launch. Absent: an operator, as in older backends. */
   setBy: z.enum(authors).optional(),
 });
 export type Assignment = z.infer<typeof assignment>;
 
-/** One that it may not run, and shall say so of: what is allowed was narrowed since it was added. The launch stays where it is. */
+/**
+ * An assignment the runtime must not run but must report: the command rule was narrowed since it was added. The launch
+ * stays in the backend.
+ */
 export const refusedAssignment = assignment.omit({ launch: true, setBy: true }).extend({ refused: reason });
 export type RefusedAssignment = z.infer<typeof refusedAssignment>;
 const assigned = z.union([assignment, refusedAssignment]);
@@ -115,7 +124,7 @@ export type HelloReply = z.infer<typeof helloReply>;
 export const keyRequestMaxBytes = 4096;
 export const keyRequest = z.object({ key: z.string().max(600) });
 
-/** Whose a key is. `roles` null means every role of the workspace. */
+/** The owner of a key. `roles` null means every role of the workspace. */
 export const principal = z.object({
   key: id('key'),
   keyName: shortText,
@@ -141,7 +150,7 @@ export type ServerStatus = z.infer<typeof serverStatus>;
 export const health = z.enum(['green', 'yellow', 'red']);
 export type Health = z.infer<typeof health>;
 
-/** Code of the reason of an MCP server that is being started and has not failed before: who calls it had better wait. */
+/** Code of the reason of an MCP server that is starting and has not failed before: callers should wait. */
 export const startingCode = 'starting';
 
 /** Tools of one MCP server in a report. */
@@ -150,7 +159,7 @@ export const definitionLengthMax = 1_048_576;
 
 export const reportedTool = z.object({
   name: z.string().min(1).max(toolNameLengthMax).refine(isShownName),
-  /** The tool as the MCP server described it, as JSON text: it is passed on, not interpreted. */
+  /** The tool as the MCP server described it, as JSON text: it is passed on unparsed. */
   definition: z
     .string()
     .max(definitionLengthMax)
@@ -167,21 +176,23 @@ export const serverReport = z.object({
   restarts: z.number().int().nonnegative(),
   startedAt: time.nullable(),
   nextRetryAt: time.nullable(),
-  /** Last lines of stderr, for a person who asks why; at most 20 lines. */
+  /** Last lines of stderr, for people; at most 20 lines. */
   stderr: z.array(text(reportLengths.stderrLine)).max(stderrLinesMax),
-  /** Present when the list of tools was learnt or changed: how many tools follow the report (see report-lines.ts). */
+  /**
+   * Present when the list of tools is new or changed: the number of tools that follow the report (see report-lines.ts).
+   */
   tools: z.number().int().nonnegative().max(reportedToolsMax).optional(),
 });
 export type ServerReport = z.infer<typeof serverReport>;
 
-/** `complete` reports list every MCP server of the process, so that what is missing is gone. */
+/** `complete` reports list every MCP server of the process; an absent one no longer runs. */
 export const reportedServersMax = 10_000;
 export const report = z.object({ complete: z.boolean(), mcpServers: z.array(serverReport).max(reportedServersMax) });
 export type Report = z.infer<typeof report>;
 
 /**
- * `refused`: MCP servers that are not this runtime's to report about (any more). `faults`: what the backend refused of a single MCP server
- * and why; the same again would be refused again. All else is stored.
+ * `refused`: MCP servers that do not belong to this runtime (any more). `faults`: refused parts of a single MCP server,
+ * with the reason; sending them again is useless. All other parts are stored.
  */
 export const reportReply = z.object({
   refused: z.array(id('mcpServer')),
@@ -189,12 +200,15 @@ export const reportReply = z.object({
 });
 export type ReportReply = z.infer<typeof reportReply>;
 
-/** Range of HEARTBEAT_INTERVAL. A sender that says another interval is held to the nearest, so that its silence is always noticed. */
+/**
+ * Range of HEARTBEAT_INTERVAL. A sender with another interval is held to the nearest bound, so that its silence is
+ * always noticed.
+ */
 export const heartbeatIntervals = { minMs: 50, maxMs: 60_000 } as const;
 
 export const heartbeat = z.object({
   at: time,
-  /** Calls under way, of all remote-mcps. */
+  /** Calls in progress, of all remote-mcps. */
   inFlight: z.number().int().nonnegative(),
   intervalMs: z
     .number()
@@ -207,8 +221,8 @@ export const heartbeat = z.object({
 export type Heartbeat = z.infer<typeof heartbeat>;
 
 /**
- * From the backend to one runtime process. `assignments` says that they changed, or that the backend does not know what the process said
- * before: fetch them (the etag tells whether they are others), then send a complete report with all tools.
+ * From the backend to one runtime process. `assignments` says that they changed, or that the backend lost the process's
+ * reports: the process fetches them (by etag), then sends a complete report with all tools.
  */
 export const command = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('assignments') }),
@@ -236,7 +250,7 @@ export const usageRecord = z.object({
   key: id('key'),
   /** When the key was used last. */
   at: time,
-  /** Absent for a record that only says that the key was used. */
+  /** Absent when the record only says that the key was used. */
   call: z
     .object({
       mcpServer: id('mcpServer'),

@@ -15,14 +15,14 @@ const identities = {
 type Kind = keyof typeof identities;
 const kinds = ['backend', 'remote-mcp', 'runtime'] as const;
 
-/** Who may say a subject, and who may hear it. */
+/** Which identities publish on a subject, and which subscribe to it. */
 interface Row {
   readonly subject: string;
   readonly says: readonly Kind[];
   readonly hears: readonly Kind[];
 }
 
-/** A runtime says and hears only what has its own name and process in it. */
+/** A runtime's subjects all contain its own name and process. */
 const ofRuntime = (build: (runtime: RuntimeId, process: ProcessId) => string, own: Omit<Row, 'subject'>): Row[] => {
   const withoutRuntime = (list: readonly Kind[]) => list.filter((kind) => kind !== 'runtime');
   const foreign = { says: withoutRuntime(own.says), hears: withoutRuntime(own.hears) };
@@ -33,7 +33,7 @@ const ofRuntime = (build: (runtime: RuntimeId, process: ProcessId) => string, ow
   ];
 };
 
-/** Every subject there is: the types ask for a row of a new one. */
+/** Every subject: the types require a row for a new one. */
 const rowsOf: Readonly<Record<keyof typeof subjects, readonly Row[]>> = {
   handshake: ofRuntime(subjects.handshake, { says: ['runtime'], hears: ['backend'] }),
   call: ofRuntime(subjects.call, { says: ['remote-mcp'], hears: ['runtime'] }),
@@ -60,16 +60,16 @@ const rows: readonly Row[] = [
 ];
 
 describe.each(rows)('$subject', ({ subject, says, hears }) => {
-  it(`is said by ${says.join(' and ') || 'nobody'}`, () => {
+  it(`is published by ${says.join(' and ') || 'no service'}`, () => {
     expect(kinds.filter((kind) => allows(permissionsOf(identities[kind]).publish, subject))).toEqual(says);
   });
 
-  it(`is heard by ${hears.join(' and ') || 'nobody'}`, () => {
+  it(`is subscribed to by ${hears.join(' and ') || 'no service'}`, () => {
     expect(kinds.filter((kind) => allows(permissionsOf(identities[kind]).subscribe, subject))).toEqual(hears);
   });
 });
 
-it('streams and buckets belong to those who need them', () => {
+it('streams and buckets belong to the services that need them', () => {
   expect(kinds.map((kind) => permissionsOf(identities[kind]).streams)).toEqual([['usage'], ['usage'], []]);
   expect(kinds.map((kind) => permissionsOf(identities[kind]).buckets)).toEqual([[], ['sessions'], []]);
 });

@@ -1,7 +1,7 @@
 import type { KeyId, ProcessId, RuntimeId, WorkspaceId } from '../ids.ts';
 import { blobSubjects, matches, patterns } from './subjects.ts';
 
-/** Who is at the other end of a connection to the bus, decided when it connects and constant for its life. */
+/** The identity of a connection to the bus, decided when it connects and constant for its life. */
 export type Identity =
   | { readonly kind: 'backend'; readonly process: ProcessId }
   | { readonly kind: 'remote-mcp'; readonly process: ProcessId }
@@ -10,9 +10,9 @@ export type Identity =
       readonly process: ProcessId;
       readonly runtime: RuntimeId;
       readonly name: string;
-      /** The workspace a customer's runtime belongs to; null for the platform's own, which serves all. */
+      /** The workspace of a customer's runtime; null for the platform's own, which serves all. */
       readonly workspace: WorkspaceId | null;
-      /** The runtime key it came with, which may be taken from it alone; a system key is nobody's own. */
+      /** The runtime key of the connection, which can be revoked by itself; null for a system key. */
       readonly key?: KeyId;
     };
 
@@ -25,7 +25,10 @@ export interface Permissions {
   readonly buckets: readonly string[];
 }
 
-/** What each identity may say and hear: enforced by the in-process engine, signed into NATS user tokens. */
+/**
+ * The subjects each identity may publish on and subscribe to: enforced by the in-process engine, signed into NATS user
+ * tokens.
+ */
 export function permissionsOf(identity: Identity): Permissions {
   switch (identity.kind) {
     case 'backend':

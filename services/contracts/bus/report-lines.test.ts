@@ -37,11 +37,11 @@ const good = [...reportLines(whole, (id) => toolsOf.get(id) ?? [])];
 const read = (lines: readonly string[], sliceMax = 100) => {
   const parts = [...readReport(bytes(lines), sliceMax)];
   const [head] = parts;
-  if (head?.kind !== 'report') throw new Error('no report');
+  if (head?.kind !== 'report') throw new Error('not a report');
   return { head: head.report, lists: parts.flatMap((part) => (part.kind === 'tools' ? [part] : [])) };
 };
 
-test('what is written is read again, tools in slices beside the MCP server they belong to', () => {
+test('a written report is read again, tools in slices beside their MCP server', () => {
   const fine = { refused: [], refusedLists: new Map() };
   expect([...readReport(bytes(good), 2)]).toEqual([
     { kind: 'report', report: { ...whole, ...fine } },
@@ -65,9 +65,9 @@ test('a slice ends after large tools, however many it may hold', () => {
 
 describe('refused as a whole', () => {
   const cases: readonly (readonly [string, readonly string[], RegExp])[] = [
-    ['nothing', [], /no report/],
-    ['no JSON', ['{'], /no report/],
-    ['no report', ['{"complete":true}'], /no report \(mcpServers\)/],
+    ['nothing', [], /not a report/],
+    ['no JSON', ['{'], /not a report/],
+    ['not a report', ['{"complete":true}'], /not a report \(mcpServers\)/],
     ['an entry that names no MCP server', ['{"complete":true,"mcpServers":[{"mcpServer":"x"}]}'], /does not name/],
     ['lines without end', [...good, ...Array.from({ length: 200_001 }, () => '')], /more than 200000 lines/],
   ];
@@ -76,14 +76,14 @@ describe('refused as a whole', () => {
   });
 });
 
-describe('an entry that is wrong is refused by name, the rest of the report counts', () => {
+describe('a wrong entry is refused by name, the rest of the report counts', () => {
   const entry = server(first, 3);
   const bad: readonly (readonly [string, object, RegExp])[] = [
     ['a reason too long', { reason: { code: 'x', message: 'x'.repeat(4001), repair: '' } }, /"reason.message"/],
     ['another status', { status: 'Fine' }, /"status"/],
     ['a negative count of restarts', { restarts: -1 }, /"restarts"/],
     ['21 lines of stderr', { stderr: Array.from({ length: 21 }, () => '') }, /"stderr"/],
-    ['a time that is none', { startedAt: 'now' }, /"startedAt"/],
+    ['an invalid time', { startedAt: 'now' }, /"startedAt"/],
   ];
   test.each(bad)('%s', (_name, wrong, why) => {
     const mcpServers = [{ ...entry, ...wrong }, server(silent), server(second, 1)];
@@ -93,7 +93,7 @@ describe('an entry that is wrong is refused by name, the rest of the report coun
     expect(lists.flatMap(({ tools }) => tools)).toEqual([tool('a')]);
   });
 
-  test('one that is named twice', () => {
+  test('a duplicate entry', () => {
     const { head } = read([
       JSON.stringify({ complete: true, mcpServers: [server(first), server(second), server(first)] }),
     ]);
@@ -116,7 +116,7 @@ test.each([
   expect(told).toEqual([expect.stringMatching(why)]);
 });
 
-test('a line that is not JSON is refused as the tool it stands for', () => {
+test('a line that is not JSON is refused as the tool in its place', () => {
   const { lists } = read([...good.slice(0, 2), '{"name":', ...good.slice(3)]);
   expect(lists[0]?.refused).toEqual([{ name: 'tool 2', why: 'its line is not JSON' }]);
 });
@@ -125,7 +125,7 @@ describe('a wrong count of tools refuses lists and no status', () => {
   test.each([
     ['a tool missing', good.slice(0, -1)],
     ['a tool too many', [...good, JSON.stringify(tool('z'))]],
-  ])('%s: which list it belongs to cannot be told', (_name, lines) => {
+  ])('%s: the ends of the lists are unknown', (_name, lines) => {
     const { head, lists } = read(lines);
     expect(head.mcpServers).toEqual([server(first), server(silent), server(second)]);
     expect([...head.refusedLists.keys()]).toEqual([first, second]);
@@ -140,7 +140,7 @@ describe('a wrong count of tools refuses lists and no status', () => {
     expect(lists).toMatchObject([{ mcpServer: second, tools: [tool('a')] }]);
   });
 
-  test('more than a list may have', () => {
+  test('more than the maximum of a list', () => {
     const mcpServers = [server(first, 20_001), server(second, 1)];
     const tools = Array.from({ length: 20_002 }, (_, at) => JSON.stringify(tool(`t${at}`)));
     const { head, lists } = read([JSON.stringify({ complete: true, mcpServers }), ...tools]);
@@ -149,14 +149,14 @@ describe('a wrong count of tools refuses lists and no status', () => {
   });
 });
 
-test('control characters of what is shown are replaced', () => {
+test('control characters in shown texts are replaced', () => {
   const reason = { code: 'x', message: 'a\0b\u001b\ud800', repair: '' };
   const mcpServers = [{ ...server(first), reason, stderr: ['\u0007'] }];
   const { head } = read([JSON.stringify({ complete: true, mcpServers })]);
   expect(head.mcpServers).toMatchObject([{ reason: { message: 'a b \ufffd' }, stderr: [' '] }]);
 });
 
-describe('no line is parsed that holds more than a report may', () => {
+describe('a line with too many values is not parsed', () => {
   const arrays = (count: number) => `[${Array.from({ length: count }, () => '[]').join(',')}]`;
   const late = 'it holds more than';
 
@@ -172,7 +172,7 @@ describe('no line is parsed that holds more than a report may', () => {
     expect(performance.now() - startedAt).toBeLessThan(300);
   });
 
-  test('commas and brackets in a text are no values, after an escaped quote neither', () => {
+  test('commas and brackets inside a text are not counted as values, also after an escaped quote', () => {
     const message = '\\"[{,'.repeat(600);
     const entries = Array.from({ length: 2000 }, () => ({
       ...server(newId('mcpServer'), 0),
@@ -189,7 +189,7 @@ describe('no line is parsed that holds more than a report may', () => {
     expect(() => [...readReport(bytes([line]), 100, 2)]).toThrow('names 3 MCP servers');
   });
 
-  test('a tool of too many values or bytes is left out, the others count', () => {
+  test('a tool of too many values or bytes is dropped, the others count', () => {
     const lines = [
       JSON.stringify({ complete: true, mcpServers: [server(first, 3)] }),
       `{"name":"many","definition":"","more":${arrays(3_000_000)}}`,

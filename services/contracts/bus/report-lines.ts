@@ -17,8 +17,9 @@ import {
 } from './messages.ts';
 
 /**
- * Payload of `svc.report.<runtime>.<process>`: lines of JSON, the report first, then the tools of its MCP servers, in their order, as many of
- * each as its `tools` says. Lines, because ten thousand tools are then written and read in slices and nothing blocks calls meanwhile.
+ * Payload of `svc.report.<runtime>.<process>`: lines of JSON. The report comes first, then the tools of its MCP servers
+ * in their order, `tools` of each. Lines, so that ten thousand tools are written and read in slices and do not block
+ * calls.
  */
 export function* reportLines(whole: Report, toolsOf: (mcpServer: McpServerId) => readonly ReportedTool[]) {
   yield JSON.stringify(whole);
@@ -28,28 +29,28 @@ export function* reportLines(whole: Report, toolsOf: (mcpServer: McpServerId) =>
   }
 }
 
-/** A report as far as it can be taken: what is wrong with one MCP server's part leaves the others alone. */
+/** The readable parts of a report: a fault in one MCP server's part leaves the others valid. */
 export interface ReadableReport extends Report {
   /** MCP servers whose entry is refused. */
   readonly refused: readonly RefusedEntry[];
-  /** Why the list of tools of an MCP server is refused, whose entry is fine and has no `tools` then. */
+  /** Why the list of tools of an MCP server is refused. Its entry is valid and then has no `tools`. */
   readonly refusedLists: ReadonlyMap<McpServerId, string>;
 }
 
 export interface RefusedEntry {
   readonly mcpServer: McpServerId;
-  /** Null where the entry does not say it. */
+  /** Null when the entry has none. */
   readonly configVersion: number | null;
   readonly why: string;
 }
 
-/** A line that is no tool. */
+/** A line that is not a tool. */
 export interface RefusedTool {
   readonly name: string;
   readonly why: string;
 }
 
-/** What `readReport` finds, in order: the report, then one slice of tools after the other. */
+/** Results of `readReport`, in order: the report, then slices of tools. */
 export type ReportPart =
   | { readonly kind: 'report'; readonly report: ReadableReport }
   | {
@@ -60,8 +61,8 @@ export type ReportPart =
     };
 
 /**
- * Reads a payload slice by slice; the caller yields to others in between. Throws `invalid_input` where something is wrong that belongs to no
- * MCP server, and `too_large` where the report names more than `serversMax` MCP servers.
+ * Reads a payload in slices; the caller lets other work run in between. Throws `invalid_input` for a fault that belongs
+ * to no MCP server, and `too_large` for more than `serversMax` MCP servers.
  */
 export function* readReport(
   payload: Uint8Array,
@@ -73,7 +74,7 @@ export function* readReport(
   const firstLine = lines.next();
   if (countValues(firstLine, valuesMax) > valuesMax) throw wrong(`it holds more than ${valuesMax} values`);
   const first = envelope.safeParse(jsonIn(firstLine));
-  if (!first.success) throw wrong(`its first line is no report (${pathOf(first)})`);
+  if (!first.success) throw wrong(`its first line is not a report (${pathOf(first)})`);
   const count = first.data.mcpServers.length;
   if (count > serversMax) {
     throw new SvcError('too_large', `The report names ${count} MCP servers, more than the ${serversMax} it may name.`);
@@ -89,15 +90,15 @@ export function* readReport(
   for (const entry of entries) yield* readTools(lines, entry, sliceMax);
 }
 
-/** The shortest tools that fill a report are fewer. */
+/** More than the shortest tools that fit in a report. */
 const toolLinesMax = 200_000;
 
-/** An entry has 34 values with all lines of stderr. The rest is for members of later versions. */
+/** An entry has 34 values with all lines of stderr. The rest is room for members of later versions. */
 const valuesPerEntryMax = 40;
 const valuesBesideEntriesMax = 100;
-/** A tool has two members. The rest is for members of later versions. */
+/** A tool has two members. The rest is room for members of later versions. */
 const valuesPerToolMax = 100;
-/** A slice of more large tools would hold the event loop for too long: parsing their definitions takes 20 ms a MiB. */
+/** A larger slice would hold the event loop for too long: parsing definitions takes 20 ms a MiB. */
 const sliceEnoughBytes = 256 * 1024;
 /** JSON writes one character with six bytes at most. */
 const toolLineMaxBytes = 6 * (toolNameLengthMax + definitionLengthMax) + 1024;
@@ -111,9 +112,9 @@ const listing = z.object({ tools: z.number().int().nonnegative().default(0) });
 interface Entry {
   readonly mcpServer: McpServerId;
   readonly configVersion: number | null;
-  /** Lines that follow for it, whether they are taken or not. */
+  /** Number of its lines that follow, accepted or not. */
   readonly toolLines: number;
-  /** Null where the entry is refused. */
+  /** Null when the entry is refused. */
   said: ServerReport | null;
   whyRefused: string;
   whyListRefused: string | null;
@@ -149,7 +150,7 @@ function refuseRepeated(entries: readonly Entry[]): void {
   }
 }
 
-/** Where the lines of one list end cannot be told, so that no list of the report can. */
+/** Refuses every list: the ends of the lists are unknown. */
 function refuseLists(entries: readonly Entry[], why: string): void {
   for (const entry of entries) if (entry.said?.tools !== undefined) entry.whyListRefused ??= why;
 }
@@ -205,7 +206,7 @@ function readTool(bytes: Uint8Array, at: number, into: { tools: ReportedTool[]; 
 const nameShownMax = 100;
 const noTool = 'the line does not describe a tool';
 const refusals: Readonly<Record<string, string>> = {
-  name: 'its name must have 1 to 1000 characters, none of them a control character, an invisible character or half of a surrogate pair',
+  name: 'its name must have 1 to 1000 characters, without control characters, invisible characters and halves of surrogate pairs',
   definition: 'its definition must be well-formed text of at most 1 MiB',
 };
 
@@ -217,7 +218,7 @@ const newline = 10;
 
 const decoder = new TextDecoder();
 
-/** Undefined, which no JSON text is, where the line is not JSON. */
+/** Undefined, which is no JSON value, when the line is not JSON. */
 function jsonIn(line: Uint8Array): unknown {
   try {
     return JSON.parse(decoder.decode(line));
@@ -239,7 +240,7 @@ class Lines {
     return this.#at >= this.#payload.length;
   }
 
-  /** Lines that follow; one more than `max` where there are more. */
+  /** Lines that follow; `max` plus one when there are more. */
   countLeft(max: number): number {
     let count = 0;
     for (let at = this.#at; at < this.#payload.length && count <= max; count++) {

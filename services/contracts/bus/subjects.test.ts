@@ -86,11 +86,11 @@ describe('subjects', () => {
     for (const other of others) if (other !== pattern) expect(matches(other, subject), other).toBe(false);
   });
 
-  it('of one workspace are not heard by the pattern of another', () => {
+  it('of one workspace do not match the pattern of another', () => {
     expect(matches(patterns.eventsOf(newId('workspace')), subjects.event(workspace, 'key'))).toBe(false);
   });
 
-  it('are taken apart where they have the shape', () => {
+  it('are split into tokens when they match', () => {
     expect(tokensOf(patterns.heartbeat, subjects.heartbeat(runtime, process))).toEqual([
       'svc',
       'heartbeat',

@@ -1,16 +1,16 @@
 import type { Digest } from '../digest.ts';
 import type { ProcessId, RuntimeId, SessionId, WorkspaceId } from '../ids.ts';
 
-/** What happened to a workspace's configuration or to what it can do right now. */
+/** The kinds of changes of a workspace: its configuration, the state of its MCP servers, a key. */
 export type EventKind = 'catalogue' | 'status' | 'key';
 
-/** Every subject of the bus, built in one place. A token never holds a dot, because ids don't. */
+/** All subjects of the bus, built in one place. Ids contain no dot, so each is one token. */
 export const subjects = {
-  /** A runtime's process introduces itself and asks for what it shall run. Answered by the backend. */
+  /** A runtime's process introduces itself and asks for its assignments. Answered by the backend. */
   handshake: (runtime: RuntimeId, process: ProcessId) => `svc.identity.handshake.${runtime}.${process}`,
-  /** remote-mcp introduces itself and learns the advertised addresses. Answered by the backend. */
+  /** remote-mcp introduces itself and asks for the advertised addresses. Answered by the backend. */
   hello: (node: ProcessId) => `svc.identity.hello.${node}`,
-  /** remote-mcp asks whose an API key is. Answered by the backend. */
+  /** remote-mcp asks for the owner of an API key. Answered by the backend. */
   key: (node: ProcessId) => `svc.identity.key.${node}`,
   call: (runtime: RuntimeId, process: ProcessId) => `svc.runtime.${runtime}.${process}.call`,
   command: (runtime: RuntimeId, process: ProcessId) => `svc.runtime.${runtime}.${process}.command`,
@@ -21,7 +21,7 @@ export const subjects = {
   session: (session: SessionId) => `svc.session.${session}`,
 } as const;
 
-/** What services listen to: the same subjects with wildcards where a sender's name stands. */
+/** Patterns that services subscribe to: the subjects with wildcards in place of the sender's name. */
 export const patterns = {
   handshake: 'svc.identity.handshake.*.*',
   hello: 'svc.identity.hello.*',
@@ -38,14 +38,14 @@ export const streams = { usage: 'usage' } as const;
 export const buckets = { sessions: 'sessions' } as const;
 
 /**
- * Where the backend keeps blobs on the bus, on shelves named by the first two digits: the record of one, and its parts by the name of the put
- * that wrote them.
+ * Subjects for blobs on the bus, on shelves named by the first two digits: one record for each blob, and its parts
+ * under the id of the put that wrote them.
  */
 export const blobSubjects = {
   all: 'svc.blob.>',
   record: (digest: Digest) => `svc.blob.${shelfOf(digest)}.${digest}`,
   part: (digest: Digest, put: string, index: number) => `svc.blob.${shelfOf(digest)}.${digest}.${put}.${index}`,
-  /** Of one put, or of `*`. */
+  /** The parts of one put, or of all with `*`. */
   partsOf: (digest: Digest, put: string) => `svc.blob.${shelfOf(digest)}.${digest}.${put}.*`,
   recordsOn: (shelf: string) => `svc.blob.${shelf}.*`,
   partsOn: (shelf: string) => `svc.blob.${shelf}.*.*.*`,
@@ -55,14 +55,14 @@ function shelfOf(digest: Digest): string {
   return digest.slice(0, 2);
 }
 
-/** The tokens of a subject, after a check that it has the shape of `pattern`. */
+/** The tokens of a subject, after a check that it matches `pattern`. */
 export function tokensOf(pattern: string, subject: string): readonly string[] | null {
   return matches(pattern, subject) ? subject.split('.') : null;
 }
 
 /**
- * NATS wildcards: `*` stands for one token, a closing `>` for one or more. A pattern matches another pattern where it covers all that
- * the other covers: `a.>` covers `a.*`, and `a.*` does not cover `a.>`.
+ * NATS wildcards: `*` stands for one token, a final `>` for one or more. A pattern matches another pattern when it
+ * covers it: `a.>` covers `a.*`, and `a.*` does not cover `a.>`.
  */
 export function matches(pattern: string, subject: string): boolean {
   if (pattern === subject) return true;

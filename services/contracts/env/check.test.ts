@@ -4,7 +4,7 @@ import { ignored, rejected, type ServiceName } from './variables.ts';
 
 const hex = '0123456789abcdefABCDEF0123456789abcdefABCDEF0123456789abcdefABCD'.slice(0, 64);
 const key = (prefix: string) => `${prefix}${'a1B2c3D'.repeat(7)}`;
-/** The least that each service starts with. */
+/** The minimal environment of each service. */
 const least: { readonly [Service in ServiceName]: EnvRecord } = {
   backend: {
     ENCRYPTION_KEY: hex,
@@ -20,7 +20,7 @@ const least: { readonly [Service in ServiceName]: EnvRecord } = {
 const services: readonly ServiceName[] = ['backend', 'frontend', 'runtime', 'remote-mcp'];
 const named = (problems: readonly { readonly variable: string }[]) => problems.map((problem) => problem.variable);
 
-describe('variables that are no more', () => {
+describe('removed variables', () => {
   const all = services.flatMap((service) => Object.keys(rejected[service] ?? {}).map((name) => ({ service, name })));
 
   test('are those of the specification', () => {
@@ -32,7 +32,7 @@ describe('variables that are no more', () => {
     ]);
   });
 
-  it.each(all)('$service is not started with $name, whatever its value', ({ service, name }) => {
+  it.each(all)('$service does not start with $name, whatever its value', ({ service, name }) => {
     for (const value of ['anything', 'false', '0']) {
       const { problems } = checkEnv(service, { ...least[service], [name]: value });
       expect(named(problems)).toEqual([name]);
@@ -43,7 +43,7 @@ describe('variables that are no more', () => {
     expect(checkEnv(service, { ...least[service], [name]: '' }).problems).toEqual([]);
   });
 
-  it.each(services)('%s starts with SKILL_IDS and ROLE_IDS, and says that they are not read', (service) => {
+  it.each(services)('%s starts with SKILL_IDS and ROLE_IDS, and warns that they are not read', (service) => {
     const { problems, warnings } = checkEnv(service, { ...least[service], SKILL_IDS: 'a', ROLE_IDS: 'b' });
     expect(problems).toEqual([]);
     expect(warnings).toEqual(Object.values(ignored));
@@ -56,7 +56,7 @@ describe('variables that are no more', () => {
 describe('the encryption key', () => {
   const production = { ...least.backend, NODE_ENV: 'production', PUBLIC_BACKEND_URL: 'http://localhost:3000' };
 
-  it('of development is refused in production and nowhere else', () => {
+  it('of development is refused in production only', () => {
     const refused = checkEnv('backend', { ...production, ENCRYPTION_KEY: developmentEncryptionKey });
     expect(named(refused.problems)).toEqual(['ENCRYPTION_KEY']);
     expect(describeProblems('backend', refused.problems)).toContain('openssl rand -hex 32');
@@ -119,7 +119,7 @@ describe('public addresses', () => {
     expect(named(checkEnv('frontend', frontend).problems)).toEqual(['PUBLIC_MCP_URL']);
   });
 
-  it('must not be names that only the inside knows', () => {
+  it('must not be names of the internal network', () => {
     const { problems } = checkEnv('remote-mcp', {
       ...remoteMcp,
       PUBLIC_MCP_URL: outside,
@@ -129,7 +129,7 @@ describe('public addresses', () => {
     expect(describeProblems('remote-mcp', problems)).toContain('"backend"');
   });
 
-  it('are not looked at outside of production', () => {
+  it('are not checked outside of production', () => {
     const { problems } = checkEnv('backend', { ...backend, NODE_ENV: 'development', PUBLIC_MCP_URL: outside });
     expect(problems).toEqual([]);
   });
@@ -140,13 +140,13 @@ describe('the mail provider', () => {
     ['provider_a', ['PROVIDER_A_API_KEY', 'PROVIDER_A_URL', 'EMAIL_FROM']],
     ['provider_b', ['PROVIDER_B_API_KEY', 'PROVIDER_B_URL', 'EMAIL_FROM']],
     ['smtp', ['SMTP_HOST', 'EMAIL_FROM']],
-  ])('%s needs all that it sends with', (provider, needed) => {
+  ])('%s needs every setting for sending', (provider, needed) => {
     const { problems } = checkEnv('backend', { ...least.backend, EMAIL_PROVIDER: provider });
     expect(named(problems)).toEqual(needed);
     expect(describeProblems('backend', problems)).toContain(`EMAIL_PROVIDER=${provider}`);
   });
 
-  it('may have its key in a file, and nothing else', () => {
+  it('may have its key in a file, and no other setting', () => {
     const files = { PROVIDER_A_API_KEY_FILE: '/secret', PROVIDER_A_URL_FILE: '/url', EMAIL_FROM_FILE: '/from' };
     const { problems } = checkEnv('backend', { ...least.backend, EMAIL_PROVIDER: 'provider_a', ...files });
     expect(named(problems)).toEqual(['PROVIDER_A_URL', 'EMAIL_FROM']);
@@ -170,7 +170,7 @@ describe('a user and a password', () => {
 describe('a backend on NATS', () => {
   const seeds = ['BUS_CALLOUT_SEED', 'BUS_SYSTEM_SEED', 'BUS_ISSUER_SEED'];
 
-  it.each([undefined, 'nats-1:4222'])('at %j is told of every seed it lacks', (servers) => {
+  it.each([undefined, 'nats-1:4222'])('at %j is told about every missing seed', (servers) => {
     const { problems } = checkEnv('backend', { ...least.backend, BUS_SERVERS: servers });
     expect(named(problems)).toEqual(seeds);
     expect(describeProblems('backend', problems)).toContain('BUS_SERVERS=inproc:');
@@ -182,8 +182,8 @@ describe('a backend on NATS', () => {
   });
 });
 
-describe('variables that nothing reads yet', () => {
-  it('are told where they are set, each with what it comes with', () => {
+describe('variables without a reader', () => {
+  it('are reported when set, each with the feature it waits for', () => {
     const { problems, warnings } = checkEnv('runtime', {
       ...least.runtime,
       METRICS_PORT: '9100',
@@ -196,7 +196,7 @@ describe('variables that nothing reads yet', () => {
     ]);
   });
 
-  it('are told where they mean something only with another', () => {
+  it('are reported when they depend on another variable', () => {
     const allowed = { ...least.runtime, SVC_ALLOWED_PATHS: '/a' };
     const told = ['SVC_ALLOWED_PATHS has no effect without MCP_SERVER_SANDBOX=auto or bwrap or container.'];
     expect(checkEnv('runtime', { ...allowed, MCP_SERVER_SANDBOX: 'none-for-everybody' }).warnings).toEqual(told);
@@ -209,7 +209,7 @@ describe('variables that nothing reads yet', () => {
     });
   });
 
-  it('are told where a value of an older version is read as another', () => {
+  it('are reported when a value of an older version is read as another', () => {
     const { env, problems, warnings } = checkEnv('runtime', {
       ...least.runtime,
       SVC_ALLOWED_PATHS: '/a',
@@ -221,7 +221,7 @@ describe('variables that nothing reads yet', () => {
     ]);
   });
 
-  it('are told once where they are those of OpenTelemetry, without their values', () => {
+  it('are reported once when they belong to OpenTelemetry, without their values', () => {
     const { problems, warnings } = checkEnv('frontend', {
       OTEL_TRACES_EXPORTER: 'console',
       OTEL_EXPORTER_OTLP_HEADERS_FILE: '/secret',
@@ -233,25 +233,25 @@ describe('variables that nothing reads yet', () => {
     ]);
   });
 
-  it('are told where a file holds them', () => {
+  it('are reported when a file holds them', () => {
     const { warnings } = checkEnv('backend', { ...least.backend, SMTP_PASSWORD_FILE: '/secret', SMTP_USER: 'us' });
     expect(warnings).toContainEqual(expect.stringMatching(/^SMTP_PASSWORD is not used yet/));
   });
 
-  it('are not told where they say what holds anyway', () => {
+  it('are not reported when their value equals the default', () => {
     const { warnings } = checkEnv('backend', { ...least.backend, EMAIL_PROVIDER: 'log', SMTP_PORT: '587' });
     expect(warnings).toEqual([]);
     expect(checkEnv('backend', { ...least.backend, SMTP_PORT: '25' }).warnings).toHaveLength(1);
   });
 
-  it('stop the boot where they are malformed, like any other', () => {
+  it('stop the boot when they are malformed, like any other', () => {
     const { problems } = checkEnv('frontend', { METRICS_PORT: 'many' });
     expect(named(problems)).toEqual(['METRICS_PORT']);
   });
 });
 
 describe('problems', () => {
-  it('are told all at once, each with variable, rule and repair', () => {
+  it('are reported all at once, each with variable, rule and repair', () => {
     const { problems } = checkEnv('backend', {
       PORT: 'http',
       ENCRYPTION_KEY: 'short',
@@ -279,14 +279,14 @@ describe('problems', () => {
     expect(message).not.toContain('short');
   });
 
-  it('are one where there is one', () => {
+  it('are reported in the singular when there is one', () => {
     const { problems } = checkEnv('remote-mcp', { ...least['remote-mcp'], REMOTE_PORT: '' });
     expect(describeProblems('remote-mcp', problems)).toMatch(
       /one variable is wrong\.\n {2}REMOTE_PORT is required\.\n/,
     );
   });
 
-  it('are left to whoever reads the file where a required secret is given as one', () => {
+  it('leave a required secret that is given as a file to the reader of the file', () => {
     const { problems } = checkEnv('backend', { ...least.backend, ENCRYPTION_KEY: '', ENCRYPTION_KEY_FILE: '/secret' });
     expect(problems).toEqual([]);
     const noSecret = { ...least.backend, JWT_PUBLIC_KEY_PATH: '', JWT_PUBLIC_KEY_PATH_FILE: '/path' };

@@ -21,13 +21,13 @@ export type EnvRecord = Readonly<Record<string, string | undefined>>;
 export interface Checked<Service extends ServiceName> {
   readonly env: Env<Service>;
   readonly problems: readonly Problem[];
-  /** What is set without effect, or read as another value. */
+  /** Variables without effect, or with a value that is read as another. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Checks a service's variables and reports every problem at once. `env` may be used only where there is none. A secret may also be
- * given by its `_FILE` twin: whoever can read files puts what is in it under the secret's own name first.
+ * Checks a service's variables and reports every problem at once; `env` is valid only without problems. A secret may
+ * also be given by its `_FILE` twin: the caller first reads that file into the secret's own variable.
  */
 export function checkEnv<Service extends ServiceName>(service: Service, record: EnvRecord): Checked<Service> {
   const problems: Problem[] = [];
@@ -44,7 +44,7 @@ export function checkEnv<Service extends ServiceName>(service: Service, record: 
   return { env: values as Env<Service>, problems, warnings };
 }
 
-/** What is set in vain. A variable that nothing reads may well say what holds anyway. */
+/** Variables without effect. A value that equals the default is not reported. */
 function withoutEffect(service: ServiceName, record: EnvRecord): readonly string[] {
   const unread = Object.entries<Variable<unknown>>(variables[service]).flatMap(([name, entry]) => {
     const why = whyUnread(service, entry, record);
@@ -72,7 +72,7 @@ function whyUnread(
   return missing === undefined ? null : `has no effect without ${missing[0]}=${missing[1].join(' or ')}`;
 }
 
-/** Values of older versions, which are read as others. */
+/** Values of older versions that are read as other values. */
 function formerValues(service: ServiceName, record: EnvRecord): readonly string[] {
   return Object.entries<Variable<unknown>>(variables[service]).flatMap(([name, { formerly }]) => {
     const former = formerly?.[record[name] ?? ''];
@@ -84,7 +84,7 @@ function isDefault(entry: Variable<unknown>, raw: string | undefined): boolean {
   return entry.default !== undefined && raw === entry.default;
 }
 
-/** One message that names every wrong variable, its rule and its repair. */
+/** One message with every wrong variable, its rule and its repair. */
 export function describeProblems(service: ServiceName, problems: readonly Problem[]): string {
   const lines = problems.map((problem) => `  ${problem.variable} ${problem.rule}.\n    ${problem.repair}`);
   return `${service} cannot start: ${problems.length === 1 ? 'one variable is' : `${problems.length} variables are`} wrong.\n${lines.join('\n')}`;
@@ -110,18 +110,18 @@ function parseEntry(name: string, entry: Variable<unknown>, record: EnvRecord, p
   return value;
 }
 
-/** A key in the place of another is what is mistaken most often. */
+/** The most frequent mistake is a key of another kind. */
 function whatItIs(text: string): string {
   const parsed = parseKey(text);
   return parsed.ok ? `, which is a ${parsed.kind} key` : '';
 }
 
-/** Unset and empty are the same: a container file that says `NAME=` sets nothing. */
+/** Unset and empty are the same: a container file with `NAME=` sets nothing. */
 function isSet(raw: string | undefined): raw is string {
   return raw !== undefined && raw !== '';
 }
 
-/** Itself or, where it is a secret, as the file that holds it. What is wrong with the file is told by whoever reads it. */
+/** Given directly or, for a secret, as a file. The reader of the file reports its problems. */
 function isGiven(record: EnvRecord, name: string): boolean {
   return isSet(record[name]) || (secrets.has(name) && isSet(record[`${name}_FILE`]));
 }
@@ -171,19 +171,22 @@ function noDevelopmentKey(record: EnvRecord): readonly Problem[] {
   ];
 }
 
-/** Part 8, "Backend": PUBLIC_BACKEND_URL is required in production, so that its default counts for nothing there. */
+/** Part 8, "Backend": PUBLIC_BACKEND_URL is required in production, so its default does not count there. */
 function publicBackendUrlInProduction(record: EnvRecord): readonly Problem[] {
   if (record.NODE_ENV !== 'production' || isSet(record.PUBLIC_BACKEND_URL)) return [];
   return [
     {
       variable: 'PUBLIC_BACKEND_URL',
       rule: 'is required in production',
-      repair: 'Set PUBLIC_BACKEND_URL to the URL of the backend that people and agents reach.',
+      repair: 'Set PUBLIC_BACKEND_URL to the URL of the backend for people and agents.',
     },
   ];
 }
 
-/** Once one public address is not this machine, none of them, given or default, may be a name that only the inside knows. */
+/**
+ * Once one public address is not on this machine, none of them, given or default, may be a name of the internal
+ * network.
+ */
 function noInternalPublicUrl(defaults: EnvRecord): Rule {
   return (record) => {
     const hosts = Object.entries(defaults).flatMap(([name, fallback]) => {
@@ -196,7 +199,7 @@ function noInternalPublicUrl(defaults: EnvRecord): Rule {
       .map(({ name, host }) => ({
         variable: name,
         rule: `must not be the internal name "${host}" while another public address is configured`,
-        repair: `Set ${name} to the URL that people and agents reach from outside.`,
+        repair: `Set ${name} to the URL for people and agents outside.`,
       }));
   };
 }
@@ -221,19 +224,19 @@ function mailProviderComplete(record: EnvRecord): readonly Problem[] {
     }));
 }
 
-/** Inside one process nobody asks who the backend is; NATS does. */
+/** Inside one process no proof of a backend is needed; NATS needs it. */
 function seedsOnNats(record: EnvRecord): readonly Problem[] {
   if (record.BUS_SERVERS === 'inproc:') return [];
   return ['BUS_CALLOUT_SEED', 'BUS_SYSTEM_SEED', 'BUS_ISSUER_SEED']
     .filter((name) => !isGiven(record, name))
     .map((name) => ({
       variable: name,
-      rule: 'is required where BUS_SERVERS names NATS',
+      rule: 'is required when BUS_SERVERS names NATS',
       repair: `Set ${name} to the seed whose public key the configuration of NATS names, or BUS_SERVERS=inproc: in one process.`,
     }));
 }
 
-/** Which image that is decides what MCP servers find in it: nobody but the operator knows. */
+/** The image decides which programs MCP servers find, so only the operator can choose it. */
 function imageOfContainers(record: EnvRecord): readonly Problem[] {
   if (record.MCP_SERVER_SANDBOX !== 'container' || isSet(record.MCP_SERVER_IMAGE)) return [];
   return [
@@ -241,12 +244,12 @@ function imageOfContainers(record: EnvRecord): readonly Problem[] {
       variable: 'MCP_SERVER_IMAGE',
       rule: 'is required with MCP_SERVER_SANDBOX=container',
       repair:
-        'Set MCP_SERVER_IMAGE to an image of this Docker that brings a shell and what MCP servers are started with.',
+        'Set MCP_SERVER_IMAGE to an image of this Docker that contains a shell and the programs that start MCP servers.',
     },
   ];
 }
 
-/** A user without a password, or the other way round, is half a credential. */
+/** A user without a password, or a password without a user, is half a credential. */
 function together(user: string, password: string): Rule {
   return (record) => {
     const [missing, given] = isGiven(record, user) ? [password, user] : [user, password];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { inheritedByChildren } from './inherited.ts';
 
-test('a child inherits where programs lie, its language, proxies, authorities and npm settings, and nothing else', () => {
+test('a child inherits the program path, its language, proxies, certificate authorities and npm settings, and nothing else', () => {
   const passed = {
     PATH: '/bin',
     LANG: 'de_DE.UTF-8',
@@ -26,7 +26,7 @@ test('a child inherits where programs lie, its language, proxies, authorities an
   expect(inheritedByChildren({ ...passed, ...kept })).toEqual(passed);
 });
 
-test('what npm says about the one command it is running is not handed on to the npx of an MCP server', () => {
+test("npm's variables about its current command are not passed on to the npx of an MCP server", () => {
   const invocation = { npm_config_package: 'svc-platform', npm_config_call: 'x', npm_config_local_prefix: '/x' };
   expect(inheritedByChildren({ ...invocation, npm_config_ignore_scripts: 'true' })).toEqual({
     npm_config_ignore_scripts: 'true',

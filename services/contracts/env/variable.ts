@@ -1,25 +1,25 @@
 import { type AddressBlock, parseAddressBlock } from '../address-block.ts';
 import { Secret } from '../secret.ts';
 
-/** One environment variable: what it means, what it defaults to, and how its text becomes a value. */
+/** One environment variable: its meaning, default and parser. */
 export interface Variable<Value> {
   readonly meaning: string;
-  /** The rule a value must keep, in words that follow "must be". */
+  /** The rule for values, in words that follow "must be". */
   readonly rule: string;
-  /** The text used where the variable is not set. */
+  /** The text used when the variable is not set. */
   readonly default?: string;
   readonly required?: true;
-  /** A secret is never printed and has a `_FILE` twin that names the file holding it. */
+  /** A secret is never printed and has a `_FILE` twin that names a file with the secret. */
   readonly secret?: true;
-  /** What the variable comes with, in words, where nothing reads it yet: it is checked, and whoever sets it is told. */
+  /** The feature that will read the variable. Until then it is checked, and a set value is reported. */
   readonly awaits?: string;
-  /** It means something only where other variables have one of these values: whoever sets it otherwise is told. */
+  /** The variable has an effect only when these other variables have one of these values; otherwise it is reported. */
   readonly onlyWith?: Readonly<Record<string, readonly string[]>>;
-  /** Values of older versions, each with the value that it is read as and what is said about that. */
+  /** Values of older versions: what each is read as, and the warning. */
   readonly formerly?: Readonly<Record<string, { readonly as: string; readonly told: string }>>;
-  /** `additions` are ours; everything else is in part 8 of the specification. */
+  /** `additions` are ours; all others are in part 8 of the specification. */
   readonly source: 'specification' | 'additions';
-  /** Returns null where the text breaks the rule. */
+  /** Returns null when the text breaks the rule. */
   readonly parse: (text: string) => Value | null;
 }
 
@@ -44,7 +44,7 @@ interface Range {
   readonly max: number;
 }
 
-/** What is given stays in the type, so that a variable with a default, or a required one, is known to have a value. */
+/** The options stay in the type, so that a variable with a default, or a required one, is known to have a value. */
 function variable<Value, Given extends Options>(
   rule: string,
   parse: (text: string) => Value | null,
@@ -70,7 +70,7 @@ export function integer<Given extends Options & Range>(options: Given): Variable
   );
 }
 
-/** Port 0 means any free port: two installations, and tests, live side by side. */
+/** Port 0 means any free port, so that installations and tests can run side by side. */
 export function port<Given extends Options>(options: Given): Variable<number> & Given {
   return integer({ ...options, min: 0, max: 65535 });
 }
@@ -111,7 +111,7 @@ export function paths<Given extends Options>(options: Given): Variable<readonly 
   );
 }
 
-/** Where the bus is: `inproc:` for the one inside the process, else host:port, several separated by commas. */
+/** Address of the bus: `inproc:` for the one inside the process, else host:port, several separated by commas. */
 export function busServers<Given extends Options>(options: Given): Variable<readonly string[]> & Given {
   return variable(
     'inproc: or a comma-separated list of host:port',
@@ -123,7 +123,7 @@ export function busServers<Given extends Options>(options: Given): Variable<read
   );
 }
 
-/** Where the graph is: `file:` and a path for the embedded engine, else Dgraph's host:port or URL. */
+/** Address of the graph: `file:` and a path for the embedded engine, else Dgraph's host:port or URL. */
 export function graphAddress<Given extends Options>(options: Given): Variable<string> & Given {
   return variable(
     'file:/absolute/path for the embedded engine, or host:port of Dgraph',
@@ -187,7 +187,7 @@ function isBusServer(raw: string): boolean {
   return isHostAndPort(raw, /^(nats|tls):\/\//);
 }
 
-/** A host name or address (IPv6 in brackets), with or without a port, after a scheme that may be left out. */
+/** A host name or address (IPv6 in brackets), with or without a port and a scheme. */
 function isHostAndPort(raw: string, scheme: RegExp): boolean {
   const rest = raw.replace(scheme, '');
   if (!/^([A-Za-z0-9._-]+|\[[0-9a-fA-F:.]+\])(:\d+)?$/.test(rest)) return false;
@@ -201,7 +201,7 @@ function isPlainUrl(raw: string): boolean {
   return web && parsed.username === '' && parsed.password === '' && parsed.search === '' && parsed.hash === '';
 }
 
-/** Nobody writes longer lists by hand; a longer one is a mistake, and must not be cut short. */
+/** A longer list is a mistake, and must not be cut short. */
 const itemsMax = 1000;
 
 function listOf<Item>(

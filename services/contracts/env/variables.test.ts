@@ -4,7 +4,7 @@ import { checkEnv, describeProblems, type EnvRecord } from './check.ts';
 import type { Variable } from './variable.ts';
 import { infrastructure, type ServiceName, variables } from './variables.ts';
 
-/** Values of one variable: texts with what they mean, and texts that break its rule. */
+/** Values of one variable: valid texts with their meaning, and texts that break its rule. */
 interface Row {
   readonly good: readonly (readonly [text: string, value: unknown])[];
   readonly bad: readonly string[];
@@ -287,7 +287,7 @@ const seeds: EnvRecord = {
   BUS_ISSUER_SEED: `SA${'A2'.repeat(28)}`,
 };
 
-/** The least that each service starts with. */
+/** The minimal environment of each service. */
 const least: { readonly [Service in ServiceName]: EnvRecord } = {
   backend: { ENCRYPTION_KEY: hex, JWT_PRIVATE_KEY_PATH: '/jwt.pem', JWT_PUBLIC_KEY_PATH: '/jwt.pub', ...seeds },
   frontend: {},
@@ -295,7 +295,7 @@ const least: { readonly [Service in ServiceName]: EnvRecord } = {
   'remote-mcp': { SYSTEM_KEY: key('SYK_'), REMOTE_PORT: '3001' },
 };
 
-/** What a variable needs beside it, so that it alone decides. */
+/** Other variables that a variable needs, so that it alone decides the result. */
 const companions: { readonly [Variable in string]?: EnvRecord } = {
   'runtime SYSTEM_KEY': { RUNTIME_KEY: '', RUNTIME_NAME: 'cloud' },
   'runtime RUNTIME_NAME': { RUNTIME_KEY: '', SYSTEM_KEY: key('SYK_') },
@@ -344,7 +344,7 @@ describe.each(every)('$name of $service', ({ service, name, entry, row, others }
     else expect(message).toContain(`"${raw.slice(0, 80)}"`);
   });
 
-  it.each([undefined, ''])('does without it as the table says when it is %j', (raw) => {
+  it.each([undefined, ''])('uses the value of the table when it is %j', (raw) => {
     const { env, problems } = checkEnv(service, { ...others, [name]: raw });
     if (entry.required || name in seeds) expect(named(problems)).toEqual([name]);
     const parsed: unknown = Object.entries(env).find(([other]) => other === name)?.[1];
@@ -352,7 +352,7 @@ describe.each(every)('$name of $service', ({ service, name, entry, row, others }
   });
 });
 
-/** Part 8 of the specification: what a variable is worth where nobody sets it. */
+/** Part 8 of the specification: the defaults. */
 const specified: { readonly [Service in ServiceName]: Readonly<Record<string, unknown>> } = {
   backend: {
     PORT: 3000,

@@ -33,7 +33,7 @@ const environment = choice({
   choices: ['development', 'production', 'test'],
   source: 'additions',
 });
-/** What a variable comes with that nothing reads yet. */
+/** The features that will read a variable. */
 const later = {
   mail: { awaits: 'invitations, the first thing that sends mail' },
   authorizationServer: { awaits: 'the authorization server' },
@@ -41,11 +41,11 @@ const later = {
 } as const;
 const fileSizeMax = integer({ meaning: 'Largest file, in MB.', default: '10', min: 1, max: 10_000 });
 const busCa = text({
-  meaning: 'Path to the PEM file that vouches for the bus, where it speaks TLS.',
+  meaning: "Path to the PEM file of the authority that signs the bus's certificate, when the bus uses TLS.",
   source: 'additions',
 });
 const busPersistent = boolean({
-  meaning: 'Whether NATS keeps what is on the bus on disk; false: in memory.',
+  meaning: 'Whether NATS keeps its streams on disk; false: in memory.',
   default: 'true',
   source: 'additions',
 });
@@ -67,12 +67,12 @@ const bindHost = text({
 });
 
 const metricsPort = port({
-  meaning: 'Port of the metrics, on loopback only; without it there are none.',
+  meaning: 'Port of the metrics, on loopback only; unset: no metrics.',
   source: 'additions',
   awaits: telemetryAwaits,
 });
 
-/** Part 8 of the specification and our additions, as data: services, stack, documentation and tests read this table. */
+/** Part 8 of the specification and our additions, as data for services, stack, documentation and tests. */
 export const variables = {
   backend: {
     PORT: port({ meaning: 'HTTP port.', default: '3000' }),
@@ -81,12 +81,11 @@ export const variables = {
       default: 'localhost:8080',
     }),
     PRIVATE_GRAPHDB_GRPC_URL: addresses({
-      meaning:
-        "gRPC endpoints of Dgraph's data nodes; without them the host of PRIVATE_GRAPHDB_URL at its port + 1000.",
+      meaning: "gRPC endpoints of Dgraph's data nodes; default: the host of PRIVATE_GRAPHDB_URL at its port + 1000.",
       source: 'additions',
     }),
     PRIVATE_GRAPHDB_CA_PATH: text({
-      meaning: 'Path to the PEM file that vouches for the graph database, where it speaks TLS.',
+      meaning: "Path to the PEM file of the authority that signs the graph database's certificate, when it uses TLS.",
       source: 'additions',
     }),
     PRIVATE_GRAPHDB_USER: text({
@@ -100,19 +99,19 @@ export const variables = {
       source: 'additions',
     }),
     PRIVATE_GRAPHDB_TOKEN: secret({
-      meaning: "Token of the graph database's administration.",
+      meaning: 'Token for the administration of the graph database.',
       ...password,
       source: 'additions',
     }),
     BUS_SERVERS: bus,
     PUBLIC_BUS_SERVERS: busServers({ meaning: 'Bus addresses advertised to external runtimes.' }),
     BUS_CA_PATH: busCa,
-    BUS_CALLOUT_SEED: busSeed("Seed of the bus's user that says who may connect (auth callout).", 'SU'),
+    BUS_CALLOUT_SEED: busSeed("Seed of the bus's user that decides which clients may connect (auth callout).", 'SU'),
     BUS_SYSTEM_SEED: busSeed(
-      "Seed of the user of the bus's system account, which sees connections and ends them.",
+      "Seed of the user of the bus's system account, which lists connections and ends them.",
       'SU',
     ),
-    BUS_ISSUER_SEED: busSeed('Seed of the account that signs who may connect to the bus.', 'SA'),
+    BUS_ISSUER_SEED: busSeed('Seed of the account that signs admissions to the bus.', 'SA'),
     BUS_PERSISTENT_MESSAGING: busPersistent,
     ENCRYPTION_KEY: secret({
       meaning: 'Encrypts API keys, OAuth tokens and MCP server configurations.',
@@ -121,7 +120,7 @@ export const variables = {
       required: true,
     }),
     ENCRYPTION_KEY_PREVIOUS: secret({
-      meaning: 'The key before the present one, while records are re-encrypted.',
+      meaning: 'The previous encryption key, while records are re-encrypted.',
       pattern: /^[0-9a-fA-F]{64}$/,
       rule: 'a 64-character hex string (32 random bytes)',
       source: 'additions',
@@ -129,7 +128,7 @@ export const variables = {
     JWT_PRIVATE_KEY_PATH: text({ meaning: 'Path to the Ed25519 private key (PEM, PKCS 8).', required: true }),
     JWT_PUBLIC_KEY_PATH: text({ meaning: 'Path to the Ed25519 public key (PEM, SPKI).', required: true }),
     JWT_PREVIOUS_PUBLIC_KEY_PATH: text({
-      meaning: 'Path to the public key before the present one.',
+      meaning: 'Path to the previous public key.',
       source: 'additions',
     }),
     JWT_ISSUER: text({ meaning: 'Issuer claim.', default: 'service-platform', lengthMax: 255 }),
@@ -148,7 +147,7 @@ export const variables = {
       ...later.authorizationServer,
     }),
     IDENTITY_KEY_USAGE_THROTTLE_SECONDS: integer({
-      meaning: 'A last-used timestamp is rewritten at most once in this many seconds.',
+      meaning: 'Shortest time between two writes of a last-used timestamp, in seconds.',
       default: '60',
       min: 0,
       max: year,
@@ -159,9 +158,9 @@ export const variables = {
       default: 'http://localhost:8888,http://localhost:3000',
     }),
     PRIVATE_MCP_URL: url({
-      meaning: 'remote-mcp over the internal network.',
+      meaning: 'Address of remote-mcp in the internal network.',
       default: 'http://localhost:3001/mcp',
-      awaits: 'the first thing the backend asks of remote-mcp',
+      awaits: 'the first request of the backend to remote-mcp',
     }),
     PUBLIC_BACKEND_URL: url({
       meaning: 'Externally reachable base URL of the backend: OAuth issuer, MCP server URLs, signed file URLs.',
@@ -194,12 +193,12 @@ export const variables = {
       ...later.mail,
     }),
     PROVIDER_A_URL: url({
-      meaning: 'Address that mail provider A is reached at.',
+      meaning: 'Address of mail provider A.',
       source: 'additions',
       ...later.mail,
     }),
     PROVIDER_B_URL: url({
-      meaning: 'Address that mail provider B is reached at.',
+      meaning: 'Address of mail provider B.',
       source: 'additions',
       ...later.mail,
     }),
@@ -215,7 +214,7 @@ export const variables = {
     SMTP_HOST: text({ meaning: 'Mail server of your own.', lengthMax: 255, source: 'additions', ...later.mail }),
     SMTP_PORT: port({ meaning: "The mail server's port.", default: '587', source: 'additions', ...later.mail }),
     SMTP_TLS: choice({
-      meaning: 'How the connection to the mail server is encrypted: once it stands, from the start, or not.',
+      meaning: 'Encryption of the connection to the mail server: after it opens, from the start, or none.',
       default: 'starttls',
       choices: ['starttls', 'implicit', 'none'],
       source: 'additions',
@@ -224,7 +223,7 @@ export const variables = {
     SMTP_USER: text({ meaning: 'User of the mail server.', lengthMax: 320, source: 'additions', ...later.mail }),
     SMTP_PASSWORD: secret({ meaning: 'Password of SMTP_USER.', ...password, source: 'additions', ...later.mail }),
     FILES_DIR: text({
-      meaning: 'Folder that files are kept in; without one they are kept on the bus, for all backends that share it.',
+      meaning: 'Folder for files; unset: files are kept on the bus, for all backends that share it.',
       source: 'additions',
     }),
     SVC_MAX_FILE_SIZE_MB: { ...fileSizeMax, source: 'additions' as const },
@@ -252,7 +251,7 @@ export const variables = {
     }),
     PUBLIC_BACKEND_URL: url({ meaning: 'Base URL of the backend at run time; overrides the build-time value.' }),
     PUBLIC_MCP_URL: url({
-      meaning: 'Address agents connect to, shown on the page.',
+      meaning: 'Address that agents connect to, shown on the page.',
       default: 'http://localhost:3001/mcp',
       source: 'additions',
     }),
@@ -272,13 +271,13 @@ export const variables = {
     RUNTIME_NAME: text({ meaning: 'Name of the runtime, required with SYSTEM_KEY.', lengthMax: 64 }),
     BUS_SERVERS: bus,
     BUS_CA_PATH: busCa,
-    REMOTE_PORT: port({ meaning: 'Port of the web service with /health and /ready; without it there is none.' }),
+    REMOTE_PORT: port({ meaning: 'Port of the web service with /health and /ready; unset: no web service.' }),
     LOG_LEVEL: logLevel,
     LOG_LEVELS: logLevelRules,
     FORWARD_STDERR: boolean({ meaning: "Forward MCP servers' stderr to the runtime's log.", default: 'false' }),
     HEARTBEAT_INTERVAL: integer({ meaning: 'Milliseconds between heartbeats.', default: '5000', min: 50, max: 60_000 }),
     PRIVATE_MCP_URL: url({
-      meaning: 'remote-mcp over the internal network; without it the address that the backend advertises.',
+      meaning: 'Address of remote-mcp in the internal network; unset: the address that the backend advertises.',
       awaits: 'the delegate tool',
     }),
     SVC_WORKING_DIR: text({
@@ -286,24 +285,24 @@ export const variables = {
       default: '/tmp/skilder-work',
     }),
     SVC_ALLOWED_PATHS: paths({
-      meaning: 'Paths that files may be read from, colon-separated: by sandboxed MCP servers.',
+      meaning: 'Paths that sandboxed MCP servers may read, colon-separated.',
       onlyWith: { MCP_SERVER_SANDBOX: ['auto', 'bwrap', 'container'] },
     }),
     MCP_SERVER_SANDBOX: choice({
       meaning:
-        'Which MCP servers that are child processes are confined, and how: those that members set, by bubblewrap (auto); all, by bubblewrap or in containers; or none.',
+        'How MCP servers that are child processes are confined: those that members set, by bubblewrap (auto); all, by bubblewrap or in containers; or none.',
       default: 'auto',
       choices: sandboxes,
       formerly: { [formerNone]: { as: 'auto', told: formerNoneIsAuto } },
       source: 'additions',
     }),
     MCP_SERVER_MEMBER_FOLDERS: paths({
-      meaning: 'Folders below which the working directories lie that members may give to MCP servers, colon-separated.',
+      meaning: "Folders that may contain the working directories of members' MCP servers, colon-separated.",
       source: 'additions',
       onlyWith: { MCP_SERVER_SANDBOX: ['auto', 'bwrap', 'container'] },
     }),
     MCP_SERVER_HIDDEN_PATHS: paths({
-      meaning: 'Paths that no sandboxed MCP server sees, whatever else it may, colon-separated.',
+      meaning: 'Paths hidden from every sandboxed MCP server, whatever else it may read, colon-separated.',
       source: 'additions',
       onlyWith: { MCP_SERVER_SANDBOX: ['auto', 'bwrap', 'container'] },
     }),
@@ -314,13 +313,13 @@ export const variables = {
       onlyWith: { MCP_SERVER_SANDBOX: ['container'] },
     }),
     MCP_SERVER_IMAGE: text({
-      meaning: 'What their containers are made of: an image that this Docker has, with a shell and their programs.',
+      meaning: 'Image of their containers: one that this Docker has, with a shell and their programs.',
       lengthMax: 255,
       source: 'additions',
       onlyWith: { MCP_SERVER_SANDBOX: ['container'] },
     }),
     MCP_SERVER_MEMORY_MAX_MB: integer({
-      meaning: 'The most memory that the container of one may take, in MB.',
+      meaning: 'The most memory for the container of one, in MB.',
       default: '1024',
       min: 64,
       max: 1_048_576,
@@ -328,7 +327,7 @@ export const variables = {
       onlyWith: { MCP_SERVER_SANDBOX: ['container'] },
     }),
     MCP_SERVER_ALLOWED_ADDRESSES: addressBlocks({
-      meaning: 'IP addresses and blocks that URLs set by members reach besides public addresses.',
+      meaning: 'IP addresses and blocks that URLs of members may reach besides public addresses.',
       source: 'additions',
     }),
     SVC_MAX_FILE_SIZE_MB: { ...fileSizeMax, ...later.files },
@@ -364,7 +363,7 @@ export const variables = {
     BUS_PERSISTENT_MESSAGING: busPersistent,
     REMOTE_PORT: port({ meaning: 'Port of /mcp, /health, /ready and the OAuth metadata.', required: true }),
     PRIVATE_BACKEND_URL: url({
-      meaning: 'Base URL of the backend for catalogue pulls and uploads; without it the one advertised at handshake.',
+      meaning: 'Base URL of the backend for catalogue pulls and uploads; unset: the one advertised at handshake.',
     }),
     PUBLIC_MCP_URL: url({
       meaning: 'Own public URL, the RFC 8707 resource identifier.',
@@ -379,7 +378,7 @@ export const variables = {
     SVC_ALLOWED_ORIGINS: origins({ meaning: 'Allowed origins of the HTTP transport.' }),
     SVC_PREVENT_DNS_REBINDING: boolean({ meaning: 'Origin validation against DNS rebinding.', default: 'true' }),
     SVC_SESSION_IDLE_TIMEOUT_MS: integer({
-      meaning: 'A session idle for this long is removed.',
+      meaning: 'Idle time after which a session is removed.',
       default: '300000',
       min: 100,
       max: 30 * dayMs,
@@ -392,33 +391,34 @@ export const variables = {
 
 export type ServiceName = keyof typeof variables;
 
-/** Ports and modes of the infrastructure the stack provisions (part 8, "Infrastructure"). */
+/** Ports and modes of the infrastructure that the stack runs (part 8, "Infrastructure"). */
 export const infrastructure = {
   GRAPHDB_HTTP_PORT: port({ meaning: 'Graph data node, HTTP.', default: '8080' }),
   GRAPHDB_GRPC_PORT: port({ meaning: 'Graph data node, gRPC.', default: '9080' }),
   GRAPHDB_ZERO_PORT: port({ meaning: 'Graph coordination node, gRPC.', default: '5080' }),
   BUS_PORT: port({ meaning: 'Message bus, clients.', default: '4222' }),
   BUS_HTTP_PORT: port({
-    meaning: 'Message bus, monitoring, where bus.httpPort in svc.yaml opens it.',
+    meaning: 'Message bus, monitoring, when bus.httpPort in svc.yaml opens it.',
     default: '8222',
   }),
   BUS_PERSISTENT_MESSAGING: boolean({ meaning: 'Persistent messaging on the bus.', default: 'true' }),
 } as const;
 
-/** Variables that stop the boot where they are set, with what to do instead. */
+/** Variables that stop the boot when set, with the repair. */
 export const rejected: { readonly [Service in ServiceName]?: Readonly<Record<string, string>> } = {
   runtime: {
     USER_KEY:
-      'The single-agent stdio mode is gone: unset USER_KEY and connect the agent to the /mcp address of remote-mcp.',
-    MCP_REMOTE_ENABLED: 'The fused mode is gone: unset MCP_REMOTE_ENABLED and run remote-mcp as a service of its own.',
+      'The single-agent stdio mode no longer exists: unset USER_KEY and connect the agent to the /mcp address of remote-mcp.',
+    MCP_REMOTE_ENABLED:
+      'The fused mode no longer exists: unset MCP_REMOTE_ENABLED and run remote-mcp as a service of its own.',
   },
   'remote-mcp': {
-    RUNTIME_KEY: 'remote-mcp is no runtime: unset RUNTIME_KEY and set SYSTEM_KEY.',
+    RUNTIME_KEY: 'remote-mcp is not a runtime: unset RUNTIME_KEY and set SYSTEM_KEY.',
     RUNTIME_NAME: 'remote-mcp has no runtime record: unset RUNTIME_NAME.',
   },
 };
 
-/** Variables that are no longer read: said once in the log, and otherwise without effect. */
+/** Variables that are no longer read: reported once in the log. */
 export const ignored: Readonly<Record<string, string>> = {
   SKILL_IDS: 'SKILL_IDS is not read: preload with the skillIds query parameter of /mcp.',
   ROLE_IDS: 'ROLE_IDS is not read: preload with the roleIds query parameter of /mcp.',

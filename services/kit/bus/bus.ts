@@ -4,17 +4,17 @@ import type { KeyId, RuntimeId } from '../../contracts/ids.ts';
 import type { Secret } from '../../contracts/secret.ts';
 
 /**
- * The bus: how services meet. Engines: in-process, NATS. Payloads are bytes and are never shared: what a receiver gets is its own.
- * A payload may be up to `payloadMaxBytes`; engines cut it into frames as they need. Everything here is bounded and has a deadline.
+ * The bus that connects the services. Payloads are bytes of up to `payloadMaxBytes`, and each receiver gets its own
+ * copy. Every operation is bounded and has a deadline.
  */
 export interface Bus {
-  /** Who this connection is, as the bus decided when it connected. */
+  /** The identity of this connection, which the bus decided when it connected. */
   readonly identity: Identity;
 
-  /** Tells whoever listens; nobody is fine. Throws `forbidden` or `too_large`. */
+  /** Sends to all listeners, also when there are none. Throws `forbidden` or `too_large`. */
   publish(subject: string, payload: Uint8Array, headers?: Headers): void;
 
-  /** Hears what is published. Messages are handled one after the other. */
+  /** Receives published messages and handles one at a time. */
   subscribe(
     pattern: string,
     handle: (message: Message) => void | Promise<void>,
@@ -22,34 +22,36 @@ export interface Bus {
   ): Subscription;
 
   /**
-   * Asks one listener and waits for its final reply; interim replies go to `onInterim` in order.
-   * Fails with `unavailable` at once where nobody listens (NobodyAnswers) or the responder's connection ends (AnswererGone), `timeout` at
-   * the deadline, `cancelled` when the signal aborts (the responder is told), or the error the responder threw.
+   * Sends a request to one listener and waits for its final reply; interim replies go to `onInterim` in order. Fails
+   * with `unavailable` at once when there is no listener (`NoListener`) or the responder's connection ends
+   * (`ResponderGone`).
    */
   request(subject: string, payload: Uint8Array, options: RequestOptions): Promise<Reply>;
 
-  /** Answers requests. The handler's promise is the final reply; what it throws reaches the asker as a typed error. */
+  /**
+   * Answers requests. The handler's promise is the final reply; an error it throws reaches the caller as a typed error.
+   */
   respond(pattern: string, handle: Responder, options?: RespondOptions): Subscription;
 
-  /** A durable stream: what is acknowledged survives a crash (where the bus is persistent) and is delivered at least once. */
+  /** A durable stream. An acknowledged record survives a crash (on a persistent bus) and is delivered at least once. */
   stream(name: string): Stream;
 
   /** A key-value bucket whose keys expire `maxAgeMs` after their last put. */
   bucket(name: string, options: BucketOptions): Bucket;
 
-  /** Called on every loss and return of the connection. A connection that the bus ended asks to be let in again by itself. */
+  /** Called on every loss and return of the connection. A connection that the bus ended reconnects by itself. */
   onConnection(listener: (state: 'connected' | 'disconnected') => void): Subscription;
 
-  /** Decides who connects. The backend's connection only; answers in turn where several backends do. */
+  /** Decides which clients may connect. For the backend's connection only; several backends take turns. */
   authorize(authorizer: Authorizer): Subscription;
 
   /**
-   * Ends connections of a runtime at once: all of them, or only those that are meant. The backend's connection only. Throws `unavailable` where
-   * the bus does not carry it out in time, and goes on trying for a while.
+   * Ends connections of a runtime at once: all of them, or only the selected ones. For the backend's connection only.
+   * Throws `unavailable` when the bus does not end them in time, and then keeps retrying for a while.
    */
   disconnect(runtime: RuntimeId, meant?: MeantConnections): Promise<void>;
 
-  /** Hears which clients' connections ended. The backend's connection only. */
+  /** Reports the clients whose connections ended. For the backend's connection only. */
   onGone(listener: (identity: Identity) => void): Subscription;
 
   /**
@@ -62,11 +64,11 @@ export interface Bus {
   close(): Promise<void>;
 }
 
-/** Which connections of a runtime are ended. */
+/** Selects which connections of a runtime are ended. */
 export interface MeantConnections {
-  /** Only those that came with this key. */
+  /** Only connections that were opened with this key. */
   readonly key?: KeyId;
-  /** Every backend refuses the runtime for so long, with `rate_limited`. */
+  /** Every backend refuses the runtime for this long, with `rate_limited`. */
   readonly refusedMs?: number;
 }
 
@@ -84,9 +86,9 @@ export interface Reply {
 }
 
 export interface Request extends Message {
-  /** Aborts when the asker cancels, its deadline passes, or its connection ends. */
+  /** Aborts when the caller cancels, its deadline passes, or its connection ends. */
   readonly signal: AbortSignal;
-  /** Sends an interim reply, which also renews the asker's deadline. Resolves when more may be sent (flow control). */
+  /** Sends an interim reply, which also renews the caller's deadline. Resolves when more may be sent (flow control). */
   interim(payload: Uint8Array, headers?: Headers): Promise<void>;
 }
 
@@ -96,7 +98,7 @@ export interface RequestOptions {
   readonly headers?: Headers;
   /** Time without any reply after which the request fails; each interim reply starts it anew. */
   readonly timeoutMs: number;
-  /** Time after which it fails whatever happens. Default: `timeoutMs`. */
+  /** Time after which the request fails in any case. Default: `timeoutMs`. */
   readonly timeoutMaxMs?: number;
   readonly signal?: AbortSignal;
   readonly onInterim?: (reply: Reply) => void;
@@ -108,14 +110,14 @@ export interface SubscribeOptions {
 }
 
 export interface RespondOptions {
-  /** One member of a group of that name answers each request. */
+  /** One member of the group with this name answers each request. */
   readonly queue?: string;
-  /** Requests under way at once, after which further ones are refused with `rate_limited`. Default 1,024. */
+  /** Concurrent requests, after which further ones are refused with `rate_limited`. Default 1,024. */
   readonly concurrencyMax?: number;
 }
 
 export interface Subscription {
-  /** Hears nothing more; resolves when what is under way has finished, so that a handler must not wait for its own. */
+  /** Stops receiving; resolves when running handlers have finished. A handler must not wait for its own subscription. */
   stop(): Promise<void>;
 }
 
@@ -123,8 +125,8 @@ export interface Stream {
   /** Resolves when the record is stored. */
   append(payload: Uint8Array): Promise<void>;
   /**
-   * Hands records to the consumers of that name in batches, oldest first, to each one batch at a time and each record to one of them; a
-   * batch whose handler throws comes again.
+   * Delivers records to the consumers of that name in batches, oldest first. Each record goes to one of them; a batch
+   * whose handler throws is delivered again.
    */
   consume(consumer: string, handle: (batch: readonly Uint8Array[]) => Promise<void>): Subscription;
 }
@@ -141,39 +143,48 @@ export interface Entry {
 
 export interface Bucket {
   get(key: string): Promise<Entry | null>;
-  /** Writes whatever is there; returns the revision. */
+  /** Writes unconditionally; returns the revision. */
   put(key: string, value: Uint8Array): Promise<number>;
-  /** Writes only where the revision is the one given (0: where there is nothing); else `conflict`. */
+  /** Writes only at the given revision (0: the key does not exist); otherwise throws `conflict`. */
   update(key: string, value: Uint8Array, revision: number): Promise<number>;
   delete(key: string): Promise<void>;
 }
 
-/** Seeds of the key pairs by which NATS knows the backend: as who decides on connections, as who sees and ends them, and as whose word counts. */
+/**
+ * Seeds of the key pairs that prove a backend to NATS: as authorizer of connections, as administrator that lists and
+ * ends them, and as issuer of admissions.
+ */
 export interface BackendSeeds {
   readonly callout: Secret;
   readonly system: Secret;
   readonly issuer: Secret;
 }
 
-/** What a client shows when it connects. The backend's own credential is static; every other is checked by the backend. */
+/**
+ * The credential a client shows when it connects. The backend's own credential is static; the backend checks all
+ * others.
+ */
 export type Credentials =
-  /** Without seeds inside one process, where nobody else can say so. */
+  /** Without seeds inside one process, where only the backend can claim this. */
   | { readonly kind: 'backend'; readonly seeds?: BackendSeeds | undefined }
   | { readonly kind: 'system'; readonly key: Secret; readonly component: 'remote-mcp' }
   | { readonly kind: 'system'; readonly key: Secret; readonly component: 'runtime'; readonly runtimeName: string }
   | { readonly kind: 'runtime'; readonly key: Secret };
 
-/** Answers who a connecting client is, under the process id that the bus derived for it; the backend provides it. Throws `unauthenticated` or `forbidden`. */
+/**
+ * Returns the identity of a connecting client, under the process id that the bus derived for it. The backend provides
+ * this function. Throws `unauthenticated` or `forbidden`.
+ */
 export type Authorizer = (credentials: Credentials, process: Identity['process']) => Promise<Identity>;
 
-/** A request reached nobody, so it may be sent to another without being carried out twice. */
+/** No listener took the request, so it may be sent to another one without being carried out twice. */
 export class NobodyAnswers extends SvcError {
   constructor(subject: string) {
     super('unavailable', `Nobody answers "${subject}".`);
   }
 }
 
-/** A request reached somebody whose connection ended before the final reply, so it may have been carried out or not. */
+/** The responder's connection ended before its final reply, so the request may or may not have been carried out. */
 export class AnswererGone extends SvcError {
   constructor(subject: string) {
     super('unavailable', `The connection that was answering "${subject}" has ended.`);
@@ -182,12 +193,15 @@ export class AnswererGone extends SvcError {
 
 export const payloadMaxBytes = 16 * 1024 * 1024;
 export const frameMaxBytes = 512 * 1024;
-/** All names and values of a message's headers together, in characters: a few ids and a trace, never data. */
+/**
+ * Largest size of all header names and values of a message, in characters: room for a few ids and a trace, not for
+ * data.
+ */
 export const headersMaxLength = 16 * 1024;
 
-/** The bus inside one process: services connect to it as they would to a bus elsewhere. */
+/** The bus inside one process. Services connect to it as they would to a remote bus. */
 export interface Hub {
-  /** The nonce tells processes with the same credential apart; a backend is known by it, and nobody else. */
+  /** The nonce distinguishes processes with the same credential. For a backend it is also the process id. */
   connect(credentials: Credentials, nonce: Identity['process']): Promise<Bus>;
   stop(): Promise<void>;
 }

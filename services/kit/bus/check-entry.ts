@@ -2,10 +2,10 @@ import { SvcError } from '../../contracts/errors.ts';
 import { frameMaxBytes } from './bus.ts';
 
 const keyMaxLength = 255;
-/** What every engine can name. */
+/** Keys that every engine can represent. */
 const keyShape = /^[-/_=a-zA-Z0-9]+(\.[-/_=a-zA-Z0-9]+)*$/;
 
-/** The bucket's own copy of a value, of a key that every engine can name. */
+/** Copies a value for the bucket, after checking that every engine can represent its key. */
 export function checkedValue(key: string, value: Uint8Array): Uint8Array {
   checkedKey(key);
   return checkedRecord(value, 'A value');

@@ -1,7 +1,7 @@
 import { SvcError } from '../../contracts/errors.ts';
 
 const subjectMaxLength = 512;
-/** Visible ASCII without what has a meaning of its own. */
+/** Visible ASCII without the characters that have a meaning in subjects. */
 const nameShape = /^[!-)+-\-/-=?-~]+$/;
 
 export function checkSubject(subject: string): void {

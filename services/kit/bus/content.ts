@@ -1,14 +1,17 @@
 import type { BackendSeeds } from './bus.ts';
 
-/** What a bus keeps that nobody is connected to, as whoever moves an installation carries it from one engine to the other. */
+/** The stored content of a bus without clients, which a move of an installation copies from one engine to the other. */
 export interface BusContent {
-  /** Those that not every consumer has handled yet, oldest first. What was on its way to one when it ended is among them: at least once. */
+  /**
+   * Records that at least one consumer has not handled yet, oldest first. Includes records in delivery when the bus
+   * ended (at least once).
+   */
   records(stream: string): AsyncIterable<KeptRecord>;
-  /** Those whose age has not ended, in no order. */
+  /** Unexpired entries, in no order. */
   entries(bucket: string): AsyncIterable<KeptEntry>;
-  /** In the order given, after what is there. */
+  /** Appends the records in the given order. */
   addRecords(stream: string, records: AsyncIterable<KeptRecord>): Promise<void>;
-  /** Each expires at its own time, up to a second earlier. */
+  /** Each entry expires at its own time, at most a second earlier. */
   addEntries(bucket: string, entries: AsyncIterable<KeptEntry>): Promise<void>;
   close(): Promise<void>;
 }
@@ -24,17 +27,17 @@ export interface KeptEntry {
   readonly expiresAt: number;
 }
 
-/** The file of a bus inside one process, which is made where it is missing. */
+/** The file of a bus inside one process; created when missing. */
 export interface SqliteContentOptions {
   readonly file: string;
   /** Keys expire this long after they are put. */
   readonly keyMaxAgeMs: number;
 }
 
-/** A NATS server on which no backend is. */
+/** A NATS server that no backend is connected to. */
 export interface NatsContentOptions {
   readonly servers: readonly string[];
-  /** PEM of whom to trust as the bus; null: as the system does. */
+  /** PEM file of the authority that signs the bus's certificate; null: the system's authorities. */
   readonly caPath: string | null;
   readonly seeds: BackendSeeds;
   readonly keyMaxAgeMs: number;

@@ -3,7 +3,7 @@ import { headersMaxLength } from './bus.ts';
 import { areHeaders } from './copies.ts';
 
 it.each([{}, { a: '' }, { a: 'ä b', 'svc-kind': 'result' }, { a: 'v'.repeat(headersMaxLength - 1) }])(
-  'what our own client sends is taken: %j',
+  'headers of our own client are accepted: %j',
   (headers) => {
     expect(areHeaders(headers)).toBe(true);
   },
@@ -12,6 +12,6 @@ it.each([{}, { a: '' }, { a: 'ä b', 'svc-kind': 'result' }, { a: 'v'.repeat(hea
 it.each([
   ...[null, 7, 'text', [], ['a'], { a: 7 }, { a: null }, { a: {} }, { a: 'one\ntwo' }, { a: 'one\rtwo' }],
   { a: 'v'.repeat(headersMaxLength) },
-])('anything else is not: %j', (headers) => {
+])('other headers are refused: %j', (headers) => {
   expect(areHeaders(headers)).toBe(false);
 });

@@ -3,7 +3,7 @@ import { type Headers, headersMaxLength, payloadMaxBytes } from './bus.ts';
 
 const noHeaders: Headers = Object.freeze({});
 
-/** The receiver's own bytes: what the sender does to its array afterwards changes nothing. */
+/** Copies the payload for the receiver, so that later changes by the sender have no effect. */
 export function copyPayload(payload: Uint8Array): Uint8Array {
   if (payload.byteLength > payloadMaxBytes) {
     throw new SvcError(
@@ -16,7 +16,7 @@ export function copyPayload(payload: Uint8Array): Uint8Array {
   return copy;
 }
 
-/** The receiver's own headers. Values are one line each, as they are in every engine. */
+/** Copies the headers for the receiver. Every engine keeps values to one line. */
 export function copyHeaders(headers: Headers | undefined): Headers {
   if (headers === undefined) return noHeaders;
   const copy = { ...headers };

@@ -1,6 +1,6 @@
 import type { SvcError } from '../../contracts/errors.ts';
 
-/** The result of the work, or the error where the deadline comes first; the work goes on unwatched. */
+/** The result of the work, or the error when the deadline comes first. The work then continues without a watcher. */
 export async function withinDeadline<Result>(
   work: Promise<Result>,
   deadlineMs: number,

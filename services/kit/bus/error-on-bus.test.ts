@@ -9,7 +9,7 @@ function written() {
   return { lines, logger: createLog({ service: 'test', level: 'info', destination })('test') };
 }
 
-it.each(errorCodes.filter((code) => code !== 'internal' && code !== 'cancelled'))('%s crosses whole', (code) => {
+it.each(errorCodes.filter((code) => code !== 'internal' && code !== 'cancelled'))('%s crosses unchanged', (code) => {
   const { lines, logger } = written();
   const error = new SvcError(code, 'What failed.', { hint: 'Mend it.', cause: new Error('inside') });
   const sent = errorOnBus(error, logger);
@@ -28,7 +28,7 @@ it('a bug crosses as an id, and is logged', () => {
   expect(lines.join()).toContain('secret detail');
 });
 
-it('a responder that was cancelled is unavailable to an asker that still waits', () => {
+it('a cancelled responder appears as unavailable to a caller that still waits', () => {
   const { logger } = written();
   expect(errorOnBus(AbortSignal.abort().reason, logger).code).toBe('unavailable');
 });
@@ -43,20 +43,20 @@ it('a code of a newer version is internal', () => {
   expect(errorFromBus({ code: 'teapot', message: 'a' })).toMatchObject({ code: 'internal', message: 'a' });
 });
 
-it('what a hostile responder sends has no control characters and no halves of surrogate pairs', () => {
+it('text of a hostile responder has no control characters and no halves of surrogate pairs', () => {
   const error = { code: 'conflict', message: 'a\u001b]0;x\u0007b\u202ec\ud800', hint: '\u009b31m\u200bhint' };
   const { message, hint } = parseErrorFromBus(Buffer.from(JSON.stringify(error)));
   expect([message, hint]).toEqual(['a ]0;x bc�', ' 31mhint']);
 });
 
-it('what a hostile responder sends is cut, and never says that the asker cancelled', () => {
+it('text of a hostile responder is cut, and never says that the caller cancelled', () => {
   const error = { code: 'cancelled', message: 'm'.repeat(10_000), hint: 'h'.repeat(10_000) };
   const arrived = parseErrorFromBus(Buffer.from(JSON.stringify(error)));
   expect([arrived.code, arrived.message.length, arrived.hint?.length]).toEqual(['unavailable', 4000, 1000]);
 });
 
 it.each(['', '{}', '[]', '{"code":"conflict","message":7}', '{"code":"conflict","message":"m","hint":{}}'])(
-  'what is no error is not taken for one: %s',
+  'a value that is not an error is not accepted as one: %s',
   (text) => {
     expect(() => parseErrorFromBus(Buffer.from(text))).toThrow();
   },

@@ -4,7 +4,7 @@ import { shownText } from '../../contracts/shown-text.ts';
 import type { Logger } from '../log.ts';
 import { withBugReported } from '../report-bug.ts';
 
-/** An error as it crosses the bus: text only, whatever the engine. */
+/** An error as it crosses the bus: text only, on every engine. */
 export interface BusError {
   readonly code: ErrorCode;
   readonly message: string;
@@ -14,7 +14,10 @@ export interface BusError {
 const messageMaxLength = 4000;
 const hintMaxLength = 1000;
 
-/** What the asker is told for each code. What a connection knows of itself would be a lie at the other end. */
+/**
+ * The code the caller receives for each code of the responder. Codes about the responder's own connection would be
+ * wrong at the caller.
+ */
 const codeAtAsker: Readonly<Record<ErrorCode, ErrorCode>> = {
   invalid_input: 'invalid_input',
   unauthenticated: 'unauthenticated',
@@ -26,12 +29,12 @@ const codeAtAsker: Readonly<Record<ErrorCode, ErrorCode>> = {
   timeout: 'timeout',
   unavailable: 'unavailable',
   unsupported: 'unsupported',
-  // The asker did not cancel, or it would not be listening any more.
+  // The caller did not cancel, or it would no longer listen.
   cancelled: 'unavailable',
   internal: 'internal',
 };
 
-/** What a responder threw, ready to be sent. A bug is logged here and crosses as an id. */
+/** Converts an error of a responder for sending. A bug is logged here and crosses as an id. */
 export function errorOnBus(thrown: unknown, logger: Logger): BusError {
   const error = withBugReported(thrown, logger);
   return {
@@ -42,8 +45,8 @@ export function errorOnBus(thrown: unknown, logger: Logger): BusError {
 }
 
 /**
- * The error at the asker's end. The sender may be hostile, so its text is cleaned and the bounds of `errorOnBus` are applied again. A code of a
- * newer version is `internal` here.
+ * The error at the caller's end. The sender may be hostile, so the text is cleaned and bounded again. A code of a newer
+ * version is `internal` here.
  */
 export function errorFromBus({ code, message, hint }: z.infer<typeof receivedError>): SvcError {
   return new SvcError(
@@ -53,10 +56,10 @@ export function errorFromBus({ code, message, hint }: z.infer<typeof receivedErr
   );
 }
 
-/** A `BusError` as it is received: `errorFromBus` takes it. */
+/** A `BusError` as received, before `errorFromBus` has checked it. */
 export const receivedError = z.object({ code: z.string(), message: z.string(), hint: z.string().optional() });
 
-/** The error in a payload. Throws where the payload holds none. */
+/** The error in a payload. Throws when the payload holds none. */
 export function parseErrorFromBus(payload: Uint8Array): SvcError {
   return errorFromBus(receivedError.parse(JSON.parse(Buffer.from(payload).toString())));
 }

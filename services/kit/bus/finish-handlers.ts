@@ -6,7 +6,7 @@ import { withinDeadline } from './deadline.ts';
 import { Subscriber } from './subscriber.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
-/** A handler of messages that is still busy when its connection closes is waited for this long. */
+/** How long a closing connection waits for a message handler that is still running. */
 const finishDeadlineMs = 10_000;
 
 export interface Closing {
@@ -16,7 +16,7 @@ export interface Closing {
   readonly logger: Logger;
 }
 
-/** A connection that closes hears nothing more, and waits for those of its handlers that nothing else waits for. */
+/** Stops the subscriptions of a closing connection and waits for the handlers that have no other deadline. */
 export async function finishHandlers({ identity, consumers, listeners, logger }: Closing): Promise<void> {
   const handlers = [consumers.stop()];
   for (const listener of listeners) {

@@ -2,27 +2,27 @@ import { SvcError } from '../../contracts/errors.ts';
 import type { Logger } from '../log.ts';
 import { withinDeadline } from './deadline.ts';
 
-/** What a consumer is handed at once. */
+/** Largest batch of a consumer. */
 export const batchMaxRecords = 256;
 export const batchMaxBytes = 1024 * 1024;
-/** A batch that failed, or a consumer that broke off, is tried again after this long, then after twice as long, up to the maximum. */
+/** First delay before a failed batch or a broken consumer is retried. It doubles with each retry, up to the maximum. */
 export const retryFirstMs = 100;
 export const retryMaxMs = 10_000;
-/** A handler that takes longer has failed. */
+/** A handler that takes longer counts as failed. */
 const handleDeadlineMs = 60_000;
 
 export type BatchHandler = (batch: readonly Uint8Array[]) => Promise<void>;
 
 export interface BatchAtHand {
-  /** Of the consumer, as its log knows it. */
+  /** The consumer's name in the log. */
   readonly name: string;
   readonly records: readonly Uint8Array[];
   readonly logger: Logger;
-  /** Notes that it has been handled. */
+  /** Records that the batch has been handled. */
   readonly done: () => Promise<unknown>;
 }
 
-/** False where the batch has to come again. */
+/** False when the batch must be delivered again. */
 export async function handleBatch(
   handle: BatchHandler,
   { name, records, logger, done }: BatchAtHand,
@@ -36,7 +36,7 @@ export async function handleBatch(
     await done();
     return true;
   } catch (thrown) {
-    logger.warn({ consumer: name, err: thrown }, 'failed to handle a batch, which will come again');
+    logger.warn({ consumer: name, err: thrown }, 'failed to handle a batch, which will be delivered again');
     return false;
   }
 }

@@ -1,14 +1,17 @@
-/** Something that must be over by a time. */
+/** Work with a deadline. */
 export interface Deadlined {
   /** By `performance.now()`. */
   readonly deadline: number;
   timeOut(): void;
 }
 
-/** How late a deadline may be noticed. One timer looks at all that is in flight: a timer each would cost more than the message. */
+/**
+ * How late an expired deadline may be noticed. One timer checks all requests, because a timer for each would cost more
+ * than the message.
+ */
 const tickMs = 25;
 
-/** Everything that is in flight on the bus. Bounded by what responders accept. */
+/** All requests in progress on the bus. Their number is bounded by the limits of responders. */
 export class InFlight<Item extends Deadlined> {
   readonly #items = new Set<Item>();
   readonly #watchers = new Set<() => void>();
@@ -33,7 +36,7 @@ export class InFlight<Item extends Deadlined> {
     return [...this.#items].filter(concerns);
   }
 
-  /** Resolves when nothing of the kind is in flight; each item's own deadline sees to it that this comes. */
+  /** Resolves when no matching item is in flight; each item's own deadline makes sure of that. */
   none(concerns: (item: Item) => boolean): Promise<void> {
     if (!this.some(concerns)) return Promise.resolve();
     return new Promise((resolve) => {

@@ -5,8 +5,8 @@ import type { Credentials } from './bus.ts';
 export type ClientCredentials = Exclude<Credentials, { kind: 'backend' }>;
 
 /**
- * The process id of a client, from the credential and the nonce that it shows. Every backend derives the same id when the client returns.
- * No client can choose its id, and a client with another credential gets another id for the same nonce.
+ * Derives the process id of a client from its credential and nonce. Every backend derives the same id when the client
+ * returns. A client cannot choose its id, and another credential gives another id for the same nonce.
  */
 export function nameProcess(key: KeyObject, credentials: ClientCredentials, nonce: string): ProcessId {
   const { kind } = credentials;

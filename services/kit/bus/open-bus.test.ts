@@ -22,7 +22,7 @@ it('inproc: is refused in a process that has no bus', async () => {
   await expect(opening).rejects.toMatchObject({ code: 'invalid_input', hint: expect.stringContaining('svc up') });
 });
 
-it('a bus that does not answer is told by its address', async () => {
+it('a bus that does not answer is named by its address', async () => {
   const opening = openBus({ servers: ['127.0.0.1:1'], credentials: client, nonce, hub: null, logger });
   await expect(opening).rejects.toMatchObject({
     code: 'unavailable',

@@ -5,21 +5,21 @@ import type { Bus, Credentials, Hub } from './bus.ts';
 import { connectNats } from './nats/connect.ts';
 
 export interface OpenBusOptions {
-  /** As BUS_SERVERS says it. */
+  /** As in BUS_SERVERS. */
   readonly servers: readonly string[];
   readonly credentials: Credentials;
-  /** A backend's process id. Any other process has a random one here, and learns its id from the bus. */
+  /** A backend's process id. Any other process has a random nonce here and learns its id from the bus. */
   readonly nonce?: ProcessId;
-  /** The bus inside this process, or null where there is none. */
+  /** The bus inside this process; null when there is none. */
   readonly hub: Hub | null;
-  /** As BUS_CA_PATH says it. */
+  /** As in BUS_CA_PATH. */
   readonly caPath?: string | undefined;
-  /** As BUS_PERSISTENT_MESSAGING says it, for those who keep something on the bus. */
+  /** As in BUS_PERSISTENT_MESSAGING, for services that store data on the bus. */
   readonly persistent?: boolean;
   readonly logger: Logger;
 }
 
-/** Connects to the bus that BUS_SERVERS names: the one place that chooses an engine. */
+/** Connects to the bus in BUS_SERVERS. This is the only place that chooses an engine. */
 export async function openBus(options: OpenBusOptions): Promise<Bus> {
   const { servers, credentials, nonce = newProcessId(), hub, caPath = null, persistent = true, logger } = options;
   if (!servers.includes('inproc:')) {

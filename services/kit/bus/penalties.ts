@@ -11,7 +11,7 @@ export interface Penalty {
 /** Penalties remembered; the oldest is forgotten first. */
 const rememberedMax = 4096;
 
-/** Runtimes that sent more than they may, and until when the bus refuses them. */
+/** Runtimes that exceeded their allowance, and until when the bus refuses them. */
 export class Penalties {
   readonly #until = new BoundedMap<number>(rememberedMax);
 
@@ -19,7 +19,7 @@ export class Penalties {
     this.#until.set(runtime, performance.now() + refusedMs);
   }
 
-  /** How long the runtime is refused yet. */
+  /** How long the runtime is still refused. */
   leftMs(runtime: RuntimeId): number {
     return Math.max(0, (this.#until.get(runtime) ?? 0) - performance.now());
   }

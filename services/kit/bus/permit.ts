@@ -5,7 +5,10 @@ import { checkPattern, checkSubject } from './check-subject.ts';
 /** Subjects whose permission is remembered. */
 const permittedMax = 20_000;
 
-/** What a connection may do, asked before it is tried: all of these throw `forbidden`, or `invalid_input` where it is no subject at all. */
+/**
+ * Checks the permissions of a connection before it acts. Every check throws `forbidden`, or `invalid_input` for a
+ * malformed subject.
+ */
 export class Permit {
   readonly #identity: Identity;
   readonly #permissions: Permissions;

@@ -1,18 +1,18 @@
 import type { SvcError } from '../../contracts/errors.ts';
 import type { Headers, Message, Request } from './bus.ts';
 
-/** Takes interim replies on their way. */
+/** Receives the interim replies of a responder. */
 export interface Replying {
   interim(payload: Uint8Array, headers: Headers | undefined): Promise<void>;
 }
 
-/** What a responder sees of an exchange. */
+/** An exchange as its responder sees it. */
 export class Question implements Request {
   readonly #replying: Replying;
   readonly subject: string;
   readonly payload: Uint8Array;
   readonly headers: Headers;
-  /** Made when somebody looks: most handlers of short requests never do. */
+  /** Created on the first use: most handlers of short requests never read the signal. */
   #controller: AbortController | null = null;
   #aborted: { readonly reason: SvcError | undefined } | null = null;
 

@@ -51,12 +51,12 @@ it('bytes cost tokens', () => {
   const { senders } = watched();
   expect(spendAll(senders, newEnd(), 'message', 1_000_000)).toBeLessThan(10);
   expect(spendAll(senders, newEnd(), 'stray', 500_000)).toBeLessThan(20);
-  // Frames of four of the largest reports at once.
+  // Frames of four concurrent reports of the largest size.
   expect(spendAll(senders, newEnd(), 'control', 512 * 1024)).toBeGreaterThan(4 * 31);
   vi.useRealTimers();
 });
 
-it('tokens come back with time, and a sender that goes on is closed again only after a while', () => {
+it('tokens come back with time, and a sender that continues is closed again only after a while', () => {
   vi.useFakeTimers();
   const { senders, closed } = watched();
   const end = newEnd();
@@ -93,7 +93,7 @@ it('a process that reports 12 MiB again and again, and waits a little when it is
   let refusals = 0;
   for (let report = 0, failures = 0; report < 1000; report++) {
     senders.spend(end, 'question', 512 * 1024);
-    // The other frames are on their way before the refusal comes.
+    // The other frames are in transit before the refusal comes.
     for (let frame = 1; frame < 24; frame++) senders.spend(end, 'control', 512 * 1024);
     try {
       senders.begin(end)();
@@ -133,7 +133,7 @@ it('places of questions are counted for each runtime, across its processes', () 
 });
 
 it.each(['backend-p00000000000', 'backend', 'remote-mcp-p00000000000', 'nobody'])(
-  'the platform itself has no bound: %s',
+  "the platform's own services have no limit: %s",
   (end) => {
     const { senders, closed } = watched();
     for (let i = 0; i < 100_000; i++) senders.spend(end, 'stray', 1_000_000);
@@ -142,7 +142,7 @@ it.each(['backend-p00000000000', 'backend', 'remote-mcp-p00000000000', 'nobody']
   },
 );
 
-it('a return as another process makes no account new', () => {
+it('a return as another process does not renew an account', () => {
   const { senders } = watched();
   const end = newEnd();
   spendAll(senders, end, 'stray');
@@ -150,7 +150,7 @@ it('a return as another process makes no account new', () => {
   expect(senders.spend(nextOf(end), 'stray', 0)).toBe(false);
 });
 
-it('many other runtimes push out no account with a question under way or few tokens left', () => {
+it('many other runtimes push out no account with an open question or few tokens left', () => {
   vi.useFakeTimers();
   const { senders } = watched();
   const [busy, spent] = [newEnd(), newEnd()];

@@ -3,17 +3,20 @@ import type { Identity } from '../../contracts/bus/permissions.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import type { Logger } from '../log.ts';
 
-/** Tokens that the processes of one runtime may spend at once, together. */
+/** Largest number of tokens that all processes of one runtime can save up. */
 export const allowanceMax = 2000;
-/** With fewer tokens left, a sender gets no question answered: an honest one waits then, long before it is refused altogether. */
+/**
+ * Below this balance, questions of the sender are not answered: an honest one then waits, long before all its messages
+ * are refused.
+ */
 export const questionsFromTokens = 1500;
-/** Tokens that it gets back in a second. */
+/** Tokens earned in a second. */
 export const allowancePerSecond = 200;
 
 /**
- * What a message costs that a runtime process sends of its own accord, and after how many bytes it costs one token more. Calls and their
- * replies cost nothing: their senders are asked, and flow control bounds them. An honest process keeps most of its tokens: it sends at most
- * 20 heartbeats and 10 questions a second.
+ * Price of each message that a runtime process sends unasked, and the number of bytes for one more token. Calls and
+ * their replies are free, because flow control bounds them. An honest process sends at most 20 heartbeats and 10
+ * questions a second and keeps most of its tokens.
  */
 export const costs = {
   /** A published message, which is a heartbeat. */
@@ -26,21 +29,21 @@ export const costs = {
 } as const;
 type Cost = keyof typeof costs;
 
-/** For all processes of a runtime. A process asks one handshake and one report at a time. */
+/** Open questions of all processes of a runtime. A process sends one handshake and one report at a time. */
 export const questionsAtOnceMax = 8;
-/** A published message of a runtime: a heartbeat has 200 bytes. */
+/** Largest published message of a runtime: a heartbeat has 200 bytes. */
 export const runtimeMessageMaxBytes = 16 * 1024;
-/** How long a runtime beyond its bounds is refused. */
+/** How long a runtime that exceeded its allowance is refused. */
 export const refusedMs = 10_000;
-/** Accounts of runtimes. The oldest gives way. */
+/** Accounts of runtimes. The oldest is removed first. */
 const accountsMax = 10_000;
 
 interface Account {
   tokens: number;
   at: number;
-  /** Begun, and not answered yet. */
+  /** Open questions. */
   questions: number;
-  /** Until this time nothing of the sender is heard. */
+  /** Until this time all messages of the sender are dropped. */
   refusedUntil: number;
 }
 
@@ -48,13 +51,14 @@ const nothingTaken = () => undefined;
 
 export interface SendersOptions {
   readonly logger: Logger;
-  /** Has the connections of the runtime ended, by the backend. The process is the one that went beyond the bounds. */
+  /** Asks the backend to end the connections of the runtime. The named process exceeded the allowance. */
   readonly close: (sender: RuntimeProcessName) => void;
 }
 
 /**
- * Bounds what one runtime can fill at this connection. All its processes share one account, because a key admits any number of them. A sender is the end that the subject names, which the bus enforces. Ends of
- * backends and remote-mcps are trusted and have no bound here.
+ * Limits the load that one runtime can put on this connection. All its processes share one account, because a key
+ * admits any number of them. The bus enforces the sender in the subject; backends and remote-mcps are trusted and have
+ * no limit.
  */
 export class Senders {
   readonly #options: SendersOptions;
@@ -67,7 +71,7 @@ export class Senders {
     this.#options = options;
   }
 
-  /** Whether nothing of the sender is heard now. Cheap enough to ask first for each frame. */
+  /** Whether messages of the sender are dropped now. Cheap enough to check first for each frame. */
   isRefused(end: string): boolean {
     if (this.#refused === 0) return false;
     const account = this.#accounts.get(runtimeOrEnd(end));
@@ -78,7 +82,7 @@ export class Senders {
     return false;
   }
 
-  /** False where the sender is beyond its bounds: its message must be dropped. */
+  /** False when the sender exceeds its allowance: its message must be dropped. */
   spend(end: string, cost: Cost, bytes: number): boolean {
     if (!isRuntimeEnd(end)) return true;
     if (this.isRefused(end)) return false;
@@ -91,8 +95,8 @@ export class Senders {
   }
 
   /**
-   * Takes a place for a question. Returns what gives the place back, which must be called once. Throws `rate_limited` where the sender asks
-   * too much at once or has few tokens left.
+   * Takes a place for a question and returns its release, which must be called once. Throws `rate_limited` when the
+   * sender has too many open questions or few tokens left.
    */
   begin(end: string): () => void {
     if (!isRuntimeEnd(end)) return nothingTaken;
@@ -128,7 +132,10 @@ export class Senders {
     return account;
   }
 
-  /** Looks at the two oldest accounts for each new one. An account that is as good as a new one goes, any other becomes the youngest. */
+  /**
+   * Checks the two oldest accounts for each new one. An account with a full balance is removed, any other becomes the
+   * youngest.
+   */
   #age(now: number): void {
     let looks = 2;
     for (const [runtime, account] of this.#accounts) {
@@ -162,7 +169,7 @@ function askedTooMuch(end: string): SvcError {
   });
 }
 
-/** Throws `too_large` where the message is more than a runtime may publish. */
+/** Throws `too_large` when the message is larger than a runtime may publish. */
 export function checkMessageOf({ kind }: Identity, payload: Uint8Array): void {
   if (kind !== 'runtime' || payload.byteLength <= runtimeMessageMaxBytes) return;
   throw new SvcError(

@@ -4,7 +4,7 @@ import { InprocHub } from './inproc/hub.ts';
 import { Storage } from './inproc/storage.ts';
 
 export interface StartHubOptions {
-  /** Where streams and buckets are kept (data/bus.sqlite); null keeps them in memory only. */
+  /** File of streams and buckets (data/bus.sqlite); null keeps them in memory. */
   readonly file: string | null;
   readonly log?: LogDestination;
 }

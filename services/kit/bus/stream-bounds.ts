@@ -1,8 +1,8 @@
-/** What a stream keeps for a consumer that is away; the oldest goes first. */
+/** Size and age limits of a stream whose consumer is away; the oldest record goes first. */
 export interface StreamBounds {
   readonly maxBytes: number;
   readonly maxAgeMs: number;
 }
 
-/** An hour of a thousand calls a second, give or take, and a week of a backend that nobody mends. */
+/** About an hour of a thousand calls a second, and a week without a working backend. */
 export const streamBounds: StreamBounds = { maxBytes: 256 * 1024 * 1024, maxAgeMs: 7 * 24 * 60 * 60 * 1000 };

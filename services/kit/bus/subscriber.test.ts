@@ -28,7 +28,7 @@ it('a slow consumer is named in the log when it loses its first message, and aga
   ]);
 });
 
-it('a handler that fails is named in the log, once for each message', async () => {
+it('a failing handler is named in the log, once for each message', async () => {
   let handled = 0;
   const done = Promise.withResolvers<void>();
   const { lines, subscriber } = newSubscriber(async () => {
@@ -42,7 +42,7 @@ it('a handler that fails is named in the log, once for each message', async () =
   expect(lines).toMatchObject([{ level: 'error' }, { level: 'error' }]);
 });
 
-it('messages of a runtime that no handler takes make one line for each runtime', async () => {
+it('messages of a runtime that no handler can process make one line for each runtime', async () => {
   const done = Promise.withResolvers<void>();
   let heard = 0;
   const { lines, subscriber } = newSubscriber(() => {

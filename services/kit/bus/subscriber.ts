@@ -6,7 +6,7 @@ import type { Message, SubscribeOptions, Subscription } from './bus.ts';
 import type { Turn, Turns } from './turns.ts';
 
 const pendingMaxDefault = 10_000;
-/** A consumer that stays slow is mentioned again after this many further messages lost. */
+/** A slow consumer is logged again after this many further lost messages. */
 const droppedPerLine = 10_000;
 
 type Handle = (message: Message) => void | Promise<void>;
@@ -14,11 +14,11 @@ type Handle = (message: Message) => void | Promise<void>;
 export interface Wiring {
   readonly turns: Turns;
   readonly logger: Logger;
-  /** Takes the listener out of the routes. */
+  /** Removes the listener from the routes. */
   readonly leave: () => void;
 }
 
-/** One subscription: what waits to be handled, and the one message that is being handled. */
+/** One subscription: its waiting messages and the one in its handler. */
 export class Subscriber implements Turn, Subscription {
   readonly kind = 'subscriber';
   readonly pattern: string;
@@ -41,7 +41,7 @@ export class Subscriber implements Turn, Subscription {
     this.#failures = new BoundedLog(wiring.logger);
   }
 
-  /** Takes a message that is this subscriber's own. */
+  /** Takes a message that is this subscriber's own copy. */
   hear(message: Message): void {
     if (this.#pending.length - this.#next >= this.#pendingMax) this.#dropOldest();
     this.#pending.push(message);
@@ -66,7 +66,7 @@ export class Subscriber implements Turn, Subscription {
     await this.#handling;
   }
 
-  /** Hears nothing more; what is being handled goes on. */
+  /** Stops receiving; a running handler continues. */
   end(): void {
     this.#stopped = true;
     this.#pending = [];

@@ -1,6 +1,6 @@
 import type { Subscription } from './bus.ts';
 
-/** What a connection has put down and not taken back. */
+/** The open subscriptions of a connection. */
 export class Subscriptions {
   readonly #running = new Set<Subscription>();
 
@@ -14,7 +14,7 @@ export class Subscriptions {
     };
   }
 
-  /** Takes back all of it; resolves when what is under way has finished. */
+  /** Stops all of them; resolves when running handlers have finished. */
   async stop(): Promise<void> {
     const running = [...this.#running];
     this.#running.clear();

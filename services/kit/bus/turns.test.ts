@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Turns } from './turns.ts';
 
 describe('turns', () => {
-  it('come after whoever asked for them, in order', async () => {
+  it('run after the caller that scheduled them, in order', async () => {
     const turns = new Turns();
     const order: string[] = [];
     const done = Promise.withResolvers<void>();
@@ -13,7 +13,7 @@ describe('turns', () => {
     expect(order).toEqual(['asked', ...Array.from({ length: 2000 }, (_, i) => String(i))]);
   });
 
-  it('that ask for further turns come after those that wait', async () => {
+  it('that schedule further turns run after the waiting ones', async () => {
     const turns = new Turns();
     const order: string[] = [];
     const done = Promise.withResolvers<void>();
@@ -34,7 +34,7 @@ describe('turns', () => {
       'by way of a promise',
       (turns: Turns, again: () => void) => turns.later({ run: () => void Promise.resolve().then(again) }),
     ],
-  ])('that never end, %s, leave the event loop its own', async (_, ask) => {
+  ])('that never end, %s, do not block the event loop', async (_, ask) => {
     const turns = new Turns();
     const limit = 5_000_000;
     let count = 0;

@@ -1,15 +1,18 @@
-/** Something to be run after whoever asked for it has returned. */
+/** A task that runs after the code that scheduled it has returned. */
 export interface Turn {
   /** Must not throw. */
   run(): void;
 }
 
-/** Deliveries after which timers and sockets get their turn. A delivery takes a microsecond, or fifty where its handler parses it. */
+/**
+ * Deliveries before timers and sockets get their turn. A delivery takes a microsecond, or fifty when its handler parses
+ * it.
+ */
 const runMax = 64;
 
 /**
- * The one queue of everything on its way. It is what makes the bus asynchronous: nobody's code runs inside somebody else's call.
- * Deliveries are microtasks, because a turn of the event loop costs more than all else they do.
+ * The one queue of deliveries. It makes the bus asynchronous: a handler never runs inside the sender's call. Deliveries
+ * are microtasks, because a turn of the event loop costs more than the rest of a delivery.
  */
 export class Turns {
   #waiting: Turn[] = [];
@@ -37,7 +40,7 @@ export class Turns {
     if (this.#scheduled) this.#schedule();
   }
 
-  /** A chain of deliveries that cause deliveries must not starve the event loop: every so often it waits for a turn. */
+  /** A chain of deliveries that cause deliveries must not starve the event loop: after each run it waits for a turn. */
   #schedule(): void {
     if (this.#runSinceLoop < runMax) {
       queueMicrotask(this.#drain);

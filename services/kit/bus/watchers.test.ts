@@ -7,7 +7,7 @@ const lines: string[] = [];
 const destination = { write: (line: string) => void lines.push(line) };
 const logger = createLog({ service: 'test', level: 'error', destination })('test');
 
-it('one who stops takes nothing from another with the same function', async () => {
+it('a listener that stops does not stop another with the same function', async () => {
   const watchers = new Watchers<string>(new Turns(), logger);
   const heard: string[] = [];
   const hear = (news: string) => void heard.push(news);
@@ -19,7 +19,7 @@ it('one who stops takes nothing from another with the same function', async () =
   expect(heard).toEqual(['news']);
 });
 
-it('what one throws is a bug in the log, and keeps nothing from the others', async () => {
+it('an error of one listener is a bug in the log, and the others are called', async () => {
   const watchers = new Watchers<string>(new Turns(), logger);
   const heard: string[] = [];
   watchers.add(() => {

@@ -3,11 +3,11 @@ import { withBugReported } from '../report-bug.ts';
 import type { Subscription } from './bus.ts';
 import type { Turns } from './turns.ts';
 
-/** Who wants to be told of something, each in a turn of its own; what one throws is a bug of its own. */
+/** Listeners, each called in its own turn; an error in one is logged as a bug. */
 export class Watchers<News> {
   readonly #turns: Turns;
   readonly #logger: Logger;
-  /** Two may put down the same function. */
+  /** Wrapped, because two may register the same function. */
   readonly #watching = new Set<{ readonly watcher: (news: News) => void }>();
 
   constructor(turns: Turns, logger: Logger) {

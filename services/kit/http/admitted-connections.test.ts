@@ -37,7 +37,7 @@ async function open(): Promise<Socket> {
   return socket;
 }
 
-test('a sender has so many connections, and room again when one closes', async () => {
+test('a sender has a limited number of connections, and room again when one closes', async () => {
   const user = newUser();
   const first = await open();
   connections.use(first, user);
@@ -63,7 +63,7 @@ test('a connection of several senders counts for the last of them', async () => 
   expect(() => connections.use(shared, user)).toThrow(expect.objectContaining({ code: 'rate_limited' }));
 });
 
-test('a connection that its sender has no room for stays a stranger', async () => {
+test('a connection without room at its sender stays unauthenticated', async () => {
   const user = newUser();
   connections.use(await open(), user);
   connections.use(await open(), user);

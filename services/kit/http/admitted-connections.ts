@@ -2,7 +2,10 @@ import type { Socket } from 'node:net';
 import type { Budget, Owner } from '../budget.ts';
 import type { Connections } from './connections.ts';
 
-/** Connections with a good key or token: they give way to no stranger, so each sender has only so many. */
+/**
+ * Connections with a valid key or token. They are never closed for a new connection, so each sender has a limited
+ * number.
+ */
 export class AdmittedConnections<Kind extends string> {
   readonly #connections: Connections;
   readonly #places: Budget<Kind>;
@@ -14,7 +17,10 @@ export class AdmittedConnections<Kind extends string> {
     this.#places = places;
   }
 
-  /** Counts a connection for its sender. Throws if the sender has too many; the connection then keeps its previous owner. */
+  /**
+   * Counts a connection for its sender. Throws if the sender has too many; the connection then keeps its previous
+   * owner.
+   */
   use(socket: Socket, owner: Owner<Kind>): void {
     const before = this.#owners.get(socket);
     if (socket.destroyed || (before !== undefined && this.#places.isSame(before, owner))) return;

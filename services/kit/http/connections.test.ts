@@ -34,13 +34,13 @@ function isOpen({ socket }: { readonly socket: Socket }): boolean {
   return !socket.destroyed;
 }
 
-test('of too many strangers the oldest gives way', async () => {
+test('of too many unauthenticated connections the oldest is closed', async () => {
   const all = [];
   for (let i = 0; i < 6; i++) all.push(await open());
   expect(all.map(isOpen)).toEqual([false, false, true, true, true, true]);
 });
 
-test('a connection that has shown something good gives no way', async () => {
+test('an authenticated connection is not closed for a new one', async () => {
   const good = await open();
   connections.admit(good.socket);
   const all = [];
@@ -48,7 +48,7 @@ test('a connection that has shown something good gives no way', async () => {
   expect([isOpen(good), ...all.map(isOpen)]).toEqual([true, false, false, true, true, true, true]);
 });
 
-test('a stranger gives no way while its request is under way', async () => {
+test('an unauthenticated connection is not closed during its request', async () => {
   const asking = await open();
   asking.client.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
   const [, response]: ServerResponse[] = await once(server, 'request');
@@ -61,7 +61,7 @@ test('a stranger gives no way while its request is under way', async () => {
   expect(isOpen(asking)).toBe(false);
 });
 
-test('an address with more than its part gives way to itself', async () => {
+test('an address with more than its share loses its own connections first', async () => {
   const other = await open('127.0.0.2');
   const all = [];
   for (let i = 0; i < 6; i++) all.push(await open());
@@ -70,7 +70,7 @@ test('an address with more than its part gives way to itself', async () => {
   expect([isOpen(newcomer), isOpen(other)]).toEqual([true, false]);
 });
 
-test('a connection that was closed takes no place', async () => {
+test('a closed connection takes no place', async () => {
   for (let i = 0; i < 20; i++) {
     const { client, socket } = await open();
     client.destroy();
@@ -81,7 +81,7 @@ test('a connection that was closed takes no place', async () => {
   expect(all.every(isOpen)).toBe(true);
 });
 
-test('requests without end behind one that takes long end their connection', async () => {
+test('an unlimited number of pipelined requests behind a slow one ends the connection', async () => {
   const { client, socket } = await open();
   let asked = 0;
   server.on('request', () => asked++);
@@ -90,7 +90,7 @@ test('requests without end behind one that takes long end their connection', asy
   expect(asked).toBeGreaterThan(16);
 });
 
-test('a few requests behind each other are answered in order, again and again', async () => {
+test('a few pipelined requests are answered in order, again and again', async () => {
   server.on('request', (request: IncomingMessage, response: ServerResponse) => response.end(request.url));
   const { client } = await open();
   let text = '';

@@ -13,22 +13,26 @@ export interface ConnectionLimits {
 }
 
 /**
- * Bounds the connections of an HTTP server. A connection is a stranger's until it has shown a good key or token. Where too many strangers have
- * no request under way, the oldest gives way: of the newcomer's address where that has more than its part, else of all addresses.
+ * Bounds the connections of an HTTP server. A connection is unauthenticated until it has shown a valid key or token.
+ * Beyond the limit, the oldest idle one is closed: of the newcomer's address if that exceeds its share, else of all
+ * addresses.
  */
 export class Connections {
   readonly #strangersMax: number;
   readonly #admitted = new WeakSet<Socket>();
-  /** Without a request under way, by when that ended; with their addresses, which a closed socket forgets. */
+  /**
+   * Idle unauthenticated connections, by the end of their last request; with their addresses, which a closed socket no
+   * longer knows.
+   */
   readonly #strangers = new Map<Socket, string>();
   readonly #ofAddress = new Map<string, Set<Socket>>();
-  /** Requests behind others on their connection. */
+  /** Pipelined requests of each connection. */
   readonly #waiting = new WeakMap<Socket, number>();
 
   constructor(server: Server, limits: Partial<ConnectionLimits> = {}) {
     const { strangersMax = strangersMaxDefault, admittedMax = admittedMaxDefault } = limits;
     this.#strangersMax = strangersMax;
-    // Beside strangers without a request under way, as many with one, and all that were admitted.
+    // Idle unauthenticated connections, as many with a request, and all admitted ones.
     server.maxConnections = 2 * strangersMax + admittedMax;
     server.on('connection', (socket) => {
       socket.once('close', () => this.#remove(socket));
@@ -37,7 +41,7 @@ export class Connections {
     server.prependListener('request', (request, response) => this.#begin(request, response));
   }
 
-  /** It has shown a good key or token: it no longer gives way. */
+  /** The connection has shown a valid key or token: it is no longer closed for a new one. */
   admit(socket: Socket): void {
     this.#admitted.add(socket);
     this.#remove(socket);
@@ -91,9 +95,9 @@ export class Connections {
 /** Longer than proxies keep an idle connection. */
 const silenceMaxMs = 90_000;
 
-/** For a server that knows no keys and answers at once. */
+/** For a server without keys that answers at once. */
 export function boundStrangers(server: Server): void {
   new Connections(server, { admittedMax: 0 });
-  // A client that reads nothing of its answer keeps its connection no longer than this.
+  // A client that does not read its answer keeps its connection no longer than this.
   server.setTimeout(silenceMaxMs);
 }

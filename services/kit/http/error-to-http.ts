@@ -1,6 +1,6 @@
 import type { ErrorCode, SvcError } from '../../contracts/errors.ts';
 
-/** What each code is in HTTP. 499 is nobody's standard: the asker has gone and will not read it. */
+/** The HTTP status of each code. 499 is not in a standard: the client has gone and will not read it. */
 export const httpStatuses: Readonly<Record<ErrorCode, number>> = {
   invalid_input: 400,
   unauthenticated: 401,

@@ -25,14 +25,14 @@ describe('/health', () => {
     },
   );
 
-  it('answers 200 also while nothing is ready', async () => {
+  it('answers 200 also while not ready', async () => {
     missing = ['The bus is not connected.'];
     expect((await fetch(`${url}/health`)).status).toBe(200);
   });
 });
 
 describe('/ready', () => {
-  it('answers 503 and says what is missing, then 200', async () => {
+  it('answers 503 with the missing parts, then 200', async () => {
     missing = ['The bus is not connected.'];
     const before = await fetch(`${url}/ready`);
     expect(before.status).toBe(503);
@@ -44,7 +44,7 @@ describe('/ready', () => {
   });
 });
 
-it('/ready answers 200 and says what the service does without for now, unless something is missing', async () => {
+it('/ready answers 200 and names the degraded parts, unless a required one is missing', async () => {
   let absent: readonly string[] = ['The bus is not connected.'];
   const lacking = createServer((request, response) => {
     answerHealth(

@@ -3,14 +3,14 @@ import { SvcError } from '../../contracts/errors.ts';
 import { boundStrangers } from './connections.ts';
 import { errorToHttp } from './error-to-http.ts';
 
-/** What is missing before the service can do its work, in words a person can act on; nothing means ready. */
+/** The missing requirements of the service, as sentences for an operator; an empty list means ready. */
 export type Readiness = () => readonly string[];
 
 const nothing: Readiness = () => [];
 
 /**
- * Answers `/health` and `/ready`; returns false for any other path, which is then the caller's. `degraded` tells what is missing and can be
- * done without for a while: the service is ready all the same.
+ * Answers `/health` and `/ready`; returns false for any other path. `degraded` names parts that are missing while the
+ * service is still ready.
  */
 export function answerHealth(
   request: IncomingMessage,
@@ -47,7 +47,7 @@ export function createHealthServer(ready: Readiness): Server {
   return server;
 }
 
-/** The state of a moment must not be answered from a cache. */
+/** The current state must not come from a cache. */
 function writeJson(response: ServerResponse, status: number, body: unknown): void {
   const text = JSON.stringify(body);
   response.writeHead(status, {

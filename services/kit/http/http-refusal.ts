@@ -1,6 +1,6 @@
 import { type ErrorCode, SvcError, type SvcErrorOptions } from '../../contracts/errors.ts';
 
-/** A refusal that HTTP tells apart from others of the same code: 405, 406 and 415 are all `unsupported`. */
+/** A refusal whose HTTP status differs from the usual one of its code: 405, 406 and 415 are all `unsupported`. */
 export class HttpRefusal extends SvcError {
   readonly status: number;
   readonly headers: readonly string[];

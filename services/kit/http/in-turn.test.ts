@@ -32,13 +32,13 @@ afterEach(() => {
 
 const requests = (...paths: string[]) => paths.map((path) => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`).join('');
 
-/** Longer than a stretch of work may be before others get their turn. */
+/** Longer than the event loop may be held before other work runs. */
 function holdEventLoop(): void {
   const until = performance.now() + 10;
   while (performance.now() < until);
 }
 
-test('requests behind the first one of a read give way to other work', async () => {
+test('requests behind the first one of a read let other work run first', async () => {
   const done = Promise.withResolvers<void>();
   const mine = handled;
   onRequest = (path, response) => {
@@ -54,7 +54,7 @@ test('requests behind the first one of a read give way to other work', async () 
   expect(handled.indexOf('other work')).toBeLessThan(handled.indexOf('/4'));
 });
 
-test('requests behind the first one are dropped where their connection has ended', async () => {
+test('requests behind the first one are dropped when their connection has ended', async () => {
   const ended = Promise.withResolvers<void>();
   onRequest = (_path, response) => {
     holdEventLoop();
@@ -68,7 +68,7 @@ test('requests behind the first one are dropped where their connection has ended
   expect(handled).toEqual(['/1']);
 });
 
-test('a request that comes alone is handled at once', async () => {
+test('a single request is handled at once', async () => {
   for (const path of ['/1', '/2']) {
     const answered = once(client, 'data');
     client.write(requests(path));

@@ -5,11 +5,11 @@ import { giveWay } from '../give-way.ts';
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
 /**
- * Node handles up to a hundred pipelined requests of one connection before it reads other connections. Here all but the first
- * give way to other work, and are dropped if their connection has ended by then.
+ * Node handles up to a hundred pipelined requests of one connection before it reads other connections. Here all but the
+ * first let other work run first, and are dropped if their connection has ended by then.
  */
 export function inTurn(handle: Handle): Handle {
-  /** How many bytes had been read from a connection when its last request came. */
+  /** Bytes read from a connection when its last request came. */
   const readAt = new WeakMap<Socket, number>();
   return (request, response) => {
     const { socket } = request;

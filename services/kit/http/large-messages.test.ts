@@ -16,7 +16,7 @@ test('each sender has its large messages read in order, 8 MiB a second', async (
   expect(performance.now() - begun).toBeGreaterThan(3 * 125 - 2);
 });
 
-test('small messages wait for none', async () => {
+test('small messages do not wait', async () => {
   const messages = new LargeMessages();
   const large = Array.from({ length: 4 }, () => messages.read('sender', mebibyte, () => 'large'));
   expect(messages.read('sender', 64 * 1024, () => 'small')).toBe('small');

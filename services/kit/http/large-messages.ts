@@ -2,21 +2,21 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { BoundedMap } from '../bounded-map.ts';
 import { giveWay } from '../give-way.ts';
 
-/** A message above this size is large: reading several of them at once would hold up small ones. */
+/** A message above this size is large: reading several of them at once would delay small ones. */
 const largeBytes = 64 * 1024;
 /** Reading 1 MiB and passing it on takes some 10 ms of the event loop. */
 const bytesPerSecond = 8 * 1024 * 1024;
 const sendersMax = 10_000;
 
 /**
- * Large messages are read in turn, at a bounded rate for each sender, which is a workspace or a user, however many keys and connections it has.
- * How long a message may wait is bounded by the memory that its sender may hold.
+ * Reads large messages in turn, at a bounded rate for each sender: a workspace or a user, with all its keys and
+ * connections. The memory a sender may hold bounds how long a message waits.
  */
 export class LargeMessages {
   /** By sender: when its next large message may be read. */
   readonly #nextAt = new BoundedMap<number>(sendersMax);
 
-  /** At once where the message is small. */
+  /** Reads at once when the message is small. */
   read<Read>(sender: string, bytes: number, read: () => Read): Read | Promise<Read> {
     return bytes > largeBytes ? this.#readInTurn(sender, bytes, read) : read();
   }
@@ -28,7 +28,7 @@ export class LargeMessages {
     if (readAt > now) await pause(readAt - now);
     await giveWay();
     const message = read();
-    // What follows takes as long again.
+    // Handling the message takes as long again.
     await giveWay();
     return message;
   }

@@ -4,16 +4,19 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { frontLooksEveryMs } from '../../contracts/drain.ts';
 import { Quiet } from '../quiet.ts';
 
-/** Who has asked for `/ready` within this time follows it. */
+/** A proxy that has asked for `/ready` within this time follows it. */
 const followedMs = 3 * frontLooksEveryMs;
-/** A front that has not asked again by then is gone. */
+/** A proxy that has not asked again by then is gone. */
 const tellWithinMs = 20 * frontLooksEveryMs;
 
-/** How an HTTP server leaves that others of its kind take over from: a request that meets a connection being closed is lost to its client. */
+/**
+ * Stops an HTTP server whose clients move to another one: a request on a closing connection would be lost to its
+ * client.
+ */
 export class Leaving {
   readonly #sockets = new Set<Socket>();
   readonly #messages = new Quiet();
-  /** Resolves when somebody has been told that no more should come. */
+  /** Resolves when a proxy has been told to send no more requests. */
   readonly #told = Promise.withResolvers<void>();
   #hasBegun = false;
   #isFollowed = false;
@@ -30,13 +33,16 @@ export class Leaving {
     return this.#hasBegun;
   }
 
-  /** From now on answers ask their clients to connect anew, and `/ready` has to say that no more should come. What comes is answered. */
+  /**
+   * From now on answers close their connections, and `/ready` must report the stop. Requests that still come are
+   * answered.
+   */
   begin(): void {
     this.#hasBegun = true;
     this.#isFollowed = performance.now() - this.#readyAskedAt < followedMs;
   }
 
-  /** Hears of each request before it is answered. */
+  /** Called for each request before it is answered. */
   asked({ url, method }: IncomingMessage, response: ServerResponse): void {
     if (url === '/ready' && !this.#hasBegun) this.#readyAskedAt = performance.now();
     if (!this.#hasBegun) return;
@@ -46,8 +52,8 @@ export class Leaving {
   }
 
   /**
-   * Resolves when no message comes any more. Who follows `/ready` is told first. Who does not finds connections refused after a while, and a
-   * front goes elsewhere then.
+   * Resolves when no more requests come. A proxy that follows `/ready` is told first; others find connections refused
+   * after a while and go elsewhere.
    */
   async quiet(): Promise<void> {
     if (this.#isFollowed) {
@@ -56,7 +62,8 @@ export class Leaving {
       late.abort();
     }
     await this.#messages.wait();
-    // Clients open connections in advance. To Node such a one is not idle, because its first request is still awaited.
+    // Clients open connections in advance. Node does not count them as idle, because their first request is still
+    // expected.
     for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy();
   }
 }

@@ -15,7 +15,7 @@ function newServer(answer: (request: IncomingMessage, response: ServerResponse) 
 const ok = (_: IncomingMessage, response: ServerResponse) => void response.end('ok');
 
 describe('a server', () => {
-  it('listens on a free port and says which', async () => {
+  it('listens on a free port and returns it', async () => {
     const url = await listen(newServer(ok), { host: '127.0.0.1', port: 0 });
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d*$/);
     expect(await (await fetch(url)).text()).toBe('ok');
@@ -24,13 +24,13 @@ describe('a server', () => {
   it.each([
     ['0.0.0.0', '127.0.0.1'],
     ['localhost', 'localhost'],
-  ])('on %s is reached at %s', async (host, reachedAt) => {
+  ])('on %s is reachable at %s', async (host, reachedAt) => {
     const url = await listen(newServer(ok), { host, port: 0 });
     expect(new URL(url).hostname).toBe(reachedAt);
     expect(await (await fetch(url)).text()).toBe('ok');
   });
 
-  it('is refused a port that is taken, by its number', async () => {
+  it('refuses a port in use, by its number', async () => {
     const { port } = new URL(await listen(newServer(ok), { host: '127.0.0.1', port: 0 }));
     const second = listen(newServer(ok), { host: '127.0.0.1', port: Number(port) });
     await expect(second).rejects.toMatchObject({
@@ -39,7 +39,7 @@ describe('a server', () => {
     });
   });
 
-  it('is refused an address that is not of this machine', async () => {
+  it('refuses an address of another machine', async () => {
     const listening = listen(newServer(ok), { host: '192.0.2.1', port: 0 });
     await expect(listening).rejects.toMatchObject({
       code: 'invalid_input',
@@ -49,7 +49,7 @@ describe('a server', () => {
 });
 
 describe('a server that stops', () => {
-  it('finishes the request under way and does not wait for its connection, which the client keeps', async () => {
+  it('finishes the current request and does not wait for the client to close its connection', async () => {
     const begun = Promise.withResolvers<ServerResponse>();
     const server = newServer((_, response) => begun.resolve(response));
     const url = await listen(server, { host: '127.0.0.1', port: 0 });
@@ -66,7 +66,7 @@ describe('a server that stops', () => {
     agent.destroy();
   });
 
-  it('ends what is not finished at the deadline', async () => {
+  it('ends unfinished requests at the deadline', async () => {
     const begun = Promise.withResolvers<void>();
     const server = newServer(() => begun.resolve());
     const url = await listen(server, { host: '127.0.0.1', port: 0 });

@@ -7,7 +7,7 @@ export interface Address {
   readonly port: number;
 }
 
-/** Listens and returns the base URL, with the port it really got. */
+/** Listens and returns the base URL, with the actual port. */
 export function listen(server: Server, { host, port }: Address): Promise<string> {
   return new Promise((resolve, reject) => {
     const refused = (error: NodeJS.ErrnoException) => reject(whyNot(error, host, port));
@@ -19,10 +19,10 @@ export function listen(server: Server, { host, port }: Address): Promise<string>
   });
 }
 
-/** A connection whose last request has been answered is idle, and kept open by its client for as long as it likes. */
+/** A client keeps an idle connection open for as long as it likes. */
 const closeIdleEveryMs = 20;
 
-/** Stops taking connections, lets requests under way finish, and after the deadline ends what is left. */
+/** Stops taking connections, lets current requests finish, and after the deadline ends the rest. */
 export async function stopListening(server: Server, deadlineMs: number): Promise<void> {
   if (!server.listening) return;
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
@@ -33,7 +33,7 @@ export async function stopListening(server: Server, deadlineMs: number): Promise
   clearTimeout(deadline);
 }
 
-/** The URL somebody on this machine reaches it by: a wildcard address is no destination. */
+/** The server's URL on this machine: a wildcard address is not a destination. */
 function urlOf(server: Server, host: string): string {
   const address = server.address();
   const port = address !== null && typeof address === 'object' ? address.port : 0;
@@ -45,12 +45,12 @@ function whyNot(error: NodeJS.ErrnoException, host: string, port: number): SvcEr
   const place = `port ${port} of ${host}`;
   switch (error.code) {
     case 'EADDRINUSE':
-      return new SvcError('conflict', `Cannot listen on ${place}: another program has it.`, {
+      return new SvcError('conflict', `Cannot listen on ${place}: another program uses it.`, {
         hint: 'Stop that program or choose another port.',
         cause: error,
       });
     case 'EACCES':
-      return new SvcError('forbidden', `Cannot listen on ${place}: this user may not.`, {
+      return new SvcError('forbidden', `Cannot listen on ${place}: permission denied.`, {
         hint: 'Choose a port above 1023.',
         cause: error,
       });

@@ -22,7 +22,7 @@ afterEach(() => {
 const lots = { total: 1e9, shares: { user: 1e9 } };
 const never: Pace = { bytes: 0, periodMs: 60_000 };
 
-/** The body of the next request, as it is read, and the memory that it holds. */
+/** Reads the body of the next request, and the memory it holds. */
 async function reading(header: string, { limits = lots, pace = never, text = '' } = {}) {
   client.write(`POST / HTTP/1.1\r\nhost: x\r\n${header}\r\n\r\n${text}`);
   const [request] = await once(server, 'request');
@@ -37,7 +37,7 @@ function chunk(text: string): string {
   return `${text.length.toString(16)}\r\n${text}\r\n`;
 }
 
-test('a body of known length counts as a whole before its first byte', async () => {
+test('a body of known length counts in full before its first byte', async () => {
   const { body, budget } = await reading('content-length: 300000');
   expect(budget.held).toBe(900_000);
   client.write('x'.repeat(100_000));
@@ -46,7 +46,7 @@ test('a body of known length counts as a whole before its first byte', async () 
   expect(budget.held).toBe(900_000);
 });
 
-test('a body that comes in one read with its head is taken whole, and counts the same', async () => {
+test('a body that arrives in one read with its head is taken in full, and counts the same', async () => {
   const text = 'x'.repeat(20_000);
   const { body, budget, request } = await reading('content-length: 20000', { text });
   expect((await body)?.toString()).toBe(text);
@@ -54,7 +54,7 @@ test('a body that comes in one read with its head is taken whole, and counts the
   expect(request.listenerCount('data')).toBe(0);
 });
 
-test('a body in one read with its head is refused where it has no room', async () => {
+test('a body in one read with its head is refused when there is no room', async () => {
   const limits = { total: 1e6, shares: { user: 59_999 } };
   const { body, budget } = await reading('content-length: 20000', { limits, text: 'x'.repeat(20_000) });
   await expect(body).rejects.toMatchObject({ code: 'rate_limited' });
@@ -70,7 +70,7 @@ test('a body of unknown length counts as it grows', async () => {
   expect(budget.held).toBe(3 * 64 * 1024);
 });
 
-test('a small body may come in single bytes, and a large one may not', async () => {
+test('a small body may arrive in single bytes, and a large one may not', async () => {
   const small = await reading('transfer-encoding: chunked');
   client.write(`${chunk('x').repeat(1000)}0\r\n\r\n`);
   expect((await small.body)?.length).toBe(1000);
@@ -82,7 +82,7 @@ test('a small body may come in single bytes, and a large one may not', async () 
 test.each([
   ['known', `content-length: ${bodyMaxBytes + 1}`, ''],
   ['unknown', 'transfer-encoding: chunked', chunk('x'.repeat(bodyMaxBytes + 1))],
-])('a body above the limit is refused, its length being %s', async (_, header, text) => {
+])('a body above the limit is refused, with a length that is %s', async (_, header, text) => {
   const { body } = await reading(header);
   client.write(text);
   await expect(body).rejects.toMatchObject({ code: 'too_large' });
@@ -91,20 +91,20 @@ test.each([
 test.each([
   ['known', 'content-length: 100000', ''],
   ['unknown', 'transfer-encoding: chunked', chunk('x'.repeat(100_000))],
-])('a body without room is refused before it is kept, its length being %s', async (_, header, text) => {
+])('a body without room is refused before it is kept, with a length that is %s', async (_, header, text) => {
   const { body, budget } = await reading(header, { limits: { total: 1e6, shares: { user: 99_999 } } });
   client.write(text);
   await expect(body).rejects.toMatchObject({ code: 'rate_limited' });
   expect(budget.held).toBeLessThanOrEqual(99_999);
 });
 
-test('a body that comes too slowly is refused', async () => {
+test('a body that arrives too slowly is refused', async () => {
   const { body } = await reading('content-length: 1000', { pace: { bytes: 100, periodMs: 50 } });
   client.write('x'.repeat(500));
   await expect(body).rejects.toMatchObject({ code: 'timeout', status: 408 });
 });
 
-test('a body that comes fast enough may take several periods', async () => {
+test('a body that arrives fast enough may take several periods', async () => {
   const { body } = await reading('content-length: 40', { pace: { bytes: 1, periodMs: 60 } });
   let sent = 0;
   const sending = setInterval(() => sent++ < 40 && client.write('x'), 10);

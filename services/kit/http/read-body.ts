@@ -4,9 +4,9 @@ import type { Held } from '../budget.ts';
 import { HttpRefusal } from './http-refusal.ts';
 
 export const bodyMaxBytes = 4 * 1024 * 1024;
-/** What a message takes until it is answered: its bytes, its text, and the copy for the MCP server. */
+/** Copies of a message until it is answered: its bytes, its text, and the copy for the MCP server. */
 const copies = 3;
-/** A body of unknown length begins with this much memory. */
+/** Memory reserved for a body of unknown length at first. */
 const unknownBytes = 16 * 1024;
 
 export interface Pace {
@@ -18,11 +18,11 @@ export interface Pace {
 /** 13 KiB a second: less is a broken line or an attack. */
 const slowest: Pace = { bytes: 64 * 1024, periodMs: 5000 };
 
-/** Each piece costs as much to take as some kilobytes: a body of single bytes would hold the event loop for seconds. */
+/** Each chunk costs as much as some kilobytes: a body of single bytes would hold the event loop for seconds. */
 const piecesMax = 1024;
 const pieceBytes = 64;
 
-/** The whole body. Its memory is counted before a byte is kept. Null where the client left. */
+/** The complete body. Its memory is counted before a byte is kept. Null when the client left. */
 export async function readBody(
   request: IncomingMessage,
   held: Pick<Held, 'resize'>,
@@ -31,7 +31,7 @@ export async function readBody(
   const length = request.headers['content-length'];
   const body = new Body(held);
   body.expect(length);
-  // Most bodies come in one read with their head: by then all of it is there.
+  // Most bodies arrive in one read with their head: by then all of it is available.
   await null;
   const isWhole = request.readableLength > 0 && request.readableLength === Number(length);
   return isWhole ? request.read() : await readPieces(request, body, pace);
@@ -69,7 +69,7 @@ function readPieces(request: IncomingMessage, body: Body, pace: Pace): Promise<B
 
 const nothing = Buffer.alloc(0);
 
-/** Pieces in one buffer: a piece of one byte that is kept as it came takes a hundred. */
+/** Chunks in one buffer: a kept chunk of one byte would take a hundred. */
 class Body {
   readonly #held: Pick<Held, 'resize'>;
   #buffer: Buffer = nothing;
@@ -93,7 +93,7 @@ class Body {
     const length = this.length + piece.length;
     if (++this.#pieces > piecesMax + length / pieceBytes) throw tooManyPieces();
     if (length > this.#capacity) this.#reserve(Math.max(length, Math.min(2 * this.#capacity, bodyMaxBytes)));
-    // Most bodies come in one piece, which needs no copy.
+    // Most bodies arrive in one chunk, which needs no copy.
     if (this.length === 0) this.#buffer = piece;
     else {
       if (length > this.#buffer.length) this.#move();
@@ -120,12 +120,12 @@ function tooLarge(): SvcError {
 }
 
 function tooManyPieces(): SvcError {
-  return new SvcError('invalid_input', 'The body came in too many small chunks.', {
+  return new SvcError('invalid_input', 'The body arrived in too many small chunks.', {
     hint: 'Send it in larger ones, or with its Content-Length.',
   });
 }
 
 function tooSlow({ bytes, periodMs }: Pace): HttpRefusal {
-  const message = `The body came too slowly: less than ${bytes} bytes in ${periodMs / 1000} s.`;
+  const message = `The body arrived too slowly: less than ${bytes} bytes in ${periodMs / 1000} s.`;
   return new HttpRefusal('timeout', message, { status: 408 });
 }

@@ -42,7 +42,7 @@ test('the body is read slowly, and the connection can be used again', async () =
   expect(performance.now() - began).toBeGreaterThan(100);
 });
 
-test('of a body of unknown length only so many pieces are read', async () => {
+test('a body of unknown length is read only up to a number of chunks', async () => {
   const { client, request } = await refusedClient('transfer-encoding: chunked');
   client.write('1\r\nx\r\n'.repeat(100_000));
   await new Promise((closed) => client.once('close', closed));

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** A refused body of unknown length is read for so many pieces more. */
+/** Further chunks that are read of a refused body of unknown length. */
 const piecesMax = 256;
 /** From one read of a body to the next: 1.3 MB a second. */
 const pauseMs = 50;
@@ -9,8 +9,8 @@ const fastMax = 8;
 const deadlineMs = 10_000;
 
 /**
- * Reads refused bodies slowly and drops them, so that each client can read its answer and use its connection again. A body that takes too long,
- * or comes in too many pieces, ends its connection.
+ * Reads refused bodies slowly and drops them, so that each client can read its answer and use its connection again. A
+ * body that takes too long, or comes in too many chunks, ends its connection.
  */
 export class RefusedBodies {
   #reading = 0;

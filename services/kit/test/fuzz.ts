@@ -26,7 +26,7 @@ export class Fuzz {
     return item;
   }
 
-  /** The value with one place of it odd or missing. */
+  /** The value with one part of it odd or missing. */
   oddJson(value: unknown): unknown {
     if (typeof value !== 'object' || value === null || this.index(6) === 0) return this.of(oddValues);
     const names = Object.keys(value);
@@ -37,7 +37,7 @@ export class Fuzz {
     return { ...value, [name]: this.index(8) === 0 ? undefined : this.oddJson(member) };
   }
 
-  /** The bytes with some of them changed, taken out, put in or doubled. */
+  /** The bytes with some of them changed, removed, inserted or doubled. */
   mutate(bytes: Uint8Array): Buffer {
     let mutated = Buffer.from(bytes);
     for (let times = 1 + this.index(4); times > 0; times--) {

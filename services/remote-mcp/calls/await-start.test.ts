@@ -19,7 +19,7 @@ async function viewOfStarting(): Promise<CallView> {
   builder.add({ entry: 'head', workspace, name: 'acme', suspended: false, version: 1, statusVersion: 1 });
   builder.add({
     ...{ entry: 'mcpServer', id: server, name: 'files', status: 'Disconnected', health: 'red', nextRetryAt: null },
-    ...{ reason: { code: 'starting', message: 'It is being started.', repair: 'Wait.' }, runtimes: [], processes: [] },
+    ...{ reason: { code: 'starting', message: 'It is starting.', repair: 'Wait.' }, runtimes: [], processes: [] },
   });
   builder.add({
     ...{ entry: 'tool', mcpServer: server, definition: '{"inputSchema":{"type":"object"}}' },

@@ -56,7 +56,7 @@ beforeEach(async () => {
 afterEach(() => dying.stop());
 
 const gone = { status: 'Disconnected', health: 'red' } as const;
-const starting = { ...gone, reason: { code: 'starting', message: 'It is being started.', repair: 'Wait.' } };
+const starting = { ...gone, reason: { code: 'starting', message: 'It is starting.', repair: 'Wait.' } };
 const call = (name: string, id?: string) =>
   send(platform.mcpUrl, { key, session, body: rpc('tools/call', { name, arguments: {} }, id) });
 const textOf = async (answer: ReturnType<typeof call>) => (await answer).body.result?.content[0].text;
@@ -107,7 +107,7 @@ describe('a runtime process ends with a call under way', () => {
     await backend.disconnect(dying.runtime);
     const listed = async () =>
       (await send(platform.mcpUrl, { key, session, body: rpc('tools/call', { name: 'list_skills' }) })).text;
-    await until(async () => (await listed()).includes('It is being started'));
+    await until(async () => (await listed()).includes('It is starting'));
     await staying.report(server);
     expect(await textOf(answer)).toBe('staying: read');
   });

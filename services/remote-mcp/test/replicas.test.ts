@@ -156,9 +156,9 @@ test('a call that waits for a start at one is cancelled, or ended with its sessi
   await workspace.role('Slow', [await workspace.skill('slow', ['slow-to-start/awaited'])]);
   const session = await openSession(urls.A, key);
   await until(async () => isGood(await call('A', session, 'awaited')));
-  const reason = { code: 'starting', message: 'It is being started.', repair: 'Wait a moment.' };
+  const reason = { code: 'starting', message: 'It is starting.', repair: 'Wait a moment.' };
   await platform.runtime.report(own, { status: 'Disconnected', health: 'red', reason });
-  await until(async () => (await call('A', session, 'list_skills')).text.includes('It is being started'));
+  await until(async () => (await call('A', session, 'list_skills')).text.includes('It is starting'));
   const before = platform.runtime.calls.length;
   /** Of two with one id one waits, and the other is refused. */
   const waiting = async (id: string) => {

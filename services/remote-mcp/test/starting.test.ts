@@ -11,7 +11,7 @@ import { TestWorkspace } from './workspace.ts';
 const starting: Partial<ServerReport> = {
   status: 'Disconnected',
   health: 'red',
-  reason: { code: 'starting', message: 'It is being started.', repair: 'Wait a moment.' },
+  reason: { code: 'starting', message: 'It is starting.', repair: 'Wait a moment.' },
 };
 const failed: Partial<ServerReport> = {
   status: 'Error',
@@ -42,7 +42,7 @@ beforeEach(async () => {
   await platform.runtime.report(more);
   await platform.runtime.report(files, starting);
   await until(async () =>
-    (await say('list_skills')).includes('MCP server "files" is Disconnected: It is being started.'),
+    (await say('list_skills')).includes('MCP server "files" is Disconnected: It is starting.'),
   );
 });
 
@@ -119,7 +119,7 @@ describe('while an MCP server is being started', () => {
   test('its tools are listed, and loading the skill tells them', async () => {
     const loaded = await request('tools/call', { name: 'load_skill', arguments: { skill: 'both' } }, 40);
     expect(loaded.body.result.isError).toBeUndefined();
-    expect(JSON.stringify(loaded.body.result.content)).toMatch(/the tool read.*It is being started/);
+    expect(JSON.stringify(loaded.body.result.content)).toMatch(/the tool read.*It is starting/);
     const names = async () =>
       (await request('tools/list', {}, 41)).body.result.tools.map(({ name }: { name: string }) => name);
     expect(await names()).toEqual(expect.arrayContaining(['read', 'write']));
@@ -172,7 +172,7 @@ test('an MCP server that is removed while a call waits for it is unknown then', 
   await platform.runtime.report(own, starting);
   const skill = await workspace.skill('leaving', ['leaving/leave']);
   await workspace.role('Leaving', [skill]);
-  await until(async () => (await say('list_skills')).includes('"leaving" is Disconnected: It is being started.'));
+  await until(async () => (await say('list_skills')).includes('"leaving" is Disconnected: It is starting.'));
   const { answer } = await waiting(agent(), { name: 'leave' });
   await platform.must(
     'mutation($w: ID!, $skill: ID!, $id: ID!) { removeSkill(workspace: $w, id: $skill) removeMcpServer(workspace: $w, id: $id) }',

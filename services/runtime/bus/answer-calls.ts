@@ -16,9 +16,9 @@ export interface AnswerCallsOptions {
   readonly logger: Logger;
 }
 
-/** Calls of all MCP servers together; each has a bound of its own. */
+/** Concurrent calls of all MCP servers together; each MCP server has its own limit. */
 const concurrencyMax = 4096;
-/** Notifications of one call that are on their way. A slow agent is spared the rest: progress is only news while it is new. */
+/** Undelivered notifications of one call. Further ones are dropped for a slow agent: old progress has no value. */
 const notificationsMax = 64;
 
 const headersOf: { readonly [Kind in CallReplyKind]: Headers } = {
@@ -29,11 +29,11 @@ const headersOf: { readonly [Kind in CallReplyKind]: Headers } = {
 };
 
 export interface AnsweringCalls extends Subscription {
-  /** Resolves when no call comes any more. Who calls after that finds nobody, and goes elsewhere. */
+  /** Resolves when no call comes any more. A later caller finds no listener and goes to another process. */
   quiet(): Promise<void>;
 }
 
-/** Passes the calls that remote-mcp sends on to MCP servers, and their answers back: bytes in, bytes out. */
+/** Passes calls from remote-mcp to MCP servers, and their answers back, without parsing. */
 export function answerCalls({ connection, supervisor, logger }: AnswerCallsOptions): AnsweringCalls {
   const { bus, runtime, process } = connection;
   const calls = new Quiet();
@@ -72,7 +72,7 @@ function notifier(request: Request): (notification: Uint8Array) => void {
   };
 }
 
-/** One line a call, where somebody wants to follow them; otherwise nothing stands in the way. */
+/** Logs one line a call at level debug; otherwise adds no work to a call. */
 function logged(answer: (request: Request) => Promise<Reply>, logger: Logger): (request: Request) => Promise<Reply> {
   if (!logger.isLevelEnabled('debug')) return answer;
   return async (request) => {

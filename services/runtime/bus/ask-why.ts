@@ -5,17 +5,17 @@ import { type Backoff, backoffMs } from '../time/backoff.ts';
 
 export interface AskWhyOptions {
   readonly open: OpenBusOptions;
-  /** Aborts when the connection is back, or nobody wants to know any more. */
+  /** Aborts when the connection is back, or the answer is no longer needed. */
   readonly signal: AbortSignal;
   readonly onProblem: (problem: SvcError) => void;
 }
 
-/** The connection comes back by itself within a moment, where all that happened is that it broke. */
+/** A connection that only broke comes back within a moment. */
 const retry: Backoff = { firstMs: 400, maxMs: 15_000 };
 
 /**
- * Finds out why a lost connection does not come back. A bus only tries again, whatever refuses it; whoever comes anew, as another process of
- * the same runtime, is told why not: that the key was revoked, or that the bus is away.
+ * Finds out why a lost connection does not come back. The reconnecting client only retries; a second connection as a
+ * new process of the same runtime gets the reason: a revoked key, or an unreachable bus.
  */
 export async function askWhy({ open, signal, onProblem }: AskWhyOptions): Promise<void> {
   for (let tries = 1; ; tries++) {

@@ -20,20 +20,23 @@ export interface AssignmentsOptions {
   readonly version: string;
   readonly sandbox: Sandbox;
   readonly logger: Logger;
-  /** What is assigned is known: for the first time, or again after it was asked for. */
+  /** The assignments have arrived, for the first time or again after a request. */
   readonly onFetched: () => void;
   /** The backend does not accept this runtime (any more). */
   readonly onRefused: (refusal: SvcError) => void;
 }
 
-/** A lost command is made up for by asking anyway; nothing is sealed where nothing has changed. */
+/** Asks regularly, to make up for a lost command; unchanged assignments are not sealed again. */
 const intervalMs = 15_000;
 const answerMaxMs = 10_000;
-/** Commands come in swarms, and one handshake answers all of them. The backend refuses a runtime that asks without a pause. */
+/**
+ * Commands come in bursts, and one handshake answers all of them. The backend refuses a runtime that asks without a
+ * pause.
+ */
 const pauseMs = 200;
 const retry: Backoff = { firstMs: 300, maxMs: 15_000 };
 
-/** Keeps what runs here equal to what the backend assigns to this runtime. */
+/** Keeps the running MCP servers equal to the backend's assignments. */
 export class Assignments {
   readonly #options: AssignmentsOptions;
   readonly #stopping = new AbortController();
@@ -48,12 +51,12 @@ export class Assignments {
     this.#options = options;
   }
 
-  /** Null where the backend has accepted this runtime, else why not. */
+  /** Null when the backend has accepted this runtime, else the reason. */
   get problem(): string | null {
     return this.#problem;
   }
 
-  /** A runtime that was revoked has no business with anybody's secrets any more. */
+  /** A revoked runtime must not keep any secrets. */
   drop(): void {
     this.#etag = undefined;
     this.#options.supervisor.apply([]);
@@ -63,7 +66,7 @@ export class Assignments {
     this.#running = this.#run(this.#stopping.signal);
   }
 
-  /** They may have changed. */
+  /** The assignments may have changed. */
   fetchNow(): void {
     this.#wake.abort();
   }
@@ -77,7 +80,7 @@ export class Assignments {
 
   async #run(signal: AbortSignal): Promise<void> {
     for (let failures = 0; !signal.aborted; ) {
-      // Whoever wakes it from here on is answered by another round.
+      // A wake-up from here on causes another round.
       this.#wake = new AbortController();
       failures = (await this.#fetch()) ? 0 : failures + 1;
       await pause(pauseMs, undefined, { signal }).catch(() => {});
@@ -98,7 +101,7 @@ export class Assignments {
     } catch (thrown) {
       const error = toSvcError(thrown);
       if (this.#stopping.signal.aborted) return false;
-      if (error.message !== this.#problem) logger.warn({ err: error }, 'could not fetch assignments');
+      if (error.message !== this.#problem) logger.warn({ err: error }, 'failed to fetch assignments');
       this.#problem = error.message;
       if (isRefusal(error)) {
         this.drop();
@@ -134,21 +137,21 @@ export class Assignments {
   async #apply(runtime: RuntimeId, assigned: readonly Assigned[]): Promise<void> {
     const { homes, logger, supervisor } = this.#options;
     const children = assigned.filter((one) => 'launch' in one && one.launch.kind === 'child');
-    // An MCP server that can be run is worth more than that its home is taken away one day.
+    // A failure with homes must not keep MCP servers from running.
     await homes
       .note(
         runtime,
         children.map(({ mcpServer }) => mcpServer),
       )
-      .catch((err: unknown) => logger.warn({ err }, 'could not note down whose homes there are'));
+      .catch((err: unknown) => logger.warn({ err }, 'failed to note the homes'));
     const before = supervisor.ids;
     supervisor.apply(assigned);
     const after = new Set(supervisor.ids);
-    // What became of those it let go of is asked at once.
+    // Asks at once what became of MCP servers that are no longer assigned.
     if (before.some((id) => !after.has(id))) this.fetchNow();
   }
 
-  /** Of MCP servers that do not run here: so many at once, and from one time to the next all. */
+  /** The homes of MCP servers that do not run here, a limited number at once; each round continues after the last. */
   async #homesToAskAbout(runtime: RuntimeId): Promise<readonly McpServerId[]> {
     const { homes, supervisor } = this.#options;
     const running = new Set(supervisor.ids);
@@ -167,20 +170,20 @@ export class Assignments {
     );
   }
 
-  /** Never rejects: a home that stays is asked about again. */
+  /** Never rejects: a remaining home is asked about again. */
   async #removeOnceEnded(runtime: RuntimeId, mcpServer: McpServerId): Promise<void> {
     const { homes, logger, supervisor } = this.#options;
     try {
       await supervisor.ended(mcpServer);
       await homes.remove(runtime, mcpServer);
-      logger.info({ mcpServer }, 'removed the home of an MCP server that is no more');
+      logger.info({ mcpServer }, 'removed the home of a removed MCP server');
     } catch (err) {
-      logger.warn({ err, mcpServer }, 'could not remove the home of an MCP server');
+      logger.warn({ err, mcpServer }, 'failed to remove the home of an MCP server');
     }
   }
 }
 
-/** Nobody knows this runtime, or nobody does any more. */
+/** The platform does not know this runtime (any more). */
 export function isRefusal({ code }: SvcError): boolean {
   return code === 'unauthenticated' || code === 'forbidden';
 }

@@ -6,7 +6,7 @@ import { type OpenBusOptions, openBus } from '../../kit/bus/open-bus.ts';
 import { type Backoff, backoffMs } from '../time/backoff.ts';
 import { untilAborted } from '../time/until-aborted.ts';
 
-/** The bus, and who this process is on it. */
+/** The bus, and the identity of this process on it. */
 export interface RuntimeConnection {
   readonly bus: Bus;
   readonly runtime: RuntimeId;
@@ -16,15 +16,15 @@ export interface RuntimeConnection {
 export interface ConnectOptions {
   readonly open: OpenBusOptions;
   readonly signal: AbortSignal;
-  /** Why it is not connected, after each try that failed. */
+  /** Why it is not connected, after each failed try. */
   readonly onProblem: (problem: SvcError) => void;
 }
 
 const retry: Backoff = { firstMs: 200, maxMs: 10_000 };
 
 /**
- * Connects, however long it takes: a bus or a backend that is not there comes, and a key that is refused may be registered in a
- * moment. Once connected, the bus finds back by itself. Null where the signal aborted first.
+ * Connects, with retries without a limit: a bus or backend may start later, and a refused key may be registered later.
+ * Once connected, the bus reconnects by itself. Null when the signal aborted first.
  */
 export async function connect({ open, signal, onProblem }: ConnectOptions): Promise<RuntimeConnection | null> {
   for (let failures = 1; !signal.aborted; failures++) {

@@ -1,10 +1,10 @@
 import type { SvcError } from '../../contracts/errors.ts';
 import type { Logger } from '../../kit/log.ts';
 
-/** A bus that is away is tried again and again; once a minute is often enough to be told. */
+/** How often an unreachable bus is logged, which is retried much more often. */
 const tellEveryMs = 60_000;
 
-/** Says why there is no connection: at once, and then once in a while for as long as there is none. */
+/** Logs why there is no connection: at once, and then regularly while there is none. */
 export class ConnectionComplaints {
   readonly #logger: Logger;
   #toldAt = Number.NEGATIVE_INFINITY;
@@ -17,10 +17,10 @@ export class ConnectionComplaints {
     const now = performance.now();
     const isDue = now - this.#toldAt >= tellEveryMs || error.code === 'internal';
     if (isDue) this.#toldAt = now;
-    this.#logger[isDue ? 'warn' : 'debug']({ err: error, hint: error.hint }, 'could not connect to the bus');
+    this.#logger[isDue ? 'warn' : 'debug']({ err: error, hint: error.hint }, 'failed to connect to the bus');
   }
 
-  /** The next one is news. */
+  /** The next problem is logged at once. */
   forget(): void {
     this.#toldAt = Number.NEGATIVE_INFINITY;
   }

@@ -13,16 +13,19 @@ export interface HeartbeatOptions {
   readonly sandbox: Sandbox;
 }
 
-/** One is sent for all that ask within this time: each change of any workspace asks, and the bus refuses a runtime that says too much. */
+/**
+ * Heartbeats requested within this time are sent as one: every change of a workspace requests one, and the bus refuses
+ * a runtime that sends too much.
+ */
 const gatherMs = 50;
 
 export interface RunningHeartbeat {
-  /** Says so in a moment too. */
+  /** Sends an extra heartbeat in a moment. */
   beatSoon(): void;
   end(): void;
 }
 
-/** Says every HEARTBEAT_INTERVAL that this process lives (specification part 6). */
+/** Sends a heartbeat every HEARTBEAT_INTERVAL (specification part 6). */
 export function startHeartbeat(options: HeartbeatOptions): RunningHeartbeat {
   const { connection, intervalMs, supervisor, version, sandbox } = options;
   const { bus, runtime, process } = connection;
@@ -32,7 +35,7 @@ export function startHeartbeat(options: HeartbeatOptions): RunningHeartbeat {
     try {
       bus.publish(subject, Buffer.from(JSON.stringify(body)));
     } catch (error) {
-      // Without a connection nobody could hear it; that it is gone is noticed elsewhere.
+      // Without a connection a heartbeat cannot be sent; the loss is noticed elsewhere.
       if (!(error instanceof SvcError)) throw error;
     }
   };

@@ -2,7 +2,7 @@ import { compactDecrypt, exportJWK, generateKeyPair } from 'jose';
 import { type Assigned, assignments, type HandshakeRequest } from '../../contracts/bus/messages.ts';
 import { SvcError } from '../../contracts/errors.ts';
 
-/** The key pair of this very process: what is sealed to it nobody else can read, and it dies with the process. */
+/** The key pair of this process: only it can read texts sealed to it, and the key is never stored. */
 export interface OwnKey {
   readonly publicKey: HandshakeRequest['publicKey'];
   open(sealed: string): Promise<readonly Assigned[]>;

@@ -16,29 +16,29 @@ export interface ReporterOptions {
   readonly connection: RuntimeConnection;
   readonly supervisor: Supervisor;
   readonly logger: Logger;
-  /** The backend says that some of the MCP servers are none of this runtime's. */
+  /** The backend says that some of the MCP servers do not belong to this runtime. */
   readonly onRefused: () => void;
 }
 
 /**
- * Changes come in swarms: a start is four of them. Each report of a swarm gathers for longer, up to five reports a second, which leave the other
- * half of what the bus allows to handshakes.
+ * Changes come in bursts: a start is four of them. Each report of a burst gathers for longer, up to five reports a
+ * second, which leaves half of the bus's allowance to handshakes.
  */
 const gathering = { firstMs: 50, moreMs: 20, maxMs: 200 };
-/** A swarm has ended when nothing has changed for so long. */
+/** A burst has ended when nothing has changed for this long. */
 const quietMs = 1000;
 const answerMaxMs = 30_000;
-/** Whoever waits for the runtime to end has other things to do; the backend notices its end by itself. */
+/** A stop does not wait longer for the report; the backend notices the end of the process by itself. */
 const withdrawMaxMs = 2000;
 const faultsLoggedMax = 10;
 const retry: Backoff = { firstMs: 200, maxMs: 5000 };
 /**
- * Tools and last words in one report; the rest of both comes with the next. What a complete report must say of every MCP server comes on
- * top, and has the room up to the 16 MiB that the bus carries.
+ * Tools and stderr lines in one report; the rest of both comes with the next. The required entries of a complete report
+ * come on top, and have the room up to the 16 MiB of a message.
  */
 const reportMaxBytes = 12 * 1024 * 1024;
 
-/** What the backend has acknowledged about one MCP server. */
+/** The acknowledged report of one MCP server. */
 interface Told {
   readonly report: string;
   readonly tools: ToolList | null;
@@ -50,9 +50,9 @@ interface Composed {
 }
 
 /**
- * Tells the backend how the MCP servers are. A report says how they are now, not what happened: what is told twice does no harm,
- * and what could not be told is told later by whatever is true then. All that is told was cut and cleaned to the lengths of the contract, because
- * backends of earlier versions reject a whole report for one entry.
+ * Reports the state of MCP servers to the backend. A report is a current state, not an event, so repeating it does no
+ * harm and a lost one is replaced by the next. Texts are cut and cleaned to the lengths of the contract, because older
+ * backends reject a whole report for one entry.
  */
 export class Reporter {
   readonly #options: ReporterOptions;
@@ -68,7 +68,7 @@ export class Reporter {
     this.#options = options;
   }
 
-  /** The backend knows of every MCP server here how it is, or was at some time: that it is being started, most likely. */
+  /** Whether the backend has a report, possibly an old one, of every MCP server here. */
   get hasToldAll(): boolean {
     return this.#hasToldAll;
   }
@@ -82,21 +82,21 @@ export class Reporter {
     this.#wake.abort();
   }
 
-  /** An MCP server is none of this runtime's any more: a complete report, in which it is missing, says so. */
+  /** An MCP server no longer belongs to this runtime: a complete report without it says so. */
   gone(mcpServer: McpServerId): void {
     this.#told.delete(mcpServer);
     this.#complete = true;
     this.#wake.abort();
   }
 
-  /** The backend may know nothing: everything is told again, tools too. */
+  /** The backend may know nothing: everything is reported again, tools too. */
   tellAll(): void {
     this.#told.clear();
     this.#complete = true;
     this.#wake.abort();
   }
 
-  /** Takes back all that was told and tells nothing more: no call shall come here. False where the backend did not hear it. */
+  /** Withdraws all reports and sends no more, so that no call comes here. False when the backend did not receive it. */
   async withdraw(): Promise<boolean> {
     await this.stop();
     const { bus, runtime, process } = this.#options.connection;
@@ -106,7 +106,7 @@ export class Reporter {
       await bus.request(subjects.report(runtime, process), payload, { timeoutMs: withdrawMaxMs });
       return true;
     } catch (thrown) {
-      this.#options.logger.debug({ err: toSvcError(thrown) }, 'could not report that it is being stopped');
+      this.#options.logger.debug({ err: toSvcError(thrown) }, 'failed to report the stop');
       return false;
     }
   }
@@ -133,7 +133,7 @@ export class Reporter {
     }
   }
 
-  /** True where everything asked for was told and acknowledged. */
+  /** True when every requested part was reported and acknowledged. */
   async #tell(failures: number): Promise<boolean> {
     const { logger, supervisor } = this.#options;
     const complete = this.#complete;
@@ -147,9 +147,9 @@ export class Reporter {
       this.#hasToldAll ||= complete;
       return true;
     } catch (thrown) {
-      // The first failure is news; the rest of a series is not.
+      // Only the first failure of a series is a warning.
       const level = failures === 0 && !this.#stopping.signal.aborted ? 'warn' : 'debug';
-      logger[level]({ err: toSvcError(thrown) }, 'could not report');
+      logger[level]({ err: toSvcError(thrown) }, 'failed to report');
       this.#complete ||= complete;
       for (const mcpServer of about) this.#changed.add(mcpServer);
       return false;
@@ -167,12 +167,15 @@ export class Reporter {
     const { refused, faults = [] } = reportReply.parse(JSON.parse(Buffer.from(reply.payload).toString()));
     for (const said of report.mcpServers) this.#acknowledged(said, tools.get(said.mcpServer) ?? null);
     if (faults.length > 0) {
-      logger.warn({ faults: faults.slice(0, faultsLoggedMax), count: faults.length }, 'a part of a report was refused');
+      logger.warn(
+        { faults: faults.slice(0, faultsLoggedMax), count: faults.length },
+        'the backend refused a part of a report',
+      );
     }
     if (refused.some((id) => supervisor.ids.includes(id))) onRefused();
   }
 
-  /** Only what the backend doesn't know, and of that only as much as fits; the rest comes with the next report. */
+  /** Only the parts that the backend lacks, as many as fit; the rest comes with the next report. */
   #compose(complete: boolean, about: readonly McpServerId[]): Composed {
     const tools = new Map<McpServerId, ToolList>();
     const mcpServers: ServerReport[] = [];
@@ -206,7 +209,7 @@ export class Reporter {
   }
 }
 
-/** Five thousand tools are thirty milliseconds of writing. */
+/** Writing five thousand tools takes thirty milliseconds. */
 async function written(lines: Iterable<string>): Promise<Buffer> {
   const parts: Buffer[] = [];
   for (const line of lines) {

@@ -9,17 +9,17 @@ export interface TakeCommandsOptions {
   readonly connection: RuntimeConnection;
   readonly supervisor: Supervisor;
   readonly logger: Logger;
-  /** Assignments changed, or the backend doesn't know what was reported before. */
+  /** Assignments changed, or the backend lost earlier reports. */
   readonly onAssignments: () => void;
 }
 
-/** What the backend tells this process to do. */
+/** Carries out the backend's commands to this process. */
 export function takeCommands({ connection, supervisor, logger, onAssignments }: TakeCommandsOptions): Subscription {
   const { bus, runtime, process } = connection;
   return bus.subscribe(subjects.command(runtime, process), ({ payload }) => {
     const parsed = command.safeParse(parseJson(payload));
     if (!parsed.success) {
-      logger.warn({ payload: Buffer.from(payload).toString().slice(0, 200) }, 'did not understand a command');
+      logger.warn({ payload: Buffer.from(payload).toString().slice(0, 200) }, 'received an unknown command');
       return;
     }
     switch (parsed.data.kind) {

@@ -4,7 +4,7 @@ import type { AddressRule } from './address-rule.ts';
 /** A connection that the address rule does not allow. */
 export class AddressRefused extends Error {
   readonly code = 'ERR_ADDRESS_REFUSED';
-  /** What the member who wrote the host may know. */
+  /** The part that the member who wrote the host may see. */
   readonly what: string;
 
   /** `message` is for operators. */
@@ -14,7 +14,7 @@ export class AddressRefused extends Error {
   }
 }
 
-/** Throws where a host is an address that the rule does not allow. Node asks no lookup about such a host. */
+/** Throws when a host is an address that the rule does not allow. Node does no lookup for such a host. */
 export function refuseAddress(rule: AddressRule, hostname: string): void {
   const address = hostname.replace(/^\[(.*)\]$/, '$1');
   const kind = isIP(address) === 0 ? null : rule(address);

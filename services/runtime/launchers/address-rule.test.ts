@@ -35,7 +35,7 @@ test.each([
     '2620:4f:8000::1',
     '3ffe::1',
   ],
-  // What they carry is public.
+  // The addresses in them are public.
   ...['::ffff:8.8.8.8', '64:ff9b::8.8.8.8', '2002:808:808::1', '2001:0:808:808::f7f7:f7f7'],
 ])('%s is public', (address) => expect(isPublic(address)).toBeNull());
 
@@ -101,7 +101,7 @@ test.each([
   // Teredo: its server, and its client with inverted bits.
   ['2001:0:a00:1::f7f7:f7f7', 'a private address'],
   ['2001:0:808:808::80ff:fffe', 'a loopback address'],
-  ...['', 'localhost', '127.1', '0x7f000001'].map((address) => [address, 'no IP address']),
+  ...['', 'localhost', '127.1', '0x7f000001'].map((address) => [address, 'not an IP address']),
 ])('%s is refused: %s', (address, kind) => expect(isPublic(address)).toBe(kind));
 
 test.each([
@@ -141,7 +141,7 @@ describe('an address of a network interface', () => {
     expect([rule('11.22.33.45'), rule('2a00:1450::45')]).toEqual([null, null]);
   });
 
-  test('is reached where the operator allows it', () => {
+  test('is reached when the operator allows it', () => {
     const allowed = [parseAddressBlock('11.22.33.0/24')].filter((block) => block !== null);
     expect(createAddressRule(allowed, () => interfaceWith('11.22.33.44'))('11.22.33.44')).toBeNull();
   });

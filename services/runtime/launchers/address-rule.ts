@@ -7,12 +7,12 @@ import {
   parseAddressBlock,
 } from '../../contracts/address-block.ts';
 
-/** What kind of address it is, in words that follow "is", where it may not be connected to; null where it may. */
+/** The kind of an address that may not be connected to, in words that follow "is"; null when it may. */
 export type AddressRule = (address: string) => string | null;
 
 /**
- * Members' URLs reach public addresses and the blocks that the operator allowed. A public address of this machine is refused: a service that
- * a firewall keeps from others is reached from here.
+ * URLs of members reach public addresses and the blocks that the operator allowed. A public address of this machine is
+ * refused, because a firewall may hide its services from other hosts but not from here.
  */
 export function createAddressRule(allowed: readonly AddressBlock[], interfaces = networkInterfaces): AddressRule {
   const isOwn = createOwnAddresses(interfaces);
@@ -24,14 +24,14 @@ export function createAddressRule(allowed: readonly AddressBlock[], interfaces =
   };
   return (text) => {
     const address = parseAddress(text);
-    return address === null ? 'no IP address' : judge(address);
+    return address === null ? 'not an IP address' : judge(address);
   };
 }
 
 /** Reading them takes up to a millisecond: connections within a second share one reading. */
 const ownMaxAgeMs = 1000;
 
-/** Whether an address is one of the network interfaces', which come and go. */
+/** Whether an address belongs to a network interface; interfaces come and go. */
 function createOwnAddresses(interfaces: typeof networkInterfaces): (address: AddressBytes) => boolean {
   let own = new Set<string>();
   let readAt = Number.NEGATIVE_INFINITY;
@@ -57,7 +57,7 @@ function kindOf(address: AddressBytes): string | null {
   return address.length === 4 || isInBlock(address, globalUnicast) ? null : reserved;
 }
 
-/** The IPv4 addresses that packets to an IPv6 address are translated for, or tunnelled to. */
+/** The IPv4 addresses that an IPv6 address is translated to or tunnelled to. */
 function carriedIn(address: AddressBytes): readonly AddressBytes[] {
   const isIn = (block: AddressBlock) => isInBlock(address, block);
   if (isIn(mapped) || isIn(translated)) return [address.slice(12)];
@@ -86,8 +86,8 @@ const multicast = 'a multicast address';
 const reserved = 'a reserved address';
 
 /**
- * The IANA special-purpose address registries for IPv4 and IPv6 (RFC 6890, RFC 8190), and the multicast registries. Entries that the
- * registries call globally reachable are left out, unless a larger block here holds them.
+ * The IANA special-purpose address registries for IPv4 and IPv6 (RFC 6890, RFC 8190), and the multicast registries.
+ * Globally reachable entries are left out, unless a larger block here contains them.
  */
 const specialBlocks = (
   [
@@ -95,7 +95,7 @@ const specialBlocks = (
     ['10.0.0.0/8', isPrivate], // RFC 1918
     ['100.64.0.0/10', 'a shared address of a provider'], // RFC 6598
     ['127.0.0.0/8', loopback], // RFC 1122 §3.2.1.3
-    // The service that Azure gives its machines at a public address: it hands out their credentials.
+    // Azure gives its machines' credentials to requests at this public address.
     ['168.63.129.16/32', 'the address of a cloud service for its machines'],
     ['169.254.0.0/16', linkLocal], // RFC 3927
     ['172.16.0.0/12', isPrivate], // RFC 1918
@@ -123,6 +123,6 @@ const specialBlocks = (
 
 function blockOf(text: string): AddressBlock {
   const block = parseAddressBlock(text);
-  if (block === null) throw new Error(`"${text}" is no block of addresses.`);
+  if (block === null) throw new Error(`"${text}" is not a block of addresses.`);
   return block;
 }

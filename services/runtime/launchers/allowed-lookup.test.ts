@@ -12,7 +12,7 @@ function ask(lookup: LookupFunction, all: boolean): Promise<unknown> {
   });
 }
 
-test('connections that begin at once share one question, and a later one asks again', async () => {
+test('concurrent connections share one query, and a later one asks again', async () => {
   const answers: PromiseWithResolvers<LookupAddress[]>[] = [];
   const lookup = createAllowedLookup(isPublic, () => {
     const answer = Promise.withResolvers<LookupAddress[]>();
@@ -29,7 +29,7 @@ test('connections that begin at once share one question, and a later one asks ag
   await expect(later).rejects.toMatchObject({ what: 'name.example, which has no public address' });
 });
 
-test('of thousands of addresses only the first are judged', async () => {
+test('of thousands of addresses only the first are checked', async () => {
   let judged = 0;
   const refusing = () => {
     judged++;

@@ -6,12 +6,13 @@ import type { AddressRule } from './address-rule.ts';
 /** Gives the addresses of a name, at least one, or rejects. */
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
-/** A name may have thousands, and each one is judged. */
+/** A name may have thousands, and each one is checked. */
 const addressesMax = 32;
 
 /**
- * A lookup that gives only allowed addresses. Each connection asks it and goes to an address that it gave, so a name cannot lead elsewhere
- * after the check. Each MCP server has its own lookup, which sends one query at a time: concurrent connections share the answer.
+ * A lookup that gives only allowed addresses. Every connection uses it and goes to an address it gave, so a name cannot
+ * lead elsewhere after the check. Each MCP server has its own lookup with one query at a time: concurrent connections
+ * share the answer.
  */
 export function createAllowedLookup(rule: AddressRule, resolve: Resolve): LookupFunction {
   const asked = new Map<string, ReturnType<Resolve>>();
@@ -38,7 +39,10 @@ export function createAllowedLookup(rule: AddressRule, resolve: Resolve): Lookup
   };
 }
 
-/** The same words for a name without an address and one with private addresses: the difference would tell which internal names exist. */
+/**
+ * The same message for a name without an address and one with private addresses: a difference would reveal which
+ * internal names exist.
+ */
 function inWordsOf(hostname: string): string {
   return `${hostname}, which has no public address`;
 }
@@ -52,5 +56,5 @@ function noneAllowed(rule: AddressRule, hostname: string, found: readonly Lookup
   return new AddressRefused(inWordsOf(hostname), `${hostname} has no allowed address: ${kinds.join(', ')}`);
 }
 
-/** A log line stays one line, however many addresses a name has. */
+/** Keeps a log line short, however many addresses a name has. */
 const shownMax = 5;

@@ -3,14 +3,14 @@ import { createBlot } from './blot.ts';
 
 const child = (env: Record<string, string>) => createBlot({ kind: 'child', command: 'x', args: [], cwd: null, env });
 
-test('values of the environment are blotted out, plain and encoded', () => {
+test('values of the environment are redacted, plain and encoded', () => {
   const secret = 'p4ss/w"ord';
   const blot = child({ TOKEN: secret, DEBUG: '1' });
   const seen = [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1), btoa(secret)];
   expect(blot(`a ${seen.join(' b ')} c 1`)).toBe('a [secret] b [secret] b [secret] b [secret] c 1');
 });
 
-test('hex, and base64 in whatever it lies', () => {
+test('hex, and base64 with any offset', () => {
   const secret = 'p4ss?w>ord';
   const blot = child({ TOKEN: secret });
   const hex = Buffer.from(secret).toString('hex');
@@ -26,7 +26,7 @@ test('hex, and base64 in whatever it lies', () => {
   }
 });
 
-test('each line of a key and the longest of two values that contain each other', () => {
+test('each line of a key, and the longer of two values that contain each other', () => {
   const blot = child({ KEY: '-----BEGIN-----\nabcdefgh\nijklmnop', SHORT: 'abcd' });
   expect(blot('ijklmnop abcdefgh abcd')).toBe('[secret] [secret] [secret]');
 });

@@ -1,12 +1,12 @@
 import type { Launch } from '../../contracts/bus/messages.ts';
 
-/** Replaces what must not be seen in a text. */
+/** Replaces secrets in a text. */
 export type Blot = (text: string) => string;
 
-/** Shorter values are words like "1", "on" and "en": to blot them out would make a text unreadable and hide nothing. */
+/** Shorter values are words like "1", "on" and "en": redacting them would make a text unreadable and hide nothing. */
 const secretMinLength = 4;
 
-/** Blots out every value of an MCP server's environment, headers and URL, since any of them may be a secret. */
+/** Redacts every value of an MCP server's environment, headers and URL, because any of them may be a secret. */
 export function createBlot(launch: Launch): Blot {
   const secrets = [...new Set(valuesOf(launch).flatMap(formsOf))].sort((a, b) => b.length - a.length);
   if (secrets.length === 0) return (text) => text;
@@ -20,7 +20,7 @@ function valuesOf(launch: Launch): readonly string[] {
   return [...Object.values(launch.headers), ...inUrl];
 }
 
-/** A value as it may turn up: whole, line by line, without the scheme of an Authorization header, encoded. */
+/** The forms of a value in a text: whole, line by line, without the scheme of an Authorization header, encoded. */
 function formsOf(value: string): readonly string[] {
   const parts = [value, ...value.split(/\r?\n/), ...value.split(' ')].map((part) => part.trim());
   return parts
@@ -40,8 +40,8 @@ function encoded(value: Buffer): readonly string[] {
 }
 
 /**
- * What the base64 of any longer text shows of a value that lies so many bytes in (`user:password` of Basic authentication): the characters
- * in which its neighbours have no part (RFC 4648 §4).
+ * The base64 characters of a longer text that depend only on this value at this offset, such as `user:password` of
+ * Basic authentication (RFC 4648 §4).
  */
 function base64Within(value: Buffer, before: number): string {
   const text = Buffer.concat([Buffer.alloc(before), value])

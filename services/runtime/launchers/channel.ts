@@ -1,15 +1,15 @@
 import type { Reason } from '../../contracts/bus/messages.ts';
 import type { SvcError } from '../../contracts/errors.ts';
 
-/** The way to one started MCP server, whatever it runs on: messages go out, messages come in, one day it ends. */
+/** The connection to one started MCP server of any kind: sends and receives messages until it ends. */
 export interface Channel {
-  /** Sends one message, written by `wire/write-message.ts`. Throws `rate_limited` where too much waits to be sent. */
+  /** Sends one message of `wire/write-message.ts`. Throws `rate_limited` when too much waits to be sent. */
   send(message: Buffer, about: Outgoing): void;
-  /** Nobody waits for the answer to this request any more. */
+  /** The caller no longer waits for the answer to this request. */
   forget(id: number): void;
-  /** The lines the MCP server has lately said about itself, without its secrets. */
+  /** The MCP server's latest stderr lines, without its secrets. */
   lastWords(): readonly string[];
-  /** Ends the MCP server and everything it started; returns when nothing is left. Never throws. */
+  /** Ends the MCP server and every process it started; returns when none is left. Never throws. */
   stop(): Promise<void>;
 }
 
@@ -18,19 +18,19 @@ export type Outgoing =
   | { readonly kind: 'answer' }
   | { readonly kind: 'notification'; readonly method: string };
 
-/** What a channel tells whoever started it. */
+/** Events of a channel. */
 export interface ChannelListener {
   /**
-   * One message. `during` is the request whose own stream brought it, where the transport has such streams; true where nobody waits
-   * for that request any more.
+   * One message. `during` is the request whose stream carried it, for transports with such streams. Returns true when
+   * that request needs nothing more.
    */
   message(text: Buffer, during: number | null): boolean;
-  /** One request got no answer and will get none; the channel itself lives on. */
+  /** One request will get no answer; the channel itself continues. */
   lost(id: number, error: SvcError): void;
-  /** Something came that is no message. */
+  /** The received data is not a message. */
   garbage(sample: string): void;
-  /** The MCP server began anew behind the same channel: what was learnt from it may be out of date. */
+  /** The MCP server restarted behind the same channel: earlier data about it may be stale. */
   renewed(): void;
-  /** The MCP server is gone, not because it was stopped. Said once, last. */
+  /** The MCP server ended without a stop. Called once, last. */
   ended(reason: Reason): void;
 }

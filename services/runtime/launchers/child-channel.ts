@@ -20,14 +20,14 @@ export interface ChildChannelOptions {
   readonly removeNote: () => Promise<void>;
 }
 
-/** A result as large as the bus carries, in its envelope. */
+/** A result of the largest size of the bus, with its envelope. */
 export const lineMaxBytes = payloadMaxBytes + 1024;
-/** What waits for a child that doesn't read: one message of the largest size and another. */
+/** Unread data for a child: one message of the largest size and another. */
 const queueMaxBytes = 2 * payloadMaxBytes;
-/** MCP 2025-11-25, "Lifecycle", Shutdown: close its input, wait, ask to end, wait, end by force. */
+/** MCP 2025-11-25, "Lifecycle", Shutdown: close its input, wait, ask to end, wait, kill. */
 const closedInputGraceMs = 250;
 const askedToEndGraceMs = 2000;
-/** The output of a child that has ended is read to its end, unless a grandchild keeps the pipe open. */
+/** The output of an ended child is read to its end, unless a grandchild keeps the pipe open. */
 const lastOutputMs = 200;
 
 /** The stdio transport of MCP 2025-11-25 ("Transports"): one message a line. */
@@ -52,19 +52,19 @@ export class ChildChannel implements Channel {
     const { name } = this.#options.order;
     if (!stdin.writable) throw new SvcError('unavailable', `MCP server "${name}" has closed its input.`);
     if (stdin.writableLength > 0 && stdin.writableLength + message.length > queueMaxBytes) {
-      throw new SvcError('rate_limited', `MCP server "${name}" does not read what is sent to it.`, {
-        hint: `See how it is: svc server show ${name}`,
+      throw new SvcError('rate_limited', `MCP server "${name}" does not read its input.`, {
+        hint: `Show its state: svc server show ${name}`,
       });
     }
     if (stdin.writableCorked === 0) {
-      // What is sent to it in one turn of the event loop is written in one go.
+      // Messages of one turn of the event loop are written together.
       stdin.cork();
       setImmediate(() => stdin.uncork());
     }
     stdin.write(message);
   }
 
-  forget(): void {} // Nothing but the answer, which will be ignored, belongs to a request.
+  forget(): void {} // stdio has no connection per request; a late answer is ignored.
 
   lastWords(): readonly string[] {
     return this.#tail.lines();
@@ -85,7 +85,7 @@ export class ChildChannel implements Channel {
     try {
       await this.#program.end(askedToEndGraceMs);
     } catch (err) {
-      log('launchers').error({ err, mcpServer: order.mcpServer }, 'could not end an MCP server');
+      log('launchers').error({ err, mcpServer: order.mcpServer }, 'failed to end an MCP server');
     }
     await removeNote().catch(() => {});
   }
@@ -154,7 +154,7 @@ function tooLarge(name: string, bytes: number): string {
 function closedPipe(which: 'input' | 'output'): Reason {
   return {
     code: 'closed_pipe',
-    message: `It closed its standard ${which} and went on running.`,
+    message: `It closed its standard ${which} and kept running.`,
     repair: 'Check that it was started as an MCP server on stdio: some programs need an argument for that.',
   };
 }

@@ -12,12 +12,12 @@ export function inheritedFrom(env: EnvRecord): Readonly<Record<string, string>> 
 }
 
 export interface ChildPlace {
-  /** HOME, kept between starts: an `npx` finds there what it fetched before. */
+  /** HOME, kept between starts: an `npx` finds its downloads there. */
   readonly home: string;
   readonly temporary: string;
 }
 
-/** A home is not handed on from a member to an operator: what lies in it would run with the operator's trust. */
+/** A member's home is not passed on to an operator's command: its files would run with the operator's trust. */
 export function placesOf(workingDir: string, mcpServer: string): Readonly<Record<Author, ChildPlace>> {
   const placeIn = (homes: string, temporary: string) => ({
     home: path.join(workingDir, homes, mcpServer),
@@ -36,7 +36,7 @@ export interface ChildEnvironmentOptions {
   readonly inherited: Readonly<Record<string, string>>;
   readonly place: ChildPlace;
   readonly mark: string;
-  /** What the MCP server's definition sets; it wins over everything but the mark. */
+  /** The variables of the MCP server's definition; they win over all others except the mark. */
   readonly own: Readonly<Record<string, string>>;
 }
 
@@ -44,7 +44,7 @@ export function childEnvironment({ inherited, place, mark, own }: ChildEnvironme
   return { ...inherited, HOME: place.home, TMPDIR: place.temporary, ...own, [markVariable]: mark };
 }
 
-/** The Node that runs the platform comes last: a machine's own is preferred, and `node` is found on one that has none. */
+/** The platform's own Node comes last: a machine's own is preferred, and `node` is found on a machine without one. */
 function withOwnNode(searchPath: string | undefined): string {
   const own = path.dirname(process.execPath);
   const given = searchPath === undefined || searchPath === '' ? defaultPath : searchPath;

@@ -22,8 +22,8 @@ export interface ChildLauncherOptions {
 }
 
 /**
- * Runs an MCP server as a child process: no shell, a session of its own so that the whole tree can be ended, an environment and
- * a home of its own with nothing of the platform's in them.
+ * Runs an MCP server as a child process: no shell, its own session so that the whole tree can be ended, and its own
+ * environment and home without anything of the platform.
  */
 export function createChildLauncher(options: ChildLauncherOptions): Launcher<'child'> {
   return async (order) => {
@@ -37,7 +37,7 @@ async function start(order: LaunchOrder<'child'>, place: ChildPlace, options: Ch
   const { command, args, cwd, env: own } = order.launch;
   const mark = randomText(markLength);
   const note = await options.notes.open(mark).catch((err: unknown) => {
-    options.log('launchers').warn({ err, mcpServer: order.mcpServer }, 'could not note down a child');
+    options.log('launchers').warn({ err, mcpServer: order.mcpServer }, 'failed to write the note of a child');
     return null;
   });
   const spawned = await options.spawnChild({
@@ -53,7 +53,7 @@ async function start(order: LaunchOrder<'child'>, place: ChildPlace, options: Ch
     return spawned;
   }
   const { program } = spawned;
-  const born = program.pid === null ? null : note?.born(program.pid).catch(() => {}); // Its mark is noted, which is enough on most systems.
+  const born = program.pid === null ? null : note?.born(program.pid).catch(() => {}); // The note has its mark already, which is enough on most systems.
   const removeNote = async () => {
     await born;
     await note?.remove();
@@ -72,7 +72,7 @@ async function preparePlace(
       code: 'folder_not_found',
       message: `The working directory ${quotedPath(launch.cwd)} is not an existing folder with an absolute path on the machine of the runtime.`,
       repair:
-        'Create the folder there, or change the cwd of the MCP server. A runtime in a container sees the folders that runtime.allowedPaths in svc.yaml names.',
+        'Create the folder there, or change the cwd of the MCP server. A runtime in a container sees only the folders in runtime.allowedPaths of svc.yaml.',
     };
   }
   try {
@@ -80,7 +80,7 @@ async function preparePlace(
   } catch (error) {
     return {
       code: 'working_dir_unusable',
-      message: `The home of the MCP server could not be made below "${workingDir}": ${inWords(error)}.`,
+      message: `The home of the MCP server could not be created below "${workingDir}": ${inWords(error)}.`,
       repair: 'Free space, or set SVC_WORKING_DIR to a folder that the runtime may write to.',
     };
   }

@@ -25,31 +25,31 @@ test('messages are the data of events, cut anywhere', () => {
   expect(readAll([...stream]).messages).toEqual(expected);
 });
 
-test('an event that is too large in one line or in many is let go, the next is read', () => {
+test('an event that is too large, in one line or many, is dropped, and the next is read', () => {
   const many = Array.from({ length: 5 }, () => `data: ${'x'.repeat(5)}\n`).join('');
   const { messages, overlong } = readAll([`data: ${'x'.repeat(30)}\n\n${many}\ndata: ok\n\n`], 20);
   expect(overlong).toHaveLength(2);
   expect(messages).toEqual(['ok']);
 });
 
-test('an event without data is no message', () => {
+test('an event without data is not a message', () => {
   const { messages, overlong } = readAll(['id: 1\ndata: \n\ndata:\n\n: still here\n\nevent: message\n\ndata: 2\n\n']);
   expect(messages).toEqual(['2']);
   expect(overlong).toEqual([]);
 });
 
 test.each<[string, string, string | null]>([
-  ['that of the last event', 'id: 1\ndata: a\n\nid: 2\ndata: b\n\ndata: c\n\n', '2'],
-  ['that of an event without data', 'id: 1\ndata: \n\n', '1'],
-  ['that of an event without any field but it', 'id:1\n\n', '1'],
-  ['not that of an event that was cut off', 'id: 1\n\nid: 2\ndata: {"a', '1'],
-  ['none where there is none', 'data: a\n\n', null],
-  ['none once it is taken back', 'id: 1\n\nid:\ndata: a\n\n', null],
-  ['the one before where it holds a NUL', 'id: 1\n\nid: 2\u0000\n\n', '1'],
-  ['none where no header can carry it', 'id: 1\n\nid: 2\u0001\n\n', null],
-  ['none where it is longer than a header may be', `id: 1\n\nid: ${'2'.repeat(5000)}\n\n`, null],
-  ['its bytes, whatever they are', 'id: é→\n\n', Buffer.from('é→').toString('latin1')],
-])('the id to come back with is %s', (_name, text, id) => {
+  ["the last event's id", 'id: 1\ndata: a\n\nid: 2\ndata: b\n\ndata: c\n\n', '2'],
+  ['the id of an event without data', 'id: 1\ndata: \n\n', '1'],
+  ['the id of an event without any other field', 'id:1\n\n', '1'],
+  ['not the id of an incomplete event', 'id: 1\n\nid: 2\ndata: {"a', '1'],
+  ['none without an id', 'data: a\n\n', null],
+  ['none once it is reset', 'id: 1\n\nid:\ndata: a\n\n', null],
+  ['the previous one when it contains a NUL', 'id: 1\n\nid: 2\u0000\n\n', '1'],
+  ['none when a header cannot carry it', 'id: 1\n\nid: 2\u0001\n\n', null],
+  ['none when it is longer than a header may be', `id: 1\n\nid: ${'2'.repeat(5000)}\n\n`, null],
+  ['its bytes unchanged', 'id: é→\n\n', Buffer.from('é→').toString('latin1')],
+])('the id to resume with is %s', (_name, text, id) => {
   expect(readAll([text]).position.lastEventId).toBe(id);
   expect(readAll([...text]).position.lastEventId).toBe(id);
 });
@@ -62,11 +62,11 @@ test.each<[string, number | null]>([
   ['retry: -1\n', null],
   ['retry:\n', null],
   ['retry: 99999999999999\n', 1_800_000],
-])('%j means to come back after %s ms', (text, retryMs) => {
+])('%j means to resume after %s ms', (text, retryMs) => {
   expect(readAll([text]).position.retryMs).toBe(retryMs);
 });
 
-test('an event of empty lines without end counts as too large', () => {
+test('an event of endless empty lines counts as too large', () => {
   const { messages, overlong } = readAll([...Array(100).fill('data:\n'.repeat(1000)), '\ndata: ok\n\n'], 50_000);
   expect(overlong).toHaveLength(1);
   expect(messages).toEqual(['ok']);
@@ -88,6 +88,6 @@ test('an event does not keep the chunks that its lines came in', async () => {
     collect();
     return process.memoryUsage().arrayBuffers - before;
   };
-  // 65 MB came by.
+  // 65 MB have passed.
   await expect.poll(heldBytes).toBeLessThan(10e6);
 });

@@ -1,16 +1,16 @@
 import { LineReader } from '../wire/line-reader.ts';
 
-/** What an event stream hands on. */
+/** Receiver of an event stream's messages. */
 export interface EventSink {
   /** Data of one event of the type `message`. */
   message(data: Buffer): void;
-  /** An event larger than allowed; it was let go. */
+  /** An event beyond the size limit was dropped. */
   overlong(bytes: number): void;
 }
 
-/** How far a stream was read and when it may be taken up again; it outlives the connection the stream came by. */
+/** How far a stream was read and when it may be resumed; it outlives the stream's connection. */
 export interface StreamPosition {
-  /** As bytes in Latin-1, the way a header carries it; null where the stream cannot be taken up again. */
+  /** As bytes in Latin-1, as in a header; null when the stream cannot be resumed. */
   lastEventId: string | null;
   retryMs: number | null;
 }
@@ -26,11 +26,11 @@ const retryField = Buffer.from('retry:');
 const lineBreak = Buffer.from('\n');
 const carriageReturn = 13;
 const space = 32;
-/** It goes back as a header, and HTTP servers refuse those beyond some 16 KB in all. */
+/** It is sent as a header, and HTTP servers refuse headers beyond some 16 KB in all. */
 const idMaxBytes = 4096;
-/** Lines that are held singly; more are joined, so that an event of empty lines is no heap of tiny buffers. */
+/** Lines that are held singly; more are joined, so that an event of empty lines does not become many tiny buffers. */
 const singleLinesMax = 1024;
-/** No call lives longer, and a timer told to wait for weeks would not wait at all. */
+/** No call lives longer, and Node's timers fire at once for a delay of weeks. */
 const retryMaxMs = 30 * 60 * 1000;
 
 /** Reads server-sent events (WHATWG HTML, section 9.2.6) with line ends of LF or CRLF, as far as MCP uses them. */
@@ -46,7 +46,7 @@ export class EventStreamReader {
   #heldBytes = 0;
   #type = '';
   #tooLarge = false;
-  /** Of the event being read, which counts once it is whole; undefined where it has none. */
+  /** Of the event being read, valid once it is complete; undefined without one. */
   #id: string | null | undefined;
 
   constructor(eventMaxBytes: number, sink: EventSink, position: StreamPosition) {
@@ -113,19 +113,19 @@ export class EventStreamReader {
     this.#tooLarge = false;
     this.#type = '';
     if (tooLarge) this.#sink.overlong(bytes);
-    // An event without data is none: it tells the id to come back with.
+    // An event without data only sets the id to resume with.
     else if (first !== undefined && bytes > 0 && (type === '' || type === 'message')) {
       this.#sink.message(others.length === 0 ? first : Buffer.concat([first, ...others]));
     }
   }
 }
 
-/** A view of a short line keeps the whole chunk that it came in; a copy keeps only itself. */
+/** A view of a short line would keep its whole chunk; a copy keeps only the line. */
 function withoutRest(data: Buffer): Buffer {
   return 2 * data.length < data.buffer.byteLength ? Buffer.from(data) : data;
 }
 
-/** Not empty, and nothing in it that HTTP refuses in a header. */
+/** Not empty, and without characters that HTTP refuses in a header. */
 const mayBeHeader = /^[\t\x20-\x7e\x80-\xff]+$/;
 
 function startsWith(line: Buffer, field: Buffer): boolean {

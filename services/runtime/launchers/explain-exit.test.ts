@@ -27,7 +27,7 @@ test.each([
   expect(reason.repair).not.toBe('');
 });
 
-test('a signal, and an end without a word', () => {
+test('a signal, and an end without stderr', () => {
   expect(explainExit({ command: 'x', code: null, signal: 'SIGKILL', stderr: [] })).toMatchObject({
     code: 'killed',
     message: expect.stringContaining('the signal SIGKILL'),

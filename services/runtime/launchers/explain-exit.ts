@@ -11,14 +11,14 @@ export interface Exit {
 }
 
 /**
- * Why a child ended and what probably mends it, told from its exit code and its last words. These are not quoted: what a child prints may
- * hold what it was given, and agents read reasons. Who may see its last words finds them beside the reason.
+ * Explains the end of a child and its likely repair from exit code and stderr. Stderr is not quoted, because it may
+ * contain secrets and agents read reasons; it is shown separately to users with the right to see it.
  */
 export function explainExit(exit: Exit): Reason {
   const how =
-    exit.signal === null ? `ended with exit code ${exit.code ?? 'unknown'}` : `was ended by the signal ${exit.signal}`;
+    exit.signal === null ? `ended with exit code ${exit.code ?? 'unknown'}` : `was ended by the signal ${signal}`;
   const cause = findCause(exit);
-  const said = exit.stderr.length === 0 ? ' It wrote nothing to standard error.' : '';
+  const said = exit.stderr.length === 0 ? 'It wrote nothing to standard error.' : '';
   return {
     code: cause.code,
     message: `${quotedPath(exit.command)} ${how}: ${cause.what}.${said}`,
@@ -26,7 +26,7 @@ export function explainExit(exit: Exit): Reason {
   };
 }
 
-/** Why a program could not be started at all, from what the operating system said. */
+/** Explains from the system's error why a program could not be started. */
 export function explainSpawnError(command: string, error: unknown): Reason {
   return explainSpawnCode(command, error instanceof Error && 'code' in error ? String(error.code) : 'unknown');
 }
@@ -35,12 +35,12 @@ export function explainSpawnCode(command: string, code: string): Reason {
   const known = spawnErrors[code];
   return {
     code: known?.code ?? 'not_started',
-    message: `${quotedPath(command)} could not be started: ${known?.what ?? `the system said ${code}`}.`,
+    message: `Could not start ${quotedPath(command)}: ${known?.what ?? `the system said ${code}`}.`,
     repair: known?.repair ?? 'Try the command by hand on the machine of the runtime.',
   };
 }
 
-/** A command or a folder as a reason quotes it: it may be longer than a whole reason. */
+/** Quotes a command or a folder in a reason, shortened: it may be longer than a whole reason. */
 export function quotedPath(path: string): string {
   return `"${shownLine(path, quotedMax)}"`;
 }
@@ -55,7 +55,7 @@ interface Cause {
 
 const commandNotFound: Cause = {
   code: 'command_not_found',
-  what: 'there is no such command on the PATH of the runtime',
+  what: 'the PATH of the runtime has no such command',
   repair: 'Install it on the machine of the runtime, or give the full path of the command.',
 };
 const notExecutable: Cause = {
@@ -70,7 +70,7 @@ const tooMuch: Cause = {
 };
 const exhausted: Cause = {
   code: 'system_exhausted',
-  what: 'the machine has no room for another process',
+  what: 'the machine has no resources for another process',
   repair: 'Stop other programs or raise the limits of processes and open files, then wait for the next try.',
 };
 
@@ -87,7 +87,7 @@ const spawnErrors: Readonly<Record<string, Cause>> = {
   ENFILE: exhausted,
 };
 
-/** The first that matches explains: what is specific stands before what is general. */
+/** The first match explains, so specific causes come before general ones. */
 const causes: readonly (Cause & { readonly pattern: RegExp })[] = [
   {
     pattern: /npm (ERR!|error).*\bE404\b|404 Not Found - GET|is not in this registry/,
@@ -111,7 +111,7 @@ const causes: readonly (Cause & { readonly pattern: RegExp })[] = [
     pattern:
       /npm (ERR!|error).*\b(ENOTCACHED|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ERR_SOCKET_TIMEOUT)\b|npm (ERR!|error) network/,
     code: 'registry_unreachable',
-    what: 'the package registry cannot be reached',
+    what: 'the package registry is not reachable',
     repair: 'Check network and proxy of the runtime (HTTPS_PROXY, NO_PROXY), or install the package beforehand.',
   },
   {
@@ -129,13 +129,13 @@ const causes: readonly (Cause & { readonly pattern: RegExp })[] = [
   {
     pattern: /ERR_MODULE_NOT_FOUND|Cannot find (module|package)|ModuleNotFoundError|No module named/,
     code: 'module_not_found',
-    what: 'the program or a module of it was not found',
+    what: 'the program or one of its modules was not found',
     repair: 'Check the path in args and cwd, and install the dependencies of the MCP server.',
   },
   {
     pattern: /EADDRINUSE|[Aa]ddress already in use/,
     code: 'port_taken',
-    what: 'a port it wants is taken',
+    what: 'its port is in use',
     repair: 'Stop the other program, or give the MCP server another port in args or env.',
   },
   {
@@ -155,7 +155,7 @@ const causes: readonly (Cause & { readonly pattern: RegExp })[] = [
       /([A-Z][A-Z0-9_]{2,}|[Ee]nvironment variable|API key|[Tt]oken)\b.{0,60}\b(is |are )?(required|missing|not set|must be (set|provided)|not provided|undefined)/,
     code: 'setting_missing',
     what: 'a setting is missing',
-    repair: 'Set what it asks for in the env of the MCP server.',
+    repair: 'Set the missing setting in the env of the MCP server.',
   },
   {
     pattern:
@@ -167,19 +167,19 @@ const causes: readonly (Cause & { readonly pattern: RegExp })[] = [
   {
     pattern: /Unsupported engine|SyntaxError: (Unexpected|Invalid)|requires (a )?(newer|Node|Python)/i,
     code: 'version_too_old',
-    what: 'it does not run on the version of its interpreter found here',
-    repair: 'Install the version it asks for on the machine of the runtime.',
+    what: 'it does not run on the installed version of its interpreter',
+    repair: 'Install the required version on the machine of the runtime.',
   },
   {
     pattern: /EACCES|EPERM|[Pp]ermission denied/,
     code: 'permission_denied',
-    what: 'something it needs is not permitted',
-    repair: 'Check the permissions of the files it names; it runs as the user of the runtime, with a home of its own.',
+    what: 'a required file or operation is not permitted',
+    repair: 'Check the permissions of the files it names; it runs as the user of the runtime, with its own home.',
   },
   {
     pattern: /ENOENT|[Nn]o such file or directory/,
     code: 'file_not_found',
-    what: 'a file or folder it needs is not there',
+    what: 'a required file or folder does not exist',
     repair: 'Check the paths in args, env and cwd.',
   },
 ];
@@ -193,8 +193,8 @@ function findCause({ code, signal, stderr }: Exit): Cause {
   if (signal === 'SIGKILL') {
     return {
       code: 'killed',
-      what: 'somebody killed it, or the machine ran out of memory',
-      repair: 'Look at the system log of the machine; give the MCP server more memory.',
+      what: 'another process killed it, or the machine ran out of memory',
+      repair: 'Read the system log of the machine; give the MCP server more memory.',
     };
   }
   return {

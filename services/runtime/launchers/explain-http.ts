@@ -2,13 +2,13 @@ import type { Reason } from '../../contracts/bus/messages.ts';
 import { inWords } from '../../contracts/system-words.ts';
 import type { AddressRefused } from './address-refused.ts';
 
-/** Why a remote MCP server could not be reached at all; null where the failure may be a passing one of this request alone. */
+/** Why a remote MCP server could not be reached at all; null when only this request may have failed. */
 export function explainNetworkError(host: string, error: unknown): Reason | null {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG') {
     return {
       code: 'not_tls',
-      message: `${host} cannot be reached: it speaks http, not https.`,
+      message: `Cannot reach ${host}: it speaks http, not https.`,
       repair: 'Change the URL to http://, or to the port where it speaks https.',
     };
   }
@@ -21,20 +21,23 @@ export function explainNetworkError(host: string, error: unknown): Reason | null
   }
   const known = unreachable[code];
   if (known === undefined) return null;
-  return { code: known.code, message: `${host} cannot be reached: ${known.what}.`, repair: known.repair };
+  return { code: known.code, message: `Cannot reach ${host}: ${known.what}.`, repair: known.repair };
 }
 
-/** A member reads it. */
+/** For members, so without details of the network. */
 export function explainAddress(name: string, { what }: AddressRefused): Reason {
   return {
     code: 'address_refused',
-    message: `The URL of the MCP server "${name}" leads to ${what}. A URL that a member set may lead to public addresses and to those in runtime.allowedAddresses.`,
+    message: `The URL of the MCP server "${name}" leads to ${what}. The URL of a member may lead to public addresses and to those in runtime.allowedAddresses.`,
     repair:
       'Check the host in the URL. An operator can allow the address with runtime.allowedAddresses in svc.yaml (MCP_SERVER_ALLOWED_ADDRESSES of a runtime elsewhere), or set the URL: svc apply.',
   };
 }
 
-/** Why a remote MCP server refuses to be one. Members and agents read it, so it never quotes the response: the runtime's log does. */
+/**
+ * Why a remote MCP server refuses requests. Members and agents read it, so it never quotes the response: only the
+ * runtime's log does.
+ */
 export function explainStatus(host: string, status: number): Reason {
   const { code, what, repair } = byStatus(status);
   return {
@@ -53,11 +56,11 @@ interface Cause {
 const notThere = 'Check that the MCP server runs, the port in its URL, and the firewall between.';
 
 const unreachable: Readonly<Record<string, Cause>> = {
-  ENOTFOUND: { code: 'address_unknown', what: 'its name is not known', repair: 'Check the host in the URL.' },
+  ENOTFOUND: { code: 'address_unknown', what: 'its name cannot be resolved', repair: 'Check the host in the URL.' },
   EAI_AGAIN: { code: 'address_unknown', what: 'names cannot be resolved', repair: 'Check the DNS of the runtime.' },
-  ECONNREFUSED: { code: 'not_reachable', what: 'nothing listens there', repair: notThere },
-  EHOSTUNREACH: { code: 'not_reachable', what: 'there is no way to it', repair: notThere },
-  ENETUNREACH: { code: 'not_reachable', what: 'there is no way to it', repair: notThere },
+  ECONNREFUSED: { code: 'not_reachable', what: 'connection refused', repair: notThere },
+  EHOSTUNREACH: { code: 'not_reachable', what: 'host unreachable', repair: notThere },
+  ENETUNREACH: { code: 'not_reachable', what: 'host unreachable', repair: notThere },
   ETIMEDOUT: { code: 'not_reachable', what: 'it does not answer', repair: notThere },
 };
 
@@ -73,33 +76,33 @@ function byStatus(status: number): Cause {
     return {
       code: 'forbidden',
       what: 'the credential is not allowed to use it',
-      repair: 'Give the credential in its headers the rights it needs.',
+      repair: 'Give the credential in its headers the required rights.',
     };
   }
   if (status === 101) {
     return {
       code: 'not_mcp',
-      what: 'it wants to go on in another protocol, such as WebSocket',
+      what: 'it requires another protocol, such as WebSocket',
       repair: 'Change the URL to one where it speaks Streamable HTTP.',
     };
   }
   if (status >= 300 && status < 400) {
     return {
       code: 'redirected',
-      what: 'it is somewhere else',
+      what: 'it redirects to another address',
       repair:
-        'Change the URL to the address it redirects to; redirects are not followed, so that headers stay with the host they are for.',
+        'Change the URL to the address it redirects to; redirects are not followed, so that headers stay with their host.',
     };
   }
   if (status === 404 || status === 405 || status === 406) {
     return {
       code: 'not_mcp',
-      what: 'there is no MCP server with Streamable HTTP at this URL',
+      what: 'this URL has no MCP server with Streamable HTTP',
       repair: 'Check the path of the URL; it often ends in /mcp.',
     };
   }
   if (status >= 500) {
-    return { code: 'failing', what: 'it has a problem of its own', repair: 'Look at the log of the MCP server.' };
+    return { code: 'failing', what: 'it has an internal error', repair: 'Read the log of the MCP server.' };
   }
   return { code: 'handshake_refused', what: 'it refused the request', repair: 'Check the URL and the headers.' };
 }

@@ -4,9 +4,9 @@ import { findId, type McpServerId, type RuntimeId } from '../../contracts/ids.ts
 import { placesOf } from './child-environment.ts';
 
 /**
- * Whose homes there are. A home is kept between starts and while its MCP server is turned off or runs elsewhere; it goes with the MCP
- * server. Runtimes of other platforms may use the same working directory, and only a home's own platform knows what became of its MCP
- * server, so each runtime notes which are its own: `homes-of/<runtime>/<MCP server>`, an empty file.
+ * Records the homes of each runtime's MCP servers, as an empty file `homes-of/<runtime>/<MCP server>`. A home stays
+ * while its MCP server is disabled or runs elsewhere, and is removed with it. Runtimes of several platforms may share
+ * the folder, and only a home's own platform knows whether its MCP server still exists.
  */
 export class Homes {
   readonly #workingDir: string;
@@ -16,7 +16,7 @@ export class Homes {
     this.#workingDir = workingDir;
   }
 
-  /** To be called before any of them is started. */
+  /** Must be called before any of them is started. */
   async note(runtime: RuntimeId, mcpServers: readonly McpServerId[]): Promise<void> {
     await mkdir(this.#notesOf(runtime), { recursive: true, mode: 0o700 });
     for (const mcpServer of mcpServers) {
@@ -32,7 +32,10 @@ export class Homes {
     return names.flatMap((name) => findId('mcpServer', name) ?? []).sort();
   }
 
-  /** Its MCP server is no more, and nothing of it runs. The note goes last: what is interrupted is done again. */
+  /**
+   * Removes the home of a removed MCP server without processes. The record goes last, so that an interrupted removal is
+   * repeated.
+   */
   async remove(runtime: RuntimeId, mcpServer: McpServerId): Promise<void> {
     const places = Object.values(placesOf(this.#workingDir, mcpServer));
     const file = path.join(this.#notesOf(runtime), mcpServer);

@@ -8,30 +8,31 @@ import { isPassing, isSuccess } from './http-status.ts';
 
 export interface AnswerOptions {
   readonly endpoint: HttpEndpoint;
-  /** Of the session in which it was asked. */
+  /** Of the session of the request. */
   readonly terms: Terms;
-  /** True where this was the answer, or where nobody waits for it any more. */
+  /** True when this was the answer, or when the caller no longer waits. */
   readonly take: (message: Buffer) => boolean;
   readonly tooLarge: (bytes: number) => void;
-  /** Ends the reading, and with it every further try, when the deadline of the request has passed. */
+  /** Ends the reading, and every further try, at the request's deadline. */
   readonly signal: AbortSignal;
 }
 
 export type AnswerEnd =
   | { readonly kind: 'answered' }
   | { readonly kind: 'unanswered' }
-  /** It was to be taken up again, and this was said to that. */
+  /** Its resumption was refused with this response. */
   | { readonly kind: 'refused'; readonly response: IncomingMessage };
 
-/** A stream ends after its answer; one that is left open would take up a connection for ever. */
+/** A stream ends after its answer; one that stays open would hold a connection for ever. */
 const lingerMaxMs = 1000;
-/** An MCP server that asks to be asked again at once would keep both sides busy with nothing else. */
+/** Shortest delay, because an MCP server that asks for an immediate retry would keep both sides busy. */
 const resumeMinMs = 100;
 const resumeAgain: Backoff = { firstMs: 1000, maxMs: 10_000 };
 
 /**
- * Reads the answer to a request and what comes before it. An MCP server may close the connection early, or lose it, and send the rest
- * on the next one (MCP 2025-11-25, "Sending Messages to the Server" and "Resumability and Redelivery").
+ * Reads the answer to a request and the messages before it. An MCP server may close the connection early, or lose it,
+ * and send the rest on the next one (MCP 2025-11-25, "Sending Messages to the Server" and "Resumability and
+ * Redelivery").
  */
 export async function readAnswer(first: IncomingMessage, options: AnswerOptions): Promise<AnswerEnd> {
   const position = beginning();
@@ -44,7 +45,7 @@ export async function readAnswer(first: IncomingMessage, options: AnswerOptions)
   }
 }
 
-/** Reads one connection to its end. Throws where it breaks off and nothing tells how to go on. */
+/** Reads one connection to its end. Throws when it breaks off and cannot be resumed. */
 async function hasAnswer(
   response: IncomingMessage,
   { take, tooLarge }: AnswerOptions,
@@ -73,7 +74,7 @@ async function hasAnswer(
   return lingering !== undefined;
 }
 
-/** Asks for the rest until the MCP server says something to it. */
+/** Requests the rest until the MCP server responds. */
 async function takeUpAgain({ endpoint, terms, signal }: AnswerOptions, from: StreamPosition): Promise<IncomingMessage> {
   for (let failures = 0; ; failures++) {
     const isAsked = failures === 0 && from.retryMs !== null;

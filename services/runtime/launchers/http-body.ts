@@ -7,7 +7,7 @@ import { beginning, type EventSink, EventStreamReader, type StreamPosition } fro
 import { readFairly } from './read-fairly.ts';
 
 const bodyMaxBytes = payloadMaxBytes + 1024;
-/** Of an error's body, for a person. */
+/** Quoted bytes of an error's body. */
 const quotedMaxBytes = 4096;
 const quotedMaxChars = 500;
 const quotedMaxMs = 2000;
@@ -16,7 +16,7 @@ export function isEventStream(response: IncomingMessage): boolean {
   return /^text\/event-stream\b/i.test(response.headers['content-type'] ?? '');
 }
 
-/** The messages of a response, be it one or a stream of them. Returns at its end; throws where it breaks off. */
+/** The messages of a response: one, or a stream of them. Returns at its end; throws when it breaks off. */
 export async function readMessages(
   response: IncomingMessage,
   sink: EventSink,
@@ -48,7 +48,9 @@ async function readJson(response: IncomingMessage, sink: EventSink): Promise<voi
   else if (bytes > 0) sink.message(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
 }
 
-/** What an error's body says: the message of a JSON-RPC or OAuth error, else its beginning. For operators only: it may be any page. */
+/**
+ * The message of a JSON-RPC or OAuth error, or else the beginning of the body. For operators only: it may be any page.
+ */
 export async function quoteBody(response: IncomingMessage): Promise<string> {
   const text = await readBeginning(response);
   return (findMessage(text) ?? text)
@@ -57,7 +59,7 @@ export async function quoteBody(response: IncomingMessage): Promise<string> {
     .slice(0, quotedMaxChars);
 }
 
-/** Lets go of a body that has no use. A short one is read, so that its connection serves the next request. */
+/** Discards a body. A short one is read, so that its connection serves the next request. */
 export function discard(response: IncomingMessage): void {
   void readBeginning(response);
 }
@@ -68,7 +70,7 @@ async function readBeginning(response: IncomingMessage): Promise<string> {
     if (text.length < quotedMaxBytes) text += chunk.toString('utf8');
     else response.destroy();
   });
-  // What there is of it by then is enough.
+  // The part received by then is enough.
   if (!(await settledWithin(finished(response), quotedMaxMs))) response.destroy();
   return text;
 }

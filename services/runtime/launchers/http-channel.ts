@@ -27,7 +27,7 @@ export interface HttpChannelOptions {
 
 type Request = Extract<Outgoing, { kind: 'request' }>;
 
-/** One message on its way, and with it what is done to get its answer. */
+/** One message to send, and the work to get its answer. */
 interface Errand {
   readonly message: Buffer;
   readonly about: Outgoing;
@@ -35,12 +35,12 @@ interface Errand {
 }
 
 const farewellMaxMs = 1000;
-/** For a message that has no answer. */
+/** Deadline of a message without an answer. */
 const asideMaxMs = 30_000;
-/** Messages without an answer on their way at once: an MCP server may ask for more of them than it takes. */
+/** Concurrent messages without an answer: an MCP server may request more of them than it accepts. */
 const asidesMax = 64;
 
-/** The Streamable HTTP transport of MCP 2025-11-25 ("Transports"), the client's side. */
+/** The client's side of the Streamable HTTP transport of MCP 2025-11-25 ("Transports"). */
 export class HttpChannel implements Channel {
   readonly #order: LaunchOrder<'http'>;
   readonly #blot: Blot;
@@ -96,14 +96,14 @@ export class HttpChannel implements Channel {
     this.#close();
   }
 
-  /** Never throws: what fails is told to the listener. */
+  /** Never throws: failures are reported to the listener. */
   async #carry(message: Buffer, about: Outgoing): Promise<void> {
     const request = about.kind === 'request' ? about : null;
     const signal = request === null ? this.#beginAside() : this.#begin(request);
     try {
       await this.#deliver({ message, about, signal }, await this.#session.ready);
     } catch (error) {
-      // That something broke which was broken off here tells nothing about the MCP server.
+      // A request that this side aborted says nothing about the MCP server.
       if (!signal.aborted) this.#failed(request, error);
     } finally {
       if (request !== null) this.#requests.delete(request.id);
@@ -116,7 +116,7 @@ export class HttpChannel implements Channel {
     return AbortSignal.any([this.#over.signal, AbortSignal.timeout(asideMaxMs)]);
   }
 
-  /** The signal aborts when nobody waits for the answer any more: its deadline is the conversation's. */
+  /** The signal aborts when the caller no longer waits: its deadline is the conversation's. */
   #begin({ id }: Request): AbortSignal {
     const waiting = new AbortController();
     this.#requests.set(id, waiting);
@@ -133,7 +133,7 @@ export class HttpChannel implements Channel {
         this.#logAnswer(status, said);
         this.#refused(about, status);
       } else {
-        // It was refused before it was looked at, so sending it again does nothing twice.
+        // The refusal came before the message was processed, so it is safe to send again.
         await this.#deliver(errand, await this.#session.renewedSince(terms), true);
       }
     } else if (about.kind === 'request') {
@@ -170,7 +170,7 @@ export class HttpChannel implements Channel {
     if (end.kind === 'refused') await this.#notTakenUp(end.response, terms);
   }
 
-  /** The call was begun, so it is not sent again; what the refusal says of the session or the credential is true of every call. */
+  /** The call had begun, so it is not sent again; the refusal still applies to the session or the credential. */
   async #notTakenUp(response: IncomingMessage, terms: Terms): Promise<void> {
     const { statusCode: status = 0 } = response;
     const said = await quoteBody(response);

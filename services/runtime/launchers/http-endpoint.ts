@@ -8,7 +8,10 @@ import type { AddressRule } from './address-rule.ts';
 import type { StreamPosition } from './event-stream.ts';
 import { explainAddress, explainNetworkError } from './explain-http.ts';
 
-/** What a handshake ended in; every later request names it (MCP 2025-11-25, "Session Management", "Protocol Version Header"). */
+/**
+ * The result of a handshake; every later request names it (MCP 2025-11-25, "Session Management", "Protocol Version
+ * Header").
+ */
 export interface Terms {
   readonly session: string | null;
   revision: string | null;
@@ -18,7 +21,7 @@ export interface EndpointRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly body?: Buffer;
   readonly terms: Terms;
-  /** Where a stream is taken up again. */
+  /** The position at which a stream is resumed. */
   readonly from?: StreamPosition;
   readonly signal: AbortSignal;
 }
@@ -28,20 +31,23 @@ export interface EndpointOptions {
   readonly name: string;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  /** Where proxies are named. */
+  /** Variables that name proxies. */
   readonly proxyEnv: Readonly<Record<string, string>>;
-  /** What judges each address before the connection to it; null where the URL may lead anywhere. */
+  /** Checks each address before the connection to it; null when the URL may lead anywhere. */
   readonly addresses: { readonly rule: AddressRule; readonly lookup: LookupFunction } | null;
 }
 
-/** Calls and what accompanies them; the conversation bounds the calls. */
+/** Calls and their accompanying messages; the conversation limits the calls. */
 const socketsMax = 256;
-/** Less than the five seconds after which many HTTP servers close an idle connection: one that closes as it is used loses a call. */
+/**
+ * Less than the five seconds after which many HTTP servers close an idle connection: a call on a closing connection is
+ * lost.
+ */
 const idleSocketMs = 4000;
 /** Interim responses (RFC 9110 §15.2) before a response; servers send one or two. */
 const informationMax = 20;
 
-/** The one URL of an MCP server that speaks Streamable HTTP, and the connections to it. */
+/** The URL of an MCP server with Streamable HTTP, and the connections to it. */
 export class HttpEndpoint {
   readonly host: string;
   readonly #name: string;
@@ -57,7 +63,7 @@ export class HttpEndpoint {
     this.#name = name;
     this.#url = url;
     this.#client = url.protocol === 'https:' ? https : http;
-    // A proxy would resolve the name itself, so that the judged address need not be the one connected to.
+    // A proxy would resolve the name itself, and might connect to another address than the checked one.
     const way = addresses === null ? { proxyEnv } : { lookup: addresses.lookup };
     this.#agent = new this.#client.Agent({ keepAlive: true, maxSockets: socketsMax, timeout: idleSocketMs, ...way });
     this.#ownHeaders = withoutReserved(headers);
@@ -65,7 +71,7 @@ export class HttpEndpoint {
     this.#passesProxies = addresses !== null && namesProxy(proxyEnv);
   }
 
-  /** Returns when the response has begun, whatever its status. */
+  /** Returns when the response has begun, with any status. */
   async request({ signal, ...asked }: EndpointRequest): Promise<http.IncomingMessage> {
     signal.throwIfAborted();
     if (this.#rule !== null) refuseAddress(this.#rule, this.#url.hostname);
@@ -80,12 +86,12 @@ export class HttpEndpoint {
     return responseTo(request);
   }
 
-  /** Where one connection broke, those that lie idle are probably broken too, and each would cost a call to find out. */
+  /** After one broken connection, idle ones are probably broken too, and each would cost a call to find out. */
   dropIdle(): void {
     for (const socket of Object.values(this.#agent.freeSockets).flat()) socket?.destroy();
   }
 
-  /** Why it could not be reached at all; null where the failure may be a passing one of one request. */
+  /** Why it could not be reached at all; null when only one request may have failed. */
   explain(error: unknown): Reason | null {
     if (error instanceof AddressRefused) return explainAddress(this.#name, error);
     const reason = explainNetworkError(this.host, error);
@@ -116,22 +122,22 @@ function namesProxy(env: Readonly<Record<string, string>>): boolean {
 }
 
 const withoutProxy =
-  'The runtime connects to URLs of members without its proxy. An operator can set the URL to use the proxy: svc apply.';
+  "The runtime connects to members' URLs without its proxy. An operator can set the URL to use the proxy: svc apply";
 
 function responseTo(request: http.ClientRequest): Promise<http.IncomingMessage> {
   return new Promise((resolve, reject) => {
     request.on('response', resolve);
     let informed = 0;
     request.on('information', () => {
-      if (++informed > informationMax) request.destroy(new Error('The MCP server sent interim responses without end.'));
+      if (++informed > informationMax) request.destroy(new Error('The MCP server sent too many interim responses.'));
     });
-    // 101 has no body to read: what follows it is another protocol.
+    // 101 has no body to read: another protocol follows.
     request.on('upgrade', (response, socket) => {
       socket.destroy();
       response.destroy();
       resolve(response);
     });
-    // After the response has begun, whoever reads it hears of its end; the request's own error would go unheard.
+    // Once the response has begun, its reader handles its end; the request's own error needs this listener.
     request.on('error', reject);
     request.on('close', () => reject(new Error('The connection closed before a response.')));
   });

@@ -17,15 +17,15 @@ export interface ListenOptions {
 const listenAgain: Backoff = { firstMs: 1000, maxMs: 60_000 };
 
 /**
- * The stream on which an MCP server speaks unasked, such as when its tools change (MCP 2025-11-25, "Listening for Messages from the
- * Server"). Many offer none, which is fine.
+ * The stream for messages that an MCP server sends without a request, such as changed tools (MCP 2025-11-25, "Listening
+ * for Messages from the Server"). Many offer none, which is allowed.
  */
 export class HttpListening {
   readonly #options: ListenOptions;
-  /** Event ids belong to a session: they mean nothing in the next. */
+  /** Event ids belong to a session: they are invalid in the next. */
   #terms: Terms | null = null;
   #position = beginning();
-  /** Something may have been said before the stream opened. */
+  /** Messages may have been sent before the stream opened. */
   #hasMissed = false;
   /** The last request was refused as if the session were lost. */
   #hasLost = false;
@@ -70,7 +70,7 @@ export class HttpListening {
     const said = await quoteBody(response);
     if (isPassing(status)) return 'refused';
     this.#position = beginning();
-    // Some say 404 where they offer no stream. A new session tells which it was.
+    // Some answer 404 when they offer no stream. A new session shows which it was.
     if (terms.session !== null && isSessionLost(status, said) && !this.#hasLost) {
       this.#hasLost = true;
       await session.renewedSince(terms);

@@ -11,7 +11,7 @@ function orderOf(workspace: WorkspaceId, name: string): LaunchOrder<'http'> {
   return { mcpServer: newId('mcpServer'), workspace, name, setBy: 'member', launch, listener };
 }
 
-test('all MCP servers of one workspace leave lines for those of others', () => {
+test('MCP servers of one workspace leave log lines for those of other workspaces', () => {
   const lines: { readonly mcpServerName: string }[] = [];
   const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
   const log = new HttpLog(createLog({ service: 'test', level: 'info', destination })('launchers'));

@@ -9,13 +9,13 @@ import { isSuccess } from './http-status.ts';
 
 export interface SessionOptions {
   readonly endpoint: HttpEndpoint;
-  /** Hears what a refusal said. */
+  /** Called with each refusal. */
   readonly onRefusal: (status: number, said: string) => void;
-  /** For the whole of a renewal: calls wait for it, and each of them has a deadline of its own. */
+  /** Deadline of a whole renewal: calls wait for it, and each has its own deadline. */
   readonly renewalMaxMs: number;
   readonly signal: AbortSignal;
   readonly onRenewed: () => void;
-  /** It could not be renewed: only a new start helps. */
+  /** The renewal failed: only a new start helps. */
   readonly onLost: (reason: Reason) => void;
 }
 
@@ -34,12 +34,12 @@ export class HttpSession {
     return this.#terms;
   }
 
-  /** Whatever is sent waits for this and names these terms, so that nothing overtakes a handshake. Never rejects. */
+  /** Every message waits for this and uses these terms, so that none overtakes a handshake. Never rejects. */
   get ready(): Promise<Terms> {
     return this.#ready;
   }
 
-  /** `initialize` is sent; a renewal sends the same once more. */
+  /** Sends `initialize`; a renewal sends the same again. */
   begin(initialize: Buffer): void {
     this.#initialize = initialize;
   }
@@ -51,17 +51,19 @@ export class HttpSession {
     return this.#terms;
   }
 
-  /** A message of that answer. */
+  /** Reads a message of that answer. */
   learn(message: Buffer): void {
     this.#terms.revision ??= revisionIn(message);
   }
 
-  /** `initialized` is on its way, which ends the handshake. */
+  /** The handshake ends once `initialized` is sent. */
   readyAfter(initialized: Promise<void>): void {
     this.#ready = initialized.then(() => this.#terms);
   }
 
-  /** Resolves when the session with these terms, which the MCP server has forgotten, is replaced: once for all that notice. */
+  /**
+   * Resolves when the session with these terms, which the MCP server has forgotten, is replaced: once for all callers.
+   */
   renewedSince(forgotten: Terms): Promise<Terms> {
     if (this.#terms === forgotten && this.#initialize !== null) this.#ready = this.#renew(this.#initialize);
     return this.#ready;
@@ -85,18 +87,18 @@ export class HttpSession {
     return this.#terms;
   }
 
-  /** Null where it succeeded. */
+  /** Null on success. */
   async #shakeHands(initialize: Buffer, revision: string | null, signal: AbortSignal): Promise<Reason | null> {
     const { endpoint } = this.#options;
     const greeting = await endpoint.request({ method: 'POST', body: initialize, terms: this.#terms, signal });
     if (!isSuccess(greeting.statusCode ?? 0)) return this.#refusal(greeting);
     const terms = termsOf(greeting);
     await readTerms(greeting, terms);
-    // What follows from another revision, or from an error, is for a start to find out.
-    if (terms.revision !== revision) return notRenewed(endpoint.host, 'the handshake ended otherwise than before');
+    // Another revision or an error needs a new start.
+    if (terms.revision !== revision) return notRenewed(endpoint.host, 'the handshake ended differently than before');
     this.#terms = terms;
     const body = writeNotification('notifications/initialized');
-    // Refused or not, as at the start: whether the session is good for anything is for the next request to find out.
+    // The status is ignored, as at the start: the next request shows whether the session works.
     discard(await endpoint.request({ method: 'POST', body, terms, signal }));
     return null;
   }
@@ -114,7 +116,7 @@ function termsOf(response: IncomingMessage): Terms {
   return { session: typeof session === 'string' ? session : null, revision: null };
 }
 
-/** Reads as far as the answer: a stream may be left open after it. */
+/** Reads up to the answer: a stream may stay open after it. */
 async function readTerms(response: IncomingMessage, terms: Terms): Promise<void> {
   const message = (text: Buffer) => {
     terms.revision ??= revisionIn(text);
@@ -131,14 +133,14 @@ function revisionIn(text: Buffer): string | null {
     const result = isObject(message) ? message.result : undefined;
     return isObject(result) && typeof result.protocolVersion === 'string' ? result.protocolVersion : null;
   } catch {
-    return null; // The conversation says what is wrong with it.
+    return null; // The conversation reports the fault.
   }
 }
 
 function notRenewed(host: string, why: string): Reason {
   return {
     code: 'session_lost',
-    message: `${host} has forgotten the session, and none could be begun anew: ${why}.`,
-    repair: 'It is started anew by itself; if this comes again, look at the log of the MCP server.',
+    message: `${host} has forgotten the session, and a new one could not begin: ${why}.`,
+    repair: 'It is restarted automatically; if this happens again, read the log of the MCP server.',
   };
 }

@@ -10,20 +10,23 @@ import type { Launcher } from './launch.ts';
 import { resolveByDns } from './resolve-by-dns.ts';
 
 export interface HttpLauncherOptions {
-  /** Where proxies are named: HTTP_PROXY, HTTPS_PROXY, NO_PROXY. */
+  /** Variables that name proxies: HTTP_PROXY, HTTPS_PROXY, NO_PROXY. */
   readonly inherited: Readonly<Record<string, string>>;
-  /** What URLs that members set reach besides public addresses. */
+  /** Addresses that URLs of members may reach besides public ones. */
   readonly allowedAddresses: readonly AddressBlock[];
   readonly log: Log;
-  /** Of names in URLs that members set. */
+  /** For names in URLs of members. */
   readonly resolve?: Resolve;
   readonly renewalMaxMs?: number;
 }
 
-/** Half of what a call may be silent for: those that wait for a new session are to be told of a failure before that. */
+/** Half of a call's longest silence: calls that wait for a new session must hear of its failure in time. */
 const renewalMaxMs = 30_000;
 
-/** Reaches an MCP server that runs elsewhere, over Streamable HTTP. Nothing is started: the first request tells whether it is there. */
+/**
+ * Connects to a remote MCP server over Streamable HTTP. Nothing is started: the first request shows whether it is
+ * reachable.
+ */
 export function createHttpLauncher(launcher: HttpLauncherOptions): Launcher<'http'> {
   const options = {
     proxyEnv: launcher.inherited,

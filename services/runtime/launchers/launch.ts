@@ -17,7 +17,7 @@ export type Launched =
   | { readonly ok: true; readonly channel: Channel }
   | { readonly ok: false; readonly reason: Reason };
 
-/** Starts an MCP server of one kind. What it returns lives until it is stopped or says that it ended. */
+/** Starts an MCP server of one kind. The result lives until it is stopped or reports its end. */
 export type Launcher<Kind extends Launch['kind'] = Launch['kind']> = (order: LaunchOrder<Kind>) => Promise<Launched>;
 
 export type Launchers = { readonly [Kind in Launch['kind']]: Launcher<Kind> };

@@ -5,14 +5,14 @@ import { endTree, treeOf } from './process-tree.ts';
 import { findBirth, type Look } from './processes.ts';
 
 /**
- * A note for each child that runs, `children/<mark>` in the working directory: after a kill -9 of the runtime the next one reads
- * them and ends what is left. Several runtimes may share the directory; a note belongs to the process that wrote it. Its first line is
- * there before the child is, the second one once the child's pid is known.
+ * A note for each running child, `children/<mark>` in the working directory: after a kill -9 of the runtime the next
+ * one reads the notes and ends the children. Runtimes may share the directory; a note names the process that wrote it.
+ * Its first line is written before the child starts, the second once its pid is known.
  */
 const opening = z.object({
   mark: z.string().regex(/^[\w-]{8,100}$/),
   owner: z.object({ pid: z.number().int().positive(), birth: z.string().max(200).nullable() }),
-  /** Socket of the Docker that runs it, where it is a container. */
+  /** Socket of the Docker that runs it, if it is a container. */
   docker: z.string().max(4096).optional(),
 });
 const born = z.object({ pid: z.number().int().positive(), birth: z.string().max(200).nullable() });
@@ -25,11 +25,11 @@ export interface ChildNote {
 }
 
 export interface ChildNotes {
-  /** To be called before the child with this mark is started. */
+  /** Must be called before the child with this mark is started. */
   open(mark: string): Promise<ChildNote>;
 }
 
-/** `docker` is the socket of the Docker that runs the children, where they are containers. */
+/** `docker` is the socket of the Docker that runs the children, if they are containers. */
 export async function openChildNotes(workingDir: string, docker?: string): Promise<ChildNotes> {
   const folder = folderOf(workingDir);
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -47,7 +47,7 @@ export async function openChildNotes(workingDir: string, docker?: string): Promi
   };
 }
 
-/** Ends the children that dead runtimes left behind; returns how many of them still lived. */
+/** Ends the children that dead runtimes left running; returns how many there were. */
 export async function endLeftovers(workingDir: string, look: Look): Promise<number> {
   const folder = folderOf(workingDir);
   const names = await readdir(folder).catch(() => []);
@@ -60,19 +60,19 @@ export async function endLeftovers(workingDir: string, look: Look): Promise<numb
     if (note === null || isLiving(note.owner)) return false;
     const { mark, docker, child } = note;
     if (docker !== undefined) return endInDocker(docker, mark, file);
-    // Without a pid, or with one that is somebody else's now, its mark alone tells what is left of it.
+    // Without a pid, or with a reused one, only its mark identifies the processes.
     const current = child !== null && isLiving(child);
     const root = { pid: child?.pid ?? 0, birth: child?.birth ?? null, mark, current, isHolder: false };
     await endTree(root, { look, graceMs });
     await rm(file, { force: true });
     return treeOf(root, processes).length > 0;
   };
-  // All at once: each may take its whole grace, and the runtime begins after the last of them.
+  // All at once: each may take its whole grace period, and the runtime begins after the last of them.
   const ended = await Promise.all(names.map(endOne));
   return ended.filter((lived) => lived).length;
 }
 
-/** A Docker that does not answer is asked again by the next runtime: until then the note stays. */
+/** When Docker does not answer, the note stays for the next runtime. */
 async function endInDocker(socket: string, mark: string, file: string): Promise<boolean> {
   try {
     const { endContainer } = await import('./sandbox/container.ts');
@@ -84,17 +84,17 @@ async function endInDocker(socket: string, mark: string, file: string): Promise<
   }
 }
 
-/** Their standard input closed when their runtime died: who still lives did not take that as the end. */
+/** Their standard input closed when their runtime died; a child that still lives ignored that. */
 const graceMs = 1000;
 
 async function readNote(file: string): Promise<Note | null> {
   try {
     const [first = '', ...rest] = (await readFile(file, 'utf8')).split('\n');
-    // Half written, its second line is none.
+    // A half-written second line is ignored.
     const child = rest.length < 2 ? null : born.parse(JSON.parse(rest[0] ?? ''));
     return { ...opening.parse(JSON.parse(first)), child };
   } catch {
-    return null; // Another runtime is writing it now, or it isn't ours.
+    return null; // Another runtime is writing it now, or it is a foreign file.
   }
 }
 

@@ -1,21 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Look, Process } from './processes.ts';
 
-/** A process that was started as the head of a session of its own, with a mark in its environment. */
+/** A process that was started as the head of its own session, with a mark in its environment. */
 export interface TreeRoot {
   readonly pid: number;
   readonly mark: string;
-  /** Null where it is not known, or the root had ended before anyone could look. */
+  /** Null when it is unknown, or the root had ended before the look. */
   readonly birth: string | null;
-  /** Whether the pid is still surely the root's, so that its group and session tell as well. */
+  /** Whether the pid is certainly the root's, so that its group and session count as well. */
   readonly current: boolean;
-  /** It only holds the others: asked to end, it would take them along before they could do what they do at their end. */
+  /** It only holds the others: a signal to it would kill them before they can finish. */
   readonly isHolder: boolean;
 }
 
 /**
- * The root and all that came from it: its descendants by parent, what shares its group or session, and what carries its mark,
- * which finds those that left group and session and whose parent has ended.
+ * The root and all processes that came from it: descendants by parent, members of its group or session, and carriers of
+ * its mark, which finds those that left all of these.
  */
 export function treeOf(root: TreeRoot, processes: readonly Process[]): readonly Process[] {
   return withDescendants(
@@ -54,11 +54,14 @@ export interface EndTreeOptions {
   readonly look: Look;
   /** Processes seen earlier; they may have left the session since. */
   readonly known?: readonly Process[];
-  /** Between asking to end and ending by force. */
+  /** Between the signal to end and the kill. */
   readonly graceMs: number;
 }
 
-/** Asks the whole tree to end, then ends by force what is left, until a look finds nothing. Returns what could not be ended. */
+/**
+ * Signals the whole tree to end, then kills the rest until no process is found. Returns processes that could not be
+ * ended.
+ */
 export async function endTree(
   root: TreeRoot,
   { look, known = [], graceMs }: EndTreeOptions,
@@ -83,14 +86,14 @@ export async function endTree(
 
 const firstWaitMs = 10;
 const waitMaxMs = 200;
-/** A tree that forks while it is ended is caught up with; one that still lives after these is stuck in the kernel. */
+/** Enough to catch a tree that forks meanwhile; a process that survives is stuck in the kernel. */
 const killRounds = 8;
 
 function nextWait(waitMs: number): number {
   return Math.min(waitMs * 2, waitMaxMs);
 }
 
-/** One by one, because a group holds only those that stayed in it. */
+/** One by one, because a group holds only the processes that stayed in it. */
 function signal(processes: readonly Process[], name: 'SIGTERM' | 'SIGKILL'): void {
   for (const { pid } of processes) {
     try {

@@ -10,19 +10,21 @@ export interface Process {
   readonly parent: number;
   readonly group: number;
   readonly session: number;
-  /** When it began, as the system tells it: together with the pid it names one process for ever. */
+  /** Its start time: together with the pid it identifies one process for ever. */
   readonly birth: string;
-  /** Value of the mark in its environment, which whatever it starts inherits; null where there is none or it can't be read. */
+  /** Value of the mark in its environment, which its children inherit; null when there is none or it cannot be read. */
   readonly mark: string | null;
 }
 
-/** Variable in the environment of every child that tells its descendants from all other processes. It holds no secret. */
+/**
+ * Environment variable of every child that distinguishes its descendants from all other processes. It is not a secret.
+ */
 export const markVariable = 'SVC_MCP_SERVER_INSTANCE';
 
-/** All processes that live; those that have ended and wait to be fetched by their parent don't count. */
+/** All live processes, without zombies. */
 export type Look = () => Promise<readonly Process[]>;
 
-/** Looks that are asked for while one is under way share the next one, so that ending many trees at once costs few. */
+/** Requests during a running look share the next one, so that ending many trees at once costs few looks. */
 export function createLook(): Look {
   const list = process.platform === 'linux' ? createProcLister() : listFromPs;
   let current: Promise<unknown> | null = null;
@@ -40,18 +42,21 @@ export function createLook(): Look {
   };
 }
 
-/** The birth of one process; null where there is none of that pid. */
+/** The start time of one process; null when there is none of that pid. */
 export async function findBirth(pid: number): Promise<string | null> {
   if (process.platform === 'linux') return readProcess(pid, bootId())?.birth ?? null;
   return (await listFromPs()).find((candidate) => candidate.pid === pid)?.birth ?? null;
 }
 
-/** After this a process has become what it is: between fork and exec it still has the environment of its parent. */
+/** After this long a process has its own environment: between fork and exec it still has its parent's. */
 const settledAfterSeconds = 10;
-/** Start times in /proc are told in these (proc(5): USER_HZ, which is 100 on every architecture Node runs on). */
+/** Unit of start times in /proc (proc(5): USER_HZ, which is 100 on every architecture Node runs on). */
 const ticksPerSecond = 100;
 
-/** A look at /proc: one file for each process, and for new ones another, so that a machine with many processes is looked at quickly. */
+/**
+ * Reads /proc: one file for each process, and a second one for new ones, so that a machine with many processes is read
+ * quickly.
+ */
 function createProcLister(): Look {
   const boot = bootId();
   let unmarked = new Map<number, string>();
@@ -73,7 +78,7 @@ function createProcLister(): Look {
   };
 }
 
-/** proc(5), /proc/pid/stat. The name in parentheses may hold anything, parentheses too. */
+/** proc(5), /proc/pid/stat. The name in parentheses may contain anything, parentheses too. */
 function readProcess(pid: number, boot: string): (Omit<Process, 'mark'> & { readonly ticks: number }) | null {
   const stat = readOrNull(`/proc/${pid}/stat`);
   if (stat === null) return null;
@@ -100,11 +105,11 @@ function readOrNull(path: string): string | null {
   try {
     return readFileSync(path, 'latin1');
   } catch {
-    return null; // It ended meanwhile, or belongs to somebody else.
+    return null; // It ended meanwhile, or belongs to another user.
   }
 }
 
-/** macOS: no sessions and no environments are shown, so what left its group and lost its parent is not found. */
+/** macOS shows no sessions and no environments, so a process that left its group and lost its parent is not found. */
 async function listFromPs(): Promise<readonly Process[]> {
   const { stdout } = await promisify(execFile)('/bin/ps', ['-axo', 'pid=,ppid=,pgid=,state=,lstart='], {
     maxBuffer: psMaxBytes,

@@ -8,39 +8,42 @@ import { endTree } from './process-tree.ts';
 import type { Look } from './processes.ts';
 import type { TreeWatch } from './tree-watch.ts';
 
-/** What speaks MCP on its standard input and output, wherever it runs. */
+/** A running program that speaks MCP on its standard input and output. */
 export interface Program {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Where it is a process of this machine, and its parent is this one. */
+  /** Null when it is not a child process of this one. */
   readonly pid: number | null;
-  /** Resolves once it has ended. What it wrote last may still be on its way. */
+  /** Resolves once it has ended. Its last output may still arrive. */
   readonly exited: Promise<Ended>;
-  /** One whose pipe has closed is probably ending. Its exit, which tells more, is known this long afterwards. */
+  /** A program whose pipe has closed is probably ending. Its exit, which says more, is known after this long. */
   readonly exitAfterPipeMs: number;
-  /** Records the process tree before anything can end it. */
+  /** Records the process tree before a signal can end it. */
   aboutToEnd(): Promise<void>;
-  /** Asks it and all that it started to end, and ends by force what has not after the grace. Throws what could not be ended. */
+  /**
+   * Signals it and all its descendants to end, and kills the rest after the grace period. Throws the processes that
+   * could not be ended.
+   */
   end(graceMs: number): Promise<void>;
-  /** Why it ended. */
+  /** Explains its end. */
   explain(exit: Exit): Reason;
 }
 
 export type Ended = Pick<Exit, 'code' | 'signal'>;
 
 export interface ProcessTraits {
-  /** In its environment, and in that of whatever it starts. */
+  /** In its environment, and in that of its descendants. */
   readonly mark: string;
-  /** It only holds what runs inside: that is asked to end, and takes it along. */
+  /** It only holds the processes inside: those are signalled, and it ends with them. */
   readonly isHolder: boolean;
   readonly look: Look;
-  /** Where nothing else holds what it starts together. */
+  /** Set when no container or namespace holds its descendants together. */
   readonly watch?: TreeWatch;
   readonly explain: (exit: Exit) => Reason;
 }
 
-/** A process that has just been started as the head of a session of its own. */
+/** Wraps a process that has just been started as the head of its own session. */
 export function programOf(process: ChildProcessWithoutNullStreams, traits: ProcessTraits): Program {
   const { mark, isHolder, look, watch, explain } = traits;
   const { stdin, stdout, stderr, pid = 0 } = process;
@@ -50,7 +53,7 @@ export function programOf(process: ChildProcessWithoutNullStreams, traits: Proce
   process.on('error', () => {}); // After the start: a signal that could not be sent.
   const root = { pid, birth: null, mark, current: true, isHolder };
   const watched = watch?.watch(root);
-  // From then on its pid may become another's.
+  // From then on its pid may be reused.
   void exited.then(() => watched?.end());
   return {
     ...{ stdin, stdout, stderr, pid, exited, exitAfterPipeMs: 500, explain },
@@ -58,7 +61,7 @@ export function programOf(process: ChildProcessWithoutNullStreams, traits: Proce
     async end(graceMs) {
       try {
         const left = await endTree(root, { look, known: watched?.known() ?? [], graceMs });
-        if (left.length > 0) throw new Error(`the processes ${left.join(', ')} live on`);
+        if (left.length > 0) throw new Error(`the processes ${left.join(', ')} are still running`);
       } catch (error) {
         process.kill('SIGKILL');
         throw error;

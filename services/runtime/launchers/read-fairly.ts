@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
 
 /**
- * Reads a stream so that handling it never takes more than a share of the process's time: one MCP server that writes without
- * end is held back by its own pipe and slows nobody else. What `isUseless` is taken in a chunk at a time, because even memory that is let
- * go at once costs everybody. The timer is gone when the stream is.
+ * Reads a stream so that handling it takes only a share of the process's time: a program that writes without end is
+ * slowed by its own pipe, and no other is. Data that `isUseless` accepts is read one chunk at a time, because even
+ * discarded memory has a cost.
  */
 export function readFairly(
   stream: Readable,
@@ -29,6 +29,6 @@ export function readFairly(
   stream.once('close', () => clearTimeout(pause));
 }
 
-/** Short windows, because a share of a long one is a long wait for everybody else. */
+/** Short windows, because a share of a long one would delay all others. */
 const windowMs = 8;
 const shareMs = 3;

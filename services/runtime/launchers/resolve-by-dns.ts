@@ -1,14 +1,14 @@
 import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 
-/** A name server that is there answers in a fraction of a second. */
+/** A working name server answers in a fraction of a second. */
 const resolver = { timeout: 1500, tries: 2 };
 /** For all name servers and tries together. */
 const resolveMaxMs = 5000;
 
 /**
- * Resolves a name with the name servers of this machine only. The system's own lookup (getaddrinfo) blocks a
- * thread until the name server answers, and all lookups of a runtime share two of them: one member could hold both.
+ * Resolves a name with the name servers of this machine only. The system's lookup (getaddrinfo) blocks one of the
+ * runtime's two lookup threads until the name server answers: one member could block both.
  */
 export async function resolveByDns(hostname: string): Promise<readonly LookupAddress[]> {
   if (localhost.test(hostname)) return loopback;

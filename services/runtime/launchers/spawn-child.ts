@@ -8,15 +8,15 @@ import type { Look } from './processes.ts';
 import { type Program, programOf } from './program.ts';
 import { TreeWatch } from './tree-watch.ts';
 
-/** A program that is to speak MCP on its standard input and output. */
+/** A program to start that speaks MCP on its standard input and output. */
 export interface ChildOrder {
   /** Of the MCP server, for people. */
   readonly name: string;
-  /** Who set this command. */
+  /** The author of this command. */
   readonly setBy: Author;
   readonly command: string;
   readonly args: readonly string[];
-  /** Absolute, and there. */
+  /** Absolute and existing. */
   readonly cwd: string;
   readonly environment: ChildEnvironmentOptions;
 }
@@ -25,10 +25,10 @@ export type Spawned =
   | { readonly ok: true; readonly program: Program }
   | { readonly ok: false; readonly reason: Reason };
 
-/** A way to bring the program of an MCP server into being. */
+/** Starts the program of an MCP server. */
 export type SpawnChild = (order: ChildOrder) => Promise<Spawned>;
 
-/** As a process like any other of the runtime's user. */
+/** Starts it as an ordinary process of the runtime's user. */
 export function createSpawnOpenly(look: Look): SpawnChild {
   const watch = new TreeWatch(look);
   return async ({ command, args, cwd, environment }) => {

@@ -7,7 +7,7 @@ function tail(blot = (text: string) => text) {
   return { made, forwarded, push: (text: string) => made.push(Buffer.from(text)) };
 }
 
-test('the last twenty lines are kept, the one that is not finished too', () => {
+test('the last twenty lines are kept, an unfinished one too', () => {
   const { made, forwarded, push } = tail();
   for (let i = 1; i <= 30; i++) push(`line ${i}\n`);
   push('unfin');
@@ -18,13 +18,13 @@ test('the last twenty lines are kept, the one that is not finished too', () => {
   expect(forwarded).toHaveLength(30);
 });
 
-test('lines are cut, escape sequences and control characters taken out', () => {
+test('lines are cut, escape sequences and control characters removed', () => {
   const { made, push } = tail();
   push(`\u001b[31mred\u001b[0m\u0007\tend\r\n${'x'.repeat(100_000)}\nshort\n`);
   expect(made.lines()).toEqual(['red \tend', 'x'.repeat(1000), 'short']);
 });
 
-test('secrets are blotted out before a line is cut', () => {
+test('secrets are redacted before a line is cut', () => {
   const secret = 's3cr3t-s3cr3t';
   const { made, forwarded, push } = tail((text) => text.replaceAll(secret, '[secret]'));
   push(`${'y'.repeat(995)}${secret}\n`);

@@ -3,13 +3,13 @@ import { shownLine } from '../../contracts/shown-text.ts';
 import type { Blot } from './blot.ts';
 
 const linesMax = 20;
-/** A line is cut here before it is looked at; what follows up to its newline is thrown away. */
+/** A line is cut to this length before it is read; the rest up to its newline is discarded. */
 const lineMaxBytes = 8 * 1024;
 const newline = 10;
 
 /**
- * The last lines of a child's standard error, for a person who asks why. Lines are cut, secrets blotted out;
- * `forward` hears every line.
+ * The last lines of a child's standard error, for people. Lines are cut and secrets redacted; `forward` gets every
+ * line.
  */
 export class StderrTail {
   readonly #blot: Blot;
@@ -50,7 +50,10 @@ export class StderrTail {
     if (this.#lines.length > linesMax) this.#lines.shift();
   }
 
-  /** Blotted before it is cut: half a secret is still one. Escape sequences are for terminals, and are forgeries elsewhere. */
+  /**
+   * Redacted before it is cut: half a secret is still one. Escape sequences are removed, because elsewhere than on a
+   * terminal they are forgeries.
+   */
   #readable(bytes: Buffer): string {
     const text = bytes.toString('utf8').replace(terminalSequence, '').replace(controlCharacter, ' ');
     const { stderrLine } = reportLengths;
@@ -59,5 +62,5 @@ export class StderrTail {
 }
 
 const terminalSequence = /\p{Cc}\[[0-9;?]*[ -/]*[@-~]/gu;
-/** Every control character but the tab. */
+/** Every control character except tab. */
 const controlCharacter = /[^\P{Cc}\t]/gu;

@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.useRealTimers());
 
-test('what was seen of a tree stays known when nothing tells any more that it belongs', async () => {
+test('processes seen in a tree stay known when nothing links them to it any more', async () => {
   const tree = new TreeWatch(look).watch(root);
   now = [one(1, 0), one(10, 1), one(11, 10), one(12, 11), one(99, 1)];
   await vi.advanceTimersByTimeAsync(noteIntervalMs);
@@ -30,7 +30,7 @@ test('what was seen of a tree stays known when nothing tells any more that it be
   now = [one(1, 0), one(12, 1), one(99, 1)];
   await tree.note();
   expect(pids(tree.known())).toEqual([12]);
-  // What it has started since, and not what another process became under its pid.
+  // Its new children, and not the process that reused its pid.
   now = [one(1, 0), one(12, 1), one(13, 12)];
   await tree.note();
   expect(pids(tree.known())).toEqual([12, 13]);
@@ -39,7 +39,7 @@ test('what was seen of a tree stays known when nothing tells any more that it be
   expect(tree.known()).toEqual([]);
 });
 
-test('one look serves all trees, and none is taken where no tree is left', async () => {
+test('one look serves all trees, and none is taken when no tree is left', async () => {
   const watch = new TreeWatch(look);
   const trees = [watch.watch(root), watch.watch({ ...root, pid: 20, mark: 'other' })];
   now = [one(10, 1), one(20, 1)];
@@ -51,7 +51,7 @@ test('one look serves all trees, and none is taken where no tree is left', async
   expect(looks).toBe(1);
 });
 
-test('a look that fails takes nothing away', async () => {
+test('a failed look removes nothing', async () => {
   let fails = false;
   const tree = new TreeWatch(() => (fails ? Promise.reject(new Error('no /proc')) : look())).watch(root);
   now = [one(10, 1), one(11, 10)];

@@ -1,21 +1,21 @@
 import { notedTree, type TreeRoot } from './process-tree.ts';
 import type { Look, Process } from './processes.ts';
 
-/** How often trees are looked at. A look takes some milliseconds, whatever the number of trees. */
+/** How often trees are looked at. A look takes some milliseconds, for any number of trees. */
 export const noteIntervalMs = 5000;
 
 /** The processes of one tree, as far as they were seen. */
 export interface WatchedTree {
-  /** Looks now. Never rejects: without a look, what was seen before stays. */
+  /** Looks now. Never rejects: without a look, the known processes stay. */
   note(): Promise<void>;
   known(): readonly Process[];
-  /** Keeps what is known, and looks no more. */
+  /** Keeps the known processes, and stops looking. */
   end(): void;
 }
 
 /**
- * Notes what trees consist of while they live. A process that leaves session and environment and whose parent has ended belongs to its tree by
- * nothing but having been seen there: one that does so between two looks is lost.
+ * Records the processes of trees while they live. A process that leaves session and environment and loses its parent is
+ * known only from an earlier look: one that does so between two looks is lost.
  */
 export class TreeWatch {
   readonly #look: Look;

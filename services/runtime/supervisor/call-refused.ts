@@ -1,8 +1,8 @@
 import { SvcError } from '../../contracts/errors.ts';
 
-/** A call that the MCP server was not given: another process may have it. */
+/** A call that the MCP server did not receive: another process may take it. */
 export class CallRefused extends SvcError {
-  /** What kept it from being given to the MCP server. */
+  /** Converts the reason why the call was not sent. */
   static because(thrown: unknown): unknown {
     if (!(thrown instanceof SvcError)) return thrown;
     const { code, message, hint } = thrown;

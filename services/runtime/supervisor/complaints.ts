@@ -1,10 +1,10 @@
 import type { Reason } from '../../contracts/bus/messages.ts';
 import type { ToolList } from './tool-list.ts';
 
-/** Lines that are no MCP, after which it is said: a few at the start are common. */
+/** Invalid lines before they are reported: a few at the start are common. */
 const garbageMax = 20;
 
-/** What is wrong with an instance that works all the same. */
+/** Faults of an instance that works nevertheless. */
 export class Complaints {
   #unreadable: Reason | null = null;
   #garbage = 0;
@@ -15,19 +15,19 @@ export class Complaints {
     this.#unreadable = reason;
   }
 
-  /** A line that is no MCP. False once there were so many that one more is no news. */
+  /** Counts a line that is not MCP. False once there were so many that another is not logged. */
   garbage(): boolean {
     return ++this.#garbage <= garbageMax;
   }
 
-  /** A mistake of ours with what it wrote. False after the first, because it may bring the same about with every line. */
+  /** A bug of ours with its output. False after the first, because every line may cause the same. */
   bug(): boolean {
     const isFirst = !this.#hasBug;
     this.#hasBug = true;
     return isFirst;
   }
 
-  /** The most telling one. */
+  /** The most important one. */
   first(tools: ToolList | null): Reason | null {
     return this.#unreadable ?? tools?.omitted ?? (this.#garbage < garbageMax ? null : tooMuchGarbage);
   }
@@ -35,6 +35,6 @@ export class Complaints {
 
 const tooMuchGarbage: Reason = {
   code: 'not_only_mcp',
-  message: 'It writes lines that are no MCP messages to its standard output.',
-  repair: 'Let it write its log to standard error.',
+  message: 'It writes lines to its standard output that are not MCP messages.',
+  repair: 'Make it write its log to standard error.',
 };

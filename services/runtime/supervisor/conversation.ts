@@ -7,12 +7,12 @@ import { type Incoming, readMessage, type Unusable } from '../wire/read-message.
 import { isMethod, writeAnswer, writeNotification, writeRequest } from '../wire/write-message.ts';
 import { CallRefused } from './call-refused.ts';
 
-/** A request on behalf of an agent. */
+/** A request for an agent. */
 export interface Call {
   readonly method: string;
-  /** JSON text, passed on as it is. */
+  /** JSON text, passed on unchanged. */
   readonly params: Uint8Array;
-  /** The progress token inside the params, where there is one. */
+  /** The progress token inside the params, if any. */
   readonly progress: string | null;
   readonly signal: AbortSignal;
   /** Takes a notification that belongs to this call. */
@@ -27,20 +27,20 @@ export interface Answer {
 
 export interface ConversationListener {
   toolsChanged(): void;
-  /** Something came that makes no sense; `bug` is what was thrown over it, which is a mistake of ours. */
+  /** Invalid data was received; `bug` is an error that it caused in our code. */
   garbage(sample: string, bug?: unknown): void;
-  /** A call got no answer: the MCP server may not be there any more. */
+  /** A call got no answer: the MCP server may have ended. */
   doubted(): void;
 }
 
-/** Calls under way at once in one MCP server; more than that is a queue that only grows. */
+/** Concurrent calls in one MCP server; more would be a queue that only grows. */
 const pendingMax = 256;
-/** However often an MCP server reports progress, a call ends after this. */
+/** A call ends after this long, however often the MCP server reports progress. */
 const callMaxMs = 30 * 60 * 1000;
 const sweepIntervalMs = 60 * 1000;
 const methodNotFound = -32601;
 
-/** JSON-RPC 2.0 with one instance of an MCP server: gives out ids, and brings every answer to whoever waits for it. */
+/** JSON-RPC 2.0 with one instance of an MCP server: assigns ids, and delivers each answer to its caller. */
 export class Conversation {
   readonly #name: string;
   readonly #listener: ConversationListener;
@@ -59,7 +59,7 @@ export class Conversation {
     this.#sweep = setInterval(() => this.#failOverdue(), sweepIntervalMs).unref();
   }
 
-  /** The channel is there once the MCP server was launched; nothing can be asked before. */
+  /** Must be called after the launch and before any request. */
   begin(channel: Channel): void {
     this.#channel = channel;
   }
@@ -68,7 +68,7 @@ export class Conversation {
     return this.#pending.size;
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no request is open. */
   idle(): Promise<void> {
     return new Promise((resolve) => {
       if (this.#pending.size === 0) resolve();
@@ -85,7 +85,7 @@ export class Conversation {
       if (!isMethod(call.method)) throw new SvcError('invalid_input', `"${call.method.slice(0, 60)}" is not a method.`);
       if (call.signal.aborted) throw endOf(call.signal);
       if (this.#pending.size >= pendingMax) {
-        throw new CallRefused('rate_limited', `MCP server "${this.#name}" has ${pendingMax} calls under way.`, {
+        throw new CallRefused('rate_limited', `MCP server "${this.#name}" has ${pendingMax} calls in progress.`, {
           hint: 'Try again when some of them have ended.',
         });
       }
@@ -94,7 +94,7 @@ export class Conversation {
     });
   }
 
-  /** Asks on the runtime's own behalf. */
+  /** Sends a request of the runtime itself. */
   async ask(method: string, params: unknown, timeoutMs: number): Promise<Answer> {
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(tooLate()), timeoutMs);
@@ -110,11 +110,11 @@ export class Conversation {
     this.#trySend(writeNotification(method), { kind: 'notification', method });
   }
 
-  /** A message has come in. True where the request that brought it needs nothing more. */
+  /** Takes a message. True when the request that carried it needs nothing more. */
   hear(text: Buffer, during: number | null): boolean {
     this.#lastHeard = performance.now();
     const garbage = (bug?: unknown) => this.#listener.garbage(text.subarray(0, sampleBytes).toString('utf8'), bug);
-    // Whatever an MCP server may write, it must not end the process that serves all the others.
+    // Output of one MCP server must not end the process that serves all the others.
     try {
       for (const message of readMessage(text) ?? [null]) {
         if (message === null || !this.#take(message, during)) garbage();
@@ -133,7 +133,7 @@ export class Conversation {
     if (error.code === 'unavailable') this.#listener.doubted();
   }
 
-  /** Fails everything under way and everything that comes. */
+  /** Fails all open and later requests. */
   close(error: SvcError): void {
     this.#closed ??= error;
     clearInterval(this.#sweep);
@@ -145,7 +145,7 @@ export class Conversation {
 
   #send(pending: Pending): void {
     if (this.#closed !== null) throw CallRefused.because(this.#closed);
-    if (this.#channel === null) throw new CallRefused('unavailable', `MCP server "${this.#name}" is being started.`);
+    if (this.#channel === null) throw new CallRefused('unavailable', `MCP server "${this.#name}" is starting.`);
     const { id, call } = pending;
     const params = call.progress === null ? call.params : this.#register(pending, call.progress);
     this.#pending.set(id, pending);
@@ -174,7 +174,7 @@ export class Conversation {
     return replaced.params;
   }
 
-  /** False where the message makes no sense. */
+  /** False when the message is invalid. */
   #take(message: Incoming, during: number | null): boolean {
     switch (message.kind) {
       case 'result':
@@ -200,7 +200,7 @@ export class Conversation {
     }
   }
 
-  /** What an MCP server says without naming a call goes to nobody: it is shared by agents that must not hear of each other. */
+  /** A notification without a call is dropped: agents that share the MCP server must not hear of each other. */
   #takeNotification({ method, params, payload }: Incoming & { kind: 'notification' }, during: number | null): boolean {
     if (method === 'notifications/tools/list_changed') {
       this.#listener.toolsChanged();
@@ -220,7 +220,7 @@ export class Conversation {
     return true;
   }
 
-  /** No capability was declared, so nothing but a ping can be asked of this side (MCP 2025-11-25, "Lifecycle"). */
+  /** No capability was declared, so only ping can be requested of this side (MCP 2025-11-25, "Lifecycle"). */
   #answer(id: string | number, method: string): void {
     const error = { code: methodNotFound, message: 'This client offers no such method.' };
     this.#trySend(writeAnswer(id, method === 'ping' ? { result: {} } : { error }), { kind: 'answer' });
@@ -254,7 +254,9 @@ export class Conversation {
     }
   }
 
-  /** What nobody waits for may be lost where the channel is full or gone: the channel says so itself. */
+  /**
+   * A message without a waiting caller may be lost when the channel is full or closed: the channel itself reports that.
+   */
   #trySend(message: Buffer, about: Outgoing): void {
     try {
       this.#channel?.send(message, about);
@@ -297,7 +299,7 @@ class Pending {
   }
 }
 
-/** Why a call ended before its answer. One that was abandoned without its signal was overdue. */
+/** Why a call ended before its answer. One abandoned without its signal was overdue. */
 function endOf({ aborted, reason }: AbortSignal): SvcError {
   if (!aborted) return tooLate();
   return reason instanceof SvcError ? reason : new SvcError('cancelled', 'The call was cancelled.');
@@ -306,7 +308,7 @@ function endOf({ aborted, reason }: AbortSignal): SvcError {
 function unusable(name: string, why: Unusable): SvcError {
   const what = { not_json: 'is not valid JSON', too_deep: `is nested more than ${jsonDepthMax} levels deep` };
   return new SvcError('unavailable', `The answer of MCP server "${name}" ${what[why]}.`, {
-    hint: `Correct the MCP server. See how it is: svc server show ${name}.`,
+    hint: `Correct the MCP server. Show its state: svc server show ${name}`,
   });
 }
 

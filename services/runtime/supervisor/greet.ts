@@ -11,8 +11,8 @@ const ownRevision = '2025-11-25';
 const knownRevisions = [ownRevision, '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'];
 
 /**
- * The handshake of MCP 2025-11-25 ("Lifecycle", Initialization). No capability is declared: a shared MCP server that asked for
- * sampling, elicitation or roots would ask nobody in particular.
+ * The handshake of MCP 2025-11-25 ("Lifecycle", Initialization). No capability is declared: a shared MCP server that
+ * requested sampling, elicitation or roots could not name the agent it means.
  */
 export async function greet(conversation: Conversation, version: string, timeoutMs: number): Promise<Greeting> {
   const params = {
@@ -41,7 +41,7 @@ function refused(error: unknown): Reason {
 function unknownRevision(revision: string): Reason {
   return {
     code: 'revision_unknown',
-    message: `It answered the handshake with the MCP revision "${revision}"; known are ${knownRevisions.join(', ')}.`,
+    message: `It answered the handshake with the MCP revision "${revision}"; supported are ${knownRevisions.join(', ')}.`,
     repair: 'Use a version of it that speaks one of these.',
   };
 }

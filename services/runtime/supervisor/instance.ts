@@ -25,7 +25,7 @@ export interface InstanceOptions {
 
 export interface InstanceListener {
   toolsChanged(tools: ToolList): void;
-  /** The list changed and could not be read; it will be tried again. */
+  /** The list changed and could not be read; it will be retried. */
   toolsUnreadable(reason: Reason): void;
   garbage(sample: string, bug?: unknown): void;
   doubted(): void;
@@ -40,13 +40,13 @@ export type PingOutcome = 'prompt' | 'slow' | 'none';
 const listMaxMs = 30_000;
 const pingMaxMs = 10_000;
 const slowPingMs = 1000;
-/** An MCP server that changes its list without end is asked less and less often. */
+/** An MCP server that changes its list endlessly is asked less and less often. */
 const refreshFirstMs = 200;
 const refreshMaxMs = 10_000;
 /** A pipe breaks a moment before its process is seen to end. */
 const endNoticeMs = 600;
 
-/** Starts one instance of an MCP server: launch, handshake, list of tools. What fails on the way leaves nothing behind. */
+/** Starts one instance of an MCP server: launch, handshake, list of tools. A failed start leaves nothing behind. */
 export async function startInstance(options: InstanceOptions): Promise<StartedInstance> {
   const instance = new Instance(options);
   const launched = await instance.launch();
@@ -63,7 +63,7 @@ export async function startInstance(options: InstanceOptions): Promise<StartedIn
 
 type Begun = { readonly ok: true; readonly tools: ToolList } | { readonly ok: false; readonly reason: Reason };
 
-/** One running MCP server that can be asked. */
+/** One running MCP server that can take requests. */
 export class Instance {
   readonly #options: InstanceOptions;
   readonly #conversation: Conversation;
@@ -123,7 +123,7 @@ export class Instance {
     }
   }
 
-  /** Fails what is under way and takes nothing more. */
+  /** Fails open requests and takes no more. */
   close(error: SvcError): void {
     this.#over.abort();
     this.#conversation.close(error);
@@ -170,13 +170,13 @@ export class Instance {
     this.#endReason = reason;
     const { name } = this.#options.assignment;
     const summary = reason.message.split('\n', 1)[0] ?? '';
-    const hint = `See why: svc server show ${name}.`;
-    this.close(new SvcError('unavailable', `MCP server "${name}" is being restarted. ${summary}`, { hint }));
+    const hint = `Show the reason: svc server show ${name}`;
+    this.close(new SvcError('unavailable', `MCP server "${name}" is restarting. ${summary}`, { hint }));
     this.#ended.resolve(reason);
   }
 
   #whyNotBegun(error: SvcError): Reason {
-    const stray = this.#strayOutput === '' ? '' : ` It wrote something else than MCP: "${this.#strayOutput}".`;
+    const stray = this.#strayOutput === '' ? '' : `It wrote output that is not MCP: "${this.#strayOutput}".`;
     if (error.code === 'timeout') {
       return {
         code: 'no_answer',
@@ -193,12 +193,12 @@ export class Instance {
 
   #garbage(sample: string, bug?: unknown): void {
     const shown = this.#blot(sample);
-    // What answers at a URL may be any page, and members and agents read reasons; the log has it.
+    // A URL may answer with any page, and members and agents read reasons; only the log has it.
     if (this.#options.assignment.launch.kind === 'child') this.#strayOutput ||= shown;
     this.#options.listener.garbage(shown, bug);
   }
 
-  /** A reason quotes what the MCP server says, and an MCP server may say what it was given. */
+  /** A reason quotes the MCP server, whose text may contain its secrets. */
   #blotted({ code, message, repair }: Reason): Reason {
     return shownReason({ code, message: this.#blot(message), repair });
   }
@@ -237,14 +237,14 @@ function unreadableAgain(why: string): Reason {
   return {
     code: 'tools_unreadable',
     message: `Its tools changed and could not be listed again. ${why}`,
-    repair: 'It is asked again by itself; restart it if it stays so.',
+    repair: 'It is asked again automatically; restart it if this persists.',
   };
 }
 
 const noAnswerRepairs: { readonly [Kind in Assignment['launch']['kind']]: string } = {
   child:
     'Check that command and arguments start an MCP server on stdio, and that it does not wait for input or a download.',
-  http: 'Check that the URL is that of an MCP server with Streamable HTTP, and that nothing between holds its answers back.',
+  http: 'Check that the URL is that of an MCP server with Streamable HTTP, and that no proxy holds its answers back.',
 };
 
 function launchWith({ assignment, launchers }: InstanceOptions, listener: ChannelListener): Promise<Launched> {

@@ -60,7 +60,7 @@ describe('pings', () => {
   const ping = (state: State, outcome: Ping['outcome'], { inFlight = 1, silentForMs = 0 } = {}) =>
     transition(state, { kind: 'ping', outcome, inFlight, silentForMs }, { now: 0, random: 0 });
 
-  test('a slow answer and a missing one are yellow until a prompt one', () => {
+  test('a slow and a missing answer are yellow until a prompt one', () => {
     expect(shown(ping(connected, 'slow')).slice(2)).toEqual(['yellow', 'slow']);
     expect(shown(ping(connected, 'none')).slice(2)).toEqual(['yellow', 'not_answering']);
     expect(shown(ping(ping(ping(connected, 'none'), 'slow'), 'prompt')).slice(2)).toEqual(['green', null]);
@@ -77,25 +77,25 @@ describe('pings', () => {
 
   test.each([
     ['it has nothing to do', { inFlight: 0, silentForMs: 45_000 }, down],
-    ['it has calls that may be what it is busy with', { inFlight: 1, silentForMs: 60_000 }, degraded],
+    ['it has calls that may keep it busy', { inFlight: 1, silentForMs: 60_000 }, degraded],
     ['no call can be the reason any more, however many are sent to it', { inFlight: 5, silentForMs: 60_001 }, down],
-  ])('the third that is missing in a row while %s', (_name, at, expected) => {
+  ])('the third missing answer in a row while %s', (_name, at, expected) => {
     expect(shown(ping(twiceDeaf, 'none', at))).toEqual(expected);
   });
 
-  test('the third is too few where it answered in between', () => {
+  test('an answer in between restarts the count', () => {
     const answered = ping(ping(twiceDeaf, 'prompt'), 'none', { inFlight: 0 });
     expect(shown(answered)).toEqual(degraded);
   });
 });
 
-test('a complaint is yellow until it is taken back', () => {
+test('a complaint is yellow until it is withdrawn', () => {
   const complaining = after({ kind: 'start' }, { kind: 'connected' }, { kind: 'complaint', reason });
   expect(shown(complaining).slice(2)).toEqual(['yellow', 'exited']);
   expect(healthOf(transition(complaining, { kind: 'complaint', reason: null }, { now: 0, random: 0 }))).toBe('green');
 });
 
-test('the wait doubles from failure to failure up to a minute, and is short again once it was stable', () => {
+test('the delay doubles with each failure up to a minute, and is short again once it was stable', () => {
   const waits: number[] = [];
   let state = after({ kind: 'start' });
   for (let i = 0; i < 12; i++) {
@@ -117,7 +117,7 @@ test('the wait doubles from failure to failure up to a minute, and is short agai
   expect(state).toMatchObject({ phase: 'failed', retryAt: 125 });
 });
 
-test('events of a phase that is over change nothing', () => {
+test('events of an earlier phase change nothing', () => {
   const stopped = after({ kind: 'start' }, { kind: 'stop' });
   for (const event of [{ kind: 'connected' }, failed, { kind: 'retry' }, { kind: 'start' }] satisfies Event[]) {
     expect(transition(stopped, event, { now: 0, random: 0 })).toBe(stopped);

@@ -2,7 +2,7 @@ import { type Health, type Reason, type ServerStatus, startingCode } from '../..
 import { type Backoff, backoffMs } from '../time/backoff.ts';
 import type { PingOutcome } from './instance.ts';
 
-/** Where an MCP server of this process stands. */
+/** The state of an MCP server in this process. */
 export type State = Past &
   (
     | { readonly phase: 'waiting' }
@@ -20,11 +20,11 @@ export type State = Past &
 
 type Connected = State & { readonly phase: 'connected' };
 
-/** What is remembered from phase to phase. */
+/** Data kept from phase to phase. */
 interface Past {
-  /** Why it was last down; null once it has been stable. */
+  /** Why it last failed; null once it has been stable. */
   readonly failure: Reason | null;
-  /** Failures since it was last stable: the wait before the next try grows with them. */
+  /** Failures since it was last stable: the delay before the next try grows with them. */
   readonly failures: number;
   readonly restarts: number;
   readonly restartedAt: number | null;
@@ -32,24 +32,24 @@ interface Past {
 }
 
 export type Event =
-  /** Its turn to be started has come. */
+  /** Its turn to start has come. */
   | { readonly kind: 'start' }
   /** The handshake is done and the tools are listed. */
   | { readonly kind: 'connected' }
   | { readonly kind: 'failed'; readonly reason: Reason }
   | { readonly kind: 'retry' }
   | Ping
-  /** Something is not as it should be although it works. */
+  /** It works, but with a fault. */
   | { readonly kind: 'complaint'; readonly reason: Reason | null }
   /** It has been connected long enough to forget its failures. */
   | { readonly kind: 'settled' }
   /** It may not be run. */
   | { readonly kind: 'refused'; readonly reason: Reason }
-  /** Another configuration, or a person who wants it to begin anew. */
+  /** A changed configuration, or a restart by a person. */
   | { readonly kind: 'replaced' }
   | { readonly kind: 'stop' };
 
-/** It was asked whether it is there, while it had so many calls under way and had said nothing for so long. */
+/** A ping was sent, with this many open calls and after this long a silence. */
 export interface Ping {
   readonly kind: 'ping';
   readonly outcome: PingOutcome;
@@ -66,9 +66,9 @@ export interface Clock {
 const retry: Backoff = { firstMs: 250, maxMs: 60_000 };
 /** Connected for this long it counts as stable; until then a restart shows as yellow. */
 export const stableAfterMs = 5 * 60 * 1000;
-/** Pings in a row without an answer after which only a new start helps. */
+/** Unanswered pings in a row after which only a restart helps. */
 const deafMax = 3;
-/** A call may be what it is busy with, but no call may be silent for longer than this (architecture, section 11). */
+/** An open call may keep it busy, but no call may be silent for longer than this (architecture, section 11). */
 const busyMaxMs = 60_000;
 
 export const initialState: State = {
@@ -81,8 +81,8 @@ export const initialState: State = {
 };
 
 /**
- * The table of MCP server states (architecture, "State tables"). An event that a phase doesn't know changes nothing: it comes
- * from a phase that is over.
+ * The state table of MCP servers (architecture, "State tables"). An event that a phase does not know is ignored: it
+ * comes from an earlier phase.
  */
 export function transition(state: State, event: Event, clock: Clock): State {
   if (event.kind === 'stop') return { ...past(state), phase: 'stopped' };
@@ -116,12 +116,12 @@ export function transition(state: State, event: Event, clock: Clock): State {
   }
 }
 
-/** Whether it may well be connected within this time, so that a call had better wait for it. */
+/** Whether it is likely to be connected within this time, so that a call should wait for it. */
 export function isExpectedWithin(state: State, timeMs: number, now: number): boolean {
   switch (state.phase) {
     case 'waiting':
     case 'starting':
-    case 'connected': // It was until just now, and begins anew.
+    case 'connected': // It was connected until just now, and restarts.
       return timeMs > 0;
     case 'failed':
       return state.retryAt - now < timeMs;
@@ -131,7 +131,7 @@ export function isExpectedWithin(state: State, timeMs: number, now: number): boo
   }
 }
 
-/** While it is started again after a failure it stays Error: it is not well before it is Connected. */
+/** During a restart after a failure it stays Error until it is Connected. */
 export function statusOf(state: State): ServerStatus {
   switch (state.phase) {
     case 'connected':
@@ -196,17 +196,17 @@ function past({ failure, failures, restarts, restartedAt, startedAt }: State): P
 
 const beingStarted: Reason = {
   code: startingCode,
-  message: 'It is being started.',
+  message: 'It is starting.',
   repair: 'Wait a moment; a first start may download packages.',
 };
 
 const slowToAnswer: Reason = {
   code: 'slow',
   message: 'It takes longer than a second to answer a ping.',
-  repair: 'Look at the load of its machine, or restart it.',
+  repair: 'Check the load of its machine, or restart it.',
 };
 
-/** What keeps a connected MCP server from being green, the most telling first. */
+/** Why a connected MCP server is not green, the most important reason first. */
 function complaintOf({ complaint, deafPings, slow, restartedAt, failure }: Connected): Reason | null {
   if (deafPings > 0) return notAnswering(deafPings);
   if (complaint !== null) return complaint;
@@ -217,8 +217,8 @@ function complaintOf({ complaint, deafPings, slow, restartedAt, failure }: Conne
 function notAnswering(deafPings: number): Reason {
   return {
     code: 'not_answering',
-    message: `It left ${deafPings === 1 ? 'a ping' : `${deafPings} pings in a row`} without an answer.`,
-    repair: 'It is restarted by itself if it stays so; restart it to have it back now.',
+    message: `It left ${deafPings === 1 ? 'a ping' : `${deafPings} pings in a row`} unanswered.`,
+    repair: 'It restarts automatically if this persists; restart it to have it back now.',
   };
 }
 

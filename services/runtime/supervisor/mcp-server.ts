@@ -39,22 +39,22 @@ export interface McpServerOptions {
   readonly version: string;
   readonly startMaxMs: number;
   readonly logger: Logger;
-  /** Something that is reported has changed. */
+  /** A reported value has changed. */
   readonly onChange: () => void;
 }
 
-/** What is told to the backend about an MCP server; `tools` stands by itself because it is large and rarely changes. */
+/** The report about an MCP server; `tools` is separate because it is large and rarely changes. */
 export interface Snapshot {
   readonly report: ServerReport;
   readonly tools: ToolList | null;
 }
 
 /**
- * Who is being started is waited for by remote-mcp, before it sends a call. What comes here all the same was sent to one that was Connected
- * until just now: it waits this long for the next try.
+ * remote-mcp does not send calls to a starting MCP server. A call that arrives anyway was sent while it was Connected:
+ * it waits this long for the next start.
  */
 const callWaitMs = 3000;
-/** An instance that is replaced may finish its calls. */
+/** A replaced instance may finish its calls for this long. */
 const drainMaxMs = 10_000;
 
 interface Ended {
@@ -62,7 +62,7 @@ interface Ended {
   readonly stopped: Promise<void> | null;
 }
 
-/** One MCP server of this runtime: keeps an instance of it running, and knows how it is. */
+/** One MCP server of this runtime: keeps an instance of it running, and tracks its state. */
 export class McpServer {
   readonly #options: McpServerOptions;
   #assignment: Assigned;
@@ -72,7 +72,7 @@ export class McpServer {
   #lastWords: readonly string[] = [];
   #complaints = new Complaints();
   #pulse = new Pulse();
-  /** What it does for one assignment, until it is told something else. What a life that is over still does is no news. */
+  /** Its work for one assignment, until the next. Events of an earlier life are ignored. */
   #life = new AbortController();
   #drainMs = drainMaxMs;
   #living: Promise<void> = Promise.resolve();
@@ -91,19 +91,19 @@ export class McpServer {
     return this.#instance?.inFlight ?? 0;
   }
 
-  /** It was told to stop; something of it may still be there. */
+  /** It was told to stop; processes of it may remain. */
   get isStopped(): boolean {
     return this.#state.phase === 'stopped';
   }
 
-  /** Runs this from now on. What ran before ends its calls first. */
+  /** Runs this assignment from now on. The previous instance finishes its calls first. */
   run(assignment: Assigned): void {
     this.#assignment = assignment;
     this.#tools = null;
     this.restart();
   }
 
-  /** The same configuration under another name: nothing needs to begin anew. */
+  /** The same configuration under another name: no restart is needed. */
   rename(assignment: Assigned): void {
     this.#assignment = assignment;
   }
@@ -111,18 +111,18 @@ export class McpServer {
   restart(): void {
     const life = this.#beginLife(drainMaxMs);
     this.#apply({ kind: 'replaced' });
-    // One after the other, however often it is told something else meanwhile: two at once would fight over what they own.
+    // Lives run one after the other: two at once would use the same home and processes.
     this.#living = this.#living.then(() => this.#live(life));
   }
 
-  /** Resolves when nothing is left of it. It may be run again at any time. */
+  /** Resolves when no process of it is left. It may be run again at any time. */
   stop(drainMs: number): Promise<void> {
     this.#beginLife(drainMs);
     this.#apply({ kind: 'stop' });
     return this.ended;
   }
 
-  /** Nothing is left of what it has been told to do until now. */
+  /** Resolves when everything it was told so far is finished. */
   get ended(): Promise<void> {
     return this.#living;
   }
@@ -150,7 +150,7 @@ export class McpServer {
     return { report, tools: this.#tools };
   }
 
-  /** Ends the present life: no new calls, those under way have this long. */
+  /** Ends the current life: no new calls, and open ones have this long. */
   #beginLife(drainMs: number): AbortSignal {
     this.#instance = null;
     this.#drainMs = drainMs;
@@ -159,7 +159,7 @@ export class McpServer {
     return this.#life.signal;
   }
 
-  /** Start, watch, wait, start again, until the life is over; whatever was started is then stopped. */
+  /** Starts, watches, waits and restarts until the life is over, then stops the instance. */
   async #live(life: AbortSignal): Promise<void> {
     const assignment = this.#assignment;
     if ('refused' in assignment) return life.aborted ? undefined : this.#refuse(assignment);
@@ -177,13 +177,16 @@ export class McpServer {
     }
   }
 
-  /** Until it is allowed: that comes as another assignment. */
+  /** Until it is allowed, which comes as another assignment. */
   #refuse({ mcpServer, name: mcpServerName, refused }: RefusedAssignment): void {
     this.#apply({ kind: 'refused', reason: refused });
     this.#options.logger.warn({ mcpServer, mcpServerName, why: refused.message }, 'refused to start');
   }
 
-  /** From one start to its end; `stopped` tells when nothing is left of it. No failure where the life ended meanwhile. */
+  /**
+   * One start up to its end; `stopped` resolves when no process of it is left. No failure when the life ended
+   * meanwhile.
+   */
   async #liveOnce(life: AbortSignal): Promise<Ended> {
     const started = await this.#startInTurn(life);
     if (started === null) return { failure: null, stopped: null };
@@ -202,11 +205,11 @@ export class McpServer {
 
   async #drain(instance: Instance): Promise<void> {
     await settledWithin(instance.idle(), this.#drainMs);
-    const what = this.isStopped ? 'has been stopped' : 'is being restarted';
+    const what = this.isStopped ? 'has been stopped' : 'is restarting';
     instance.close(new SvcError('unavailable', `MCP server "${this.#assignment.name}" ${what}.`));
   }
 
-  /** A mistake of ours with one MCP server must not end the others. */
+  /** A bug of ours with one MCP server must not end the others. */
   #ownFault(thrown: unknown): Ended {
     const { message, hint } = withBugReported(thrown, this.#options.logger);
     return { failure: { code: 'internal', message, repair: hint ?? 'Restart the MCP server.' }, stopped: null };
@@ -241,7 +244,7 @@ export class McpServer {
       garbage: (sample: string, bug?: unknown) => {
         if (bug !== undefined && complaints.bug()) withBugReported(bug, logger);
         if (!complaints.garbage()) return;
-        logger.debug({ mcpServer: this.#assignment.mcpServer, sample }, 'received a line that is no MCP');
+        logger.debug({ mcpServer: this.#assignment.mcpServer, sample }, 'received a line that is not MCP');
         complain();
       },
       doubted: () => pulse.doubt(),
@@ -266,7 +269,7 @@ export class McpServer {
     this.#options.logger.info({ mcpServer, mcpServerName, tools: tools.tools.length }, 'connected');
   }
 
-  /** Until the instance ends, has been deaf for too long, or the life is over. */
+  /** Until the instance ends, has not answered for too long, or the life is over. */
   async #watch(instance: Instance, life: AbortSignal): Promise<Reason | null> {
     const watching = new AbortController();
     const { signal } = watching;
@@ -305,7 +308,7 @@ export class McpServer {
     const reason = reasonOf(this.#state);
     const why = reason === null ? '' : ` ${reason.message.split('\n', 1)[0]}`;
     return new CallRefused('unavailable', `MCP server "${name}" is not running.${why}`, {
-      hint: reason?.repair ?? `See why: svc server show ${name}.`,
+      hint: reason?.repair ?? `Show the reason: svc server show ${name}`,
     });
   }
 
@@ -331,7 +334,7 @@ export class McpServer {
   #log(failure: Reason): void {
     const { mcpServer, name: mcpServerName } = this.#assignment;
     const { failures } = this.#state;
-    // The first failure is news; the rest of a series is not.
+    // Only the first failure of a series is a warning.
     const level = failures === 1 ? 'warn' : 'debug';
     this.#options.logger[level](
       { mcpServer, mcpServerName, failures, code: failure.code, why: failure.message },
@@ -340,7 +343,7 @@ export class McpServer {
   }
 }
 
-/** The time of day as it was when this process began, and what has passed since: a wait does not get longer when the clock is set. */
+/** Wall-clock time of the process's start plus monotonic time: setting the clock does not change a delay. */
 function evenNow(): number {
   return Math.round(performance.timeOrigin + performance.now());
 }

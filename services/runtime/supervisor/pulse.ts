@@ -10,7 +10,7 @@ export interface PulseOptions {
 const intervalMs = 30_000;
 const deafIntervalMs = 5000;
 
-/** Whether anybody is there: asked when an instance has been silent for a while, and at once when a call got no answer. */
+/** Pings an instance after a silence, and at once when a call got no answer. */
 export class Pulse {
   #doubt = new AbortController();
 
@@ -18,7 +18,7 @@ export class Pulse {
     this.#doubt.abort();
   }
 
-  /** Asks until the signal aborts. */
+  /** Pings until the signal aborts. */
   async watch({ instance, signal, onPing }: PulseOptions): Promise<void> {
     for (let waitMs = intervalMs; ; ) {
       this.#doubt = new AbortController();

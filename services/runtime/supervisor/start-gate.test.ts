@@ -22,7 +22,7 @@ test('four start at once, and each that ends lets the next one in, in order', as
   for (const release of releases) release();
 });
 
-test('whoever gives up while waiting takes nobody else’s turn', async () => {
+test("a start that gives up while waiting takes no other's turn", async () => {
   const gate = new StartGate();
   const releases = await Promise.all([1, 2, 3, 4].map(() => gate.turn(never)));
   const givingUp = new AbortController();

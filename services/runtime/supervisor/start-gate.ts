@@ -1,6 +1,6 @@
-/** Starts under way at once: each is a burst of work for the machine, and an `npx` is several processes. */
+/** Concurrent starts: each is a burst of work for the machine, and an `npx` is several processes. */
 const startsMax = 4;
-/** A start that takes longer waits for something else than the processor, and lets the next one begin. */
+/** A start that takes longer does not wait for the processor, and lets the next one begin. */
 const holdMaxMs = 5000;
 
 /** Keeps a hundred MCP servers from starting in the same second. */
@@ -8,7 +8,7 @@ export class StartGate {
   #free = startsMax;
   readonly #queue: (() => void)[] = [];
 
-  /** Waits for a turn. The turn ends with the call of what is returned, or by itself after a while. */
+  /** Waits for a turn. The returned function ends it; it also ends by itself after a while. */
   async turn(signal: AbortSignal): Promise<() => void> {
     if (this.#free > 0) this.#free--;
     else await this.#wait(signal);

@@ -11,21 +11,21 @@ export interface SupervisorOptions {
   readonly launchers: Launchers;
   readonly version: string;
   readonly log: Log;
-  /** What a start may take, from the launch to the list of tools. */
+  /** Deadline of a start, from the launch to the list of tools. */
   readonly startMaxMs: number;
 }
 
-/** Hears that something about an MCP server is to be reported; `gone` when it is none of this runtime's any more. */
+/** Called when an MCP server has something to report; `gone` when it no longer belongs to this runtime. */
 export type SupervisorListener = (mcpServer: McpServerId, what: 'changed' | 'gone') => void;
 
-/** What an MCP server that is taken away may still do with the calls it has. */
+/** How long a removed MCP server may finish its calls. */
 const removeDrainMs = 10_000;
 
-/** All MCP servers of this runtime process: starts and stops them as the backend assigns them. */
+/** All MCP servers of this runtime process: starts and stops them by the backend's assignments. */
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #logger: Logger;
-  /** Those that are ending too: they may be assigned again before they have ended. */
+  /** With those that are ending: they may be assigned again before they have ended. */
   readonly #mcpServers = new Map<McpServerId, McpServer>();
   readonly #gate = new StartGate();
   #listener: SupervisorListener = () => {};
@@ -40,7 +40,7 @@ export class Supervisor {
     this.#listener = listener;
   }
 
-  /** Makes what runs equal to what is assigned. */
+  /** Makes the running MCP servers equal to the assigned ones. */
   apply(assignments: readonly Assigned[]): void {
     if (this.#stopping) return;
     const wanted = new Map(assignments.map((assignment) => [assignment.mcpServer, assignment]));
@@ -48,13 +48,13 @@ export class Supervisor {
     for (const assignment of wanted.values()) this.#assign(assignment);
   }
 
-  /** The answer of an MCP server. Every instance has tools of its own, so equal names never meet here. */
+  /** Calls an MCP server. Each instance has its own tools, so equal names do not conflict. */
   call(mcpServer: McpServerId, call: Call): Promise<Answer> {
     const found = this.#find(mcpServer);
     if (found !== undefined) return found.call(call);
     return Promise.reject(
       new CallRefused('unavailable', `This runtime does not run the MCP server "${mcpServer}" now.`, {
-        hint: 'See where it runs: svc server list.',
+        hint: 'Show where it runs: svc server list',
       }),
     );
   }
@@ -67,7 +67,7 @@ export class Supervisor {
     return [...this.#mcpServers.keys()].filter((id) => this.#find(id) !== undefined);
   }
 
-  /** Nothing is left of one that was let go of. */
+  /** Resolves when no process of a removed one is left. */
   async ended(mcpServer: McpServerId): Promise<void> {
     const found = this.#mcpServers.get(mcpServer);
     if (found?.isStopped === true) await found.ended;
@@ -129,7 +129,7 @@ export class Supervisor {
   #remove(mcpServer: McpServerId): void {
     const removed = this.#mcpServers.get(mcpServer);
     if (removed === undefined) return;
-    this.#logger.info({ mcpServer, mcpServerName: removed.assignment.name }, 'let go of an MCP server');
+    this.#logger.info({ mcpServer, mcpServerName: removed.assignment.name }, 'released an MCP server');
     const stopped = removed.stop(removeDrainMs);
     this.#listener(mcpServer, 'gone');
     void stopped.then(() => {
@@ -138,7 +138,7 @@ export class Supervisor {
   }
 }
 
-/** Whether what there is of it, running or refused, cannot stay. */
+/** Whether the present instance, running or refused, must be replaced. */
 function isOther(before: Assigned, now: Assigned): boolean {
   return before.configVersion !== now.configVersion || refusalIn(before) !== refusalIn(now);
 }

@@ -32,8 +32,8 @@ test.each([
   ['a line break', 'a\nb', /control character/],
   ['half a surrogate pair', 'a\ud83d', /half of a surrogate pair/],
   ['a name of a megabyte', 'x'.repeat(1_000_000), /longer than 1000 characters/],
-  ['the name of another', 'b', /two of that name/],
-])('a tool with %s is left out, which is said; the others are listed', async (_name, name, why) => {
+  ['a duplicate name', 'b', /another tool has the same name/],
+])('a tool with %s is left out and reported; the others are listed', async (_name, name, why) => {
   const { names, omitted } = await listed([tool('b'), tool(name), tool('läs 😀')]);
   expect(names).toEqual(['b', 'läs 😀']);
   expect(omitted).toMatch(why);

@@ -7,10 +7,10 @@ import { giveWay } from '../../kit/give-way.ts';
 import { writeJson } from '../wire/write-message.ts';
 import type { Conversation } from './conversation.ts';
 
-/** What an MCP server offers, and what of it could not be taken. */
+/** The tools of an MCP server, and the reason for omitted ones. */
 export interface ToolList {
   readonly tools: readonly ReportedTool[];
-  /** A list of tools is never silently short. */
+  /** Omitted tools are always reported. */
   readonly omitted: Reason | null;
   /** Size of the tools in a report. */
   readonly bytes: number;
@@ -18,13 +18,13 @@ export interface ToolList {
 
 export const noTools: ToolList = { tools: [], omitted: null, bytes: 0 };
 
-/** The same list again is no news, and is not reported again. */
+/** An unchanged list is not reported again. */
 export function sameTools(one: ToolList | null, other: ToolList): boolean {
   if (one === null || one.bytes !== other.bytes || one.tools.length !== other.tools.length) return false;
   return one.tools.every(({ definition }, at) => definition === other.tools[at]?.definition);
 }
 
-/** As they are written into a report, which has to fit into one message of the bus. */
+/** As written into a report, which must fit into one message of the bus. */
 const linesMaxBytes = 12 * 1024 * 1024;
 const pagesMax = 1000;
 
@@ -77,10 +77,10 @@ class Collected {
     if (name.length > toolNameLengthMax) return `its name is longer than ${toolNameLengthMax} characters`;
     if (!isShownName(name))
       return 'its name holds a control character, an invisible character or half of a surrogate pair';
-    if (this.#tools.has(name)) return 'there are two of that name';
+    if (this.#tools.has(name)) return 'another tool has the same name';
     if (this.#tools.size >= reportedToolsMax) return `there are more than ${reportedToolsMax} tools`;
     if (definition.length > definitionLengthMax) return 'its description is larger than 1 MiB';
-    return this.#bytes + bytes > linesMaxBytes ? 'all together are larger than 12 MiB' : null;
+    return this.#bytes + bytes > linesMaxBytes ? 'all tools together are larger than 12 MiB' : null;
   }
 
   refuse(what: string, why: string): void {
@@ -97,7 +97,7 @@ class Collected {
     return {
       code: 'tools_omitted',
       message: `Not all of its tools can be used: left out are ${this.#firstRefused}${others}.`,
-      repair: 'Correct the MCP server, or have it list fewer tools.',
+      repair: 'Correct the MCP server, or make it list fewer tools.',
     };
   }
 }

@@ -7,7 +7,9 @@ import { answerJson, httpMcpServer } from './http-mcp-server.ts';
 import { canIsolateNetwork, type IsolatedNetworkResult, runInIsolatedNetwork } from './isolated-network.ts';
 import { Platform } from './platform.ts';
 
-/** Two HTTP servers at one port: of 127.0.0.1, which no member may reach, and of 127.0.0.2, which the operator allows. */
+/**
+ * Two HTTP servers at one port: of 127.0.0.1, which members may not reach, and of 127.0.0.2, which the operator allows.
+ */
 async function neighbours(own: RequestListener = greet) {
   const reached: string[] = [];
   const listening = async (host: string, port: number, answer: RequestListener) => {
@@ -44,7 +46,7 @@ const greet: RequestListener = (request, response) => {
 
 const refused = (what: string) => ({
   code: 'address_refused',
-  message: `The URL of the MCP server "one" leads to ${what}. A URL that a member set may lead to public addresses and to those in runtime.allowedAddresses.`,
+  message: `The URL of the MCP server "one" leads to ${what}. The URL of a member may lead to public addresses and to those in runtime.allowedAddresses.`,
   repair: expect.stringContaining('runtime.allowedAddresses in svc.yaml'),
 });
 const unnamed = (name: string) => refused(`${name}, which has no public address`);
@@ -81,7 +83,7 @@ describe("a member's URL", () => {
     expect(served.reached).toEqual([]);
   });
 
-  test('is judged for each connection: a name that leads elsewhere later is refused', async () => {
+  test('is checked for each connection: a name that leads elsewhere later is refused', async () => {
     using served = await neighbours();
     const answers = [['127.0.0.2'], ['127.0.0.1']];
     const { outcomes, log } = await greetings({ url: `http://rebinds.example:${served.port}/`, allowed, answers }, 2);
@@ -98,7 +100,7 @@ describe("a member's URL", () => {
     expect(served.reached).toEqual(['127.0.0.2']);
   });
 
-  test('does not tell a name of the inner network from one that does not exist', async () => {
+  test('does not distinguish a name of the inner network from a missing one', async () => {
     const at = async (answers: readonly (readonly string[])[] | undefined) =>
       (await greetings({ url: 'http://name.invalid/', ...(answers === undefined ? {} : { answers }) })).outcomes;
     expect(await at([['10.1.2.3']])).toEqual([unnamed('name.invalid')]);
@@ -107,7 +109,7 @@ describe("a member's URL", () => {
     expect(await at(undefined)).toEqual(await at([['10.1.2.3']]));
   });
 
-  test('does not follow a redirect, and no header goes to where it leads', async () => {
+  test('does not follow a redirect, and sends no header to its target', async () => {
     using served = await neighbours((_request, response) =>
       response.writeHead(307, { location: `http://127.0.0.1:${served.port}/` }).end(),
     );
@@ -119,7 +121,7 @@ describe("a member's URL", () => {
     expect(served.reached).toEqual(['127.0.0.2', '127.0.0.2']);
   });
 
-  test("passes the runtime's proxy by, which would resolve the name itself", async () => {
+  test("bypasses the runtime's proxy, which would resolve the name itself", async () => {
     using served = await neighbours();
     const inherited = { HTTP_PROXY: `http://127.0.0.1:${served.port}`, HTTPS_PROXY: `http://127.0.0.1:${served.port}` };
     const inner = { url: 'http://10.0.0.1/', inherited };
@@ -161,7 +163,7 @@ test("the operator's list lets members reach an address", async () => {
   expect(await platform.say('one', { text: 'reached' })).toBe('{"text":"reached"}');
 });
 
-test('a page that is no MCP server is quoted in no reason, whatever its status', async () => {
+test('a page that is not an MCP server is never quoted in a reason, whatever its status', async () => {
   const secretPage = 'ami-id iam/security-credentials';
   using refusing = await httpMcpServer((_message, _request, response) => response.writeHead(404).end(secretPage));
   using serving = await httpMcpServer((_message, _request, response) =>
@@ -192,7 +194,7 @@ describe.skipIf(!canIsolateNetwork)('in a network of its own', () => {
     expect(result.reached).toEqual(['allowed member', 'operator']);
   });
 
-  test("members' names whose name server never answers hold up no other name, and are given up", () => {
+  test("members' names with a silent name server delay no other name, and are given up", () => {
     expect(result.otherMs).toBeLessThan(1000);
     expect(result.lookupMs).toBeLessThan(10_000);
     expect(result.unanswered[0]).toEqual(unnamed('name0.example'));

@@ -4,8 +4,8 @@ import { createRequire } from 'node:module';
 import { Platform, script } from './platform.ts';
 
 /**
- * What the runtime adds to a call: `node services/runtime/test/bench.ts`. The same child is asked directly over its pipes, with nothing
- * in between, and through bus and runtime, turn about; one call at a time, then many at once.
+ * Measures the runtime's cost of a call: `node services/runtime/test/bench.ts`. The same child is called directly over
+ * its pipes, and through bus and runtime, alternately; one call at a time, then many at once.
  */
 const warmUp = 1000;
 const calls = 5000;
@@ -88,7 +88,7 @@ function median(figures: readonly Figures[]): Figures {
   };
 }
 
-/** The least that can ask a child: a line out, and the answer found by its id. */
+/** The minimal client of a child: a line out, and the answer found by its id. */
 async function askDirectly(args: readonly string[], params: string) {
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'ignore'] });
   const waiting = new Map<number, (line: string) => void>();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Platform, script } from './platform.ts';
 
-test('a runtime says that it lives every HEARTBEAT_INTERVAL', async () => {
+test('a runtime sends a heartbeat every HEARTBEAT_INTERVAL', async () => {
   await using platform = await Platform.open();
   await platform.startRuntime({ HEARTBEAT_INTERVAL: '50' });
   await platform.until(() => (platform.heartbeats.length >= 4 ? true : null));
@@ -12,7 +12,7 @@ test('a runtime says that it lives every HEARTBEAT_INTERVAL', async () => {
   expect(tookMs).toBeLessThan(1000);
 });
 
-test('a backend that asks for everything hears at once that the runtime lives', async () => {
+test('a backend that asks for everything gets a heartbeat at once', async () => {
   await using platform = await Platform.open();
   platform.assign({ one: script('echo') });
   await platform.startRuntime({ HEARTBEAT_INTERVAL: '60000' });
@@ -22,7 +22,7 @@ test('a backend that asks for everything hears at once that the runtime lives', 
   await platform.until(() => (platform.heartbeats.length > before ? true : null));
 });
 
-test('a heartbeat tells how many calls are under way', async () => {
+test('a heartbeat has the number of running calls', async () => {
   await using platform = await Platform.open();
   platform.assign({ one: script('hang') });
   await platform.startRuntime({ HEARTBEAT_INTERVAL: '50' });
@@ -63,7 +63,7 @@ test('a runtime that starts before the backend and its key connects as soon as b
   expect(await platform.say('one', { text: 'x' })).toBe('one: x');
 });
 
-test('a backend that comes new is told everything again, tools too', async () => {
+test('a new backend gets a report of everything, tools too', async () => {
   await using platform = await Platform.open();
   platform.assign({ one: script('echo') });
   await platform.startRuntime();
@@ -75,7 +75,7 @@ test('a backend that comes new is told everything again, tools too', async () =>
   expect(platform.reports.at(-1)?.complete).toBe(true);
 });
 
-test('after its connection was ended it is back with its MCP servers, and tells everything again', async () => {
+test('after its connection was ended it returns with its MCP servers, and reports everything again', async () => {
   await using platform = await Platform.open();
   platform.assign({ one: script('echo', ['one']) });
   await platform.startRuntime();
@@ -87,19 +87,19 @@ test('after its connection was ended it is back with its MCP servers, and tells 
   expect(await platform.say('one', { text: 'x' })).toBe('one: x');
 });
 
-test('what could not be reported is reported later', async () => {
+test('a failed report is repeated later', async () => {
   await using platform = await Platform.open();
   platform.assign({ one: script('echo') });
   platform.refuseReports = 2;
   await platform.startRuntime({ LOG_LEVEL: 'debug' });
   expect((await platform.connected('one')).tools).toHaveLength(4);
   expect(platform.refuseReports).toBe(0);
-  const failures = platform.logOf('bus').filter(({ msg }) => msg === 'could not report');
+  const failures = platform.logOf('bus').filter(({ msg }) => msg === 'failed to report');
   expect(failures.map(({ level }) => level)).toEqual(['warn', 'debug']);
   expect(platform.reports[0]?.complete).toBe(true);
 });
 
-test('sends few messages a second, however often it is told of changes', async () => {
+test('sends few messages a second, however many changes there are', async () => {
   await using platform = await Platform.open();
   platform.assign({ one: script('echo') });
   await platform.startRuntime();
@@ -117,20 +117,20 @@ test('sends few messages a second, however often it is told of changes', async (
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   };
-  // The first changes may be told sooner.
+  // The first changes may be reported sooner.
   await changeFor(1500);
   const before = count();
   const began = performance.now();
   await changeFor(2000);
   const seconds = (performance.now() - began) / 1000;
   const after = count();
-  // What the bus takes for an honest process (kit/bus/senders.ts).
+  // The bus's limit for an honest process (kit/bus/senders.ts).
   expect((after.beats - before.beats) / seconds).toBeLessThanOrEqual(20);
   expect((after.questions - before.questions) / seconds).toBeLessThanOrEqual(10);
   expect(platform.handshakes).toBeGreaterThan(4);
 });
 
-describe('a runtime that was revoked', () => {
+describe('a revoked runtime', () => {
   test('stops its MCP servers, and says so', async () => {
     await using platform = await Platform.open();
     platform.assign({ one: script('stubborn') });
@@ -149,7 +149,7 @@ describe('a runtime that was revoked', () => {
   });
 });
 
-test('what is sealed to another process is not taken', async () => {
+test('assignments sealed to another process are not accepted', async () => {
   await using platform = await Platform.open();
   platform.assign({ one: script('echo') });
   platform.sealToSomebodyElse = true;

@@ -21,7 +21,7 @@ async function running(
   return platform;
 }
 
-test('two MCP servers with tools of the same name never meet', async () => {
+test('two MCP servers with tools of the same name never conflict', async () => {
   await using platform = await running({ one: script('echo', ['one']), two: script('echo', ['two']) });
   const said = await Promise.all(
     Array.from({ length: 50 }, (_, i) => platform.say(i % 2 === 0 ? 'one' : 'two', { text: i })),
@@ -29,7 +29,7 @@ test('two MCP servers with tools of the same name never meet', async () => {
   expect(said).toEqual(Array.from({ length: 50 }, (_, i) => `${i % 2 === 0 ? 'one' : 'two'}: ${i}`));
 });
 
-test('params and results pass as they were written', async () => {
+test('params and results pass unchanged', async () => {
   await using platform = await running({ one: script('echo') });
   const params = '{"name":"params",\r\n "arguments": {"big": 12345678901234567890, "text": "line\\nbreak é 🎈"}}';
   const reply = await platform.ask('one', 'tools/call', params);
@@ -38,7 +38,7 @@ test('params and results pass as they were written', async () => {
   expect(JSON.parse(text).given.text).toBe('line\nbreak é 🎈');
 });
 
-test('an error of the MCP server is passed on as it is', async () => {
+test('an error of the MCP server is passed on unchanged', async () => {
   await using platform = await running({ one: script('echo') });
   const reply = await platform.ask('one', 'resources/list', '{}');
   expect([kindOf(reply), textOf(reply)]).toEqual(['error', '{"code":-32601,"message":"There is no resources/list."}']);
@@ -51,7 +51,7 @@ test('a result of 1 MB passes, and one of 15 MB', async () => {
   }
 });
 
-test('a line of 50 MB is answered as too large, and costs nobody else anything', { timeout: 30_000 }, async () => {
+test('a line of 50 MB is answered as too large, and costs other calls nothing', { timeout: 30_000 }, async () => {
   await using platform = await running({ long: script('long-line'), one: script('echo', ['one']) });
   const before = process.memoryUsage.rss();
   const huge = platform.callTool('long', 'echo', { megabytes: 50 });
@@ -63,7 +63,7 @@ test('a line of 50 MB is answered as too large, and costs nobody else anything',
   expect(await platform.connected('long')).toMatchObject({ restarts: 0 });
 });
 
-test('lines that are no messages are passed over; many of them show as degraded', async () => {
+test('lines that are not messages are skipped; many of them show as degraded', async () => {
   await using platform = await running({ noisy: script('garbage') }, { LOG_LEVEL: 'debug' });
   expect(await platform.reported('noisy', ({ health }) => health === 'green')).toBeDefined();
   expect(await platform.say('noisy', { text: '100' })).toBe('done');
@@ -72,7 +72,7 @@ test('lines that are no messages are passed over; many of them show as degraded'
   expect(platform.logOf('supervisor').some(({ sample }) => sample === 'Welcome!')).toBe(true);
 });
 
-describe('a call that gets no answer', () => {
+describe('a call without an answer', () => {
   test('ends at its deadline, and the MCP server is told', async () => {
     await using platform = await running({ one: script('hang') });
     const hanging = platform.callTool('one', 'echo', { text: 'hang' }, { timeoutMs: 100 });
@@ -90,7 +90,7 @@ describe('a call that gets no answer', () => {
     expect(await platform.say('one', { text: 'cancelled' })).toBe('["hang"]');
   });
 
-  test('leaves room for others up to a bound, then further ones are refused', async () => {
+  test('leaves room for others up to a limit, then further ones are refused', async () => {
     await using platform = await running({ one: script('hang'), two: script('echo', ['two']) });
     const cancel = new AbortController();
     const hanging = Array.from({ length: 256 }, () =>
@@ -120,7 +120,7 @@ test('a child that does not read makes its calls wait until their deadline, in b
   expect(await platform.say('one', { text: 'free' })).toBe('one: free');
 });
 
-test('a child that crashes fails its calls at once, by name, and is back by itself', async () => {
+test('a child that crashes fails its calls at once, by name, and restarts by itself', async () => {
   await using platform = await running({
     one: script('crash', [], { TOKEN: 's3cr3t-t0k3n' }),
     two: script('echo', ['two']),
@@ -129,10 +129,10 @@ test('a child that crashes fails its calls at once, by name, and is back by itse
   const crashing = platform.callTool('one', 'echo', { text: 'crash' });
   await expect(crashing).rejects.toMatchObject({
     code: 'unavailable',
-    message: expect.stringMatching(/"one" is being restarted.*exit code 7/),
+    message: expect.stringMatching(/"one" is restarting.*exit code 7/),
   });
   expect(performance.now() - before).toBeLessThan(1000);
-  // A call that comes meanwhile waits for it.
+  // A call that arrives meanwhile waits for it.
   expect(await platform.say('one', { text: 'back' })).toBe('back');
   const report = await platform.reported('one', ({ status, restarts }) => status === 'Connected' && restarts === 1);
   expect(report).toMatchObject({ health: 'yellow', reason: { code: 'restarted' } });
@@ -142,7 +142,7 @@ test('a child that crashes fails its calls at once, by name, and is back by itse
 });
 
 describe('progress', () => {
-  test('reaches the call it belongs to, before its result; what is said to nobody goes to nobody', async () => {
+  test('reaches its call before the result; a notification without a call is dropped', async () => {
     await using platform = await running({ one: script('progress') });
     const heard: unknown[] = [];
     const params = JSON.stringify({ name: 'echo', arguments: {}, _meta: { progressToken: 7 } });
@@ -158,7 +158,7 @@ describe('progress', () => {
     ]);
   });
 
-  test('of two calls that chose the same token reaches each its own, under that token', async () => {
+  test('of two calls with the same token reaches each its own, under that token', async () => {
     await using platform = await running({ one: script('progress') });
     const call = async (steps: number) => {
       const heard: unknown[] = [];
@@ -174,7 +174,7 @@ describe('progress', () => {
     for (const { progressToken } of all.flat() as { progressToken: unknown }[]) expect(progressToken).toBe('same');
   });
 
-  test('in a flood is thinned out, and holds nothing up', async () => {
+  test('in a flood is thinned out, and delays nothing', async () => {
     await using platform = await running({ one: script('progress') });
     const params = JSON.stringify({ name: 'echo', arguments: { steps: 1000 }, _meta: { progressToken: 1 } });
     let heard = 0;
@@ -187,7 +187,7 @@ describe('progress', () => {
   });
 });
 
-test('what names no MCP server of this runtime is refused', async () => {
+test('a name without an MCP server of this runtime is refused', async () => {
   await using platform = await running({ one: script('echo') });
   const named = (server: string) =>
     platform.ask('one', 'tools/call', '{}', { headers: { [callHeader.server]: server } });
@@ -196,7 +196,7 @@ test('what names no MCP server of this runtime is refused', async () => {
   await expect(platform.ask('one', 'tools"call', '{}')).rejects.toMatchObject({ code: 'invalid_input' });
 });
 
-test('a call that its MCP server was not given is refused as such, so that another process may have it, and no other', async () => {
+test('a call that its MCP server did not receive is refused as such, so that another process may take it, and no other', async () => {
   await using platform = await running({ one: script('crash'), two: script('exits', ['1']) }, {}, ['one']);
   await platform.reported('two', ({ status }) => status === 'Error');
   const thrownBy = (asked: Promise<unknown>) => asked.catch((thrown: unknown) => thrown);
@@ -210,7 +210,7 @@ test('a call that its MCP server was not given is refused as such, so that anoth
   expect(crashing).not.toBeInstanceOf(CallRefused);
 });
 
-test('an MCP server that nobody here wrote', { timeout: 20_000 }, async () => {
+test('a foreign MCP server', { timeout: 20_000 }, async () => {
   const everything = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js');
   await using platform = await running({
     everything: { kind: 'child', command: 'node', args: [everything, 'stdio'], cwd: null, env: {} },

@@ -18,7 +18,7 @@ const nodeModules = path.resolve(import.meta.dirname, '../../../node_modules');
 const child = (command: string, ...args: string[]) => ({ kind: 'child' as const, command, args, cwd: null, env: {} });
 const node = (program: string) => child('node', '-e', program);
 
-/** A name that only one test has: other tests use the same Docker. */
+/** A unique name: other tests use the same Docker. */
 const newName = () => `one-${randomText(8).toLowerCase()}`;
 
 describe.runIf(dockerSocket !== null)('in a container of its own', () => {
@@ -26,7 +26,7 @@ describe.runIf(dockerSocket !== null)('in a container of its own', () => {
   const containersOf = (name: string) =>
     docker.listContainers({ all: true, filters: { label: [`svc.mcp-server=${name}`] } });
 
-  test('Docker tells nobody what it was given, keeps nothing that it says, and cannot be reached', async () => {
+  test('Docker reveals no secret of it, keeps no output of it, and is not reachable from it', async () => {
     await using platform = await Platform.open();
     const name = newName();
     platform.assign({ [name]: scriptInImage('curious', ['planted-argument'], { TOKEN: 'planted-token' }) });
@@ -68,7 +68,7 @@ describe.runIf(dockerSocket !== null)('in a container of its own', () => {
     expect(await readdir(path.join(platform.workingDir, 'children'))).toEqual([]);
   });
 
-  test('one that was killed is started again', async () => {
+  test('a killed one is restarted', async () => {
     await using platform = await Platform.open();
     const name = newName();
     platform.assign({ [name]: scriptInImage('echo') });
@@ -82,7 +82,7 @@ describe.runIf(dockerSocket !== null)('in a container of its own', () => {
     expect(after[0]?.Id).not.toBe(before?.Id);
   });
 
-  test('kill -9 of the runtime ends what ends with its input, and the next runtime the rest', async () => {
+  test('kill -9 of the runtime ends those that end with their input, and the next runtime ends the rest', async () => {
     const workingDir = await mkdtemp(path.join(tmpdir(), 'svc-contained-'));
     const [listening, stubborn] = [newName(), newName()];
     const file = path.join(import.meta.dirname, 'children', 'killed-runtime.mjs');
@@ -99,7 +99,7 @@ describe.runIf(dockerSocket !== null)('in a container of its own', () => {
     await rm(workingDir, { recursive: true });
   });
 
-  test('one that listens to SIGTERM has time for what it does at its end', async () => {
+  test('one that handles SIGTERM has time to finish', async () => {
     await using platform = await Platform.open();
     const said =
       "setTimeout(() => { require('fs').writeFileSync(process.env.HOME + '/last', 'said'); process.exit(0); }, 200)";
@@ -113,7 +113,7 @@ describe.runIf(dockerSocket !== null)('in a container of its own', () => {
     expect(await readFile(path.join(platform.workingDir, 'homes', platform.idOf('one'), 'last'), 'utf8')).toBe('said');
   });
 
-  test('how it ended is told as without one', async () => {
+  test('its end is explained as without a container', async () => {
     const ends = {
       exits: scriptInImage('exits', ['3', 'Error: API_KEY is required']),
       zero: scriptInImage('exits', ['0', 'said this']),
@@ -136,7 +136,7 @@ describe.runIf(dockerSocket !== null)('in a container of its own', () => {
     expect(told[1]).toMatchObject({ exits: { code: 'setting_missing' }, killed: { code: 'killed' } });
   });
 
-  test('what the image does not bring, and what takes more memory than it may, is told as that', async () => {
+  test('a command missing in the image, and too much memory, are explained', async () => {
     await using platform = await Platform.open();
     const grow = 'const all = []; for (;;) all.push(Buffer.alloc(1e7, 1))';
     platform.assign({ uvx: child('uvx', 'x'), machine: script('echo'), big: node(grow) });
@@ -153,7 +153,7 @@ describe.runIf(dockerSocket !== null)('in a container of its own', () => {
     expect(reason).toMatchObject({ code: 'killed', repair: expect.stringContaining('memory') });
   });
 
-  test('servers of packages work: by node in a folder that is allowed, and by npx', async () => {
+  test('servers of packages work: by node in an allowed folder, and by npx', async () => {
     await using platform = await Platform.open();
     const documents = await mkdtemp(path.join(tmpdir(), 'svc-documents-'));
     await writeFile(path.join(documents, 'a.txt'), 'in a document');
@@ -174,7 +174,7 @@ describe.runIf(dockerSocket !== null)('in a container of its own', () => {
     await rm(documents, { recursive: true });
   });
 
-  test('a result of megabytes comes whole, and so does what is sent', async () => {
+  test('a result of megabytes arrives complete, and so does a request', async () => {
     await using platform = await Platform.open();
     platform.assign({ one: scriptInImage('echo') });
     await platform.startRuntime(containing);
@@ -183,7 +183,7 @@ describe.runIf(dockerSocket !== null)('in a container of its own', () => {
     expect(await platform.say('one', { text })).toBe(`echo: ${text}`);
   });
 
-  test('an image that is not there is told by its name', async () => {
+  test('a missing image is named', async () => {
     await using platform = await Platform.open();
     platform.assign({ one: scriptInImage('echo') });
     await platform.startRuntime({ ...containing, MCP_SERVER_IMAGE: 'no-such-image:1.0.0' });
@@ -195,7 +195,7 @@ describe.runIf(dockerSocket !== null)('in a container of its own', () => {
     });
   });
 
-  test('a Docker that goes away is told as that, and waited for', async () => {
+  test('a stopped Docker is explained and waited for', async () => {
     await using platform = await Platform.open();
     const name = newName();
     const socket = path.join(platform.workingDir, 'docker.sock');
@@ -212,10 +212,10 @@ describe.runIf(dockerSocket !== null)('in a container of its own', () => {
   });
 });
 
-describe('where no container can be had nothing is run', () => {
+describe('without a container nothing runs', () => {
   test.each([
-    ['there is no socket', 'none.sock', 'Docker does not run: there is no socket'],
-    ['nobody listens on it', 'plain', 'Docker is stopped: nobody listens on its socket'],
+    ['there is no socket', 'none.sock', 'Docker is not running: there is no socket'],
+    ['refuses connections', 'plain', 'Docker is stopped: its socket'],
   ])('because %s', async (_name, file, what) => {
     await using platform = await Platform.open();
     await writeFile(path.join(platform.workingDir, 'plain'), '');

@@ -31,7 +31,7 @@ test('answers its tools', async () => {
   expect(Math.abs(Date.parse(text) - Date.now())).toBeLessThan(60_000);
 });
 
-test('tells a failure as one, and refuses what is not there', async () => {
+test('reports a failure as one, and refuses unknown tools', async () => {
   expect(await call('fail', { reason: 'Because.' })).toMatchObject({ ...said('Because.'), isError: true });
   expect(await call('add', { a: 'x', b: 1 })).toMatchObject({ isError: true });
   await expect(call('toString')).rejects.toThrow('There is no tool "toString"');
@@ -50,13 +50,13 @@ test('reports progress, and ends a report that is cancelled', async () => {
   expect(await call('echo', { text: 'still here' })).toMatchObject(said('You said: still here'));
 });
 
-test('gives its resource and its prompt', async () => {
+test('returns its resource and its prompt', async () => {
   expect(JSON.stringify(await client.readResource({ uri: 'demo://handbook' }))).toContain('# Handbook');
   const prompt = await client.getPrompt({ name: 'weekly_report', arguments: { week: 'week 7' } });
   expect(JSON.stringify(prompt)).toContain('week 7');
 });
 
-test('the file beside it names tools and files that are there', async () => {
+test('the file beside it names existing tools and files', async () => {
   const file = parse(readFileSync(path.join(folder, 'platform.yaml'), 'utf8'));
   const { tools } = await client.listTools();
   const offered = tools.map(({ name }) => `demo/${name}`);

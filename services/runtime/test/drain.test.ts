@@ -5,7 +5,7 @@ import { Platform, script } from './platform.ts';
 
 const thrownBy = (asked: Promise<unknown>) => asked.catch((thrown: unknown) => thrown);
 
-test('a stop takes back what was told, and answers who has not heard of it', async () => {
+test('a stop withdraws the reports, and answers callers that have not received that', async () => {
   await using platform = await Platform.open();
   platform.assign({ one: script('echo', ['one']) });
   const running = await platform.startRuntime();
@@ -15,7 +15,7 @@ test('a stop takes back what was told, and answers who has not heard of it', asy
   for (; platform.isReported(platform.idOf('one')); answered++) {
     expect(await platform.say('one', { text: 'x' })).toBe('one: x');
   }
-  // Told, a remote-mcp may still have sent a call.
+  // A remote-mcp may have sent a call before it learnt of the stop.
   expect(await platform.say('one', { text: 'late' })).toBe('one: late');
   expect(answered).toBeGreaterThan(0);
   expect(platform.reports.at(-1)).toEqual({ complete: true, mcpServers: [] });
@@ -23,7 +23,7 @@ test('a stop takes back what was told, and answers who has not heard of it', asy
   expect(await thrownBy(platform.say('one', { text: 'x' }))).toBeInstanceOf(NobodyAnswers);
 });
 
-test('a call under way ends before the runtime does, and no other is taken meanwhile', async () => {
+test('a running call ends before the runtime does, and no other is taken meanwhile', async () => {
   const finish = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<void>();
   using server = await httpMcpServer(async ({ method, params }) => {
@@ -49,7 +49,7 @@ test('a call under way ends before the runtime does, and no other is taken meanw
   await stopped;
 });
 
-test('a call that does not end is ended, by name, when the time for that is over', async () => {
+test('a call that does not end is ended, by name, when its time is over', async () => {
   await using platform = await Platform.open();
   platform.drainMs = 50;
   platform.assign({ one: script('hang') });
@@ -61,7 +61,7 @@ test('a call that does not end is ended, by name, when the time for that is over
   expect(await hanging).toMatchObject({ code: 'unavailable', message: 'MCP server "one" has been stopped.' });
 });
 
-test.each(['is not there', 'answers nothing'])('a backend that %s holds up no stop', async (what) => {
+test.each(['is not there', 'answers nothing'])('a backend that %s delays no stop', async (what) => {
   await using platform = await Platform.open();
   platform.assign({ one: script('echo') });
   const running = await platform.startRuntime();
@@ -70,6 +70,6 @@ test.each(['is not there', 'answers nothing'])('a backend that %s holds up no st
   else await platform.hang();
   const before = performance.now();
   await running.stop();
-  // What it is told is waited for for two seconds, and nothing else.
+  // Only the report waits, for two seconds.
   expect(performance.now() - before).toBeLessThan(6000);
 });

@@ -13,7 +13,7 @@ export interface Attempt {
   readonly allowed?: readonly string[];
   readonly headers?: Record<string, string>;
   readonly inherited?: Record<string, string>;
-  /** What each lookup of a name is answered with; the last one stays. */
+  /** The answers to each lookup of a name; the last one stays. */
   readonly answers?: readonly (readonly string[])[];
 }
 
@@ -22,7 +22,7 @@ export interface Greetings {
   readonly log: string;
 }
 
-/** Launches an MCP server and greets it as often as is asked; gives what came of each greeting. */
+/** Launches an MCP server and greets it several times; returns the outcome of each greeting. */
 export async function greetings(attempt: Attempt, times = 1): Promise<Greetings> {
   const { url, setBy = 'member', allowed = [], headers = {}, inherited = {}, answers } = attempt;
   const lines: string[] = [];

@@ -16,7 +16,7 @@ async function gone(folder: string): Promise<void> {
 const asked = (platform: Platform, name: string) =>
   platform.until(() => (platform.asked.includes(platform.idOf(name)) ? true : null));
 
-test('the home of a removed MCP server goes with it, and that of another stays', async () => {
+test('the home of a removed MCP server is removed, and that of another stays', async () => {
   await using platform = await Platform.open();
   await platform.startRuntime();
   platform.assign({ one: script('says'), other: script('says') });
@@ -28,7 +28,7 @@ test('the home of a removed MCP server goes with it, and that of another stays',
   expect((await platform.connected('other')).status).toBe('Connected');
 });
 
-test('one that is only not run here any more keeps its home', async () => {
+test('one that no longer runs here keeps its home', async () => {
   await using platform = await Platform.open();
   const runtime = await platform.startRuntime();
   platform.assign({ one: script('says') });
@@ -39,7 +39,7 @@ test('one that is only not run here any more keeps its home', async () => {
   expect(existsSync(homeOf(platform, 'one'))).toBe(true);
 });
 
-test('one that was removed while the runtime was away has its home taken away when it is back', async () => {
+test('one that was removed while the runtime was away has its home removed when it is back', async () => {
   await using platform = await Platform.open();
   const before = await platform.startRuntime();
   platform.assign({ one: script('says') });
@@ -51,7 +51,7 @@ test('one that was removed while the runtime was away has its home taken away wh
   await gone(homeOf(platform, 'one'));
 });
 
-test('a runtime whose key was revoked keeps all homes', async () => {
+test('a runtime with a revoked key keeps all homes', async () => {
   await using platform = await Platform.open();
   const runtime = await platform.startRuntime();
   platform.assign({ one: script('says') });
@@ -59,13 +59,13 @@ test('a runtime whose key was revoked keeps all homes', async () => {
   platform.revoked = true;
   platform.command({ kind: 'assignments' });
   await platform.until(() =>
-    platform.logOf('bus').some(({ msg }) => /could not fetch/.test(String(msg))) ? true : null,
+    platform.logOf('bus').some(({ msg }) => /failed to fetch/.test(String(msg))) ? true : null,
   );
   await runtime.stop();
   expect(existsSync(homeOf(platform, 'one'))).toBe(true);
 });
 
-test('homes that a runtime of another platform keeps in the same folder are not asked about', async () => {
+test("homes of another platform's runtime in the same folder are not asked about", async () => {
   await using platform = await Platform.open();
   const foreign = newId('mcpServer');
   await mkdir(path.join(platform.workingDir, 'homes', foreign), { recursive: true });

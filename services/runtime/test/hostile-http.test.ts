@@ -12,7 +12,7 @@ async function running(answer: Answer) {
   return { server, platform };
 }
 
-/** Writes for as long as the other side reads; gives how much it took. */
+/** Writes for as long as the other side reads; returns how much it took. */
 function endless(socket: Socket, chunk: Buffer): () => number {
   let bytes = 0;
   const fill = () => {
@@ -26,7 +26,7 @@ function endless(socket: Socket, chunk: Buffer): () => number {
   return () => bytes;
 }
 
-test('a body without end after a notification is not read', async () => {
+test('an endless body after a notification is not read', async () => {
   const taken: (() => number)[] = [];
   const { server, platform } = await running(({ id, method }, { socket }) => {
     if (id !== undefined || method === 'GET') return undefined;
@@ -38,14 +38,14 @@ test('a body without end after a notification is not read', async () => {
   await using running_ = platform;
   await expect.poll(() => taken.length).toBeGreaterThan(0);
   for (let i = 0; i < 5; i++) await running_.say('one', { i });
-  // What lies in the buffers of both sockets, and no more.
+  // The content of both sockets' buffers, and no more.
   expect(Math.max(...taken.map((bytes) => bytes()))).toBeLessThan(32 * 1024 * 1024);
 });
 
 test.each<[string, Buffer]>([
   ['headers', Buffer.from(`X-More: ${'x'.repeat(1000)}\r\n`)],
   ['interim responses', Buffer.from('HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n')],
-])('%s without end break off the call', async (_name, chunk) => {
+])('endless %s end the call', async (_name, chunk) => {
   let taken = () => 0;
   const { server, platform } = await running(({ method }, { socket }) => {
     if (method !== 'tools/call') return undefined;
@@ -59,7 +59,7 @@ test.each<[string, Buffer]>([
   expect(taken()).toBeLessThan(32 * 1024 * 1024);
 });
 
-test('an answer of one byte now and then ends with the deadline of its call', async () => {
+test('an answer of slow single bytes ends with the deadline of its call', async () => {
   let timer: NodeJS.Timeout | undefined;
   const closed = Promise.withResolvers<void>();
   const { server, platform } = await running(({ method }, _request, response) => {

@@ -5,7 +5,10 @@ import type { AddressInfo } from 'node:net';
 export type Message = { id?: number; method: string; params?: Record<string, unknown> };
 export type Answer = (message: Message, request: IncomingMessage, response: ServerResponse) => unknown;
 
-/** An MCP server over Streamable HTTP whose answers a test decides; what `answer` returns is the result, undefined: it wrote itself. */
+/**
+ * An MCP server over Streamable HTTP whose answers a test decides; the return value of `answer` is the result,
+ * undefined: it wrote itself.
+ */
 export async function httpMcpServer(answer: Answer = () => undefined) {
   const asked: { method: string; message: Message | null; headers: IncomingMessage['headers'] }[] = [];
   const usual: Record<string, (message: Message) => unknown> = {

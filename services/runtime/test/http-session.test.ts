@@ -9,7 +9,7 @@ import { type Answer, answerJson, event, eventStream, type HttpMcpServer, httpMc
 
 const silent = createLog({ service: 'runtime', level: 'error', destination: { write: () => {} } });
 
-/** Whoever has a channel, with nothing between: what is sent is sent at once. */
+/** The user of a channel, without any layer between: messages are sent at once. */
 class User implements AsyncDisposable {
   readonly ended = Promise.withResolvers<Reason>();
   readonly renewed = Promise.withResolvers<void>();
@@ -68,7 +68,7 @@ class User implements AsyncDisposable {
 
 const greeting = { protocolVersion: '2025-11-25', capabilities: { tools: {} } };
 
-/** An MCP server that forgets its session when it is told to. What it says to the second `initialize` a test decides. */
+/** An MCP server that forgets its session on command. A test decides its answer to the second `initialize`. */
 async function forgetful(again: Answer) {
   let session = 'first';
   const asked = Promise.withResolvers<void>();
@@ -94,7 +94,7 @@ async function forgetful(again: Answer) {
 
 const params = (i: number) => ({ name: 'echo', arguments: { i } });
 
-describe('while a lost session is begun anew', () => {
+describe('while a lost session is renewed', () => {
   /** A first call has found the session forgotten, and the second `initialize` gets no answer until it is released. */
   async function heldUp() {
     const stack = new AsyncDisposableStack();
@@ -120,7 +120,7 @@ describe('while a lost session is begun anew', () => {
     expect(held.sent().map(({ headers }) => headers['mcp-session-id'])).toEqual(['first', 'second', 'second']);
   });
 
-  test('a call that is given up is not sent any more', async () => {
+  test('an abandoned call is not sent any more', async () => {
     await using held = await heldUp();
     const { user, first, release } = held;
     user.forget(user.ask('tools/call', params(2)).id);
@@ -131,7 +131,7 @@ describe('while a lost session is begun anew', () => {
     expect(given.toSorted()).toEqual(['{"i":1}', '{"i":1}', '{"i":3}']);
   });
 
-  test('a stream that stays open after the answer holds nothing up', async () => {
+  test('a stream that stays open after the answer delays nothing', async () => {
     const { server, forget } = await forgetful(({ id }, _request, response) => {
       response.writeHead(200, { ...eventStream, 'mcp-session-id': 'second' });
       response.write(event({ method: 'notifications/message' }) + event({ id, result: greeting }));
@@ -144,7 +144,7 @@ describe('while a lost session is begun anew', () => {
   });
 });
 
-describe('a session that cannot be begun anew ends the channel', () => {
+describe('a session that cannot be renewed ends the channel', () => {
   const error = { code: -32603, message: 'not now' };
   test.each<[string, Answer, Partial<Reason>]>([
     [

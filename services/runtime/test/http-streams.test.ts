@@ -30,7 +30,7 @@ describe('a call whose connection closes before its answer', () => {
   const counted = ({ asked }: Awaited<ReturnType<typeof httpMcpServer>>, method: string) =>
     asked.filter(({ message }) => message?.method === method).length;
 
-  test('is taken up after the last event, when the MCP server says so, until the answer', async () => {
+  test("is resumed after the last event, at the MCP server's request, until the answer", async () => {
     let callId: number | undefined;
     let closedAt = 0;
     let askedAfterMs = 0;
@@ -64,11 +64,11 @@ describe('a call whose connection closes before its answer', () => {
       method: 'GET',
       headers: { accept: 'text/event-stream', 'mcp-session-id': 'session', 'mcp-protocol-version': '2025-11-25' },
     });
-    expect(askedAfterMs).toBeGreaterThan(295); // Timers of Node may be a little early.
+    expect(askedAfterMs).toBeGreaterThan(295); // Node's timers may be a little early.
     expect(counted(server, 'tools/call')).toBe(1);
   });
 
-  test('by a failure of the network, and again for a while cannot be opened, is taken up all the same', async () => {
+  test('by a network failure, and then cannot be opened for a while, is still resumed', async () => {
     let callId: number | undefined;
     let tries = 0;
     const { server, platform } = await calling(
@@ -98,7 +98,7 @@ describe('a call whose connection closes before its answer', () => {
     ['the MCP server offers no stream', (_message, _request, response) => void response.writeHead(405).end()],
     ['no stream comes', (_message, _request, response) => void response.writeHead(200).end('{}')],
     ['the session is lost', (_message, _request, response) => void response.writeHead(404).end()],
-  ])('is not answered, and not made twice, where %s', async (_name, goOn) => {
+  ])('is not answered, and not repeated, when %s', async (_name, goOn) => {
     const { server, platform } = await calling(early, goOn);
     using _server = server;
     await using running = platform;
@@ -109,7 +109,7 @@ describe('a call whose connection closes before its answer', () => {
     expect(counted(server, 'tools/call')).toBe(1);
   });
 
-  test('and whose session is lost by then has it begun anew for the next', async () => {
+  test('and whose session is then lost gets a new session for the next call', async () => {
     const { server, platform } = await calling(early, (_message, _request, response) => {
       response.writeHead(404).end();
     });
@@ -120,7 +120,7 @@ describe('a call whose connection closes before its answer', () => {
     expect(await running.connected('one')).toMatchObject({ restarts: 0 });
   });
 
-  test('tells by a refusal that a credential is needed', async () => {
+  test('reports from a refusal that a credential is needed', async () => {
     const { server, platform } = await calling(early, (_message, _request, response) => {
       response.writeHead(401).end();
     });
@@ -144,8 +144,8 @@ describe('a call whose connection closes before its answer', () => {
   });
 });
 
-describe('the stream on which an MCP server speaks unasked', () => {
-  /** `listen` answers the GETs, the first, the second and so on; the last one stays. The tools change with the last. */
+describe('the stream for messages without a request', () => {
+  /** `listen` answers the GETs in order; the last one stays. The tools change with the last. */
   async function listeningTo(...answers: readonly ((response: Parameters<Answer>[2]) => void)[]) {
     const server = await httpMcpServer(({ method }, _request, response) => {
       const gets = server.asked.filter(({ method: asked }) => asked === 'GET').length;
@@ -162,13 +162,13 @@ describe('the stream on which an MCP server speaks unasked', () => {
 
   const open = (response: Parameters<Answer>[2]) => response.writeHead(200, eventStream).flushHeaders();
 
-  test.each([503, 429])('is asked for again after HTTP %i, and what was missed is looked for', async (status) => {
+  test.each([503, 429])('is requested again after HTTP %i, and missed messages are looked for', async (status) => {
     const { server, platform } = await listeningTo((response) => response.writeHead(status).end(), open);
     using _server = server;
     await using _platform = platform;
   });
 
-  test('is taken up after its last event', async () => {
+  test('is resumed after its last event', async () => {
     const { server, platform, gets } = await listeningTo(
       (response) => response.writeHead(200, eventStream).end('id: e1\nretry: 1\n\n'),
       (response) => {
@@ -181,7 +181,7 @@ describe('the stream on which an MCP server speaks unasked', () => {
     expect(gets.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, 'e1']);
   });
 
-  test('is begun anew where the MCP server does not know the event any more', async () => {
+  test('begins again when the MCP server no longer knows the event', async () => {
     const { server, platform, gets } = await listeningTo(
       (response) => response.writeHead(200, eventStream).end('id: e1\nretry: 1\n\n'),
       (response) => response.writeHead(400).end('no such event'),
@@ -197,7 +197,7 @@ describe('the stream on which an MCP server speaks unasked', () => {
     ['HTTP 403', (_message, _request, response) => response.writeHead(403).end()],
     ['HTTP 404 in every session', (_message, _request, response) => response.writeHead(404).end()],
     ['something else', (_message, _request, response) => response.writeHead(200).end('{}')],
-  ])('is given up where the MCP server says %s', async (_name, answer) => {
+  ])('is given up when the MCP server says %s', async (_name, answer) => {
     using server = await httpMcpServer((message, request, response) => {
       if (message.method === 'GET') return answer(message, request, response);
       if (message.method !== 'initialize') return undefined;

@@ -18,7 +18,7 @@ async function connected(server: HttpMcpServer, headers = {}): Promise<Platform>
   return platform;
 }
 
-test('a tool of a remote MCP server is called, with the headers that were configured', async () => {
+test('a tool of a remote MCP server is called, with the configured headers', async () => {
   using server = await httpMcpServer();
   await using platform = await connected(server, { Authorization: 'Bearer t0k3n', 'Content-Type': 'text/plain' });
   expect(JSON.parse(await platform.say('one', { text: 'é' }))).toEqual({ text: 'é' });
@@ -34,7 +34,7 @@ test('a tool of a remote MCP server is called, with the headers that were config
   );
 });
 
-test('connections are used again', async () => {
+test('connections are reused', async () => {
   using server = await httpMcpServer();
   await using platform = await connected(server);
   const ports = new Set<string | undefined>();
@@ -43,7 +43,7 @@ test('connections are used again', async () => {
   expect(ports).toEqual(new Set(['keep-alive']));
 });
 
-test('an answer comes as a stream: progress and messages of the call, then its result', async () => {
+test('an answer arrives as a stream: progress and messages of the call, then its result', async () => {
   using server = await httpMcpServer(({ id, method, params }, _request, response) => {
     if (method !== 'tools/call') return undefined;
     const { _meta } = params as { _meta: { progressToken: string } };
@@ -66,7 +66,7 @@ test('an answer comes as a stream: progress and messages of the call, then its r
 });
 
 describe('a session', () => {
-  test('is kept, begun anew when the MCP server has forgotten it, and ended', async () => {
+  test('is kept, renewed when the MCP server has forgotten it, and ended', async () => {
     let session = 'first';
     const renewed = Promise.withResolvers<void>();
     using server = await httpMcpServer(async ({ id, method, params }, request, response) => {
@@ -74,7 +74,7 @@ describe('a session', () => {
         const result = { protocolVersion: '2025-11-25', capabilities: { tools: {} } };
         answerJson(response, id, result, { 'mcp-session-id': session });
       } else if (request.headers['mcp-session-id'] !== session) {
-        // One is told so late that the others have begun anew already.
+        // One is told so late that the others have renewed the session already.
         if (JSON.stringify(params?.arguments) === '{"i":3}') await renewed.promise;
         response.writeHead(404).end();
       } else if (session === 'second' && method === 'tools/call') {
@@ -109,7 +109,7 @@ describe('a session', () => {
   });
 });
 
-test('changed tools are heard of on the stream the MCP server offers', async () => {
+test('changed tools are noticed on the stream that the MCP server offers', async () => {
   let listener: ServerResponse | null = null;
   let names = ['one'];
   using server = await httpMcpServer(({ method }, _request, response) => {
@@ -148,7 +148,7 @@ describe('a failing MCP server', () => {
     expect(platform.logOf('launchers')).toMatchObject([{ mcpServerName: 'one', status, said: 'no such page' }]);
   });
 
-  test('speaks another protocol', async () => {
+  test('uses another protocol', async () => {
     using server = await httpMcpServer((_message, { socket }) => void socket.write(switching));
     await using platform = await Platform.open();
     platform.assign({ one: server.launch() });
@@ -157,7 +157,7 @@ describe('a failing MCP server', () => {
     expect(report.reason).toMatchObject({ code: 'not_mcp', message: expect.stringContaining('101') });
   });
 
-  test('is not there', async () => {
+  test('is unreachable', async () => {
     const server = await httpMcpServer();
     const launch = server.launch();
     server.close();
@@ -169,7 +169,7 @@ describe('a failing MCP server', () => {
     expect((await platform.reported('two', failed)).reason?.code).toBe('address_unknown');
   });
 
-  test('says a secret of its headers, which is not passed on', async () => {
+  test('that quotes a secret of its headers does not pass it on', async () => {
     using server = await httpMcpServer((_message, { headers }, response) =>
       response.writeHead(400).end(`not you, ${headers.authorization}`),
     );
@@ -291,7 +291,7 @@ describe('a call', () => {
   });
 });
 
-test('an MCP server that nobody here wrote', { timeout: 20_000 }, async () => {
+test('a foreign MCP server', { timeout: 20_000 }, async () => {
   const everything = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js');
   const port = await freePort();
   const child = spawn(process.execPath, [everything, 'streamableHttp'], {

@@ -1,4 +1,4 @@
-// Runs in a network of its own: members' URLs to an address of this very machine, and to names whose name server never answers.
+// Runs in its own network: members' URLs to an address of this machine, and to names with a silent name server.
 import { createSocket } from 'node:dgram';
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';

@@ -6,20 +6,20 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Reason } from '../../contracts/bus/messages.ts';
 
-/** What `isolated-network-main.ts` saw. */
+/** The result of `isolated-network-main.ts`. */
 export interface IsolatedNetworkResult {
   /** Of a member's URL to the machine's own public address. */
   readonly outcome: Reason | 'answered' | undefined;
-  /** Who reached the service at that address. */
+  /** Clients that reached the service at that address. */
   readonly reached: readonly string[];
-  /** How long an operator's name took that /etc/hosts has, while members' names were looked up. */
+  /** How long an operator's name from /etc/hosts took while members' names were looked up. */
   readonly otherMs: number;
-  /** How long members' names took, whose name server never answers, and what came of them. */
+  /** How long members' names with a silent name server took, and their outcomes. */
   readonly lookupMs: number;
   readonly unanswered: readonly (Reason | 'answered')[];
 }
 
-/** unshare(1) makes networks and mounts that only the test sees, where the system allows it. */
+/** unshare(1) makes networks and mounts that only the test sees, if the system allows it. */
 export const canIsolateNetwork = spawnSync('unshare', ['-rnm', 'ip', 'link', 'set', 'lo', 'up']).status === 0;
 
 /** In a network whose loopback interface has that address too, and whose name server is at 127.0.0.1. */

@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { Launch } from '../../contracts/bus/messages.ts';
 import { Platform, script } from './platform.ts';
 
-// Much of what happens here is waiting for something to end.
+// These tests mostly wait for something to end.
 vi.setConfig({ testTimeout: 30_000, maxConcurrency: 8 });
 
 const command = (name: string, args: readonly string[] = []) => ({
@@ -15,10 +15,10 @@ const command = (name: string, args: readonly string[] = []) => ({
   env: {},
 });
 
-describe('an MCP server that does not start says why, and when it is tried again', () => {
+describe('an MCP server that does not start has a reason and a time of its next try', () => {
   const cases: readonly (readonly [string, Launch, string, RegExp])[] = [
     ['no such command', command('no-such-command-here'), 'command_not_found', /"no-such-command-here"/],
-    ['a file that is no program', command(import.meta.filename), 'not_executable', /could not be started/],
+    ['a file that is no program', command(import.meta.filename), 'not_executable', /Could not start/],
     ['no such folder', { ...command('node'), cwd: '/no/such/folder' }, 'folder_not_found', /"\/no\/such\/folder"/],
     [
       'a folder whose name fills a reason',
@@ -26,7 +26,7 @@ describe('an MCP server that does not start says why, and when it is tried again
       'folder_not_found',
       /"\/x+…" is not an existing folder/,
     ],
-    ['a command as long', command('y'.repeat(4050)), 'not_started', /"y+…" could not be started/],
+    ['a command as long', command('y'.repeat(4050)), 'not_started', /Could not start "y+…"/],
     ['a folder with a relative path', { ...command('node'), cwd: 'docs' }, 'folder_not_found', /"docs"/],
     ['no such module', command('node', ['/no/such/file.mjs']), 'module_not_found', /exit code 1.*module/],
     ['exits at once', script('exits', ['3', 'I have had enough']), 'exited', /exit code 3: it failed\.$/],
@@ -37,9 +37,9 @@ describe('an MCP server that does not start says why, and when it is tried again
       /exit code 1.*setting/,
     ],
     ['exits without a word', script('exits', ['0']), 'exited', /exit code 0.*wrote nothing/],
-    ['an argument with a null byte', command('node', ['a\0b']), 'not_started', /could not be started/],
-    ['a URL that is none', { kind: 'http', url: 'ftp://x', headers: {} }, 'url_invalid', /http/],
-    ['a header that is none', { kind: 'http', url: 'http://x', headers: { a: 'b\nc' } }, 'header_invalid', /"a"/],
+    ['an argument with a null byte', command('node', ['a\0b']), 'not_started', /Could not start/],
+    ['an invalid URL', { kind: 'http', url: 'ftp://x', headers: {} }, 'url_invalid', /http/],
+    ['an invalid header', { kind: 'http', url: 'http://x', headers: { a: 'b\nc' } }, 'header_invalid', /"a"/],
   ];
 
   test.concurrent.each(cases)('%s', async (_name, launch, code, message) => {
@@ -57,7 +57,7 @@ describe('an MCP server that does not start says why, and when it is tried again
     });
   });
 
-  test.concurrent('without the secrets that it says itself', async () => {
+  test.concurrent('without the secrets in its own output', async () => {
     await using platform = await Platform.open();
     const say = (text: string) => `process.stdout.write(${text} + process.env.TOKEN + '\\n'); process.exitCode = 1`;
     const refuse = `process.stdin.once('data', () => console.log(JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: 1, message: process.env.TOKEN } })))`;
@@ -84,7 +84,7 @@ describe('an MCP server that does not start says why, and when it is tried again
   });
 });
 
-test.concurrent('the wait before the next try grows', async () => {
+test.concurrent('the delay before the next try grows', async () => {
   await using platform = await Platform.open();
   platform.assign({ one: script('exits', ['1']) });
   await platform.startRuntime();
@@ -94,7 +94,7 @@ test.concurrent('the wait before the next try grows', async () => {
   expect((third.nextRetryAt ?? 0) - Date.now()).toBeGreaterThan(firstWait + 200);
 });
 
-test.concurrent('what changes at the MCP server is reported once it is quiet, all pages of it', async () => {
+test.concurrent('changes at the MCP server are reported once it is quiet, all pages of them', async () => {
   await using platform = await Platform.open();
   platform.assign({ one: script('changing') });
   await platform.startRuntime();
@@ -109,7 +109,7 @@ test.concurrent('what changes at the MCP server is reported once it is quiet, al
 });
 
 describe('a changed configuration', () => {
-  test.concurrent('takes effect; calls under way end first', async () => {
+  test.concurrent('takes effect after running calls have ended', async () => {
     await using platform = await Platform.open();
     platform.assign({ one: script('echo', ['before']) });
     await platform.startRuntime();
@@ -137,7 +137,7 @@ describe('a changed configuration', () => {
     expect(await platform.say('one', { text: 'x' })).toBe('after: x');
   });
 
-  test.concurrent('that comes while the last one is still starting wins', async () => {
+  test.concurrent('that arrives while the last one is still starting wins', async () => {
     await using platform = await Platform.open();
     platform.assign({ one: script('silent') });
     await platform.startRuntime();
@@ -148,7 +148,7 @@ describe('a changed configuration', () => {
   });
 });
 
-test.concurrent('an MCP server that is assigned no more is gone, with its process; one that comes back is back', async () => {
+test.concurrent('an unassigned MCP server ends with its process, and starts when assigned again', async () => {
   await using platform = await Platform.open();
   platform.assign({ one: script('stubborn'), two: script('echo', ['two']) });
   await platform.startRuntime();
@@ -163,7 +163,7 @@ test.concurrent('an MCP server that is assigned no more is gone, with its proces
   expect(() => process.kill(pid, 0)).toThrow('ESRCH');
 });
 
-test.concurrent('one that may not be run any more ends, says why, is not tried again, and starts once it may', async () => {
+test.concurrent('one that may no longer run ends with a reason, is not retried, and starts once it may', async () => {
   await using platform = await Platform.open();
   platform.assign({ one: script('stubborn'), two: script('echo', ['two']) });
   await platform.startRuntime();
@@ -202,7 +202,7 @@ test.concurrent('a person restarts it', async () => {
   expect(await platform.say('one', {})).not.toBe(pid);
 });
 
-test.concurrent('a child has an environment and a home of its own, and nothing of the platform', async () => {
+test.concurrent('a child has its own environment and home, without anything of the platform', async () => {
   await using platform = await Platform.open();
   const folder = path.join(platform.workingDir, 'elsewhere');
   await mkdir(folder);
@@ -260,7 +260,7 @@ test.concurrent('a home is kept from start to start', async () => {
   expect(report.reason?.message).toContain('exit code 21');
 });
 
-test.concurrent('a program that may not be executed', async () => {
+test.concurrent('a program without permission to execute', async () => {
   await using platform = await Platform.open();
   const file = path.join(platform.workingDir, 'program');
   await writeFile(file, '#!/bin/sh\nexit 1\n');
@@ -271,7 +271,7 @@ test.concurrent('a program that may not be executed', async () => {
   expect(report.reason?.code).toBe('not_executable');
 });
 
-test.concurrent('a hundred MCP servers that hang at their start keep no other waiting for long', async () => {
+test.concurrent('a hundred MCP servers that hang at their start delay no other for long', async () => {
   await using platform = await Platform.open();
   const silent = Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`silent${i}`, script('silent')]));
   platform.assign({ ...silent, one: script('echo', ['one']) });

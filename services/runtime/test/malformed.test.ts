@@ -12,19 +12,19 @@ import { Platform, script } from './platform.ts';
 vi.setConfig({ testTimeout: 60_000 });
 
 const lines = malformedMessages();
-/** What one call may hold is bounded, by its params. */
+/** One call's params are limited in size. */
 const portions = Array.from({ length: Math.ceil(lines.length / 100) }, (_, at) =>
   lines.slice(100 * at, 100 * at + 100),
 );
 
-test('there is something odd of every kind', () => {
+test('every kind of malformed message occurs', () => {
   expect(lines.length).toBeGreaterThan(1000);
   expect(lines).toContain(
     '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":{"toString":1},"progress":1,"total":2}}',
   );
 });
 
-/** Two at once with the same token, so that one of them is replaced and has to be put back. */
+/** Two at once with the same token, so that one of them is replaced and must be restored. */
 async function callBoth(platform: Platform, given: unknown): Promise<void> {
   const params = JSON.stringify({ name: 'echo', arguments: given, _meta: { progressToken: 'same' } });
   const headers = { [callHeader.progress]: 'same' };
@@ -38,7 +38,7 @@ async function expectUnharmed(platform: Platform): Promise<void> {
   expect(platform.logged.filter((line) => line.includes('failed unexpectedly'))).toEqual([]);
 }
 
-test('whatever an MCP server on stdio writes, all others live on and it is called garbage', async () => {
+test('malformed output of an MCP server on stdio is reported as garbage and affects no other', async () => {
   await using platform = await Platform.open();
   platform.assign({ odd: script('says'), one: script('echo', ['one']) });
   await platform.startRuntime();
@@ -49,7 +49,7 @@ test('whatever an MCP server on stdio writes, all others live on and it is calle
   await expectUnharmed(platform);
 });
 
-test('whatever an MCP server over HTTP sends, with an answer or unasked, all others live on and it is called garbage', async () => {
+test('malformed messages of an MCP server over HTTP, with an answer or without a request, are reported as garbage and affect no other', async () => {
   using server = await oddOverHttp();
   await using platform = await Platform.open();
   platform.assign({ odd: server.launch, one: script('echo', ['one']) });
@@ -60,7 +60,10 @@ test('whatever an MCP server over HTTP sends, with an answer or unasked, all oth
   await expectUnharmed(platform);
 });
 
-/** Sends the malformed messages as events, on the stream of a call before its answer and on the stream for what is unasked. */
+/**
+ * Sends the malformed messages as events, on the stream of a call before its answer and on the stream without a
+ * request.
+ */
 async function oddOverHttp() {
   const listening = Promise.withResolvers<ServerResponse>();
   const server = await httpMcpServer(async ({ id, method, params }, _request, response) => {
@@ -88,7 +91,7 @@ const listed = { tools: [{ name: 'a', inputSchema: { type: 'object' } }, { name:
 test.each<[string, readonly string[], (conversation: Conversation) => Promise<unknown>]>([
   ['the handshake', malformedValues(initialized), (conversation) => greet(conversation, '1', 1000)],
   ['the list of tools', malformedValues(listed), (conversation) => listTools(conversation, 1000)],
-])('an odd answer to %s is understood or refused, and no mistake of ours', async (_name, answers, ask) => {
+])('a malformed answer to %s is understood or refused, and causes no bug', async (_name, answers, ask) => {
   expect(answers.length).toBeGreaterThan(100);
   for (const answer of answers) {
     for (const kind of ['result', 'error']) {
@@ -99,7 +102,7 @@ test.each<[string, readonly string[], (conversation: Conversation) => Promise<un
   }
 });
 
-/** With an MCP server that gives the same answer to every request, or says something that is none. */
+/** With an MCP server that gives the same answer to every request, or an invalid one. */
 function answering(answer: (id: number) => string): Conversation {
   const conversation: Conversation = new Conversation('odd', {
     toolsChanged: () => {},
@@ -124,7 +127,7 @@ test.each([
   ['not json at all', /"odd" is not valid JSON/],
   ['{"content":[}', /"odd" is not valid JSON/],
   [`${'['.repeat(10_000)}${']'.repeat(10_000)}`, /"odd" is nested more than 512 levels/],
-])('the call whose result is %.20s fails at once and says so', async (result, message) => {
+])('the call whose result is %.20s fails at once with the reason', async (result, message) => {
   const garbage = vi.fn();
   const conversation: Conversation = new Conversation('odd', { toolsChanged: () => {}, doubted: () => {}, garbage });
   conversation.begin({

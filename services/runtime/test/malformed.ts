@@ -1,14 +1,14 @@
-/** Every message that an MCP server may send, with something odd in every place of it, one place at a time. */
+/** Every message that an MCP server may send, with a malformed value in each place, one place at a time. */
 export function malformedMessages(): readonly string[] {
   return messages.flatMap((message) => malformedValues(message));
 }
 
-/** JSON texts of a value in which one place, be it all of it, is odd or missing. */
+/** JSON texts of a value in which one part, or all of it, is malformed or missing. */
 export function malformedValues(value: unknown): readonly string[] {
   return withMarker(value).flatMap((marked) => odd.map((text) => JSON.stringify(marked).replace(`"${marker}"`, text)));
 }
 
-/** `@id` and `@token` stand for those of a call that is under way. */
+/** `@id` and `@token` stand for those of a running call. */
 const messages: readonly unknown[] = [
   { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: '@token', progress: 1, total: 2 } },
   { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', logger: 'x', data: 'x' } },
@@ -38,7 +38,7 @@ const odd: readonly string[] = [
   `"${'x'.repeat(10_000)}"`,
 ];
 
-/** The value as often as it has places, with the marker in another one each time, and once without each of its members. */
+/** Copies of the value: one for each place with the marker in it, and one without each member. */
 function withMarker(value: unknown): readonly unknown[] {
   if (typeof value !== 'object' || value === null) return [marker];
   const inside = Object.entries(value).flatMap(([name, member]) =>

@@ -36,11 +36,11 @@ async function readBy(platform: Platform, setBy: Author, file: string): Promise<
   return read;
 }
 
-describe.runIf(canSandbox)('a command that a member set', () => {
+describe.runIf(canSandbox)("a member's command", () => {
   test.each([
     ['without a setting', {}],
     ['with the word of older versions for no sandbox', { MCP_SERVER_SANDBOX: 'none' }],
-  ])('%s runs in a sandbox, one of an operator does not', async (_name, env) => {
+  ])("%s runs in a sandbox, and an operator's does not", async (_name, env) => {
     await using grounds = await openGrounds();
     await using platform = await Platform.open();
     await platform.startRuntime({ ...confining, ...env });
@@ -59,7 +59,7 @@ describe.runIf(canSandbox)('a command that a member set', () => {
     expect(await readBy(platform, 'member', grounds.at('private/secret'))).toBe('a secret of the machine');
   });
 
-  test('keeps a home of its own, which an operator’s command does not find', async () => {
+  test('keeps its own home, which an operator’s command does not see', async () => {
     await using platform = await Platform.open();
     await platform.startRuntime(confining);
     const list = async (setBy: Author) => {
@@ -106,12 +106,12 @@ describe.runIf(canSandbox)('a command that a member set', () => {
       }
       await letGo(platform, 'one');
     }
-    // An operator's may lie anywhere.
+    // An operator's may be anywhere.
     platform.assign({ one: { ...script('curious'), cwd: at('private') } }, 'operator');
     await platform.connected('one');
   });
 
-  test('is given the folder directly in a named one, so that no other sandbox can exchange it', async () => {
+  test('gets the direct subfolder of a named folder, so that no other sandbox can replace it', async () => {
     await using grounds = await openGrounds();
     await using platform = await Platform.open();
     const { at } = grounds;
@@ -171,7 +171,7 @@ describe.runIf(canSandbox)('a command that a member set', () => {
   });
 });
 
-test('a command that a member set is refused by name where there is no sandbox, and an operator’s runs', async () => {
+test("a member's command is refused by name without a sandbox, and an operator’s runs", async () => {
   await using grounds = await openGrounds();
   await using platform = await Platform.open();
   await platform.startRuntime({ PATH: grounds.dir });
@@ -180,7 +180,7 @@ test('a command that a member set is refused by name where there is no sandbox, 
   expect(reason).toMatchObject({
     code: 'sandbox_unavailable',
     message: expect.stringMatching(
-      /^"files" was not started: it needs a sandbox, .*no program bwrap.* A member of the workspace set its command\.$/,
+      /^"files" was not started: it needs a sandbox, .*the program bwrap is not on PATH.* A member of the workspace set its command\.$/,
     ),
     repair: expect.stringMatching(/bubblewrap.*engine: docker.*svc apply.*none-for-everybody/s),
   });

@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 60_000 });
 const packageRoot = path.resolve(import.meta.dirname, '../../..');
 
 interface Grounds {
-  /** A folder with nothing of the platform, in which each attack finds what it needs. */
+  /** A folder outside of the platform with everything that the attacks need. */
   readonly dir: string;
   readonly env: Record<string, string>;
 }
@@ -40,7 +40,10 @@ async function withEnv({ dir, env }: Grounds, name: string, folder: Promise<stri
   return dir;
 }
 
-/** Working directories that no sandbox may write to, whoever set them; each is asked for where every folder is named for members. */
+/**
+ * Working directories that no sandbox may write to, for any author; each is tried while every folder is named for
+ * members.
+ */
 const attacks: readonly [string, string, (grounds: Grounds) => string | Promise<string>][] = [
   ['is the installed package', 'is the installed package', () => packageRoot],
   ['lies in the installed package', 'is the installed package', () => path.join(packageRoot, 'templates')],
@@ -126,7 +129,7 @@ describe.each(kinds)('in %s, a working directory', (_kind, { isThere, sandboxing
     await using platform = await Platform.open();
     const cwd = await attack(grounds);
     const planted = path.join(cwd, `planted-by-a-test-${process.pid}`);
-    // What is mounted for a member is the folder directly in a named one: here the very folder.
+    // For a member the direct subfolder of a named folder is mounted: here the folder itself.
     const MCP_SERVER_MEMBER_FOLDERS = path.dirname(await realpath(cwd));
     const env = { ...grounds.env, ...sandboxing, MCP_SERVER_MEMBER_FOLDERS };
     await platform.startRuntime(env);
@@ -136,17 +139,17 @@ describe.each(kinds)('in %s, a working directory', (_kind, { isThere, sandboxing
         'one',
         (report) => report.status === 'Connected' || report.reason?.code === 'folder_refused',
       );
-      // It would write now.
+      // Now it would write.
       if (status === 'Connected') await platform.say('one', { tries: [['write', planted]] });
       const isPlanted = existsSync(planted);
       await rm(planted, { force: true });
       expect({ setBy, status, isPlanted }).toEqual({ setBy, status: 'Error', isPlanted: false });
-      expect(reason?.message).toMatch(/^The working directory ".*" of "one" may not be written from a sandbox: /);
+      expect(reason?.message).toMatch(/^A sandbox may not write to the working directory ".*" of "one": /);
       expect(reason?.message).toContain(why);
     }
   });
 
-  test.runIf(isThere)('that is written with dots works, where it really lies', async () => {
+  test.runIf(isThere)('that is written with dots works, at its real path', async () => {
     await using grounds = await openGrounds();
     await using platform = await Platform.open();
     const cwd = await folderIn(grounds.dir, 'project');
@@ -172,7 +175,7 @@ describe.each(kinds)('in %s, a working directory', (_kind, { isThere, sandboxing
   });
 });
 
-test.runIf(canSandbox)('a folder that merely has a svc.yaml is no installation', async () => {
+test.runIf(canSandbox)('a folder that merely has a svc.yaml is not an installation', async () => {
   await using grounds = await openGrounds();
   await using platform = await Platform.open();
   const cwd = await folderIn(grounds.dir, 'project');

@@ -16,7 +16,7 @@ function version(configVersion: number): Assignment {
   return { mcpServer, workspace, name: 'one', configVersion, launch };
 }
 
-/** MCP servers inside this process that answer everything but a call. It is noted which live, and how many did so at once. */
+/** MCP servers inside this process that answer everything but a call. They count how many live at once. */
 function counting() {
   const living = new Set<string>();
   const seen = { most: 0, launched: 0 };
@@ -81,7 +81,7 @@ test.each<[string, (supervisor: Supervisor) => void, number]>([
   ['is changed', (supervisor) => supervisor.apply([version(3)]), 3],
   ['left again', (supervisor) => supervisor.apply([]), 4],
 ])(
-  'an MCP server that left, came back and %s while a call of its former self is under way is there once',
+  'an MCP server that left, came back and %s during a call of its former instance exists once',
   async (_name, change, last) => {
     const { supervisor, connected, living, seen } = counting();
     supervisor.apply([version(1)]);
@@ -105,7 +105,7 @@ test.each<[string, (supervisor: Supervisor) => void, number]>([
   },
 );
 
-test('whatever it is told one after the other, there is one at a time, and in the end the one that is wanted', async () => {
+test('only one instance lives at a time, and the last command wins', async () => {
   const { supervisor, connected, living, seen } = counting();
   let last = 1;
   let random = 1;
@@ -127,7 +127,7 @@ test('whatever it is told one after the other, there is one at a time, and in th
   expect([...living]).toEqual([]);
 });
 
-test('one that is taken away is gone for whoever asks, although it may still end its calls', async () => {
+test('a removed one does not answer, even while it finishes its calls', async () => {
   const { supervisor, connected } = counting();
   supervisor.apply([version(1)]);
   await connected(1);

@@ -28,14 +28,14 @@ import type { Watch } from '../serve.ts';
 import { startRuntime } from '../start.ts';
 import { CallRefused } from '../supervisor/call-refused.ts';
 
-/** What the backend has been told about an MCP server last. */
+/** The last report about an MCP server. */
 export interface Reported extends Omit<ServerReport, 'tools'> {
   readonly tools: readonly ReportedTool[];
 }
 
 /**
- * A bus with whoever is around a runtime: what the backend says to it and hears of it, and the calls of remote-mcp. Each test has
- * its own.
+ * A bus with the peers of a runtime: the backend's messages to it and its reports, and calls of remote-mcp. Each test
+ * has its own.
  */
 export class Platform {
   readonly runtime = newId('runtime');
@@ -57,10 +57,10 @@ export class Platform {
   asked: readonly McpServerId[] = [];
   /** Refuses every handshake and report. */
   revoked = false;
-  /** Fails as many reports as this says. */
+  /** Number of reports to refuse. */
   refuseReports = 0;
   sealToSomebodyElse = false;
-  /** What calls under way are given when a runtime is stopped. */
+  /** How long running calls may take when a runtime is stopped. */
   drainMs = 30_000;
   handshakes = 0;
   hub!: Awaited<ReturnType<typeof startHub>>;
@@ -121,7 +121,7 @@ export class Platform {
     });
   }
 
-  /** The backend answers nothing from now on, and is being asked already. */
+  /** The backend stops answering, and a request is already open. */
   async hang(): Promise<void> {
     this.#isHanging = true;
     const asked = this.handshakes;
@@ -147,7 +147,10 @@ export class Platform {
     return running;
   }
 
-  /** Assigns these MCP servers and no others. A name keeps its id; another launch, or one that another set, is another version. */
+  /**
+   * Assigns these MCP servers and no others. A name keeps its id; another launch, or another author, is another
+   * version.
+   */
   assign(launches: Readonly<Record<string, Launch>>, setBy?: Author): void {
     this.#assigned = Object.entries(launches).map(([name, launch]) => {
       const before = this.#assigned.find((assignment) => assignment.name === name);
@@ -163,14 +166,14 @@ export class Platform {
     this.command({ kind: 'assignments' });
   }
 
-  /** Takes it away for good. */
+  /** Removes it for good. */
   remove(name: string): void {
     this.#removed.add(this.idOf(name));
     this.#assigned = this.#assigned.filter((one) => one.name !== name);
     this.command({ kind: 'assignments' });
   }
 
-  /** The same configuration may not be run any more; what is returned allows it again. */
+  /** Refuses the same configuration; the returned function allows it again. */
   refuse(name: string, refused: Reason): () => void {
     const before = this.#assigned;
     this.#assigned = before.map((one) => {
@@ -207,7 +210,7 @@ export class Platform {
     return this.reported(name, ({ status }) => status === 'Connected');
   }
 
-  /** As a backend that has just started: nothing was ever reported to it. */
+  /** Acts as a backend that has just started, without any reports. */
   forget(): void {
     this.#reported.clear();
   }
@@ -216,7 +219,7 @@ export class Platform {
     return this.#reported.has(mcpServer);
   }
 
-  /** Waits until something heard on the bus makes this true. */
+  /** Waits until a message on the bus makes this true. */
   async until<Value>(find: () => Value | null): Promise<Value> {
     for (;;) {
       const value = find();
@@ -236,13 +239,13 @@ export class Platform {
     return JSON.parse(Buffer.from((await this.ask(name, 'tools/call', params, options)).payload).toString());
   }
 
-  /** The text a tool answers with. */
+  /** The text of a tool's answer. */
   async say(name: string, given: unknown, tool = 'echo'): Promise<string> {
     const result = (await this.callTool(name, tool, given)) as { content: [{ text: string }] };
     return result.content[0].text;
   }
 
-  /** Throws what the runtime refuses the call with. */
+  /** Throws the runtime's refusal of the call. */
   async ask(name: string, method: string, params: string, options: Partial<RequestOptions> = {}): Promise<Reply> {
     if (this.#process === null) throw new Error('no runtime has introduced itself');
     const headers = {
@@ -263,7 +266,7 @@ export class Platform {
     throw CallRefused.because(errorFromBus(JSON.parse(Buffer.from(reply.payload).toString())));
   }
 
-  /** What the runtime logged under a name. */
+  /** Log lines of the runtime under a name. */
   logOf(name: string): readonly Record<string, unknown>[] {
     return this.logged.map((line) => JSON.parse(line)).filter((line) => line.name === name);
   }

@@ -12,21 +12,21 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** The first refusal that the runtime tells whoever runs it. */
+/** The first refusal that the runtime reports to its operator. */
 function firstRefusal() {
   const { promise, resolve } = Promise.withResolvers<SvcError>();
   return { told: promise, watch: { onRefused: resolve } };
 }
 
-describe('whoever runs a runtime is told that it is refused', () => {
-  test('where its key is not known', async () => {
+describe('the operator of a runtime is told that it is refused', () => {
+  test('when its key is unknown', async () => {
     await using platform = await Platform.open();
     const { told, watch } = firstRefusal();
     await platform.startRuntime({ RUNTIME_KEY: newKey('runtime').reveal() }, watch);
     expect(await told).toMatchObject({ code: 'unauthenticated', message: 'There is no such runtime.' });
   });
 
-  test('where the key is taken away while it is at work, and has then nothing of anybody any more', async () => {
+  test('when the key is revoked while it runs, and it then keeps no data', async () => {
     await using platform = await Platform.open();
     platform.assign({ one: script('stubborn') });
     const { told, watch } = firstRefusal();
@@ -39,7 +39,7 @@ describe('whoever runs a runtime is told that it is refused', () => {
     await expect.poll(() => isAlive(pid), { timeout: 15_000 }).toBe(false);
   });
 
-  test('where the backend does not accept it any more', async () => {
+  test('when the backend no longer accepts it', async () => {
     await using platform = await Platform.open();
     const { told, watch } = firstRefusal();
     platform.revoked = true;
@@ -47,7 +47,7 @@ describe('whoever runs a runtime is told that it is refused', () => {
     expect(await told).toMatchObject({ code: 'unauthenticated', message: 'This runtime was revoked.' });
   });
 
-  test('where no bus is meant that it could ever reach', async () => {
+  test('when its bus address can never work', async () => {
     await using platform = await Platform.open();
     const { told, watch } = firstRefusal();
     await platform.startRuntime({ BUS_SERVERS: 'inproc:' }, watch, null);
@@ -55,12 +55,12 @@ describe('whoever runs a runtime is told that it is refused', () => {
   });
 });
 
-test('a backend that is away is waited for, is no refusal, and is told of once in a minute', async () => {
+test('an unreachable backend is waited for, is not a refusal, and is logged once a minute', async () => {
   await using platform = await Platform.open();
   await platform.backend.close();
   const refusals: SvcError[] = [];
   await platform.startRuntime({ LOG_LEVEL: 'debug' }, { onRefused: (refusal) => refusals.push(refusal) });
-  const failures = () => platform.logOf('bus').filter(({ msg }) => msg === 'could not connect to the bus');
+  const failures = () => platform.logOf('bus').filter(({ msg }) => msg === 'failed to connect to the bus');
   await expect.poll(() => failures().length, { timeout: 10_000 }).toBeGreaterThanOrEqual(3);
   expect(
     failures()
@@ -72,7 +72,7 @@ test('a backend that is away is waited for, is no refusal, and is told of once i
   expect(refusals).toEqual([]);
 });
 
-test('a key with a typo is refused before anybody is asked', async () => {
+test('a key with a typo is refused before any request', async () => {
   await using platform = await Platform.open();
   const key = platform.key.reveal();
   const mistyped = key.slice(0, -1) + (key.endsWith('x') ? 'y' : 'x');
@@ -80,7 +80,7 @@ test('a key with a typo is refused before anybody is asked', async () => {
   await refused.toMatchObject({ code: 'invalid_input', message: expect.stringContaining('RUNTIME_KEY has a typo') });
 });
 
-test('a key of another kind is told as what it is', async () => {
+test('a key of another kind is named as that kind', async () => {
   await using platform = await Platform.open();
   const refused = expect(platform.startRuntime({ RUNTIME_KEY: newKey('user').reveal() })).rejects;
   await refused.toMatchObject({ code: 'invalid_input', message: expect.stringContaining('which is a user key') });

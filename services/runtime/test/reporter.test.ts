@@ -13,10 +13,10 @@ import { writeAnswer } from '../wire/write-message.ts';
 
 const log = createLog({ service: 'runtime', level: 'error', destination: { write: (line) => expect.fail(line) } });
 
-/** What a line of last words may be at most, in characters of three bytes. */
+/** The longest line of last words, in characters of three bytes. */
 const lastWords = Array.from({ length: 20 }, () => '–'.repeat(1000));
 
-/** MCP servers inside this process that have much to say for themselves; the first of them has so many tools of a megabyte. */
+/** MCP servers inside this process with long last words; the first of them has so many tools of a megabyte. */
 function talkative(toolsOfFirst: number): Launchers {
   const description = 'x'.repeat(1_000_000);
   const tools = Array.from({ length: toolsOfFirst }, (_, at) => ({ name: `t${at}`, description }));
@@ -42,7 +42,7 @@ function talkative(toolsOfFirst: number): Launchers {
   };
 }
 
-/** A runtime's supervisor and reporter, and a backend that hears what is reported. */
+/** A runtime's supervisor and reporter, and a backend that receives the reports. */
 async function reporting(count: number, toolsOfFirst: number) {
   const stack = new AsyncDisposableStack();
   const hub = stack.adopt(await startHub({ file: null }), (started) => started.stop());
@@ -98,9 +98,12 @@ async function reporting(count: number, toolsOfFirst: number) {
 test.each([
   ['the last words of all MCP servers are', 300, 0],
   ['the tools of one and the last words of all are', 150, 11],
-])('where %s more than one message holds, all is told, a part of it later', async (_name, count, toolBytes) => {
-  await using told = await reporting(count, toolBytes);
-  await told.allTold;
-  expect(told.completeReports).toEqual([count]);
-  expect(told.reporter.hasToldAll).toBe(true);
-});
+])(
+  'when %s more than fits in one message, everything is reported, a part of it later',
+  async (_name, count, toolBytes) => {
+    await using told = await reporting(count, toolBytes);
+    await told.allTold;
+    expect(told.completeReports).toEqual([count]);
+    expect(told.reporter.hasToldAll).toBe(true);
+  },
+);

@@ -18,7 +18,7 @@ async function attempt(platform: Platform, name: string, ...tries: readonly Try[
   return JSON.parse(await platform.say(name, { tries }));
 }
 
-/** An installation as far as files go, with two projects beside it. */
+/** The files of an installation, with two projects beside it. */
 async function openGrounds() {
   const stack = new AsyncDisposableStack();
   const dir = await realpath(await mkdtemp(path.join(tmpdir(), 'svc-sandbox-')));
@@ -47,74 +47,77 @@ async function openGrounds() {
 describe.each(kinds)('in %s', (_kind, { isThere, sandboxing, script, answers }) => {
   const only = test.runIf(isThere);
 
-  only('nothing of the platform, of other MCP servers or of the machine is there that is without one', async () => {
-    await using grounds = await openGrounds();
-    await using platform = await Platform.open();
-    const bystander = spawn('sleep', ['600'], { env: { PLANTED: 'planted-in-an-environment' } });
-    await using abstract = await listenAbstract();
-    const { place, socket, hidden } = grounds;
-    platform.assign({ open: script('curious'), other: script('says', [], { TOKEN: 'planted-for-another' }) });
-    const openly = await platform.startRuntime();
-    await Promise.all([platform.connected('open'), platform.connected('other')]);
-    const homeOf = (name: string) => path.join(platform.workingDir, 'homes', platform.idOf(name));
-    await writeFile(path.join(homeOf('other'), 'kept'), 'content of another home');
-    const tries: Try[] = [
-      ['read', place('secrets', 'system.key')],
-      ['read', place('data', 'graph.sqlite')],
-      ['read', place('svc.yaml')],
-      ['read', path.join(homeOf('other'), 'kept')],
-      ['list', path.join(platform.workingDir, 'homes')],
-      ['read', '/etc/shadow'],
-      ['signal', bystander.pid ?? 0],
-      ['signal', process.pid],
-      ['read', `/proc/${bystander.pid}/environ`],
-      ['connect', socket],
-      ['connect', abstract.name],
-      ['write', place('secrets', 'planted')],
-      ['write', path.join(grounds.dir, 'planted')],
-      ['write', '/usr/planted-by-a-test'],
-    ];
-    // First it is shown that each of them would be noticed.
-    const [
-      secret,
-      data,
-      definition,
-      kept,
-      homes,
-      shadow,
-      signal,
-      signalParent,
-      environ,
-      control,
-      abstractly,
-      ...writes
-    ] = await attempt(platform, 'open', ...tries.slice(0, -1));
-    expect([secret, data, definition]).toEqual([
-      ...['secrets/system.key', 'data/graph.sqlite', 'svc.yaml'].map((file) => `content of ${file}`),
-    ]);
-    expect(kept).toBe('content of another home');
-    expect(homes?.split(' ')).toHaveLength(2);
-    if (process.getuid?.() === 0) expect(shadow).toMatch(/^root:/);
-    expect([signal, signalParent, control, abstractly, ...writes]).toEqual(Array(6).fill('done'));
-    expect(environ).toContain('planted-in-an-environment');
-    expect((await attempt(platform, 'open', ['environments']))[0]).toContain('planted-for-another');
-    await openly.stop();
+  only(
+    'everything of the platform, of other MCP servers and of the machine that is visible without a sandbox is hidden',
+    async () => {
+      await using grounds = await openGrounds();
+      await using platform = await Platform.open();
+      const bystander = spawn('sleep', ['600'], { env: { PLANTED: 'planted-in-an-environment' } });
+      await using abstract = await listenAbstract();
+      const { place, socket, hidden } = grounds;
+      platform.assign({ open: script('curious'), other: script('says', [], { TOKEN: 'planted-for-another' }) });
+      const openly = await platform.startRuntime();
+      await Promise.all([platform.connected('open'), platform.connected('other')]);
+      const homeOf = (name: string) => path.join(platform.workingDir, 'homes', platform.idOf(name));
+      await writeFile(path.join(homeOf('other'), 'kept'), 'content of another home');
+      const tries: Try[] = [
+        ['read', place('secrets', 'system.key')],
+        ['read', place('data', 'graph.sqlite')],
+        ['read', place('svc.yaml')],
+        ['read', path.join(homeOf('other'), 'kept')],
+        ['list', path.join(platform.workingDir, 'homes')],
+        ['read', '/etc/shadow'],
+        ['signal', bystander.pid ?? 0],
+        ['signal', process.pid],
+        ['read', `/proc/${bystander.pid}/environ`],
+        ['connect', socket],
+        ['connect', abstract.name],
+        ['write', place('secrets', 'planted')],
+        ['write', path.join(grounds.dir, 'planted')],
+        ['write', '/usr/planted-by-a-test'],
+      ];
+      // First, each of them is shown to be noticed.
+      const [
+        secret,
+        data,
+        definition,
+        kept,
+        homes,
+        shadow,
+        signal,
+        signalParent,
+        environ,
+        control,
+        abstractly,
+        ...writes
+      ] = await attempt(platform, 'open', ...tries.slice(0, -1));
+      expect([secret, data, definition]).toEqual([
+        ...['secrets/system.key', 'data/graph.sqlite', 'svc.yaml'].map((file) => `content of ${file}`),
+      ]);
+      expect(kept).toBe('content of another home');
+      expect(homes?.split(' ')).toHaveLength(2);
+      if (process.getuid?.() === 0) expect(shadow).toMatch(/^root:/);
+      expect([signal, signalParent, control, abstractly, ...writes]).toEqual(Array(6).fill('done'));
+      expect(environ).toContain('planted-in-an-environment');
+      expect((await attempt(platform, 'open', ['environments']))[0]).toContain('planted-for-another');
+      await openly.stop();
 
-    await platform.startRuntime({ ...sandboxing, MCP_SERVER_HIDDEN_PATHS: hidden });
-    await Promise.all([platform.connected('open'), platform.connected('other')]);
-    const own = platform.idOf('open');
-    expect(await attempt(platform, 'open', ...tries)).toEqual([
-      ...['ENOENT', 'ENOENT', 'ENOENT', 'ENOENT', own, answers.etc, 'ESRCH', 'ESRCH', 'ENOENT'],
-      ...[answers.socket, answers.abstractSocket, 'ENOENT', 'ENOENT', 'EROFS'],
-    ]);
-    const [environments = ''] = await attempt(platform, 'open', ['environments']);
-    expect(environments).toContain(own);
-    expect(environments).not.toMatch(/planted|RUNTIME_KEY|RTK_/);
-    bystander.kill('SIGKILL');
-  });
+      await platform.startRuntime({ ...sandboxing, MCP_SERVER_HIDDEN_PATHS: hidden });
+      await Promise.all([platform.connected('open'), platform.connected('other')]);
+      const own = platform.idOf('open');
+      expect(await attempt(platform, 'open', ...tries)).toEqual([
+        ...['ENOENT', 'ENOENT', 'ENOENT', 'ENOENT', own, answers.etc, 'ESRCH', 'ESRCH', 'ENOENT'],
+        ...[answers.socket, answers.abstractSocket, 'ENOENT', 'ENOENT', 'EROFS'],
+      ]);
+      const [environments = ''] = await attempt(platform, 'open', ['environments']);
+      expect(environments).toContain(own);
+      expect(environments).not.toMatch(/planted|RUNTIME_KEY|RTK_/);
+      bystander.kill('SIGKILL');
+    },
+  );
 
   only(
-    'an MCP server has its home, its temporary folder, /tmp, its working directory and the network, and reads what is allowed',
+    'an MCP server has its home, its temporary folder, /tmp, its working directory and the network, and reads allowed paths',
     async () => {
       await using grounds = await openGrounds();
       await using platform = await Platform.open();
@@ -156,7 +159,7 @@ describe.each(kinds)('in %s', (_kind, { isThere, sandboxing, script, answers }) 
     },
   );
 
-  only('an allowed path that holds the installation shows nothing of it', async () => {
+  only('an allowed path that contains the installation shows nothing of it', async () => {
     await using grounds = await openGrounds();
     await using platform = await Platform.open();
     const { dir, place, hidden } = grounds;
@@ -184,7 +187,7 @@ describe.each(kinds)('in %s', (_kind, { isThere, sandboxing, script, answers }) 
     ]);
   });
 
-  only('nothing in /proc can be written that is not its own, and no capability is left', async () => {
+  only('only its own files in /proc are writable, and no capability is left', async () => {
     await using platform = await Platform.open();
     platform.assign({ one: script('curious') });
     await platform.startRuntime(sandboxing);
@@ -205,7 +208,7 @@ describe.each(kinds)('in %s', (_kind, { isThere, sandboxing, script, answers }) 
   });
 });
 
-test.runIf(process.getuid?.() === 0)('what is written in /proc without one would be noticed', async () => {
+test.runIf(process.getuid?.() === 0)('a write in /proc without a sandbox would be noticed', async () => {
   await using platform = await Platform.open();
   platform.assign({ one: script('curious') });
   await platform.startRuntime();
@@ -214,7 +217,7 @@ test.runIf(process.getuid?.() === 0)('what is written in /proc without one would
 });
 
 describe.runIf(canSandbox)('in a sandbox', () => {
-  test('what its MCP server is given is in no argument, and nothing of the runtime is in its environment', async () => {
+  test("an MCP server's variables are in no argument, and the runtime's are not in its environment", async () => {
     await using platform = await Platform.open();
     const preload = path.join(platform.workingDir, 'evil.so');
     await writeFile(preload, 'no library');
@@ -273,7 +276,9 @@ test.each<[string, (where: Where) => string]>([
 
 const look = createLook();
 
-/** A socket in the abstract namespace of Unix sockets, which goes with the network: the first byte of its name is zero. */
+/**
+ * A socket in the abstract namespace of Unix sockets, which goes with the network: the first byte of its name is zero.
+ */
 async function listenAbstract() {
   const name = `\0svc-test-${process.pid}-${Math.random()}`;
   const server = createServer((connection) => connection.end()).listen(name);

@@ -19,7 +19,7 @@ const withPackages = {
   SVC_ALLOWED_PATHS: `${sandboxing.SVC_ALLOWED_PATHS}:${nodeModules}`,
 };
 
-/** Processes that live now and carry the mark of something that this process, or `parent`, has started. */
+/** Live processes with the mark of a child of this process, or of `parent`. */
 async function tree(parent = process.pid): Promise<readonly number[]> {
   const all = await look();
   const marks = new Set(all.filter((one) => one.parent === parent && one.mark !== null).map(({ mark }) => mark));
@@ -34,7 +34,7 @@ async function living(pids: readonly number[]): Promise<readonly number[]> {
 const child = (command: string, ...args: string[]) => ({ kind: 'child' as const, command, args, cwd: null, env: {} });
 
 describe.runIf(canSandbox)('in a sandbox', () => {
-  test('the whole tree ends with the MCP server, whatever its members do to get away', async () => {
+  test('the whole tree ends with the MCP server, whatever its members do to escape', async () => {
     await using platform = await Platform.open();
     platform.assign({ one: script('grandchildren') });
     const running = await platform.startRuntime(sandboxing);
@@ -48,7 +48,7 @@ describe.runIf(canSandbox)('in a sandbox', () => {
     expect(await readdir(path.join(platform.workingDir, 'children'))).toEqual([]);
   });
 
-  test('one that was killed takes its tree along and is started again', async () => {
+  test('a killed one takes its tree along and is restarted', async () => {
     await using platform = await Platform.open();
     platform.assign({ one: script('grandchildren') });
     await platform.startRuntime(sandboxing);
@@ -60,7 +60,7 @@ describe.runIf(canSandbox)('in a sandbox', () => {
     expect(await living(before)).toEqual([]);
   });
 
-  test('kill -9 of the runtime leaves nothing, before anybody cleans up', async () => {
+  test('kill -9 of the runtime leaves nothing, even before a clean-up', async () => {
     await using platform = await Platform.open();
     const host = spawn(
       process.execPath,
@@ -78,7 +78,7 @@ describe.runIf(canSandbox)('in a sandbox', () => {
     }
   });
 
-  test('one that listens to SIGTERM has time for what it does at its end', async () => {
+  test('one that handles SIGTERM has time to finish', async () => {
     await using platform = await Platform.open();
     const said =
       "setTimeout(() => { require('fs').writeFileSync(process.env.HOME + '/last', 'said'); process.exit(0); }, 200)";
@@ -93,7 +93,7 @@ describe.runIf(canSandbox)('in a sandbox', () => {
     expect(await readFile(last, 'utf8')).toBe('said');
   });
 
-  test('how it ended is told as without a sandbox', async () => {
+  test('its end is explained as without a sandbox', async () => {
     const ends = {
       exits: script('exits', ['3', 'Error: API_KEY is required']),
       zero: script('exits', ['0', 'said this']),
@@ -105,7 +105,7 @@ describe.runIf(canSandbox)('in a sandbox', () => {
       like: child('sh', '-c', 'echo "bwrap: execvp x: No such file or directory" >&2; exit 1'),
     };
     const told: Record<string, unknown>[] = [];
-    // A folder on it that may not be looked into would be one more difference.
+    // A folder on it that may not be read would be one more difference.
     const PATH = ['/usr/bin', '/bin', path.dirname(process.execPath), path.dirname(pathOfBwrap)].join(':');
     for (const env of [{}, sandboxing]) {
       await using platform = await Platform.open();
@@ -131,7 +131,7 @@ describe.runIf(canSandbox)('in a sandbox', () => {
     });
   });
 
-  test('what is there and not shown is told as that', async () => {
+  test('an existing but hidden file is explained', async () => {
     await using platform = await Platform.open();
     const folder = path.join(platform.workingDir, 'elsewhere');
     await mkdir(folder);
@@ -175,8 +175,8 @@ function scriptFile(name: string): string {
   return path.join(import.meta.dirname, 'children', `${name}.mjs`);
 }
 
-describe('where no sandbox can be had nothing is run', () => {
-  test('because bwrap is not there', async () => {
+describe('without a sandbox nothing runs', () => {
+  test('because bwrap is missing', async () => {
     await using platform = await Platform.open();
     const empty = path.join(platform.workingDir, 'empty');
     await mkdir(empty);
@@ -185,7 +185,7 @@ describe('where no sandbox can be had nothing is run', () => {
     const { reason } = await platform.reported('one', ({ status }) => status === 'Error');
     expect(reason).toMatchObject({
       code: 'sandbox_unavailable',
-      message: expect.stringContaining('no program bwrap on the path'),
+      message: expect.stringContaining('the program bwrap is not on PATH'),
       repair: expect.stringContaining('bubblewrap'),
     });
     expect(await tree()).toEqual([]);
@@ -195,7 +195,7 @@ describe('where no sandbox can be had nothing is run', () => {
     await using platform = await Platform.open();
     const folder = path.join(platform.workingDir, 'limited');
     await mkdir(folder);
-    // The real one, as a user where the system gives no further user namespace.
+    // The real one, as a user without further user namespaces.
     const limited = `echo 1 > /proc/sys/user/max_user_namespaces; exec unshare -U --map-user=1000 --map-group=1000 ${pathOfBwrap} "$@"`;
     await writeFile(path.join(folder, 'bwrap'), `#!/bin/sh\nexec unshare -Ur sh -c '${limited}' sh "$@"\n`);
     await chmod(path.join(folder, 'bwrap'), 0o755);
@@ -204,7 +204,7 @@ describe('where no sandbox can be had nothing is run', () => {
     const { reason } = await platform.reported('one', ({ status }) => status === 'Error');
     expect(reason).toMatchObject({
       code: 'sandbox_unavailable',
-      message: expect.stringContaining('the system has no room for another namespace'),
+      message: expect.stringContaining('the system has reached its limit of namespaces'),
       repair: expect.stringContaining('user.max_user_namespaces'),
     });
   });

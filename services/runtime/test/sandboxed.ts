@@ -3,11 +3,11 @@ import path from 'node:path';
 import { expect } from 'vitest';
 import { script } from './platform.ts';
 
-/** Whether bwrap is there and the system lets it make a sandbox, tried with no more than what that takes. */
+/** Whether bwrap exists and can make a sandbox, tried with the least that needs. */
 export const canSandbox =
   spawnSync('bwrap', ['--unshare-pid', '--ro-bind', '/', '/', '--proc', '/proc', '--dev', '/dev', 'true']).status === 0;
 
-/** Where it lies. */
+/** Its path. */
 export const pathOfBwrap = spawnSync('sh', ['-c', 'command -v bwrap']).stdout.toString().trim();
 
 const allowed = { SVC_ALLOWED_PATHS: path.join(import.meta.dirname, 'children') };
@@ -15,10 +15,10 @@ const allowed = { SVC_ALLOWED_PATHS: path.join(import.meta.dirname, 'children') 
 /** Variables of a runtime that sandboxes the scripts of these tests. */
 export const sandboxing = { MCP_SERVER_SANDBOX: 'bwrap', ...allowed };
 
-/** Variables of a runtime that confines what members set, as it does without being told to. */
+/** Variables of a runtime that confines members' commands, as by default. */
 export const confining = allowed;
 
-/** Socket of a Docker that tests may use; null where none is named. */
+/** Socket of a Docker that tests may use; null when none is set. */
 export const dockerSocket = process.env.SVC_TEST_DOCKER_HOST?.slice('unix://'.length) ?? null;
 
 /** The same in containers. */
@@ -29,10 +29,10 @@ export const containing = {
   ...allowed,
 };
 
-/** A script, run by the Node that an image brings. */
+/** A script, run by the Node of an image. */
 export const scriptInImage: typeof script = (...given) => ({ ...script(...given), command: 'node' });
 
-/** Every kind of sandbox keeps the same apart; what an attempt fails with differs. */
+/** Every kind of sandbox hides the same; the error of an attempt differs. */
 export const kinds = [
   [
     'a sandbox',
@@ -56,7 +56,7 @@ export const kinds = [
       sandboxing: containing,
       script: scriptInImage,
       answers: {
-        // The image's own, where nobody has a password.
+        // The image's own, where no user has a password.
         etc: expect.stringMatching(/^root:\*:/),
         socket: 'ENOENT',
         abstractSocket: 'ECONNREFUSED',

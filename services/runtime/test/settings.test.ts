@@ -21,7 +21,7 @@ describe('REMOTE_PORT', () => {
     expect((await platform.startRuntime()).url).toBeNull();
   });
 
-  test('that is taken stops the start, and nothing stays behind', async () => {
+  test('that is in use stops the start, and nothing stays behind', async () => {
     await using platform = await Platform.open();
     const { url } = await platform.startRuntime({ REMOTE_PORT: '0' });
     const REMOTE_PORT = new URL(url ?? '').port;
@@ -30,7 +30,7 @@ describe('REMOTE_PORT', () => {
 });
 
 describe('SVC_WORKING_DIR', () => {
-  test('is made, for this user only', async () => {
+  test('is created, for this user only', async () => {
     await using platform = await Platform.open();
     const folder = path.join(platform.workingDir, 'made', 'here');
     await platform.startRuntime({ SVC_WORKING_DIR: folder });
@@ -44,7 +44,7 @@ describe('SVC_WORKING_DIR', () => {
     expect((await stat(platform.workingDir)).mode & 0o777).toBe(0o700);
   });
 
-  test('that cannot be written to stops the start and is named', async () => {
+  test('without write permission stops the start and is named', async () => {
     await using platform = await Platform.open();
     const file = path.join(platform.workingDir, 'file');
     await writeFile(file, '');
@@ -77,7 +77,7 @@ describe('the log', () => {
     expect(platform.logOf('mcp-server.one')[0]).toMatchObject({ level: 'info', stderr: 'a line on standard error' });
   });
 
-  test('is as LOG_LEVEL and LOG_LEVELS say', async () => {
+  test('follows LOG_LEVEL and LOG_LEVELS', async () => {
     await using platform = await Platform.open();
     platform.assign({ one: talking(), two: script('echo') });
     const levels = { LOG_LEVEL: 'warn', LOG_LEVELS: 'mcp-server.*=error,calls=debug' };
@@ -97,7 +97,7 @@ test.each([
   ['two identities', { RUNTIME_KEY: 'x', SYSTEM_KEY: 'y', RUNTIME_NAME: 'z' }, /must not be set together/],
   ['USER_KEY', { USER_KEY: 'x' }, /USER_KEY is rejected/],
   ['MCP_REMOTE_ENABLED', { MCP_REMOTE_ENABLED: 'true' }, /MCP_REMOTE_ENABLED is rejected/],
-])('as a process of its own it ends at the boot with %s, and says why', async (_name, env, message) => {
+])('as a separate process it ends at the boot with %s, and says why', async (_name, env, message) => {
   await using platform = await Platform.open();
   const main = path.join(import.meta.dirname, '..', 'main.ts');
   await mkdir(platform.workingDir, { recursive: true });

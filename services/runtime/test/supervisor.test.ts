@@ -18,7 +18,7 @@ function assignment(launch: Launch): Assignment {
   return { mcpServer: newId('mcpServer'), workspace: newId('workspace'), name: 'one', configVersion: 1, launch };
 }
 
-/** Resolves with the report of the MCP server when it is as wanted. */
+/** Resolves with a report of the MCP server that matches. */
 function supervising(launchers: Launchers, startMaxMs: number, one: Assignment) {
   const supervisor = new Supervisor({ launchers, version: '1', log, startMaxMs });
   const reported = (status: string) =>
@@ -95,7 +95,7 @@ test('an MCP server of an unknown revision is not used', async () => {
   await supervisor.stop(0);
 });
 
-test('tools that cannot be used are left out, and it is said which and why', async () => {
+test('unusable tools are left out, and reported with the reason', async () => {
   const tools = [
     { name: 'good' },
     { name: 'good' },
@@ -112,13 +112,13 @@ test('tools that cannot be used are left out, and it is said which and why', asy
   expect(listed?.tools.map(({ name }) => name)).toEqual(['good']);
   await expect.poll(() => supervisor.snapshot(one.mcpServer)?.report.health).toBe('yellow');
   expect(supervisor.snapshot(one.mcpServer)?.report.reason?.message).toContain(
-    '"good" because there are two of that name and 3 others',
+    '"good" because another tool has the same name and 3 others',
   );
   expect(report.status).toBe('Connected');
   await supervisor.stop(0);
 });
 
-test('a list whose pages never end is read to a bound', async () => {
+test('an endless list of pages is read up to a limit', async () => {
   let page = 0;
   const one = assignment(http);
   const launchers = scripted((method) =>
@@ -131,7 +131,7 @@ test('a list whose pages never end is read to a bound', async () => {
   await supervisor.stop(0);
 });
 
-test('a call without an answer has the MCP server asked at once whether it is there', async () => {
+test('a call without an answer causes a ping at once', async () => {
   const asked: string[] = [];
   const one = assignment(http);
   const launchers = scripted((method) => {
@@ -158,7 +158,7 @@ test('a call without an answer has the MCP server asked at once whether it is th
   await supervisor.stop(0);
 });
 
-test('one that hangs is started anew although it is called again and again', async () => {
+test('one that hangs is restarted although it gets calls again and again', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   let [starts, pings] = [0, 0];
   const one = assignment(http);
@@ -180,7 +180,7 @@ test('one that hangs is started anew although it is called again and again', asy
       .catch(({ code }) => code);
   const underWay = call(new AbortController().signal);
   const failed = reported('Error');
-  // Each call that gets no answer has it asked, which takes ten seconds: after sixty it can't be busy with any of them.
+  // Each unanswered call causes a ping, which takes ten seconds: after sixty seconds no call can be the reason.
   for (let asked = 1; supervisor.snapshot(one.mcpServer)?.report.status === 'Connected' && asked < 10; asked++) {
     const late = new AbortController();
     const answer = call(late.signal);

@@ -17,13 +17,13 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const look = createLook();
 
-/** Of these pids those of processes that live. One that waits to be fetched by its parent has ended. */
+/** Those of the pids with a live process. A zombie has ended. */
 async function living(pids: readonly number[]): Promise<readonly number[]> {
   const all = new Set((await look()).map(({ pid }) => pid));
   return pids.filter((pid) => all.has(pid));
 }
 
-/** A folder and a launcher of children in it, without a runtime around. */
+/** A folder and a launcher of children in it, without a runtime. */
 async function launching() {
   const stack = new AsyncDisposableStack();
   const workingDir = await mkdtemp(path.join(tmpdir(), 'svc-trees-'));
@@ -59,7 +59,7 @@ async function launching() {
   return { workingDir, start, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
-/** What these tests have started and what it holds: processes that work in the folder, and this process's descriptors. */
+/** Leaks of these tests: processes that work in the folder, and this process's descriptors. */
 async function leaks(workingDir: string) {
   const processes = (await look()).filter(({ mark }) => mark !== null && marks.has(mark));
   const notes = await readdir(path.join(workingDir, 'children'));
@@ -82,7 +82,7 @@ test.runIf(process.platform === 'linux')(
     await warm.stop();
     const before = await leaks(launcher.workingDir);
 
-    // First it is shown that one would be noticed.
+    // First, one is shown to be noticed.
     const left = await launcher.start('sh', grandchild);
     await vi.waitFor(async () => expect(await readdir(path.join(launcher.workingDir, 'children'))).toHaveLength(1));
     await noteMarks();
@@ -105,7 +105,7 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-test('the whole tree of a child ends with it, whatever its members do to get away', async () => {
+test('the whole tree of a child ends with it, whatever its members do to escape', async () => {
   await using platform = await Platform.open();
   platform.assign({ one: script('grandchildren') });
   const running = await platform.startRuntime();
@@ -114,12 +114,12 @@ test('the whole tree of a child ends with it, whatever its members do to get awa
   expect(pids).toHaveLength(4);
   expect(await living(pids)).toEqual(pids);
   await running.stop();
-  // macOS shows no environments: what left its group and lost its parent is found on Linux only.
+  // macOS shows no environments: a process that left its group and lost its parent is found on Linux only.
   const findable = process.platform === 'linux' ? pids : pids.slice(0, 3);
   expect(await living(findable)).toEqual([]);
 });
 
-test('the tree of a child that was killed ends too, before it is started again', async () => {
+test('the tree of a killed child ends too, before it is restarted', async () => {
   await using platform = await Platform.open();
   platform.assign({ one: script('grandchildren') });
   await platform.startRuntime();
@@ -131,7 +131,7 @@ test('the tree of a child that was killed ends too, before it is started again',
 });
 
 test.runIf(process.platform === 'linux')(
-  'what leaves environment, group and session ends with a child that ends by itself at its closed input',
+  'a process that left environment, group and session ends with a child that ends by itself at its closed input',
   async () => {
     await using platform = await Platform.open();
     platform.assign({ one: script('escaping') });
@@ -146,7 +146,7 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-test('stopping takes seconds where a child neither listens nor ends', async () => {
+test('stopping takes seconds when a child neither listens nor ends', async () => {
   await using platform = await Platform.open();
   platform.assign({ one: script('stubborn'), two: script('deaf'), three: script('silent') });
   const running = await platform.startRuntime();
@@ -159,7 +159,7 @@ test('stopping takes seconds where a child neither listens nor ends', async () =
   expect(await living([pid])).toEqual([]);
 });
 
-test('what a killed runtime left behind is ended by the next one, and nothing else is', async () => {
+test('children of a killed runtime are ended by the next one, and nothing else is', async () => {
   await using launcher = await launching();
   const { workingDir } = launcher;
   const notes = path.join(workingDir, 'children');
@@ -172,7 +172,7 @@ test('what a killed runtime left behind is ended by the next one, and nothing el
   await once(host, 'exit');
   expect(await living(pids)).toEqual(pids);
 
-  // A note about a process of this very runtime, and one about a pid that now belongs to somebody else.
+  // A note about a process of this runtime, and one about a reused pid.
   const bystander = spawn('sleep', ['600'], { detached: true });
   const dead = { pid: 1, birth: 'earlier' };
   const somebody = [
@@ -204,7 +204,7 @@ test('a child whose runtime was killed before it knew the pid is ended by its ma
   expect(await readdir(notes)).toEqual([]);
 });
 
-test('what was left behind is asked to end all at once, and by force only then', async () => {
+test('leftover children are signalled all at once, and killed only then', async () => {
   await using launcher = await launching();
   const { workingDir } = launcher;
   const stubborn = async (mark: string): Promise<number> => {
@@ -237,7 +237,7 @@ test('a child is noted before it starts', async () => {
   await channel.stop();
 });
 
-test('the birth of a process tells it from all others', async () => {
+test('the start time of a process distinguishes it from all others', async () => {
   const birth = await findBirth(process.pid);
   expect(birth).not.toBeNull();
   expect(await findBirth(process.pid)).toBe(birth);

@@ -1,4 +1,4 @@
-/** Returns when the signal aborts; never, where `unless` aborts first. */
+/** Returns when the signal aborts; never, when `unless` aborts first. */
 export function untilAborted(signal: AbortSignal, unless?: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {

@@ -13,7 +13,7 @@ function readAll(chunks: readonly (string | Buffer)[], lineMaxBytes = 1000) {
   return { lines, overlong };
 }
 
-test('lines come out whole, however the stream was cut', () => {
+test('lines are complete, however the stream was cut', () => {
   const text = 'one\n\nthree €\r\nlast';
   const whole = readAll([text]).lines;
   expect(whole).toEqual(['one', '', 'three €\r', 'last']);
@@ -21,7 +21,7 @@ test('lines come out whole, however the stream was cut', () => {
   expect(readAll(['on', 'e\n', '\nthr', 'ee €\r\nla', 'st']).lines).toEqual(whole);
 });
 
-test('a long line of small and large parts is put together in their order', () => {
+test('a long line of small and large parts is assembled in order', () => {
   const text = Array.from({ length: 60_000 }, (_, i) => `${i},`).join('');
   const sizes = [1, 10, 5000, 3, 4096, 4095, 70_000, 2, 100, 65_536, 9];
   const parts: string[] = [];
@@ -43,7 +43,7 @@ test('a line of the largest size passes and one byte more does not', () => {
   expect(overlong.map(({ bytes }) => bytes)).toEqual([11]);
 });
 
-test('an overlong line is let go, its two ends are kept, and what follows is read', () => {
+test('an overlong line is dropped, its two ends are kept, and the next line is read', () => {
   const middle = Array.from({ length: 100 }, () => 'x'.repeat(1000));
   const { lines, overlong } = readAll(['{"id":7,', ...middle, '"end":1}\nnext\n'], 2000);
   expect(lines).toEqual(['next']);
@@ -53,7 +53,7 @@ test('an overlong line is let go, its two ends are kept, and what follows is rea
   expect(overlong[0]?.tail.toString()).toMatch(/^x+"end":1\}$/);
 });
 
-test('a line that comes in a million pieces takes no more memory than its bytes', () => {
+test('a line that arrives in a million pieces takes no more memory than its bytes', () => {
   const one = Buffer.of(120);
   const reader = new LineReader(2_000_000, { line: () => {}, overlong: () => {} });
   globalThis.gc?.();

@@ -1,7 +1,7 @@
-/** What a line reader hands on. Lines are without their newline and are the receiver's own. */
+/** Receiver of a line reader. Lines are without their newline and are the receiver's own. */
 export interface LineSink {
   line(line: Buffer): void;
-  /** A line longer than allowed: it was let go while it streamed by; its two ends tell what it was. */
+  /** A line beyond the size limit was dropped while it streamed; its two ends identify it. */
   overlong(line: OverlongLine): void;
 }
 
@@ -14,20 +14,20 @@ export interface OverlongLine {
 const newline = 10;
 /** Enough of either end to find the id of a JSON-RPC response. */
 const endBytes = 256;
-/** Less than this is copied together, so that a line that comes byte by byte is no heap of tiny buffers. */
+/** Smaller parts are copied together, so that a line that arrives byte by byte does not become many tiny buffers. */
 const smallBytes = 4096;
 const blockBytes = 64 * 1024;
 
 /**
- * Cuts a byte stream into lines. A line inside one chunk is passed on without a copy; one of several chunks is put together when it is
- * whole, and one that gets too long is let go without having been copied at all.
+ * Cuts a byte stream into lines. A line inside one chunk is passed on without a copy; one of several chunks is joined
+ * once complete; an overlong one is dropped without a copy.
  */
 export class LineReader {
   readonly #lineMaxBytes: number;
   readonly #sink: LineSink;
   #pieces: Buffer[] = [];
   #heldBytes = 0;
-  /** Where small parts are copied together: a piece to be, filled up to `#blockUsed`. */
+  /** Buffer for small parts, filled up to `#blockUsed`. */
   #block: Buffer | null = null;
   #blockUsed = 0;
   #overlong: { head: Buffer; tail: Buffer; bytes: number } | null = null;
@@ -37,7 +37,7 @@ export class LineReader {
     this.#sink = sink;
   }
 
-  /** What comes now is part of a line that was let go. */
+  /** The current data belongs to a dropped line. */
   get isDropping(): boolean {
     return this.#overlong !== null;
   }
@@ -56,7 +56,7 @@ export class LineReader {
     }
   }
 
-  /** The stream has ended: what is left counts as a line. */
+  /** The stream has ended: the rest counts as a line. */
   end(): void {
     if (this.#heldBytes > 0 || this.#overlong !== null) this.#finish(Buffer.alloc(0));
   }

@@ -2,16 +2,17 @@ import { isObject } from '../../contracts/is-object.ts';
 import { writeJson } from './write-message.ts';
 
 /**
- * Progress tokens must be unique among what an MCP server is doing (MCP 2025-11-25, "Progress"), and one shared MCP server serves
- * several remote-mcp that give them out: where two meet, the later one is replaced on its way in and put back on its way out.
+ * A replaced progress token. Tokens must be unique in an MCP server (MCP 2025-11-25, "Progress"), but several
+ * remote-mcps that share it choose them: of two equal ones, the later is replaced on its way in and restored on its way
+ * out.
  */
 export interface ReplacedToken {
   readonly params: Uint8Array;
-  /** Puts the asker's own token back into a notification; null where it is nested too deeply to be written again. */
+  /** Restores the caller's own token in a notification; null when it is nested too deeply to be written again. */
   readonly restore: (notification: Uint8Array) => Uint8Array | null;
 }
 
-/** Null where the params hold no token: then there is nothing to replace and nothing will come back. */
+/** Null when the params hold no token: then there is nothing to replace. */
 export function replaceToken(params: Uint8Array, token: string): ReplacedToken | null {
   const parsed: unknown = JSON.parse(Buffer.from(params).toString('utf8'));
   if (!isObject(parsed) || !isObject(parsed._meta)) return null;

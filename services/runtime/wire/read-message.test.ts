@@ -15,7 +15,7 @@ describe('a response gives its value exactly as it was written', () => {
   const value = '{"big":12345678901234567890,"float":1.0,"text":"\\u00e9 é \\"","id":3,"result":{"id":4}}';
   const result = [{ kind: 'result', id: 7, payload: value }];
   test.each([
-    ['as most write it', `{"jsonrpc":"2.0","id":7,"result":${value}}`],
+    ['in the usual form', `{"jsonrpc":"2.0","id":7,"result":${value}}`],
     ['value first', `{"result":${value},"jsonrpc":"2.0","id":7}`],
     ['value in the middle', `{"jsonrpc":"2.0","result":${value},"id":7}`],
     ['id first', `{"id":7,"jsonrpc":"2.0","result":${value}}`],
@@ -29,18 +29,18 @@ describe('a response gives its value exactly as it was written', () => {
   });
 });
 
-test('an unusual order of members or a member more is understood too', () => {
+test('an unusual order of members or an extra member is understood too', () => {
   const one = [{ kind: 'result', id: 7, payload: '{"a":1}' }];
   expect(read('{"jsonrpc":"2.0","id":7,"_meta":{},"result":{"a":1}}')).toEqual(one);
   expect(read('{"jsonrpc":"2.0","id":7,"result":{"a":1},"x":true}')).toEqual(one);
 });
 
-test('a value that only looks whole cannot carry members of the message into the answer', () => {
+test('a value that only looks complete cannot carry members of the message into the answer', () => {
   const twice = read('{"result":{"a":1},"id":8,"result":{"b":2},"jsonrpc":"2.0","id":7}');
   expect(twice).toEqual([{ kind: 'result', id: 7, payload: '{"b":2}' }]);
 });
 
-test('errors, notifications and requests are told apart', () => {
+test('errors, notifications and requests are distinguished', () => {
   expect(read('{"jsonrpc":"2.0","id":7,"error":{"code":-1,"message":"no"}}')).toEqual([
     { kind: 'error', id: 7, payload: '{"code":-1,"message":"no"}' },
   ]);
@@ -69,7 +69,7 @@ test.each([
   '{"jsonrpc":"2.0","id":7,"error":"text"}',
   '{"jsonrpc":"2.0","id":null,"error":{"code":1}}',
   '{"jsonrpc":"2.0","id":{},"method":"x"}',
-])('%s is no message', (text) => {
+])('%s is not a message', (text) => {
   expect(read(text)).toBeNull();
 });
 
@@ -85,7 +85,7 @@ test.each([
   expect(read(text)).toEqual([{ kind: 'unusable', id: 7, why: 'not_json' }]);
 });
 
-describe('what is nested too deeply cannot be used', () => {
+describe('a value nested too deeply cannot be used', () => {
   const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
   test.each([
     ['in a result', `{"jsonrpc":"2.0","id":7,"result":${nested(1_000_000)}}`],
@@ -100,7 +100,7 @@ describe('what is nested too deeply cannot be used', () => {
     expect(read(`{"x":${nested(1_000_000)},"jsonrpc":"2.0","result":1}`)).toBeNull();
   });
 
-  test('as deep as may be, it is passed on', () => {
+  test('at the maximum depth it is passed on', () => {
     const payload = nested(jsonDepthMax);
     expect(read(`{"jsonrpc":"2.0","id":7,"result":${payload}}`)).toEqual([{ kind: 'result', id: 7, payload }]);
   });
@@ -120,7 +120,7 @@ test('the id of a response is found at either of its ends', () => {
   expect(ends('xxxx', 'xxxx')).toBeNull();
 });
 
-test('whatever an MCP server writes, what is passed on is JSON', () => {
+test('for any output of an MCP server, only JSON is passed on', () => {
   const fuzz = new Fuzz();
   const seeds = [
     '{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"ü \\n \\u00e9"}],"n":1.0}}',

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { isObject } from '../../contracts/is-object.ts';
 import { isJson, scanJson, tooDeep } from '../../kit/scan-json.ts';
 
-/** A JSON-RPC 2.0 message from an MCP server. Payloads are well-formed JSON text, exactly as it came wherever that is possible. */
+/** A JSON-RPC 2.0 message from an MCP server. Payloads are well-formed JSON text, unchanged wherever possible. */
 export type Incoming =
   | { readonly kind: 'result'; readonly id: number; readonly payload: Uint8Array }
   | { readonly kind: 'error'; readonly id: number; readonly payload: Uint8Array }
@@ -14,8 +14,8 @@ export type Incoming =
 export type Unusable = 'not_json' | 'too_deep';
 
 /**
- * Reads one line. A response is by far the most frequent message: what stands before and after its value is recognised as text. One scan
- * finds the value's end and proves it to be JSON, and its bytes are passed on as they are. Null where the line is no message.
+ * Reads one line. For a response, by far the most frequent message, the text before and after its value is matched; one
+ * scan proves the value to be JSON, and its bytes are passed on unchanged. Null when the line is not a message.
  */
 export function readMessage(given: Buffer): readonly Incoming[] | null {
   if (!endsAsMessage(given)) return null;
@@ -26,7 +26,7 @@ export function readMessage(given: Buffer): readonly Incoming[] | null {
   return isJson(line) ? readUnusual(line) : readUnusable(line);
 }
 
-/** A line that was cut off may be long, and is not worth a parse. */
+/** A truncated line may be long, and is not worth a parse. */
 function endsAsMessage(line: Buffer): boolean {
   let end = line.length;
   while (end > 0 && whiteSpace.includes(line[end - 1])) end--;
@@ -38,20 +38,20 @@ const brackets: readonly (number | undefined)[] = [...Buffer.from('}]')];
 
 function readUnusual(line: Buffer): readonly Incoming[] | null {
   const parsed: unknown = JSON.parse(line.toString('utf8'));
-  // Revision 2025-03-26 allows batches ("Base Protocol", "Batching"), so a server of that age may send one.
+  // Revision 2025-03-26 allows batches ("Base Protocol", "Batching"), so an older MCP server may send one.
   const parts = Array.isArray(parsed) ? parsed.slice(0, batchMax) : [parsed];
   const messages = parts.flatMap((part) => classify(part, Array.isArray(parsed) ? null : line) ?? []);
   return messages.length === 0 ? null : messages;
 }
 
-/** A response whose value is not JSON, or nested too deeply: whoever waits for it need not wait until the deadline. */
+/** A response whose value is not JSON, or nested too deeply: its caller need not wait until the deadline. */
 function readUnusable(line: Buffer): readonly Incoming[] | null {
   const id = responseIdFromEnds(line.subarray(0, endsMaxBytes), line.subarray(-endsMaxBytes));
   if (id === null) return null;
   return [{ kind: 'unusable', id, why: scanJson(line) === tooDeep ? 'too_deep' : 'not_json' }];
 }
 
-/** The id of a response too long to be read, from its two ends; null where it is no response. */
+/** The id of a response that is too long to be read, from its two ends; null when it is not a response. */
 export function responseIdFromEnds(head: Buffer, tail: Buffer): number | null {
   const before = matchHead(head.toString('utf8'));
   if (before === null) return null;
@@ -60,13 +60,13 @@ export function responseIdFromEnds(head: Buffer, tail: Buffer): number | null {
 }
 
 const batchMax = 1000;
-/** All that may stand before a response's value: two short members and some white space. */
+/** Longest text before a response's value: two short members and some white space. */
 const headMaxBytes = 128;
-/** All that may follow it: the same, and a brace. */
+/** Longest text after it: the same, and a brace. */
 const tailMaxBytes = 96;
 const endsMaxBytes = 256;
 
-// The members beside the value, in either order. A group that is repeated forgets what it caught, so each order is written out.
+// The members beside the value, in either order. A repeated group forgets its match, so each order is written out.
 const space = '[ \\t\\r\\n]*';
 const version = `"jsonrpc"${space}:${space}"2\\.0"`;
 const ownId = `"id"${space}:${space}(\\d{1,15})`;
@@ -103,7 +103,7 @@ function matchTail(text: string): { id: string | undefined; length: number } | n
   return match === null ? null : { id: match[1] ?? match[2], length: match[0].length };
 }
 
-/** `line` is the text of the message where it stands alone. */
+/** `line` is the text of the message if it stands alone. */
 function classify(message: unknown, line: Buffer | null): Incoming | null {
   if (!isObject(message)) return null;
   const { id, method } = message;

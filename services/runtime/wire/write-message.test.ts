@@ -12,7 +12,7 @@ test('a request without params has none', () => {
   expect(writeRequest(4, 'ping', new Uint8Array()).toString()).toBe('{"jsonrpc":"2.0","id":4,"method":"ping"}\n');
 });
 
-test('what would break out of the message is no method', () => {
+test('a name that would break out of the message is not a method', () => {
   expect(['tools/call', 'notifications/tools/list_changed', 'x.y-z$'].every(isMethod)).toBe(true);
   expect(['', 'a"b', 'a\\', 'a b', 'a\n', 'é', 'x'.repeat(200)].some(isMethod)).toBe(false);
 });

@@ -1,6 +1,6 @@
 /**
- * JSON-RPC 2.0 messages to an MCP server, each as one line with its newline (MCP 2025-11-25, "Transports", stdio); over HTTP the
- * newline is white space. `params` is JSON text that somebody else has parsed: it is joined, not read.
+ * JSON-RPC 2.0 messages to an MCP server, each as one line with its newline (MCP 2025-11-25, "Transports", stdio); over
+ * HTTP the newline is white space. `params` is validated JSON text, which is inserted without parsing.
  */
 export function writeRequest(id: number, method: string, params: Uint8Array): Buffer {
   const start = `{"jsonrpc":"2.0","id":${id},"method":"${method}"`;
@@ -15,7 +15,7 @@ export function writeAnswer(id: string | number, answer: { result: unknown } | {
   return Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', id, ...answer })}\n`);
 }
 
-/** JSON text of what an MCP server sent; null where it is nested so deeply that it can be read, which takes no recursion, but not written. */
+/** JSON text of an MCP server's value; null when it is nested so deeply that writing, which recurses, would fail. */
 export function writeJson(value: unknown): string | null {
   try {
     return JSON.stringify(value);
@@ -24,7 +24,7 @@ export function writeJson(value: unknown): string | null {
   }
 }
 
-/** A method as it may stand inside a JSON text without escaping: every method of every revision is of this shape. */
+/** A method that needs no escaping inside a JSON text: every method of every revision has this form. */
 export function isMethod(text: string): boolean {
   return /^[A-Za-z0-9_$./-]{1,128}$/.test(text);
 }

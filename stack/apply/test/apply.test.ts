@@ -196,7 +196,7 @@ roles:
   expect(told.map((line) => /:(\d+):\d+ /.exec(line)?.[1])).toEqual(['3', '5', '6', '7', '9']);
   expect(told.map((line) => line.replace(/^.*?:\d+:\d+ /, ''))).toEqual([
     'The MCP server "files" runs on "clod", which is no runtime here. Did you mean "cloud"?',
-    expect.stringContaining('"Not A Name" is no name for a skill'),
+    expect.stringContaining('"Not A Name" is not a valid name for a skill'),
     'The skill "fine" takes tools from "fils", which is no MCP server here. Did you mean "files"?',
     expect.stringContaining('The skill "fine" is there already'),
     'The role "Reader" has "missing", which is no skill here. Known here: Not A Name, fine.',
@@ -204,7 +204,7 @@ roles:
   expect((await read(workspace)).revision).toBe(revision);
 });
 
-test('a command that the installation does not allow is told before anything is changed, unless it is there already', async () => {
+test('a command that the installation does not allow is told before anything is changed, unless it exists already', async () => {
   await using strict = await openTrial();
   const { definitionFile } = strict.installation;
   const yaml = 'mcpServers:\n  a: { command: one, enabled: false }\n';

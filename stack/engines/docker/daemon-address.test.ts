@@ -112,18 +112,18 @@ describe('what is wrong with it is told apart', () => {
     expect(daemon.shortcomings).toEqual(['This Docker does not limit memory: a container may use all of it.']);
   });
 
-  test('it is not there, or stopped', async () => {
+  test('it does not exist, or stopped', async () => {
     expect(await refusal(hostOf(join(home, 'none.sock')))).toMatchObject({
       code: 'unavailable',
-      message: `Docker does not run: there is no socket "${join(home, 'none.sock')}" (DOCKER_HOST).`,
+      message: `Docker is not running: there is no socket "${join(home, 'none.sock')}" (DOCKER_HOST).`,
     });
     const socket = await listen(join(home, 'd.sock'));
     // A killed daemon leaves its socket. Closing the server would remove it.
     writeFileSync(join(home, 'plain'), '');
     expect((await refusal(hostOf(join(home, 'plain')))).message).toContain(
-      'Docker is stopped: nobody listens on its socket',
+      'Docker is stopped: its socket',
     );
-    expect((await refusal(hostOf(socket))).message).toContain('does not answer as it should');
+    expect((await refusal(hostOf(socket))).message).toContain('gives an unexpected answer');
   });
 
   test('it is not installed, or is and does not run', () => {

@@ -37,13 +37,13 @@ test('a daemon that is stopped in the middle is told in words, with what mends i
   const { docker, socket, stop } = await fakeDocker();
   await expect(docker.getContainer('hangs').inspect()).rejects.toMatchObject({
     code: 'unavailable',
-    message: `Docker at "${socket}" (DOCKER_HOST) does not answer as it should: the connection was ended in between.`,
-    hint: 'Look at how it is: docker info.',
+    message: `Docker at "${socket}" (DOCKER_HOST) gives an unexpected answer: the connection was closed by the other side.`,
+    hint: 'Check its state: docker info',
   });
   await stop();
   await expect(docker.listContainers()).rejects.toMatchObject({
     code: 'unavailable',
-    message: expect.stringMatching(/^Docker (does not run: there is no socket|at) ".*docker\.sock"/),
+    message: expect.stringMatching(/^Docker (is not running: there is no socket|at) ".*docker\.sock"/),
   });
 });
 
@@ -53,7 +53,7 @@ test('what it refuses stays what it said, for whoever knows more of it, and is t
   expect(statusOf(refused)).toBe(500);
   expect(dockerRefusal(refused)).toMatchObject({
     code: 'unavailable',
-    message: 'Docker could not do what was asked of it: driver failed: out of addresses.',
+    message: 'Docker refused the request: driver failed: out of addresses.',
   });
   expect(dockerRefusal(new Error('(HTTP code 500) of somebody else'))).toBeNull();
 });

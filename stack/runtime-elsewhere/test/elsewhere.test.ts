@@ -138,7 +138,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(await after.end('SIGTERM')).toBe(0);
   });
 
-  test('a key that nobody issued is refused with what to do, also as JSON', async () => {
+  test('a key that was not issued is refused with what to do, also as JSON', async () => {
     using elsewhere = new Elsewhere();
     elsewhere.bring(brought(newKey('runtime').reveal()));
     const runtime = elsewhere.start('--json');
@@ -169,7 +169,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     await bus.stop();
     elsewhere.bring({ ...brought(key), LOG_LEVEL: 'debug' });
     const runtime = elsewhere.start();
-    const failures = () => runtime.lines.filter(({ msg }) => msg === 'could not connect to the bus');
+    const failures = () => runtime.lines.filter(({ msg }) => msg === 'failed to connect to the bus');
     await expect.poll(() => failures().length, patiently).toBeGreaterThanOrEqual(3);
     expect(
       failures()
@@ -188,7 +188,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     await platform.stopBackend();
     elsewhere.bring(brought(key));
     const runtime = elsewhere.start();
-    await expect.poll(() => runtime.said('could not connect to the bus'), patiently).toBe(true);
+    await expect.poll(() => runtime.said('failed to connect to the bus'), patiently).toBe(true);
     expect(runtime.stdout).toContain('No backend');
     await platform.startBackend();
     await serves();
@@ -210,7 +210,7 @@ describe.skipIf(findNatsServer() === null)('on a real server with TLS', () => {
     const brought = { RUNTIME_KEY: registerRuntime.secret, BUS_SERVERS: platform.bus.url, SVC_WORKING_DIR: 'work' };
     elsewhere.bring(brought);
     const distrustful = elsewhere.start();
-    await expect.poll(() => distrustful.said('could not connect to the bus'), patiently).toBe(true);
+    await expect.poll(() => distrustful.said('failed to connect to the bus'), patiently).toBe(true);
     expect(distrustful.stdout).toMatch(
       /is not trusted, and was told nothing: it has a self-signed certificate\..*BUS_CA_PATH/,
     );

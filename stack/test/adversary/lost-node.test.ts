@@ -113,7 +113,7 @@ describe.skipIf(!hasNatsServer || !hasDgraph)('a node of a real Dgraph that lose
     renameSync(folder, `${folder}.away`);
     symlinkSync(folder, folder);
     await kill('dgraph-zero-2');
-    const reason = expect.stringContaining('cannot be read (its links lead in a circle)');
+    const reason = expect.stringContaining('cannot be read (its symbolic links form a circle)');
     expect(await stateOf('dgraph-zero-2')).toMatchObject({ state: 'lost', reason });
     await vi.waitFor(save, { timeout: patienceMs });
     expect((await platform.svc('up', '--start-empty', '--confirm', name)).state).toBe('degraded');

@@ -7,7 +7,7 @@ const maxAgeMs = 3_600_000;
 const soonMs = 1000;
 
 export function bucketsContract(engine: BusEngine): void {
-  it('give back what was put last, with a revision that grows', async () => {
+  it('return the last value put, with a growing revision', async () => {
     await using platform = await TestPlatform.start(engine);
     const bucket = await sessions(platform);
     expect(await bucket.get('a')).toBeNull();
@@ -22,14 +22,14 @@ export function bucketsContract(engine: BusEngine): void {
     expect((await shown(bucket, 'a'))[0]).toBe('');
   });
 
-  it('are the same for all who open them', async () => {
+  it('are the same for every connection that opens them', async () => {
     await using platform = await TestPlatform.start(engine);
     const [one, other] = [await sessions(platform), await sessions(platform)];
     const revision = await one.put('a', bytes('1'));
     expect(await shown(other, 'a')).toEqual(['1', revision]);
   });
 
-  it('keep a value as it was when put, and give everyone its own', async () => {
+  it('keep a value as it was when put, and give each reader its own copy', async () => {
     await using platform = await TestPlatform.start(engine);
     const bucket = await sessions(platform);
     const value = bytes('as put');
@@ -81,7 +81,7 @@ export function bucketsContract(engine: BusEngine): void {
     await bucket.update('forgotten', bytes('2'), 0);
   });
 
-  it('are there after the bus was stopped and started', async () => {
+  it('keep their entries when the bus is restarted', async () => {
     await using before = await TestPlatform.start(engine);
     const revision = await (await sessions(before)).put('a', bytes('kept'));
     await using after = await before.restarted();
@@ -90,7 +90,7 @@ export function bucketsContract(engine: BusEngine): void {
     expect(await bucket.update('a', bytes('next'), revision)).toBeGreaterThan(revision);
   });
 
-  it('take values up to the size of a frame, and keys that every engine can name', async () => {
+  it('take values up to the size of a frame, and keys that every engine can represent', async () => {
     await using platform = await TestPlatform.start(engine);
     const bucket = await sessions(platform);
     await bucket.put('large', new Uint8Array(frameMaxBytes));

@@ -14,7 +14,7 @@ const never = { timeoutMs: 60_000 };
 const done: Reply = { payload: bytes('done'), headers: {} };
 
 export function connectionsContract(engine: BusEngine): void {
-  it('are told who they are', async () => {
+  it('learn their own identity', async () => {
     await using platform = await TestPlatform.start(engine);
     const { bus, runtime, process, key } = await platform.runtime();
     expect(bus.identity).toEqual({ kind: 'runtime', process, runtime, name: 'test', workspace: null, key });
@@ -22,7 +22,7 @@ export function connectionsContract(engine: BusEngine): void {
     expect(platform.backend.identity.kind).toBe('backend');
   });
 
-  it('are given their process id: nobody chooses it', async () => {
+  it('are given their process id: a client cannot choose it', async () => {
     await using platform = await TestPlatform.start(engine);
     const victim = await platform.runtime();
     const hostile = await platform.runtime(victim.runtime);
@@ -36,7 +36,7 @@ export function connectionsContract(engine: BusEngine): void {
     }
   });
 
-  it('are not made while no backend is there to check the credential', async () => {
+  it('are refused while no backend is connected to check the credential', async () => {
     const folder = await newFolder();
     const hub = await engine.start(folder);
     try {
@@ -49,12 +49,12 @@ export function connectionsContract(engine: BusEngine): void {
     }
   });
 
-  it('are refused as the backend refuses them', async () => {
+  it('are refused with the error of the backend', async () => {
     await using platform = await TestPlatform.start(engine);
     await expect(platform.hub.connect(stranger, newProcessId())).rejects.toMatchObject({ code: 'unauthenticated' });
   });
 
-  it('are refused without the text of a bug in the check', async () => {
+  it('are refused without the error text of a bug in the check', async () => {
     await using platform = await TestPlatform.start(engine);
     await platform.backend.close();
     const backend = await platform.hub.connect({ kind: 'backend' }, newProcessId());
@@ -81,7 +81,7 @@ export function connectionsContract(engine: BusEngine): void {
     expect(asked).toBeLessThan(37);
   });
 
-  it('are checked by another backend when one has closed', async () => {
+  it('are checked by another backend after one has closed', async () => {
     await using platform = await TestPlatform.start(engine);
     const second = await platform.hub.connect({ kind: 'backend' }, newProcessId());
     second.authorize(platform.authorizer);
@@ -121,7 +121,7 @@ export function connectionsContract(engine: BusEngine): void {
     expect(text((await untouched).payload)).toBe('done');
   });
 
-  it('that end fail the requests they asked, and whoever answers learns it', async () => {
+  it('that end fail their own requests, and the responder is told', async () => {
     await using platform = await TestPlatform.start(engine);
     const { bus, runtime, process, credentials } = await platform.runtime();
     const begun = new Heard<string>();
@@ -141,7 +141,7 @@ export function connectionsContract(engine: BusEngine): void {
     await aborted.atLeast(1);
   });
 
-  it('that came with one key of a runtime end alone', async () => {
+  it('that were opened with one key of a runtime end alone', async () => {
     await using platform = await TestPlatform.start(engine);
     const old = await platform.runtime();
     const present = await platform.runtime(old.runtime);
@@ -162,7 +162,7 @@ export function connectionsContract(engine: BusEngine): void {
     ]);
   });
 
-  it('of a runtime with a penalty all end, whatever their process, and stay out for its time', async () => {
+  it('of a runtime with a penalty all end, whatever their process, and are refused for its duration', async () => {
     await using platform = await TestPlatform.start(engine);
     const hostile = await platform.runtime();
     const { runtime, credentials } = hostile;
@@ -185,7 +185,7 @@ export function connectionsContract(engine: BusEngine): void {
     expect(performance.now() - began).toBeGreaterThan(1000);
   });
 
-  it('that were ended stay out while the backend refuses them', async () => {
+  it('that were ended are refused while the backend refuses them', async () => {
     await using platform = await TestPlatform.start(engine);
     const asker = await platform.remoteMcp();
     const { bus, runtime, process, credentials } = await platform.runtime();
@@ -205,7 +205,7 @@ export function connectionsContract(engine: BusEngine): void {
     await expect(platform.hub.connect(credentials, newProcessId())).rejects.toMatchObject({ code: 'unauthenticated' });
   });
 
-  it('that were ended and are accepted again go on as before', async () => {
+  it('that were ended and are accepted again work as before', async () => {
     await using platform = await TestPlatform.start(engine);
     const asker = await platform.remoteMcp();
     const { bus, runtime, process } = await platform.runtime();
@@ -219,7 +219,7 @@ export function connectionsContract(engine: BusEngine): void {
     expect(text((await asker.request(subjects.call(runtime, process), bytes(''), never)).payload)).toBe('done');
   });
 
-  it('that end are made known to the backend', async () => {
+  it('that end are reported to the backend', async () => {
     await using platform = await TestPlatform.start(engine);
     const gone = new Heard<Identity>();
     platform.backend.onGone(gone.take);
@@ -235,7 +235,7 @@ export function connectionsContract(engine: BusEngine): void {
     expect((await gone.atLeast(3)).slice(2)).toEqual([last.identity]);
   });
 
-  it('that close finish what they were answering and asking, and are closed then', async () => {
+  it('that close finish their open requests and replies first', async () => {
     await using platform = await TestPlatform.start(engine);
     const asker = await platform.remoteMcp();
     const { bus, runtime, process } = await platform.runtime();
@@ -250,7 +250,7 @@ export function connectionsContract(engine: BusEngine): void {
     ];
     const finish = [...(await begun.atLeast(2))];
     const closed = bus.close();
-    // One after the other, so that neither is done only because the other is waited for.
+    // One after the other, so that neither finishes only because the other is awaited.
     finish[0]?.();
     expect(text((await Promise.race(asked)).payload)).toBe('done');
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -264,7 +264,7 @@ export function connectionsContract(engine: BusEngine): void {
     await expect(asker.request(subjects.call(runtime, process), bytes(''), never)).rejects.toEqual(unavailable);
   });
 
-  it('may be closed twice: both wait until it is done', async () => {
+  it('may be closed twice: both calls wait until it is closed', async () => {
     await using platform = await TestPlatform.start(engine);
     const bus = await platform.remoteMcp();
     const begun = new Heard<string>();
@@ -284,7 +284,7 @@ export function connectionsContract(engine: BusEngine): void {
     await bus.close();
   });
 
-  it('are told of their end however others among those told behave', async () => {
+  it('learn of their end even when another listener fails', async () => {
     await using platform = await TestPlatform.start(engine);
     const [first, second] = [await platform.runtime(), await platform.remoteMcp()];
     const states = new Heard<string>();
@@ -298,7 +298,7 @@ export function connectionsContract(engine: BusEngine): void {
     expect(await states.atLeast(2)).toEqual(['disconnected', 'disconnected']);
   });
 
-  it('learn that the bus stopped, and what was in flight fails', async () => {
+  it('learn that the bus stopped, and their open requests fail', async () => {
     await using platform = await TestPlatform.start(engine);
     const asker = await platform.remoteMcp();
     const { bus, runtime, process } = await platform.runtime();
@@ -321,7 +321,7 @@ export function connectionsContract(engine: BusEngine): void {
     });
   });
 
-  it('of one runtime end together, and of no other', async () => {
+  it('of one runtime end together, and those of other runtimes stay', async () => {
     await using platform = await TestPlatform.start(engine);
     const first = await platform.runtime(newId('runtime'));
     const [second, other] = [await platform.runtime(first.runtime), await platform.runtime()];

@@ -22,7 +22,7 @@ export function messagesContract(engine: BusEngine): void {
     expect(second?.payload.byteLength).toBe(0);
   });
 
-  it('reach whoever listens to a pattern that covers the subject, and nobody else', async () => {
+  it('reach every listener whose pattern covers the subject, and no other', async () => {
     await using platform = await TestPlatform.start(engine);
     const bus = await platform.remoteMcp();
     const [workspace, other] = [newId('workspace'), newId('workspace')];
@@ -46,7 +46,7 @@ export function messagesContract(engine: BusEngine): void {
     expect(await token.atLeast(3)).toEqual([all[1], all[2], all[4]]);
   });
 
-  it('are heard once a pattern is added to subjects in use, and no more once it is removed', async () => {
+  it('are received once a pattern is added to subjects in use, and no longer once it is removed', async () => {
     await using platform = await TestPlatform.start(engine);
     const bus = await platform.remoteMcp();
     const subject = subjects.event(newId('workspace'), 'key');
@@ -82,7 +82,7 @@ export function messagesContract(engine: BusEngine): void {
     for (const one of everyone) expect(await one.atLeast(400)).toEqual(sent);
   });
 
-  it('arrive as they were when sent, whatever the sender does to its objects then', async () => {
+  it('arrive as they were when sent, even when the sender changes its objects afterwards', async () => {
     await using platform = await TestPlatform.start(engine);
     const bus = await platform.remoteMcp();
     const heard = new Heard<Message>();
@@ -99,7 +99,7 @@ export function messagesContract(engine: BusEngine): void {
     expect(message?.headers).toEqual({ 'svc-request': 'as sent' });
   });
 
-  it('belong to their receiver: what one does to a message no other sees', async () => {
+  it('belong to their receiver: other receivers do not see changes to a message', async () => {
     await using platform = await TestPlatform.start(engine);
     const bus = await platform.remoteMcp();
     const heard = new Heard<string>();
@@ -142,7 +142,7 @@ export function messagesContract(engine: BusEngine): void {
     expect(await heard.atLeast(100)).toEqual(expected);
   });
 
-  it('are still heard after a handler threw or rejected', async () => {
+  it('are still received after a handler threw or rejected', async () => {
     await using platform = await TestPlatform.start(engine);
     const bus = await platform.remoteMcp();
     const heard = new Heard<string>();
@@ -182,7 +182,7 @@ export function messagesContract(engine: BusEngine): void {
     expect(await heard.atLeast(11)).toEqual(['first', ...newest]);
   });
 
-  it('end with their subscription, which waits for the one being handled', async () => {
+  it('end with their subscription, which waits for the running handler', async () => {
     await using platform = await TestPlatform.start(engine);
     const bus = await platform.remoteMcp();
     const begun = new Heard<string>();
@@ -229,7 +229,7 @@ export function messagesContract(engine: BusEngine): void {
   });
 
   it.each(['', 'svc.event.*.key', 'svc.event.>', 'svc..event', '.svc', 'svc.', 'svc.event.a b', 'svc.event.\n'])(
-    'to %j are refused, because it names no subject',
+    'to %j are refused, because it is not a subject',
     async (subject) => {
       await using platform = await TestPlatform.start(engine);
       expect(() => platform.backend.publish(subject, bytes(''))).toThrow(
@@ -262,7 +262,7 @@ export function messagesContract(engine: BusEngine): void {
   });
 }
 
-/** Bytes that show where they were cut or mixed up. */
+/** Bytes that show where a payload was cut or mixed up. */
 export function pattern(size: number): Uint8Array {
   const payload = Buffer.allocUnsafe(size);
   for (let at = 0; at < size; at++) payload[at] = (at >> 10) ^ at;

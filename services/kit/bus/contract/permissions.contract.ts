@@ -10,7 +10,10 @@ type Kind = (typeof kinds)[number];
 
 const forbidden = expect.objectContaining({ code: 'forbidden' });
 
-/** The table of contracts/bus/permissions, tried out: each identity with what it may and with what only others may. */
+/**
+ * Tries the permission table of contracts/bus/permissions: each identity with its own subjects and with those of
+ * others.
+ */
 export function permissionsContract(engine: BusEngine): void {
   const subjectsOfAll = kinds.flatMap((kind) => {
     const { publish, subscribe } = permissionsOf(identityOf(kind));
@@ -18,7 +21,7 @@ export function permissionsContract(engine: BusEngine): void {
   });
 
   describe.each(kinds)('%s', (kind) => {
-    it('says what it may and nothing else', async () => {
+    it('publishes on its own subjects and on no other', async () => {
       await using platform = await TestPlatform.start(engine);
       const bus = await connect(platform, kind);
       const { publish } = permissionsOf(bus.identity);
@@ -42,7 +45,7 @@ export function permissionsContract(engine: BusEngine): void {
       expect(said.refused).toBeGreaterThan(0);
     });
 
-    it('hears what it may and nothing else', async () => {
+    it('subscribes to its own subjects and to no other', async () => {
       await using platform = await TestPlatform.start(engine);
       const bus = await connect(platform, kind);
       const { subscribe } = permissionsOf(bus.identity);
@@ -65,7 +68,7 @@ export function permissionsContract(engine: BusEngine): void {
     });
 
     it.each(['>', 'svc.>', '*.*.*', '_INBOX.>', '*.session.*', 'svc.session.>', 'svc.*.>', 'svc.runtime.*.*.call'])(
-      'does not hear %s, which is wider than what it may',
+      'cannot subscribe to %s, which is wider than its permission',
       async (pattern) => {
         await using platform = await TestPlatform.start(engine);
         const bus = await connect(platform, kind);
@@ -73,7 +76,7 @@ export function permissionsContract(engine: BusEngine): void {
       },
     );
 
-    it('uses the streams and buckets it may and no other', async () => {
+    it('uses its own streams and buckets and no other', async () => {
       await using platform = await TestPlatform.start(engine);
       const bus = await connect(platform, kind);
       const may = permissionsOf(bus.identity);

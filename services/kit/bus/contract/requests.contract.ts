@@ -9,7 +9,7 @@ import { type BusEngine, bytes, Heard, type Runtime, TestPlatform, text } from '
 
 const mebibyte = 1024 * 1024;
 const timeoutMs = 20_000;
-/** Long enough that nothing but the failure under test ends the request first. */
+/** Long enough that only the failure under test can end the request. */
 const never = { timeoutMs: 60_000 };
 
 const callOf = ({ runtime, process }: Runtime) => subjects.call(runtime, process);
@@ -19,7 +19,7 @@ const reply = (body: string | Uint8Array, headers = {}): Reply => ({
 });
 
 export function requestsContract(engine: BusEngine): void {
-  it('get the final reply of whoever answers', async () => {
+  it('get the final reply of the responder', async () => {
     await using platform = await TestPlatform.start(engine);
     const [asker, runtime] = [await platform.remoteMcp(), await platform.runtime()];
     const seen = new Heard<Request>();
@@ -34,7 +34,7 @@ export function requestsContract(engine: BusEngine): void {
     expect(seen.items[0]).toMatchObject({ subject: callOf(runtime), headers: { 'svc-request': 'r1' } });
   });
 
-  it('get interim replies in order, all of them before the final one', async () => {
+  it('get interim replies in order and before the final one', async () => {
     await using platform = await TestPlatform.start(engine);
     const [asker, runtime] = [await platform.remoteMcp(), await platform.runtime()];
     runtime.bus.respond(callOf(runtime), async (request) => {
@@ -81,7 +81,7 @@ export function requestsContract(engine: BusEngine): void {
     expect(await Promise.all(answers)).toEqual(Array.from({ length: 500 }, (_, i) => [String(i), String(i)]));
   });
 
-  it('and replies arrive as they were when sent, whatever happens to the objects then', async () => {
+  it('and replies arrive as they were when sent, even when the objects change afterwards', async () => {
     await using platform = await TestPlatform.start(engine);
     const [asker, runtime] = [await platform.remoteMcp(), await platform.runtime()];
     const mutable = (body: string) => ({ payload: bytes(body), headers: { a: body } as Record<string, string> });
@@ -150,7 +150,7 @@ export function requestsContract(engine: BusEngine): void {
     expect(interim.items[0]).toMatchObject({ code: 'too_large' });
   });
 
-  it('that nobody answers fail at once', async () => {
+  it('without a listener fail at once', async () => {
     await using platform = await TestPlatform.start(engine);
     const asker = await platform.remoteMcp();
     const subject = subjects.call(newId('runtime'), newProcessId());
@@ -159,7 +159,7 @@ export function requestsContract(engine: BusEngine): void {
     expect(performance.now() - began).toBeLessThan(5000);
   });
 
-  it('that are not answered by their deadline fail, and the responder learns it', async () => {
+  it('without a reply by their deadline fail, and the responder is told', async () => {
     await using platform = await TestPlatform.start(engine);
     const [asker, runtime] = [await platform.remoteMcp(), await platform.runtime()];
     const aborted = new Heard<string>();
@@ -173,7 +173,7 @@ export function requestsContract(engine: BusEngine): void {
     await aborted.atLeast(1);
   });
 
-  it('have their deadline renewed by interim replies, up to the last', async () => {
+  it('have their deadline renewed by interim replies, up to the maximum', async () => {
     await using platform = await TestPlatform.start(engine);
     const [asker, runtime] = [await platform.remoteMcp(), await platform.runtime()];
     const aborted = new Heard<string>();
@@ -194,7 +194,7 @@ export function requestsContract(engine: BusEngine): void {
     await aborted.atLeast(1);
   });
 
-  it('that are cancelled end at once, and the responder learns it', async () => {
+  it('that are cancelled end at once, and the responder is told', async () => {
     await using platform = await TestPlatform.start(engine);
     const [asker, runtime] = [await platform.remoteMcp(), await platform.runtime()];
     const begun = new Heard<string>();
@@ -216,7 +216,7 @@ export function requestsContract(engine: BusEngine): void {
     expect(begun.items).toHaveLength(1);
   });
 
-  it('leave nothing on the signal they were given', async () => {
+  it('leave no listener on their abort signal', async () => {
     await using platform = await TestPlatform.start(engine);
     const [asker, runtime] = [await platform.remoteMcp(), await platform.runtime()];
     runtime.bus.respond(callOf(runtime), async (request) => {
@@ -261,7 +261,7 @@ export function requestsContract(engine: BusEngine): void {
     }
   });
 
-  it('above what a responder accepts at once are refused, until one is done', async () => {
+  it("above a responder's limit are refused, until one is finished", async () => {
     await using platform = await TestPlatform.start(engine);
     const [asker, runtime] = [await platform.remoteMcp(), await platform.runtime()];
     const begun = new Heard<() => void>();
@@ -280,7 +280,7 @@ export function requestsContract(engine: BusEngine): void {
     expect(text((await next).payload)).toBe('done');
   });
 
-  it('are shared among those who answer as one group, each answered once', async () => {
+  it('are distributed among the responders of one group, each answered once', async () => {
     await using platform = await TestPlatform.start(engine);
     const other = await platform.hub.connect({ kind: 'backend' }, newProcessId());
     const asker = await platform.remoteMcp();
@@ -301,7 +301,7 @@ export function requestsContract(engine: BusEngine): void {
     expect(Math.min(...answered)).toBeGreaterThan(50);
   });
 
-  it('under way are answered when the responder stops, and the next finds nobody', async () => {
+  it('in progress are answered when the responder stops, and the next one finds no listener', async () => {
     await using platform = await TestPlatform.start(engine);
     const [asker, runtime] = [await platform.remoteMcp(), await platform.runtime()];
     const begun = new Heard<() => void>();
@@ -320,7 +320,7 @@ export function requestsContract(engine: BusEngine): void {
     await stopped;
   });
 
-  it('find nobody after a responder to a whole pattern has stopped', async () => {
+  it('find no listener after a responder to a whole pattern has stopped', async () => {
     await using platform = await TestPlatform.start(engine);
     const runtime = await platform.runtime();
     const responder = platform.backend.respond(patterns.handshake, async () => reply('done'));
@@ -333,7 +333,7 @@ export function requestsContract(engine: BusEngine): void {
   });
 }
 
-/** Answers only when told to stop, as a good responder does. */
+/** Replies only once it is aborted, as a good responder does. */
 export function untilAborted(request: Request, aborted: Heard<string>): Promise<Reply> {
   return new Promise((_, reject) => {
     request.signal.addEventListener('abort', () => {

@@ -9,9 +9,9 @@ import { type BusEngine, bytes, Heard, type RawRuntime, TestPlatform, text } fro
 
 const never = { timeoutMs: 60_000 };
 
-/** What one sender may do to the others: nothing. */
+/** One sender cannot affect the others. */
 export function sendersContract(engine: BusEngine): void {
-  it('are not believed when they answer what another was asked', async () => {
+  it('cannot answer a request that was sent to another responder', async () => {
     await using platform = await TestPlatform.start(engine);
     const [asker, victim, hostile] = [
       await platform.remoteMcp(),
@@ -30,12 +30,12 @@ export function sendersContract(engine: BusEngine): void {
     expect(request).toMatchObject({ outcome: 'waits', interims: [] });
   });
 
-  it('are not believed when they answer what a backend was asked', async () => {
+  it('cannot answer a request that was sent to a backend', async () => {
     await using platform = await TestPlatform.start(engine);
     const [asker, hostile] = [await platform.remoteMcp(), await platform.rawRuntime()];
     const { promise: checked, resolve: check } = Promise.withResolvers<Reply>();
     platform.backend.respond(patterns.key, () => checked);
-    // A runtime learns an id of this asker from each call.
+    // A runtime learns an id of this caller from each call.
     const called = new Heard<string>();
     hostile.client.hear(callOf(hostile), ({ reply }) => called.take(reply));
     await Promise.all([platform.reached(platform.backend), hostile.client.reached()]);
@@ -53,7 +53,7 @@ export function sendersContract(engine: BusEngine): void {
     expect(request.outcome).toBe('from the backend');
   });
 
-  it('learn nothing from the ids of requests about those of others', async () => {
+  it("learn nothing about the ids of other senders' requests", async () => {
     await using platform = await TestPlatform.start(engine);
     const [asker, hostile] = [await platform.remoteMcp(), await platform.rawRuntime()];
     const called = new Heard<string>();
@@ -61,18 +61,18 @@ export function sendersContract(engine: BusEngine): void {
     await hostile.client.reached();
     for (let i = 0; i < 200; i++) watch(asker, callOf(hostile));
     const replies = await called.atLeast(200);
-    // Inside one process a request has no name that others could say.
+    // Inside one process a request has no name that another client could use.
     if (replies.every((reply) => reply === '')) return;
     const ids = replies.map(idIn);
     expect(new Set(ids).size).toBe(200);
     for (const id of ids) expect(id).toMatch(/^[\w-]{22}$/);
-    // 21 letters of 6 bits each: at every place 200 ids show many of the 64 letters.
+    // 21 letters of 6 bits each: at every position, 200 ids show many of the 64 letters.
     for (let place = 0; place < 21; place++) {
       expect(new Set(ids.map((id) => id[place])).size, `place ${place}`).toBeGreaterThan(32);
     }
   });
 
-  it('have only their share of questions under way, and others are answered', async () => {
+  it('have a limited share of open questions, and others are answered', async () => {
     await using platform = await TestPlatform.start(engine);
     const [hostile, other] = [await platform.rawRuntime(), await platform.runtime()];
     const begun = new Heard<string>();
@@ -113,7 +113,7 @@ export function sendersContract(engine: BusEngine): void {
     expect(begun).toBe(questionsAtOnceMax);
   });
 
-  it('that leave their questions unfinished keep no place from others', async () => {
+  it('that leave their questions unfinished take no place from others', async () => {
     await using platform = await TestPlatform.start(engine);
     const hostiles = await Promise.all(Array.from({ length: 20 }, () => platform.rawRuntime()));
     const other = await platform.runtime();
@@ -128,7 +128,7 @@ export function sendersContract(engine: BusEngine): void {
     expect(text(payload)).toBe('done');
   });
 
-  it('that say more than they may are ended by name, and others are not', async () => {
+  it('that exceed their allowance are ended by name, and others are not', async () => {
     await using platform = await TestPlatform.start(engine);
     const [hostile, other] = [await platform.rawRuntime(), await platform.runtime()];
     const states = new Heard<string>();
@@ -153,7 +153,7 @@ export function sendersContract(engine: BusEngine): void {
     });
   });
 
-  it('cannot say anything for which another is blamed', async () => {
+  it('cannot send anything that another sender is blamed for', async () => {
     await using platform = await TestPlatform.start(engine);
     const [asker, hostile, victim] = [
       await platform.remoteMcp(),
@@ -223,7 +223,7 @@ const heartbeatOf = ({ runtime, process }: Process) => subjects.heartbeat(runtim
 const endNamed = ({ runtime, process }: Process) => `${runtime}-${process}`;
 const idIn = (reply = '') => reply.split('.').at(-1) || 'none';
 
-/** The ids that follow where the end of an id is a counter to the base of 36. */
+/** The ids that would follow if the end of an id were a counter in base 36. */
 function idsAfter(id: string): readonly string[] {
   const [prefix, count] = [id.slice(0, 6), Number.parseInt(id.slice(6), 36)];
   return Array.from({ length: 20 }, (_, i) => `${prefix}${(count + i + 1).toString(36)}`);
@@ -233,7 +233,7 @@ function ask(hostile: RawRuntime, kind: 'question' | 'question+', id: number): v
   hostile.client.say(handshakeOf(hostile), { kind, reply: `_R.${endNamed(hostile)}.backend.${id}` });
 }
 
-/** Says every kind of frame that ends or moves a request. */
+/** Sends every kind of frame that ends or continues a request. */
 async function forge({ client }: RawRuntime, subject: string): Promise<void> {
   for (const kind of ['interim', 'accepted', 'received', 'unknown', 'error', 'final']) {
     client.say(subject, { kind, payload: bytes('forged') });
@@ -241,7 +241,7 @@ async function forge({ client }: RawRuntime, subject: string): Promise<void> {
   await client.reached();
 }
 
-/** A request, and what its asker has seen of it so far. */
+/** A request, and what its caller has received so far. */
 function watch(asker: Bus, subject: string) {
   const watched = { outcome: 'waits', interims: [] as string[], ended: Promise.resolve() };
   const end = (outcome: string) => {
@@ -255,7 +255,7 @@ function watch(asker: Bus, subject: string) {
   return watched;
 }
 
-/** Long enough for a frame that has reached the bus to reach its receiver. */
+/** Long enough for a frame to pass through the bus to its receiver. */
 function settled(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 100));
 }

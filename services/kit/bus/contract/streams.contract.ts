@@ -7,7 +7,7 @@ import { type BusEngine, bytes, Heard, newFolder, TestPlatform, text } from './t
 const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => String(from + i));
 
 export function streamsContract(engine: BusEngine): void {
-  it('hand over every record, in the order they were appended', async () => {
+  it('deliver every record, in the order they were appended', async () => {
     await using platform = await TestPlatform.start(engine);
     const { appending, consuming } = await bothEnds(platform);
     await appendAll(appending, numbers(0, 100));
@@ -30,7 +30,7 @@ export function streamsContract(engine: BusEngine): void {
     expect(await heard.atLeast(1)).toEqual(['as sent']);
   });
 
-  it('hand a batch over again when its handler threw', async () => {
+  it('deliver a batch again when its handler threw', async () => {
     await using platform = await TestPlatform.start(engine);
     const { appending, consuming } = await bothEnds(platform);
     await appendAll(appending, numbers(0, 3));
@@ -45,7 +45,7 @@ export function streamsContract(engine: BusEngine): void {
     expect(tries.items.slice(0, 3)).toEqual([tries.items[0], tries.items[0], tries.items[0]]);
   });
 
-  it('hand every record to each consumer of another name', async () => {
+  it('deliver every record to each consumer of a different name', async () => {
     await using platform = await TestPlatform.start(engine);
     const { appending, consuming } = await bothEnds(platform);
     const [one, other] = [new Heard<string>(), new Heard<string>()];
@@ -56,7 +56,7 @@ export function streamsContract(engine: BusEngine): void {
     expect(await other.atLeast(50)).toEqual(numbers(0, 50));
   });
 
-  it('hand a record to one of those who consume under the same name, to each one batch at a time', async () => {
+  it('deliver each record to one of the consumers with the same name, and to each of them one batch at a time', async () => {
     await using platform = await TestPlatform.start(engine);
     const { appending, consuming } = await bothEnds(platform);
     const second = (await platform.hub.connect({ kind: 'backend' }, newProcessId())).stream(streams.usage);
@@ -80,7 +80,7 @@ export function streamsContract(engine: BusEngine): void {
     expect(overlaps.items).toEqual([]);
   });
 
-  it('go on where a consumer was, after the bus was stopped and started', async () => {
+  it("continue at a consumer's position after the bus is restarted", async () => {
     await using before = await TestPlatform.start(engine);
     const first = await bothEnds(before);
     await appendAll(first.appending, numbers(0, 10));
@@ -97,7 +97,7 @@ export function streamsContract(engine: BusEngine): void {
     expect(await rest.atLeast(20)).toEqual(numbers(10, 30));
   });
 
-  it('wait, when a consumer stops, for the batch under way, and hand over no other', async () => {
+  it('wait for the running batch when a consumer stops, and deliver no other', async () => {
     await using platform = await TestPlatform.start(engine);
     const { appending, consuming } = await bothEnds(platform);
     const begun = new Heard<string>();
@@ -133,7 +133,7 @@ export function streamsContract(engine: BusEngine): void {
     expect(await heard.atLeast(6)).toEqual([0, ...Array.from({ length: 5 }, () => frameMaxBytes)]);
   });
 
-  it('and buckets hold after kill -9 everything that was acknowledged', async () => {
+  it('and buckets keep everything acknowledged across kill -9', async () => {
     const folder = await newFolder();
     const acknowledged = await engine.crash(folder);
     expect(acknowledged.records.length).toBeGreaterThan(100);
@@ -142,7 +142,7 @@ export function streamsContract(engine: BusEngine): void {
     const bucket = (await platform.remoteMcp()).bucket('sessions', { maxAgeMs: 3_600_000 });
     for (const [key, value] of acknowledged.keys) {
       const entry = await bucket.get(key);
-      // The last put may have been stored before its acknowledgement could be noted.
+      // The last put may have been stored before its acknowledgement was recorded.
       expect(Number(entry === null ? Number.NaN : text(entry.value)), key).toBeGreaterThanOrEqual(Number(value));
     }
     const heard = new Set<string>();

@@ -8,16 +8,16 @@ import { Secret } from '../../../contracts/secret.ts';
 import type { Authorizer, Bus, Credentials, Hub } from '../bus.ts';
 import type { RawClient } from './raw-client.ts';
 
-/** An engine of the bus, as its contract suite needs it. */
+/** An engine of the bus under the contract suite. */
 export interface BusEngine {
   readonly name: string;
-  /** Starts a bus of its own that keeps its streams and buckets in the folder, and finds there what was kept before. */
+  /** Starts a bus that keeps its streams and buckets in the folder and loads what an earlier bus kept there. */
   start(folder: string): Promise<TestHub>;
-  /** Resolves when what the connection told the bus so far, subscriptions above all, has reached it. */
+  /** Resolves when everything the connection sent so far, subscriptions included, has reached the bus. */
   reached(bus: Bus): Promise<void>;
   /**
-   * Starts a bus on the folder in a process of its own, has records and keys written to it, and kills it with SIGKILL amid the writes.
-   * Returns what had been acknowledged until then.
+   * Starts a bus on the folder in its own process, writes records and keys to it, and kills it with SIGKILL during the
+   * writes. Returns the acknowledged writes.
    */
   crash(folder: string): Promise<Acknowledged>;
 }
@@ -26,7 +26,7 @@ export interface TestHub extends Hub {
   connectRaw(credentials: Credentials, process: ProcessId): Promise<RawClient>;
 }
 
-/** Texts of records of the stream `usage`, and keys of the bucket `sessions` with the text last put there. */
+/** Texts of records of the stream `usage`, and keys of the bucket `sessions` with their last text. */
 export interface Acknowledged {
   readonly records: readonly string[];
   readonly keys: ReadonlyMap<string, string>;
@@ -40,7 +40,7 @@ export interface Runtime extends IssuedKey {
 export interface RawRuntime extends IssuedKey {
   readonly client: RawClient;
   readonly process: ProcessId;
-  /** What it shows to be this process again. */
+  /** Shows the bus that this is the same process again. */
   readonly nonce: ProcessId;
 }
 
@@ -54,7 +54,7 @@ export interface IssuedKey {
   readonly admitted: Promise<ProcessId>;
 }
 
-/** A bus with a backend that lets in whom the test names. */
+/** A bus with a backend that admits the clients the test names. */
 export class TestPlatform implements AsyncDisposable {
   readonly hub: TestHub;
   readonly backend: Bus;
@@ -91,7 +91,7 @@ export class TestPlatform implements AsyncDisposable {
     return this.hub.connect({ kind: 'system', key: new Secret(key), component: 'remote-mcp' }, newProcessId());
   }
 
-  /** One more process of the runtime given, or the first of a new one. */
+  /** One more process of the given runtime, or the first process of a new runtime. */
   async runtime(runtime: RuntimeId = newId('runtime')): Promise<Runtime> {
     const issued = this.issueKey(runtime);
     const bus = await this.hub.connect(issued.credentials, newProcessId());
@@ -126,7 +126,7 @@ export class TestPlatform implements AsyncDisposable {
     return this.#engine.reached(bus);
   }
 
-  /** The same bus after a stop and a start. */
+  /** The same bus after a restart. */
   async restarted(): Promise<TestPlatform> {
     await this.hub.stop();
     return TestPlatform.start(this.#engine, { folder: this.folder });
@@ -145,7 +145,7 @@ export function newFolder(): Promise<string> {
 export const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 export const text = (payload: Uint8Array): string => new TextDecoder().decode(payload);
 
-/** What was heard so far, and a way to wait until it is as many as expected. */
+/** The items received so far, and a way to wait for an expected number. */
 export class Heard<Item> {
   readonly items: Item[] = [];
   readonly #waiting: { readonly count: number; readonly resolve: () => void }[] = [];

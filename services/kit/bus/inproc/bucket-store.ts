@@ -5,7 +5,7 @@ import { checkedKey, checkedValue } from '../check-entry.ts';
 import { bytesOf } from './column.ts';
 import type { Writer } from './writer.ts';
 
-/** Expired keys removed at a time: a few milliseconds' work. They are invisible before. */
+/** Expired keys removed at a time, a few milliseconds' work. Readers no longer see them before that. */
 const cleanUpMax = 250;
 
 export class BucketStore implements Bucket {

@@ -31,7 +31,7 @@ import { leastBusy, Responder } from './responder.ts';
 import type { Route, Routes } from './routes.ts';
 import type { Storage } from './storage.ts';
 
-/** The inside of the bus, as a connection needs it. */
+/** The interface of the bus that a connection uses. */
 export interface Inside extends Wires {
   readonly routes: Routes;
   readonly storage: Storage;
@@ -41,12 +41,12 @@ export interface Inside extends Wires {
   readonly gone: (connection: Connection, wasConnected: boolean) => void;
 }
 
-/** Of one connection: two may put down the same function. */
+/** A wrapper for each connection, because two may register the same function. */
 export interface OwnAuthorizer {
   readonly authorizer: Authorizer;
 }
 
-/** `lost`: ended by the bus, which may let it back in. `closed`: for good. */
+/** `lost`: ended by the bus, which may admit it again. `closed`: closed for good. */
 type State = 'open' | 'lost' | 'closing' | 'closed';
 
 export class Connection implements Bus {
@@ -78,7 +78,7 @@ export class Connection implements Bus {
     this.#checkUsable();
     const route = this.#routeTo(subject);
     checkMessageOf(this.identity, payload);
-    // Refused or not must not depend on who listens, so the first copy is made even for nobody.
+    // A refusal must not depend on who listens, so the message is checked and copied even without a listener.
     let message: Message | null = { subject, payload: copyPayload(payload), headers: copyHeaders(headers) };
     const own = () => {
       const next = message ?? { subject, payload: copyPayload(payload), headers: copyHeaders(headers) };
@@ -189,14 +189,14 @@ export class Connection implements Bus {
     return this.#closing;
   }
 
-  /** The bus ends the connection: what is in flight fails at once. */
+  /** The bus ends the connection: its open requests fail at once. */
   end(state: 'lost' | 'closed'): void {
     if (this.#state === 'closed') return;
     this.#let(state);
     this.#watchers.tell('disconnected');
   }
 
-  /** The bus lets a lost connection back in, with all it listened to. */
+  /** The bus admits a lost connection again, with all its subscriptions. */
   resume(): void {
     this.#state = 'open';
     this.#connected = true;
@@ -262,7 +262,7 @@ export class Connection implements Bus {
 function noAnswerer(subject: string, full: number): SvcError {
   return full === 0
     ? new NobodyAnswers(subject)
-    : new SvcError('rate_limited', `"${subject}" has reached its limit of requests at once.`, {
+    : new SvcError('rate_limited', `"${subject}" has reached its limit of concurrent requests.`, {
         hint: 'Try again shortly.',
       });
 }

@@ -4,11 +4,11 @@ import { type BatchHandler, handleBatch, retryFirstMs, retryMaxMs } from '../han
 
 export interface Batch {
   readonly records: readonly Uint8Array[];
-  /** Position of a consumer that has handled it. */
+  /** Position of a consumer that has handled this batch. */
   readonly end: number;
 }
 
-/** Where batches come from, and where it is noted that one has been handled. */
+/** Supplies batches and stores the position of handled ones. */
 interface Source {
   readonly next: () => Batch | null;
   readonly done: (batch: Batch) => Promise<unknown>;
@@ -41,7 +41,7 @@ export class Consumer {
     return { stop: () => this.#remove(handler) };
   }
 
-  /** There may be something to hand out. */
+  /** New records may be available. */
   wake(): void {
     if (this.#running || this.#handlers.length === 0) return;
     this.#running = true;
@@ -59,7 +59,7 @@ export class Consumer {
   }
 
   async #run(): Promise<void> {
-    // Whoever appended or subscribed goes on first.
+    // Lets the caller that appended or subscribed continue first.
     await Promise.resolve();
     let retryMs = retryFirstMs;
     for (let handler = this.#inTurn(); handler !== undefined; handler = this.#inTurn()) {
@@ -82,7 +82,7 @@ export class Consumer {
     try {
       return this.#source.next();
     } catch (thrown) {
-      this.#logger.error({ consumer: this.#name, err: thrown }, 'failed to read a batch, which will be tried again');
+      this.#logger.error({ consumer: this.#name, err: thrown }, 'failed to read a batch, which will be retried');
       return 'unreadable';
     }
   }

@@ -4,10 +4,10 @@ import { bytesOf } from './column.ts';
 import { cannotOpen, closeToOthers, createTables } from './storage.ts';
 import { cannotWrite } from './writer.ts';
 
-/** Written at a time, so that a large content needs little memory. */
+/** Items written in one transaction, so that large content needs little memory. */
 const transactionMax = 1000;
 
-/** The file of a bus that no process has open. Whole and on the disk once it is closed. */
+/** The bus file while no process has it open. Complete and on disk once closed. */
 export class SqliteBusContent implements BusContent {
   readonly #database: DatabaseSync;
   readonly #keyMaxAgeMs: number;
@@ -49,7 +49,7 @@ export class SqliteBusContent implements BusContent {
       'INSERT INTO stream (name, bytes) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET bytes = bytes + excluded.bytes',
     );
     await this.#inTransactions(records, ({ payload }) => {
-      // The age of a record bounds what a backend that stays away costs, and now it is waited for anew.
+      // The record's age starts anew, because it bounds how long records wait for an absent backend.
       add.run(stream, Date.now(), payload);
       grow.run(stream, payload.byteLength);
     });

@@ -22,7 +22,7 @@ function ask(handle: (request: Request) => Promise<Reply>, onInterim?: (reply: R
   });
 }
 
-it('a responder that sends many interim replies is asked to wait until they are delivered', async () => {
+it('a responder that sends many interim replies must wait until they are delivered', async () => {
   // More than are delivered in one turn of the event loop.
   const many = 2000;
   let delivered = 0;
@@ -47,7 +47,7 @@ it('a responder that does not wait is refused in the end', async () => {
   expect(refused).toMatchObject([{ code: 'rate_limited' }]);
 });
 
-it('an interim reply after the final one is let drop', async () => {
+it('an interim reply after the final one is dropped', async () => {
   const late = Promise.withResolvers<Request>();
   let interims = 0;
   await ask(
@@ -61,7 +61,7 @@ it('an interim reply after the final one is let drop', async () => {
   expect(interims).toBe(0);
 });
 
-it('an asker that fails to take an interim reply still gets the final one', async () => {
+it('a caller that fails on an interim reply still gets the final one', async () => {
   const reply = await ask(
     async (request) => {
       await request.interim(nothing);

@@ -16,7 +16,7 @@ export interface Party {
   readonly ownEnd: string;
 }
 
-/** Who answers, as far as an exchange is concerned. */
+/** The responder's side of an exchange. */
 export interface Answerer {
   readonly party: Party;
   readonly handle: Handle;
@@ -41,19 +41,19 @@ interface Asked {
   readonly reject: (error: SvcError) => void;
 }
 
-/** Interim replies on their way before the responder is asked to wait. */
+/** Undelivered interim replies before the responder must wait. */
 const interimWindow = 64;
-/** Interim replies on their way before a responder that does not wait is refused. */
+/** Undelivered interim replies before a responder that does not wait is refused. */
 const interimWaitingMax = 10_000;
 const sent = Promise.resolve();
 
-/** One request on its way: from the question to the final reply, the error, the deadline or the cancel, whichever is first. */
+/** One request, from the question to the final reply, error, deadline or cancel, whichever comes first. */
 export class Exchange implements Turn, Deadlined {
   readonly #asked: Asked;
   readonly #wires: Wires;
   readonly #question: Question;
   readonly #deadlineLast: number;
-  /** Gives the asker's place back. */
+  /** Releases the caller's place. */
   readonly #release: () => void;
   deadline: number;
   #over = false;
@@ -87,7 +87,7 @@ export class Exchange implements Turn, Deadlined {
     return this.#asked.answerer === answerer;
   }
 
-  /** Hands the question to the responder. */
+  /** Delivers the question to the responder. */
   run(): void {
     if (this.#over) {
       this.#settled();
@@ -107,7 +107,7 @@ export class Exchange implements Turn, Deadlined {
   interim(payload: Uint8Array, headers: Headers | undefined): Promise<void> {
     if (this.#over || this.#final !== null) return sent;
     if (this.#interimsWaiting >= interimWaitingMax) {
-      return Promise.reject(new SvcError('rate_limited', 'Too many interim replies wait to be delivered.'));
+      return Promise.reject(new SvcError('rate_limited', 'Too many interim replies are waiting for delivery.'));
     }
     try {
       const reply = { payload: copyPayload(payload), headers: copyHeaders(headers) };
@@ -120,19 +120,19 @@ export class Exchange implements Turn, Deadlined {
     return new Promise((resolve) => this.#windowOpened.push(resolve));
   }
 
-  /** The asker's signal has aborted. */
+  /** The caller's signal has aborted. */
   handleEvent(): void {
     this.#fail(new SvcError('cancelled', 'The request was cancelled.'));
     this.#question.abort();
   }
 
   timeOut(): void {
-    const message = `"${this.#asked.subject}" gave no final reply within its deadline.`;
+    const message = `"${this.#asked.subject}" gave no final reply before the deadline.`;
     this.#fail(new SvcError('timeout', message));
     this.#question.abort(new SvcError('timeout', message));
   }
 
-  /** The connection of one end is no more. */
+  /** The connection of one end has ended. */
   abandon(gone: Party): void {
     const { asker, subject } = this.#asked;
     const askerGone = `The connection that asked "${subject}" has ended.`;

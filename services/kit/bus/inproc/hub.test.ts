@@ -3,12 +3,12 @@ import { newId, newProcessId } from '../../../contracts/ids.ts';
 import { Secret } from '../../../contracts/secret.ts';
 import { startHub } from '../start.ts';
 
-it('a connection that was ended does not return as somebody else', async () => {
+it('a connection that was ended does not return under another identity', async () => {
   const lines: string[] = [];
   const refused = Promise.withResolvers<void>();
   const write = (line: string) => {
     lines.push(line);
-    if (line.includes('refused a connection that wanted to return')) refused.resolve();
+    if (line.includes('refused a reconnecting client')) refused.resolve();
   };
   const hub = await startHub({ file: null, log: { write } });
   const backend = await hub.connect({ kind: 'backend' }, newProcessId());
@@ -25,7 +25,7 @@ it('a connection that was ended does not return as somebody else', async () => {
   await hub.stop();
 });
 
-it('the process may end when the bus has stopped, though a connection wanted to return', async () => {
+it('the process can end after the bus has stopped, even while a connection waits to return', async () => {
   const hub = await startHub({ file: null });
   const backend = await hub.connect({ kind: 'backend' }, newProcessId());
   const runtime = newId('runtime');

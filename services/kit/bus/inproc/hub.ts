@@ -20,17 +20,17 @@ import type { Storage } from './storage.ts';
 
 /** Checking a credential is one look-up in the graph. */
 const authorizeDeadlineMs = 10_000;
-/** A connection that was ended asks to be let in again after this long, then after twice as long, up to the maximum. */
+/** First delay before an ended connection reconnects. It doubles with each try, up to the maximum. */
 const returnFirstMs = 100;
 const returnMaxMs = 10_000;
 
-/** What a client showed as it connected, and shows again as it returns. */
+/** What a client shows when it connects and again when it reconnects. */
 interface Shown {
   readonly credentials: Credentials;
   readonly nonce: ProcessId;
 }
 
-/** The bus of one process: routes, storage, and who is connected. */
+/** The bus of one process: its routes, storage and connections. */
 export class InprocHub implements Hub {
   readonly #connections = new Map<Connection, Shown>();
   readonly #processKey = createSecretKey(randomBytes(32));
@@ -89,7 +89,7 @@ export class InprocHub implements Hub {
         hint: 'Start the backend, then try again.',
       });
     }
-    // Several backends answer in turn: whoever was asked goes to the end of the queue.
+    // Backends take turns: the one just used goes to the end of the queue.
     this.#authorizers.delete(next);
     this.#authorizers.add(next);
     const process = nameProcess(this.#processKey, credentials, nonce);
@@ -112,7 +112,7 @@ export class InprocHub implements Hub {
     }
   }
 
-  /** As a client of a bus elsewhere would, an ended connection asks to be let in again, with the credential it has. */
+  /** Reconnects an ended connection with its credential, as a client of a remote bus would. */
   #letReturn(connection: Connection, waitMs: number): void {
     const timer = setTimeout(async () => {
       this.#returning.delete(timer);
@@ -122,10 +122,10 @@ export class InprocHub implements Hub {
         const identity = await this.#identify(shown);
         if (connection.state !== 'lost') return;
         if (!sameIdentity(identity, connection.identity))
-          throw new SvcError('forbidden', 'The credential now names another.');
+          throw new SvcError('forbidden', 'The credential now belongs to another identity.');
         connection.resume();
       } catch (thrown) {
-        this.#logger.warn({ err: thrown, identity: connection.identity }, 'refused a connection that wanted to return');
+        this.#logger.warn({ err: thrown, identity: connection.identity }, 'refused a reconnecting client');
         if (connection.state === 'lost' && !this.#stopped)
           this.#letReturn(connection, Math.min(waitMs * 2, returnMaxMs));
       }

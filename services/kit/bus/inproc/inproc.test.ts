@@ -7,7 +7,7 @@ import type { Acknowledged, TestHub } from '../contract/test-platform.ts';
 import { startHub } from '../start.ts';
 import { rawClientOf } from './test/raw-client.ts';
 
-/** Enough of both that many commits lie before the kill. */
+/** Enough records and keys that many commits happen before the kill. */
 const recordsBeforeKill = 500;
 const putsBeforeKill = 500;
 

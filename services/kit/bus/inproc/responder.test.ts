@@ -11,12 +11,12 @@ function busy(running: number, concurrencyMax = 10): Responder {
   return responder;
 }
 
-it('of several, the one with fewest requests under way is asked', () => {
+it('of several, the one with the fewest requests in progress is chosen', () => {
   const responders = [busy(3), busy(1), busy(2)];
   for (let i = 0; i < 50; i++) expect(leastBusy(responders)).toBe(responders[1]);
 });
 
-it('of equals, each is asked as often as the other', () => {
+it('of equals, each is chosen equally often', () => {
   const free = busy(0);
   const responders = [busy(1), busy(1), busy(2)];
   const asked = Array.from({ length: 400 }, () => responders.indexOf(leastBusy(responders) ?? free));
@@ -25,7 +25,7 @@ it('of equals, each is asked as often as the other', () => {
   expect(asked.filter((i) => i === 2)).toEqual([]);
 });
 
-it('one that has as many as it accepts is not asked, and asked again when one is done', () => {
+it('a full responder is not chosen, and is chosen again when a request is done', () => {
   const full = busy(1, 1);
   const free = busy(5);
   expect(leastBusy([full, free])).toBe(free);

@@ -3,7 +3,7 @@ import type { Answerer, Party } from './exchange.ts';
 
 const concurrencyMaxDefault = 1024;
 
-/** One who answers requests, several at a time. */
+/** Answers several requests at a time. */
 export class Responder implements Answerer, Subscription {
   readonly kind = 'responder';
   readonly pattern: string;
@@ -11,7 +11,7 @@ export class Responder implements Answerer, Subscription {
   readonly handle: Handle;
   readonly #concurrencyMax: number;
   readonly #leave: () => Promise<void>;
-  /** Handlers that have not returned, whether or not their asker still waits. */
+  /** Running handlers, whether or not their caller still waits. */
   #running = 0;
 
   constructor(
@@ -48,7 +48,7 @@ export class Responder implements Answerer, Subscription {
   }
 }
 
-/** Of several who answer a subject, the one with fewest requests under way, and of equals any; null where all are full. */
+/** The responder with the fewest requests in progress, any of them when equal; null when all are full. */
 export function leastBusy(responders: readonly Responder[]): Responder | null {
   const start = responders.length > 1 ? Math.floor(Math.random() * responders.length) : 0;
   let best: Responder | null = null;

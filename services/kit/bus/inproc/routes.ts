@@ -2,13 +2,13 @@ import { matches } from '../../../contracts/bus/subjects.ts';
 import type { Subscriber } from '../subscriber.ts';
 import type { Responder } from './responder.ts';
 
-/** Who hears a subject. Routes are remembered, so that a warm message costs one look-up and no matching. */
+/** The listeners of a subject. Routes are cached, so that a warm message costs one look-up and no matching. */
 export interface Route {
   readonly subscribers: readonly Subscriber[];
   readonly responders: readonly Responder[];
 }
 
-/** Subjects remembered; sessions come and go, so that there must be an end to it. */
+/** Cached subjects. Bounded, because sessions come and go. */
 const routesMax = 20_000;
 
 type Listener = Subscriber | Responder;

@@ -28,7 +28,7 @@ const never: StreamBounds = { maxBytes: 1e9, maxAgeMs: 1e9 };
 const record = (size: number) => new Uint8Array(size).fill(65);
 
 describe('the file', () => {
-  it('belongs to one at a time', async () => {
+  it('belongs to one process at a time', async () => {
     const file = newFile();
     const storage = await Storage.open(file, logger);
     await expect(Storage.open(file, logger)).rejects.toMatchObject({
@@ -39,12 +39,12 @@ describe('the file', () => {
     await (await Storage.open(file, logger)).close();
   });
 
-  it('in a folder that is not there is refused by its path', async () => {
+  it('in a missing folder is refused by its path', async () => {
     const opening = Storage.open('/nowhere/bus.sqlite', logger);
     await expect(opening).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining('/nowhere') });
   });
 
-  it('that is damaged is refused in words, and left as it is', async () => {
+  it('that is damaged is refused with an explanation and left unchanged', async () => {
     const file = newFile();
     const damaged = 'This is no database. '.repeat(1000);
     writeFileSync(file, damaged);
@@ -55,7 +55,7 @@ describe('the file', () => {
     expect(readFileSync(file, 'utf8')).toBe(damaged);
   });
 
-  it('is no file where nothing shall be kept', async () => {
+  it('has no file when nothing is to be kept', async () => {
     const storage = await Storage.open(null, logger);
     const bucket = storage.bucket('sessions', { maxAgeMs: 60_000 });
     await bucket.put('a', record(1));
@@ -65,13 +65,13 @@ describe('the file', () => {
     await expect(bucket.put('a', record(1))).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  it('holds what was acknowledged, as whoever copies it at that moment sees', async () => {
+  it('contains every acknowledged write, as a copy made at that moment shows', async () => {
     const file = newFile();
     const storage = await Storage.open(file, logger);
     await storage.stream('usage').append(record(1));
     await storage.bucket('sessions', { maxAgeMs: 60_000 }).put('a', record(1));
     const copy = newFile();
-    // As after kill -9: nothing is closed, checkpointed or flushed first.
+    // As after kill -9: no close, checkpoint or flush happens first.
     copyFileSync(file, copy);
     copyFileSync(`${file}-wal`, `${copy}-wal`);
     await storage.close();
@@ -83,7 +83,7 @@ describe('the file', () => {
 });
 
 describe('a disk that is full', () => {
-  it('fails the writes it has no room for, keeps the others, and takes new ones once there is room', async () => {
+  it('fails writes without room, keeps the others, and takes new ones once there is room', async () => {
     const { writer, database } = inMemory();
     const bucket = new BucketStore('sessions', 60_000, database, writer);
     await bucket.put('before', record(10));
@@ -99,7 +99,7 @@ describe('a disk that is full', () => {
 });
 
 describe('many writes at once', () => {
-  it('share transactions, and let the event loop turn between them', async () => {
+  it('share transactions and let the event loop run in between', async () => {
     const { writer, database } = inMemory();
     const bucket = new BucketStore('sessions', 60_000, database, writer);
     let turns = 0;
@@ -117,7 +117,7 @@ describe('many writes at once', () => {
     expect(new Set(await puts).size).toBe(20_000);
   });
 
-  it('beyond what can wait are refused', async () => {
+  it("beyond the queue's limit are refused", async () => {
     const { writer, database } = inMemory();
     const bucket = new BucketStore('sessions', 60_000, database, writer);
     const settled = await Promise.allSettled(Array.from({ length: 100_010 }, () => bucket.delete('a')));
@@ -126,7 +126,7 @@ describe('many writes at once', () => {
     expect(refused[0]?.reason).toMatchObject({ code: 'rate_limited' });
   });
 
-  it('that are appended are on the disk when they are acknowledged, many with one sync', async () => {
+  it('that are appended are on disk when acknowledged, many with one sync', async () => {
     const { database } = inMemory();
     let syncs = 0;
     const releases: (() => void)[] = [];
@@ -151,7 +151,7 @@ describe('many writes at once', () => {
 });
 
 describe('a stream', () => {
-  it('forgets what every consumer has handled, and nothing that one has not', async () => {
+  it('removes records that every consumer has handled, and no others', async () => {
     const { writer, database } = inMemory();
     const stream = new StreamStore('usage', { database, writer, logger }, never);
     for (let i = 0; i < 1200; i++) void stream.append(record(10));
@@ -182,21 +182,21 @@ describe('a stream', () => {
     expect(kept(database)).toEqual({ records: 0, bytes: 0 });
   });
 
-  it('drops the oldest beyond its size, and says so', async () => {
+  it('drops the oldest records beyond its size, and logs it', async () => {
     const { writer, database } = inMemory();
     const stream = new StreamStore('usage', { database, writer, logger }, { ...never, maxBytes: 1000 });
     for (let i = 0; i < 30; i++) void stream.append(record(i === 29 ? 99 : 100));
     await stream.append(record(100));
     await stream.cleanUp();
     expect(kept(database)).toEqual({ records: 10, bytes: 999 });
-    expect(lines.join()).toContain('removed records that no consumer came for in time');
+    expect(lines.join()).toContain('removed records that no consumer handled in time');
     const first = await new Promise<number>((resolve) => {
       stream.consume('reader', async (batch) => resolve(batch.length));
     });
     expect(first).toBe(10);
   });
 
-  it('drops what is beyond its age', async () => {
+  it('drops records beyond their age', async () => {
     const { writer, database } = inMemory();
     const stream = new StreamStore('usage', { database, writer, logger }, { ...never, maxAgeMs: 60_000 });
     await stream.append(record(1));
@@ -208,7 +208,7 @@ describe('a stream', () => {
 });
 
 describe('a bucket', () => {
-  it('does not show what has expired and is not removed yet', async () => {
+  it('does not show an expired key that is not removed yet', async () => {
     const { writer, database } = inMemory();
     const bucket = new BucketStore('sessions', 60_000, database, writer);
     const revision = await bucket.put('old', record(1));
@@ -219,7 +219,7 @@ describe('a bucket', () => {
     expect((await bucket.get('old'))?.value).toEqual(record(2));
   });
 
-  it('removes what has expired, a bounded number at a time', async () => {
+  it('removes expired keys, a bounded number at a time', async () => {
     const { writer, database } = inMemory();
     const bucket = new BucketStore('sessions', 60_000, database, writer);
     await Promise.all(Array.from({ length: 600 }, (_, i) => bucket.put(`old-${i}`, record(1))));

@@ -8,15 +8,14 @@ import { BucketStore } from './bucket-store.ts';
 import { StreamStore } from './stream-store.ts';
 import { Writer } from './writer.ts';
 
-/** How often what is too old or too much is removed, a bounded piece each time. */
+/** How often expired and excess data is removed, a bounded amount each time. */
 const cleanUpEveryMs = 1000;
 
 /**
- * Streams and buckets, in one SQLite file that belongs to this process alone.
- *
- * Durability: every acknowledged write survives the end of the process, whatever ends it, because it is in the write-ahead log
- * (WAL, synchronous=NORMAL). Stream records are acknowledged only after the log is on the disk as well, so they survive a loss of
- * power. Keys of a bucket may lose their last moments to one, never their consistency: what is in buckets can be made anew.
+ * Streams and buckets in one SQLite file that this process owns.
+ * Durability: the write-ahead log (WAL, synchronous=NORMAL) keeps every acknowledged write across any end of the
+ * process. Stream records are also synced to disk, so they survive a loss of power; keys of a bucket may lose their
+ * last moments to one, but stay consistent.
  */
 export class Storage {
   readonly #database: DatabaseSync;
@@ -37,7 +36,7 @@ export class Storage {
     this.#cleaning.unref();
   }
 
-  /** Opens the file, or memory where there is none. */
+  /** Opens the file, or a database in memory when the file is null. */
   static async open(file: string | null, logger: Logger): Promise<Storage> {
     try {
       if (file !== null) closeToOthers(file);
@@ -94,27 +93,27 @@ const notADatabase = 26;
 
 export function cannotOpen(file: string, cause: unknown): SvcError {
   const code = cause instanceof Error && 'errcode' in cause ? cause.errcode : null;
-  const message = `The bus cannot open its file "${file}"`;
+  const message = `Cannot open the file "${file}" of the bus`;
   if (code === busy) {
-    return new SvcError('conflict', `${message}: another process has it.`, {
-      hint: 'svc status tells which one runs; svc down ends it.',
+    return new SvcError('conflict', `${message}: another process uses it.`, {
+      hint: 'Find the running installation: svc status. Stop it: svc down',
       cause,
     });
   }
   if (code === full) {
     return new SvcError('unavailable', `${message}: the disk is full.`, {
-      hint: 'Free some space and try again: df -h tells how much there is.',
+      hint: 'Free some space and try again. Show the space: df -h',
       cause,
     });
   }
   if (code === notADatabase) {
     return new SvcError('unavailable', `${message}: it is damaged.`, {
-      hint: 'Move it away: a new one is made. Sessions end, and usage that was not counted yet is lost.',
+      hint: 'Move the file away: the next start creates a new one. Sessions end, and usage that was not counted yet is lost.',
       cause,
     });
   }
   return new SvcError('unavailable', `${message}.`, {
-    hint: 'Is its folder there, and may this user write to it?',
+    hint: 'Check that its folder exists and that this user may write to it.',
     cause,
   });
 }
@@ -123,7 +122,7 @@ export function createTables(database: DatabaseSync): void {
   database.exec(tables);
 }
 
-/** A checkpoint blocks the event loop; of 250 pages (1 MB) it takes 4 ms at most, of 1,000 13 ms (measured). */
+/** A checkpoint blocks the event loop: at most 4 ms for 250 pages (1 MB), 13 ms for 1,000 (measured). */
 const settings = `
   PRAGMA wal_autocheckpoint = 250;
   PRAGMA locking_mode = EXCLUSIVE;
@@ -132,7 +131,7 @@ const settings = `
   PRAGMA journal_size_limit = 16777216;
 `;
 
-/** The revision of a key is its row number: it only ever grows, also over deletions. */
+/** The revision of a key is its row number, which only grows, also across deletions. */
 const tables = `
   CREATE TABLE IF NOT EXISTS stream (
     name TEXT PRIMARY KEY, bytes INTEGER NOT NULL
@@ -151,7 +150,7 @@ const tables = `
   CREATE INDEX IF NOT EXISTS entry_by_age ON entry (bucket, put_at);
 `;
 
-/** SQLite would let others read it, and gives its other files the mode of this one. */
+/** SQLite would create the file readable for others. Its side files take over the mode of this one. */
 export function closeToOthers(file: string): void {
   closeSync(openSync(file, 'a', 0o600));
   chmodSync(file, 0o600);

@@ -11,7 +11,7 @@ import type { Writer } from './writer.ts';
 /** Old records removed at a time. */
 const cleanUpMax = 500;
 
-/** Where a stream or a bucket is kept. */
+/** The database and name of a stream or bucket. */
 export interface Place {
   readonly database: DatabaseSync;
   readonly writer: Writer;
@@ -56,21 +56,20 @@ export class StreamStore implements Stream {
       this.#consumers.set(name, consumer);
       this.#writer
         .write('log', () => this.#statements.meet.run(this.#name, name))
-        .catch((error: unknown) => this.#logger.error({ err: error, consumer: name }, 'failed to note a new consumer'));
+        .catch((error: unknown) =>
+          this.#logger.error({ err: error, consumer: name }, 'failed to store a new consumer'),
+        );
     }
     return consumer.add(handle);
   }
 
-  /** Removes what every consumer has handled, and what is beyond the bounds whether handled or not. */
+  /** Removes records that every consumer has handled, and records beyond the bounds in any case. */
   async cleanUp(): Promise<void> {
     for (let removed = cleanUpMax; removed === cleanUpMax; ) {
       const round = await this.#writer.write('log', () => this.#removeOld());
       removed = round.removed;
       if (round.lost > 0) {
-        this.#logger.warn(
-          { stream: this.#name, lost: round.lost },
-          'removed records that no consumer came for in time',
-        );
+        this.#logger.warn({ stream: this.#name, lost: round.lost }, 'removed records that no consumer handled in time');
       }
     }
   }

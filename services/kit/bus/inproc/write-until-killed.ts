@@ -4,8 +4,8 @@ import { Secret } from '../../../contracts/secret.ts';
 import { startHub } from '../start.ts';
 
 /**
- * A process for the contract suite: starts a bus on the folder given and writes to it without end, saying on stdout
- * what was acknowledged: `record <text>`, `key <key> <text>`.
+ * A program for the contract suite: starts a bus on the given folder and writes without end. Prints each acknowledged
+ * write: `record <text>`, `key <key> <text>`.
  */
 const [folder = ''] = process.argv.slice(2);
 const hub = await startHub({ file: join(folder, 'bus.sqlite') });

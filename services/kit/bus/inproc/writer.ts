@@ -2,11 +2,11 @@ import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SvcError } from '../../../contracts/errors.ts';
 
-/** `log`: acknowledged when in the write-ahead log. `disk`: when the log is on the disk. */
+/** When a write is acknowledged: once it is in the write-ahead log, or once the log is on disk. */
 export type Durability = 'log' | 'disk';
 
 interface Write {
-  /** Must leave the database as it was where it throws. */
+  /** Must leave the database unchanged when it throws. */
   readonly work: () => unknown;
   readonly durability: Durability;
   readonly resolve: (result: never) => void;
@@ -18,16 +18,18 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** The write-ahead log, as far as it must reach the disk. */
+/** The write-ahead log that must reach the disk. */
 export interface SyncedFile {
   datasync(): Promise<void>;
 }
 
-/** A transaction ends after this long and lets the event loop turn, whatever still waits. */
+/** A transaction ends after this long, so that the event loop can run, even when more writes wait. */
 const sliceMs = 2;
 const waitingMax = 100_000;
 
-/** Gathers writes into transactions: one commit serves all that came in one turn, one sync of the disk all that came meanwhile. */
+/**
+ * Combines writes into transactions: one commit for all writes of a turn, one disk sync for all that arrived meanwhile.
+ */
 export class Writer {
   readonly #database: DatabaseSync;
   readonly #log: SyncedFile | null;
@@ -45,7 +47,7 @@ export class Writer {
   write<Result>(durability: Durability, work: () => Result): Promise<Result> {
     if (this.#closed) return Promise.reject(new SvcError('unavailable', 'The bus has stopped.'));
     if (this.#waiting.length >= waitingMax) {
-      return Promise.reject(new SvcError('rate_limited', 'Too many writes wait for the disk.'));
+      return Promise.reject(new SvcError('rate_limited', 'Too many writes are waiting for the disk.'));
     }
     return new Promise((resolve, reject) => {
       this.#waiting.push({ work, durability, resolve, reject });
@@ -100,7 +102,7 @@ export class Writer {
     if (this.#log !== null && this.#unsynced.length > 0) this.#syncing ??= this.#sync(this.#log);
   }
 
-  /** As synchronous=FULL would after every commit, but in a thread of its own and once for all that wait. */
+  /** Same effect as synchronous=FULL after every commit, but in another thread and once for all waiting writes. */
   async #sync(log: SyncedFile): Promise<void> {
     while (this.#unsynced.length > 0) {
       const synced = this.#unsynced.splice(0);
@@ -117,7 +119,7 @@ export class Writer {
 
 export function cannotWrite(error: unknown): SvcError {
   return new SvcError('unavailable', 'The bus cannot write to its file.', {
-    hint: 'Is the disk full? df -h tells.',
+    hint: 'Check whether the disk is full: df -h',
     cause: error,
   });
 }

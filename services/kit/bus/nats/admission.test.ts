@@ -61,9 +61,9 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     ['an admitted runtime', 'runtime', 'RTK-edge'],
   ])('%s', (_, user, pass) => {
     it.each([
-      ['in the form of the version before', inOldForm],
-      ['in the form of this version', inThisForm],
-    ])('%s makes the server say nothing on subjects that it may not speak on', async (_form, shown) => {
+      ["in the previous version's form", inOldForm],
+      ["in this version's form", inThisForm],
+    ])('%s cannot make the server publish on subjects without permission', async (_form, shown) => {
       const victim = await open(remoteMcp);
       const sessions = victim.bucket(buckets.sessions, { maxAgeMs: 60_000 });
       await sessions.put('a', Buffer.from('1'));
@@ -89,7 +89,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     });
   });
 
-  it('a refused client that asks why says nothing and hears its own inbox only', async () => {
+  it('a refused client that asks for the reason publishes nothing and subscribes to its own inbox only', async () => {
     const shown = inThisForm('why runtime', 'RTK-other');
     const hostile = await raw(shown);
     for (const subject of [whoAmI, 'svc.identity.name', `${shown.inboxPrefix}.told`, 'anything', '$JS.API.INFO']) {
@@ -101,13 +101,13 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(await isRefused(hostile, () => void hostile.subscribe(`${shown.inboxPrefix}.told`))).toBe(false);
   });
 
-  describe('refused clients that ask why', () => {
+  describe('refused clients that ask for the reason', () => {
     const stranger: Credentials = { kind: 'runtime', key: new Secret('RTK-other') };
     const fromAddresses = (count: number) =>
       Promise.all(Array.from({ length: count }, (_, index) => askFrom(`127.0.1.${index + 1}`)));
     const letIn = (answers: readonly boolean[]) => answers.filter((isIn) => isIn).length;
 
-    it('are let in up to a bound for each address and for a few seconds, and other clients all the while', async () => {
+    it('are admitted up to a limit for each address and for a few seconds, while other clients connect freely', async () => {
       const answers = await Promise.all(Array.from({ length: 40 }, () => askFrom('127.0.0.1')));
       expect(letIn(answers)).toBe(16);
       expect((await open(runtimeKey)).identity.kind).toBe('runtime');
@@ -122,14 +122,14 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
       });
     });
 
-    it('from many addresses have one bound, and take no place of a runtime that proves itself', async () => {
-      // Of 32 places the last one stays free.
+    it('from many addresses have one limit, and take no place of a runtime that proves itself', async () => {
+      // The last of 32 places stays free.
       expect(letIn(await fromAddresses(100))).toBe(31);
       await backend.disconnect(runtime, { refusedMs: 60_000 });
       await expect(open(runtimeKey)).rejects.toMatchObject({ code: 'rate_limited' });
     });
 
-    it('and prove themselves have one bound for each workspace', async () => {
+    it('and prove themselves have one limit for each workspace', async () => {
       for (const one of ['RTK-edge', 'RTK-second', 'RTK-foreign']) {
         await backend.disconnect(runtimes[one]?.runtime ?? expect.fail(), { refusedMs: 60_000 });
       }
@@ -141,7 +141,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     });
   });
 
-  it('refusals are one line a minute for each sender', async () => {
+  it('refusals are logged once a minute for each sender', async () => {
     const refused = async () => await raw(inThisForm('runtime', 'RTK-other')).catch(() => null);
     for (let i = 0; i < 5; i++) await Promise.all(Array.from({ length: 20 }, refused));
     const lines = logged.filter((line) => line.includes('refused a connection to the bus'));
@@ -150,7 +150,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(logged.join('')).not.toContain('RTK-other');
   });
 
-  it('strangers who take other names leave lines in the log for refusals of a runtime', async () => {
+  it('unproven clients under many names leave room in the log for refusals of a runtime', async () => {
     for (let i = 0; i < 5; i++) {
       const names = Array.from({ length: 20 }, (_, index) => `runtime other-${i}-${index}`);
       await Promise.all(names.map((name) => raw(inThisForm(name, 'RTK-other')).catch(() => null)));
@@ -162,7 +162,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(lines.filter((line) => line.includes('sent more than it may'))).toHaveLength(1);
   });
 
-  it('a runtime subscribes up to a bound', async () => {
+  it('a runtime has a limit of subscriptions', async () => {
     const hostile = await raw(inThisForm('runtime', 'RTK-edge'));
     const inbox = inboxOf(hostile);
     const subscribe = () => isRefused(hostile, () => void hostile.subscribe(`${inbox}.${newProcessId()}`));
@@ -183,11 +183,11 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
       code: 'rate_limited',
       message: expect.stringMatching(`opened too many connections. This ${holder} connections to the bus at once.$`),
     });
-    /** Each refusal takes one of the places to ask why. */
+    /** Each refusal takes a place for asking the reason. */
     const atEase = { timeout: 10_000, interval: 500 };
     const tellsOfTooMany = () => logged.filter((line) => line.includes('opened too many connections'));
 
-    it('are two for each process, and one that has ended makes room', async () => {
+    it('are two for each process, and an ended one makes room', async () => {
       const nonce = newProcessId();
       const entered = [await enter('RTK-edge', nonce), await enter('RTK-edge', nonce)];
       await expect(open(runtimeKey, nonce)).rejects.toMatchObject(tooMany('process may hold at most 2'));
@@ -197,7 +197,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
       await expect(open(runtimeKey, nonce)).rejects.toMatchObject(tooMany('process may hold at most 2'));
     });
 
-    it('have a bound, which is told, and others come in', async () => {
+    it('have a limit, which the error names, and others are admitted', async () => {
       const entered = await enterOften(20);
       expect(entered).toHaveLength(16);
       await expect(open(runtimeKey)).rejects.toMatchObject(tooMany('runtime may hold at most 16'));
@@ -206,18 +206,18 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
       await open(keyOf('RTK-second'));
       await entered[0]?.close();
       await vi.waitFor(() => open(runtimeKey), atEase);
-      // The fifteen others were in the list that gave this place.
+      // The other fifteen were in the list that freed this place.
       await expect(open(runtimeKey)).rejects.toMatchObject(tooMany('runtime may hold at most 16'));
     });
 
-    it('count for their workspace, and other workspaces come in', async () => {
+    it('count for their workspace, and other workspaces are admitted', async () => {
       for (const key of ['RTK-edge', 'RTK-second']) expect(await enterOften(16, key)).toHaveLength(16);
       await expect(open(keyOf('RTK-third'))).rejects.toMatchObject(tooMany('workspace may hold at most 32'));
       await open(keyOf('RTK-foreign'));
       expect(await enterOften(33, 'RTK-own')).toHaveLength(33);
     });
 
-    it('count also where each is closed at once', { timeout: 60_000 }, async () => {
+    it('count even when each is closed at once', { timeout: 60_000 }, async () => {
       let entries = 0;
       const begun = performance.now();
       while (performance.now() - begun < 3000) {
@@ -230,14 +230,14 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
       expect(entries).toBeLessThanOrEqual(16 * (seconds + 1));
     });
 
-    it('that were there before a backend count for it', async () => {
+    it('that existed before a backend count for it', async () => {
       expect(await enterOften(16)).toHaveLength(16);
       await openBackend();
       await backend.close();
       await expect(open(runtimeKey)).rejects.toMatchObject(tooMany('runtime may hold at most 16'));
     });
 
-    it('count for each backend, whichever lets them in', async () => {
+    it('count at every backend, whichever admits them', async () => {
       await openBackend();
       await openBackend();
       const nonce = newProcessId();
@@ -246,13 +246,13 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
         const one = await enter('RTK-edge', nonce);
         if (one === null) continue;
         entries++;
-        // The backend says it after NATS has told every backend of the connection.
+        // The backend confirms it after NATS has reported the connection to every backend.
         await told(one);
       }
       expect(entries).toBe(2);
     });
 
-    it('come back after each end of NATS, and new processes come in, without a refusal', {
+    it('return after each restart of NATS, and new processes are admitted, without a refusal', {
       timeout: 60_000,
     }, async () => {
       await openBackend();
@@ -263,7 +263,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
         await server.stop('SIGKILL');
         await server.start();
         await vi.waitUntil(() => back() === 8 * round, soon);
-        // A NATS that ends again sooner than it is listed may have its clients refused for a moment.
+        // After a second restart before the next count, clients may be refused for a moment.
         await new Promise((resolve) => setTimeout(resolve, 2 * countSoonAfterMs));
       }
       for (let i = 0; i < 5; i++) await (await open(runtimeKey)).close();
@@ -271,7 +271,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     });
   });
 
-  it("a client that shows another's process id or nonce is somebody else", async () => {
+  it("a client that shows another's process id or nonce gets its own identity", async () => {
     const nonce = newProcessId();
     const victim = await told(await raw(inThisForm('remote-mcp', 'SYK-remote-mcp', nonce)));
     expect(victim.process).not.toBe(nonce);
@@ -284,7 +284,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     }
   });
 
-  it('a client keeps its process id when it returns, whichever backend lets it in', async () => {
+  it('a client keeps its process id when it returns, whichever backend admits it', async () => {
     const edge = await open(runtimeKey);
     const { process } = edge.identity;
     const states: string[] = [];
@@ -298,7 +298,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     edge.publish(subjects.heartbeat(runtime, process), Buffer.from(''));
   });
 
-  it('a runtime that is refused for a while is refused by every backend', async () => {
+  it('a runtime with a penalty is refused by every backend', async () => {
     const second = await openBackend();
     await open(runtimeKey);
     await backend.disconnect(runtime, { refusedMs: 60_000 });
@@ -312,8 +312,8 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     await open(remoteMcp);
   });
 
-  describe('a client of the version before', () => {
-    it('asks NATS who it is, and is told so by the backend that let it in, each time it comes', async () => {
+  describe('a client of the previous version', () => {
+    it('asks NATS for its identity, and the backend that admitted it answers each time it connects', async () => {
       const backends = [backend, await openBackend(), await openBackend()];
       const nonce = newProcessId();
       const shown = inOldForm('runtime', 'RTK-edge', nonce);
@@ -344,7 +344,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
       expect(await asked(client)).toMatchObject({ kind: 'refused', message: 'This key was revoked on Monday.' });
     });
 
-    it('asks for nobody else, and not without end', async () => {
+    it('can ask only about itself, and a limited number of times', async () => {
       const victim = inThisForm('remote-mcp', 'SYK-remote-mcp');
       const heard: string[] = [];
       const connection = await raw(victim);
@@ -370,11 +370,11 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
       expect(new Set(heard)).toEqual(new Set([`${victim.inboxPrefix}.told`]));
     });
 
-    it('is refused in the log where the bus does not map what it asks', async () => {
+    it('is refused in the log when the bus does not map its question', async () => {
       server = await startServer({ mapped: false });
       await openBackend();
       await expect(raw(inOldForm('runtime', 'RTK-edge'))).rejects.toThrow(/Authorization Violation/);
-      expect(logged.join('')).toContain('lets in no client of the version before');
+      expect(logged.join('')).toContain('refused a client of the previous version');
       const edge = await open(runtimeKey);
       expect(edge.identity.kind).toBe('runtime');
     });
@@ -412,7 +412,7 @@ async function raw(options: NodeConnectionOptions): Promise<NatsConnection> {
   return connection;
 }
 
-/** Whether a client from this address that asks why it is refused is let in. */
+/** Whether a client from this address that asks for the reason of its refusal is admitted. */
 async function askFrom(address: string, key = 'RTK-other'): Promise<boolean> {
   const { user, pass, name } = inThisForm('why runtime', key);
   const client = await WireClient.connect(server.port, { user, pass, name }, address).catch(() => null);
@@ -423,7 +423,7 @@ async function askFrom(address: string, key = 'RTK-other'): Promise<boolean> {
 const inboxes = new WeakMap<NatsConnection, string>();
 const inboxOf = (connection: NatsConnection) => inboxes.get(connection) ?? expect.fail();
 
-/** What the version before shows: its process id and its inbox are its name. */
+/** The login of the previous version: its process id and its inbox are its name. */
 function inOldForm(user: string, pass: string, nonce = newProcessId()) {
   const inboxPrefix = newInbox();
   return { user, pass, name: `${nonce} ${inboxPrefix}`, inboxPrefix };
@@ -434,7 +434,7 @@ function inThisForm(user: string, pass: string, nonce = newProcessId()) {
   return { user, pass, name: connectionName(nonce, inboxPrefix), inboxPrefix };
 }
 
-/** As the version before learns its name: the user in what NATS knows of a connection. */
+/** How the previous version learns its name: from the user in NATS's answer. */
 async function asked(connection: NatsConnection) {
   const answer = await connection.request(whoAmI, undefined, { timeout: 3000 });
   return JSON.parse(z.object({ data: z.object({ user: z.string() }) }).parse(answer.json()).data.user);
@@ -444,7 +444,7 @@ async function told(connection: NatsConnection) {
   return JSON.parse((await new Told(connection, inboxOf(connection)).name()) ?? '');
 }
 
-/** Whether NATS refuses what the connection does. */
+/** Whether NATS refuses the action of the connection. */
 async function isRefused(connection: NatsConnection, act: () => void): Promise<boolean> {
   const errors: unknown[] = [];
   const stop = new AbortController();

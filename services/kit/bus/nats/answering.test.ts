@@ -13,7 +13,7 @@ const emptyFrame: Frame = { kind: 'question', more: true, headers: {}, payload: 
 const fullFrame: Frame = { ...emptyFrame, payload: Buffer.alloc(frameMaxBytes) };
 const asker = 'run_0000000000000000000000AA-p00000000000';
 
-it('of a question that was refused, what still comes reaches no handler', () => {
+it('of a refused question, later frames reach no handler', () => {
   const { begin, handled, running, said } = answeringOne({ isFull: true });
   const answering = begin(twoFrames[0]);
   for (const frame of twoFrames) answering.hear(frame);
@@ -21,7 +21,7 @@ it('of a question that was refused, what still comes reaches no handler', () => 
   expect({ handled, running: running(), said }).toEqual({ handled: [], running: 0, said: ['rate_limited'] });
 });
 
-it('of a question that is too large, what still comes reaches no handler', () => {
+it('of a question that is too large, later frames reach no handler', () => {
   const { begin, handled, running, said } = answeringOne();
   const answering = begin(tooLarge[0]);
   for (const frame of tooLarge.slice(1)) answering.hear(frame);
@@ -29,7 +29,7 @@ it('of a question that is too large, what still comes reaches no handler', () =>
   expect({ handled, running: running(), said }).toEqual({ handled: [], running: 0, said: ['too_large'] });
 });
 
-it('a question in empty frames is too large once it has more frames than the largest question', () => {
+it('a question of empty frames is too large once it has more frames than the largest question', () => {
   const { begin, said } = answeringOne();
   const answering = begin(emptyFrame);
   for (let i = 1; i < 32; i++) answering.hear(emptyFrame);
@@ -38,7 +38,7 @@ it('a question in empty frames is too large once it has more frames than the lar
   expect(said).toEqual(['too_large']);
 });
 
-it('a question takes a place of its answerer when it is whole, and keeps it until the handler returns', async () => {
+it('a question takes a place of its responder when it is complete, and keeps it until the handler returns', async () => {
   const { begin, handled, running, finish } = answeringOne();
   const answering = begin(twoFrames[0]);
   expect([running(), handled]).toEqual([0, []]);
@@ -50,7 +50,7 @@ it('a question takes a place of its answerer when it is whole, and keeps it unti
   await vi.waitFor(() => expect(running()).toBe(0));
 });
 
-it('a question whose frames stop coming is given up within seconds, and one that comes on is not', () => {
+it('a question whose frames stop arriving is given up within seconds, and one that continues is not', () => {
   const { begin } = answeringOne();
   const began = performance.now();
   const answering = begin(twoFrames[0]);
@@ -80,7 +80,7 @@ it('a sender has a place for each question until it is given up, and no more tha
   expect(next.map(({ said }) => said)).toEqual([[], [], ['rate_limited']]);
 });
 
-it('of too many bytes of unfinished questions, the question that grows beyond the bound is given up', () => {
+it('beyond the memory limit for unfinished questions, the growing question is given up', () => {
   const unfinished = new Unfinished();
   const ones = Array.from({ length: 20 }, (_, i) => {
     const one = answeringOne({ unfinished, asker: `run_${i}-p0` });
@@ -89,7 +89,7 @@ it('of too many bytes of unfinished questions, the question that grows beyond th
     return one;
   });
   const givenUp = ones.map(({ said }) => said.join());
-  // 31 frames of each: 15 of the 20 take nearly 16 times the largest payload, and none more than what then stays free.
+  // 31 frames of each: 15 of the 20 take nearly 16 times the largest payload, and none more than then stays free.
   expect(givenUp).toEqual([
     ...Array.from({ length: 15 }, () => ''),
     ...Array.from({ length: 5 }, () => 'rate_limited'),
@@ -126,7 +126,7 @@ it('processes of one runtime share the memory of unfinished questions', () => {
   expect(ones.map(({ said }) => said.join())).toEqual(['', '', 'rate_limited', 'rate_limited']);
 });
 
-it('the memory of a question is given back when it is whole, given up or abandoned', () => {
+it('the memory of a question is released when it is complete, given up or abandoned', () => {
   const unfinished = new Unfinished();
   const begun = Array.from({ length: 3 }, (_, i) =>
     answeringOne({ unfinished, asker: `${asker}${i}` }).begin(fullFrame),

@@ -10,10 +10,10 @@ import { Incoming, Outgoing } from './flow.ts';
 import { type Frame, framesOf, signalFrame, textOf } from './frame.ts';
 import type { GivenUp, Unfinished } from './unfinished.ts';
 
-/** Who answers, as far as one exchange is concerned. */
+/** The responder's side of one exchange. */
 export interface Answerer {
   readonly handle: Responder;
-  /** It has as many requests under way as it accepts. */
+  /** Whether it has reached its limit of concurrent requests. */
   readonly isFull: boolean;
   /** Its handler is called. */
   began(): void;
@@ -23,12 +23,12 @@ export interface Answerer {
 
 export interface Asked {
   readonly subject: string;
-  /** The end that asked. */
+  /** The end that sent the request. */
   readonly asker: string;
   readonly reply: string;
 }
 
-/** What an answer needs of its connection. */
+/** What `Answering` needs of its connection. */
 export interface AnsweringWiring {
   readonly wire: Wire;
   readonly unfinished: Unfinished;
@@ -36,17 +36,17 @@ export interface AnsweringWiring {
   readonly onEnd: (answering: Answering) => void;
 }
 
-/** Longest a question may take in all; whoever asks has a deadline of its own, and tells it where it can. */
+/** Longest duration of a request; the caller has its own deadline and announces it where it can. */
 const answerMaxMs = 35 * 60_000;
-/** Frames of a question follow each other at once, over a slow line too. */
+/** Longest pause between frames of a question; they follow each other at once, also over a slow line. */
 const frameMaxMs = 10_000;
-/** Longest until a question is whole: the largest one over a line of 2 Mbit/s. */
+/** Longest time until a question is complete: the largest one over a line of 2 Mbit/s. */
 const questionMaxMs = 60_000;
-/** The asker writes one sentence with its own subject. */
+/** A caller writes one sentence with its own subject. */
 const reasonMaxLength = 1000;
 const sent = Promise.resolve();
 
-/** One request to this connection: puts its frames together, has it handled, and sends what comes of it. */
+/** One request to this connection: assembles its frames, calls the handler, and sends the replies. */
 export class Answering implements Deadlined, GivenUp {
   readonly #asked: Asked;
   readonly #answerer: Answerer;
@@ -55,7 +55,7 @@ export class Answering implements Deadlined, GivenUp {
   readonly #replies: Outgoing;
   readonly #begunAt = performance.now();
   deadline = this.#begunAt + frameMaxMs;
-  /** Gives the asker's place back. */
+  /** Releases the caller's place. */
   #release: () => void = () => undefined;
   #over = false;
   #question: Question | null = null;
@@ -87,7 +87,7 @@ export class Answering implements Deadlined, GivenUp {
     return this.#answerer === answerer;
   }
 
-  /** Hears the first frame. */
+  /** Takes the first frame. */
   begin(frame: Frame): void {
     try {
       this.#release = this.#wiring.senders.begin(this.#asked.asker);
@@ -122,7 +122,7 @@ export class Answering implements Deadlined, GivenUp {
     }
   }
 
-  /** Ends the request at once: the rest of its question may lie right behind, and would be taken for a whole one. */
+  /** Ends the request at once, so that a later frame of the question is not taken for a complete one. */
   #refuse(thrown: unknown): void {
     this.#sendError(thrown);
     this.#end();
@@ -135,15 +135,13 @@ export class Answering implements Deadlined, GivenUp {
 
   timeOut(): void {
     if (this.#question === null) {
-      this.#refuse(
-        new SvcError('timeout', `The request "${this.#asked.subject}" was incomplete when its time was over.`),
-      );
+      this.#refuse(new SvcError('timeout', `The request "${this.#asked.subject}" was incomplete at its deadline.`));
     } else {
-      this.abandon(new SvcError('timeout', `"${this.#asked.subject}" was not answered within its deadline.`));
+      this.abandon(new SvcError('timeout', `"${this.#asked.subject}" was not answered before its deadline.`));
     }
   }
 
-  /** Nobody waits for the answer any more. */
+  /** The caller no longer waits for the reply. */
   abandon(reason?: SvcError): void {
     if (this.#over) return;
     this.#end();
@@ -183,7 +181,7 @@ export class Answering implements Deadlined, GivenUp {
   }
 
   #full(): SvcError {
-    const message = `"${this.#asked.subject}" has reached its limit of requests at once.`;
+    const message = `"${this.#asked.subject}" has reached its limit of concurrent requests.`;
     return new SvcError('rate_limited', message, { hint: 'Try again shortly.' });
   }
 
@@ -225,7 +223,7 @@ export class Answering implements Deadlined, GivenUp {
     if (this.#over) return;
     this.#over = true;
     this.#wiring.unfinished.ended(this);
-    // A handler that was called holds the place until it returns: a cancel must not make room for the next one.
+    // A running handler keeps its place until it returns: a cancel must not make room for the next request.
     if (this.#question === null) this.#release();
     this.#replies.end();
     this.#wiring.onEnd(this);

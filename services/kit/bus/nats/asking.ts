@@ -9,20 +9,20 @@ import { Incoming, Outgoing } from './flow.ts';
 import { type Frame, framesOf, signalFrame, textOf } from './frame.ts';
 import { controlSubject, replySubject } from './subjects.ts';
 
-/** What an exchange needs of its connection. */
+/** What `Asking` needs of its connection. */
 export interface Wire {
-  /** The end of the bus that this connection is. */
+  /** This connection's end of the bus. */
   readonly own: string;
   readonly send: (subject: string, frame: Frame, reply?: string) => void;
   readonly logger: Logger;
-  /** Counts the times that what was sent has left this process. */
+  /** Counts how often the outbox has been flushed. */
   readonly turn: () => number;
 }
 
 export interface Asked {
   readonly id: string;
   readonly subject: string;
-  /** The end that answers, as far as the subject says. */
+  /** The responder that the subject names. */
   readonly answerer: string;
   readonly payload: Uint8Array;
   readonly options: RequestOptions;
@@ -30,13 +30,18 @@ export interface Asked {
   readonly reject: (error: SvcError) => void;
 }
 
-/** One request of this connection: from the question to the final reply, the error, the deadline or the cancel, whichever is first. */
+/**
+ * One request of this connection, from the question to the final reply, error, deadline or cancel, whichever comes
+ * first.
+ */
 export class Asking implements Deadlined {
   readonly #asked: Asked;
   readonly #wire: Wire;
   readonly #control: string;
   readonly #question: Outgoing;
-  /** Frames that follow when a backend accepts the question. They would count against this sender where a backend refuses it. */
+  /**
+   * Frames to send once a backend accepts the question. A backend that refuses it would count them against this sender.
+   */
   #held: readonly Frame[];
   readonly #replies: Incoming;
   readonly #deadlineLast: number;
@@ -61,7 +66,7 @@ export class Asking implements Deadlined {
     this.#replies = new Incoming({ tellReceived, turn: wire.turn });
     const reply = replySubject({ answerer, asker: wire.own, id });
     let first = true;
-    // The first frame finds whoever answers; the others follow it to where it went.
+    // The first frame finds the responder; the other frames go to that responder.
     this.#question = new Outgoing((frame) => {
       wire.send(first ? subject : this.#control, frame, first ? reply : undefined);
       first = false;
@@ -75,24 +80,24 @@ export class Asking implements Deadlined {
     return this.#asked.id;
   }
 
-  /** The end that was asked. A reply counts only from this end. */
+  /** The responder. A reply counts only from this end. */
   get answerer(): string {
     return this.#asked.answerer;
   }
 
-  /** Nothing more comes of the answerer. Where the request ended earlier, frames may still be on their way. */
+  /** No further frame comes from the responder. After an early end, frames may still be in transit. */
   get heardLast(): boolean {
     return this.#heardLast;
   }
 
-  /** Of several that could answer, it may be any of them until one has said that it does. */
+  /** Until one responder has accepted, the request may belong to any of several. */
   isAnsweredBy(end: string): boolean {
     const { answerer } = this.#asked;
     if (answerer !== anyBackend) return answerer === end;
     return this.#acceptedBy === null ? isBackendEnd(end) : this.#acceptedBy === end;
   }
 
-  /** False where the answerer breaks the protocol, which ends the request. */
+  /** False when the responder breaks the protocol, which ends the request. */
   hear(frame: Frame): boolean {
     try {
       this.#hear(frame);
@@ -110,7 +115,7 @@ export class Asking implements Deadlined {
     else this.#fail(new NobodyAnswers(this.#asked.subject));
   }
 
-  /** Asks the one end that can answer whether it still works on it; NATS says so by itself where that end is no more. */
+  /** Asks the responder whether it still works on the request; NATS itself answers when that end has gone. */
   inquire(): void {
     const { answerer, id } = this.#asked;
     if (answerer === anyBackend) return;
@@ -118,24 +123,24 @@ export class Asking implements Deadlined {
     this.#wire.send(this.#control, signalFrame('waiting'), replySubject({ answerer, asker: this.#wire.own, id }));
   }
 
-  /** The asker's signal has aborted. */
+  /** The caller's signal has aborted. */
   handleEvent(): void {
     this.#fail(new SvcError('cancelled', 'The request was cancelled.'));
     this.#cancel('');
   }
 
   timeOut(): void {
-    const message = `"${this.#asked.subject}" gave no final reply within its deadline.`;
+    const message = `"${this.#asked.subject}" gave no final reply before the deadline.`;
     this.#fail(new SvcError('timeout', message));
     this.#cancel(message);
   }
 
-  /** The connection of whoever answers is no more. */
+  /** The responder's connection has ended. */
   answererGone(): void {
     this.#fail(new AnswererGone(this.#asked.subject));
   }
 
-  /** The connection of whoever asked is no more. */
+  /** The caller's connection has ended. */
   abandon(): void {
     this.#fail(new SvcError('unavailable', `The connection that asked "${this.#asked.subject}" has ended.`));
   }
@@ -174,8 +179,8 @@ export class Asking implements Deadlined {
   }
 
   /**
-   * The payload names the backend, and the subject says only that a backend sent it. That suffices: NATS lets no other service publish on a
-   * subject with `backend` as the answerer, and backends trust each other.
+   * The payload names the backend; the subject only says that some backend sent it. That suffices, because NATS lets
+   * only backends publish as `backend`, and backends trust each other.
    */
   #accept(end: string): void {
     const { answerer, subject } = this.#asked;
@@ -204,7 +209,7 @@ export class Asking implements Deadlined {
     this.#asked.reject(error);
   }
 
-  /** The reason goes with it: empty where the asker wants no more. */
+  /** Sends the reason with it; empty when the caller cancelled. */
   #cancel(reason: string): void {
     this.#wire.send(this.#control, signalFrame('cancel', reason));
   }

@@ -1,7 +1,7 @@
 import type { Callout } from './callout.ts';
 import type { SystemAccount } from './system-account.ts';
 
-/** What the backend has on NATS beside the bus: the account that decides who connects, and the one that sees and ends connections. */
+/** The backend's other accounts on NATS: one decides which clients connect, one lists and ends connections. */
 export class BackendAccounts {
   readonly callout: Callout;
   readonly system: SystemAccount;

@@ -15,7 +15,7 @@ export interface BucketPlace extends NatsPlace {
   readonly persistent: boolean;
 }
 
-/** A bucket of NATS: the last message of each subject of a stream whose messages expire. */
+/** A bucket on NATS: the last message of each subject of a stream whose messages expire. */
 export class NatsBucket implements Bucket {
   readonly #name: string;
   readonly #maxAgeMs: number;
@@ -49,10 +49,10 @@ export class NatsBucket implements Bucket {
         return revision === 0 ? await kv.create(key, own) : await kv.update(key, own, revision);
       } catch (error) {
         if (!isConflict(error)) throw error;
-        // What was not answered may have been stored all the same.
+        // An unanswered write may still have been stored.
         const there = tries > 1 ? await kv.get(key) : null;
         if (there?.operation === 'PUT' && Buffer.from(own).equals(there.value)) return there.revision;
-        throw new SvcError('conflict', `The key "${key}" is not at revision ${revision} any more.`);
+        throw new SvcError('conflict', `The key "${key}" is no longer at revision ${revision}.`);
       }
     });
   }
@@ -75,7 +75,7 @@ export class NatsBucket implements Bucket {
     const opened = await this.#kv();
     return await work(opened).catch(async (error: unknown) => {
       if (!isGone(error)) throw error;
-      // A bus that was started anew has lost what it kept in memory.
+      // A restarted bus has lost what it kept in memory.
       this.#opened = null;
       return await work(await this.#kv());
     });
@@ -107,7 +107,7 @@ export function bucketConfiguration(
     subjects: [keySubject(name, '>')],
     max_msgs_per_subject: 1,
     max_age: nanos(maxAgeMs),
-    // A key that was carried here from another engine has a part of its age behind it.
+    // A key copied from another engine has used up part of its lifetime.
     allow_msg_ttl: true,
     duplicate_window: nanos(Math.min(maxAgeMs, 120_000)),
     max_bytes: bucketMaxBytes,
@@ -115,7 +115,7 @@ export function bucketConfiguration(
     storage: persistent ? StorageType.File : StorageType.Memory,
     allow_rollup_hdrs: true,
     deny_delete: true,
-    // Read where it is written, so that nobody reads what was there before.
+    // Reads come from the node that takes writes, so that no read is stale.
     allow_direct: false,
   };
 }

@@ -20,26 +20,29 @@ import { provesBackend, type ReadLogin, readLogin } from './login.ts';
 import { networkOf } from './network-of.ts';
 import { type Applicant, admit, readApplicant, refuse } from './user-token.ts';
 
-/** Account of NATS that is the bus; the other two are of the callout and of the system. */
+/** The NATS account of the bus; the other two accounts are for the callout and the system. */
 export const busAccount = 'SVC';
 export const authorizationSubject = '$SYS.REQ.USER.AUTH';
-/** Where backends that can decide hear what those handed on that can't. */
+/** Subject on which a backend passes on authorization requests that it cannot decide. */
 const handOnSubject = 'svc.authorization';
 /** NATS waits for 2 s (templates/nats.conf). Checking a credential is one look-up in the graph. */
 const authorizeDeadlineMs = 1500;
-/** A refused client that asks why has this long to read the reason. */
+/** How long a refused client may stay connected to read the reason. */
 const refusedLifetimeSeconds = 5;
-/** Refused clients that are connected at once to read why: strangers, of one network, proven runtimes, of one workspace. Others get no reason. */
+/**
+ * Refused clients that may be connected at once to read the reason: unproven ones in total and of one network, proven
+ * runtimes in total and of one workspace. Others get no reason.
+ */
 const strangersMax = 32;
 const strangersOfNetworkMax = 16;
 const provenMax = 32;
 const provenOfWorkspaceMax = 8;
-/** Connections being decided on at once. NATS refuses any further one, and its client tries again. */
+/** Concurrent decisions. NATS refuses further connections, whose clients retry. */
 const decidingMax = 1000;
 
 /**
- * Decides who may connect to NATS (auth callout): the backend's own account there. Several backends share the work; one that can vouch for
- * itself only, because it is about to start or to stop, hands the others' requests on to those that can decide.
+ * Decides which clients may connect to NATS (auth callout). Several backends share the work; a backend that is starting
+ * or stopping can admit only itself, and passes other requests on.
  */
 export class Callout {
   readonly #connection: NatsConnection;
@@ -81,7 +84,7 @@ export class Callout {
     };
   }
 
-  /** Called before somebody is let in. What he had under way on a connection before has got lost with it. */
+  /** Called before a client is admitted. Requests on an earlier connection of the client are lost. */
   onAdmission(listener: (identity: Identity) => void): void {
     this.#admitted = listener;
   }
@@ -103,14 +106,15 @@ export class Callout {
     try {
       const applicant = readApplicant(message.string());
       const login = readLogin(applicant);
-      if (login === null) message.respond(refuse(this.#issuer, applicant, 'The client is none of the platform.'));
+      if (login === null)
+        message.respond(refuse(this.#issuer, applicant, 'The client does not belong to the platform.'));
       else if (login.credentials === null) message.respond(this.#decideOnBackend(applicant, login));
       else if (this.#authorizer !== null) {
         const process = nameProcess(this.#issuer.processKey, login.credentials, login.nonce);
         const identity = this.#authorizer(login.credentials, process);
         message.respond(await this.#decide(applicant, login, identity));
       } else {
-        // Where nobody can decide, NATS answers in our place, and the client comes again.
+        // When no backend can decide, NATS refuses the client, which then retries.
         this.#connection.publish(
           handOnSubject,
           message.data,
@@ -125,7 +129,8 @@ export class Callout {
   }
 
   #decideOnBackend(applicant: Applicant, login: ReadLogin): string {
-    if (!provesBackend(this.#issuer, login)) return refuse(this.#issuer, applicant, 'This is no backend.');
+    if (!provesBackend(this.#issuer, login))
+      return refuse(this.#issuer, applicant, 'The client did not prove that it is a backend.');
     const identity = { kind: 'backend', process: login.nonce } as const;
     return this.#admit(applicant, identity, login);
   }
@@ -152,7 +157,7 @@ export class Callout {
     }
   }
 
-  /** Whether a refused client may come in to read why. Strangers take no place of a client that proved itself. */
+  /** Whether a refused client may connect to read the reason. Unproven clients take no place of a proven one. */
   #takePlace({ host }: Applicant, proven: Identity | null): boolean {
     return proven === null
       ? holdForAWhile(this.#strangersInside, { network: networkOf(host) })
@@ -162,13 +167,16 @@ export class Callout {
   #admit(applicant: Applicant, identity: Identity, login: ReadLogin): string {
     this.#admitted(identity);
     const name = nameOf(identity);
-    // A backend knows who it is.
+    // A backend already knows its identity.
     if (identity.kind !== 'backend' || login.asks) this.introductions.add(login.inbox, name, login.asks);
     const grants = grantsOf(identity, login);
     return admit(this.#issuer, { applicant, account: busAccount, name, grants });
   }
 
-  /** NATS itself tells a client only that it is refused. So whoever asks comes in for a moment, to read why and do nothing else. */
+  /**
+   * NATS itself only says that it refuses. So a client that asks is admitted for a moment, to read the reason and
+   * nothing else.
+   */
   #tellWhy(applicant: Applicant, { inbox, asks }: ReadLogin, error: SvcError): string {
     const name = nameOfRefused(error);
     this.introductions.add(inbox, name, asks);
@@ -190,7 +198,7 @@ function workspaceOf(proven: Identity): string {
   return proven.kind === 'runtime' && proven.workspace !== null ? proven.workspace : 'platform';
 }
 
-/** For the log. A process gets a new id whenever it likes, and a stranger a new name. */
+/** The sender in the log. A process can change its id, and an unproven client its name, at will. */
 function senderOf(proven: Identity | null): string {
   if (proven === null) return 'stranger';
   return proven.kind === 'runtime' ? proven.runtime : proven.kind;
@@ -199,7 +207,7 @@ function senderOf(proven: Identity | null): string {
 function notMapped(): SvcError {
   return new SvcError(
     'unsupported',
-    'This bus lets in no client of the version before: it does not map the subject by which they ask who they are.',
+    'refused a client of the previous version: the bus does not map the subject by which it asks for its identity',
     {
       hint: `Update the runtime, or add to the account in the configuration of NATS: mappings { "${whoAmISubject}": "${whoIsSubject}" }`,
     },
@@ -208,6 +216,6 @@ function notMapped(): SvcError {
 
 function lateAnswer(): SvcError {
   return new SvcError('unavailable', 'The backend did not check the credential in time.', {
-    hint: 'Is the backend up? svc status',
+    hint: 'Check that the backend runs: svc status',
   });
 }

@@ -21,7 +21,7 @@ import { SystemAccount } from './system-account.ts';
 import { routeSecret, TestCluster } from './test/cluster.ts';
 import { findNatsServer, type TestServer } from './test/server.ts';
 
-/** Elections take their seconds, one after the other. */
+/** Elections take seconds, one after the other. */
 vi.setConfig({ testTimeout: 120_000 });
 
 const logger = createLog({ service: 'test', level: 'error', destination: { write: () => undefined } })('bus');
@@ -70,7 +70,7 @@ const streamsAt = z.object({
   ),
 });
 
-/** How many nodes keep each stream, as this one says. */
+/** How many nodes keep each stream, as this node reports it. */
 async function replicasAt({ monitoringUrl }: TestServer): Promise<Readonly<Record<string, number>>> {
   const answer = await fetch(`${monitoringUrl}/jsz?accounts=true&streams=true&config=true`);
   const { account_details: accounts } = streamsAt.parse(await answer.json());
@@ -79,7 +79,7 @@ async function replicasAt({ monitoringUrl }: TestServer): Promise<Readonly<Recor
 }
 
 describe.skipIf(findNatsServer() === null)('on three real servers', () => {
-  it('any of them dies: all that is asked is answered, and nothing that was acknowledged is lost', async () => {
+  it('a node dies: every request is answered, and no acknowledged write is lost', async () => {
     const cluster = await startCluster();
     const backend = await openBackend(cluster);
     const asker = await open(cluster, remoteMcp);
@@ -108,7 +108,7 @@ describe.skipIf(findNatsServer() === null)('on three real servers', () => {
       await vi.waitUntil(() => appended.length > 20, soon);
       const before = appended.length;
       await node.stop('SIGKILL');
-      // Whoever comes meanwhile is let in, and what is kept is found.
+      // A client that connects meanwhile is admitted, and stored data is found.
       const late = await open(cluster, remoteMcp);
       expect(await late.bucket(buckets.sessions, sessions).get('key-0')).not.toBeNull();
       await vi.waitUntil(() => appended.length > before + 50 || refused.length > 0, soon);
@@ -127,7 +127,7 @@ describe.skipIf(findNatsServer() === null)('on three real servers', () => {
     for (const [key, { text }] of kept) expect(Buffer.from((await bucket.get(key))?.value ?? []).toString()).toBe(text);
   });
 
-  it('all that is kept is kept on three nodes, also what is made or looked at while one of them is away', async () => {
+  it('all stored data is on three nodes, also data created or read while one of them is away', async () => {
     const cluster = await startCluster();
     await openBackend(cluster);
     const [first = expect.fail(), other = expect.fail()] = cluster.nodes;
@@ -135,7 +135,7 @@ describe.skipIf(findNatsServer() === null)('on three real servers', () => {
     const asker = await open(cluster, remoteMcp);
     await asker.bucket(buckets.sessions, sessions).put('a', Buffer.from('1'));
     await openBackend(cluster);
-    // A node whose disk was lost gets all of it from the others.
+    // A node whose disk was lost gets everything from the others.
     await rm(first.storeDir, { recursive: true });
     await first.start();
     await cluster.healthy(first);
@@ -145,7 +145,7 @@ describe.skipIf(findNatsServer() === null)('on three real servers', () => {
     for (const node of [first, other]) await vi.waitFor(async () => expect(await replicasAt(node)).toEqual(kept), soon);
   });
 
-  it('what is carried in arrives in streams that were just made, whichever node it goes to', async () => {
+  it('imported content arrives in newly created streams, on whichever node', async () => {
     const cluster = await startCluster();
     for (const { url } of cluster.nodes) {
       const place = { servers: [url], caPath: null, seeds: cluster.seeds, keyMaxAgeMs: sessions.maxAgeMs };
@@ -160,7 +160,7 @@ describe.skipIf(findNatsServer() === null)('on three real servers', () => {
     }
   });
 
-  it('clients at any node learn who they are from a backend at another', async () => {
+  it('clients at any node learn their identity from a backend at another node', async () => {
     const cluster = await startCluster();
     const [first = expect.fail(), ...others] = cluster.nodes;
     const backend = await open(cluster, { kind: 'backend', seeds: cluster.seeds }, [first]);
@@ -190,7 +190,7 @@ describe.skipIf(findNatsServer() === null)('on three real servers', () => {
     await refusing.stop();
   });
 
-  it('connections are listed and ended at every node, or it fails', async () => {
+  it('connections are listed and ended at every node, or the call fails', async () => {
     const cluster = await startCluster();
     await openBackend(cluster);
     const states: string[] = [];
@@ -215,7 +215,7 @@ describe.skipIf(findNatsServer() === null)('on three real servers', () => {
     } finally {
       second.thaw();
     }
-    // A node that has gone has no connections.
+    // A stopped node has no connections.
     await second.stop('SIGKILL');
     await vi.waitFor(
       async () => expect(await system.list()).toContainEqual(expect.objectContaining({ kind: 'backend' })),
@@ -223,7 +223,7 @@ describe.skipIf(findNatsServer() === null)('on three real servers', () => {
     );
   });
 
-  it('nobody comes in as one of them who does not know their secret', async () => {
+  it("a node without the cluster's secret is not admitted", async () => {
     const cluster = await startCluster();
     const [route = expect.fail()] = cluster.routes;
     expect(await comeAsNode(route, 'node', 'a-guess')).toMatch(/Authorization Violation/);
@@ -237,7 +237,7 @@ describe.skipIf(findNatsServer() === null)('on three real servers', () => {
   });
 });
 
-/** What a node says to another one that shows itself with this password. */
+/** The answer of a node to another one that logs in with this password. */
 async function comeAsNode(address: string, user: string, pass: string): Promise<string> {
   const { hostname, port } = new URL(`nats://${address}`);
   const socket = connect({ host: hostname, port: Number(port) });

@@ -13,17 +13,17 @@ import { Issuer } from './issuer.ts';
 import { tlsOf } from './tls.ts';
 import { admit, readApplicant, refuse } from './user-token.ts';
 
-/** The one connection to a bus on which no backend is: whoever holds its seeds decides on connections, and admits nobody but himself. */
+/** The only connection to a bus without backends: the holder of its seeds is the authorizer and admits only itself. */
 export async function connectAlone(options: Omit<NatsContentOptions, 'keyMaxAgeMs'>): Promise<NatsConnection> {
   const { servers, caPath, seeds } = options;
   const tls = tlsOf(servers, caPath);
   const open = async (how: NodeConnectionOptions) => {
-    // To the same node: who decides there is heard of by others a moment later only.
+    // Uses the same node, because the other nodes learn of the authorizer a moment later.
     const same = { servers: [...servers], noRandomize: true };
     const shared = { ...same, timeout: connectDeadlineMs, reconnect: false, noAsyncTraces: true };
     return await dial({ ...shared, ...(tls === null ? {} : { tls }), ...how }).catch((cause: unknown) => {
-      throw new SvcError('unavailable', `The bus at ${servers.join(', ')} could not be opened.`, {
-        hint: 'Does it run, and does its configuration name the public keys of the seeds in secrets/?',
+      throw new SvcError('unavailable', `Cannot open the bus at ${servers.join(', ')}.`, {
+        hint: 'Check that it runs and that its configuration names the public keys of the seeds in secrets/.',
         cause,
       });
     });

@@ -17,7 +17,10 @@ import { Told } from './told.ts';
 
 export interface ConnectOptions extends Address {
   readonly credentials: Credentials;
-  /** Tells this process from others with the same credential. A backend, which proves who it is, is known by it. */
+  /**
+   * Distinguishes this process from others with the same credential. It is a backend's process id, because a backend
+   * proves its identity.
+   */
   readonly nonce?: ProcessId;
   /** Whether streams and buckets are kept on disk. */
   readonly persistent: boolean;
@@ -26,14 +29,17 @@ export interface ConnectOptions extends Address {
 
 type ConnectPlan = Required<ConnectOptions>;
 
-/** Whoever decides on the others comes back before them: NATS keeps who comes too early waiting for two seconds, and then refuses it. */
+/**
+ * Backends reconnect before other clients: NATS makes a client that comes too early wait for two seconds and then
+ * refuses it.
+ */
 const patience = {
   accounts: { firstMs: 20, maxMs: 200 },
   backend: { firstMs: 100, maxMs: 500 },
   others: { firstMs: 300, maxMs: 1000 },
 } as const;
 
-/** Connects to NATS. Once connected, the connection finds back by itself, for as long as it takes and whatever refuses it meanwhile. */
+/** Connects to NATS. A lost connection reconnects by itself, without a limit of time, also after refusals. */
 export async function connectNats(given: ConnectOptions): Promise<NatsBus> {
   const options = { nonce: newProcessId(), ...given };
   const { credentials } = options;
@@ -90,12 +96,12 @@ async function connectBackend(options: ConnectPlan, seeds: BackendSeeds): Promis
   return bus;
 }
 
-/** However long it is away, a connection finds back; a refusal on the way may be a backend that is not there yet. */
+/** A connection retries without a limit: a refusal may only mean that no backend is connected yet. */
 const lasting: NodeConnectionOptions = { maxReconnectAttempts: -1, ignoreAuthErrorAbort: true };
 
 async function openNamed(options: ConnectPlan, login: () => Login, how: NodeConnectionOptions): Promise<Named> {
   const inboxPrefix = newInbox();
-  // The login is asked for each time it connects: the word of a backend is fresh.
+  // A new login for each connect, because a backend's proof is only valid for a minute.
   const shown = { inboxPrefix, name: connectionName(options.nonce, inboxPrefix), authenticator: () => login() };
   const { kind } = options.credentials;
   const patient = kind === 'backend' ? patience.backend : patience.others;
@@ -123,7 +129,7 @@ interface OpenedBus {
   readonly connection: NatsConnection;
   readonly identity: Identity;
   readonly accounts: BackendAccounts | null;
-  /** Null for a backend, which knows who it is. */
+  /** Null for a backend, which knows its identity. */
   readonly told: Told | null;
 }
 
@@ -133,7 +139,7 @@ function startBus({ persistent, logger }: ConnectPlan, opened: OpenedBus): NatsB
   return bus;
 }
 
-/** Tells the bus of each loss and return of its connection. */
+/** Reports each loss and return of the connection to the bus. */
 async function follow({ connection, told }: OpenedBus, bus: NatsBus, logger: Logger): Promise<void> {
   const { identity } = bus;
   for await (const status of connection.status()) {
@@ -141,27 +147,27 @@ async function follow({ connection, told }: OpenedBus, bus: NatsBus, logger: Log
       told?.forget();
       bus.lost();
     }
-    // Whoever is being let in again hears the same at each try, and why it is refused is told elsewhere.
+    // A client in retries hears the same error each time, and learns the reason elsewhere.
     else if (status.type === 'error') {
       const level = isRefused(status.error) ? 'debug' : 'warn';
-      logger[level]({ err: status.error, identity }, 'was refused something by the bus');
+      logger[level]({ err: status.error, identity }, 'was refused permission by the bus');
     } else if (status.type === 'reconnect') {
       if (told === null) bus.returned();
-      // Meanwhile the connection may be lost again, which must be noticed at once.
+      // Not awaited: the connection may be lost again meanwhile, which must be noticed at once.
       else void welcomeBack(connection, told, bus, logger);
     }
   }
   bus.lost();
 }
 
-/** Whoever comes back as somebody else must not go on as who it was. */
+/** A connection that returns under another identity must not continue the old work. */
 async function welcomeBack(connection: NatsConnection, told: Told, bus: NatsBus, logger: Logger): Promise<void> {
   try {
     const name = await told.name();
     if (name === null) return;
     if (name === nameOf(bus.identity)) bus.returned();
     else {
-      logger.error({ name, identity: bus.identity }, 'came back to the bus as somebody else, and left it');
+      logger.error({ name, identity: bus.identity }, 'left the bus after a return under another identity');
       await connection.close();
     }
   } catch (thrown) {
@@ -170,7 +176,7 @@ async function welcomeBack(connection: NatsConnection, told: Told, bus: NatsBus,
   }
 }
 
-/** NATS says only that it refuses; the backend tells why, where there is one and not too many ask. */
+/** NATS only says that it refuses; a backend gives the reason, unless too many clients ask. */
 async function whyRefused(open: () => Promise<Named>): Promise<SvcError> {
   try {
     const { connection, inbox } = await open();
@@ -184,13 +190,13 @@ async function whyRefused(open: () => Promise<Named>): Promise<SvcError> {
     if (!isRefused(thrown)) return toSvcError(thrown);
   }
   return new SvcError('unavailable', 'No backend said why the bus refused this connection.', {
-    hint: 'Check whether a backend runs: svc status. If it does, try again in a few seconds: too many refused clients ask at once.',
+    hint: 'Check that a backend runs: svc status. If it does, try again in a few seconds: too many refused clients ask at once.',
   });
 }
 
 function notOurBus(account: string, cause: unknown): SvcError {
   return new SvcError('unauthenticated', `The bus does not accept the backend's ${account} credential.`, {
-    hint: 'Its configuration must name the public keys of BUS_CALLOUT_SEED, BUS_SYSTEM_SEED and BUS_ISSUER_SEED.',
+    hint: 'Name the public keys of BUS_CALLOUT_SEED, BUS_SYSTEM_SEED and BUS_ISSUER_SEED in the configuration of NATS.',
     cause,
   });
 }

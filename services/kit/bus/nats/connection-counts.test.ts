@@ -26,20 +26,20 @@ const admitOften = (count: number) => {
   for (let i = 0; i < count; i++) counts.admit(newProcess());
 };
 
-it('a runtime that has used up its share gets places back a second later, as many as NATS has no connections', async () => {
+it('a runtime at its limit gets back, a second later, the places of connections that NATS no longer lists', async () => {
   const listed: Identity[] = [newProcess(), newProcess()];
   await counts.open(async () => listed);
   admitOften(connectionShares.runtime - 2);
   expect(() => counts.admit(newProcess())).toThrow(tooMany);
   await vi.advanceTimersByTimeAsync(countSoonAfterMs);
-  // The list may lack what NATS has not told of yet.
+  // The list may lack connections that NATS has not reported yet.
   expect(() => counts.admit(newProcess())).toThrow(tooMany);
   await vi.advanceTimersByTimeAsync(countSoonAfterMs);
   admitOften(connectionShares.runtime - 2);
   expect(() => counts.admit(newProcess())).toThrow(tooMany);
 });
 
-it('a list that does not come leaves the sums, and is asked for again', async () => {
+it('a missing list leaves the sums unchanged and is requested again', async () => {
   let listings = 0;
   await counts.open(async () => {
     listings++;
@@ -57,7 +57,7 @@ it('a list that does not come leaves the sums, and is asked for again', async ()
   counts.admit(newProcess());
 });
 
-it('a connection that NATS tells of counts once, whichever backend admitted it', () => {
+it('a connection that NATS reports counts once, whichever backend admitted it', () => {
   const [own, foreign] = [newProcess(), newProcess()];
   for (const identity of [own, foreign]) {
     if (identity === own) counts.admit(identity);

@@ -6,24 +6,33 @@ import { BoundedMap } from '../../bounded-map.ts';
 import { Budget } from '../../budget.ts';
 import type { Logger } from '../../log.ts';
 
-/** Connections at once, each of which may have 128 MB in NATS (templates/nats.conf). A process has one that lives and one that dies. */
+/**
+ * Limits of concurrent connections, each of which may take 128 MB in NATS (templates/nats.conf). A process has one live
+ * and one dying connection.
+ */
 export const connectionShares = { process: 2, runtime: 16, workspace: 32 };
 const connectionsMax = 8192;
-/** Those of the platform's own runtimes: svc.yaml has up to 16 processes of one. They share what no workspace can take. */
+/**
+ * Limits of the platform's own runtimes, which may have up to 16 processes each. They share the rest that no workspace
+ * can take.
+ */
 const platformShares = { process: 2, runtime: 64, workspace: 256 };
 const platformMax = 512;
-/** From an admission to the next count, which reads the names of all connections. */
+/** Delay from an admission to the next count, which reads the names of all connections. */
 const countAfterMs = 10_000;
-/** The same where a sender has used up its share: some of its connections may have ended. So this bounds how often it reconnects. */
+/**
+ * The same delay for a sender at its limit, whose connections may have ended. It bounds how often the sender
+ * reconnects.
+ */
 export const countSoonAfterMs = 1000;
-/** Runtimes whose workspace is known. */
+/** Runtimes whose workspace is remembered. */
 const runtimesMax = 20_000;
 
 type Kind = keyof typeof connectionShares;
 
 /**
- * Bounds the connections of each process, runtime and workspace. NATS has the list, and a backend adds the connections that it admits and
- * those that NATS tells it other backends admitted, until it reads the list again.
+ * Bounds the connections of each process, runtime and workspace. NATS keeps the list; until a backend reads it again,
+ * it adds its own admissions and those that NATS reports.
  */
 export class ConnectionCounts {
   readonly #logger: Logger;
@@ -31,7 +40,7 @@ export class ConnectionCounts {
   #budgets = newBudgets();
   /** Added since the last count began. */
   #added: RuntimeIdentity[] = [];
-  /** Admitted here since the last count began, and NATS has not told of the connection yet. By end. */
+  /** Admissions since the last count began that NATS has not reported yet. By end. */
   readonly #expected = new Map<string, RuntimeIdentity[]>();
   readonly #workspaces = new BoundedMap<WorkspaceId>(runtimesMax);
   #timer: NodeJS.Timeout | null = null;
@@ -43,7 +52,7 @@ export class ConnectionCounts {
     this.#logger = logger;
   }
 
-  /** Connections may have been there before this backend. */
+  /** Connections may be older than this backend. */
   async open(list: () => Promise<readonly Identity[]>): Promise<void> {
     this.#list = list;
     await this.count();
@@ -54,12 +63,12 @@ export class ConnectionCounts {
     if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
-  /** The workspace of a runtime that has connected since this backend began, or was connected then. */
+  /** The workspace of a runtime that was connected at some time since this backend began. */
   workspaceOf(runtime: string): WorkspaceId | undefined {
     return this.#workspaces.get(runtime);
   }
 
-  /** Counts a connection that this backend is about to admit. Throws `rate_limited` where its runtime has too many. */
+  /** Counts a connection that this backend is about to admit. Throws `rate_limited` when its runtime has too many. */
   admit(identity: Identity): void {
     if (identity.kind !== 'runtime') return;
     try {
@@ -72,7 +81,7 @@ export class ConnectionCounts {
     this.#expected.set(end, [...(this.#expected.get(end) ?? []), identity]);
   }
 
-  /** Counts a connection that NATS tells of, unless this backend admitted it. */
+  /** Counts a connection that NATS reports, unless this backend admitted it. */
   connected(identity: Identity): void {
     if (identity.kind !== 'runtime') return;
     const isExpected = this.#expected.get(endOf(identity))?.pop() !== undefined;
@@ -80,8 +89,8 @@ export class ConnectionCounts {
   }
 
   /**
-   * Replaces the sums by what NATS lists now. The list may lack a connection that is admitted meanwhile or not told of yet, which counts until
-   * the next list. Where NATS does not answer, the sums stay.
+   * Replaces the sums by the list of NATS. Connections that are admitted meanwhile or not reported yet count until the
+   * next list. Without an answer of NATS, the sums stay.
    */
   async count(): Promise<void> {
     if (this.#isCounting) {
@@ -96,7 +105,7 @@ export class ConnectionCounts {
       this.#budgets = newBudgets();
       for (const identity of [...listed, ...this.#added]) if (this.#hasRoom(identity)) this.#take(identity);
     } catch (thrown) {
-      if (!this.#isClosed) this.#logger.warn({ err: thrown }, 'could not count the connections of runtimes');
+      if (!this.#isClosed) this.#logger.warn({ err: thrown }, 'failed to count the connections of runtimes');
     } finally {
       this.#isCounting = false;
     }

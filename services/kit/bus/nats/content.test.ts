@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 
 describe.skipIf(findNatsServer() === null)('on a real server', () => {
-  it('what was kept in a file is there for whoever connects to NATS: records in order, keys with their values', async () => {
+  it('content of a file is complete for clients of NATS: records in order, keys with their values', async () => {
     const file = join(await newFolder(), 'bus.sqlite');
     await withPlatform(onHub(file), fill);
     const server = await startServer();
@@ -31,7 +31,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     await withPlatform(onNats(server), expectThere);
   });
 
-  it('what NATS kept is there in a file: records in order, keys with their values', async () => {
+  it('content of NATS is complete in a file: records in order, keys with their values', async () => {
     const server = await startServer();
     await withPlatform(onNats(server), fill);
     const file = join(await newFolder(), 'bus.sqlite');
@@ -39,7 +39,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     await withPlatform(onHub(file), expectThere);
   });
 
-  it('a key expires when it would have, and lives its whole age again once it is put', async () => {
+  it('a key expires at its original time, and lives its full age again after the next put', async () => {
     const server = await startServer();
     const expiresAt = Date.now() + 3000;
     const entry = (key: string): KeptEntry => ({ key, value: Buffer.from(key), expiresAt });
@@ -68,7 +68,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(await all(later.entries('sessions'))).toEqual([]);
   });
 
-  it('more than one batch passes, in order and nothing twice', async () => {
+  it('more than one batch is copied, in order and without duplicates', async () => {
     const file = join(await newFolder(), 'bus.sqlite');
     const server = await startServer();
     const names = Array.from({ length: 600 }, (_, i) => `key-${i}`);
@@ -82,7 +82,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(await carry(openNats(server), openFile(back))).toEqual({ records: names, keys: names.toSorted() });
   });
 
-  it('a bus without content has none, and one that knows other seeds is not opened', async () => {
+  it('an empty bus has no content, and a bus with other seeds is not opened', async () => {
     const server = await startServer();
     await using nats = closing(await openNats(server));
     expect(await all(nats.records('usage'))).toEqual([]);
@@ -118,7 +118,7 @@ async function expectThere({ backend, remoteMcp }: Platform): Promise<void> {
   await handle(backend, ['3', '4']);
 }
 
-/** Lets the backend's consumer handle what there is, which must be these. */
+/** Lets the backend's consumer handle all records, which must be the expected ones. */
 async function handle(backend: Bus, expected: readonly string[]): Promise<void> {
   const handled: string[] = [];
   const consuming = backend.stream('usage').consume('backend', async (batch) => {
@@ -159,7 +159,7 @@ function closing(content: BusContent): BusContent & AsyncDisposable {
   return Object.assign(content, { [Symbol.asyncDispose]: () => content.close() });
 }
 
-/** A backend and a remote-mcp on a bus, for as long as the work takes. */
+/** Runs the work with a backend and a remote-mcp on a bus. */
 async function withPlatform(connect: Connect, work: (platform: Platform) => Promise<void>): Promise<void> {
   await using open = new AsyncDisposableStack();
   const backend = await connect({ kind: 'backend' }, open);

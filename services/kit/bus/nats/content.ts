@@ -17,12 +17,12 @@ import { ensureStream, isConflict, isNoStream, type KeptStream, storageError } f
 import { streamConfiguration } from './stream.ts';
 import { bucketStream, keyOf, keySubject, streamSubject } from './subjects.ts';
 
-/** Read and written at a time: enough that waiting for the disk is shared, and little enough to hold in memory. */
+/** Items read and written at a time: enough to share the wait for the disk, few enough for memory. */
 const batchMax = 256;
 const fetchTimeoutMs = 5000;
 
 const operationHeader = 'KV-Operation';
-/** In seconds: NATS lets a message expire at its own time, which the next put of its key takes away again. */
+/** In seconds: NATS lets a message expire at its own time, until the next put of its key. */
 const ageHeader = 'Nats-TTL';
 
 export async function openNatsContent(options: NatsContentOptions): Promise<BusContent> {
@@ -69,7 +69,7 @@ class NatsBusContent implements BusContent {
     await this.#make(configuration, keySubject(bucket, 'none'));
     const bus = jetstream(this.#connection);
     await inBatches(entries, async ({ key, value, expiresAt }) => {
-      // Whole seconds: it lives up to one second less than it would have, and longer by nothing but its way to the disk.
+      // Whole seconds: the key lives up to a second less than it would have, and never longer than the copy takes.
       const seconds = Math.floor((expiresAt - Date.now()) / 1000);
       if (seconds >= 1) await bus.publish(keySubject(bucket, key), value, { ttl: `${seconds}s` });
     });
@@ -79,10 +79,10 @@ class NatsBusContent implements BusContent {
     await this.#connection.close();
   }
 
-  /** What is sent to it arrives then: whoever of several nodes leads a new stream, the others hear of it a moment later. */
+  /** Creates a stream and waits until it takes messages: the other nodes learn a moment later which node leads it. */
   async #make(stream: KeptStream, subject: string): Promise<void> {
     await throughElection(this.#connection, () => ensureStream(this.#connection, stream));
-    // Refused by whoever gets it, and kept by nobody.
+    // The stream refuses this message, so nothing is stored.
     const impossible = { expect: { lastSequence: Number.MAX_SAFE_INTEGER } };
     const ask = () => jetstream(this.#connection).publish(subject, '', impossible);
     await throughElection(this.#connection, ask).catch((error: unknown) => {
@@ -90,7 +90,7 @@ class NatsBusContent implements BusContent {
     });
   }
 
-  /** Null only where NATS says that there is none: of nodes that have just begun nobody may answer yet. */
+  /** Null only when NATS says that the stream does not exist: nodes that have just started may not answer yet. */
   async #find(stream: string): Promise<StreamInfo | null> {
     try {
       return await this.#ask(({ streams }) => streams.info(stream));
@@ -100,7 +100,7 @@ class NatsBusContent implements BusContent {
     }
   }
 
-  /** After what every consumer has handled; 0 where there is none. */
+  /** The first record that some consumer has not handled; 0 for none. */
   async #firstUnhandled(stream: string): Promise<number> {
     return await this.#ask(async ({ consumers }) => {
       let handled = Number.POSITIVE_INFINITY;

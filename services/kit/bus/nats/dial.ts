@@ -9,26 +9,28 @@ import { SvcError } from '../../../contracts/errors.ts';
 import { systemWords } from '../../../contracts/system-words.ts';
 import { tlsOf } from './tls.ts';
 
-/** Where the bus is. */
+/** The address of the bus. */
 export interface Address {
   readonly servers: readonly string[];
-  /** Path to the PEM file of whom to trust as the bus; null: as the system does. */
+  /** Path to the PEM file of the authority that signs the bus's certificate; null: the system's authorities. */
   readonly caPath: string | null;
 }
 
-/** How soon a lost connection is tried again: at first, and at most. */
+/** How soon a lost connection is retried: first and longest delay. */
 export interface Patience {
   readonly firstMs: number;
   readonly maxMs: number;
 }
 
-/** Longer than NATS waits for whoever decides on the connection. */
+/** Longer than NATS waits for a decision on the connection. */
 export const connectDeadlineMs = 8000;
-/** A bus that is gone without a word is noticed after three of these. */
+/** A silent loss of the bus is noticed after three of these. */
 const pingEveryMs = 2000;
 const pingsUnansweredMax = 2;
 
-/** Opens a connection. Throws `unavailable` with the reason, and where the credential was refused what NATS says of that. */
+/**
+ * Opens a connection. Throws `unavailable` with the reason; after a refused credential with the reason that NATS gives.
+ */
 export async function openConnection(
   address: Address,
   how: NodeConnectionOptions,
@@ -44,7 +46,7 @@ export async function openConnection(
       pingInterval: pingEveryMs,
       maxPingOut: pingsUnansweredMax,
       reconnectDelayHandler: () => delays.next(),
-      // Waits are ours to choose: the servers' order is theirs.
+      // We choose the delay; the client library chooses the server.
       reconnectTimeWait: 0,
       noAsyncTraces: true,
       ...how,
@@ -60,7 +62,7 @@ export function isRefused(thrown: unknown): boolean {
   return thrown instanceof AuthorizationError || thrown instanceof UserAuthenticationExpiredError;
 }
 
-/** How long a lost connection waits before it is tried again: half the time that it has been lost, within bounds, and a little less than that. */
+/** Delays before a lost connection is retried: about half the time since the loss, within bounds. */
 class ReturnDelays {
   readonly #patience: Patience;
   #lostAt = performance.now();
@@ -84,25 +86,25 @@ function notReached({ servers }: Address, cause: unknown): SvcError {
   const where = servers.join(', ');
   const why = cause instanceof Error ? whyOf(cause) : 'it does not answer';
   if (isDistrusted(cause)) {
-    return new SvcError('unavailable', `The bus at ${where} is not trusted, and was told nothing: ${why}.`, {
-      hint: 'Let BUS_CA_PATH name the PEM file that vouches for it; svc runtime register hands it over. The certificate must be for the name in BUS_SERVERS.',
+    return new SvcError('unavailable', `The bus at ${where} is not trusted, and received no credential: ${why}.`, {
+      hint: 'Let BUS_CA_PATH name the PEM file of the authority that signed its certificate; svc runtime register hands it over. The certificate must be for the name in BUS_SERVERS.',
       cause,
     });
   }
-  return new SvcError('unavailable', `The bus at ${where} cannot be reached: ${why}.`, {
-    hint: 'Does it run, does BUS_SERVERS name it, and can this machine reach that port?',
+  return new SvcError('unavailable', `Cannot reach the bus at ${where}: ${why}.`, {
+    hint: 'Check that it runs, that BUS_SERVERS names it, and that this machine can reach that port.',
     cause,
   });
 }
 
 function whyOf(error: Error): string {
   const inner = error.cause instanceof Error ? error.cause : error;
-  // Behind a semicolon Node gives advice about its own flags.
+  // After a semicolon Node gives advice about its own flags.
   const [why = ''] = (systemWords(error) ?? (inner.message || error.message || error.name)).split(';');
   return why.slice(0, 300);
 }
 
-/** What Node says of a certificate that it does not accept (OpenSSL, X509_V_ERR_…). */
+/** Node's error codes for an untrusted certificate (OpenSSL, X509_V_ERR_…). */
 function isDistrusted(cause: unknown): boolean {
   for (let error = cause; error instanceof Error; error = error.cause) {
     const code = 'code' in error ? String(error.code) : '';

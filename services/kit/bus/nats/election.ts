@@ -3,19 +3,19 @@ import { JetStreamApiError, JetStreamError } from '@nats-io/jetstream';
 import { type NatsConnection, TimeoutError } from '@nats-io/transport-node';
 import { SvcError } from '../../../contracts/errors.ts';
 
-/** Nodes notice within 4 to 9 s that the one that led them is gone, and a request that was lost with it is waited for 5 s. */
+/** Nodes notice the loss of their leader within 4 to 9 s, and a request that was lost with it times out after 5 s. */
 const electionMaxMs = 20_000;
 const pauseMs = 200;
 const unavailable = 503;
 
-/** Whether the server is one of several. */
+/** Whether the server belongs to a cluster. */
 export function isClustered({ info }: NatsConnection): boolean {
   return info?.cluster !== undefined;
 }
 
 /**
- * What JetStream is asked while another node takes over from one that died is lost, or refused: it is asked again until it is answered. So `work`
- * must be right when it is done twice. One node alone has nobody to take over.
+ * Retries a JetStream request that is lost or refused while another node takes over from a dead one. So `work` must be
+ * idempotent. A single node has no other to take over.
  */
 export async function throughElection<Result>(
   connection: NatsConnection,
@@ -39,7 +39,7 @@ function isUnserved(error: unknown): boolean {
   return error instanceof TimeoutError || isNotAnswered(error);
 }
 
-/** Where nobody answers, the client says that JetStream is not enabled, in a class that it keeps to itself. */
+/** Without an answer, the client reports that JetStream is not enabled, in a class that it does not export. */
 export function isNotAnswered(error: unknown): boolean {
   return error instanceof Error && error.name === 'JetStreamNotEnabled';
 }

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 
-/** Says how long it stays when nobody waits for anything any more. */
+/** Prints how long the process stays after its last request ended. */
 const program = `
   import { Exchanges } from '${new URL('./exchanges.ts', import.meta.url)}';
   const exchanges = new Exchanges({ own: 'asker', send() {}, turn: () => 0, logger: null }, null);
@@ -12,7 +12,7 @@ const program = `
   await asked.catch(() => {});
 `;
 
-it('a process that has asked and waits for nothing any more ends at once', () => {
+it('a process without open requests ends at once', () => {
   const stayedMs = Number(execFileSync(process.execPath, ['--input-type=module', '--eval', program]));
   expect(stayedMs).toBeLessThan(500);
 });

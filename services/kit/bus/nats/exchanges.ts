@@ -13,13 +13,16 @@ import { Stragglers } from './stragglers.ts';
 import { readControlSubject, readReplySubject, replySubject } from './subjects.ts';
 import { Unfinished } from './unfinished.ts';
 
-/** Nobody answers on a subject that names no answerer; NATS says so by itself. */
+/** A subject without a responder; NATS itself says so. */
 export const nobody = 'nobody';
 
-/** How long one who waits may wait for nobody: of who answers it may be that none of the backends saw it go, as their connections were lost too. */
+/**
+ * How long a caller waits before it inquires. No backend may have seen the responder leave, because their connections
+ * were lost too.
+ */
 const inquireEveryMs = 1000;
 
-/** Everything that this connection asks and is asked, from the first frame of each to its last. */
+/** All requests from and to this connection, from the first frame to the last. */
 export class Exchanges {
   readonly #wire: Wire;
   readonly #senders: Senders;
@@ -31,7 +34,7 @@ export class Exchanges {
   /** By the subject that the reply goes to. */
   readonly #answers = new Map<string, Answering>();
   readonly #ids = new RandomIds();
-  /** One timer for all: those that were there at its last turn have waited long enough to inquire. */
+  /** One timer for all requests: those that were open at its last tick have waited long enough to inquire. */
   #inquiries: NodeJS.Timeout | null = null;
   #waiting: readonly Asking[] = [];
 
@@ -41,7 +44,7 @@ export class Exchanges {
     this.#unfinished = unfinished;
   }
 
-  /** Tells what this connection sends apart from all else that is sent. */
+  /** Names a request or message of this connection. */
   nextId(): string {
     return this.#ids.next();
   }
@@ -58,7 +61,7 @@ export class Exchanges {
       });
       this.#asked.set(id, asking);
       this.#asking.begin(asking);
-      // A process that has nothing else to do does not stay for it.
+      // The timer does not keep the process alive.
       this.#inquiries ??= setInterval(() => this.#inquire(), inquireEveryMs).unref();
     });
   }
@@ -76,7 +79,8 @@ export class Exchanges {
     const ends = readReplySubject(message.subject);
     if (ends === null || this.#senders.isRefused(ends.answerer)) return;
     const asking = this.#asked.get(ends.id);
-    // NATS lets a sender name only itself as the answerer, so the subject proves who replies. An id proves nothing: other ends may know it.
+    // NATS lets a sender name only itself as the responder, so the subject proves the sender. An id proves nothing:
+    // other ends may know it.
     if (asking === undefined || ends.answerer !== asking.answerer) {
       if (!this.#stragglers.take(ends)) this.#senders.spend(ends.answerer, 'stray', sizeOf(message));
     } else if (saysNobodyListens(message)) {
@@ -93,7 +97,7 @@ export class Exchanges {
     if (expected.asker !== null && !this.#senders.spend(expected.asker, 'question', sizeOf(message))) return;
     const { reply = '' } = message;
     const ends = readReplySubject(reply);
-    // Whoever asks can name any reply, and must name its own: else our answer would be heard as one to somebody else's question.
+    // A caller must name its own reply subject. Otherwise our reply would reach another caller's request.
     if (ends === null || ends.answerer !== expected.answerer) return;
     if (expected.asker !== null && expected.asker !== ends.asker) return;
     const frame = readFrame(message);
@@ -108,7 +112,7 @@ export class Exchanges {
     this.#answers.set(reply, answering);
     this.#answering.begin(answering);
     answering.begin(frame);
-    // The asker sends the rest of a question that is not refused.
+    // The caller sends the rest of a question that is not refused.
     if (expected.answerer === anyBackend && this.#answers.has(reply)) {
       this.#wire.send(reply, signalFrame('accepted', this.#wire.own));
     }
@@ -116,31 +120,32 @@ export class Exchanges {
 
   hearControl(message: Msg): void {
     const ends = readControlSubject(message.subject);
-    // The asker that the subject names pays before the frame is read: several backends hear it, and only one of them works on the question.
+    // The caller in the subject pays before the frame is read: several backends receive it, and only one works on the
+    // question.
     if (ends === null || !this.#senders.spend(ends.asker, 'control', sizeOf(message))) return;
     const frame = readFrame(message);
     if (frame === null) return;
     const answering = this.#answers.get(replySubject(ends));
     if (answering !== undefined) answering.hear(frame);
-    // What one of several backends does not work on may be another's.
+    // A question unknown here may belong to another backend.
     else if (frame.kind === 'waiting' && ends.answerer === this.#wire.own) {
       this.#wire.send(replySubject(ends), signalFrame('unknown'));
     }
   }
 
-  /** An end of the bus is no more: it answers nothing that it was asked, and waits for nothing that it asked. */
+  /** An end of the bus has gone: its replies and requests are over. */
   hearGone(end: string): void {
     for (const asking of this.#asking.which((one) => one.isAnsweredBy(end))) asking.answererGone();
     for (const answering of this.#answering.which((one) => one.isAskedBy(end))) answering.abandon();
   }
 
-  /** The connection is no more. */
+  /** The connection has ended. */
   abandon(): void {
     for (const asking of this.#asking.which(() => true)) asking.abandon();
     for (const answering of this.#answering.which(() => true)) answering.abandon();
   }
 
-  /** Resolves when nothing is under way; each has a deadline of its own. */
+  /** Resolves when no request is open; each has its own deadline. */
   async none(): Promise<void> {
     await Promise.all([this.#asking.none(() => true), this.#answering.none(() => true)]);
   }

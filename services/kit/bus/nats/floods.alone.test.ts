@@ -9,7 +9,7 @@ import type { Flood, Flooder } from './test/flood.ts';
 import { hubOn, reached } from './test/hub.ts';
 import { findNatsServer, TestServer } from './test/server.ts';
 
-/** A busy machine delays a call by itself: below this nobody would notice. */
+/** A busy machine delays a call by itself; a shorter delay is not noticeable. */
 const unnoticedMs = 100;
 const timeoutMs = 60_000;
 
@@ -25,7 +25,7 @@ interface Targets {
 interface Attack {
   readonly name: string;
   readonly send: (targets: Targets) => Partial<Flood> & Pick<Flood, 'subject' | 'count'>;
-  /** The frames reach nobody, so that nobody can notice them. */
+  /** The frames reach no listener. */
   readonly reachesNobody?: true;
 }
 
@@ -171,7 +171,7 @@ describe.skipIf(findNatsServer() === null)('a runtime that floods the bus is end
     40_000,
   );
 
-  /** How long each of the others' requests took: a call to a runtime, and a handshake. */
+  /** Latencies of the others' requests: calls to a runtime, and handshakes. */
   async function latencies(forMs: number): Promise<readonly number[]> {
     const times: number[] = [];
     const until = performance.now() + forMs;
@@ -194,7 +194,7 @@ function atShare(times: readonly number[], share: number): number {
   return sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
 }
 
-/** Connects in a process of its own, so that what a flood costs there is not measured here. */
+/** Connects in another process, so that the cost of a flood there is not measured here. */
 function start(flooder: Flooder) {
   const child = fork(new URL('./test/flood.ts', import.meta.url), [JSON.stringify(flooder)], { stdio: 'inherit' });
   const { promise: connected, resolve: connect, reject } = Promise.withResolvers<void>();

@@ -5,7 +5,7 @@ import { type Frame, signalFrame } from './frame.ts';
 const frame: Frame = { kind: 'interim', more: false, headers: {}, payload: Buffer.from('x') };
 const frames = (count: number) => Array.from({ length: count }, () => frame);
 
-it('a receipt opens the window by the frames that it names', async () => {
+it('a receipt opens the window by the number of frames that it names', async () => {
   const { outgoing, sent } = flow();
   void outgoing.give(frames(100));
   expect(sent.length).toBe(64);
@@ -27,7 +27,7 @@ it.each(['', '0', '-1', '-1000000', 'NaN', '1e3', '65', '99999999999', 'Infinity
   },
 );
 
-it('a sender that does not wait for receipts is noticed, and one that waits is not', () => {
+it('a sender that ignores receipts is noticed, and one that waits is not', () => {
   let turn = 0;
   const receipts: number[] = [];
   const options = { tellReceived: (count: number) => void receipts.push(count), turn: () => turn };

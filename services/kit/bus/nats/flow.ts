@@ -1,17 +1,17 @@
 import { SvcError } from '../../../contracts/errors.ts';
 import { Assembly, type Frame, textOf } from './frame.ts';
 
-/** Frames on their way before the sender waits: two of the largest payloads. */
+/** Unacknowledged frames before the sender waits: two of the largest payloads. */
 const windowFrames = 64;
-/** The receiver says how far it is each time it has taken as many. */
+/** The receiver acknowledges after each of this many frames. */
 const receivedEvery = 16;
-/** Frames that wait to be sent before a sender that does not wait is refused. */
+/** Waiting frames before a sender that does not wait is refused. */
 const waitingMax = 10_000;
 /** Digits of a receipt. */
 const countMaxLength = 4;
 const sent = Promise.resolve();
 
-/** Frames from one end of an exchange to the other, no faster than that takes them. */
+/** Sends frames from one end of an exchange to the other, at the receiver's speed. */
 export class Outgoing {
   readonly #send: (frame: Frame) => void;
   #waiting: Frame[] = [];
@@ -22,20 +22,20 @@ export class Outgoing {
     this.#send = send;
   }
 
-  /** Resolves when more may be given. Rejects `rate_limited` where too much waits already. */
+  /** Resolves when more may be given. Rejects with `rate_limited` when too many frames wait. */
   give(frames: readonly Frame[]): Promise<void> {
     if (this.#waiting.length + frames.length > waitingMax) {
-      return Promise.reject(new SvcError('rate_limited', 'Too many interim replies wait to be delivered.'));
+      return Promise.reject(new SvcError('rate_limited', 'Too many interim replies are waiting for delivery.'));
     }
     return this.#give(frames);
   }
 
-  /** Gives what must be given whatever waits already: a question, a final reply. */
+  /** Gives frames that must be sent even when too many wait: a question, a final reply. */
   giveLast(frames: readonly Frame[]): Promise<void> {
     return this.#give(frames);
   }
 
-  /** The receiver has taken frames. Throws where the frame names no count, or more frames than are on their way. */
+  /** The receiver has acknowledged frames. Throws when the frame names no count, or more frames than were sent. */
   received({ payload }: Frame): void {
     const text = payload.byteLength > countMaxLength ? '' : textOf(payload);
     const count = /^[1-9][0-9]*$/.test(text) ? Number(text) : Number.NaN;
@@ -46,7 +46,7 @@ export class Outgoing {
     for (const open of this.#opened.splice(0)) open();
   }
 
-  /** Nothing more is sent; nobody is kept waiting. */
+  /** Sends nothing more and releases every waiting sender. */
   end(): void {
     this.#waiting = [];
     for (const open of this.#opened.splice(0)) open();
@@ -71,11 +71,11 @@ export class Outgoing {
 
 export interface IncomingOptions {
   readonly tellReceived: (count: number) => void;
-  /** Counts the times that what this process says has left it. */
+  /** Counts how often the outbox has been flushed. */
   readonly turn: () => number;
 }
 
-/** The other side of it: puts payloads together, and lets the sender know that there is room again. */
+/** The receiving side: assembles payloads and acknowledges frames. */
 export class Incoming {
   readonly #assembly = new Assembly();
   readonly #tellReceived: (count: number) => void;
@@ -89,7 +89,10 @@ export class Incoming {
     this.#turn = turn;
   }
 
-  /** A whole payload with its last frame, null before. Throws `too_large`, and `rate_limited` where the sender goes beyond the window. */
+  /**
+   * The complete payload with its last frame, null before. Throws `too_large`, and `rate_limited` when the sender
+   * exceeds the window.
+   */
   take(frame: Frame): Uint8Array | null {
     this.#checkWindow();
     if (++this.#taken >= receivedEvery) {
@@ -99,7 +102,7 @@ export class Incoming {
     return this.#assembly.take(frame);
   }
 
-  /** Receipts of this turn have not left yet. A sender that keeps to them has one window on its way, and one more for earlier receipts. */
+  /** Receipts of this turn have not left yet, so an honest sender has at most two windows in transit. */
   #checkWindow(): void {
     const turn = this.#turn();
     if (turn !== this.#atTurn) {

@@ -4,8 +4,8 @@ import { frameMaxBytes, type Headers, headersMaxLength, payloadMaxBytes } from '
 import { areHeaders } from '../copies.ts';
 
 /**
- * What a message of NATS is to us. `question`, `interim`, `final` and `message` carry payloads, which may take several frames. `accepted` says
- * which of several that could answer does. `waiting` asks whether the question is still worked on, `unknown` says that it is not.
+ * Meaning of a NATS message. `question`, `interim`, `final` and `message` carry payloads, possibly in several frames.
+ * `accepted` names the responder, `waiting` asks whether it still works on the question, `unknown` denies it.
  */
 export const frameKinds = [
   'message',
@@ -25,17 +25,17 @@ export interface Frame {
   readonly kind: FrameKind;
   /** More frames of the same payload follow. */
   readonly more: boolean;
-  /** Of the message; they come with its last frame. */
+  /** The message's headers, sent with its last frame. */
   readonly headers: Headers;
   readonly payload: Uint8Array;
-  /** Tells several messages of one sender apart that come in frames. */
+  /** Distinguishes several messages of one sender that come in frames. */
   readonly id?: string;
 }
 
 const noHeaders: Headers = Object.freeze({});
 const empty = new Uint8Array(0);
 
-/** Cuts a payload, which must be the bus's own already, into frames. */
+/** Cuts a payload into frames. The payload must already be the bus's own copy. */
 export function framesOf(kind: FrameKind, payload: Uint8Array, headers: Headers, id?: string): readonly Frame[] {
   if (payload.byteLength <= frameMaxBytes) return [{ kind, more: false, headers, payload }];
   const frames: Frame[] = [];
@@ -61,7 +61,7 @@ const kindHeader = 'Svc-Frame';
 const idHeader = 'Svc-Message';
 const ownHeaders = 'Svc-Headers';
 
-/** Headers of NATS for a frame; a message in one frame without headers of its own needs none. */
+/** NATS headers for a frame; a message in one frame without own headers needs none. */
 export function toNatsHeaders({ kind, more, headers, id }: Frame): MsgHdrs | undefined {
   const own = hasAny(headers);
   if (kind === 'message' && !more && !own && id === undefined) return undefined;
@@ -72,10 +72,10 @@ export function toNatsHeaders({ kind, more, headers, id }: Frame): MsgHdrs | und
   return result;
 }
 
-/** JSON writes a character as six at most, and six more stand around a name and its value. */
+/** JSON writes a character as six at most, and adds six around each name and value. */
 const headersTextMaxLength = 8 * headersMaxLength;
 
-/** Null where it is no frame of ours, or larger than our own client sends. */
+/** Null when it is not a frame of ours, or larger than our own client sends. */
 export function readFrame(message: Msg): Frame | null {
   const { data } = message;
   const headers = headersOf(message);
@@ -91,12 +91,12 @@ export function readFrame(message: Msg): Frame | null {
   return { kind, more, headers: own, payload: data, ...(id === '' ? {} : { id }) };
 }
 
-/** Bytes of a message with its headers, which need not be read for it. The client's type of a message does not declare it. */
+/** Bytes of a message with its headers, without decoding them. The client's type of a message does not declare this. */
 export function sizeOf(message: Msg): number {
   return 'size' in message && typeof message.size === 'function' ? Number(message.size()) : message.data.byteLength;
 }
 
-/** What tells the ends of connections apart, each of which several tell. */
+/** An id for each ended connection, because several backends report it. */
 export function goneHeaders(id: string): MsgHdrs {
   const result = newHeaders();
   result.set(idHeader, id);
@@ -107,12 +107,12 @@ export function goneId(message: Msg): string {
   return headersOf(message)?.get(idHeader) ?? '';
 }
 
-/** NATS answers by itself where nobody listens. */
+/** NATS itself answers when there is no listener. */
 export function saysNobodyListens(message: Msg): boolean {
   return message.data.byteLength === 0 && headersOf(message)?.code === 503;
 }
 
-/** Null where a sender wrote headers that the client cannot decode: it decodes them when they are first read. */
+/** Null when the client cannot decode the sender's headers: it decodes them on the first read. */
 function headersOf(message: Msg): MsgHdrs | undefined | null {
   try {
     return message.headers;
@@ -141,15 +141,15 @@ function hasAny(headers: Headers): boolean {
   return false;
 }
 
-/** Frames of the largest payload. An empty frame counts as one, so that a sender cannot send them without end. */
+/** Frames of the largest payload. An empty frame counts, so that a sender cannot send an unlimited number. */
 const framesMax = payloadMaxBytes / frameMaxBytes;
 
-/** A payload whose frames are coming in. */
+/** A payload whose frames are arriving. */
 export class Assembly {
   #parts: Uint8Array[] = [];
   #size = 0;
 
-  /** The whole payload with its last frame, null before. Throws `too_large`. */
+  /** The complete payload with its last frame, null before. Throws `too_large`. */
   take({ payload, more }: Frame): Uint8Array | null {
     if (!more && this.#parts.length === 0) return payload;
     this.#size += payload.byteLength;

@@ -13,7 +13,7 @@ vi.setConfig({ testTimeout: 60_000 });
 const logger = createLog({ service: 'test', level: 'error', destination: { write: () => undefined } })('bus');
 
 describe.skipIf(!canMount || findNatsServer() === null)('on a real server', () => {
-  test('a full disk is told by name, loses nothing acknowledged, and is over when there is room and NATS is started anew', async () => {
+  test('a full disk is named in the error, loses nothing acknowledged, and is over once there is room and NATS is restarted', async () => {
     await using stack = new AsyncDisposableStack();
     const folder = mkdtempSync(join(tmpdir(), 'svc-full-bus-'));
     stack.defer(() => rmSync(folder, { recursive: true }));
@@ -35,7 +35,7 @@ describe.skipIf(!canMount || findNatsServer() === null)('on a real server', () =
     disk.fill();
     const acknowledged: string[] = [];
     let refusal: unknown;
-    // What is left of the last page of its file may hold a few.
+    // The last page of its file may have room for a few.
     for (let i = 0; refusal === undefined && i < 100; i++) {
       const record = `${i}`.padEnd(1000, '.');
       refusal = await records.append(Buffer.from(record)).catch((error: unknown) => error);
@@ -43,15 +43,15 @@ describe.skipIf(!canMount || findNatsServer() === null)('on a real server', () =
     }
     expect(refusal).toMatchObject({
       code: 'unavailable',
-      message: expect.stringContaining('did not say in time'),
+      message: expect.stringContaining('did not confirm in time'),
       hint: expect.stringContaining('disk may be full'),
     });
     expect(await kept()).toBe('kept');
-    // One that opens what is kept is told at once, and nothing of the machine.
+    // A client that opens a stream gets the error at once, without details of the machine.
     const late = await connectNats({ ...open, credentials });
     stack.defer(() => late.close());
     const told = await late.bucket('sessions', { maxAgeMs: 3_600_000 }).put('late', Buffer.from('x')).catch(String);
-    expect(told).toBe('SvcError: The disk of the bus is full: nothing was kept, and nothing that was there is lost.');
+    expect(told).toBe('SvcError: The disk of the bus is full: nothing was stored, and no stored data is lost.');
     const health = await fetch(`${server.monitoringUrl}/healthz`);
     expect([health.status, await health.text()]).toEqual([503, expect.stringContaining('no space left on device')]);
 

@@ -17,12 +17,12 @@ it.each([
   ...Object.values(buckets).map((bucket) => keySubject(bucket, '>')),
   blobSubjects.all,
   '$JS.>',
-])('nothing that a runtime publishes is kept in JetStream: %s', (kept) => {
+])('JetStream stores no message of a runtime: %s', (kept) => {
   const { publish } = grantsOf(runtime, { inbox: '_I.inbox', asks: true });
   expect(publish.filter((granted) => matches(kept, granted) || matches(granted, kept))).toEqual([]);
 });
 
-it('a runtime says only subjects with its own name in them, and asks who it is', () => {
+it('a runtime publishes only on subjects with its own name, and asks for its identity', () => {
   const { publish } = grantsOf(runtime, { inbox: '_I.inbox', asks: true });
   const own = [`${runtime.runtime}.${runtime.process}`, `${runtime.runtime}-${runtime.process}`];
   const unnamed = publish.filter((granted) => !own.some((name) => granted.includes(name)));

@@ -11,17 +11,20 @@ import {
   streamSubject,
 } from './subjects.ts';
 
-/** What NATS lets a connection say and hear. */
+/** The subjects a NATS connection may publish on and subscribe to. */
 export interface Grants {
   readonly publish: readonly string[];
   readonly subscribe: readonly string[];
 }
 
-/** Where clients of the version before ask NATS who they are, and where the bus makes that go (templates/nats.conf): backends hear it there. */
+/**
+ * The subject by which clients of the previous version ask NATS for their identity, and the subject to which the bus
+ * maps it (templates/nats.conf), where backends listen.
+ */
 export const whoAmISubject = '$SYS.REQ.USER.INFO';
 export const whoIsSubject = 'svc.identity.name';
 
-/** The permissions of contracts/bus, and what this engine needs to carry them out: each names an end that is this very connection. */
+/** The permissions of contracts/bus, plus the subjects this engine needs: each names an end that is this connection. */
 export function grantsOf(identity: Identity, { inbox, asks }: { inbox: string; asks: boolean }): Grants {
   const { publish, subscribe, streams, buckets } = permissionsOf(identity);
   const own = endOf(identity);
@@ -30,12 +33,12 @@ export function grantsOf(identity: Identity, { inbox, asks }: { inbox: string; a
   return {
     publish: [
       ...publish,
-      // NATS looks at where a mapped subject goes, so that this grants no answer of NATS itself.
+      // NATS checks the mapped subject, so this grants no answer of NATS itself.
       ...(asks ? [whoIsSubject] : []),
       ...[`_R.*.${answersAs}.*`, `_C.${asksOf}.${own}.*`],
       ...streams.map(streamSubject),
       ...buckets.flatMap(bucketGrants),
-      // Backends keep the streams, and tell who has gone, and clients who they are.
+      // Backends keep the streams, report ended connections, and introduce clients.
       ...(identity.kind === 'backend'
         ? ['$JS.API.>', '$JS.ACK.>', gonePattern, penaltySubject, '_I.>', whoIsSubject]
         : []),
@@ -50,7 +53,7 @@ export function grantsOf(identity: Identity, { inbox, asks }: { inbox: string; a
   };
 }
 
-/** Whose end concerns an identity. Runtimes are asked by others, and need not know of each other. */
+/** Patterns for the ends of connections that concern an identity. Runtimes need not know of each other. */
 export function gonePatterns({ kind }: Identity): readonly string[] {
   return kind === 'runtime' ? [goneSubject('backend', '*'), goneSubject('remote-mcp', '*')] : [gonePattern];
 }

@@ -2,27 +2,33 @@ import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node'
 import { whoAmISubject, whoIsSubject } from './grants.ts';
 import { toldSubject } from './subjects.ts';
 
-/** A client subscribes to its inbox as soon as it is let in. */
+/** A client subscribes to its inbox as soon as it is admitted. */
 const rememberedMs = 10_000;
-/** More clients than can be let in within that time; the oldest is forgotten first. */
+/** More clients than can be admitted within that time; the oldest is forgotten first. */
 const rememberedMax = 20_000;
-/** A client is told after 4 ms, 12 ms, 28 ms and so on, up to 4 s: it may not listen yet, or the backend's own connection may be lost. */
+/**
+ * Repeats after 4 ms, 12 ms, 28 ms and so on, up to 4 s: the client may not listen yet, or the backend's connection may
+ * be lost.
+ */
 const pauseFirstMs = 4;
 const tellingsMax = 10;
-/** A client of the version before asks once each time it connects. */
+/** A client of the previous version asks once each time it connects. */
 const answersMax = 4;
-/** Questions do not say who asks. NATS drops those beyond these, until the next client of the version before is let in. */
+/**
+ * A question does not name its sender. NATS drops further questions until the next client of the previous version is
+ * admitted.
+ */
 const questionsMax = 200;
 
 interface Introduction {
   readonly inbox: string;
   readonly name: string;
   readonly until: number;
-  /** How often it was told, or was answered. */
+  /** How often the client was introduced or answered. */
   count: number;
 }
 
-/** Tells clients that this backend has let in who they are, each on its own inbox and on no subject that a client could name. */
+/** Tells each admitted client its identity on its own inbox, never on a subject that a client could name. */
 export class Introductions {
   readonly #all = new Map<string, Introduction>();
   readonly #timers = new Set<NodeJS.Timeout>();
@@ -36,17 +42,17 @@ export class Introductions {
     this.#mappedReply = `${inbox}.mapped`;
     this.#connection = connection;
     this.#hearQuestions(connection);
-    // Only a bus that maps the subject lets this backend hear its own question.
+    // This backend receives its own question only from a bus that maps the subject.
     connection.publish(whoAmISubject, '', { reply: this.#mappedReply });
     await connection.flush();
   }
 
-  /** Whether a client of the version before would be answered. */
+  /** Whether a client of the previous version would be answered. */
   get answersQuestions(): boolean {
     return this.#isMapped;
   }
 
-  /** Remembers a client as it is let in; one that does not ask is told. */
+  /** Remembers an admitted client; introduces one that does not ask. */
   add(inbox: string, name: string, asks: boolean): void {
     const now = performance.now();
     for (const [oldest, { until }] of this.#all) {
@@ -87,13 +93,16 @@ export class Introductions {
 
   #tell(introduction: Introduction): void {
     const { inbox, name, count } = introduction;
-    // It has been let in anew meanwhile.
+    // The client has been admitted again meanwhile.
     if (this.#all.get(inbox) !== introduction || this.#connection === null || this.#connection.isClosed()) return;
     this.#connection.publish(toldSubject(inbox), name);
     if (count < tellingsMax) this.#tellLater(introduction);
   }
 
-  /** A client of the version before asks as NATS itself would answer. Whatever reply it names, the answer goes to its own inbox. */
+  /**
+   * A client of the previous version asks NATS itself. The answer goes to the client's own inbox, whatever reply
+   * subject it names.
+   */
   #hearQuestion({ reply = '' }: Msg): void {
     if (reply === this.#mappedReply) this.#isMapped = true;
     const [, inbox = ''] = replyShape.exec(reply) ?? [];
@@ -105,5 +114,5 @@ export class Introductions {
   }
 }
 
-/** Where the client library hears answers: below the inbox, without a wildcard. */
+/** Where the client library receives replies: below the inbox, without a wildcard. */
 const replyShape = /^(_I\.[0-9A-Za-z]{22})(?:\.[0-9A-Za-z]{1,40}){1,3}$/;

@@ -5,7 +5,7 @@ import { Issuer } from './issuer.ts';
 
 const word = Buffer.from('a word');
 
-it('signs as NATS does, whatever its seed', () => {
+it('signs as NATS does, with any seed', () => {
   for (let i = 0; i < 20; i++) {
     const account = createAccount();
     const issuer = new Issuer(new Secret(Buffer.from(account.getSeed()).toString()));
@@ -15,7 +15,7 @@ it('signs as NATS does, whatever its seed', () => {
   }
 });
 
-it('has signed nothing else', () => {
+it('rejects a signature over another text', () => {
   const issuer = new Issuer(new Secret(Buffer.from(createAccount().getSeed()).toString()));
   expect(issuer.hasSigned(Buffer.from('another'), issuer.sign(word))).toBe(false);
   expect(issuer.hasSigned(word, createAccount().sign(word))).toBe(false);

@@ -11,13 +11,13 @@ import { fromSeed } from '@nats-io/nkeys';
 import type { Secret } from '../../../contracts/secret.ts';
 
 /**
- * The account that signs who is let in. It signs with what Node has for that: each client that comes costs two signatures, which take a
- * hundred times as long in plain JavaScript, and after a restart of NATS all come at once.
+ * Signs admissions with Node's crypto: each client costs two signatures, which take a hundred times as long in plain
+ * JavaScript. After a restart of NATS all clients come at once.
  */
 export class Issuer {
-  /** As NATS writes it. */
+  /** In NATS's notation. */
   readonly publicKey: string;
-  /** By which backends derive process ids. */
+  /** Backends derive process ids with it. */
   readonly processKey: KeyObject;
   readonly #private: KeyObject;
   readonly #public: KeyObject;
@@ -41,10 +41,10 @@ export class Issuer {
   }
 }
 
-/** What stands before the key in PKCS #8 (RFC 8410 §7). */
+/** The PKCS #8 prefix of the key (RFC 8410 §7). */
 const ed25519Head = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** A seed of NATS says its kind, the key and a checksum, in base 32 (RFC 4648 §6). */
+/** A seed of NATS holds its kind, the key and a checksum, in base 32 (RFC 4648 §6). */
 const kindBytes = 2;
 const keyBytes = 32;
 const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';

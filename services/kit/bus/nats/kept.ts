@@ -11,30 +11,31 @@ import { isClustered, isNotAnswered } from './election.ts';
 
 const streamNotFound = 10059;
 const noPeers = 10005;
-/** No room for the stream, for the record in it, or on the disk below (NATS, server/errors.json). */
+/** NATS error codes for no room: for the stream, for the record in it, or on the disk (server/errors.json). */
 const isFull = [10023, 10028, 10047, 10077];
 const wrongLastSequence = [10071, 10164];
 
-/** A connection, as whoever keeps something in JetStream uses it. */
+/** A connection as users of JetStream need it. */
 export interface NatsPlace {
   readonly connection: NatsConnection;
-  /** Throws where the connection can't be used now. */
+  /** Throws when the connection cannot be used now. */
   readonly checkUsable: () => void;
 }
 
-/** Of a cluster so many nodes keep everything: any one of them may die. */
+/** Nodes of a cluster that keep each stream: any one of them may die. */
 const replicas = 3;
 
 export type KeptStream = Partial<StreamConfig> & { name: string };
 
-/** Makes the stream, or makes it as it should be where there is one already. What it holds stays. */
+/** Creates the stream, or adjusts an existing one. Its content stays. */
 export async function ensureStream(connection: NatsConnection, config: KeptStream): Promise<void> {
   const manager = await jetstreamManager(connection, { checkAPI: false });
   try {
     if (!isClustered(connection)) return await ensure(manager, config);
     await ensure(manager, { ...config, num_replicas: replicas }).catch(async (error: unknown) => {
       if (!isApiError(error, [noPeers])) throw error;
-      // While one is away what is there stays as it is, and what is made begins on one: whoever looks next makes it three.
+      // While a node is away, an existing stream stays unchanged and a new one starts on one node; the next call makes
+      // it three.
       await ensure(manager, config);
     });
   } catch (error) {
@@ -43,18 +44,18 @@ export async function ensureStream(connection: NatsConnection, config: KeptStrea
 }
 
 async function ensure(manager: JetStreamManager, config: KeptStream): Promise<void> {
-  // Never added where it is there: NATS would first look whether another of its size has room.
+  // Never added when it exists: NATS would first check whether another stream of its size has room.
   if (await isAdjusted(manager, config)) return;
   await manager.streams.add(config).catch(async (error: unknown) => {
-    // Somebody else may have made it in the meantime.
+    // Another process may have created it meanwhile.
     if (!(await isAdjusted(manager, config))) throw error;
   });
 }
 
-/** False where there is no such stream. */
+/** False when the stream does not exist. */
 async function isAdjusted(manager: JetStreamManager, { name, storage: _, ...changeable }: KeptStream) {
   try {
-    // How it is kept can't be changed of what is there.
+    // The storage kind of an existing stream cannot be changed.
     await manager.streams.update(name, changeable);
     return true;
   } catch (error) {
@@ -63,12 +64,12 @@ async function isAdjusted(manager: JetStreamManager, { name, storage: _, ...chan
   }
 }
 
-/** There is no such stream: nobody takes what is sent to it. */
+/** The stream does not exist: no server takes a message for it. */
 export function isGone(error: unknown): boolean {
   return isNoStream(error) || isNotAnswered(error);
 }
 
-/** NATS itself says that there is none. */
+/** NATS itself says that the stream does not exist. */
 export function isNoStream(error: unknown): boolean {
   return isApiError(error, [streamNotFound]);
 }
@@ -77,19 +78,19 @@ export function isConflict(error: unknown): boolean {
   return isApiError(error, wrongLastSequence);
 }
 
-/** What JetStream says, in our words. */
+/** A JetStream error in our words. */
 export function storageError(error: unknown): SvcError {
   if (error instanceof SvcError) return error;
   if (isNotAnswered(error)) {
-    return new SvcError('unavailable', 'The bus keeps nothing: JetStream does not answer there.', {
-      hint: 'Is JetStream enabled for the account of the platform? svc status tells how the bus is.',
+    return new SvcError('unavailable', 'The bus stores nothing: JetStream does not answer.', {
+      hint: "Check that JetStream is enabled for the platform's account. Show the bus: svc status",
       cause: error,
     });
   }
   if (error instanceof Error && error.name === 'TimeoutError') {
-    // A stream that could not be written once answers nobody any more, until NATS is started anew.
-    return new SvcError('unavailable', 'The bus did not say in time whether it kept or found what was asked for.', {
-      hint: 'Its disk may be full, which svc status tells.',
+    // A stream that failed to write once stops answering until NATS is restarted.
+    return new SvcError('unavailable', 'The bus did not confirm in time that it stored or found the data.', {
+      hint: 'Its disk may be full. Show the bus: svc status',
       cause: error,
     });
   }
@@ -101,16 +102,16 @@ export function storageError(error: unknown): SvcError {
   if (isApiError(error, isFull)) {
     return full(
       'The bus has no room left',
-      'Make room on its disk, or let JetStream take more of it (max_file_store), then try again.',
+      "Make room on its disk, or raise JetStream's limit (max_file_store), then try again.",
       error,
     );
   }
   const what = said === '' ? '' : `: ${said}`;
-  return new SvcError('unavailable', `The bus could not keep or find what was asked for${what}.`, { cause: error });
+  return new SvcError('unavailable', `The bus failed to store or find the data${what}.`, { cause: error });
 }
 
 function full(what: string, hint: string, cause: unknown): SvcError {
-  const message = `${what}: nothing was kept, and nothing that was there is lost.`;
+  const message = `${what}: nothing was stored, and no stored data is lost.`;
   return new SvcError('unavailable', message, { hint, cause });
 }
 

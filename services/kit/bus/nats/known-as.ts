@@ -5,8 +5,8 @@ import { id } from '../../../contracts/id-schema.ts';
 import { findProcessId, type ProcessId } from '../../../contracts/ids.ts';
 
 /**
- * The name of a connection in NATS: its identity or, for one that was let in only to be told, why it is refused. Clients, the list of
- * connections and the advisories of NATS all say this name, so that nothing else need be remembered of anybody.
+ * The name of a connection in NATS: its identity, or for a refused client that reads the reason, that reason. Clients,
+ * the list of connections and the advisories of NATS all use this name.
  */
 export function nameOf(identity: Identity): string {
   return JSON.stringify(identity);
@@ -42,7 +42,7 @@ const refused = z.object({
   hint: z.string().optional(),
 });
 
-/** The identity a name stands for; null where it is nobody's of the platform. */
+/** The identity in a name; null when the name has none. */
 export function findIdentity(name: string): Identity | null {
   return identity.safeParse(parsed(name)).data ?? null;
 }

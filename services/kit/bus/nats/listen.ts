@@ -11,8 +11,8 @@ export interface Listening {
 }
 
 /**
- * Subscribes to a pattern. An error in a callback would end the loop in which the client reads its connection, and a message can cause one:
- * the client decodes headers when they are first read, and throws where it cannot.
+ * Subscribes to a pattern. An error in a callback would end the loop in which the client reads its connection. A
+ * message can cause one, because the client decodes headers on the first read and throws on bad ones.
  */
 export function listen({ connection, pattern, hear, queue, logger }: Listening): Subscription {
   const refusals = new BoundedLog(logger);
@@ -26,7 +26,7 @@ export function listen({ connection, pattern, hear, queue, logger }: Listening):
       try {
         hear(message);
       } catch (thrown) {
-        refusals.write(pattern, { err: thrown, pattern }, 'could not take a message of the bus');
+        refusals.write(pattern, { err: thrown, pattern }, 'failed to read a message of the bus');
       }
     },
   });

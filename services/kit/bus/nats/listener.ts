@@ -3,12 +3,12 @@ import type { Answerer } from './answering.ts';
 
 const concurrencyMaxDefault = 1024;
 
-/** One who answers requests, several at a time. */
+/** Answers several requests at a time. */
 export class Listener implements Answerer, Subscription {
   readonly handle: Responder;
   readonly #concurrencyMax: number;
   readonly #leave: () => Promise<void>;
-  /** Questions whose handlers have not returned, whether or not their asker still waits. */
+  /** Questions with running handlers, whether or not their caller still waits. */
   #running = 0;
 
   constructor(handle: Responder, options: RespondOptions, leave: () => Promise<void>) {
@@ -21,7 +21,7 @@ export class Listener implements Answerer, Subscription {
     return this.#running >= this.#concurrencyMax;
   }
 
-  /** A question is whole and its handler is called. */
+  /** A question is complete and its handler is called. */
   began(): void {
     this.#running++;
   }

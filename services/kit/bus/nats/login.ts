@@ -4,13 +4,13 @@ import type { ClientCredentials } from '../name-process.ts';
 import type { Issuer } from './issuer.ts';
 import type { Applicant } from './user-token.ts';
 
-/** How a client shows itself to NATS: user and password of its CONNECT, with a nonce and its inbox as the connection's name. */
+/** A client's login at NATS: user and password of its CONNECT, with a nonce and its inbox as the connection's name. */
 export interface Login {
   readonly user: string;
   readonly pass: string;
 }
 
-/** Where answers of NATS itself come in, chosen by the client before it knows who it will be: nobody else can guess it. */
+/** A random inbox for NATS's own answers, chosen before the client knows its identity: no other client can guess it. */
 export function newInbox(): string {
   return `${inboxRoot}${randomText(22)}`;
 }
@@ -19,14 +19,14 @@ export function connectionName(nonce: ProcessId, inbox: string): string {
   return `${nonce} ${inbox} ${told}`;
 }
 
-/** Says that the client waits to be told who it is; clients of the version before ask instead. */
+/** Says that the client waits for its introduction; clients of the previous version ask instead. */
 const told = 'told';
 const inboxRoot = '_I.';
 const inboxShape = /^_I\.[0-9A-Za-z]{22}$/;
 
-/** Put before the user by a client that was refused and asks why. */
+/** Prefix of the user name of a refused client that asks for the reason. */
 const why = 'why ';
-/** A backend vouches for itself; its word is fresh each time it connects. */
+/** A backend proves itself with a signature that is valid this long. */
 const ownWordMaxAgeMs = 60_000;
 
 export function loginOf(credentials: ClientCredentials): Login {
@@ -50,7 +50,7 @@ export function provesBackend(issuer: Issuer, { nonce, password }: ReadLogin): b
   return issuer.hasSigned(ownWord(nonce, at), Buffer.from(proof, 'base64url'));
 }
 
-/** What a client showed, as far as it is well formed. */
+/** The well-formed part of a client's login. */
 export interface ReadLogin {
   readonly asksWhy: boolean;
   /** The user name that the client shows. */
@@ -58,10 +58,10 @@ export interface ReadLogin {
   /** Of a backend: its process id. */
   readonly nonce: ProcessId;
   readonly inbox: string;
-  /** Whether it asks who it is, as the version before did, and is not told. */
+  /** Whether it asks for its identity, as the previous version did, instead of being introduced. */
   readonly asks: boolean;
   readonly password: string;
-  /** Null: it says that it is a backend. */
+  /** Null: it claims to be a backend. */
   readonly credentials: ClientCredentials | null;
 }
 

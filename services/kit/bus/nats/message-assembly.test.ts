@@ -8,7 +8,7 @@ const begun = (id: string, bytes = frameMaxBytes): Frame => {
   return { kind: 'message', more: true, headers: {}, payload: Buffer.alloc(bytes), id };
 };
 
-it('puts messages together whose frames come mixed', () => {
+it('assembles messages whose frames come interleaved', () => {
   const assembly = new MessageAssembly();
   const [a, b] = ['a', 'b'].map((id) => framesOf('message', Buffer.alloc(1_000_000, id), { from: id }, id));
   const heard = [a?.[0], b?.[0], b?.[1], a?.[1]].map((frame) => frame && assembly.take(subject, frame));
@@ -27,7 +27,7 @@ it('the same id on another subject is another message', () => {
   expect(assembly.take(subject, last)?.payload.byteLength).toBe(600_000);
 });
 
-it('of more than it keeps, the message that began first is given up', () => {
+it('beyond its limit, the oldest incomplete message is given up', () => {
   const assembly = new MessageAssembly();
   for (let i = 0; i < 100_000; i++) assembly.take(subject, begun(`empty ${i}`, 0));
   for (let i = 0; i < 1000; i++) assembly.take(subject, begun(`full ${i}`));
@@ -37,21 +37,21 @@ it('of more than it keeps, the message that began first is given up', () => {
   expect(assembly.take(subject, { ...begun('full 0'), more: false })).toBeNull();
 });
 
-it('many frames cost the same as few: no other message is looked at', () => {
+it('many frames cost the same as few: other messages are not visited', () => {
   const assembly = new MessageAssembly();
   const began = performance.now();
   for (let i = 0; i < 200_000; i++) assembly.take(subject, begun(`${i}`, 0));
   expect(performance.now() - began).toBeLessThan(2000);
 });
 
-it('what is too large, or in too many frames, is dropped', () => {
+it('a message that is too large, or has too many frames, is dropped', () => {
   const assembly = new MessageAssembly();
   for (let i = 0; i <= payloadMaxBytes / frameMaxBytes; i++) assembly.take(subject, begun('large'));
   for (let i = 0; i <= payloadMaxBytes / frameMaxBytes; i++) assembly.take(subject, begun('empty', 0));
   expect(assembly.bytes).toBe(0);
 });
 
-it('a message whose frames stopped coming is given up with the next one', () => {
+it('a message whose frames stopped arriving is given up with the next one', () => {
   vi.useFakeTimers();
   const assembly = new MessageAssembly();
   assembly.take(subject, begun('old'));

@@ -1,10 +1,10 @@
 import { type Message, payloadMaxBytes } from '../bus.ts';
 import { Assembly, type Frame } from './frame.ts';
 
-/** Messages whose frames are coming in. Of more, or of more bytes, the message that began first is given up. */
+/** Incomplete messages. Beyond this number or size, the oldest is given up. */
 const begunMax = 64;
 const begunMaxBytes = 4 * payloadMaxBytes;
-/** Frames of one message follow each other at once; a message that takes longer lost its sender. */
+/** Frames of one message follow each other at once; a slower message has lost its sender. */
 const begunMaxMs = 10_000;
 
 interface Begun {
@@ -14,8 +14,8 @@ interface Begun {
 }
 
 /**
- * Puts published messages together that come in several frames. Only backends and remote-mcps publish these: a message of a runtime is one
- * frame. Each frame costs the same, however many messages have begun.
+ * Assembles published messages of several frames. Only backends and remote-mcps publish these: a message of a runtime
+ * is one frame. Each frame costs the same, however many messages are incomplete.
  */
 export class MessageAssembly {
   /** By subject and id, the oldest first. */
@@ -27,7 +27,7 @@ export class MessageAssembly {
     return this.#bytes;
   }
 
-  /** The whole message with its last frame, null before. */
+  /** The complete message with its last frame, null before. */
   take(subject: string, frame: Frame): Message | null {
     const { headers, id, more, payload } = frame;
     if (id === undefined) return more ? null : { subject, payload, headers };

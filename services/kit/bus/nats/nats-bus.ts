@@ -58,10 +58,10 @@ import { Unfinished } from './unfinished.ts';
 export interface NatsBusOptions {
   readonly identity: Identity;
   readonly connection: NatsConnection;
-  /** Where streams and buckets are kept: on disk, or in the memory of the bus. */
+  /** Whether streams and buckets are on disk or in the memory of the bus. */
   readonly persistent: boolean;
   readonly logger: Logger;
-  /** The backend's other two accounts; null for everybody else. */
+  /** The backend's other two accounts; null for every other service. */
   readonly accounts: BackendAccounts | null;
 }
 
@@ -127,7 +127,7 @@ export class NatsBus implements Bus {
       this.#listen(offencePattern, (message) => this.#hearOffence(message), { queue: 'backend' });
     }
     accounts?.system.onGone((gone, id) => this.#tellGone(gone, id));
-    // With one server everybody's connection ends. Of several one that dies tells nobody who was connected to it.
+    // With a single server, its end ends every connection. In a cluster, a dead server reports none of its clients.
     if (isClustered(connection)) accounts?.callout.onAdmission((admitted) => this.#tellGone(admitted));
   }
 
@@ -206,7 +206,7 @@ export class NatsBus implements Bus {
     return new NatsBucket(name, maxAgeMs, { ...this.place(), persistent: this.#persistent });
   }
 
-  /** For what is kept in JetStream in a way of its own. */
+  /** For own storage in JetStream. */
   place(): NatsPlace {
     return { connection: this.#connection, checkUsable: () => this.#checkUsable() };
   }
@@ -247,13 +247,13 @@ export class NatsBus implements Bus {
     return this.#closing;
   }
 
-  /** What was said so far has reached the bus. */
+  /** Resolves when everything sent so far has reached the bus. */
   async flush(): Promise<void> {
     this.#outbox.empty();
     await this.#connection.flush();
   }
 
-  /** The connection is lost: what is in flight fails at once. */
+  /** The connection is lost: its open requests fail at once. */
   lost(): void {
     if (!this.#connected) return;
     this.#connected = false;
@@ -264,7 +264,7 @@ export class NatsBus implements Bus {
     if (this.#isLeaving) void this.#closeConnections();
   }
 
-  /** The connection is back, with all that it listened to. */
+  /** The connection is back, with all its subscriptions. */
   returned(): void {
     if (this.#connected || this.#state === 'closed') return;
     this.#connected = true;
@@ -292,7 +292,7 @@ export class NatsBus implements Bus {
     await Promise.all([this.#accounts?.close(), this.#connection.close()]);
   }
 
-  /** Every backend hears it of NATS, and tells all whom it may concern. */
+  /** Every backend hears this from NATS and reports it to the clients concerned. */
   #tellGone(identity: Identity, id = this.#exchanges.nextId()): void {
     if (!this.#connected) return;
     this.#connection.publish(goneSubject(identity.kind, endOf(identity)), nameOf(identity), {
@@ -307,7 +307,9 @@ export class NatsBus implements Bus {
     if (identity !== null) this.#goneWatchers.tell(identity);
   }
 
-  /** Null where the message is none of ours, or its sender is beyond its bounds, which is looked at before the message is read. */
+  /**
+   * Null when the message is not ours or its sender exceeds its allowance, which is checked before the message is read.
+   */
   #readPublished(message: Msg): Frame | null {
     const runtime = runtimeEndIn(message.subject);
     if (runtime !== null && !this.#senders.spend(runtime, 'message', sizeOf(message))) return null;
@@ -319,8 +321,8 @@ export class NatsBus implements Bus {
   }
 
   /**
-   * Any runtime may send replies here. A connection that asks nothing hears none, and a runtime hears only those of backends: others cannot
-   * flood it.
+   * Any runtime may send replies here. A connection without requests subscribes to none, and a runtime only to those of
+   * backends: others cannot flood it.
    */
   #hearReplies(): void {
     if (this.#hearsReplies) return;
@@ -331,19 +333,19 @@ export class NatsBus implements Bus {
     }
   }
 
-  /** A backend ends the runtime's connections, once for each penalty. A remote-mcp asks the backends for it. */
+  /** A backend ends the runtime's connections, once for each penalty. A remote-mcp asks the backends to do it. */
   #tellOffence({ runtime, process }: RuntimeProcessName): void {
     if (this.#accounts !== null) {
       if (this.#accounts.callout.penalties.leftMs(runtime) > 0) return;
       this.disconnect(runtime, { refusedMs }).catch((error: unknown) =>
-        this.#logger.warn({ err: error, runtime, process }, 'could not end the connections of a runtime'),
+        this.#logger.warn({ err: error, runtime, process }, 'failed to end the connections of a runtime'),
       );
     } else if (this.#connected) {
       this.#connection.publish(offenceSubject(this.#wire.own), `${runtime}-${process}`);
     }
   }
 
-  /** Only remote-mcps may tell. */
+  /** Only remote-mcps may report offences. */
   #hearOffence(message: Msg): void {
     const offender = findRuntimeProcess(message.string());
     if (offender !== null) this.#tellOffence(offender);

@@ -6,7 +6,7 @@ import type { Acknowledged } from '../contract/test-platform.ts';
 import { hubOn, reached, startHub } from './test/hub.ts';
 import { findNatsServer, TestServer } from './test/server.ts';
 
-/** Enough of both that many writes lie before the kill. */
+/** Enough records and keys that many writes happen before the kill. */
 const recordsBeforeKill = 500;
 const putsBeforeKill = 500;
 
@@ -14,7 +14,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
   busContract({ name: 'NATS', start: startHub, reached, crash: writeUntilKilled });
 });
 
-/** Kills the server amid writes. */
+/** Kills the server during writes. */
 async function writeUntilKilled(folder: string): Promise<Acknowledged> {
   const server = await TestServer.start(folder);
   const hub = hubOn(server);

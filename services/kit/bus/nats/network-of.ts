@@ -4,7 +4,10 @@ const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 const groupsMax = 8;
 const networkGroups = 4;
 
-/** Names one sender among addresses: an IPv4 address, or the /64 network of an IPv6 address, in which a host takes any address it likes. */
+/**
+ * The network of an address, to count one sender once: an IPv4 address, or the /64 of an IPv6 address, whose host can
+ * take any address in it.
+ */
 export function networkOf(address: string): string {
   const [host = ''] = address.split('%');
   if (!isIPv6(host)) return host;

@@ -14,7 +14,7 @@ beforeEach(() => {
   outbox = new Outbox(connection as unknown as NatsConnection);
 });
 
-it('says at the end of a turn what was said in it, in its order', async () => {
+it('sends at the end of a turn everything of that turn, in order', async () => {
   for (const subject of ['a', 'b', 'c']) put(subject);
   expect(said).toEqual([]);
   await turn();
@@ -24,7 +24,7 @@ it('says at the end of a turn what was said in it, in its order', async () => {
   expect(said).toEqual(['a', 'b', 'c', 'd']);
 });
 
-it('can be emptied before, and says nothing twice', async () => {
+it('can be flushed earlier, and sends nothing twice', async () => {
   put('a');
   outbox.empty();
   put('b');
@@ -33,7 +33,7 @@ it('can be emptied before, and says nothing twice', async () => {
   expect(said).toEqual(['a', 'b']);
 });
 
-it('says nothing later of what a lost connection left in it', async () => {
+it('sends nothing that a lost connection left in it', async () => {
   put('a');
   outbox.clear();
   await turn();

@@ -8,8 +8,8 @@ interface Letter {
 }
 
 /**
- * What is to be sent in this turn of the event loop goes to NATS at its end, in one piece: under load a system call for each message would cost
- * more than all else that is done for it, here and in NATS.
+ * Collects the frames of one turn of the event loop and sends them together. Under load, a system call for each frame
+ * would cost more than the rest of its handling.
  */
 export class Outbox {
   readonly #connection: NatsConnection;
@@ -20,7 +20,7 @@ export class Outbox {
     this.#connection = connection;
   }
 
-  /** How often it was emptied. */
+  /** How often it was flushed. */
   get emptied(): number {
     return this.#emptied;
   }
@@ -29,7 +29,7 @@ export class Outbox {
     if (this.#letters.push({ subject, frame, reply }) === 1) setImmediate(() => this.empty());
   }
 
-  /** Hands over what is in it. What a lost connection left in it is lost as well. */
+  /** Sends its content. Content of a lost connection is lost as well. */
   empty(): void {
     const letters = this.#letters;
     this.#letters = [];

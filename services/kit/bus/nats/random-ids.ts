@@ -1,10 +1,10 @@
 import { randomFillSync } from 'node:crypto';
 
 const idBytes = 16;
-/** One system call fetches the random bytes of so many ids: a call each would show in the time of a warm request. */
+/** Ids for which one system call draws the random bytes: a call for each would show in the time of a warm request. */
 const idsPerDraw = 256;
 
-/** Ids of exchanges and messages. Each is 128 random bits, so knowing some of them tells nothing about another. */
+/** Ids of exchanges and messages. Each has 128 random bits, so a known id says nothing about another. */
 export class RandomIds {
   readonly #drawn = Buffer.alloc(idBytes * idsPerDraw);
   #used = this.#drawn.length;

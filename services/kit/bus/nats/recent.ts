@@ -1,13 +1,13 @@
 import { BoundedMap } from '../../bounded-map.ts';
 
-/** As many ends of connections as come close together, several times over. */
+/** Several times the number of connections that end close together. */
 const rememberedMax = 4096;
 
-/** What was heard lately, so that it is heard once. */
+/** Remembers recent ids, to handle each report once. */
 export class Recent {
   readonly #heard = new BoundedMap<true>(rememberedMax);
 
-  /** What has no id is always new. */
+  /** A report without an id is always new. */
   isNew(id: string): boolean {
     if (id === '') return true;
     if (this.#heard.get(id) !== undefined) return false;

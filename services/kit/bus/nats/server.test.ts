@@ -27,7 +27,7 @@ const runtime = newId('runtime');
 const none = { payload: Buffer.from(''), headers: {} };
 const soon = { timeout: 15_000, interval: 20 };
 
-/** The keys of the platform, as the backend would know them. */
+/** The platform's keys, as the backend would know them. */
 const authorizer: Authorizer = async (credentials, process) => {
   const key = credentials.kind === 'backend' ? '' : credentials.key.reveal();
   if (key === 'SYK-remote-mcp' && credentials.kind === 'system' && credentials.component === 'remote-mcp') {
@@ -93,7 +93,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     await openBackend(server);
   });
 
-  it('whoever is refused is told why, by the backend that refuses', async () => {
+  it('a refused client gets the reason from the backend that refuses it', async () => {
     const server = await startServer();
     await openBackend(server);
     await expect(open(server, { kind: 'runtime', key: new Secret('RTK-other') })).rejects.toMatchObject({
@@ -103,7 +103,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     });
   });
 
-  it('a connection that an advisory told of is ended before any server is asked for its list', async () => {
+  it('a connection known from an advisory is ended before any server is asked for its list', async () => {
     const server = await startServer();
     await openBackend(server);
     await using system = await openSystemAccount(server);
@@ -124,7 +124,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(asked[0]).toBe('KICK');
   });
 
-  it('a backend that is gone has answered nothing more, and the others go on with what is theirs', async () => {
+  it('a stopped backend answers nothing more, and the others continue their own work', async () => {
     const server = await startServer();
     const gone: string[] = [];
     const began: { readonly at: Bus; readonly end: (reply: Reply) => void }[] = [];
@@ -153,14 +153,14 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(outcomes.map((one) => (one.status === 'fulfilled' ? 'answered' : one.reason.constructor.name))).toEqual(
       expected,
     );
-    // Each of those that are left heard it, and once.
+    // Each remaining backend was told exactly once.
     expect(gone).toEqual([process, process]);
   });
 
   it.each([
     ['no backend is there', async (backend: NatsBus) => backend.close()],
     ['its connection was lost with that of the backend', async () => undefined],
-  ])('whoever waits is told that its answerer is gone, also where %s', async (_, before) => {
+  ])('a caller learns that its responder is gone, also when %s', async (_, before) => {
     const server = await startServer();
     const backend = await openBackend(server);
     const edge = await open(server, runtimeKey);
@@ -184,7 +184,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(performance.now() - since).toBeLessThan(5000);
   });
 
-  it('a bus that does not list its connections has not ended any, and ends them once it does', async () => {
+  it('a bus that does not list its connections has not ended any, and ends them once it lists them', async () => {
     const server = await startServer();
     await openBackend(server);
     const edge = await open(server, runtimeKey);
@@ -207,7 +207,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(states).toEqual(['disconnected', 'connected']);
   });
 
-  it('whoever is still worked for waits on, however often it asks', async () => {
+  it('a caller keeps waiting while its responder works, however often it inquires', async () => {
     const server = await startServer();
     await openBackend(server);
     const edge = await open(server, runtimeKey);
@@ -221,13 +221,13 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     await asker.request(subject, Buffer.from('?'), { timeoutMs: 60_000 });
   });
 
-  it('what is not persistent is gone with the server, and all works again', async () => {
+  it('a bus without persistence loses its content with the server, and works again', async () => {
     const server = await startServer();
     const backend = await openBackend(server, { persistent: false });
     const asker = await open(server, remoteMcp, { persistent: false });
     const sessions = asker.bucket(buckets.sessions, { maxAgeMs: 60_000 });
     const heard: string[] = [];
-    // With this the memory that NATS may use is given out: what is there already must be found there.
+    // This uses up the memory that NATS may use: existing data must be found.
     await sessions.put('a', Buffer.from('1'));
     backend.stream('usage').consume('reader', async (batch) => {
       for (const record of batch) heard.push(Buffer.from(record).toString());
@@ -274,7 +274,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     await edge.request(subjects.handshake(runtime, identity.process), Buffer.from(''), { timeoutMs: 5000 });
   });
 
-  it('a client comes back however often it is refused while the backend is away', async () => {
+  it('a client reconnects however often it is refused while the backend is away', async () => {
     const server = await startServer();
     const first = await openBackend(server);
     const edge = await open(server, runtimeKey);
@@ -283,7 +283,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     await first.close();
     await server.stop('SIGKILL');
     await server.start();
-    // Twice the time in which NATS gives up on an answer: more refusals than the client of NATS bears by itself.
+    // Twice NATS's timeout for an answer: more refusals than the NATS client tolerates by itself.
     await new Promise((resolve) => setTimeout(resolve, 6000));
     expect(states).toEqual(['disconnected']);
     const back = connected(edge);
@@ -320,7 +320,7 @@ describe.skipIf(findNatsServer() === null)('on a real server, by hand', () => {
     return connection;
   }
 
-  /** Whether NATS lets it hear the pattern. */
+  /** Whether NATS lets it subscribe to the pattern. */
   async function hears(connection: NatsConnection, pattern: string): Promise<boolean> {
     let refused = false;
     connection.subscribe(pattern, {
@@ -333,7 +333,7 @@ describe.skipIf(findNatsServer() === null)('on a real server, by hand', () => {
     return !refused;
   }
 
-  /** Whether NATS lets it say the subject. */
+  /** Whether NATS lets it publish on the subject. */
   async function says(connection: NatsConnection, subject: string): Promise<boolean> {
     const errors: unknown[] = [];
     void (async () => {
@@ -345,7 +345,7 @@ describe.skipIf(findNatsServer() === null)('on a real server, by hand', () => {
     return errors.length === 0;
   }
 
-  it("a runtime's key reads and answers nothing of another's, sees no session, and subscribes to nothing wide", async () => {
+  it("a runtime's key reads and answers nothing of another runtime, sees no session, and subscribes to no wide pattern", async () => {
     const server = await startServer();
     await openBackend(server);
     const thief = await raw(server, 'runtime', 'RTK-edge');
@@ -372,7 +372,7 @@ describe.skipIf(findNatsServer() === null)('on a real server, by hand', () => {
     }
   });
 
-  it('what is found refused here would be noticed if it were not', async () => {
+  it('a missing refusal would be noticed here', async () => {
     const server = await startServer();
     await openBackend(server);
     const inbox = newInbox();
@@ -382,7 +382,7 @@ describe.skipIf(findNatsServer() === null)('on a real server, by hand', () => {
     expect(await hears(own, 'svc.anything')).toBe(false);
   });
 
-  it('the system key of remote-mcp makes nobody a runtime or a backend, and reads no configuration', async () => {
+  it("remote-mcp's system key makes no client a runtime or a backend, and reads no configuration", async () => {
     const server = await startServer();
     const backend = await openBackend(server);
     backend.respond(patterns.handshake, async () => none);
@@ -398,7 +398,7 @@ describe.skipIf(findNatsServer() === null)('on a real server, by hand', () => {
     }
   });
 
-  it('an answer cannot be asked for in the name of another', async () => {
+  it("a reply cannot be requested in another client's name", async () => {
     const server = await startServer();
     const backend = await openBackend(server);
     const asked: string[] = [];
@@ -424,7 +424,7 @@ describe.skipIf(findNatsServer() === null)('on a real server, by hand', () => {
     expect(asked).toEqual([subject]);
   });
 
-  it('nobody comes in without a credential, or with what only looks like one', async () => {
+  it('a client without a credential, or with a fake one, is refused', async () => {
     const server = await startServer();
     await openBackend(server);
     for (const [user, pass] of [

@@ -9,7 +9,7 @@ import { Stragglers } from './stragglers.ts';
 
 const logger = createLog({ service: 'test', level: 'error', destination: { write: () => undefined } })('bus');
 
-it('frames of a request that ended early are expected from its answerer, and no more than can be on their way', () => {
+it('frames of a request that ended early are expected from its responder, up to the number that can be in transit', () => {
   const stragglers = new Stragglers();
   stragglers.expect('id', 'answerer');
   const take = (answerer: string, id = 'id') => stragglers.take({ asker: 'own', answerer, id });
@@ -17,14 +17,14 @@ it('frames of a request that ended early are expected from its answerer, and no 
   expect(Array.from({ length: 70 }, () => take('answerer')).filter(Boolean).length).toBe(66);
 });
 
-it('of more requests than it remembers, the oldest are forgotten', () => {
+it('beyond its limit, the oldest requests are forgotten', () => {
   const stragglers = new Stragglers();
   for (let i = 0; i < 5000; i++) stragglers.expect(`${i}`, 'answerer');
   expect(stragglers.take({ asker: 'own', answerer: 'answerer', id: '0' })).toBe(false);
   expect(stragglers.take({ asker: 'own', answerer: 'answerer', id: '4999' })).toBe(true);
 });
 
-it('a runtime is not blamed for a window of replies to each of 100 cancelled calls, and is for what comes after', async () => {
+it('a runtime is not blamed for a window of replies to each of 100 cancelled calls, and is for later frames', async () => {
   const [runtime, process] = [newId('runtime'), newProcessId()];
   const closed: string[] = [];
   const senders = new Senders({ logger, close: (sender) => void closed.push(sender.process) });

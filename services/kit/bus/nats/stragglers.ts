@@ -1,9 +1,12 @@
 import { BoundedMap } from '../../bounded-map.ts';
 import type { ExchangeEnds } from './subjects.ts';
 
-/** Requests that ended before their answerer said its last word: cancelled, timed out, malformed. The oldest gives way. */
+/**
+ * Requests that ended before their responder's last frame: cancelled, timed out, malformed. The oldest is forgotten
+ * first.
+ */
 const requestsMax = 4096;
-/** Frames of one request that may still be on their way: a window, its final reply, and the answer to one inquiry. */
+/** Frames of one request that may still be in transit: a window, the final reply, and the answer to one inquiry. */
 const framesMax = 66;
 
 interface Late {
@@ -11,7 +14,10 @@ interface Late {
   frames: number;
 }
 
-/** Frames that an honest answerer had sent before it learnt that nobody waits any more. They are dropped, and its sender is not blamed. */
+/**
+ * Frames that an honest responder sent before it learnt of the request's end. They are dropped, and the sender is not
+ * blamed.
+ */
 export class Stragglers {
   readonly #late = new BoundedMap<Late>(requestsMax);
 

@@ -26,7 +26,10 @@ import { throughElection } from './election.ts';
 import { ensureStream, type KeptStream, type NatsPlace, storageError } from './kept.ts';
 import { streamSubject } from './subjects.ts';
 
-/** Records that nobody says he has are handed to another: soon, because those on their way to a consumer that stops are lost to it. */
+/**
+ * Time after which unacknowledged records are redelivered: short, because records in delivery to a stopping consumer
+ * are lost to it.
+ */
 const ackWaitMs = 5000;
 const keepEveryMs = 1500;
 const idLength = 22;
@@ -45,7 +48,7 @@ export class NatsStream implements Stream {
     this.#place = place;
   }
 
-  /** Backends do it as they connect, so that others find the stream. */
+  /** Backends create the stream when they connect, so that others find it. */
   async ensure(): Promise<void> {
     const { connection, persistent } = this.#place;
     await throughElection(connection, () => ensureStream(connection, streamConfiguration(this.#name, persistent)));
@@ -55,7 +58,7 @@ export class NatsStream implements Stream {
     this.#place.checkUsable();
     const own = checkedRecord(payload, 'A record');
     const { connection } = this.#place;
-    // Known by this name, it is kept once, however often it is sent.
+    // JetStream stores a message with this id once, however often it is sent.
     const named = { msgID: randomText(idLength) };
     const publish = () => jetstream(connection).publish(streamSubject(this.#name), own, named);
     try {
@@ -101,7 +104,7 @@ export function streamConfiguration(name: string, persistent: boolean): KeptStre
   };
 }
 
-/** One consumer at work: takes what has come as a batch, has it handled, and only then lets NATS forget it. */
+/** A running consumer: takes the arrived records as a batch, has it handled, then acknowledges it. */
 class Consuming implements Subscription {
   readonly #name: string;
   readonly #handle: BatchHandler;
@@ -133,7 +136,7 @@ class Consuming implements Subscription {
         if (broken instanceof Error) throw broken;
       } catch (thrown) {
         if (signal.aborted) break;
-        this.#logger.warn({ consumer: this.#name, err: thrown }, 'lost a stream, which will be tried again');
+        this.#logger.warn({ consumer: this.#name, err: thrown }, 'lost a stream, which will be retried');
       }
       await pause(retryMs, signal);
       retryMs = Math.min(retryMs * 2, retryMaxMs);
@@ -162,7 +165,7 @@ class Consuming implements Subscription {
 
   async #work(): Promise<void> {
     const { signal } = this.#stopping;
-    // What comes with the first in one go is handled with it.
+    // Records that arrive together with the first one are handled with it.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.#waiting.length > 0 && !signal.aborted) {
       const batch = this.#nextBatch();
@@ -177,7 +180,7 @@ class Consuming implements Subscription {
     }
   }
 
-  /** What is here is not lost, however long it takes. */
+  /** Keeps NATS from redelivering the batch while the handler runs. */
   #keep(): void {
     for (const message of this.#batch) message.working();
     for (const message of this.#waiting) message.working();

@@ -1,4 +1,6 @@
-/** Subjects of the engine's own, beside those of contracts/bus: each names its two ends, and permissions name one of them. */
+/**
+ * The engine's own subjects, besides those of contracts/bus. Each names its two ends, and permissions name one of them.
+ */
 export interface ExchangeEnds {
   /** A runtime's process, or `backend` for any of them. */
   readonly answerer: string;
@@ -6,12 +8,12 @@ export interface ExchangeEnds {
   readonly id: string;
 }
 
-/** From whoever answers to whoever asked. */
+/** From the responder to the caller. */
 export function replySubject({ answerer, asker, id }: ExchangeEnds): string {
   return `_R.${asker}.${answerer}.${id}`;
 }
 
-/** From whoever asked to whoever answers: further frames, how far the asker is, cancel. */
+/** From the caller to the responder: further frames, receipts, cancel. */
 export function controlSubject({ answerer, asker, id }: ExchangeEnds): string {
   return `_C.${answerer}.${asker}.${id}`;
 }
@@ -30,40 +32,40 @@ export function readControlSubject(subject: string): ExchangeEnds | null {
   return { asker, answerer, id };
 }
 
-/** What a backend tells of a connection that ended, by what it was: runtimes need not know of each other. */
+/** A backend's report of an ended connection, by its kind: runtimes need not know of each other. */
 export function goneSubject(kind: string, end: string): string {
   return `_G.${kind}.${end}`;
 }
 
-/** Of every connection that ends. */
+/** Reports of every ended connection. */
 export const gonePattern = '_G.>';
 
-/** Where a client hears from the backend who it is. */
+/** Where a client receives its identity from the backend. */
 export function toldSubject(inbox: string): string {
   return `${inbox}.told`;
 }
 
-/** Where one backend tells the others whom to refuse for a while. Only backends speak and listen here. */
+/** Where backends tell each other which runtime to refuse for a while. Only backends publish and subscribe here. */
 export const penaltySubject = '_P';
 
-/** Where a remote-mcp tells the backends which runtime process is beyond its bounds. */
+/** Where a remote-mcp tells the backends which runtime process exceeds its allowance. */
 export function offenceSubject(end: string): string {
   return `_O.${end}`;
 }
 
 export const offencePattern = '_O.*';
 
-/** Where records of a stream are sent. */
+/** Subject for records of a stream. */
 export function streamSubject(name: string): string {
   return `svc.stream.${name}`;
 }
 
-/** The stream that a bucket is, by NATS's own name for it (ADR-8). */
+/** The stream of a bucket, by NATS's own name for it (ADR-8). */
 export function bucketStream(bucket: string): string {
   return `KV_${bucket}`;
 }
 
-/** Where a value of a bucket is sent (ADR-8). */
+/** Subject for a value of a bucket (ADR-8). */
 export function keySubject(bucket: string, key: string): string {
   return `$KV.${bucket}.${key}`;
 }

@@ -25,25 +25,27 @@ const advisory = z.object({
   client: z.object({ id: z.number(), user: z.string().default('') }),
 });
 
-/** Connections that NATS lists at a time, and how many lists are asked for: a million connections. */
+/** Connections in one list of NATS, and the number of lists requested: a million connections. */
 const pageSize = 1024;
 const pagesMax = 1000;
 const askDeadlineMs = 2000;
-/** A client that was being let in while its key was revoked is found by a second look. A look that fails is repeated so often. */
+/**
+ * A second look finds a client that was being admitted while its key was revoked. A failed look is repeated this often.
+ */
 const nextLookMs = 700;
 const looksMax = 20;
 
-/** Connections that are remembered. The oldest gives way. */
+/** Connections that are remembered. The oldest is forgotten first. */
 const knownMax = 20_000;
 
-/** A connection that an advisory told of. */
+/** A connection known from an advisory. */
 interface Known {
   readonly server: string;
   readonly cid: number;
   readonly identity: Identity;
 }
 
-/** What one server has listed. */
+/** The list of one server. */
 interface Listed {
   readonly server: string;
   /** By the clock of this server. */
@@ -59,17 +61,17 @@ interface Listing {
 
 interface Look {
   readonly isMeant: (identity: Identity) => boolean;
-  /** Ends the connections that began before this time of NATS; null: all. */
+  /** Ends connections that began before this time of NATS; null: all. */
   readonly before: number | null;
   readonly looksLeft: number;
 }
 
-/** The system account of NATS: who has gone, and who must go. The backend's alone. */
+/** The system account of NATS, used by the backend alone: reports and ends connections. */
 export class SystemAccount {
   readonly #connection: NatsConnection;
   readonly #logger: Logger;
   readonly #looks = new Set<NodeJS.Timeout>();
-  /** By server and number. Lists of the servers are the truth: an advisory may be lost. */
+  /** By server and number. The servers' lists are authoritative: an advisory may be lost. */
   readonly #known = new Map<string, Known>();
 
   constructor(connection: NatsConnection, logger: Logger) {
@@ -79,12 +81,14 @@ export class SystemAccount {
     this.#onAdvisory('DISCONNECT', (known) => this.#known.delete(keyOf(known)));
   }
 
-  /** Each connection that was let in. */
+  /** Reports each admitted connection. */
   onConnected(listener: (identity: Identity) => void): void {
     this.#onAdvisory('CONNECT', ({ identity }) => listener(identity));
   }
 
-  /** Each end of a connection, by its own id, is told to every backend: one of several may be what has just ended. */
+  /**
+   * Reports each end of a connection to every backend, with an id: one of several backends may itself have just ended.
+   */
   onGone(listener: (identity: Identity, id: string) => void): void {
     this.#onAdvisory('DISCONNECT', ({ identity }, id) => listener(identity, id));
   }
@@ -94,11 +98,11 @@ export class SystemAccount {
     for await (const { type } of this.#connection.status()) if (type === 'reconnect') listener();
   }
 
-  /** Ends each connection that is meant. Throws where it could not end them all; looks that follow then go on trying. */
+  /** Ends the selected connections. Throws when it could not end them all; later looks keep trying. */
   async end(isMeant: (identity: Identity) => boolean): Promise<void> {
     let before: number | null = null;
     try {
-      // Known connections end at once. A server that is flooded takes its time to list them.
+      // Known connections end at once, because a flooded server takes its time to list them.
       const known = [...this.#known.values()].filter(({ identity }) => isMeant(identity));
       await Promise.allSettled(known.map(({ server, cid }) => this.#kick(server, cid)));
       before = await this.#endAll(isMeant, null);
@@ -107,7 +111,7 @@ export class SystemAccount {
     }
   }
 
-  /** The identity of each connection. Throws `unavailable` where a server does not answer. */
+  /** The identity of each connection. Throws `unavailable` when a server does not answer. */
   async list(): Promise<readonly Identity[]> {
     const identities: Identity[] = [];
     await this.#eachServer(async ({ connections }) => {
@@ -162,11 +166,11 @@ export class SystemAccount {
     } catch (thrown) {
       if (this.#connection.isClosed()) return;
       if (looksLeft > 1) this.#lookLater({ isMeant, before, looksLeft: looksLeft - 1 });
-      else this.#logger.error({ err: thrown }, 'gave up ending connections that must end');
+      else this.#logger.error({ err: thrown }, 'gave up ending connections');
     }
   }
 
-  /** Returns the present time of NATS. */
+  /** Returns the current time of NATS. */
   async #endAll(isMeant: (identity: Identity) => boolean, before: number | null): Promise<number> {
     let latest = 0;
     await this.#eachServer(async ({ server, now, connections }) => {
@@ -179,7 +183,7 @@ export class SystemAccount {
     return latest;
   }
 
-  /** A server that does not answer keeps none of the others from being read. */
+  /** A server that does not answer does not keep the others from being read. */
   async #eachServer(take: (listed: Listed) => Promise<void>): Promise<void> {
     const servers = await this.#servers();
     const read = servers.map(async (server) => take(await this.#read(server)));
@@ -203,7 +207,7 @@ export class SystemAccount {
     return { server, now, connections: all };
   }
 
-  /** The server of this connection and those it has a route to, by their ids. */
+  /** The ids of this connection's server and of those it has a route to. */
   async #servers(): Promise<readonly string[]> {
     const answer = await this.#ask(`${this.#connection.info?.server_id}.ROUTEZ`, {});
     const { data } = routes.parse(answer.json());
@@ -211,7 +215,7 @@ export class SystemAccount {
     return [...new Set([data.server_id, ...(data.routes ?? []).map(({ remote_id: id }) => id)])];
   }
 
-  /** Throws `unavailable` where no answer comes. NATS does nothing for a sender that wants no answer. */
+  /** Throws `unavailable` when no answer comes. NATS ignores a request without a reply subject. */
   async #ask(what: string, options: object): Promise<Msg> {
     try {
       const timeout = { timeout: askDeadlineMs };

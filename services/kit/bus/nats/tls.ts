@@ -3,7 +3,10 @@ import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 import type { TlsOptions } from '@nats-io/transport-node';
 import { hostOf } from '../../../contracts/host-of.ts';
 
-/** How TLS is spoken with the servers, where it is asked for: then nothing is said to one that doesn't. Null where the server decides. */
+/**
+ * TLS options for the servers when TLS is requested: then no credential is sent to a server without TLS. Null when the
+ * server decides.
+ */
 export function tlsOf(servers: readonly string[], caPath: string | null): TlsOptions | null {
   if (caPath === null && !servers.some((server) => server.startsWith('tls://'))) return null;
   const addresses = servers.map(hostOf).filter((host) => isIP(host) !== 0);
@@ -13,7 +16,9 @@ export function tlsOf(servers: readonly string[], caPath: string | null): TlsOpt
   };
 }
 
-/** The client of NATS tells TLS no address but names: a certificate may then vouch for any of those it was given. */
+/**
+ * The NATS client passes no IP address to TLS, only names: the certificate may then be for any of the given addresses.
+ */
 function vouchesForOneOf(addresses: readonly string[]) {
   return (name: string, certificate: PeerCertificate): Error | undefined => {
     const asNamed = checkServerIdentity(name, certificate);

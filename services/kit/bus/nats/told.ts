@@ -3,10 +3,10 @@ import { SvcError } from '../../../contracts/errors.ts';
 import { withinDeadline } from '../deadline.ts';
 import { toldSubject } from './subjects.ts';
 
-/** The backend tells it for four seconds, and anew where the connection is lost and comes back meanwhile. */
+/** The backend introduces a client for four seconds, and again after a reconnect. */
 const toldWithinMs = 5000;
 
-/** Hears from the backend who this connection is, or why it is refused, each time it was let in. */
+/** Receives from the backend, after each connect, the identity of this connection or the reason of its refusal. */
 export class Told {
   #heard = Promise.withResolvers<string | null>();
 
@@ -18,12 +18,15 @@ export class Told {
     });
   }
 
-  /** The name of this connection; null where the connection is lost first. Throws `unavailable` where no backend says it in time. */
+  /**
+   * The name of this connection; null when the connection is lost first. Throws `unavailable` when no backend answers
+   * in time.
+   */
   name(): Promise<string | null> {
     return withinDeadline(this.#heard.promise, toldWithinMs, notTold);
   }
 
-  /** The connection is lost: it will be told anew. */
+  /** The connection is lost: a new introduction will come. */
   forget(): void {
     this.#heard.resolve(null);
     this.#heard = Promise.withResolvers();
@@ -32,6 +35,6 @@ export class Told {
 
 function notTold(): SvcError {
   return new SvcError('unavailable', "The backend did not confirm this connection's identity in time.", {
-    hint: 'Check that the backend runs and has this version: svc status',
+    hint: 'Check that the backend runs in this version: svc status',
   });
 }

@@ -2,14 +2,14 @@ import { runtimeOrEnd } from '../../../contracts/bus/ends.ts';
 import { Budget } from '../../budget.ts';
 import { payloadMaxBytes } from '../bus.ts';
 
-/** Questions whose frames are still coming in: two of the largest of a runtime, and four of a workspace. */
+/** Memory of incomplete questions: two of the largest for a runtime, four for a workspace. */
 const shares = { runtime: 2 * payloadMaxBytes, workspace: 4 * payloadMaxBytes };
-/** Those of all senders together. */
+/** The same for all senders together. */
 const unfinishedMaxBytes = 16 * payloadMaxBytes;
 
 /** A question that can be given up. */
 export interface GivenUp {
-  /** The end that asks it. */
+  /** The end that sends it. */
   readonly asker: string;
   giveUp(): void;
 }
@@ -20,8 +20,8 @@ interface Growing {
 }
 
 /**
- * Bounds the memory of questions whose last frame has not come. A question that grows beyond the share of its runtime or workspace, or beyond
- * what is free, is given up itself. So no sender can push out the questions of another.
+ * Bounds the memory of incomplete questions. A question that grows beyond its runtime's or workspace's share, or beyond
+ * the free rest, is itself given up. So a sender cannot push out another's questions.
  */
 export class Unfinished {
   readonly #workspaceOf: (runtime: string) => string | undefined;
@@ -31,7 +31,7 @@ export class Unfinished {
     hint: 'Try again shortly.',
   });
 
-  /** An asker without a known workspace has the share of a workspace for itself. */
+  /** A caller without a known workspace has a workspace's share for itself. */
   constructor(workspaceOf: (runtime: string) => string | undefined = () => undefined) {
     this.#workspaceOf = workspaceOf;
   }

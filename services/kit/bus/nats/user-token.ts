@@ -2,12 +2,12 @@ import { z } from 'zod';
 import type { Grants } from './grants.ts';
 import type { Issuer } from './issuer.ts';
 
-/** What NATS tells of a client that wants in. The message reaches only who may answer it, so that its signature says nothing more. */
+/** What NATS reports about a connecting client. Only authorizers receive the message, so its signature adds nothing. */
 export interface Applicant {
   readonly serverId: string;
   /** The key that NATS made for this connection. */
   readonly userKey: string;
-  /** The address that it comes from. */
+  /** The client's address. */
   readonly host: string;
   readonly user: string;
   readonly password: string;
@@ -27,7 +27,7 @@ const request = z.object({
   }),
 });
 
-/** Reads the token of a request for authorization. */
+/** Reads the token of an authorization request. */
 export function readApplicant(token: string): Applicant {
   const [, body = ''] = token.split('.');
   const { nats } = request.parse(JSON.parse(Buffer.from(body, 'base64url').toString()));
@@ -38,15 +38,15 @@ export function readApplicant(token: string): Applicant {
 
 export interface Admission {
   readonly applicant: Applicant;
-  /** Account of the bus it comes into. */
+  /** Account of the bus for the client. */
   readonly account: string;
-  /** What NATS calls it from now on, wherever it speaks of it. */
+  /** The client's name in NATS from now on. */
   readonly name: string;
   readonly grants: Grants;
   readonly lifetimeSeconds?: number;
 }
 
-/** The answer that lets a client in, as the one account NATS trusts to give it. */
+/** The answer that admits a client, signed by the one account that NATS trusts for it. */
 export function admit(issuer: Issuer, { applicant, account, name, grants, lifetimeSeconds }: Admission): string {
   const user = sign(issuer, {
     sub: applicant.userKey,
@@ -78,7 +78,7 @@ function allowing(subjects: readonly string[]): object {
   return subjects.length === 0 ? { deny: ['>'] } : { allow: subjects };
 }
 
-/** A JWT as NATS has them: EdDSA under a name of its own. */
+/** A JWT in NATS's form: EdDSA under a name of its own. */
 function sign(issuer: Issuer, claims: object): string {
   const body = { iss: issuer.publicKey, iat: nowSeconds(), jti: crypto.randomUUID(), ...claims };
   const text = [{ typ: 'JWT', alg: 'ed25519-nkey' }, body].map(base64).join('.');

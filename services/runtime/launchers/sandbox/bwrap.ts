@@ -15,7 +15,9 @@ import { seccompFilter } from './seccomp.ts';
 import type { Mount, View } from './view.ts';
 import { findWorkingFolder } from './working-folder.ts';
 
-/** Behind bubblewrap: in namespaces of its own, where nothing is but what it needs, its home and what a person named for it. */
+/**
+ * Runs behind bubblewrap: in own namespaces, with only its requirements, its home and paths that the operator allowed.
+ */
 export function createSpawnInBwrap(options: SandboxOptions, look: Look): SpawnChild {
   return async (order) => {
     const filter = seccompFilter(process.arch);
@@ -31,11 +33,11 @@ export function createSpawnInBwrap(options: SandboxOptions, look: Look): SpawnCh
   };
 }
 
-/** What is mounted of a view, in the words of bwrap. */
+/** The mounts of a view, as arguments of bwrap. */
 async function viewArguments(view: View): Promise<readonly string[]> {
   const mounts = await view.mounts();
   const links = (await view.links()).flatMap(({ at, to }) => ['--symlink', to, at]);
-  // A mount needs a place to be made in, so that nothing is closed before all of them are there.
+  // A mount needs a writable parent, so folders are closed after all mounts.
   const closed = [...mounts.filter(({ how }) => how === 'empty folder').map(({ at }) => at), '/'];
   return [
     ...mounts.flatMap(({ at, how }) => words[how](at)),
@@ -59,7 +61,7 @@ const unknownArchitecture = {
   repair: 'Run the runtime on a machine of x64 or arm64.',
 };
 
-/** Where bwrap finds what it is told. Values of variables are secrets, which an argument would show to everybody on the machine. */
+/** Descriptors for bwrap. Values of variables are secrets, and every user of the machine can read arguments. */
 const fd = { arguments: 3, filter: 4, status: 5 } as const;
 
 async function start(order: ChildOrder, told: readonly string[], filter: Buffer, look: Look): Promise<Spawned> {
@@ -68,7 +70,7 @@ async function start(order: ChildOrder, told: readonly string[], filter: Buffer,
   try {
     const child = spawn('bwrap', ['--args', String(fd.arguments), '--', command, ...args], {
       cwd: '/',
-      // What the MCP server is given is none of bwrap's: a library to preload would run outside.
+      // bwrap gets none of the MCP server's variables: a preloaded library would run outside.
       env: { PATH: inherited.PATH, [markVariable]: mark },
       stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
       detached: true,
@@ -91,7 +93,7 @@ function hasPipes(child: ChildProcess): child is ChildProcessWithoutNullStreams 
 }
 
 function tell(child: ChildProcess, place: number, what: string | Buffer): void {
-  // It may have ended already, of which its exit tells.
+  // It may have ended already; its exit explains why.
   pipeOf(child, place)
     .on('error', () => {})
     .resume()
@@ -100,7 +102,7 @@ function tell(child: ChildProcess, place: number, what: string | Buffer): void {
 
 const statusMaxChars = 4096;
 
-/** Returns what bwrap has said of itself until now, line by line JSON. */
+/** Returns bwrap's status output so far, one JSON object a line. */
 function readStatus(child: ChildProcess): () => string {
   let said = '';
   pipeOf(child, fd.status)
@@ -118,11 +120,12 @@ function pipeOf(child: ChildProcess, place: number): Socket {
   return pipe;
 }
 
-/** It brings nothing of its own: programs are those of the machine. */
+/** The sandbox has no programs of its own: it uses those of the machine. */
 async function programsFor({ command, cwd, environment, setBy }: ChildOrder): Promise<MachinePrograms> {
   const { inherited, own } = environment;
   const searched = [inherited.PATH ?? '', path.dirname(process.execPath)];
-  // A path that a member chose must not open another part of the machine: for members the PATH of the runtime decides.
+  // A member's path of a command must not open another part of the machine: for members, the PATH of the runtime
+  // decides.
   const isChosen = setBy === 'member' && command.includes('/');
   const searchPath = (setBy === 'member' ? undefined : own.PATH) ?? inherited.PATH ?? '';
   return {

@@ -5,7 +5,7 @@ import { entry, groupSignals } from './told-inside.ts';
 import { isWithin, type Link, type Mount } from './view.ts';
 
 export interface ContainerTraits {
-  /** Whose it is, for people who look at what Docker runs. */
+  /** The owner's name, for people who list the containers. */
   readonly mcpServer: string;
   readonly mark: string;
   readonly image: string;
@@ -17,18 +17,18 @@ export interface ContainerTraits {
   readonly memoryMaxMb: number;
 }
 
-/** Known before it is made: what a killed runtime left behind is found by it. */
+/** Known before the container is created, so that leftovers of a killed runtime are found by it. */
 export function nameOf(mark: string): string {
   return `svc-mcp-server-${mark}`;
 }
 
-/** Enough for a program with its helpers, and for no storm of processes. */
+/** Enough for a program with its helpers, and too little for a fork bomb. */
 const processesMax = 512;
 const temporaryMaxMb = 256;
 
 /**
- * One container, as an exact object of Docker's interface. Whoever may ask Docker reads it: nothing of the MCP server's definition stands in it
- * but its name and its working directory.
+ * One container, as an exact object of Docker's API. Every user of Docker can read it, so it contains only the name and
+ * the working directory of the MCP server's definition.
  */
 export function containerOptions(traits: ContainerTraits): ContainerCreateOptions & { readonly name: string } {
   const { mcpServer, mark, image, user, cwd, mounts, links, memoryMaxMb } = traits;
@@ -45,15 +45,15 @@ export function containerOptions(traits: ContainerTraits): ContainerCreateOption
     Labels: { 'svc.mcp-server': mcpServer },
     Tty: false,
     OpenStdin: true,
-    // Its input ends with whoever was attached to it: that of a runtime that was killed, too.
+    // Its input closes with the attached runtime, also when that is killed.
     StdinOnce: true,
     AttachStdin: true,
     AttachStdout: true,
     AttachStderr: true,
     HostConfig: {
-      // Nothing of it stays, whoever ends it.
+      // Docker removes it after any end.
       AutoRemove: true,
-      // What it says are answers to agents: Docker keeps none of them.
+      // Its output is answers to agents: Docker must not log it.
       LogConfig: { Type: 'none', Config: {} },
       ReadonlyRootfs: true,
       ReadonlyPaths: [...machineInProc],
@@ -87,7 +87,7 @@ function mountOf({ at, how }: Mount): readonly MountSettings[] {
 
 const emptyFolder = { SizeBytes: 4096, Mode: 0o555 };
 
-/** A container can't be given links, so that what a link leads to is there twice; not where something in it must stay hidden. */
+/** A container cannot have links, so a link's target is mounted twice, unless something in it must stay hidden. */
 function linkMount({ at, to, how }: Link, mounts: readonly Mount[]): readonly MountSettings[] {
   const hides = mounts.some((mount) => mount.how.startsWith('empty') && isWithin(mount.at, to));
   return hides ? [] : [bind(to, at, how)];

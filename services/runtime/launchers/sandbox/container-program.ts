@@ -15,13 +15,13 @@ export interface ContainerStart {
   readonly told: string;
 }
 
-/** A container that runs, seen from its standard input and output. */
+/** A running container, seen from its standard input and output. */
 export type ContainerProgram = Omit<Program, 'explain'> & {
-  /** Set where Docker did not say how it ended: it was stopped itself. */
+  /** The error when Docker did not report the end: Docker itself was stopped. */
   lost(): unknown;
 };
 
-/** Throws what Docker refuses, and leaves nothing of it then. */
+/** Throws Docker's refusal, and then leaves nothing behind. */
 export async function startContainer({ docker, options, told }: ContainerStart): Promise<ContainerProgram> {
   const container = docker.getContainer(options.name);
   let stream: Socket | null = null;
@@ -34,7 +34,7 @@ export async function startContainer({ docker, options, told }: ContainerStart):
     return program;
   } catch (error) {
     stream?.destroy();
-    await removeContainer(container).catch(() => {}); // What went wrong before says more.
+    await removeContainer(container).catch(() => {}); // The first error says more.
     throw error;
   }
 }
@@ -48,7 +48,7 @@ async function attach(container: Container): Promise<Socket> {
 
 const waited = z.object({ StatusCode: z.number().int() });
 
-/** How long after its output has closed Docker tells of an end; a Docker that ended itself never does. */
+/** How long after its output has closed Docker reports an end; a stopped Docker never does. */
 const endToldWithinMs = 2000;
 
 function programOf(container: Container, stream: Socket): ContainerProgram {
@@ -72,7 +72,7 @@ function programOf(container: Container, stream: Socket): ContainerProgram {
     aboutToEnd: async () => {},
     async end(graceMs) {
       try {
-        // Asked to end, then ended by force. It may have ended by itself, and be gone with that.
+        // Signalled to end, then killed. It may have ended by itself and be removed already.
         const stopped = tolerate(container.stop({ t: Math.ceil(graceMs / 1000) }), [304, 404]);
         await inTime(stopped, graceMs + answerMaxMs);
         await removeContainer(container);
@@ -83,7 +83,7 @@ function programOf(container: Container, stream: Socket): ContainerProgram {
   };
 }
 
-/** Ends it, and returns when nothing of it is left; false where nothing was. */
+/** Removes it, and returns when it is gone; false when it did not exist. */
 export async function removeContainer(container: Container): Promise<boolean> {
   // 409: Docker removes it already.
   const wasThere = await inTime(tolerate(container.remove({ force: true }), [404, 409]));
@@ -91,7 +91,7 @@ export async function removeContainer(container: Container): Promise<boolean> {
   return wasThere;
 }
 
-/** Docker makes and ends containers slowly on a machine under load, and may hang. */
+/** Docker creates and ends containers slowly under load, and may hang. */
 const answerMaxMs = 20_000;
 
 export async function inTime<Result>(work: Promise<Result>, timeMs = answerMaxMs): Promise<Result> {
@@ -99,7 +99,7 @@ export async function inTime<Result>(work: Promise<Result>, timeMs = answerMaxMs
   throw Object.assign(new Error('Docker did not answer in time'), { code: 'ETIMEDOUT' });
 }
 
-/** False where Docker gave one of these answers instead. */
+/** False when Docker gave one of these answers instead. */
 async function tolerate(work: Promise<unknown>, answers: readonly number[]): Promise<boolean> {
   try {
     await work;

@@ -13,13 +13,13 @@ import type { View } from './view.ts';
 import { findWorkingFolder } from './working-folder.ts';
 
 export interface ContainerSandboxOptions extends SandboxOptions {
-  /** Of the Docker that runs the containers. Whoever may speak to it is root: nothing inside ever sees it. */
+  /** Of the Docker that runs the containers. Access to it equals root, so no MCP server sees it. */
   readonly socket: string;
   readonly image: string;
   readonly memoryMaxMb: number;
 }
 
-/** In a container of its own, where nothing of the machine is but its home and what a person named for it. */
+/** Runs in a container of its own, with only its home and paths that the operator allowed of the machine. */
 export function createSpawnInContainer(options: ContainerSandboxOptions): SpawnChild {
   const docker = dockerAt(options.socket);
   const shown = { ...options, hiddenPaths: [...options.hiddenPaths, options.socket] };
@@ -48,19 +48,19 @@ export function createSpawnInContainer(options: ContainerSandboxOptions): SpawnC
   };
 }
 
-/** Ends what a killed runtime left running under this mark; false where nothing was left. */
+/** Ends the container that a killed runtime left running under this mark; false when there was none. */
 export function endContainer(socket: string, mark: string): Promise<boolean> {
   return removeContainer(dockerAt(socket).getContainer(nameOf(mark)));
 }
 
-/** Named one by one, because what is left out is read from the environment of this process. */
+/** Every option is given, because dockerode reads missing ones from the environment of this process. */
 function dockerAt(socket: string): Docker {
   return new Docker({ socketPath: socket, host: undefined, port: undefined, protocol: 'http' });
 }
 
 const info = z.object({ SecurityOptions: z.array(z.string()).nullish() });
 
-/** As the runtime itself, who made its home. In a rootless Docker root of a container is that user outside. */
+/** As the runtime's user, who owns its home. In a rootless Docker, root of a container is that user outside. */
 async function findUser(docker: Docker): Promise<string | null> {
   const { SecurityOptions } = info.parse(await inTime(docker.info()));
   const users = usersOf(SecurityOptions ?? []);
@@ -69,11 +69,11 @@ async function findUser(docker: Docker): Promise<string | null> {
 }
 
 const remapped = {
-  what: "this Docker gives its containers other users (userns-remap), who can't use the homes of MCP servers",
+  what: "this Docker maps its containers' users (userns-remap), who cannot use the homes of MCP servers",
   repair: 'Turn userns-remap off, or run Docker rootless.',
 };
 
-/** The image says itself where its programs lie. */
+/** The image defines the path of its programs. */
 async function environmentInside({ environment }: ChildOrder, view: View): Promise<Record<string, string>> {
   const { PATH: _, ...inherited } = (await visibleEnvironment(environment, view)).inherited;
   return childEnvironment({ ...environment, inherited });

@@ -8,7 +8,7 @@ export interface ContainerPlace {
   readonly image: string;
 }
 
-/** Why there is no container to run an MCP server in. */
+/** Why an MCP server has no container to run in. */
 export function explainNoContainer(error: unknown, { socket, image }: ContainerPlace, whose: Whose): Reason {
   if (statusOf(error) === 404) {
     const obstacle = {
@@ -20,27 +20,27 @@ export function explainNoContainer(error: unknown, { socket, image }: ContainerP
   return unavailable(explainDocker(error, `"${socket}"`), whose);
 }
 
-/** Docker itself was gone before the container had told how it ended. */
+/** Docker itself ended before the container's end was known. */
 export function explainLost(error: unknown, { socket }: ContainerPlace): Reason {
   const { what, repair } = explainDocker(error, `"${socket}"`);
   return {
     code: 'container_lost',
-    message: `Its container ended with the Docker that ran it, or is out of sight: ${what}.`,
-    repair: `${repair} The MCP server is started again when Docker answers.`,
+    message: `Its container ended with the Docker that ran it, or is not reachable: ${what}.`,
+    repair: `${repair} The MCP server restarts when Docker answers.`,
   };
 }
 
-/** Why it ended, as far as that is different in a container: its programs are those of an image. */
+/** Explains an end inside a container, where programs come from the image. */
 export function explainInContainer(exit: Exit, { image }: ContainerPlace): Reason {
   const reason = explainExit(asItself(exit));
   if (reason.code !== 'command_not_found') return withSandboxInMind(reason, howToShow(image));
   return {
     ...reason,
-    message: `"${exit.command}" could not be started: there is no such command in the image "${image}".`,
-    repair: `Name another command, or an image that brings it: images.base in svc.yaml (MCP_SERVER_IMAGE).`,
+    message: `Could not start "${exit.command}": the image "${image}" has no such command.`,
+    repair: `Name another command, or an image that contains it: images.base in svc.yaml (MCP_SERVER_IMAGE).`,
   };
 }
 
 function howToShow(image: string): string {
-  return `It sees its cwd, to read what runtime.allowedPaths (SVC_ALLOWED_PATHS) names, and the image "${image}": programs of the machine are not there.`;
+  return `It sees its cwd, the paths in runtime.allowedPaths (SVC_ALLOWED_PATHS) to read, and the image "${image}", but no programs of the machine.`;
 }

@@ -7,11 +7,11 @@ import type { ChildOrder } from '../spawn-child.ts';
 
 export type Whose = Pick<ChildOrder, 'name' | 'setBy'>;
 
-/** No sandbox could be had, and without one nothing is run. */
+/** A sandbox could not be created, and without one nothing runs. */
 export function unavailable({ what, repair }: Obstacle, { name, setBy }: Whose): Reason {
   return {
     code: 'sandbox_unavailable',
-    message: `"${name}" was not started: it needs a sandbox, and none could be made: ${what}.${wordsFor[setBy].author}`,
+    message: `"${name}" was not started: it needs a sandbox, which could not be created: ${what}.${wordsFor[setBy].author}`,
     repair: `${repair} ${wordsFor[setBy].instead}`,
   };
 }
@@ -20,7 +20,7 @@ const wordsFor = {
   operator: {
     author: '',
     instead:
-      'The operator can also run it without one: runtime.sandbox: auto in svc.yaml (MCP_SERVER_SANDBOX) confines only what members set.',
+      "The operator can also run it without one: runtime.sandbox: auto in svc.yaml (MCP_SERVER_SANDBOX) confines only members' commands.",
   },
   member: {
     author: ' A member of the workspace set its command.',
@@ -30,8 +30,8 @@ const wordsFor = {
 } as const satisfies Record<Author, { author: string; instead: string }>;
 
 /**
- * Tells the end of what ran inside from that of bwrap itself: what bwrap has said says whether the command was ever run. Its exit code
- * stands for the command's, which a signal ended where it is above 128.
+ * Distinguishes the end of the command from that of bwrap: bwrap's status output says whether the command ever ran. Its
+ * exit code is the command's; above 128 it stands for a signal.
  */
 export function createExplainer(
   order: Whose & Pick<ChildOrder, 'command'>,
@@ -51,7 +51,7 @@ export function createExplainer(
   };
 }
 
-/** As the C library says them. */
+/** In the C library's words. */
 const execErrors: Readonly<Record<string, string>> = {
   'No such file or directory': 'ENOENT',
   'Permission denied': 'EACCES',
@@ -82,15 +82,15 @@ function isThere(command: string): boolean {
 function notShown(command: string): Reason {
   return {
     code: 'not_in_sandbox',
-    message: `"${command}" could not be started: it is there, but MCP servers are sandboxed here and don't see it, or what runs it.`,
+    message: `Could not start "${command}": it exists, but the sandbox of MCP servers does not show it, or a file it needs.`,
     repair: howToShow,
   };
 }
 
 const howToShow =
-  'It sees its cwd, and to read what runtime.allowedPaths (SVC_ALLOWED_PATHS) and the PATH of the runtime name: add its folder to one of them.';
+  'It sees its cwd, and to read the paths in runtime.allowedPaths (SVC_ALLOWED_PATHS) and the PATH of the runtime: add its folder to one of them.';
 
-/** What is there outside and not inside looks like a mistake in a path. */
+/** A file that exists outside and not inside looks like a wrong path. */
 const mayBeUnseen: ReadonlySet<string> = new Set(['file_not_found', 'module_not_found', 'permission_denied']);
 
 export function withSandboxInMind(reason: Reason, howToShow: string): Reason {

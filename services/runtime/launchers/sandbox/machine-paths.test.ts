@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
-test('folders on the PATH are shown with the packages that their programs are of', async () => {
+test('folders on the PATH are shown with the packages of their programs', async () => {
   const searchPath = ['project/node_modules/.bin', 'venv/bin', 'node/bin', 'pyenv/shims']
     .map((one) => at(one))
     .join(':');
@@ -38,12 +38,12 @@ test('folders on the PATH are shown with the packages that their programs are of
   ]);
 });
 
-test('a home, or all of the machine, is not shown because it is on the PATH', async () => {
+test('a home, or the whole machine, is not shown because it is on the PATH', async () => {
   expect(await programPaths(`/:${homedir()}:${path.dirname(homedir())}::.:relative:${at('nowhere')}`)).toEqual([]);
   expect(await programPaths(at('home/.bin'))).toEqual([at('home/.bin'), at('home/lib/node_modules')]);
 });
 
-test('a command is shown with what it is made of, wherever its link leads', async () => {
+test('a command is shown with its package, wherever its link leads', async () => {
   const searchPath = `${at('bin')}:${at('project/node_modules/.bin')}`;
   expect(await commandPaths('served', searchPath, dir)).toEqual([at('bin/served'), at('venv')]);
   expect(await commandPaths('tool', searchPath, dir)).toEqual([
@@ -54,7 +54,7 @@ test('a command is shown with what it is made of, wherever its link leads', asyn
   expect(await commandPaths('nowhere', searchPath, dir)).toEqual([]);
 });
 
-test('authorities are shown where they are named by their whole path', () => {
+test('certificate authorities are shown when they are named by their full path', () => {
   expect(
     authorityPaths({ SSL_CERT_DIR: '/a:/b', NODE_EXTRA_CA_CERTS: '/c.pem', SSL_CERT_FILE: 'relative', OTHER: '/d' }),
   ).toEqual(['/c.pem', '/a', '/b']);

@@ -2,7 +2,10 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { findReal, isWithin } from './view.ts';
 
-/** What programs need of the system, where it is there: themselves, what they are linked with, names, time and whom to trust. */
+/**
+ * Paths of the system that programs need, if they exist: themselves, libraries, names, time and certificate
+ * authorities.
+ */
 export const systemPaths: readonly string[] = [
   ...['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/nix/store'],
   ...['resolv.conf', 'hosts', 'host.conf', 'nsswitch.conf', 'gai.conf', 'services', 'protocols'].map(inEtc),
@@ -11,19 +14,22 @@ export const systemPaths: readonly string[] = [
   ...['ld.so.cache', 'ld.so.conf', 'ld.so.conf.d', 'alternatives', 'crypto-policies'].map(inEtc),
 ];
 
-/** What a new /proc says of the whole machine: root may write there without any capability, to settings of the kernel too. */
+/**
+ * Parts of a new /proc about the whole machine: root may write there without any capability, to settings of the kernel
+ * too.
+ */
 export const machineInProc: readonly string[] = [
   ...['acpi', 'asound', 'bus', 'driver', 'fs', 'irq', 'latency_stats', 'mtrr'].map(inProc),
   ...['pressure', 'scsi', 'sys', 'sysrq-trigger'].map(inProc),
 ];
 
-/** The folders that PATH names, with what the programs in them are made of. */
+/** The folders in PATH, with the packages of their programs. */
 export async function programPaths(searchPath: string): Promise<readonly string[]> {
   const folders = [...new Set(searchPath.split(':'))].filter((one) => path.isAbsolute(one));
   return (await Promise.all(folders.map(withSurroundings))).flat();
 }
 
-/** A command as it was named, and what it is made of where that lies elsewhere: on the PATH there are often links only. */
+/** A command as named, and its package if that is elsewhere: PATH often contains only links. */
 export async function commandPaths(command: string, searchPath: string, cwd: string): Promise<readonly string[]> {
   const named = command.includes('/')
     ? [path.resolve(cwd, command)]
@@ -39,7 +45,7 @@ export async function commandPaths(command: string, searchPath: string, cwd: str
 
 async function withSurroundings(folder: string): Promise<readonly string[]> {
   const real = await findReal(folder);
-  // Whoever has a home, or all of the machine, on the PATH means the programs that lie there, and not all else.
+  // A home, or the whole machine, on the PATH is there for its programs, so its other files are not shown.
   if (real === null || isWithin(homedir(), real)) return [];
   return [folder, ...(await surroundingsOf(real))];
 }
@@ -49,13 +55,13 @@ async function surroundingsOf(folder: string): Promise<readonly string[]> {
   const name = path.basename(folder);
   // Links to files of the packages there.
   if (name === '.bin' && path.basename(above) === 'node_modules') return [above];
-  // A virtual environment of Python, or what chooses among versions of it.
+  // A virtual environment of Python, or shims that choose a version.
   if (name === 'shims' || (await findReal(path.join(above, 'pyvenv.cfg'))) !== null) return [above];
-  // npm and npx themselves, and what is installed with --global.
+  // npm and npx themselves, and packages installed with --global.
   return [path.join(above, 'lib', 'node_modules')];
 }
 
-/** Files and folders of authorities that the person who runs the runtime wants to be trusted. */
+/** Files and folders of certificate authorities that the operator of the runtime trusts. */
 export function authorityPaths(inherited: Readonly<Record<string, string>>): readonly string[] {
   return ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'REQUESTS_CA_BUNDLE', 'CURL_CA_BUNDLE']
     .flatMap((name) => inherited[name]?.split(':') ?? [])

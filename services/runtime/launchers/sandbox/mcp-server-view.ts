@@ -6,23 +6,23 @@ import { View } from './view.ts';
 import type { WorkingFolder } from './working-folder.ts';
 
 export interface SandboxOptions {
-  /** Homes of all MCP servers are in it: each sees its own. */
+  /** Contains the homes of all MCP servers: each sees its own. */
   readonly workingDir: string;
-  /** The platform's own, which nothing inside ever sees. */
+  /** The platform's own paths, never visible inside. */
   readonly hiddenPaths: readonly string[];
-  /** What everything inside may read. */
+  /** Paths that every sandbox may read. */
   readonly allowedPaths: readonly string[];
-  /** Members may give folders below these as working directories. */
+  /** Members may use folders below these as working directories. */
   readonly memberFolders: readonly string[];
 }
 
-/** What of the machine is needed to run anything, where a sandbox brings nothing of its own. */
+/** Parts of the machine that any program needs, for a sandbox without programs of its own. */
 export interface MachinePrograms {
   readonly all: readonly string[];
   readonly ofCommand: readonly string[];
 }
 
-/** What one MCP server sees of the machine: its home, its working directory, and what the operator named for all. */
+/** One MCP server's view of the machine: its home, its working directory, and paths that the operator allowed for all. */
 export async function viewFor(
   { cwd, environment: { inherited, place } }: ChildOrder,
   { hiddenPaths, workingDir, allowedPaths }: SandboxOptions,
@@ -39,7 +39,7 @@ export async function viewFor(
   return view;
 }
 
-/** A variable of the runtime that names a path which is not there inside, such as npm's cache, would only mislead. */
+/** Removes variables of the runtime with a path that does not exist inside, such as npm's cache. */
 export async function visibleEnvironment(
   environment: ChildEnvironmentOptions,
   view: View,

@@ -12,20 +12,20 @@ const system: readonly string[] = [
   ...['/nix', '/snap', '/var/lib', '/var/spool', '/var/cache', '/var/log', '/var/mail', '/var/backups', '/var/run'],
 ];
 
-/** The program that runs now. An operator may start it again as another user. */
+/** The running program. An operator may start it again as another user. */
 const ownPackage = path.dirname(fileURLToPath(new URL('../../../../package.json', import.meta.url)));
 
 export interface Guarded {
-  /** What the stack names as the platform's own, the homes of all MCP servers among it. */
+  /** The platform's own paths as the stack names them, with the homes of all MCP servers. */
   readonly platform: readonly string[];
-  /** Variables of the runtime: its PATH, and the authorities that it trusts. */
+  /** Variables of the runtime: its PATH and its certificate authorities. */
   readonly inherited: Readonly<Record<string, string>>;
 }
 
 /**
- * Why a sandbox may not write to this folder, or null where it may: a folder that is, holds or lies in the system, the platform, an
- * installation, or a program that the platform runs. A home may not be written either, nor its hidden folders; a project in it may.
- * `folder` is a real path.
+ * Why a sandbox may not write to this folder, or null when it may. Refused: a folder that is, contains or lies in the
+ * system, the platform, an installation, or a program that the platform runs; a home, or its hidden folders. `folder`
+ * is a real path.
  */
 export async function whyNeverWritable(folder: string, { platform, inherited }: Guarded): Promise<string | null> {
   return (
@@ -50,14 +50,14 @@ function relationTo(found: string, folder: string): string {
   return `it ${verb} ${quotedPath(found)}`;
 }
 
-/** One that a folder holds is mounted again inside, read only. */
+/** A certificate inside the folder is mounted again, read-only. */
 async function whyTrusted(folder: string, authorities: readonly string[]): Promise<string | null> {
   const reals = await Promise.all(authorities.map(realEvenIfMissing));
   const found = reals.find((one) => isWithin(folder, one));
   return found === undefined ? null : `${relationTo(found, folder)}, with certificates that the platform trusts`;
 }
 
-/** What is not there yet counts too: a sandbox could make it. */
+/** Missing folders count too: a sandbox could create them. */
 async function executedPaths(searchPath: string): Promise<readonly string[]> {
   const folders = [...searchPath.split(':'), path.dirname(process.execPath)].filter(
     (one) => path.isAbsolute(one) && !isWithin(homedir(), one),
@@ -69,7 +69,7 @@ async function whyHome(folder: string): Promise<string | null> {
   for (const home of await homes()) {
     if (isWithin(home, folder)) return `${relationTo(home, folder)}, which is a home`;
     const [below = ''] = path.relative(home, folder).split('/');
-    // Keys, and what programs of this user are started with.
+    // Keys, and startup files of this user's programs.
     const isHidden = below.startsWith('.') || below === 'Library';
     if (isWithin(folder, home) && isHidden)
       return `${quotedPath(path.join(home, below))} holds keys or settings of a user`;
@@ -79,7 +79,7 @@ async function whyHome(folder: string): Promise<string | null> {
 
 const homeFolders = ['/home', '/Users'];
 
-/** Those that the system lists, and folders where homes usually lie, for users that another machine lists. */
+/** The homes that the system lists, and folders that usually contain homes, for users of another machine. */
 async function homes(): Promise<ReadonlySet<string>> {
   const users = await readFile('/etc/passwd', 'utf8').catch(() => '');
   const listed = users.split('\n').flatMap((line) => line.split(':')[5] ?? []);
@@ -90,7 +90,7 @@ async function homes(): Promise<ReadonlySet<string>> {
   return new Set(await Promise.all(all.map(realEvenIfMissing)));
 }
 
-/** How far below a folder installations are looked for, and among how many folders. */
+/** How deep installations are searched below a folder, and in how many folders. */
 const depthMax = 3;
 const foldersMax = 2000;
 

@@ -9,7 +9,7 @@ function frame(stream: 1 | 2, said: string): Buffer {
   return Buffer.concat([header, Buffer.from(said)]);
 }
 
-test.each([1, 3, 7, 8, 9, 1000])('what was said on each output is told apart, in chunks of %i bytes', async (size) => {
+test.each([1, 3, 7, 8, 9, 1000])('output and errors are separated, in chunks of %i bytes', async (size) => {
   const source = new PassThrough();
   const { stdout, stderr } = splitOutput(source);
   const all = Buffer.concat([
@@ -24,7 +24,7 @@ test.each([1, 3, 7, 8, 9, 1000])('what was said on each output is told apart, in
   expect(await Promise.all([text(stdout), text(stderr)])).toEqual(['one\ntwo\n', 'a warning: é!']);
 });
 
-test('what nobody reads is held back', async () => {
+test('unread output is held back', async () => {
   const source = new PassThrough();
   const { stdout, stderr } = splitOutput(source);
   stderr.resume();

@@ -3,8 +3,8 @@ import { Readable } from 'node:stream';
 const headerBytes = 8;
 
 /**
- * Takes the output of a container apart (Docker Engine API, "Attach to a container", stream format): each frame has a header that says whose
- * it is and how long. A reader that does not keep up holds the container back, and nothing is gathered here.
+ * Splits the output of a container (Docker Engine API, "Attach to a container", stream format) by the header of each
+ * frame. A slow reader holds the container back, and nothing is buffered here.
  */
 export function splitOutput(source: Readable): { readonly stdout: Readable; readonly stderr: Readable } {
   const full = new Set<Readable>();

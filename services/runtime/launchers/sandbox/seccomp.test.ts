@@ -7,7 +7,7 @@ interface Call {
   readonly args?: readonly number[];
 }
 
-/** Runs a filter as the kernel does (bpf(4), seccomp(2)): only the instructions that there are, and no jump out of it. */
+/** Runs a filter as the kernel does (bpf(4), seccomp(2)): only existing instructions, and no jump out of it. */
 function run(filter: Buffer, { number, audit, args = [] }: Call): string {
   const words = new Map([[0, number], [4, audit], ...args.map((value, index) => [16 + 8 * index, value] as const)]);
   let loaded = 0;
@@ -48,7 +48,7 @@ describe.each([
     expect(result(socket, family, 1, 0)).toBe('errno 97');
   });
 
-  test('pairs of sockets, and all else, are allowed', () => {
+  test('pairs of sockets, and all other calls, are allowed', () => {
     expect([result(socketpair, 1, 1, 0), result(read, 0), result(ioctl, 0, 0x5413)]).toEqual(Array(3).fill('allowed'));
   });
 
@@ -58,12 +58,12 @@ describe.each([
     );
   });
 
-  test('calls of another architecture are not let past by their other numbers', () => {
+  test('calls of another architecture do not pass under its other numbers', () => {
     expect(run(filter, { number: 359, audit: 0x40000003, args: [1] })).toBe('killed');
     expect(result(0x40000000 + socket, 1)).toBe('errno 1');
   });
 });
 
-test('where its numbers are not known there is none', () => {
+test('an architecture with unknown numbers has no filter', () => {
   expect(seccompFilter('s390x')).toBeNull();
 });

@@ -1,6 +1,7 @@
 /**
- * What namespaces do not keep apart while the network is shared, as a filter of system calls (seccomp(2)):
- * - sockets of other kinds than those of the network: abstract Unix sockets of the machine are in its network namespace. Pairs stay.
+ * A filter of system calls (seccomp(2)) for what namespaces do not separate while the network is shared:
+ * - sockets of other families than the network's: abstract Unix sockets of the machine are in its network namespace.
+ *   Pairs stay.
  * - io_uring, which would open sockets past this filter; key rings, which are inherited; typing into a terminal.
  */
 export function seccompFilter(arch: string): Buffer | null {
@@ -49,7 +50,7 @@ function programFor({ audit, calls }: Machine): readonly Step[] {
   return [
     { load: offset.audit },
     goTo('native')(audit),
-    // Programs of another architecture call the same by other numbers.
+    // Programs of another architecture use other numbers for the same calls.
     { end: ends.kill },
     { label: 'native' },
     { load: offset.call },

@@ -5,7 +5,7 @@ import { entry, tell } from './told-inside.ts';
 const [sh = '', ...rest] = entry;
 const say = 'console.log(JSON.stringify([process.argv.slice(1), process.env, require("fs").readFileSync(0, "utf8")]))';
 
-test('variables and arguments come as they were given, and what follows them is left to the program', () => {
+test('variables and arguments arrive unchanged, and the input after them is left to the program', () => {
   const odd = ['', ' ', "it's", '"$HOME" `id` $(id) \\ \\n', 'two\nlines\n', '\r', 'é€😀', ';exit 1', '-n', '!*?[a]'];
   const env = { ODD: odd.join('\n'), told: 'mine', n: '1', PATH: process.env.PATH ?? '', IFS: 'x' };
   const line = tell({ env, command: process.execPath, args: ['-e', say, '--', ...odd] });
@@ -18,11 +18,11 @@ test('variables and arguments come as they were given, and what follows them is 
   expect(left).toBe('{"jsonrpc"}\nmore');
 });
 
-test('a name that is none for a shell is left out', () => {
+test('a name that is invalid in a shell is left out', () => {
   const line = tell({ env: { 'npm_config_//host/:_auth': 'x', 'A;id': 'y', B: 'z' }, command: 'true', args: [] });
   expect(line).toBe("unset TINI_KILL_PROCESS_GROUP; export B='z'; exec 'true'\n");
 });
 
-test('nothing is run where nothing was told', () => {
+test('without a first line nothing runs', () => {
   expect(() => execFileSync(sh, rest, { input: 'touch /no', stdio: 'pipe' })).toThrow();
 });

@@ -1,10 +1,11 @@
 /**
- * What a container runs, whatever its MCP server is: Docker tells everybody who may ask it what a container was made of, so that variables and
- * arguments, which hold secrets, come on its standard input, as one line before all others. `$0` is a line break, which that line can't hold.
+ * The command of every container. Every user of Docker can read a container's options, so variables and arguments,
+ * which contain secrets, arrive as the first line of its standard input. `$0` is a line break, which that line cannot
+ * contain.
  */
 export const entry: readonly string[] = ['sh', '-c', 'IFS= read -r told && eval "$told"', '\n'];
 
-/** Makes docker-init, which passes signals on, pass them to all of the group, as a tree is asked to end elsewhere. */
+/** Makes docker-init pass signals on to the whole group, as for a tree outside of containers. */
 export const groupSignals = 'TINI_KILL_PROCESS_GROUP';
 
 export interface Told {
@@ -13,7 +14,10 @@ export interface Told {
   readonly args: readonly string[];
 }
 
-/** That line. A variable whose name a shell can't take is left out: npm alone has such names, among its settings. */
+/**
+ * The first line of a container's input. A variable whose name is invalid in a shell is left out: only npm has such
+ * names, among its settings.
+ */
 export function tell({ env, command, args }: Told): string {
   const settings = Object.entries(env).filter(([name]) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name));
   const exports = settings.map(([name, value]) => `export ${name}=${quoted(value)}; `).join('');

@@ -1,20 +1,20 @@
 import { lstat, realpath } from 'node:fs/promises';
 import path from 'node:path';
 
-/** What a path is inside: the same as outside, to read or to write; empty; or something of the sandbox's own. */
+/** A path inside: the same as outside, to read or to write; empty; or the sandbox's own. */
 type Shown = 'read' | 'write' | 'nothing' | Own;
 
-/** What every sandbox has of its own. */
+/** The sandbox's own paths. */
 const own = { '/proc': 'proc', '/dev': 'dev', '/tmp': 'tmp' } as const;
 type Own = (typeof own)[keyof typeof own];
 
-/** What is at one path of a sandbox: the same as outside, nothing where all around is the same, or something of its own. */
+/** One path of a sandbox: the same as outside, empty, or the sandbox's own. */
 export interface Mount {
   readonly at: string;
   readonly how: 'read' | 'write' | 'empty folder' | 'empty file' | Own;
 }
 
-/** A name that leads to what is shown. */
+/** A name that leads to a shown path. */
 export interface Link {
   readonly at: string;
   readonly to: string;
@@ -22,8 +22,8 @@ export interface Link {
 }
 
 /**
- * What one sandbox sees of the machine, put together path by path: whatever is not named is not there. What was said of a path first counts,
- * and below it the nearest that was said of one above. Paths are kept as they really are, so that no link leads around a rule.
+ * One sandbox's view of the machine, built path by path: a path that is not named does not exist inside. The first rule
+ * for a path counts; below it, the nearest rule above. Paths are stored as real paths, so that no link bypasses a rule.
  */
 export class View {
   readonly #mounts = new Map<string, Shown>();
@@ -36,13 +36,13 @@ export class View {
     for (const one of hidden) this.#mounts.set(one, 'nothing');
   }
 
-  /** `hidden` stays so, whatever is shown afterwards. */
+  /** `hidden` stays hidden, whatever is shown afterwards. */
   static async without(hidden: readonly string[]): Promise<View> {
     const found = await Promise.all(hidden.map(findReal));
     return new View(found.filter((one) => one !== null));
   }
 
-  /** Nothing happens where there is no such path, or it is hidden. */
+  /** Does nothing when the path does not exist or is hidden. */
   async show(given: string, how: 'read' | 'write'): Promise<void> {
     const real = await findReal(given);
     if (real === null || this.#hidden.some((one) => isWithin(real, one))) return;
@@ -50,26 +50,26 @@ export class View {
     if (real !== given) this.#links.set(given, real);
   }
 
-  /** Shows a folder for writing. Its path was checked as it is here, so that no link is followed once more. */
+  /** Shows a folder for writing. Its real path was checked before, so no link is followed again. */
   write(real: string, name: string, target: string): void {
     this.#mounts.set(real, 'write');
     if (name !== target) this.#links.set(name, target);
   }
 
-  /** Shows a folder for writing, though what it lies in is hidden. */
+  /** Shows a folder for writing, even inside a hidden folder. */
   async open(given: string): Promise<void> {
     const real = await realpath(given);
     this.#mounts.set(real, 'write');
     if (real !== given) this.#links.set(given, real);
   }
 
-  /** Whether what this path names outside is the same inside. */
+  /** Whether this path means the same inside as outside. */
   async shows(given: string): Promise<boolean> {
     const real = await findReal(given);
     return real !== null && isSame(this.#nearest(real));
   }
 
-  /** All that makes it, folders before what lies in them. */
+  /** All mounts, folders before their content. */
   async mounts(): Promise<readonly Mount[]> {
     this.#holdInPlace();
     const mounts: Mount[] = [];
@@ -82,7 +82,7 @@ export class View {
     return mounts;
   }
 
-  /** Names that are not in what is shown already. */
+  /** Names that are not inside a shown path already. */
   async links(): Promise<readonly Link[]> {
     const needed: Link[] = [];
     for (const [at, to] of this.#links) {
@@ -94,7 +94,10 @@ export class View {
     return needed;
   }
 
-  /** Whoever may write above what is hidden or read only could move it away with the folder that it is in: a mount can't be moved. */
+  /**
+   * A writer above a hidden or read-only path could move it away with its folder, so that folder becomes a mount, which
+   * cannot be moved.
+   */
   #holdInPlace(): void {
     for (const real of [...this.#mounts.keys()]) {
       const above = this.#above(real);
@@ -129,14 +132,14 @@ export function isWithin(one: string, folder: string): boolean {
   return one === folder || one.startsWith(folder === '/' ? '/' : `${folder}/`);
 }
 
-/** Of a path that is not there, the part that is, with the rest behind it. */
+/** For a missing path, the real path of its existing part, with the rest appended. */
 export async function realEvenIfMissing(given: string): Promise<string> {
   const real = await findReal(given);
   if (real !== null || given === '/') return real ?? '/';
   return path.join(await realEvenIfMissing(path.dirname(given)), path.basename(given));
 }
 
-/** Null where there is none. */
+/** Null when it does not exist. */
 export async function findReal(given: string): Promise<string | null> {
   return await realpath(given).catch(() => null);
 }

@@ -6,23 +6,23 @@ import type { SandboxOptions } from './mcp-server-view.ts';
 import { whyNeverWritable } from './never-writable.ts';
 import { findReal, isWithin } from './view.ts';
 
-/** Where a sandboxed MCP server works, as real paths. */
+/** The working directory of a sandboxed MCP server, as real paths. */
 export interface WorkingFolder {
   readonly ok: true;
   readonly cwd: string;
-  /** The folder that it may write to; null where that is its own home. */
+  /** The folder that it may write to; null when that is its own home. */
   readonly mounted: string | null;
 }
 
 type Order = Pick<ChildOrder, 'name' | 'cwd' | 'setBy' | 'environment'>;
 
-/** Looks at a working directory once, at its real path: that path alone is mounted afterwards. */
+/** Checks a working directory once, at its real path: only that path is mounted afterwards. */
 export async function findWorkingFolder(
   { name, cwd, setBy, environment: { inherited, place } }: Order,
   { hiddenPaths, workingDir, memberFolders }: SandboxOptions,
 ): Promise<WorkingFolder | { readonly ok: false; readonly reason: Reason }> {
   const real = await findReal(cwd);
-  if (real === null) return refused({ name, cwd, setBy }, 'it is not there any more');
+  if (real === null) return refused({ name, cwd, setBy }, 'it no longer exists');
   for (const own of [place.home, place.temporary]) {
     const home = await findReal(own);
     if (home !== null && isWithin(real, home)) return { ok: true, cwd: real, mounted: null };
@@ -36,8 +36,9 @@ export async function findWorkingFolder(
 }
 
 /**
- * The folder directly in a named one that a path lies in; null where it lies in none. That one is mounted and nothing deeper: only a sandbox
- * that may write above a folder could exchange it for a link before the mount, and no member's sandbox may write to a named folder itself.
+ * The direct subfolder of a named folder that contains a path; null when there is none. It is mounted and nothing
+ * deeper: a writer above a folder could replace it by a link before the mount, and no member's sandbox may write to a
+ * named folder itself.
  */
 async function findSharedFolder(real: string, memberFolders: readonly string[]): Promise<string | null> {
   const named = (await Promise.all(memberFolders.map(findReal))).filter((one) => one !== null);
@@ -69,8 +70,8 @@ function refused({ name, cwd, setBy }: Refused, why: string): { readonly ok: fal
     ok: false,
     reason: {
       code: 'folder_refused',
-      message: `The working directory ${quotedPath(cwd)} of "${name}" may not be written from a sandbox: ${why}.`,
-      repair: `Give the MCP server a folder of its own as cwd, or none: then it works in its home.${instead}`,
+      message: `A sandbox may not write to the working directory ${quotedPath(cwd)} of "${name}": ${why}.`,
+      repair: `Give the MCP server its own folder as cwd, or none: then it works in its home.${instead}`,
     },
   };
 }

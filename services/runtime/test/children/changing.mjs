@@ -1,4 +1,4 @@
-// Lists its tools page by page, one to a page; every call adds one and says that the list changed, several times.
+// Lists its tools page by page, one to a page; every call adds one and reports the change several times.
 import { echo, send, serve, text } from './stdio.mjs';
 
 let count = 2;

@@ -1,4 +1,4 @@
-// Ends in the middle of a call, with words on standard error.
+// Ends in the middle of a call, with output on standard error.
 import { serve, text } from './stdio.mjs';
 
 serve({

@@ -1,4 +1,5 @@
-// Tries what it is told to, each as [what, path or pid], and answers with what came of it: the text, `done`, or the code of the error.
+// Does what it is told, each as [what, path or pid], and answers with the result: the text, `done`, or the code of the
+// error.
 import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { hostname } from 'node:os';
@@ -24,18 +25,18 @@ const attempts = {
       const socket = connect(where, () => resolve('done'));
       socket.on('error', reject).on('data', () => {});
     }),
-  /** The environments of all processes that can be seen. */
+  /** The environments of all visible processes. */
   environments: () =>
     readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))
       .map((pid) => tryTo(() => readFileSync(`/proc/${pid}/environ`, 'utf8')))
       .join('\n'),
-  /** What in /proc, beside what is a process's own, may be opened for writing. */
+  /** Files in /proc, except a process's own, that may be opened for writing. */
   writableInProc: () =>
     readdirSync('/proc', { recursive: false })
       .filter((name) => !/^(\d+|self|thread-self)$/.test(name))
       .flatMap((name) => below(`/proc/${name}`))
-      // What /dev/null covers keeps nothing.
+      // A file covered by /dev/null keeps nothing.
       .filter((file) => tryTo(() => statSync(file).isCharacterDevice()) !== true)
       .filter((file) => tryTo(() => writeFileSync(file, '', { flag: 'a' })) === undefined)
       .join(' '),
@@ -43,7 +44,7 @@ const attempts = {
   fetch: async (url) => (await fetch(url)).text(),
 };
 
-/** The system's settings are many: some of each kind stand for all. */
+/** The system has many settings: some of each kind stand for all. */
 function below(path, depth = 0) {
   if (depth > 2) return [];
   const entries = tryTo(() => readdirSync(path));

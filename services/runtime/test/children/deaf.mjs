@@ -1,4 +1,4 @@
-// Shakes hands, lists its tools, and then reads nothing any more.
+// Shakes hands, lists its tools, and then stops reading.
 import { echo, send } from './stdio.mjs';
 
 let asked = 0;

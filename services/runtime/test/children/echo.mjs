@@ -1,4 +1,4 @@
-// Echoes, and tells about itself: its environment, its working directory, its parameters as they arrived.
+// Echoes, and reports its environment, its working directory and its parameters as received.
 import { serve, text } from './stdio.mjs';
 
 const name = process.argv[2] ?? 'echo';

@@ -1,4 +1,5 @@
-// Starts processes that leave all that tells whose they are: environment, group and session. It ends with its input, and they lose their parent.
+// Starts processes that leave everything that links them to it: environment, group and session. It ends with its input,
+// and they lose their parent.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { serve, text } from './stdio.mjs';

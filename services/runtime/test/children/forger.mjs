@@ -1,4 +1,4 @@
-// Writes to terminals wherever a text of its own is shown: in names, descriptions, last words and answers.
+// Writes terminal sequences into every text of its own: names, descriptions, last words and answers.
 import { send, serve, text } from './stdio.mjs';
 
 const [, , mode, ...attacks] = process.argv;
@@ -22,7 +22,8 @@ serve({
     };
   },
   'tools/list': () => ({
-    // A name with a control character is left out, and its reason quotes it; what else the tool says is shown under another.
+    // A name with a control character is left out, and its reason quotes it; the tool's other texts are shown under
+    // another name.
     tools: attacks.flatMap((attack, index) =>
       [`tool-${index}${attack}`, `plain-${index}`].map((name) => ({
         name,

@@ -1,4 +1,4 @@
-// Mixes its messages with lines that are none.
+// Mixes its messages with invalid lines.
 import { serve, text } from './stdio.mjs';
 
 process.stdout.write('Welcome!\n\n{"half": \n[1,2]\nnull\n{"jsonrpc":"2.0"}\n\u0000\u0001\n');

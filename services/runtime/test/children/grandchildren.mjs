@@ -1,5 +1,5 @@
-// Starts processes of its own: one that stays in its group, one that leaves group and session, one that leaves both and loses its
-// parent. Prints their pids in the answer of its call.
+// Starts processes: one that stays in its group, one that leaves group and session, one that leaves both and loses its
+// parent. Its answer contains their pids.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { serve, text } from './stdio.mjs';

@@ -1,4 +1,4 @@
-// Answers no call that says so, and tells which of them were cancelled.
+// Does not answer calls that say so, and reports which of them were cancelled.
 import { serve, text } from './stdio.mjs';
 
 const cancelled = [];

@@ -1,6 +1,6 @@
-// Starts children with the launcher of a runtime and waits to be killed: one that neither its closed input nor SIGTERM ends and that has a
-// child of its own, whose pids it prints. The second argument may say `sandboxed`, or in JSON which Docker and image: then the two that follow
-// are the names of one that ends with its input, and of the other.
+// Starts children with a runtime's launcher and waits to be killed. One child ignores its closed input and SIGTERM and
+// has a child; their pids are printed. The second argument may be `sandboxed`, or JSON with Docker and image: then the
+// next two are the names of one that ends with its input, and of the other.
 
 import { readdir } from 'node:fs/promises';
 import { createLog } from '../../../kit/log.ts';

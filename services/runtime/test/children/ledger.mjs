@@ -1,4 +1,4 @@
-// Writes down what it was asked to, in a file that others of its kind write too, and takes a moment for it.
+// Writes its requests into a file that others of its kind write too, and takes a moment for it.
 import { appendFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { serve, text } from './stdio.mjs';

@@ -1,4 +1,4 @@
-// Answers with a line of as many MB as it is asked for.
+// Answers with a line of the requested size in MB.
 import { serve } from './stdio.mjs';
 
 const block = Buffer.alloc(1024 * 1024, 'x');

@@ -1,4 +1,4 @@
-// Reports progress to whom it is asked by, says something to nobody in particular, and asks its client for things.
+// Reports progress to its caller, sends notifications without a call, and sends requests to its client.
 import { send, serve, text } from './stdio.mjs';
 
 const answers = [];

@@ -1,2 +1,2 @@
-// Reads, and never says a word.
+// Reads, and never answers.
 process.stdin.resume();

@@ -1,4 +1,4 @@
-// Takes its time: as many milliseconds as the file says, until it can be spoken to.
+// Waits as many milliseconds as the file says before it answers.
 import { readFileSync } from 'node:fs';
 import { serve } from './stdio.mjs';
 

@@ -1,4 +1,4 @@
-// The least that makes a program an MCP server on stdio: what the test children have in common.
+// The minimal MCP server on stdio that the test children share.
 
 import { createInterface } from 'node:readline';
 
@@ -14,7 +14,7 @@ export function send(message) {
 
 export const text = (said) => ({ content: [{ type: 'text', text: said }] });
 
-/** `handlers` answer methods by name: what they return is the result, undefined leaves the request without an answer. */
+/** `handlers` answer methods by name: their return value is the result, undefined leaves the request unanswered. */
 export function serve(handlers = {}) {
   const all = {
     initialize: ({ protocolVersion }) => ({

@@ -1,4 +1,4 @@
-// Does not end when its input closes, nor when it is asked to.
+// Does not end when its input closes, nor on SIGTERM.
 import { serve, text } from './stdio.mjs';
 
 process.on('SIGTERM', () => {});

@@ -216,7 +216,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     const nowhere = await trial.platform.run(['up'], { env: { DOCKER_HOST: 'unix:///nowhere/docker.sock' } });
     expect([nowhere.code, nowhere.stderr]).toEqual([
       4,
-      expect.stringContaining('Docker does not run: there is no socket "/nowhere/docker.sock" (DOCKER_HOST).'),
+      expect.stringContaining('Docker is not running: there is no socket "/nowhere/docker.sock" (DOCKER_HOST).'),
     ]);
   });
 

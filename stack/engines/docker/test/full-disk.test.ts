@@ -65,7 +65,7 @@ test.skipIf(!canMount || dockerHost === null)(
     const body = rpc('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo });
     const refused = await send(platform.mcpUrl, { key, body });
     expect([refused.status, refused.body.error?.data.code]).toEqual([503, 'unavailable']);
-    expect(refused.body.error?.message).toMatch(/disk of the bus is full|did not say in time/);
+    expect(refused.body.error?.message).toMatch(/disk of the bus is full|did not confirm in time/);
 
     disk.makeRoom();
     await trial.up();

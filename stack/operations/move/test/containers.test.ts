@@ -241,7 +241,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     copy();
     await expect(refused({ env: { ...env, DOCKER_HOST: 'unix:///nowhere/docker.sock' } })).rejects.toMatchObject({
       code: 'unavailable',
-      message: expect.stringContaining('Docker does not run'),
+      message: expect.stringContaining('Docker is not running'),
     });
     const volume = `svc-${labelled.split('=')[1]}-nats`;
     await docker.createVolume({ Name: volume, Labels: Object.fromEntries([labelled.split('=')]) });

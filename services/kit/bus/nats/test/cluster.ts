@@ -4,17 +4,17 @@ import { freePorts } from '../../../../../stack/test/free-ports.ts';
 import type { BackendSeeds } from '../../bus.ts';
 import { newSeeds, TestServer } from './server.ts';
 
-/** What they know each other by. */
+/** The secret the nodes share. */
 export const routeSecret = 'of-these-nodes-only';
 
 const nodeCount = 3;
 const readyWithinMs = 30_000;
 
-/** Three NATS servers that are one bus, as an installation would have them. Each keeps its streams in a folder of its own. */
+/** Three NATS servers that form one bus, as an installation configures them. Each keeps its streams in its own folder. */
 export class TestCluster {
   readonly seeds: BackendSeeds;
   readonly nodes: readonly TestServer[];
-  /** Where each listens for the others. */
+  /** Each server's address for the other servers. */
   readonly routes: readonly string[];
 
   private constructor(seeds: BackendSeeds, nodes: readonly TestServer[], routes: readonly string[]) {
@@ -44,7 +44,7 @@ export class TestCluster {
     return this.nodes.map(({ url }) => url);
   }
 
-  /** Resolves when it has everything that is kept there. */
+  /** Resolves when the node has all stored data. */
   async healthy({ monitoringUrl }: TestServer): Promise<void> {
     for (const until = performance.now() + readyWithinMs; ; ) {
       const answer = await fetch(`${monitoringUrl}/healthz`);

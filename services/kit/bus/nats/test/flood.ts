@@ -3,13 +3,13 @@ import { newProcessId } from '../../../../contracts/ids.ts';
 import { Secret } from '../../../../contracts/secret.ts';
 import { connectRaw } from './raw-client.ts';
 
-/** Who floods, as JSON in the first argument of this program, which ends by itself. */
+/** The flooding sender, as JSON in the first argument of this program, which ends by itself. */
 export interface Flooder {
   readonly url: string;
   readonly key: string;
 }
 
-/** What it sends, which it is told once it is connected and its process has an id. */
+/** What it sends. It receives this once it is connected and its process has an id. */
 export interface Flood {
   readonly subject: string;
   readonly count: number;

@@ -14,7 +14,7 @@ export async function startHub(folder: string): Promise<NatsTestHub> {
   return hubOn(await TestServer.start(folder));
 }
 
-/** Connections to a server, and the server, as one bus. */
+/** A server and the connections to it, as one bus. */
 export function hubOn(server: TestServer, write: (line: string) => void = () => undefined): NatsTestHub {
   const logger = createLog({ service: 'test', level: 'warn', destination: { write } })('bus');
   const buses: Bus[] = [];

@@ -4,7 +4,7 @@ import type { Credentials } from '../../bus.ts';
 import type { RawClient } from '../../contract/raw-client.ts';
 import { connectionName, loginOf, newInbox } from '../login.ts';
 
-/** Speaks NATS with the key given and nothing of our client. */
+/** Speaks NATS with the given key and without our client. */
 export async function connectRaw(url: string, credentials: Credentials, process: ProcessId): Promise<RawClient> {
   if (credentials.kind === 'backend') throw new Error('a backend has no key');
   const inboxPrefix = newInbox();

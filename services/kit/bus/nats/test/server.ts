@@ -11,23 +11,23 @@ import { freePort } from '../../../../../stack/test/free-ports.ts';
 import { Secret } from '../../../../contracts/secret.ts';
 import type { BackendSeeds } from '../../bus.ts';
 
-/** Where `nats-server` lies on the path of programs; null where it is not installed. */
+/** Path of `nats-server` on PATH; null when it is not installed. */
 export function findNatsServer(): string | null {
   return findProgram('nats-server', process.env.PATH);
 }
 
 export interface TestServerOptions {
-  /** With bus.pem and bus.key, which lie in the folder. */
+  /** With bus.pem and bus.key from the folder. */
   readonly tls?: boolean;
-  /** Of an installation that shall know it. */
+  /** The installation's seeds, if it has any. */
   readonly seeds?: BackendSeeds;
-  /** Without the mapping by which clients of the version before are answered, as of somebody who has not added it. */
+  /** False: without the mapping that answers clients of the previous version, as in a configuration that lacks it. */
   readonly mapped?: boolean;
-  /** What it is told of other nodes; by itself it is alone. */
+  /** Its place in a cluster; without it the server is alone. */
   readonly node?: Node;
 }
 
-/** A node of a cluster, as svc would configure it. */
+/** A node of a cluster, as svc configures it. */
 export interface Node {
   readonly NAME: string;
   readonly ROUTE_LISTEN: string;
@@ -35,7 +35,7 @@ export interface Node {
   readonly ROUTE_SECRET: string;
 }
 
-/** A NATS server of a test's own, as an installation would have it, on a free port of this machine. */
+/** A NATS server for one test, configured like an installation's, on a free port. */
 export class TestServer {
   readonly seeds: BackendSeeds;
   readonly #folder: string;
@@ -54,7 +54,7 @@ export class TestServer {
     this.seeds = seeds;
   }
 
-  /** Keeps its streams in the folder, and finds there what was kept before. */
+  /** Keeps its streams in the folder and loads what an earlier server kept there. */
   static async start(folder: string, options: TestServerOptions = {}): Promise<TestServer> {
     const server = new TestServer(folder, options);
     await server.start();
@@ -82,8 +82,8 @@ export class TestServer {
     return this.#child?.pid ?? 0;
   }
 
-  /** SIGSTOP makes it a server that answers nothing, and SIGCONT one that goes on. */
-  /** Resolves when no thread runs any more: until then the server may still answer. */
+  /** SIGSTOP makes it a server that does not answer, and SIGCONT lets it continue. */
+  /** Resolves when all its threads are stopped: until then it may still answer. */
   async freeze(): Promise<void> {
     this.#child?.kill('SIGSTOP');
     const stateFile = `/proc/${this.#child?.pid}/stat`;
@@ -94,7 +94,7 @@ export class TestServer {
     this.#child?.kill('SIGCONT');
   }
 
-  /** On the port it had, where it had one. */
+  /** On its previous port, if it had one. */
   async start(): Promise<void> {
     const program = findNatsServer();
     if (program === null) throw new Error('nats-server is not on the path of programs');
