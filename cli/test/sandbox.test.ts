@@ -68,7 +68,7 @@ describe('runtime.sandbox', () => {
     mkdirSync(bin);
     symlinkSync(process.execPath, join(bin, 'node'));
     const check = await runSvc(['config', 'check'], { cwd: dir, env: { PATH: bin } });
-    expect(check.stderr).toContain('A command that a member sets needs bwrap, and there is none on the path.');
+    expect(check.stderr).toContain('A command that a member sets needs bwrap, which is not on PATH.');
     expect(check.stderr).toContain("Members' commands are refused here. Operators' commands run.");
     expect(check.code).toBe(0);
     const up = await runSvc(['up'], { cwd: dir, env: { PATH: bin } });
@@ -113,7 +113,7 @@ describe('runtime.sandbox', () => {
     symlinkSync(process.execPath, join(bin, 'node'));
     for (const args of [['config', 'check'], ['up']]) {
       const { code, stderr } = await runSvc(args, { cwd: dir, env: { PATH: bin } });
-      expect(stderr).toContain('runtime.sandbox: bwrap needs bwrap, and there is none on the path.');
+      expect(stderr).toContain('runtime.sandbox: bwrap needs bwrap, which is not on PATH.');
       expect(stderr).toContain('the package bubblewrap');
       expect(code).toBe(4);
     }

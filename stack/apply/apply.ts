@@ -13,16 +13,16 @@ export type { Change, Problem };
 
 export interface ApplyOptions {
   readonly backend: BackendClient;
-  /** As `readApplyFile` gives them. */
+  /** The results of `readApplyFile`. */
   readonly files: readonly ReadFile[];
-  /** Says what would change, and changes nothing. */
+  /** Reports the changes without making them. */
   readonly dryRun?: boolean;
-  /** Also removes what no file names, in the workspaces that the files name. */
+  /** Also removes what no file names, in the workspaces of the files. */
   readonly prune?: boolean;
   readonly onProgress?: (done: number, total: number) => void;
-  /** Called when all is applied, before it is looked whether it works. */
+  /** Called when all is applied, before the check whether it works. */
   readonly onApplied?: (changes: readonly Change[]) => void;
-  /** How long MCP servers may take to be Connected once all is applied; default 30 s. */
+  /** How long MCP servers may take to become Connected after the apply; default 30 s. */
   readonly patienceMs?: number;
   /** Called with the names of those that are still waited for. */
   readonly onWait?: (mcpServers: readonly string[]) => void;
@@ -31,14 +31,14 @@ export interface ApplyOptions {
 
 export interface Applied {
   readonly changes: readonly Change[];
-  /** What is as the files say and yet does not work; a dry run looks for none. */
+  /** Applied things that do not work; a dry run checks none. */
   readonly problems: readonly Problem[];
 }
 
-/** A command that is fetched first takes longer, and is told as what it is: not Connected yet. */
+/** A command that is downloaded first takes longer, and is reported as not Connected yet. */
 const patienceUsualMs = 30_000;
 
-/** Makes workspaces be as the files say. What is wrong in the files is found before anything is changed. */
+/** Makes workspaces equal to the files. Mistakes in the files are found before anything is changed. */
 export async function apply(options: ApplyOptions): Promise<Applied> {
   const { backend, files, dryRun = false, prune = false } = options;
   const { onProgress = () => undefined, onApplied = () => undefined, onWait = () => undefined } = options;
@@ -87,7 +87,7 @@ async function readPresent(
 
 interface Compared {
   readonly plan: Plan;
-  /** Of the launches that the files name, in their order. */
+  /** Of the launches in the files, in their order. */
   readonly judged: readonly JudgedLaunch[];
 }
 
@@ -103,7 +103,7 @@ async function compare(
   return { plan: planChanges({ wanted, live, fingerprints, prune }), judged };
 }
 
-/** What stays as it is may stay, whatever the installation allows by now. */
+/** An unchanged launch may stay, even when the installation no longer allows it. */
 function notAllowed({ plan, judged }: Compared): readonly PlacedMistake[] {
   return plan.mcpServers.flatMap(({ change, wanted }, index) => {
     const refusal = judged[index]?.refusal ?? null;

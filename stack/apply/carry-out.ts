@@ -83,7 +83,7 @@ function removedOf<Live>(steps: readonly PlannedStep<unknown, Live>[]): Live[] {
 }
 
 function mcpServerInput({ name, launch, runtime, enabled }: WantedMcpServer) {
-  // An empty name gives it back to the platform's own runtime.
+  // An empty name moves it back to the platform's own runtime.
   return { name, launch, runtime: runtime ?? '', enabled };
 }
 

@@ -37,50 +37,50 @@ const live: Live = {
 const told = (asked: Partial<Wanted>, present = nothing, prune = false) =>
   checkAgainstLive({ ...wanted, ...asked }, present, prune).map(({ line, message }) => `${line} ${message}`);
 
-describe('a name that leads nowhere', () => {
-  test('is told wherever it stands, all of them', () => {
+describe('an unknown name', () => {
+  test('is reported at each place, all of them', () => {
     const mistaken = {
       mcpServers: [mcpServer('files', 2, 'clod')],
       skills: [skill('read', 4, ['fils', 'fils', 'crm'])],
       roles: [role('Reader', 6, ['raed'])],
     };
     expect(told(mistaken)).toEqual([
-      '2 The MCP server "files" runs on "clod", which is no runtime here. Did you mean "cloud"?',
-      '4 The skill "read" takes tools from "fils", which is no MCP server here. Did you mean "files"?',
-      '4 The skill "read" takes tools from "crm", which is no MCP server here. Known here: files.',
-      '6 The role "Reader" has "raed", which is no skill here. Did you mean "read"?',
+      '2 The MCP server "files" runs on "clod", which is not a runtime here. Did you mean "cloud"?',
+      '4 The skill "read" takes tools from "fils", which is not an MCP server here. Did you mean "files"?',
+      '4 The skill "read" takes tools from "crm", which is not an MCP server here. Known here: files.',
+      '6 The role "Reader" has "raed", which is not a skill here. Did you mean "read"?',
     ]);
   });
 
-  test('may lead to what is there already, unless it shall go', () => {
+  test('may name an existing object, unless it will be removed', () => {
     const asked = { skills: [skill('other', 1, ['files'])], roles: [role('Reader', 2, ['read'])] };
     expect(told(asked, live)).toEqual([]);
     expect(told(asked, live, true)).toEqual([
-      '1 The skill "other" takes tools from "files", which is no MCP server here. There is none yet.',
-      '2 The role "Reader" has "read", which is no skill here. Known here: other.',
+      '1 The skill "other" takes tools from "files", which is not an MCP server here. There is none yet.',
+      '2 The role "Reader" has "read", which is not a skill here. Known here: other.',
     ]);
   });
 });
 
-describe('more than a workspace takes', () => {
+describe("more than a workspace's limit", () => {
   const many = <Thing>(count: number, make: (name: string, line: number) => Thing) =>
     Array.from({ length: count }, (_, i) => make(`n${i}`, i + 1));
 
-  test('is told at the first that is too many', () => {
+  test('is reported at the first one beyond the limit', () => {
     expect(told({ mcpServers: many(1000, mcpServer), roles: many(1000, role), skills: many(10_000, skill) })).toEqual(
       [],
     );
     expect(told({ mcpServers: many(1001, mcpServer), roles: many(1002, role), skills: many(10_001, skill) })).toEqual([
-      '1001 A workspace takes 1000 MCP servers: the files add 1001.',
-      '10001 A workspace takes 10000 skills: the files add 10001.',
-      '1001 A workspace takes 1000 roles: the files add 1002.',
+      '1001 A workspace may have 1000 MCP servers: the files add 1001.',
+      '10001 A workspace may have 10000 skills: the files add 10001.',
+      '1001 A workspace may have 1000 roles: the files add 1002.',
     ]);
   });
 
-  test('counts what is there already, and what is there under the same name once', () => {
+  test('counts existing objects, and those of the same name once', () => {
     expect(told({ roles: [role('Reader', 1), ...many(999, role)] }, live)).toEqual([]);
     expect(told({ roles: many(1000, role) }, live)).toEqual([
-      '1000 A workspace takes 1000 roles: the files add 1000, and 1 are there already.',
+      '1000 A workspace may have 1000 roles: the files add 1000, and it has 1 already.',
     ]);
   });
 });

@@ -4,7 +4,7 @@ import { mistakeAt, type PlacedMistake } from './mistakes.ts';
 import type { Live } from './read-live.ts';
 import type { Place, Wanted } from './wanted.ts';
 
-/** What is wrong with what the files ask for, given what the workspace holds: names that lead nowhere, and more than it takes. */
+/** Checks the files against the live workspace: unknown names, and more than its limits. */
 export function checkAgainstLive(wanted: Wanted, live: Live, prune: boolean): readonly PlacedMistake[] {
   const known = (wishes: readonly Named[], present: readonly Named[]) => [
     ...new Set([...wishes, ...(prune ? [] : present)].map(({ name }) => name)),
@@ -16,7 +16,7 @@ export function checkAgainstLive(wanted: Wanted, live: Live, prune: boolean): re
       unknown(runtime === null ? [] : [runtime], live.runtimes).map((missing) =>
         mistakeAt(
           place,
-          `The MCP server "${name}" runs on "${missing}", which is no runtime here. ${hintFor(missing, live.runtimes)}`,
+          `The MCP server "${name}" runs on "${missing}", which is not a runtime here. ${hintFor(missing, live.runtimes)}`,
         ),
       ),
     ),
@@ -27,13 +27,13 @@ export function checkAgainstLive(wanted: Wanted, live: Live, prune: boolean): re
       ).map((missing) =>
         mistakeAt(
           place,
-          `The skill "${name}" takes tools from "${missing}", which is no MCP server here. ${hintFor(missing, mcpServers)}`,
+          `The skill "${name}" takes tools from "${missing}", which is not an MCP server here. ${hintFor(missing, mcpServers)}`,
         ),
       ),
     ),
     ...wanted.roles.flatMap(({ name, place, skills: asked }) =>
       unknown(asked, skills).map((missing) =>
-        mistakeAt(place, `The role "${name}" has "${missing}", which is no skill here. ${hintFor(missing, skills)}`),
+        mistakeAt(place, `The role "${name}" has "${missing}", which is not a skill here. ${hintFor(missing, skills)}`),
       ),
     ),
     ...tooMany('MCP servers', mcpServersMax, wanted.mcpServers, live.mcpServers),
@@ -57,7 +57,7 @@ function hintFor(name: string, known: readonly string[]): string {
 
 const suggestedMax = 50;
 
-/** What goes, goes last: it counts too. Told at the first that is one too many. */
+/** Objects to remove count too, because they are removed last. Reported at the first one beyond the limit. */
 function tooMany(
   what: string,
   max: number,
@@ -68,6 +68,6 @@ function tooMany(
   const added = wishes.filter(({ name }) => !names.has(name));
   const first = added[Math.max(0, max - names.size)];
   if (first === undefined) return [];
-  const there = names.size === 0 ? '' : `, and ${names.size} are there already`;
-  return [mistakeAt(first.place, `A workspace takes ${max} ${what}: the files add ${added.length}${there}.`)];
+  const there = names.size === 0 ? '' : `, and it has ${names.size} already`;
+  return [mistakeAt(first.place, `A workspace may have ${max} ${what}: the files add ${added.length}${there}.`)];
 }

@@ -3,17 +3,17 @@ import { SvcError } from '../../services/contracts/errors.ts';
 import { type NameKind, parseDescription, parseName } from '../../services/contracts/names.ts';
 import { skillsOfRoleMax, toolNameLengthMax, toolsOfSkillMax } from '../../services/contracts/workspace-limits.ts';
 
-/** The parts of one file as it is written. Errors are rules, in words that follow "must be". */
+/** The parts of one file as written. Errors are rules, in words that follow "must be". */
 
 const text = (rule: string) => z.string({ error: rule }).min(1, { error: rule });
-/** Longer lists are written by mistake; what the platform takes is checked where all files are together. */
+/** A longer list is a mistake; the platform's limits are checked for all files together. */
 const listMax = 100_000;
 const list = <Item extends z.ZodType>(item: Item, rule: string, lengthMax = listMax) =>
   z
     .array(item, { error: rule })
     .max(lengthMax, { error: `${rule}, at most ${lengthMax.toLocaleString('en')} of them` });
 
-/** A text that keeps the rule of the backend, which says in a sentence what is wrong with it. */
+/** A text that follows the backend's rule, which explains a mistake in a sentence. */
 const kept = (rule: string, parse: (text: string) => string) =>
   z.string({ error: rule }).transform((given, context) => {
     try {
@@ -28,7 +28,7 @@ const name = (kind: NameKind, rule: string) => kept(rule, (given) => parseName(k
 const description = kept('a text', parseDescription);
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]).transform(String);
-/** A value, or where it comes from: secrets stay out of the file. */
+/** A value, or its source: secrets stay out of the file. */
 const setting = z.union([scalar, z.strictObject({ fromEnv: z.string().min(1) })], {
   error: 'a text, or { fromEnv: NAME }',
 });
@@ -80,7 +80,7 @@ export const role = z.strictObject(
   { error: 'fields such as name and skills' },
 );
 
-/** The fields of a file. What stands in a section is looked at one by one: a mistake in one thing hides none in another. */
+/** The fields of a file. Entries of a section are checked one by one: a mistake in one hides none in another. */
 export const sections = {
   workspace: name('workspace', 'the name of a workspace').default('Default'),
   mcpServers: z.record(z.string(), z.unknown(), { error: 'MCP servers by name' }).default({}),
@@ -88,7 +88,7 @@ export const sections = {
   roles: list(z.unknown(), 'a list of roles').default([]),
 } as const;
 
-/** The fields that may stand where an unknown one was found. */
+/** The allowed fields at the place of an unknown one. */
 export function knownFields(path: readonly PropertyKey[]): readonly string[] {
   const shapes: Readonly<Record<string, object>> = {
     mcpServers: mcpServer.shape,

@@ -11,7 +11,7 @@ import {
 } from '../client/generated/operations.ts';
 import type { Wanted } from './wanted.ts';
 
-/** Something that is as the files say, and yet does not work. */
+/** An applied object that does not work. */
 export interface Problem {
   readonly kind: 'mcpServer' | 'skill';
   readonly workspace: string;
@@ -31,8 +31,8 @@ export interface Looking {
 }
 
 /**
- * Which of the MCP servers that the files name are not Connected, once each has come to an outcome or the time is up, and which of the
- * skills have tools that nobody offers. Where all is well, that is one look.
+ * The MCP servers of the files that are not Connected, once each has an outcome or the time is up, and skills with
+ * tools that are not offered. When all works, this is one query.
  */
 export async function findProblems(looking: Looking): Promise<readonly Problem[]> {
   return [...(await findLateMcpServers(looking)), ...(await findBrokenSkills(looking))];
@@ -61,7 +61,7 @@ async function findLateMcpServers(looking: Looking): Promise<readonly Problem[]>
   }
 }
 
-/** An error is an outcome, although it is tried again; where no runtime is there, nobody knows when one comes. */
+/** An error is an outcome, although it is retried; without a runtime the wait could be endless. */
 function mayStillConnect({ status, runtimes }: McpServer): boolean {
   return status !== 'Error' && (runtimes.length === 0 || runtimes.some(({ available }) => available));
 }
@@ -72,7 +72,7 @@ function lateProblem({ name, status, reason: why }: McpServer, { workspace }: Wa
     workspace,
     name,
     message: `The MCP server "${name}" is ${status}. ${why?.message ?? ''}`.trimEnd(),
-    hint: why?.repair ?? `See why: svc server show ${name}`,
+    hint: why?.repair ?? `Show the reason: svc server show ${name}`,
   };
 }
 
@@ -111,7 +111,7 @@ async function problemsOfSkill(looking: Looking, name: string): Promise<readonly
     }));
     return Promise.all(messages);
   }
-  // What is wrong with an MCP server of the files is told of that one, and one that they disable is meant to be so.
+  // An MCP server of the files is reported by itself, and a disabled one is not a problem.
   const ours = new Set(wanted.mcpServers.map((server) => server.name));
   if (skill.tools.some(({ mcpServer: { name: server } }) => ours.has(server))) return [];
   const { message, repair } = skill.reason;

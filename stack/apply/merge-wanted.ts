@@ -16,7 +16,7 @@ export function mergeWanted(files: readonly Wanted[]): readonly Wanted[] {
   return [...merged.values()];
 }
 
-/** Where two files, or one twice, say what the same thing shall be. */
+/** Objects that two files define, or one file twice. */
 export function saidTwice({ mcpServers, skills, roles }: Wanted): readonly PlacedMistake[] {
   return [...twice('MCP server', mcpServers), ...twice('skill', skills), ...twice('role', roles)];
 }
@@ -24,12 +24,12 @@ export function saidTwice({ mcpServers, skills, roles }: Wanted): readonly Place
 function twice(kind: string, things: readonly { readonly name: string; readonly place: Place }[]): PlacedMistake[] {
   const first = new Map<string, Place>();
   return things.flatMap(({ name, place }) => {
-    // One without a name was told already.
+    // One without a name was reported already.
     if (name === '') return [];
     const known = first.get(name);
     first.set(name, known ?? place);
     return known === undefined
       ? []
-      : [mistakeAt(place, `The ${kind} "${name}" is there already, at ${known.file}:${known.line}.`)];
+      : [mistakeAt(place, `The ${kind} "${name}" is defined already, at ${known.file}:${known.line}.`)];
   });
 }

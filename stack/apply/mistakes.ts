@@ -10,7 +10,7 @@ export function mistakeAt({ file, line, column }: Place, message: string): Place
   return { file, line, column, message };
 }
 
-/** One error with every mistake, file by file in the order of their lines; none where there are none. */
+/** One error with every mistake, file by file in the order of their lines; nothing without mistakes. */
 export function refuseMistaken(mistakes: readonly PlacedMistake[]): void {
   if (mistakes.length === 0) return;
   const files = [...new Set(mistakes.map(({ file }) => file))];

@@ -85,7 +85,7 @@ function changes(live: Live, options: { wanted?: Wanted; prune?: boolean } = {})
   );
 }
 
-test('where nothing is, all is created', () => {
+test('in an empty workspace, all is created', () => {
   expect(changes(nothing)).toEqual([
     'create mcpServer files',
     'create mcpServer crm',
@@ -94,11 +94,11 @@ test('where nothing is, all is created', () => {
   ]);
 });
 
-test('where all is as wanted, nothing changes, whatever the order of tools', () => {
+test('an equal workspace is not changed, whatever the order of tools', () => {
   expect(changes(same)).toEqual(['none mcpServer files', 'none mcpServer crm', 'none skill read', 'none role Reader']);
 });
 
-describe('what differs is named', () => {
+describe('a difference is named', () => {
   const [files, crm] = same.mcpServers;
   const [skill] = same.skills;
   const [role] = same.roles;
@@ -167,7 +167,7 @@ describe('what differs is named', () => {
   }
 });
 
-test('what no file names stays, or goes where that was asked for', () => {
+test('an object that no file names stays, or is removed with prune', () => {
   const empty: Wanted = { workspace: 'Default', mcpServers: [], skills: [], roles: [] };
   expect(changes(same, { wanted: empty })).toEqual([]);
   expect(changes(same, { wanted: empty, prune: true })).toEqual([

@@ -7,22 +7,22 @@ export interface Change {
   readonly workspace: string;
   readonly name: string;
   readonly action: 'create' | 'update' | 'delete' | 'none';
-  /** What differs, by field name; never a value, which may be secret. */
+  /** The names of fields that differ; never a value, which may be secret. */
   readonly fields: readonly string[];
 }
 
-/** One thing to do: what it is called, what is there now, and what shall be. */
+/** One change: its name, the live object, and the wanted one. */
 export interface Step<Kind extends Change['kind'], Wish, Present> {
   readonly change: Change & { readonly kind: Kind };
-  /** Null: it shall go. */
+  /** Null: it is removed. */
   readonly wanted: Wish | null;
-  /** Null: it is not there yet. */
+  /** Null: it does not exist yet. */
   readonly live: Present | null;
 }
 
 export interface Plan {
   readonly workspaceId: string;
-  /** Ids of the skills that are there already, by name: roles are told by id which skills they have. */
+  /** Ids of existing skills, by name: roles name their skills by id. */
   readonly skillIds: ReadonlyMap<string, string>;
   readonly mcpServers: readonly Step<'mcpServer', WantedMcpServer, LiveMcpServerFragment>[];
   readonly skills: readonly Step<'skill', WantedSkill, LiveSkillFragment>[];
@@ -34,11 +34,11 @@ export interface Comparison {
   readonly live: Live;
   /** Of each wanted MCP server's launch, in their order. */
   readonly fingerprints: readonly string[];
-  /** What no file names shall go. */
+  /** Removes what no file names. */
   readonly prune: boolean;
 }
 
-/** What has to change so that the workspace is as wanted. */
+/** The changes that make the workspace as wanted. */
 export function planChanges({ wanted, live, fingerprints, prune }: Comparison): Plan {
   const { workspace } = wanted;
   const fingerprintOf = new Map(wanted.mcpServers.map(({ name }, index) => [name, fingerprints[index]]));
@@ -97,7 +97,7 @@ function mcpServerDifference(
       : runtimes.some(({ name }) => name === wish.runtime);
   return [
     ...(launch?.fingerprint === fingerprint ? [] : launchDifference(wish.launch, launch)),
-    // Applied by an operator, it becomes the operator's.
+    // When an operator applies it, the operator becomes the author.
     ...(launch?.setBy === 'member' ? ['setBy'] : []),
     ...(onRuntime ? [] : ['runtime']),
     ...(wish.enabled === enabled ? [] : ['enabled']),

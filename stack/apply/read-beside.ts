@@ -8,14 +8,15 @@ import { installationAround } from '../state/installation.ts';
 export interface NamedFile {
   /** The file that names the other one. */
   readonly by: string;
-  /** As it is written there. */
+  /** As written there. */
   readonly named: string;
   readonly sizeMaxBytes: number;
 }
 
 /**
- * Reads a file that an apply file names. Members and agents read its text later, and whoever wrote the apply file chose the name: so the
- * file must lie beside or below the apply file, also where links lead, and outside of every installation.
+ * Reads a file that an apply file names. Members and agents read its text later, and the author of the apply file chose
+ * the name: so the file must be beside or below the apply file, also at the end of links, and outside of every
+ * installation.
  */
 export function readBeside({ by, named, sizeMaxBytes }: NamedFile): Buffer {
   const path = resolve(dirname(by), named);
@@ -25,14 +26,14 @@ export function readBeside({ by, named, sizeMaxBytes }: NamedFile): Buffer {
   if (!isBelow(folder, real)) {
     throw new SvcError(
       'invalid_input',
-      `${where} is outside of "${folder}". A file must lie beside or below the file that names it: copy it there.`,
+      `${where} is outside of "${folder}". A file must be beside or below the file that names it: copy it there.`,
     );
   }
   const installation = installationAround(real);
   if (installation !== null) {
     throw new SvcError(
       'invalid_input',
-      `${where} lies in the installation "${installation}". No file of an installation is read: move it, and the file that names it, to another folder.`,
+      `${where} is in the installation "${installation}". Files of an installation are not read: move it, and the file that names it, to another folder.`,
     );
   }
   return readBounded(real, { sizeMaxBytes, name: `"${path}"` });

@@ -31,7 +31,7 @@ function refusal(work: () => unknown): string {
   throw new Error('nothing was refused');
 }
 
-/** What one file asks for, or the one error about it. */
+/** The content of one file, or the one error about it. */
 function read(file: string, env = {}): Wanted {
   const { wanted, mistakes } = readApplyFile(file, env);
   refuseMistaken(mistakes);
@@ -41,7 +41,7 @@ function read(file: string, env = {}): Wanted {
 const refusalOf = (text: string, env = {}) => refusal(() => read(write('p.yaml', text), env));
 
 describe('a file', () => {
-  test('is resolved whole: folders, variables, env files, instructions', () => {
+  test('is resolved completely: folders, variables, env files, instructions', () => {
     write('crm.env', 'TOKEN="from file"\nLOG=from-file\n');
     write('skills/read.md', '# Read\n');
     write('skills/folder/SKILL.md', '---\nname: from-folder\ndescription: Told there\n---\n\nDo this.\n');
@@ -104,7 +104,7 @@ roles:
     });
   });
 
-  test('that says nothing asks for nothing', () => {
+  test('without content asks for nothing', () => {
     expect(read(write('p.yaml', ''))).toEqual({
       workspace: 'Default',
       mcpServers: [],
@@ -114,7 +114,7 @@ roles:
   });
 });
 
-describe('a mistake is told with its place', () => {
+describe('a mistake is reported with its place', () => {
   const server = (fields: string) => `mcpServers:\n  a: { ${fields} }\n`;
   const rows: readonly [what: string, text: string, told: string | RegExp][] = [
     ['an unknown section', 'skils: []\n', 'p.yaml:1:1 "skils" is not a field. Did you mean "skills"?'],
@@ -249,7 +249,7 @@ describe('a mistake is told with its place', () => {
     test(`${what} that breaks the rule of the platform`, () => expect(refusalOf(text)).toBe(told));
   }
 
-  test('names and descriptions that a folder says', () => {
+  test('names and descriptions of a folder', () => {
     write('s/SKILL.md', `---\nname: Not A Name\ndescription: ${long}\n---\n`);
     const told = refusalOf('skills:\n  - { from: s }\n').split('\n');
     expect(told).toEqual([
@@ -263,16 +263,16 @@ describe('a mistake is told with its place', () => {
     });
   });
 
-  test('all that is wrong with a launch', () => {
+  test('all problems of a launch', () => {
     const told = refusalOf(server('url: "file:///x", headers: { "a b": 1, Host: 2 }')).split('\n');
     expect(told).toEqual([
       expect.stringContaining('"url" starts with "file:"'),
-      expect.stringContaining('"a b" in "headers" is no name'),
+      expect.stringContaining('"a b" in "headers" is not a valid name'),
       expect.stringContaining('"Host" in "headers" belongs to the connection'),
     ]);
   });
 
-  test('whatever it is, beside all others', () => {
+  test('of any kind, besides all others', () => {
     const told = refusalOf(`mcpServers:
   a.b: { comand: x }
   c: { command: x, env: { A: { fromEnv: NOTHING } } }
@@ -286,9 +286,9 @@ skils: []
       '2 mcpServers.a.b: "a.b" is not a valid name for a',
       '2 "mcpServers.a.b.comand" is not a field',
       '3 mcpServers.c.env.A comes from the envi',
-      '5 skills.0.name: "Not A Name" is no name',
+      '5 skills.0.name: "Not A Name" is not a va',
       '5 skills.0.tools.0 must be MCPSERVER/TOO',
-      '6 "no/SKILL.md" cannot be read: it is no',
+      '6 "no/SKILL.md" cannot be read: it does n',
       '7 "roles.0.skils" is not a field. Did yo',
       '8 "skils" is not a field. Did you mean "',
     ]);
@@ -299,14 +299,14 @@ skils: []
     expect(message.split('\n')).toHaveLength(2);
   });
 
-  test('a SKILL.md that is something else', () => {
+  test('a SKILL.md with other content', () => {
     write('s/SKILL.md', '# No front matter\n');
     expect(refusalOf('skills:\n  - { from: s }\n')).toBe(
       'p.yaml:2:13 s/SKILL.md must begin with "---", a name and a description, and "---".',
     );
   });
 
-  test('instructions longer than the platform takes', () => {
+  test("instructions longer than the platform's limit", () => {
     write('long.md', 'x'.repeat(256 * 1024 + 1));
     expect(refusalOf('skills:\n  - { name: x, instructions: long.md }\n')).toBe(
       'p.yaml:2:30 "long.md" is longer than 262144 bytes.',
@@ -319,7 +319,7 @@ skils: []
 });
 
 describe('several files', () => {
-  test('are one, workspace by workspace', () => {
+  test('are merged, workspace by workspace', () => {
     const files = [
       write('a.yaml', 'roles:\n  - { name: A }\n'),
       write('b.yaml', 'roles:\n  - { name: B }\n'),
@@ -332,14 +332,14 @@ describe('several files', () => {
     ]);
   });
 
-  test('may not say the same thing twice', () => {
+  test('may not define the same thing twice', () => {
     const files = [write('a.yaml', 'roles:\n  - { name: A }\n'), write('b.yaml', '\nroles:\n  - { name: A }\n')];
     const message = refusal(() => refuseMistaken(mergeWanted(files.map((file) => read(file))).flatMap(saidTwice)));
-    expect(message).toBe('b.yaml:3:5 The role "A" is there already, at a.yaml:2.');
+    expect(message).toBe('b.yaml:3:5 The role "A" is defined already, at a.yaml:2.');
   });
 });
 
-test('a text that cannot be kept is found with its place', () => {
+test('a text that cannot be stored is found with its place', () => {
   const told = refusalOf('skills:\n  - { name: ok }\n  - { name: bad, description: "a\\0b" }\n');
   expect(told).toMatch(/^p\.yaml:3:\d+ skills\.1\.description: The description holds a zero byte/);
   write('zero.md', 'a\0b');

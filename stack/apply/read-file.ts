@@ -30,15 +30,18 @@ import type { Launch, NamedValue, Place, Wanted, WantedMcpServer, WantedRole, Wa
 export const applyFileMaxBytes = 16 * 1024 * 1024;
 const envFileMaxBytes = 1024 * 1024;
 
-/** One file and everything it points to, with every mistake in it. What is mistaken is read as far as it can be. */
+/**
+ * One file and everything it refers to, with every mistake in it. The rest of a mistaken part is read as far as
+ * possible.
+ */
 export interface ReadFile {
   readonly wanted: Wanted;
   readonly mistakes: readonly PlacedMistake[];
 }
 
-/** What came another way than from a file, such as over standard input. */
+/** Content from another source than a file, such as standard input. */
 export interface GivenFile {
-  /** What it is called in messages; what it names is looked for beside it. */
+  /** Its name in messages; files that it names are looked for beside it. */
   readonly path: string;
   readonly text: string;
 }
@@ -57,7 +60,7 @@ function readGiven(file: string): string {
     return textOf(readBounded(file, { sizeMaxBytes: applyFileMaxBytes }), file);
   } catch (error) {
     if (!(error instanceof SvcError) || error.code !== 'unsupported') throw error;
-    throw new SvcError('invalid_input', error.message, { hint: 'Give it over standard input: … | svc apply -' });
+    throw new SvcError('invalid_input', error.message, { hint: 'Pipe it to standard input: … | svc apply -' });
   }
 }
 
@@ -118,7 +121,7 @@ function readRole(reading: Reading, index: number, raw: unknown): WantedRole {
   return { name, place: placeOf(reading, path), description, enabled, skills };
 }
 
-/** Null where it breaks its rules; the mistakes are then noted. */
+/** Null when it breaks its rules; the mistakes are then recorded. */
 function readPart<Schema extends z.ZodType>(
   reading: Reading,
   path: Path,
@@ -131,12 +134,12 @@ function readPart<Schema extends z.ZodType>(
   return null;
 }
 
-/** Of something mistaken, so that what refers to it is not mistaken too. */
+/** The name of a mistaken object, so that references to it are not mistakes too. */
 function nameIn(raw: unknown): string {
   return isObject(raw) && typeof raw.name === 'string' ? raw.name.trim() : '';
 }
 
-/** A name that is no value of a field: the name of the field itself, or one from another file. */
+/** A name that is not a value of a field: the name of the field itself, or one from another file. */
 function keptName(reading: Reading, path: Path, kind: NameKind, given: string): string {
   return checked(reading, path, given, () => parseName(kind, given));
 }
@@ -163,7 +166,7 @@ function resolveLaunch(reading: Reading, path: Path, given: McpServerInFile): La
   const before = reading.mistakes.length;
   const launch = readLaunch(reading, path, given);
   const kept = checkLaunch(launch);
-  // Where parts of it exclude each other, or could not be read, what is wrong was said in the words of the file.
+  // A contradiction or unreadable part was already reported in the words of the file.
   if (!kept.ok && reading.mistakes.length === before) {
     for (const problem of kept.problems)
       complain(reading, [...path, ...problem.path], `${path.join('.')}: ${problem.message}.`);
@@ -221,7 +224,7 @@ function resolveSettings(reading: Reading, path: Path, given: Readonly<Record<st
   });
 }
 
-/** What stands in the file itself wins over the env file. */
+/** A variable of the file itself wins over the env file. */
 function readEnvFile(reading: Reading, path: Path, envFile: string | undefined, own: object): NamedValue[] {
   if (envFile === undefined) return [];
   const text = readNamed(reading, [...path, 'envFile'], envFile, envFileMaxBytes);
@@ -275,7 +278,7 @@ function readNamed(reading: Reading, path: Path, named: string, sizeMaxBytes: nu
 }
 
 function textOf(bytes: Buffer, file: string): string {
-  if (bytes.includes(0)) throw new SvcError('invalid_input', `"${file}" is no text: it holds a zero byte.`);
+  if (bytes.includes(0)) throw new SvcError('invalid_input', `"${file}" is not a text file: it holds a zero byte.`);
   return bytes.toString('utf8');
 }
 

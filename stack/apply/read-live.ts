@@ -62,9 +62,9 @@ async function findWorkspace(backend: BackendClient, name: string, signal: Abort
 
 /** What the backend says of a launch before it is given to an MCP server. */
 export interface JudgedLaunch {
-  /** What its fingerprint would be: the only way to see whether a secret differs. */
+  /** Its future fingerprint: the only way to see whether a secret differs. */
   readonly fingerprint: string;
-  /** Why the installation does not allow it, or null where it does. */
+  /** Why the installation does not allow it, or null when it does. */
   readonly refusal: string | null;
 }
 

@@ -9,7 +9,10 @@ export interface SkillFolder {
 
 const frontMatter = z.object({ name: z.string(), description: z.string().default('') });
 
-/** The text of a SKILL.md (Agent Skills): YAML between two lines of dashes, then the instructions. Null where it is something else. */
+/**
+ * The text of a SKILL.md (Agent Skills): YAML between two lines of dashes, then the instructions. Null for other
+ * content.
+ */
 export function parseSkillFolder(text: string): SkillFolder | null {
   const parts = /^---\r?\n([\s\S]*?)\r?\n---(?:\r?\n([\s\S]*))?$/.exec(text);
   if (parts === null) return null;

@@ -1,6 +1,6 @@
 import type { Position } from '../settings/yaml-text.ts';
 
-/** What the files ask for in one workspace, with nothing left to look up. */
+/** The content of the files for one workspace, completely resolved. */
 export interface Wanted {
   readonly workspace: string;
   readonly mcpServers: readonly WantedMcpServer[];
@@ -8,7 +8,7 @@ export interface Wanted {
   readonly roles: readonly WantedRole[];
 }
 
-/** Where it is written, for what turns out to be wrong later. */
+/** Its place in a file, for mistakes that are found later. */
 export interface Place extends Position {
   readonly file: string;
 }
@@ -22,7 +22,7 @@ export interface WantedMcpServer {
   readonly enabled: boolean;
 }
 
-/** As the backend's LaunchInput takes it, secrets included. */
+/** As the backend's LaunchInput, secrets included. */
 export type Launch =
   | {
       readonly command: string;

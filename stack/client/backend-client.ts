@@ -27,7 +27,7 @@ export interface BackendClient {
     parse: (data: unknown) => Result,
     options?: QueryOptions,
   ): Promise<Result>;
-  /** Puts bytes where an answer said, whatever the public address of the backend is. */
+  /** Puts bytes at an address from an answer, through the backend's local address. */
   upload(signedUrl: string, bytes: Uint8Array): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ const queryTimeoutMs = 10_000;
 /** As long as the backend waits for it. */
 const uploadTimeoutMs = 30_000;
 
-/** A client of the backend that runs in this installation; `unavailable` where none does. */
+/** A client of the running backend of this installation; `unavailable` when none runs. */
 export async function connectToBackend(installation: Installation): Promise<BackendClient> {
   refuseCopy(installation);
   const inContainers = readContainers(installation);
@@ -55,18 +55,18 @@ export async function connectToBackend(installation: Installation): Promise<Back
 }
 
 function withoutRecord({ pid }: RunningPlatform): SvcError {
-  return new SvcError('unavailable', `The platform runs (pid ${pid}), but state/ does not say where.`, {
+  return new SvcError('unavailable', `The platform runs (pid ${pid}), but state/ does not record its addresses.`, {
     hint: 'Repair it: svc up',
   });
 }
 
-/** What is known of a platform that runs, however it does. */
+/** What is known of a running platform, with either engine. */
 export interface Reached {
   readonly services: readonly { readonly name: string; readonly url: string | null }[];
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** A client of the backend that this record speaks of, whatever svc.yaml says by now. */
+/** A client of the recorded backend, whatever svc.yaml says by now. */
 export function clientOf(installation: Installation, { services, settings }: Reached): BackendClient {
   const urls = services.flatMap(({ name, url }) => (isBackend(name) && url !== null ? [url] : []));
   if (urls.length === 0) throw new Error('a platform without a backend');
@@ -78,7 +78,7 @@ export function isBackend(part: string): boolean {
   return /^backend(-\d+)?$/.test(part);
 }
 
-/** A new token whenever the one before comes near its end. Without an issuer, the one that the backend takes by default. */
+/** Makes a new token before the last one expires. Without an issuer, the backend's default is used. */
 export function operatorTokens(installation: Installation, issuer: string | undefined): () => string {
   const renewAfterMs = (operatorTokenLifetimeSeconds * 1000) / 2;
   let token = '';
@@ -96,7 +96,7 @@ export function operatorTokens(installation: Installation, issuer: string | unde
   };
 }
 
-/** One of the backends at these addresses, each of which answers as the others do. */
+/** One of the backends at these addresses, which are equivalent. */
 export function openBackendClient(urls: readonly string[], token: () => string): BackendClient {
   const query: BackendClient['query'] = async (document, variables, parse, options = {}) => {
     const { status, body } = await askOne(urls, graphqlPath, {
@@ -131,16 +131,16 @@ function isChange(document: string): boolean {
   return /^\s*mutation\b/.test(document);
 }
 
-/** A change whose answer did not come may have been made. One that was not sent was not. */
+/** An unanswered change may have been made. An unsent one was not. */
 function withUnknownOutcome(error: unknown): unknown {
   if (isRefused(error) || !(error instanceof SvcError)) return error;
-  return new SvcError(error.code, `${error.message} Whether the change was made is not known.`, {
-    hint: 'Look at what is there before you repeat it.',
+  return new SvcError(error.code, `${error.message} The outcome of the change is unknown.`, {
+    hint: 'Check the present state before you repeat it.',
     cause: error,
   });
 }
 
-/** Where nobody listens nothing was sent, so the next is asked. */
+/** A refused connection sent nothing, so the next backend is asked. */
 async function askOne(
   [url = '', ...others]: readonly string[],
   path: string,
@@ -151,8 +151,8 @@ async function askOne(
   } catch (error) {
     if (!isRefused(error)) throw error;
     if (others.length === 0) {
-      const hint = 'How everything is, and why: svc status';
-      throw new SvcError('unavailable', `The backend does not run: ${error.message}`, { hint, cause: error.cause });
+      const hint = 'Show the state and the reason: svc status';
+      throw new SvcError('unavailable', `The backend is not running: ${error.message}`, { hint, cause: error.cause });
     }
     return askOne(others, path, question);
   }
@@ -164,7 +164,7 @@ function isRefused(error: unknown): error is SvcError {
 }
 
 const answer = z.object({
-  // Left out where the question itself was refused.
+  // Absent when the query itself was refused.
   data: z.unknown().optional(),
   errors: z
     .array(
@@ -185,8 +185,8 @@ function answerOf<Result>(data: unknown): Result {
 function dataOf(status: number, body: string): unknown {
   const parsed = answer.safeParse(parseJson(body));
   if (!parsed.success) {
-    throw new SvcError('unavailable', `The backend answered ${status} with something else than GraphQL.`, {
-      hint: 'See how it is: svc status, and svc logs backend',
+    throw new SvcError('unavailable', `The backend answered ${status} with something that is not GraphQL.`, {
+      hint: 'Show the state: svc status, and svc logs backend',
     });
   }
   const [error] = parsed.data.errors ?? [];

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { everyPage, type PageOf, type PageVariables } from './every-page.ts';
 
-/** A list of so many numbers, of which a page is at most as long as was asked for. */
+/** A list of this many numbers, with pages of at most the requested length. */
 function listOf(length: number) {
   const asked: (string | null)[] = [];
   const fetchPage = async ({ first, after }: PageVariables): Promise<PageOf<number>> => {
@@ -15,23 +15,23 @@ function listOf(length: number) {
   return { asked, fetchPage };
 }
 
-test.each([0, 1, 100, 101, 1234])('a list of %d comes whole and in order', async (length) => {
+test.each([0, 1, 100, 101, 1234])('a list of %d comes complete and in order', async (length) => {
   const { fetchPage } = listOf(length);
   expect(await everyPage(fetchPage)).toEqual(Array.from({ length }, (_, i) => i));
 });
 
-test('a first page that is there is not asked for again', async () => {
+test('a given first page is not requested again', async () => {
   const { asked, fetchPage } = listOf(150);
   expect(await everyPage(fetchPage, await fetchPage({ first: 100, after: null }))).toHaveLength(150);
   expect(asked).toEqual([null, '100']);
 });
 
-test('a list without end is given up', async () => {
+test('an endless list is given up', async () => {
   const endless = async (): Promise<PageOf<number>> => ({ nodes: [], pageInfo: { next: 'more' } });
   await expect(everyPage(endless)).rejects.toMatchObject({ code: 'too_large' });
 });
 
-test('where a page is too large, smaller ones are asked for', async () => {
+test('when a page is too large, smaller ones are requested', async () => {
   const { asked, fetchPage } = listOf(150);
   const atMost30 = async (page: PageVariables) => {
     if (page.first > 30) throw new SvcError('too_large', 'The answer is larger than 8 MiB.');
@@ -41,7 +41,7 @@ test('where a page is too large, smaller ones are asked for', async () => {
   expect(asked).toEqual([null, '25', '50', '75', '100', '125']);
 });
 
-test('an entry that is too large by itself ends it', async () => {
+test('a single entry that is too large ends it', async () => {
   const tooLarge = async () => {
     throw new SvcError('too_large', 'The answer is larger than 8 MiB.');
   };

@@ -1,6 +1,6 @@
 import { SvcError } from '../../services/contracts/errors.ts';
 
-/** As many as the backend gives at once. */
+/** The backend's largest page. */
 const pageSize = 100;
 /** A workspace holds at most ten thousand of anything but tools. */
 const pagesMax = 1000;

@@ -8,7 +8,7 @@ export interface HttpRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** PEM that vouches for an https:// address; default: the authorities that systems know. */
+  /** PEM of the authority of an https:// address; default: the system's authorities. */
   readonly ca?: string | undefined;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -22,8 +22,8 @@ export interface HttpAnswer {
 const answerMaxBytes = 64 * 1024 * 1024;
 
 /**
- * One request, mostly to a service on this machine. Throws `unavailable` where nobody answers, `timeout` and `cancelled`.
- * By node:http, because loading fetch takes longer than all that a command asks.
+ * One request, mostly to a service on this machine. Throws `unavailable` without an answer, `timeout` and `cancelled`.
+ * Uses node:http, because loading fetch takes longer than all requests of a command.
  */
 export function request({ method, url, headers, body, ca, timeoutMs, signal }: HttpRequest): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
@@ -65,5 +65,5 @@ function whyNot(error: unknown, { url, timeoutMs, deadline, signal }: Circumstan
   if (deadline.aborted) {
     return new SvcError('timeout', `${origin} did not answer within ${timeoutMs / 1000} s.`, { cause: error });
   }
-  return new SvcError('unavailable', `${origin} cannot be reached: ${inWords(error)}.`, { cause: error });
+  return new SvcError('unavailable', `Cannot reach ${origin}: ${inWords(error)}.`, { cause: error });
 }

@@ -15,7 +15,10 @@ export interface TokenOptions {
 
 const kind: TokenKind = 'operator';
 
-/** A JWT (RFC 7519) signed with EdDSA (RFC 8037 §3.1) that makes whoever runs the installation known to its backend. */
+/**
+ * A JWT (RFC 7519) signed with EdDSA (RFC 8037 §3.1) that authenticates the operator of the installation to its
+ * backend.
+ */
 export function mintOperatorToken({ privateKey, issuer, nowMs }: TokenOptions): string {
   const now = Math.floor(nowMs / 1000);
   const claims = {

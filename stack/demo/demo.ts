@@ -7,18 +7,18 @@ import { readApplyFile } from '../apply/read-file.ts';
 import type { BackendClient } from '../client/backend-client.ts';
 import { createKeyMutation, revokeKeyMutation, workspaceQuery } from '../client/generated/operations.ts';
 
-/** A small MCP server of our own, two skills and a role: enough for an agent to call something. */
+/** A small MCP server, two skills and a role: enough for an agent to call something. */
 const demoFile = join(fileURLToPath(new URL('../../templates/demo', import.meta.url)), 'platform.yaml');
 const workspaceName = 'Default';
 const keyName = 'demo';
 
 export interface DemoKey {
   readonly key: Secret;
-  /** There was one before, which is revoked. */
+  /** An earlier key was revoked. */
   readonly isReplaced: boolean;
 }
 
-/** Makes the demo what its file says, waits until its tools are there, and gives it a new key in the place of the one before. */
+/** Applies the demo's file, waits for its tools, and replaces its key. */
 export async function setUpDemo(backend: BackendClient, signal: AbortSignal): Promise<DemoKey> {
   const { problems } = await apply({ backend, files: [readApplyFile(demoFile, {})], signal });
   for (const { message, hint } of problems) throw new SvcError('unavailable', message, { hint });

@@ -20,10 +20,10 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     stopping.abort();
   });
 }
-// The end of a terminal is told twice, by the system and by the shell.
+// A closed terminal sends the signal twice, from the system and from the shell.
 process.on('SIGHUP', () => stopping.abort());
 
-// A terminal that is closed takes no last words.
+// A closed terminal takes no more output.
 process.stdout.on('error', () => undefined);
 
 try {
@@ -79,7 +79,7 @@ The platform is running. Ctrl-C stops it; all data stays in ./svc.
   app   ${app}
   api   ${api}
   mcp   ${mcp}      agents connect here
-  key   ${key.reveal()}      made by this start${isReplaced ? '; the one before is revoked' : ''}
+  key   ${key.reveal()}      made by this start${isReplaced ? '; the previous one is revoked' : ''}
 
 Connect Claude Code:
 

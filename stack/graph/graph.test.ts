@@ -95,7 +95,7 @@ describe('the configuration of a node', () => {
   });
 
   test('with a place left open is none', () => {
-    expect(() => zeroConfiguration(zero)).toThrow('nothing is said about ADDRESS of dgraph-zero.yaml');
+    expect(() => zeroConfiguration(zero)).toThrow('dgraph-zero.yaml has no value for ADDRESS');
   });
 });
 
@@ -112,7 +112,7 @@ describe('our own dgraph', () => {
   test('that is not there is refused, with how to get it, and where there is none', async () => {
     await expect(checkDgraphProgram(own, dir)).rejects.toMatchObject({
       code: 'unavailable',
-      message: 'graph: dgraph needs dgraph, and there is none on the path.',
+      message: 'graph: dgraph needs dgraph, which is not on PATH.',
       hint: expect.stringMatching(/github\.com\/dgraph-io\/dgraph, which are for Linux only/),
     });
   });
@@ -121,7 +121,7 @@ describe('our own dgraph', () => {
     says(version);
     await expect(checkDgraphProgram(own, dir)).rejects.toMatchObject({
       code: 'unsupported',
-      message: `"${dir}/dgraph" is of version ${version.slice(1)}, and 25.4 or newer is needed.`,
+      message: `"${dir}/dgraph" has version ${version.slice(1)}, and 25.4 or newer is needed.`,
     });
   });
 

@@ -209,7 +209,7 @@ describe('a node of Dgraph that lost its data', () => {
   test('with all others is an empty start, where that is wanted', async () => {
     ranWith(1, 1);
     rmSync(join(installation.dataDir, 'dgraph'), { recursive: true });
-    await expect(check()).rejects.toThrow('Data of this installation is gone: "data/dgraph" (there since');
+    await expect(check()).rejects.toThrow('Data of this installation is missing: "data/dgraph" (there since');
     const { copied, forgotten } = await settle(agree);
     expect(copied).toEqual([]);
     // Until the start is certain, the data is missed.
@@ -250,7 +250,7 @@ describe('a node of Dgraph whose data cannot be read', () => {
     rmSync(path, { recursive: true });
     if (why === 'it is a folder') mkdirSync(path);
     else symlinkSync(path, path);
-    const told = `Its data "${dataOf(node)}" cannot be read (${why}), so it is not started. Mend the disk or the permission, then run: svc up`;
+    const told = `Its data "${dataOf(node)}" cannot be read (${why}), so it is not started. Repair the disk or the permission, then run: svc up`;
     for (const startEmpty of [null, agree]) {
       const notices: string[] = [];
       expect(await check(startEmpty, notices)).toEqual([]);
@@ -274,7 +274,7 @@ describe('a node of Dgraph whose data cannot be read', () => {
       await expect(check(startEmpty)).rejects.toMatchObject({
         code: 'unavailable',
         message: 'Data of this installation cannot be read: "data/dgraph/alpha-2" (its symbolic links form a circle).',
-        hint: expect.stringContaining('Mend the disk or the permission'),
+        hint: expect.stringContaining('Repair the disk or the permission'),
       });
     }
     expect(lstatSync(folderOf('dgraph-alpha-2')).isSymbolicLink()).toBe(true);

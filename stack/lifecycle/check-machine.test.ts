@@ -35,7 +35,7 @@ describe('bind', () => {
 
   test.each([
     ['a name that leads nowhere', 'hello.invalid', 'its name cannot be resolved'],
-    // Kept for documentation: no machine has it.
+    // Reserved for documentation: no machine has it.
     ["another machine's address", '192.0.2.1', 'this machine has no such address'],
   ])('%s is refused with its place', async (_what, bind, why) => {
     const told = `svc.yaml:2:7 bind must be an address of this machine, not "${bind}": ${why}.`;
@@ -60,11 +60,11 @@ describe('a certificate', () => {
   });
 
   test.each<[string, Partial<typeof whole>, string]>([
-    ['that is not there', { cert: 'none.pem' }, 'cert cannot be used: DIR/none.pem is not there'],
+    ['that is not there', { cert: 'none.pem' }, 'cert cannot be used: DIR/none.pem does not exist'],
     ['that is none', { cert: 'empty.pem' }, 'cert cannot be used: DIR/empty.pem holds no certificate'],
-    ['whose key is none', { key: 'empty.pem' }, 'key cannot be used: DIR/empty.pem is no PEM file of that kind'],
+    ['whose key is none', { key: 'empty.pem' }, 'key cannot be used: DIR/empty.pem is not a PEM file of that kind'],
     ['with the key of another', { key: 'spare.key' }, 'key is not the key of the certificate'],
-    ['of another authority', { ca: 'other-ca.pem' }, 'ca does not vouch for the certificate'],
+    ['of another authority', { ca: 'other-ca.pem' }, 'ca did not sign the certificate'],
   ])('%s is refused', (_what, tls, told) => {
     expect(problems(tls)).toEqual([told.replace('DIR', dir)]);
   });
@@ -76,18 +76,18 @@ describe('a certificate', () => {
     ]);
   });
 
-  test('that has expired, or is of the future, is refused', () => {
+  test('that has expired, or is not valid yet, is refused', () => {
     expect(problems({}, undefined, new Date('2100-01-01'))).toEqual([expect.stringMatching(/^cert has expired on 20/)]);
     expect(problems({}, undefined, new Date(0))).toEqual([expect.stringMatching(/^cert is not valid before 20/)]);
   });
 });
 
-describe('told with its place in svc.yaml', () => {
+describe('reported with its place in svc.yaml', () => {
   const bus = (tls: string) =>
     `topology: distributed\nbus:\n  port: 4222\n  public:\n    servers: [tls://bus.example.com:4222]\n    tls: ${tls}\n`;
   const open = (host: string, tls: string) => `topology: distributed\npublic:\n  host: ${host}\n  ${tls}\n`;
 
-  test('is what is wrong with the certificate of the bus', async () => {
+  test("are problems of the bus's certificate", async () => {
     await expect(checkText(bus('{ cert: bus.pem, key: spare.key }'))).rejects.toThrow(
       'svc.yaml:7:32 bus.public.tls.key is not the key of the certificate.',
     );
@@ -108,7 +108,7 @@ describe('told with its place in svc.yaml', () => {
     [
       'bus.example.com',
       'tls: files\n  cert: none.pem\n  key: bus.key',
-      'svc.yaml:6:9 public.cert cannot be used: DIR/none.pem is not there.',
+      'svc.yaml:6:9 public.cert cannot be used: DIR/none.pem does not exist.',
     ],
     [
       'bus.example.com',
@@ -119,7 +119,7 @@ describe('told with its place in svc.yaml', () => {
     await expect(checkText(open(host, tls))).rejects.toThrow(told.replace('DIR', dir));
   });
 
-  test('and one of these is right', async () => {
+  test('and a valid one is accepted', async () => {
     await expect(
       checkText(open('bus.example.com', 'tls: files\n  cert: bus.pem\n  key: bus.key')),
     ).resolves.toBeUndefined();

@@ -19,7 +19,10 @@ interface Wrong {
   readonly message: string;
 }
 
-/** Refuses what svc.yaml says and this machine does not have, with its place in the file: addresses to listen on, and certificates. */
+/**
+ * Refuses settings of svc.yaml that this machine cannot provide, with their place in the file: addresses to listen on,
+ * and certificates.
+ */
 export async function checkMachine(installation: Installation, definition: Definition): Promise<void> {
   const { bind, bus } = definition;
   const wrong = await wrongBind(['bind'], bind);
@@ -54,7 +57,7 @@ async function wrongBind(path: Path, bind: string): Promise<Wrong[]> {
   const problem = await listenProblem(bind);
   if (problem === null) return [];
   const rule = `must be an address of this machine, not "${bind}": ${inWords(problem)}`;
-  const help = '127.0.0.1 is this machine only; 0.0.0.0 is every network that it is in';
+  const help = '127.0.0.1 is this machine only; 0.0.0.0 is every network of it';
   return [{ path, message: `${path.join('.')} ${rule}. ${help}.` }];
 }
 
@@ -64,6 +67,6 @@ function mistaken(file: string, wrong: readonly Wrong[]): SvcError {
     return { ...(isMistakes(text) ? { line: 1, column: 1 } : text.locate(path)), message };
   });
   return new SvcError('invalid_input', describeMistakes(file, mistakes), {
-    hint: 'Mend svc.yaml, and look again: svc config check',
+    hint: 'Correct svc.yaml, then check it: svc config check',
   });
 }

@@ -31,26 +31,26 @@ export interface Planner {
 export interface Preparation {
   readonly installation: Installation;
   readonly planner: Planner;
-  /** What svc.yaml shall say once everything is moved; default: what it says. */
+  /** The settings after a move; default: those of svc.yaml. */
   readonly definition?: Definition;
-  /** Refuses what this machine lacks. Returns what the operator should know. */
+  /** Refuses what this machine lacks. Returns notices for the operator. */
   readonly check?: (definition: Definition) => Promise<readonly string[]>;
   readonly checkPorts?: (definition: Definition, ports: Ports) => Promise<void>;
   /** Whether the running platform has a port, which is free once it stops. */
   readonly ownsPort: (port: number) => boolean;
-  /** How long a port may take to become free: a process that was killed is gone a moment before its ports are. */
+  /** How long a port may take to become free: after a kill the process ends a moment before its ports are free. */
   readonly portPatienceMs?: number;
-  /** Where graphs are kept, and whether they are; default: in data/. */
+  /** The location and presence of stored graphs; default: in data/. */
   readonly keptBy?: KeptBy;
-  /** Ports that `auto` shall not become. */
+  /** Ports that `auto` must not choose. */
   readonly avoid: ReadonlySet<number>;
   readonly onNotice: (message: string) => void;
 }
 
-/** How far apart platforms land that lost a race for the same port. */
+/** The range of skips after a lost race for a port, so that platforms do not collide again. */
 const skipMax = 100;
 
-/** Finds everything that is wrong before anything is written, started or stopped. `makeReady` makes what is missing. */
+/** Finds all problems before anything is written, started or stopped. `makeReady` creates missing files. */
 export async function preparePlan(preparation: Preparation): Promise<Plan> {
   const { installation, planner, check, checkPorts, ownsPort, portPatienceMs = 0, avoid, onNotice } = preparation;
   const { definition = readDefinition(installation.definitionFile), keptBy = keptInFiles(installation) } = preparation;
@@ -81,7 +81,7 @@ export async function preparePlan(preparation: Preparation): Promise<Plan> {
   const after = plan.addresses.public.mcp;
   // Before the first start there were no agents.
   if (leased['remote-mcp'] !== undefined && before !== after) {
-    onNotice(`Agents that use ${before} must be given ${after}.`);
+    onNotice(`Give agents that use ${before} the new address ${after}.`);
   }
   return plan;
 }

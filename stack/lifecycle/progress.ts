@@ -1,10 +1,10 @@
 import type { ServiceStatus, Status } from './platform-status.ts';
 
-/** What `up` and `down` tell while they work. */
+/** The progress messages of `up` and `down`. */
 export type Progress =
-  /** What differs from what runs, one line each; empty where nothing does. */
+  /** The differences from the running platform, one line each; empty without any. */
   | { readonly kind: 'plan'; readonly changes: readonly string[] }
-  /** Something that the operator should know: a mode repaired, a port moved, a stale record removed. */
+  /** A notice for the operator: a mode repaired, a port moved, a stale record removed. */
   | { readonly kind: 'notice'; readonly message: string }
   | { readonly kind: 'service'; readonly name: string; readonly state: ServiceStatus['state'] }
   /** Every service is healthy and every identity is registered. */

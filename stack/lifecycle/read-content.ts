@@ -22,7 +22,7 @@ export const noContent: Content = { mcpServers: [], runtimes: [] };
 /** A status must come in time: what can't be asked for then is left out, and the backend's own row says why. */
 const timeoutMs = 3000;
 
-/** A platform of which is known how its services are. */
+/** A platform with the known state of its services. */
 export interface Seen extends Reached {
   readonly services: readonly (Reached['services'][number] & { readonly state: ServiceState })[];
 }

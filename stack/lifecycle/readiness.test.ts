@@ -11,9 +11,9 @@ test.each([
   [
     'a full disk',
     { status: 'unavailable', error: wrote },
-    `Its disk is full (${wrote}). Free some space, then svc up starts it anew.`,
+    `Its disk is full (${wrote}). Free some space, then run svc up, which restarts it.`,
   ],
-])('who is not ready tells %s', async (_what, body, missing) => {
+])('a service that is not ready reports %s', async (_what, body, missing) => {
   const server = createServer((_, answer) => answer.writeHead(503).end(JSON.stringify(body)));
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const address = server.address();

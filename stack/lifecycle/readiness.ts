@@ -6,7 +6,7 @@ import { missingOfNats } from '../bus/nats-readiness.ts';
 import { request } from '../client/http.ts';
 import type { ReadyCheck } from '../parts/part.ts';
 
-/** What `/ready` of a service says, or another address that answers 200 while all is well. */
+/** The answer of a service's `/ready`, or of another address that answers 200 while all is well. */
 export type Readiness = { readonly ready: true } | { readonly ready: false; readonly missing: string };
 
 const probeTimeoutMs = 2000;
@@ -27,7 +27,7 @@ export async function readReadiness(check: ReadyCheck, signal?: AbortSignal): Pr
   }
 }
 
-/** Whether anything at all comes back: what is not ready may well be alive. */
+/** Whether the part answers at all: a part that is not ready may still be alive. */
 export function answers(check: ReadyCheck): Promise<boolean> {
   const { kind, url } = check;
   const asked = kind === 'nats' ? missingOfNats(check) : request({ method: 'GET', url, timeoutMs: probeTimeoutMs });
@@ -67,7 +67,7 @@ export async function pollReadiness(
   }
 }
 
-/** What our services say, and what a container of NATS says. */
+/** The answers of our services, and of a container of NATS. */
 const notReady = z.union([
   z.object({ missing: z.array(z.string()).min(1) }).transform(({ missing }) => missing.join(', ')),
   z.object({ error: z.string().min(1) }).transform(({ error }) => withRepair(error)),
@@ -81,7 +81,9 @@ function missingIn(body: string): string | null {
   }
 }
 
-/** NATS gives up what it could not write, and does not try again by itself. */
+/** NATS gives up a stream that it failed to write, and does not retry by itself. */
 export function withRepair(error: string): string {
-  return isDiskFull(error) ? `Its disk is full (${error}). Free some space, then svc up starts it anew.` : error;
+  return isDiskFull(error)
+    ? `Its disk is full (${error}). Free some space, then run svc up, which restarts it.`
+    : error;
 }

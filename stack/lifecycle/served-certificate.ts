@@ -5,17 +5,17 @@ import { portOf } from '../machine/port-of.ts';
 import type { Plan } from '../plan/plan.ts';
 
 export interface Served {
-  /** Where the front is reached from this machine. */
+  /** The proxy's address on this machine. */
   readonly url: string;
-  /** An address whose host the certificate has to be for. */
+  /** An address whose host the certificate must cover. */
   readonly publicUrl: string;
 }
 
 const shakeTimeoutMs = 2000;
 
 /**
- * Why whoever comes over https is turned away, or null where nobody is: an authority may take its time, or say no. Whether others trust the
- * certificate is not asked.
+ * Why https clients are refused, or null when they are not: an authority may be slow or refuse. Trust in the
+ * certificate is not checked.
  */
 export function missingCertificate({ url, publicUrl }: Served): Promise<string | null> {
   const host = hostOf(publicUrl);
@@ -26,18 +26,18 @@ export function missingCertificate({ url, publicUrl }: Served): Promise<string |
       socket.destroy();
       resolve(answer);
     };
-    const why = `There is no certificate for ${host} yet. Caddy goes on asking for one; what the authority says stands in its log: svc logs caddy`;
+    const why = `There is no certificate for ${host} yet. Caddy keeps requesting one. Show the authority's answers: svc logs caddy`;
     socket.once('secureConnect', () => tell(null));
     socket.once('timeout', () => tell(why));
     socket.once('error', () => tell(why));
   });
 }
 
-/** What an authority takes that has no queue, several times over. */
+/** Several times the usual delay of an authority. */
 const patienceMs = 20_000;
 const lookIntervalMs = 100;
 
-/** Waits for the first certificate of an authority, and tells where there is none for long: the platform runs all the same. */
+/** Waits for the first certificate of an authority, and reports its absence after a while: the platform runs anyway. */
 export async function awaitCertificate(
   { definition, parts, addresses }: Plan,
   { signal, onNotice }: { signal: AbortSignal; onNotice: (message: string) => void },

@@ -5,13 +5,13 @@ import { noEnds, type ServiceStatus, type Status } from './platform-status.ts';
 import { noContent } from './read-content.ts';
 import { urlsOf } from './urls.ts';
 
-/** What an engine knows of a platform that it does not run. */
+/** An engine's knowledge of a stopped platform. */
 export interface LastKnown extends Pick<Status, 'ended'> {
-  /** How a service is, with no process or container. */
+  /** The state of a service without process or container. */
   readonly serviceOf: (name: string) => Pick<ServiceStatus, 'state' | 'reason'> & ({ pid: null } | { container: null });
 }
 
-/** The status of a platform that does not run: what it would be, and how it ended. */
+/** The status of a stopped platform: its parts, and how it ended. */
 export function stoppedStatus(
   { installation, definition, addresses, parts }: Plan,
   { ended, serviceOf }: LastKnown,

@@ -1,11 +1,11 @@
-/** How a platform ended that nobody stopped. */
+/** How an unstopped platform ended. */
 export interface UnwantedEnd {
-  /** `outside`: killed, by whom or what it could not see; `failure`: by itself, and it said why. */
+  /** `outside`: killed from outside; `failure`: by itself, with a reason. */
   readonly by: 'outside' | 'failure';
   readonly pid: number;
-  /** ISO 8601. Of a kill nobody notes the time: when it was last seen to have done something. */
+  /** ISO 8601. The time of a kill is not recorded: the last sign of activity. */
   readonly at: string;
-  /** What it said, where it did. */
+  /** Its reason, if it gave one. */
   readonly reason: string | null;
   readonly lastLogLine: string | null;
 }
@@ -16,5 +16,5 @@ export function describeEnd({ by, pid, at, reason, lastLogLine }: UnwantedEnd): 
     by === 'outside'
       ? `was ended from outside (not by svc down), at about ${at}`
       : `ended by itself, at ${at}: ${reason?.split('\n', 1)[0]?.replace(/[.\s]+$/, '')}`;
-  return `The platform before (pid ${pid}) ${how}${lastLogLine === null ? '.' : `; its last log line: ${lastLogLine}.`}`;
+  return `The previous platform (pid ${pid}) ${how}${lastLogLine === null ? '.' : `; its last log line: ${lastLogLine}.`}`;
 }

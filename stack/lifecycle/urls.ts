@@ -1,6 +1,6 @@
 import type { Addresses } from '../settings/addresses.ts';
 
-/** Where people, browsers and agents reach the platform, and where the runtime's own web service is. */
+/** The addresses for people, browsers and agents, and of the runtime's own web service. */
 export interface Urls {
   readonly app: string;
   readonly api: string;

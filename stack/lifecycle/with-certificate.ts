@@ -1,7 +1,7 @@
 import type { ServiceStatus } from './platform-status.ts';
 import { missingCertificate } from './served-certificate.ts';
 
-/** A front that is well turns everybody away as long as it has no certificate. */
+/** A healthy proxy refuses every client while it has no certificate. */
 export function withCertificate(urls: { readonly mcp: string }): (service: ServiceStatus) => Promise<ServiceStatus> {
   return async (service) => {
     const { url, health } = service;

@@ -16,14 +16,14 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 const bound = { sizeMaxBytes: 100, filesKept: 2 };
 
-test('what is small stays, and what is not there stays away', () => {
+test('a small one stays, and a missing one is not created', () => {
   boundLog(path, bound);
   writeFileSync(path, 'x'.repeat(100));
   boundLog(path, bound);
   expect(readdirSync(dir)).toEqual(['x.log']);
 });
 
-test('a full one begins anew, the one before is kept, and the oldest goes', () => {
+test('a full one begins again, the previous one is kept, and the oldest is removed', () => {
   for (const letter of ['a', 'b', 'c']) {
     writeFileSync(path, `${letter.repeat(150)}\n`);
     boundLog(path, bound);
@@ -40,7 +40,7 @@ test('of a flood the end is kept', () => {
   expect(readFileSync(`${path}.1`, 'utf8')).toBe('z'.repeat(200));
 });
 
-test('whoever writes to it writes on, at its new beginning', async () => {
+test('a writer continues at its new beginning', async () => {
   const output = openSync(path, 'a');
   const child = spawn('/bin/sh', ['-c', 'while read -r word; do echo "$word"; done'], {
     stdio: ['pipe', output, 'ignore'],

@@ -8,8 +8,8 @@ export interface LogBound {
 }
 
 /**
- * Cuts a log that another process appends to and that can therefore not be renamed under it: what is there is copied to `path.1`, and the
- * file begins anew. A line that comes between the end of the copy and the cut is lost; of a flood only the end is kept.
+ * Cuts a log that another process appends to, so that it cannot be renamed: its content is copied to `path.1`, and the
+ * file is truncated. A line written between copy and cut is lost; of a flood only the end is kept.
  */
 export function boundLog(path: string, { sizeMaxBytes, filesKept }: LogBound): void {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
@@ -27,7 +27,7 @@ function copyEnd(path: string, from: number): void {
   const copy = openSync(`${path}.1`, 'w', 0o600);
   try {
     const chunk = Buffer.alloc(chunkBytes);
-    // No further than where it ended when the copy began, or a flood would never be through.
+    // Up to the end at the beginning of the copy, because a flood would never end.
     const end = fstatSync(source).size;
     for (let at = from; at < end; ) {
       const length = readSync(source, chunk, 0, Math.min(chunk.length, end - at), at);

@@ -6,15 +6,15 @@ const shape = /^([IWEF])(\d\d)(\d\d) (\d\d:\d\d:\d\d\.\d+) +\d+ (\S+?):\d+\] ?(.
 
 const levels: Readonly<Record<string, LogLevel>> = { I: 'info', W: 'warn' };
 
-/** Lines without a head that are no complaint: what Dgraph tells of itself as it starts, and of its storage as it stops. */
+/** Lines without a head that are not errors: Dgraph's banner at the start, and its storage report at the stop. */
 const banner =
   /^(Dgraph (version|codename|SHA-256)|Commit (SHA-1|timestamp)|Branch|Go version|jemalloc enabled|GOMAXPROCS|Num CPUs) *:|^For (Dgraph official|discussions about)|^Licensed under|^© |^Level (\d|Done)/;
 
-/** What it calls errors at each healthy start and stop. */
+/** Lines at level error in each healthy start and stop. */
 const usual =
   /^(--my flag is provided without bindall|Error during SubscribeForUpdates|While proposing CID: Not Zero leader|namespace: \d+\. Error reading GraphQL schema: Please retry|GRPC listener canceled|error from cmux serve|Stopped taking more http)/;
 
-/** A line that Dgraph wrote, or null where it is none. `now` tells the year. */
+/** A line that Dgraph wrote, or null. `now` gives the year. */
 export function parseDgraphLine(text: string, now = Date.now()): ForeignLine | null {
   const [, letter = '', month, day, clock, , message = ''] = shape.exec(text) ?? [];
   if (clock === undefined) return banner.test(text) ? { time: 0, level: 'info', message: text } : null;
@@ -22,7 +22,7 @@ export function parseDgraphLine(text: string, now = Date.now()): ForeignLine | n
   return { time: timeOf(`${month}-${day}T${clock}Z`, now), level, message: shortened(message) };
 }
 
-/** It tells a whole schema, and all of its options, in one line. */
+/** It writes a whole schema, and all of its options, in one line. */
 const lengthMax = 400;
 
 function shortened(message: string): string {
@@ -31,7 +31,7 @@ function shortened(message: string): string {
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** Of this year, or, where that is still to come, of the last. */
+/** Of this year or, when that is in the future, of the last. */
 function timeOf(withoutYear: string, now: number): number {
   const year = new Date(now).getUTCFullYear();
   const time = Date.parse(`${year}-${withoutYear}`);

@@ -1,8 +1,8 @@
 import type { LogLevel } from '../../services/contracts/env/variable.ts';
 
-/** What a program of somebody else's wrote, as far as it could be understood. */
+/** A parsed log line of a foreign program. */
 export interface ForeignLine {
-  /** 0 where it does not say. */
+  /** 0 when the line has none. */
   readonly time: number;
   readonly level: LogLevel;
   readonly message: string;

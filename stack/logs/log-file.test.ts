@@ -12,7 +12,7 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 const read = (name: string) => readFileSync(join(dir, name), 'utf8');
 
-test('lines are written in order, after what was there', () => {
+test('lines are written in order, after the existing ones', () => {
   for (const lines of [['a\n', 'b\n'], ['c\n']]) {
     const log = new LogFile({ path: join(dir, 'x.log'), sizeMaxBytes: 1000, filesKept: 2 });
     for (const line of lines) log.write(line);
@@ -21,7 +21,7 @@ test('lines are written in order, after what was there', () => {
   expect(read('x.log')).toBe('a\nb\nc\n');
 });
 
-test('its size is bounded: full files are renamed, the oldest goes, no line is cut', () => {
+test('its size is limited: full files are renamed, the oldest is removed, no line is cut', () => {
   const log = new LogFile({ path: join(dir, 'x.log'), sizeMaxBytes: 100, filesKept: 2 });
   for (let i = 0; i < 100; i++) {
     log.write(`line ${String(i).padStart(4, '0')}\n`);
@@ -37,7 +37,7 @@ test('its size is bounded: full files are renamed, the oldest goes, no line is c
   expect(all.endsWith('line 0098\nline 0099\n')).toBe(true);
 });
 
-test('a disk that cannot be written loses lines, not the platform, and says so when it can again', () => {
+test('an unwritable disk loses lines, not the platform, and the log reports it later', () => {
   const path = join(dir, 'gone', 'x.log');
   const log = new LogFile({ path, sizeMaxBytes: 1000, filesKept: 1 });
   log.write('lost\n');

@@ -7,12 +7,12 @@ export interface LogFileOptions {
   readonly filesKept: number;
 }
 
-/** Lines wait at most this long, so that a call does not wait for the disk; a kill -9 loses no more than that. */
+/** Longest delay of a line, so that a call does not wait for the disk; a kill -9 loses no more than that. */
 const delayMs = 25;
-/** A burst is written at once when this much has gathered. */
+/** A burst is written at once above this size. */
 const pendingMaxBytes = 64 * 1024;
 
-/** A log of bounded size: a file that is full is renamed, and the oldest goes. */
+/** A log of limited size: a full file is renamed, and the oldest is removed. */
 export class LogFile {
   readonly #options: LogFileOptions;
   #file: number | null = null;
@@ -43,7 +43,7 @@ export class LogFile {
     try {
       this.#append(lines.join(''));
     } catch {
-      // A full disk must not stop the platform. What is missing is said as soon as there is room again.
+      // A full disk must not stop the platform. The log reports the gap once there is space again.
       this.#lost += lines.length;
     }
   }
@@ -83,7 +83,7 @@ export function rotate(path: string, filesKept: number): void {
   renameIfThere(path, `${path}.1`);
 }
 
-/** The older files move on, so that `x.log.1` is free. */
+/** Renames the older files, so that `x.log.1` is free. */
 export function makeRoom(path: string, filesKept: number): void {
   for (let age = filesKept; age > 1; age--) renameIfThere(`${path}.${age - 1}`, `${path}.${age}`);
 }
@@ -97,5 +97,5 @@ function renameIfThere(from: string, to: string): void {
 }
 
 function lostNote(lines: number): string {
-  return `${JSON.stringify({ level: 'warn', time: new Date().toISOString(), name: 'log', lines, msg: 'lines were lost while the disk could not be written' })}\n`;
+  return `${JSON.stringify({ level: 'warn', time: new Date().toISOString(), name: 'log', lines, msg: 'lost lines while the disk was not writable' })}\n`;
 }

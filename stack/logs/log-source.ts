@@ -1,8 +1,8 @@
-/** Where lines of one service come from. */
+/** The source of one service's lines. */
 export interface LogSource {
   readonly service: string;
-  /** What is there already, as far back as a person asks for. */
+  /** The existing lines, as far back as a person asks for. */
   before(): Promise<readonly string[]>;
-  /** What was written since. */
+  /** The lines written since. */
   next(): Promise<readonly string[]>;
 }

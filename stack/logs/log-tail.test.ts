@@ -13,11 +13,11 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true }));
 
 const write = (text: string, to = file) => appendFileSync(to, text);
-/** About so many megabytes of lines with running numbers. */
+/** About this many megabytes of numbered lines. */
 const large = (megabytes: number) =>
   Array.from({ length: megabytes * 1000 }, (_, i) => `${i} ${'x'.repeat(1050)}\n`).join('');
 
-test('a log that is not there yet is read from its first line', async () => {
+test('a log that does not exist yet is read from its first line', async () => {
   const tail = new LogTail(file);
   expect(await tail.before()).toEqual([]);
   expect(await tail.next()).toEqual([]);
@@ -26,7 +26,7 @@ test('a log that is not there yet is read from its first line', async () => {
   expect(await tail.next()).toEqual([]);
 });
 
-test('a line that is still being written comes when it is whole, whatever its characters', async () => {
+test('an unfinished line comes when it is complete, whatever its characters', async () => {
   write('one\ntw');
   const tail = new LogTail(file);
   expect(await tail.before()).toEqual(['one']);
@@ -37,7 +37,7 @@ test('a line that is still being written comes when it is whole, whatever its ch
   expect(await tail.next()).toEqual(['two €']);
 });
 
-test('a rotation between two looks loses nothing', async () => {
+test('a rotation between two reads loses nothing', async () => {
   write('one\n');
   const tail = new LogTail(file);
   await tail.before();
@@ -49,7 +49,7 @@ test('a rotation between two looks loses nothing', async () => {
   expect(await tail.next()).toEqual(['four']);
 });
 
-test('of files larger than is read at once the ends come, and whole lines', async () => {
+test('of files larger than one read the ends come, and whole lines', async () => {
   writeFileSync(`${file}.1`, large(20));
   write('first\n');
   const lines = await new LogTail(file).before();
@@ -57,7 +57,7 @@ test('of files larger than is read at once the ends come, and whole lines', asyn
   expect(lines[0]).toMatch(/^\d+ x{1050}$/);
 });
 
-test('what was written since comes in pieces where it is more than is read at once', async () => {
+test('a large addition comes in pieces', async () => {
   const tail = new LogTail(file);
   await tail.before();
   write(large(20));

@@ -1,20 +1,20 @@
 import { open, stat } from 'node:fs/promises';
 
-/** A log is read backwards at most this far: a person asks for the last lines, and files are rotated long before. */
+/** A log is read backwards at most this far: people ask for the last lines, and files are rotated long before. */
 const readMaxBytes = 16 * 1024 * 1024;
 
-/** The end of one log and what is written to it from then on, in whole lines. */
+/** The end of one log and the lines appended to it from then on, in whole lines. */
 export class LogTail {
   readonly #file: string;
   #inode = 0;
-  /** Where the first line stands that was not read yet. */
+  /** The beginning of the first unread line. */
   #offset = 0;
 
   constructor(file: string) {
     this.#file = file;
   }
 
-  /** What is there already, the file rotated before it included. */
+  /** The existing lines, including the previous rotated file. */
   async before(): Promise<readonly string[]> {
     const found = await stat(this.#file).catch(() => null);
     if (found === null) return [];
@@ -25,13 +25,13 @@ export class LogTail {
     return [...older.lines, ...lines];
   }
 
-  /** What was written since. */
+  /** The lines appended since. */
   async next(): Promise<readonly string[]> {
     const found = await stat(this.#file).catch(() => null);
     if (found === null) return [];
     const missed: string[] = [];
     if (found.ino !== this.#inode || found.size < this.#offset) {
-      // Rotated: what was written to the old file since is in the one that took its place.
+      // Rotated: the rest of the old file is in the renamed one.
       if (this.#inode !== 0) missed.push(...(await readLines(this.#rotated, this.#offset)).lines);
       this.#inode = found.ino;
       this.#offset = 0;
@@ -49,11 +49,11 @@ export class LogTail {
 
 interface Read {
   readonly lines: readonly string[];
-  /** Where the next line begins. */
+  /** The beginning of the next line. */
   readonly end: number;
 }
 
-/** From a place to the end of the file, or as much of its end as is read at once. A line that is still being written waits. */
+/** From a position to the end of the file, or the end of the file that fits one read. An unfinished line waits. */
 async function readLines(file: string, from: number | 'end'): Promise<Read> {
   const handle = await open(file, 'r').catch(() => null);
   if (handle === null) return { lines: [], end: 0 };
@@ -63,7 +63,7 @@ async function readLines(file: string, from: number | 'end'): Promise<Read> {
     const length = Math.min(Math.max(0, size - start), readMaxBytes);
     const { bytesRead, buffer } = await handle.read(Buffer.alloc(length), 0, length, start);
     const written = buffer.subarray(0, bytesRead);
-    // What is longer than everything that is read at once is no line that anybody waits for.
+    // A line longer than one read is not waited for.
     const whole = written.lastIndexOf('\n') + 1 || (bytesRead === readMaxBytes ? bytesRead : 0);
     const lines = written.toString('utf8', 0, whole).split('\n');
     const isCut = from === 'end' && start > 0;

@@ -18,6 +18,6 @@ test.each([
   expect(parseNatsLine(`[1] 2026/11/21 18:00:00 [${word}] x`)?.level).toBe(level);
 });
 
-test('anything else is none', () => {
+test('any other line is refused', () => {
   expect(parseNatsLine('nats-server: no such file')).toBeNull();
 });

@@ -6,7 +6,7 @@ const shape = /^\[\d+\] (\d{4})\/(\d\d)\/(\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?) \[([A
 
 const levels: Readonly<Record<string, LogLevel>> = { TRC: 'trace', DBG: 'debug', INF: 'info', WRN: 'warn' };
 
-/** A line that nats-server wrote, or null where it is none. */
+/** A line that nats-server wrote, or null. */
 export function parseNatsLine(text: string): ForeignLine | null {
   const [, year, month, day, clock, level = '', message = ''] = shape.exec(text) ?? [];
   if (year === undefined) return null;

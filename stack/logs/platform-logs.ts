@@ -7,12 +7,12 @@ import { LogFile } from './log-file.ts';
 /** One file for each part, named after it; the platform's own is `platform.log`. */
 export interface PlatformLogs {
   of(part: string): LogFile;
-  /** A line of the platform's own, in the form of the services' lines. */
+  /** A line of the platform itself, in the form of the services' lines. */
   note(level: 'info' | 'error', message: string, fields?: Readonly<Record<string, unknown>>): void;
   close(): void;
 }
 
-/** How much of them is kept. */
+/** The limits of stored logs. */
 type Limits = Pick<Definition['logs'], 'fileSizeMaxMb' | 'filesKept'>;
 
 export function openPlatformLogs({ logsDir }: Installation, { logs }: { readonly logs: Limits }): PlatformLogs {

@@ -10,7 +10,7 @@ import type { LogSource } from './log-source.ts';
 import { LogTail } from './log-tail.ts';
 import { parseForeignLine } from './parse-foreign-line.ts';
 
-/** One line of a service's log, as far as it could be understood. */
+/** One parsed line of a service's log. */
 export interface LogLine {
   readonly service: string;
   readonly time: number;
@@ -18,9 +18,9 @@ export interface LogLine {
   readonly logger: string | null;
   readonly message: string;
   readonly request: string | null;
-  /** The line as it was written. */
+  /** The original text. */
   readonly text: string;
-  /** Everything else that the line holds. */
+  /** All other fields of the line. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
@@ -34,7 +34,7 @@ export interface LogFilter {
 
 export interface LogOptions extends LogFilter {
   readonly installation: Installation;
-  /** Logs that are not in the folder of logs. */
+  /** Logs outside of the folder of logs. */
   readonly more?: readonly LogSource[];
   /** How many of the last lines come first. */
   readonly lines: number;
@@ -44,14 +44,17 @@ export interface LogOptions extends LogFilter {
 
 const followIntervalMs = 150;
 
-/** The last lines of all services in the order of their time, then, with `follow`, what is written from now on. */
+/** The last lines of all services in the order of their time, then, with `follow`, new lines. */
 export async function* readLogs(options: LogOptions): AsyncGenerator<LogLine> {
   const sources = await sourcesOf(options);
   const names = [...new Set(sources.map(({ service }) => service))].sort();
   const unknown = options.services.find((service) => !names.includes(service));
   if (unknown !== undefined) {
     throw new SvcError('not_found', `There is no log of "${unknown}".`, {
-      hint: names.length === 0 ? 'Nothing has run here yet: svc up' : `There are logs of ${names.join(', ')}.`,
+      hint:
+        names.length === 0
+          ? 'Nothing has run here yet. Start the platform: svc up'
+          : `There are logs of ${names.join(', ')}.`,
     });
   }
   const logs = sources
@@ -72,7 +75,7 @@ export async function* readLogs(options: LogOptions): AsyncGenerator<LogLine> {
   }
 }
 
-/** The files, and the logs that the engine keeps. The file of a part whose log the engine keeps has only older lines. */
+/** The files, and the logs that the engine keeps. The file of a part with an engine's log has only older lines. */
 async function sourcesOf({ installation, more = [] }: LogOptions): Promise<readonly LogSource[]> {
   const { logsDir } = installation;
   const names = await logNames(logsDir);
@@ -87,7 +90,7 @@ function fileSource(service: string, tail: LogTail): LogSource {
 
 async function logNames(dir: string): Promise<readonly string[]> {
   const files = await readdir(dir).catch((error: unknown) => {
-    // Nothing was ever written; whoever may not read what was is told so.
+    // No log was ever written; a missing permission is an error.
     if (isCode(error, 'ENOENT')) return [];
     throw error;
   });
@@ -97,7 +100,7 @@ async function logNames(dir: string): Promise<readonly string[]> {
     .sort();
 }
 
-/** Lines of one log, of which those that say no time are of the time of the line before. */
+/** Parses lines of one log; a line without a time gets that of the line before. */
 function parser(service: string): (text: string) => LogLine {
   let time = 0;
   return (text) => {
@@ -117,7 +120,7 @@ const levelNumbers: Readonly<Record<number, LogLevel>> = {
   60: 'error',
 };
 
-/** A line that is neither ours nor that of a program that is known (a crash of node itself) is shown as it is. */
+/** A line of an unknown form (a crash of node itself) is shown unchanged. */
 export function parseLine(service: string, text: string): LogLine {
   const parsed = parseJson(text);
   if (parsed === null) {
@@ -141,7 +144,7 @@ export function parseLine(service: string, text: string): LogLine {
   };
 }
 
-/** What a line says of why, beside its message. */
+/** The line's reason, besides its message. */
 export function reasonIn({ fields: { err, reason } }: LogLine): string | null {
   const why = typeof err === 'object' && err !== null && 'message' in err ? err.message : reason;
   return typeof why === 'string' ? why : null;
@@ -166,7 +169,7 @@ function byTime(a: LogLine, b: LogLine): number {
   return a.time - b.time;
 }
 
-/** A line of a log, as it is told in a sentence. */
+/** A line of a log for a sentence. */
 export function describeLine(line: LogLine): string {
   const { level, logger, message } = line;
   const why = reasonIn(line);

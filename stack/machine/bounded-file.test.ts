@@ -24,12 +24,12 @@ test('a regular file is read whole, up to the limit and not beyond', () => {
   expect(() => readBounded(file, { sizeMaxBytes })).toThrow('is longer than 100000 bytes.');
 });
 
-test('a file that grows without an end, and says that it is empty, is read up to the limit', () => {
+test('an endless file that claims to be empty is read up to the limit', () => {
   expect(() => readBounded('/dev/zero', { sizeMaxBytes, takesPipes: true })).toThrow('is longer than 100000 bytes.');
   expect(readBounded('/proc/self/status', { sizeMaxBytes }).toString()).toContain('Name:');
 });
 
-test('a file of another kind is refused by its kind, and nothing waits for it', async () => {
+test('a file of another kind is refused by its kind, without waiting for it', async () => {
   const fifo = join(dir, 'fifo');
   spawnSync('mkfifo', [fifo]);
   const socket = join(dir, 'socket');

@@ -3,19 +3,19 @@ import { SvcError } from '../../services/contracts/errors.ts';
 import { inWords } from '../../services/contracts/system-words.ts';
 
 export interface BoundedRead {
-  /** A longer file is refused. No more than one byte beyond the limit is read. */
+  /** A longer file is refused. At most one byte beyond the limit is read. */
   readonly sizeMaxBytes: number;
-  /** What messages call the file. Default: its path. */
+  /** The file's name in messages. Default: its path. */
   readonly name?: string;
-  /** Also reads a pipe, which a shell makes of <(command). Else only a regular file is read. */
+  /** Also reads a pipe, as a shell makes for <(command). Otherwise only a regular file is read. */
   readonly takesPipes?: boolean;
 }
 
-/** Reads a file that may be anything: a FIFO without a writer holds nothing back, and a device without an end has one here. */
+/** Reads a file of any kind safely: a FIFO without a writer does not block, and an endless device is limited. */
 export function readBounded(file: string, options: BoundedRead): Buffer {
   const { sizeMaxBytes, name = `"${file}"`, takesPipes = false } = options;
   try {
-    // A device may act as soon as it is opened, so the kind is looked at before, and again on what was opened.
+    // Opening a device may have effects, so the kind is checked before, and again on the opened file.
     if (!takesPipes) requireRegular(statSync(file), name);
     const fd = openSync(file, constants.O_RDONLY | (takesPipes ? 0 : constants.O_NONBLOCK));
     try {

@@ -2,17 +2,17 @@ import { SvcError } from '../../services/contracts/errors.ts';
 import { askProgram } from './ask-program.ts';
 import { findProgram } from './find-program.ts';
 
-/** A program of somebody else's that parts of a platform run as. */
+/** A foreign program that parts of a platform run as. */
 export interface NeededProgram {
   readonly name: string;
-  /** What in svc.yaml asks for it. */
+  /** The setting of svc.yaml that needs it. */
   readonly neededBy: string;
-  /** The oldest version that does all that is asked of it: major and minor. */
+  /** The oldest supported version: major and minor. */
   readonly oldest: string;
-  /** The arguments that it tells its version for. */
+  /** The arguments that print its version. */
   readonly askVersion: readonly string[];
   readonly howToInstall: string;
-  /** Whether what it says is new enough; default: what is a version of at least `oldest`. */
+  /** Whether its version is accepted; default: at least `oldest`. */
   readonly isTaken?: (version: string | null) => boolean;
 }
 
@@ -23,24 +23,24 @@ export interface FoundProgram {
 
 const askTimeoutMs = 10_000;
 
-/** Throws where it is not on the path, or too old. */
+/** Throws when it is not on PATH, or too old. */
 export async function checkProgram(needed: NeededProgram, path: string | undefined): Promise<FoundProgram> {
   const { name, neededBy, oldest, askVersion, howToInstall: hint } = needed;
   const { isTaken = (version) => isVersion(version, oldest) } = needed;
   const program = findProgram(name, path);
   if (program === null) {
-    throw new SvcError('unavailable', `${neededBy} needs ${name}, and there is none on the path.`, { hint });
+    throw new SvcError('unavailable', `${neededBy} needs ${name}, which is not on PATH.`, { hint });
   }
   const version = await versionOf(program, askVersion);
   if (isTaken(version)) return { program, version };
   throw new SvcError(
     'unsupported',
-    `"${program}" is of version ${version ?? 'unknown'}, and ${oldest} or newer is needed.`,
+    `"${program}" has version ${version ?? 'unknown'}, and ${oldest} or newer is needed.`,
     { hint },
   );
 }
 
-/** Whether it is that old or younger. */
+/** Whether the version is `oldest` or newer. */
 export function isVersion(version: string | null, oldest: string): boolean {
   const [major = 0, minor = 0] = (version ?? '').split('.').map(Number);
   const [oldestMajor = 0, oldestMinor = 0] = oldest.split('.').map(Number);

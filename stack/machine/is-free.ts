@@ -2,8 +2,8 @@ import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /**
- * Whether the platform could listen there, or could within `patienceMs`: tried on the very address, because only the kernel
- * knows.
+ * Whether the platform could listen there, now or within `patienceMs`: tried on the address itself, because only the
+ * kernel knows.
  */
 export async function isFree(host: string, port: number, patienceMs = 0): Promise<boolean> {
   const deadline = performance.now() + patienceMs;
@@ -24,8 +24,8 @@ async function canListenOnAll(host: string, port: number): Promise<boolean> {
 }
 
 /**
- * "localhost" may lead to ::1 as well: a stranger who listens there would be reached under our address. macOS lets one listen on
- * 127.0.0.1 beside a stranger who listens everywhere, so there the wildcards are tried too.
+ * "localhost" may also mean ::1: another program there would be reached under our address. macOS allows listening on
+ * 127.0.0.1 beside a program that listens on all addresses, so the wildcards are tried too.
  */
 function addressesBehind(host: string): readonly string[] {
   const wildcards = process.platform === 'darwin' ? ['0.0.0.0', '::'] : [];
@@ -37,7 +37,8 @@ function canListen(host: string, port: number): Promise<boolean> {
     const server = createServer();
     server.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE') resolve(false);
-      // Not allowed, or no such address: no other port would help, and the service that listens will say so.
+      // Without permission or without the address no other port would help, and the service that listens reports the
+      // error.
       else if (error.code === 'EACCES' || error.code === 'EADDRNOTAVAIL' || error.code === 'EAFNOSUPPORT')
         resolve(true);
       else reject(error);

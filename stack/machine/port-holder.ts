@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-/** Who listens on a port, as far as this user may know. */
+/** The program that listens on a port, as far as this user may know. */
 export interface PortHolder {
   readonly pid: number;
   readonly command: string;
@@ -11,13 +11,13 @@ export function findPortHolder(port: number): PortHolder | null {
   return process.platform === 'linux' ? holderByProc(port) : holderByLsof(port);
 }
 
-/** "node (pid 4711)", or "another program" where it belongs to another user. */
+/** "node (pid 4711)", or "another program" when it belongs to another user. */
 export function describeHolder(port: number): string {
   const holder = findPortHolder(port);
   return holder === null ? 'another program' : `"${holder.command}" (pid ${holder.pid})`;
 }
 
-/** proc(5): the port's socket is named by inode in /proc/net/tcp, and by the same number among the files of its process. */
+/** proc(5): /proc/net/tcp gives the port's socket inode, which is also among the files of its process. */
 function holderByProc(port: number): PortHolder | null {
   const sockets = new Set(['/proc/net/tcp', '/proc/net/tcp6'].flatMap((table) => listeningSockets(table, port)));
   if (sockets.size === 0) return null;
@@ -46,7 +46,10 @@ function holdsSocket(pid: string, sockets: ReadonlySet<string>): boolean {
   }
 }
 
-/** The program and its first argument, unless that is an option: what stands behind one may be a secret. In one line, without escape sequences. */
+/**
+ * The program and its first argument, unless that is an option, whose value may be a secret. In one line, without
+ * escape sequences.
+ */
 function commandOf(pid: string): string {
   const [program = '', first = ''] = (read(`/proc/${pid}/cmdline`) ?? '').split('\0');
   const words = first.startsWith('-') ? program : `${program} ${first}`;

@@ -1,7 +1,7 @@
 import { readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Of a file, or of all files in a folder: what lies on the disk, where a file has holes. */
+/** The size of a file, or of all files in a folder, on disk: without the holes of sparse files. */
 export function sizeOf(path: string): number {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return 0;

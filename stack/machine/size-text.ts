@@ -1,7 +1,7 @@
 const units = ['KB', 'MB', 'GB', 'TB'] as const;
 const step = 1024;
 
-/** A size as people say it: whole kilobytes, and of what is larger a decimal. */
+/** A readable size: whole kilobytes, and one decimal for larger units. */
 export function sizeText(bytes: number): string {
   const fits = units.findIndex((_, index) => bytes < step ** (index + 2));
   const index = fits === -1 ? units.length - 1 : fits;

@@ -142,8 +142,8 @@ describe('git', () => {
     const installation = await create();
     for (const folder of [installation.secretsDir, installation.stateDir]) rmSync(join(folder, '.gitignore'));
     expect(ensureFolders(installation, embedded).filter(({ outcome }) => outcome !== 'kept')).toEqual([
-      { path: 'state/', outcome: 'repaired', detail: 'git did not ignore it, now it does' },
-      { path: 'secrets/', outcome: 'repaired', detail: 'git did not ignore it, now it does' },
+      { path: 'state/', outcome: 'repaired', detail: 'git did not ignore it; it does now' },
+      { path: 'secrets/', outcome: 'repaired', detail: 'git did not ignore it; it does now' },
     ]);
     expect(taken()).toEqual(['acme/svc/svc.yaml']);
   });
@@ -188,9 +188,9 @@ describe('again', () => {
     chmodSync(join(installation.secretsDir, 'mail.key'), 0o664);
     const repaired = ensureFolders(installation, embedded).filter(({ outcome }) => outcome === 'repaired');
     expect(repaired).toEqual([
-      { path: 'secrets/', outcome: 'repaired', detail: 'its mode was 0755, now it is 0700' },
-      { path: 'secrets/encryption.key', outcome: 'repaired', detail: 'its mode was 0644, now it is 0600' },
-      { path: 'secrets/mail.key', outcome: 'repaired', detail: 'its mode was 0664, now it is 0600' },
+      { path: 'secrets/', outcome: 'repaired', detail: 'changed its mode from 0755 to 0700' },
+      { path: 'secrets/encryption.key', outcome: 'repaired', detail: 'changed its mode from 0644 to 0600' },
+      { path: 'secrets/mail.key', outcome: 'repaired', detail: 'changed its mode from 0664 to 0600' },
     ]);
     expect(modeOf(join(installation.secretsDir, 'encryption.key'))).toBe('600');
   });

@@ -39,7 +39,7 @@ function variables(setup: Setup, give: Give): Readonly<Record<string, string>> {
     ...busVariables(setup, give),
     ...busKeys(setup, give),
     ...graphVariables(setup, give),
-    // Files lie where the graph lies: beside its file, or where every backend that shares a Dgraph reaches them, which is on the bus.
+    // Files are where the graph is: beside its file, or with Dgraph on the bus, which every backend reaches.
     ...(definition.graph === 'sqlite' ? { FILES_DIR: site.dataPathOf(ownData, 'blobs') } : {}),
     ENCRYPTION_KEY_FILE: give(secrets.encryptionKey),
     JWT_PRIVATE_KEY_PATH: give(secrets.jwtPrivateKey),
@@ -52,7 +52,7 @@ function variables(setup: Setup, give: Give): Readonly<Record<string, string>> {
   };
 }
 
-/** The graph's address, and the user that the backend is there. */
+/** The graph's address, and the backend's user there. */
 function graphVariables(setup: Setup, give: Give): Record<string, string> {
   const { installation, definition, secrets, site } = setup;
   const { graph, graphdb } = definition;
@@ -79,7 +79,7 @@ function graphVariables(setup: Setup, give: Give): Record<string, string> {
   };
 }
 
-/** Only the backend decides who connects to the bus, so only it has these keys. */
+/** Only the backend authorizes connections to the bus, so only it gets these keys. */
 function busKeys({ definition, secrets }: Setup, give: Give): Record<string, string> {
   if (definition.topology === 'embedded') return {};
   return {

@@ -21,14 +21,14 @@ import {
   type Setup,
 } from './setup.ts';
 
-/** The front of services that share an address, or one host name. */
+/** The proxy of services that share an address, or one host name. */
 export const caddy: PartKind = {
   nodes: (definition) => (hasFront(definition) ? ['caddy'] : []),
   wishes: hostWishes,
   parts: (setup) => caddy.nodes(setup.definition).map((node) => partOf(node, setup)),
 };
 
-/** Under one host name: its own ports. Private sites use ports above 1023, which need no right. */
+/** Its own ports, under one host name. Private sites use ports above 1023, which need no privilege. */
 export function hostWishes(definition: Definition): readonly PortWish[] {
   if (!hasOneHost(definition)) return [];
   const { tls, httpsPort, httpPort } = definition.public;
@@ -64,7 +64,7 @@ function partOf(node: string, setup: Setup): Part {
     storage: fromFolder(keeps === null ? site.scratchPathOf(node) : site.dataPathOf(keeps), setup),
     oneHost: isOneHost ? oneHostOf(setup, files) : null,
   });
-  // Over HTTP, because no certificate is for the address under which this machine reaches it.
+  // Over HTTP, because no certificate covers its address on this machine.
   const asked = isOneHost ? 'caddy-http' : (sharedServices(definition)[0] ?? '');
   return {
     ...{ name: node, service: 'caddy', rooms: ['platform'], sees: [], cluster: null, keeps },
@@ -80,13 +80,14 @@ function partOf(node: string, setup: Setup): Part {
     published: publishedBy(node, wishes, setup),
     limits: {
       ...limitsOf('caddy', definition),
-      // The program of the official image asks for it, and the kernel starts no program that asks for what it can't get.
+      // The official image's program requests it, and the kernel starts no program that requests an unavailable
+      // capability.
       capabilities: ['NET_BIND_SERVICE'],
     },
   };
 }
 
-/** The ports of the parts that it stands before, by service. A service that has its own address has no front. */
+/** The ports of the parts behind it, by service. A service with its own address has no proxy. */
 type Behind = Readonly<Record<FrontService, readonly PortWish[]>>;
 
 function partsBehind(definition: Definition): Behind {
@@ -134,7 +135,7 @@ function programOf(values: Part['variables'], home: string): ForeignProgram {
   return {
     ...{ kind: 'foreign', command: 'caddy', image: 'caddy' },
     args: (file) => ['run', '--config', file, '--adapter', 'caddyfile'],
-    // Its log lines tell the time without the zone, and it remembers its last configuration in its home.
+    // Its log lines have times without a zone, and it stores its last configuration in its home.
     environment: { TZ: 'UTC', HOME: home, XDG_CONFIG_HOME: home, XDG_DATA_HOME: home },
     configuration: { name: 'Caddyfile', write: () => caddyfile(values) },
     ask: askWithWget,

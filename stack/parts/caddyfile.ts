@@ -5,25 +5,25 @@ import type { SharedService } from '../settings/front-of.ts';
 import { fillPlaces } from './fill-places.ts';
 
 const services = ['remote-mcp', 'backend', 'frontend'] as const;
-/** What the front stands before. */
+/** The services behind the proxy. */
 export type FrontService = (typeof services)[number];
 
 export interface Front {
-  /** What it listens on. */
+  /** Its listen address. */
   readonly bind: string;
   /** Hosts with their ports, by service. */
   readonly upstreams: Readonly<Record<FrontService, readonly string[]>>;
   readonly shared: Shared;
-  /** The folder of certificates that were got. */
+  /** The folder of issued certificates. */
   readonly storage: string;
-  /** Null: each service has an address of its own. */
+  /** Null: each service has its own address. */
   readonly oneHost: OneHost | null;
 }
 
-/** The addresses that several of a service have together. */
+/** The addresses that replicas of a service share. */
 export interface Shared {
   readonly bind: string;
-  /** None of a service that is alone. */
+  /** Without services that have one process. */
   readonly ports: Readonly<Partial<Record<SharedService, number>>>;
 }
 
@@ -32,24 +32,24 @@ export interface OneHost {
   readonly public: Definition['public'];
   readonly httpPort: number;
   readonly httpsPort: number;
-  /** Where it is reached, as an origin. */
+  /** Its public address, as an origin. */
   readonly origin: string;
 }
 
-/** The template with these values in its places. Throws where one is left open. */
+/** Fills the template with these values. Throws when a placeholder is left. */
 export function caddyfile(values: Readonly<Record<string, string>>): string {
   const words = Object.assign({}, ...services.map((service) => wordsAbout(service, values[placeOf(service)] ?? '')));
   return fillPlaces(new URL('../../templates/Caddyfile', import.meta.url), { ...values, ...words });
 }
 
-/** What is said of a service where nobody answers for it. */
+/** The messages about a service without a ready process. */
 function wordsAbout(service: FrontService, upstreams: string): Readonly<Record<string, string>> {
   const count = upstreams.split(' ').length;
   const none = count === 1 ? `The ${service} is not ready` : `None of the ${count} ${service}s is ready`;
   return { [`${placeOf(service)}_COUNT`]: String(count), [`${placeOf(service)}_NONE`]: none };
 }
 
-/** What stands in the places of the template, but for what follows from that. */
+/** The values of the template's placeholders. */
 export function caddyfileValues({
   bind,
   upstreams,
@@ -71,7 +71,7 @@ export function caddyfileValues({
     HOST: oneHost?.public.host ?? '',
     ORIGIN: oneHost?.origin ?? '',
     TLS: oneHost === null ? '' : tlsOf(oneHost),
-    // It looks after certificates only where it gets them.
+    // It manages certificates only when it gets them by itself.
     AUTO_HTTPS: tls === 'acme' ? 'disable_redirects' : 'off',
     STORAGE: storage,
     LOOK_INTERVAL: `${frontLooksEveryMs}ms`,
@@ -79,7 +79,7 @@ export function caddyfileValues({
   };
 }
 
-/** Without it 0.0.0.0 would mean every IPv6 network as well, which it does for no other part. */
+/** Without the prefix, 0.0.0.0 would mean every IPv6 network as well, unlike for other parts. */
 function listening(bind: string): string {
   return isIPv4(bind) ? `tcp4/${bind}` : bind;
 }
@@ -88,7 +88,7 @@ function placeOf(service: FrontService): string {
   return service.toUpperCase().replace('-', '_');
 }
 
-/** Its paths are meant from the folder that Caddy runs in; none holds a quote or a brace (settings/public-host.ts). */
+/** Paths are relative to Caddy's working directory; none contains a quote or a brace (settings/public-host.ts). */
 function tlsOf({ public: { tls, cert, key, acme }, httpPort, httpsPort }: OneHost): string {
   switch (tls) {
     case 'none':
@@ -100,7 +100,7 @@ function tlsOf({ public: { tls, cert, key, acme }, httpPort, httpsPort }: OneHos
         `dir "${acme.directory}"`,
         ...(acme.email === undefined ? [] : [`email "${acme.email}"`]),
         ...(acme.ca === undefined ? [] : [`trusted_roots "${acme.ca}"`]),
-        // Where the authority's questions arrive here, be it that something passes them on.
+        // The ports for the authority's challenges, possibly forwarded by another program.
         `alt_http_port ${httpPort}`,
         `alt_tlsalpn_port ${httpsPort}`,
       ];

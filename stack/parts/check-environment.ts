@@ -6,10 +6,10 @@ import { placeOf } from '../settings/settings.ts';
 import { fileAt, type Part } from './part.ts';
 import { servicesOf } from './parts.ts';
 
-/** The content of a file in secrets/; undefined where it is still to be generated. */
+/** The content of a file in secrets/; undefined while it is not generated yet. */
 type ReadSecret = (file: string) => string | undefined;
 
-/** Throws one error that names every variable a service would refuse, and the place in svc.yaml that decides it. */
+/** Throws one error with every variable that a service would refuse, and the place in svc.yaml that decides it. */
 export function checkEnvironment(parts: readonly Part[], readSecret: ReadSecret): void {
   const lines = servicesOf(parts).flatMap(({ service, part }) =>
     checkEnv(service, withSecrets(variables[service], part, readSecret)).problems.map(
@@ -18,10 +18,10 @@ export function checkEnvironment(parts: readonly Part[], readSecret: ReadSecret)
     ),
   );
   if (lines.length > 0)
-    throw new SvcError('invalid_input', lines.join('\n'), { hint: 'Mend svc.yaml: svc config check' });
+    throw new SvcError('invalid_input', lines.join('\n'), { hint: 'Correct svc.yaml: svc config check' });
 }
 
-/** What svc.yaml sets without effect, a line each. */
+/** The settings of svc.yaml without effect, a line each. */
 export function withoutEffect(parts: readonly Part[]): readonly string[] {
   return servicesOf(parts).flatMap(({ service, part }) =>
     checkEnv(service, part.variables).warnings.map((warning) => `${service}: ${warning}`),

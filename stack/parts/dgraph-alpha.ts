@@ -12,7 +12,7 @@ import { fromFolder, PartFiles, type PartKind, type Setup } from './setup.ts';
 
 const { alpha } = usualDgraphPorts;
 
-/** The data nodes of our own Dgraph. They need coordination nodes, and start together. */
+/** The platform's own data nodes of Dgraph. They need coordination nodes, and start together. */
 export const dgraphAlpha: PartKind = {
   nodes: (definition) =>
     hasOwnGraph(definition) ? replicaNames('dgraph-alpha', definition.replicas['dgraph-alpha']) : [],
@@ -86,7 +86,7 @@ function grpcAddressOf(node: string, { site }: Pick<Setup, 'site'>): string {
   return `${site.hostOf(node, loopback)}:${alphaPorts(site.ports, node).grpc}`;
 }
 
-/** Their HTTP endpoints. Outside of a network of its own, Dgraph tells only its health without TLS. */
+/** Their HTTP endpoints. Outside of a private network, Dgraph reports only its health without TLS. */
 export function graphUrlsOf({ definition, site }: Pick<Setup, 'definition' | 'site'>): readonly string[] {
   return dgraphAlpha.nodes(definition).map((node) => graphUrlOf(node, site));
 }

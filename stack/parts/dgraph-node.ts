@@ -5,7 +5,7 @@ import { fromFolder, type PartFiles, type Setup } from './setup.ts';
 
 /** What both kinds of nodes of Dgraph have in common. */
 
-/** The first start of several nodes holds elections. Threads of their own read the files of a node. */
+/** The first start of several nodes holds elections. Dgraph reads a node's files in its own threads. */
 export function dgraphLimits(service: 'dgraph-zero' | 'dgraph-alpha', definition: Definition): Limits {
   return { ...limitsOf(service, definition, 300), processesMax: 512 };
 }
@@ -23,10 +23,11 @@ export function dgraphProgram(
   return {
     ...{ kind: 'foreign', command: 'dgraph', image: 'dgraph' },
     args: (file) => [kind, '--config', file],
-    // gRPC would ask for a text beside each name. Nobody has it, and a Docker whose network leads nowhere takes ten seconds to say so.
+    // gRPC would look up a text record for each name. None exists, and in a closed network Docker takes ten seconds to
+    // say so.
     environment: { TZ: 'UTC', GRPC_ENABLE_TXT_SERVICE_CONFIG: 'false', ...environment },
     configuration: { name: `${node}.yaml`, write },
-    // Its image is Ubuntu's, which contains it.
+    // Its image is Ubuntu's, which contains curl.
     ask: (url) => ['curl', '-sS', '-f', '-m', '4', '-o', '/dev/null', url],
     ...traits,
   };
@@ -37,7 +38,10 @@ export function graphFolderOf(node: string): string {
   return node.replace('dgraph-', 'dgraph/');
 }
 
-/** Where other programs of this machine reach it, a node accepts only nodes that have its key, and shows them the same. */
+/**
+ * When other programs of this machine can reach a node, it authenticates other nodes by their key, and itself by the
+ * same.
+ */
 export function certificatesOf(setup: Setup, files: PartFiles): string {
   const { secrets, site } = setup;
   if (site.isPrivate) return '';
@@ -47,7 +51,7 @@ export function certificatesOf(setup: Setup, files: PartFiles): string {
   return ` internal-port=true; ca-cert=${certificate};${shown.join('')}`;
 }
 
-/** The data of a node, from the folder of the installation. */
+/** The data of a node, relative to the installation's folder. */
 export function dataOf(node: string): string {
   return `data/${graphFolderOf(node)}`;
 }

@@ -10,11 +10,11 @@ import { fromFolder, PartFiles, type PartKind, type Setup } from './setup.ts';
 
 const { zero } = usualDgraphPorts;
 
-/** The coordination nodes of our own Dgraph. */
+/** The platform's own coordination nodes of Dgraph. */
 export const dgraphZero: PartKind = {
   nodes: (definition) =>
     hasOwnGraph(definition) ? replicaNames('dgraph-zero', definition.replicas['dgraph-zero']) : [],
-  // Dgraph moves all ports of a node by one number.
+  // Dgraph moves all ports of a node by one offset.
   wishes: (definition) =>
     eachAfter(dgraphZero.nodes(definition), {
       wanted: definition.graphdb.zeroPort,
@@ -27,7 +27,7 @@ export const dgraphZero: PartKind = {
   parts: (setup) => dgraphZero.nodes(setup.definition).map((node, index) => partOf(node, index, setup)),
 };
 
-/** Where the other nodes reach a coordination node. */
+/** The address of a coordination node for the other nodes. */
 export function zeroAddressOf(node: string, { site }: Pick<Setup, 'site'>): string {
   return `${site.hostOf(node, loopback)}:${zeroPorts(site.ports, node).grpc}`;
 }

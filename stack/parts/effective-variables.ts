@@ -5,13 +5,13 @@ import { servicesOf } from './parts.ts';
 export interface EffectiveVariable {
   readonly service: string;
   readonly name: string;
-  /** Never a secret: those are named by file. */
+  /** Never a secret: those are given as files. */
   readonly value: string;
   /** A setting of svc.yaml, a file in secrets/, or another place. */
   readonly decidedBy: string;
 }
 
-/** The variables of each service, by name, with what decides them. */
+/** The variables of each service, by name, with their source. */
 export function effectiveVariables(parts: readonly Part[]): readonly EffectiveVariable[] {
   return servicesOf(parts).flatMap(({ service, part }) =>
     Object.entries(part.variables)

@@ -97,7 +97,7 @@ test('with nothing chosen, these and no others', () => {
   });
 });
 
-test('every choice reaches the services it is for, and only these', () => {
+test('every choice reaches its services, and only these', () => {
   const chosen = partsFor(`
 bind: 0.0.0.0
 publicUrls: { backend: https://api.example.com, mcp: https://mcp.example.com/mcp, frontend: https://app.example.com }
@@ -153,13 +153,13 @@ environment: { runtime: { HEARTBEAT_INTERVAL: 1000 }, backend: { JWT_ISSUER: me 
   expect(() => checkEnvironment(chosen, readSecret)).not.toThrow();
 });
 
-test('ports that moved move every address that names them', () => {
+test('a changed port changes every address with it', () => {
   const moved = environmentFor('', { backend: 4000, 'remote-mcp': 4001, runtime: 4003, frontend: 4888 });
   expect(JSON.stringify(moved)).not.toMatch(/[:"](3000|3001|3003|8888)\b/);
   expect(moved.backend.PUBLIC_MCP_URL).toBe('http://localhost:4001/mcp');
 });
 
-test('an installation whose folder has a colon in its name cannot be hidden, which is said', () => {
+test('an installation whose folder has a colon in its name cannot be hidden, and reports it', () => {
   const odd = { ...installation, dir: '/srv/a:b', secretsDir: '/srv/a:b/secrets' };
   const definition = checkDefinition('id: abcdef0123456789\nruntime: { sandbox: bwrap }\n', 'svc.yaml');
   const { parts } = planFor(odd, definition, usualPorts);
@@ -168,7 +168,7 @@ test('an installation whose folder has a colon in its name cannot be hidden, whi
   );
 });
 
-test('containers of MCP servers are made as svc.yaml says, which nothing else reads', () => {
+test('containers of MCP servers follow svc.yaml, and no other setting reads these fields', () => {
   const { runtime } = environmentFor(`
 images: { base: "our-base:1.2.3" }
 runtime: { sandbox: container, dockerSocket: /run/user/1000/docker.sock }
@@ -191,7 +191,7 @@ describe('the graph of the backend is', () => {
     );
   const dgraph = 'topology: distributed\ngraph: dgraph\n';
 
-  test('a Dgraph of our own, as its user there', () => {
+  test("the platform's own Dgraph, as its user there", () => {
     expect(variablesOf(dgraph)).toEqual({
       PRIVATE_GRAPHDB_URL: 'https://127.0.0.1:8080',
       PRIVATE_GRAPHDB_GRPC_URL: '127.0.0.1:9080',
@@ -202,7 +202,7 @@ describe('the graph of the backend is', () => {
     });
   });
 
-  test('one that somebody else runs, with what svc.yaml says of it and nothing more', () => {
+  test('an external one, with the settings of svc.yaml and nothing more', () => {
     expect(variablesOf(`${dgraph}graphdb: { url: "http://db:8080" }\n`)).toEqual({
       PRIVATE_GRAPHDB_URL: 'http://db:8080',
     });
@@ -218,11 +218,11 @@ describe('the graph of the backend is', () => {
   });
 });
 
-test('no list of commands means none', () => {
+test('an empty list of commands means none', () => {
   expect(environmentFor('runtime: { commands: [] }').backend.MCP_SERVER_COMMANDS).toBe('none');
 });
 
-test('whatever the stack decides has its place written down, so that it cannot be set twice', () => {
+test('every variable that the stack decides has a recorded place, so that it cannot be set twice', () => {
   const full = `
 origins: { agents: [https://a.example.com] }
 runtime: { sandbox: bwrap, allowedPaths: [/a], memberFolders: [/m] }
@@ -246,8 +246,8 @@ logs: { levels: 'bus=warn' }
   }
 });
 
-describe('what is set without effect is told', () => {
-  test('where a field sets it, and where a variable does', () => {
+describe('settings without effect are reported', () => {
+  test('for a setting, and for a variable', () => {
     const told = withoutEffect(
       partsFor(`
 runtime: { allowedPaths: [/a], sandbox: none-for-everybody }
@@ -265,7 +265,7 @@ environment: { frontend: { METRICS_PORT: 9100 }, 'remote-mcp': { OTEL_EXPORTER_O
     ]);
   });
 
-  test('where an older file turns sandboxes off, which an upgrade does not do for members', () => {
+  test('for an older file without sandboxes, which an upgrade does not apply to members', () => {
     const parts = partsFor('runtime: { sandbox: none }');
     expect(withoutEffect(parts)).toEqual([
       expect.stringMatching(/^runtime: runtime\.sandbox: none .* is read as auto: .*none-for-everybody/),
@@ -277,18 +277,18 @@ environment: { frontend: { METRICS_PORT: 9100 }, 'remote-mcp': { OTEL_EXPORTER_O
     );
   });
 
-  test('and not of folders that are mounted into the container of the runtime', () => {
+  test("and not for folders that are mounted into the runtime's container", () => {
     const contained = 'topology: distributed\nengine: docker\nruntime: { allowedPaths: [/a] }\n';
     expect(withoutEffect(partsFor(contained))).toEqual([]);
   });
 
-  test('and nothing where nothing is chosen, or ports moved', () => {
+  test('and nothing for defaults, or for moved ports', () => {
     const moved = { backend: 4000, 'remote-mcp': 4001, runtime: 4003, frontend: 4888 };
     expect([...withoutEffect(partsFor('')), ...withoutEffect(partsFor('', moved))]).toEqual([]);
   });
 });
 
-describe('what a service would refuse is refused before anything starts', () => {
+describe('a value that a service would refuse is refused before anything starts', () => {
   test('the development key', () => {
     const withZeros = (file: string) => (file === secrets.encryptionKey ? '0'.repeat(64) : readSecret(file));
     expect(() => checkEnvironment(partsFor(''), withZeros)).toThrow(

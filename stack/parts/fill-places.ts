@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 
-/** A template with these values in the places that it names. Throws where one is left open. */
+/** Fills the named placeholders of a template with these values. Throws when one is left. */
 export function fillPlaces(template: URL, values: Readonly<Record<string, string>>): string {
   return readFileSync(template, 'utf8').replace(/\$\{(\w+)\}/g, (_, name: string) => {
     const value = values[name];
-    if (value === undefined) throw new Error(`nothing is said about ${name} of ${basename(template.pathname)}`);
+    if (value === undefined) throw new Error(`${basename(template.pathname)} has no value for ${name}`);
     return value;
   });
 }

@@ -238,7 +238,7 @@ import one-host-over-tls`.trim(),
     );
   });
 
-  test('with files of its own differs in these places', () => {
+  test('with certificate files differs in these places', () => {
     const files = definitionOf(
       'topology: distributed\npublic: { host: a.example.com, tls: files, cert: secrets/a b.pem, key: /etc/a.key }',
     ).public;
@@ -254,7 +254,7 @@ import one-host-over-tls`.trim(),
     });
   });
 
-  test('with the least that acme takes asks the usual authority', () => {
+  test('with minimal acme settings uses the usual authority', () => {
     const least = definitionOf('topology: distributed\npublic: { host: a.example.com, tls: acme }').public;
     const { TLS } = caddyfileValues({
       ...front,
@@ -268,7 +268,7 @@ import one-host-over-tls`.trim(),
     );
   });
 
-  test('without TLS has one place for everything', () => {
+  test('without TLS has one site for everything', () => {
     const plain = definitionOf('topology: distributed\npublic: { host: a.example.com }').public;
     expect(
       caddyfileValues({
@@ -286,7 +286,7 @@ import one-host-over-tls`.trim(),
     });
   });
 
-  test('of several of a service has nothing else', () => {
+  test('of several processes of a service has nothing else', () => {
     const ofThree = ['127.0.0.1:3101', '127.0.0.1:3102', '127.0.0.1:3103'];
     const behind = { 'remote-mcp': ofThree, backend: [], frontend: [] };
     const values = caddyfileValues({ bind: '127.0.0.1', upstreams: behind, shared, storage, oneHost: null });
@@ -305,7 +305,7 @@ import one-host-over-tls`.trim(),
     expect(caddyfile(values)).toMatch(/\n\nimport shared-remote-mcp\n$/);
   });
 
-  test('has a site for each service of which there are several', () => {
+  test('has a site for each service with several processes', () => {
     const both = { bind: '0.0.0.0', ports: { 'remote-mcp': 3001, backend: 3000 } };
     const text = caddyfile(caddyfileValues({ ...front, shared: both, oneHost: null }));
     expect(text).toMatch(/\n\nimport shared-remote-mcp\nimport shared-backend\n$/);
@@ -321,8 +321,8 @@ import one-host-over-tls`.trim(),
     expect(caddyfile(caddyfileValues({ ...front, bind }))).toContain(`\tdefault_bind ${expected}\n`);
   });
 
-  test('with a place left open is none', () => {
-    expect(() => caddyfile({ AUTO_HTTPS: 'off' })).toThrow('nothing is said about BIND of Caddyfile');
+  test('with an unfilled placeholder is refused', () => {
+    expect(() => caddyfile({ AUTO_HTTPS: 'off' })).toThrow('Caddyfile has no value for BIND');
   });
 });
 
@@ -338,10 +338,10 @@ describe('Caddy', () => {
   };
   const two = definitionOf('topology: distributed\nreplicas: { remote-mcp: 2 }');
 
-  test('that is not there is refused, with how to get it', async () => {
+  test('that is missing is refused, with the way to install it', async () => {
     await expect(checkFront(two, dir)).rejects.toMatchObject({
       code: 'unavailable',
-      message: 'replicas.remote-mcp above 1 needs caddy, and there is none on the path.',
+      message: 'replicas.remote-mcp above 1 needs caddy, which is not on PATH.',
       hint: expect.stringContaining('the package caddy of your system'),
     });
   });
@@ -350,11 +350,11 @@ describe('Caddy', () => {
     install('[ "$1" = version ] && echo "v2.5.2 h1:abc"');
     await expect(checkFront(two, dir)).rejects.toMatchObject({
       code: 'unsupported',
-      message: `"${dir}/caddy" is of version 2.5.2, and 2.6 or newer is needed.`,
+      message: `"${dir}/caddy" has version 2.5.2, and 2.6 or newer is needed.`,
     });
   });
 
-  test.each(['2.6.2', 'v2.10.0 h1:abc=', 'v3.0.0'])('that says %s is taken', async (version) => {
+  test.each(['2.6.2', 'v2.10.0 h1:abc=', 'v3.0.0'])('that prints %s is accepted', async (version) => {
     install(`echo "${version}"`);
     await expect(checkFront(two, dir)).resolves.toBeUndefined();
   });
@@ -362,14 +362,14 @@ describe('Caddy', () => {
   test('is needed for one host name too', async () => {
     const one = definitionOf('topology: distributed\npublic: { host: agents.example.com }');
     await expect(checkFront(one, dir)).rejects.toMatchObject({
-      message: 'public.host needs caddy, and there is none on the path.',
+      message: 'public.host needs caddy, which is not on PATH.',
     });
   });
 
   test('is needed for several backends too', async () => {
     const backends = definitionOf('topology: distributed\ngraph: dgraph\nreplicas: { backend: 3 }');
     await expect(checkFront(backends, dir)).rejects.toMatchObject({
-      message: 'replicas.backend above 1 needs caddy, and there is none on the path.',
+      message: 'replicas.backend above 1 needs caddy, which is not on PATH.',
     });
   });
 

@@ -1,6 +1,9 @@
-/** As whom the backend comes to a Dgraph of our own. Users and groups share their names there, so the group has another. */
+/**
+ * The backend's user at the platform's own Dgraph. Users and groups share a namespace there, so the group has another
+ * name.
+ */
 export const graphUser = 'svc';
 export const graphGroup = 'svc-data';
-/** The administrator that every Dgraph is born with, with a password that everybody knows. */
+/** The administrator of every new Dgraph, with a well-known password. */
 export const graphAdmin = 'groot';
 export const graphAdminGroup = 'guardians';

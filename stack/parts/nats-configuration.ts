@@ -4,21 +4,21 @@ import { fillPlaces } from './fill-places.ts';
 
 type Values = Readonly<Record<string, string>>;
 
-/** The template with these values in its places. Throws where one is left open. */
+/** Fills the template with these values. Throws when a placeholder is left. */
 export function natsConfiguration(values: Values): string {
   const places = { ...values, MONITORING: monitoringOf(values), CLUSTER: clusterOf(values) };
   return fillPlaces(new URL('../../templates/nats.conf', import.meta.url), places);
 }
 
-/** Everybody who reaches it sees who is connected. */
+/** The monitoring shows every connection to every client. */
 function monitoringOf({ HTTP_LISTEN }: Values): string {
   return HTTP_LISTEN === undefined ? '' : `http: ${JSON.stringify(HTTP_LISTEN)}`;
 }
 
-/** What a node is told of the others, where there are any: whoever speaks with it as one of them must know their secret. */
+/** A node's configuration about the others: nodes authenticate each other by their shared secret. */
 function clusterOf({ NAME, ROUTE_LISTEN, ROUTES, ROUTE_SECRET }: Values): string {
   if (ROUTES === undefined) return '';
-  if (ROUTE_SECRET === undefined) throw new Error(`nobody said how the nodes beside ${NAME} know each other`);
+  if (ROUTE_SECRET === undefined) throw new Error(`the nodes beside ${NAME} have no shared secret`);
   const user = 'node';
   const routes = ROUTES.split(',').map((address) => `nats-route://${user}:${ROUTE_SECRET}@${address}`);
   return `cluster {
@@ -31,7 +31,7 @@ function clusterOf({ NAME, ROUTE_LISTEN, ROUTES, ROUTE_SECRET }: Values): string
 }`;
 }
 
-/** The public halves of the seeds that are the backend's: NATS knows it by them. */
+/** The public keys of the backend's seeds, by which NATS knows it. */
 export function busKeysOf(secrets: SecretFiles, readSecret: (file: string) => string): Values {
   return {
     CALLOUT_PUBLIC_KEY: publicBusKey(readSecret(secrets.busCalloutSeed)),

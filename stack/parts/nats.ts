@@ -12,8 +12,8 @@ import { limitsOf } from './service.ts';
 import { addressAmongParts, addressOf, PartFiles, type PartKind, publishedBy, type Setup } from './setup.ts';
 
 /**
- * The nodes of the bus, unless others run it. No node waits for another: a node of a cluster is not ready before most nodes are there. Nodes know
- * each other by a secret, and everybody else by public keys.
+ * The nodes of the bus, unless it is external. Nodes do not wait for each other, because a cluster needs a majority to
+ * become ready. They authenticate each other by a secret, and clients by public keys.
  */
 export const nats: PartKind = {
   nodes: (definition) => (hasOwnBus(definition) ? replicaNames('nats', definition.replicas.nats) : []),
@@ -21,11 +21,11 @@ export const nats: PartKind = {
   parts: (setup) => nats.nodes(setup.definition).map((node) => partOf(node, setup)),
 };
 
-/** The folder of a bus of one node, and of the nodes of a cluster, in data/. Neither can read what the other wrote. */
+/** The folders of a single node, and of a cluster's nodes, in data/. Neither can read the other's data. */
 export const aloneFolder = 'nats';
 export const clusterFolder = 'nats-cluster';
 
-/** The ports of a node that nothing moves. */
+/** The default ports of a node. */
 export const usualBusPorts = { client: 4222, monitoring: 8222, route: 6222 } as const;
 
 function clientWishes(definition: Definition): readonly PortWish[] {
@@ -100,7 +100,7 @@ function wishOf(node: string, wishes: readonly PortWish[]): PortWish | undefined
   return wishes.find(({ part }) => part === node);
 }
 
-/** The address of its monitoring, which only this machine reaches; at a private site only the node itself. */
+/** The address of its monitoring, reachable from this machine only; at a private site from the node itself only. */
 function monitoringOf(node: string, { definition, site }: Setup): string | null {
   if (site.isPrivate) return hostAndPort(loopback, usualBusPorts.monitoring);
   const wish = wishOf(node, monitoringWishes(definition));
@@ -116,7 +116,7 @@ function programOf(node: string, variables: Part['variables'], secrets: SecretFi
   return {
     ...{ kind: 'foreign', command: 'nats-server', image: 'nats' },
     args: (file) => ['-c', file],
-    // Its log lines tell the time without the zone.
+    // Its log lines have times without a zone.
     environment: { TZ: 'UTC' },
     configuration: {
       name: `${node}.conf`,
@@ -129,7 +129,7 @@ function programOf(node: string, variables: Part['variables'], secrets: SecretFi
   };
 }
 
-/** The images of NATS and Caddy contain it. */
+/** The images of NATS and Caddy contain wget. */
 export function askWithWget(url: string): readonly string[] {
   return ['wget', '-q', '-O', '/dev/null', url];
 }
@@ -138,12 +138,12 @@ function hostAndPort(host: string, port = 0): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** As nats-server reads it: its strings are those of JSON. */
+/** In nats-server's syntax, whose strings are those of JSON. */
 function tlsOf({ cert, key }: TlsFiles, give: (file: string) => string): string {
   return `tls { cert_file: ${JSON.stringify(give(cert))}, key_file: ${JSON.stringify(give(key))} }`;
 }
 
-/** How services reach the bus; the runtimes elsewhere have addresses of their own. */
+/** The addresses of the bus for services; runtimes elsewhere have their own. */
 export function busVariables(setup: Setup, give: (file: string) => string): Record<string, string> {
   const { installation, definition } = setup;
   const { topology, bus } = definition;
@@ -157,16 +157,16 @@ export function busVariables(setup: Setup, give: (file: string) => string): Reco
     const addresses = clientWishes(definition).map((wish) => `nats://${addressAmongParts(wish, setup)}`);
     return { BUS_SERVERS: addresses.join(',') };
   }
-  // The certificate is for these names only, and without TLS the bus refuses everyone.
+  // The certificate is for these names only, and without TLS the bus refuses every client.
   return { BUS_SERVERS: servers.join(','), ...(tls.ca === null ? {} : { BUS_CA_PATH: from(tls.ca) }) };
 }
 
-/** Whether messages outlive the bus. The bus inside the one process hears it from its host. */
+/** Whether messages survive a restart of the bus. The bus inside the single process is told by its host. */
 export function busPersistence({ topology, bus }: Definition): Record<string, string> {
   return topology === 'embedded' ? {} : { BUS_PERSISTENT_MESSAGING: String(bus.persistentMessaging) };
 }
 
-/** The room of the bus, where there is one. */
+/** The room of the bus, if any. */
 export function busRooms(definition: Definition): readonly Room[] {
   return hasOwnBus(definition) ? ['bus'] : [];
 }

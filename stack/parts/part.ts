@@ -1,12 +1,15 @@
 import type { ServiceName } from '../../services/contracts/env/variables.ts';
 import type { Definition } from '../settings/definition.ts';
 
-/** A process of the platform, or a piece of its one process. Its description says everything that an engine needs to run it. */
+/**
+ * A process of the platform, or a part inside its single process. The description holds everything that an engine needs
+ * to run it.
+ */
 export interface Part {
   /** As in `services[].name`: remote-mcp, remote-mcp-2, … */
   readonly name: string;
   readonly service: ServiceName | 'nats' | 'dgraph-zero' | 'dgraph-alpha' | 'caddy';
-  /** Its address on this machine, or among the parts where it has none. */
+  /** Its address on this machine, or among the parts if it has none here. */
   readonly url: string;
   readonly ready: ReadyCheck;
   /** Further addresses that it listens on. */
@@ -16,11 +19,11 @@ export interface Part {
   readonly program: Program;
   /** The environment of a service, or the values in the configuration of another program. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Files of this machine that decide how it runs. A changed file restarts the part. */
+  /** Files of this machine that its configuration depends on. A changed file restarts the part. */
   readonly secrets: readonly string[];
   /** Files that the part itself reads. */
   readonly files: readonly SiteFile[];
-  /** Its data; null for a part that keeps nothing. */
+  /** Its data; null for a part without data. */
   readonly keeps: PartData | null;
   /** Ports that are reached from outside of the platform. */
   readonly published: readonly PublishedPort[];
@@ -28,7 +31,7 @@ export interface Part {
   /** Folders of this machine that it may read. */
   readonly sees: readonly string[];
   readonly limits: Limits;
-  /** What the nodes of a cluster have in common. Nodes that differ in it refuse each other. */
+  /** The common settings of a cluster's nodes. Nodes with different ones refuse each other. */
   readonly cluster: Cluster | null;
 }
 
@@ -52,7 +55,7 @@ export interface PublishedPort {
   readonly port: number;
 }
 
-/** Parts in one room reach each other. Only the platform's room leads to this machine and the world. */
+/** Parts in one room reach each other. Only the platform's room has a route to this machine and the Internet. */
 export type Room = 'platform' | 'bus' | 'graph';
 
 export interface Limits {
@@ -60,7 +63,7 @@ export interface Limits {
   readonly startMaxMs: number;
   readonly memoryMaxMb: number;
   readonly processesMax: number;
-  /** Room for temporary files. */
+  /** Space for temporary files. */
   readonly temporary: { readonly sizeMb: number; readonly isExecutable: boolean };
   readonly capabilities: readonly string[];
 }
@@ -70,29 +73,29 @@ export interface Cluster {
   readonly secret: string;
 }
 
-/** `service`: Node runs it from this package. `foreign`: a program that others wrote. */
+/** `service`: Node runs it from this package. `foreign`: a program of others. */
 export type Program = { readonly kind: 'service'; readonly service: ServiceName } | ForeignProgram;
 
 export interface ForeignProgram {
   readonly kind: 'foreign';
-  /** Its name on the path. */
+  /** Its name on PATH. */
   readonly command: 'nats-server' | 'caddy' | 'dgraph';
   /** The image that contains it, by its name in svc.yaml. */
   readonly image: Exclude<keyof Definition['images'], 'base'>;
   readonly args: (configuration: string) => readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly configuration: {
-    /** The name of its file, which no other part has. */
+    /** The name of its file, unique among the parts. */
     readonly name: string;
     readonly write: (facts: ConfigurationFacts) => string;
   };
-  /** Arguments that make it print its version, where the configuration depends on the version. */
+  /** Arguments that print its version, when the configuration depends on the version. */
   readonly askVersion?: readonly string[];
-  /** The command in its image that asks a URL whether it answers 200. */
+  /** The command in its image that checks whether a URL answers 200. */
   readonly ask: (url: string) => readonly string[];
 }
 
-/** What only the engine knows when it writes a configuration. */
+/** Values of a configuration that only the engine knows. */
 export interface ConfigurationFacts {
   readonly readSecret: (file: string) => string;
   /** The addresses that may administer the graph. */
@@ -100,12 +103,15 @@ export interface ConfigurationFacts {
   readonly version: string | null;
 }
 
-/** How a part is asked whether it is ready. `http`: the URL answers 200 while it is. `nats`: its client port answers to the seed in that file. */
+/**
+ * How a part's readiness is checked. `http`: the URL answers 200. `nats`: its client port accepts the seed in that
+ * file.
+ */
 export type ReadyCheck =
   | { readonly kind: 'http'; readonly url: string }
   | { readonly kind: 'nats'; readonly url: string; readonly seedFile: string };
 
-/** A service says at /ready whether it is ready. */
+/** A service reports its readiness at /ready. */
 export function readyAt(url: string): ReadyCheck {
   return { kind: 'http', url: `${url}/ready` };
 }
@@ -115,12 +121,12 @@ export function listensAt({ url, ready, otherUrls = [] }: Part): readonly string
   return [...new Map([url, ready.url, ...otherUrls].map((one) => [new URL(one).host, one])).values()];
 }
 
-/** The file of this machine that a part sees under this path. */
+/** The file of this machine at this path of a part. */
 export function fileAt(path: string, { files }: Part): string {
   return files.find((one) => one.path === path)?.file ?? path;
 }
 
-/** Whether it is a node of our own Dgraph. */
+/** Whether it is a node of the platform's own Dgraph. */
 export function isGraphNode({ service }: Part): boolean {
   return service === 'dgraph-zero' || service === 'dgraph-alpha';
 }

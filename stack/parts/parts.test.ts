@@ -32,7 +32,7 @@ const checked = (ready: ReadyCheck) => (ready.kind === 'http' ? ready.url : `${r
 const partOf = (plan: Plan, name: string) => plan.parts.find((part) => part.name === name);
 const variablesOf = (plan: Plan, name: string) => partOf(plan, name)?.variables ?? {};
 const pair = (side: string) => ` ${side}-cert=secrets/graphdb-nodes.crt; ${side}-key=secrets/graphdb-nodes.key;`;
-/** What nodes of Dgraph on loopback show each other. */
+/** How nodes of Dgraph on loopback authenticate each other. */
 const CERTIFICATES = ` internal-port=true; ca-cert=secrets/graphdb-nodes.crt;${pair('server')}${pair('client')}`;
 
 describe('the parts of an installation', () => {
@@ -45,7 +45,7 @@ describe('the parts of an installation', () => {
     ]);
   });
 
-  test('in processes of their own are those, their replicas, the bus and the front of several remote-mcps', () => {
+  test('in separate processes are those, their replicas, the bus and the proxy of several remote-mcps', () => {
     const plan = planOf(`${distributed}replicas: { remote-mcp: 2, runtime: 2 }`);
     expect(plan.parts.map(({ name, url, ready, after }) => [name, url, checked(ready), after])).toEqual([
       ['backend', 'http://127.0.0.1:3000', 'http://127.0.0.1:3000/ready', ['nats']],
@@ -76,7 +76,7 @@ describe('the parts of an installation', () => {
     ]);
   });
 
-  test('with a Dgraph of our own are its two nodes too, before the backend', () => {
+  test("with the platform's own Dgraph are its two nodes too, before the backend", () => {
     const plan = planOf(`${distributed}graph: dgraph\n`);
     expect(plan.parts.slice(4).map(({ name, url, ready, after }) => [name, url, checked(ready), after])).toEqual([
       ['nats', 'nats://127.0.0.1:4222', readyOfNats(4222), []],
@@ -108,7 +108,7 @@ describe('the parts of an installation', () => {
     expect(variablesOf(plan, 'backend').PRIVATE_GRAPHDB_GRPC_URL).toBe('127.0.0.1:9080,127.0.0.1:9081');
   });
 
-  test('without Dgraph where somebody else runs it', () => {
+  test('without Dgraph when it is external', () => {
     const plan = planOf(`${distributed}graph: dgraph\ngraphdb: { url: "https://db.example.com:8080", user: us }\n`);
     expect(plan.parts.map(({ name }) => name)).toEqual(['backend', 'remote-mcp', 'runtime', 'frontend', 'nats']);
     expect(partOf(plan, 'backend')?.secrets.filter((file) => file.includes('graphdb'))).toEqual([
@@ -116,15 +116,15 @@ describe('the parts of an installation', () => {
     ]);
   });
 
-  test('without the bus where somebody else runs it', () => {
+  test('without the bus when it is external', () => {
     const plan = planOf(`${distributed}bus: { servers: [nats://bus.example.com:4222] }`);
     expect(partOf(plan, 'nats')).toBeUndefined();
     expect(partOf(plan, 'backend')?.after).toEqual([]);
   });
 });
 
-describe('what a part is started with', () => {
-  test('nats-server: where it listens and keeps things, and no secret', () => {
+describe('the configuration of a part', () => {
+  test('nats-server: its listen address and folder, and no secret', () => {
     const nats = partOf(planOf(distributed), 'nats');
     expect(nats?.variables).toEqual({
       NAME: 'svc-abcdef0123456789',
@@ -135,7 +135,7 @@ describe('what a part is started with', () => {
     expect(nats?.secrets).toEqual(['callout', 'system', 'issuer'].map((name) => `/srv/svc/secrets/bus-${name}.seed`));
   });
 
-  test('nats-server: its monitoring only where svc.yaml names a port, and then on this machine', () => {
+  test('nats-server: its monitoring only when svc.yaml names a port, and then on this machine', () => {
     for (const httpPort of ['null', 'auto']) {
       const plan = planOf(`${distributed}bus: { httpPort: ${httpPort} }\n`);
       expect(partOf(plan, 'nats')?.variables).not.toHaveProperty('HTTP_LISTEN');
@@ -146,7 +146,7 @@ describe('what a part is started with', () => {
     expect(partOf(plan, 'nats-2')?.otherUrls).toEqual(['http://127.0.0.1:8223']);
   });
 
-  test('nodes of NATS: each its name, its folder and its way to the others', () => {
+  test('nodes of NATS: each its name, its folder and its routes to the others', () => {
     const plan = planOf(`${distributed}replicas: { nats: 3 }\n`);
     expect(variablesOf(plan, 'nats-2')).toEqual({
       NAME: 'svc-abcdef0123456789-2',
@@ -158,7 +158,7 @@ describe('what a part is started with', () => {
     });
   });
 
-  test('nodes of Dgraph: the first founds the cluster, and all know all of coordination', () => {
+  test('nodes of Dgraph: the first founds the cluster, and all know all coordination nodes', () => {
     const plan = planOf(`${distributed}graph: dgraph\nreplicas: { dgraph-zero: 3, dgraph-alpha: 2 }\n`);
     expect(variablesOf(plan, 'dgraph-zero-3')).toEqual({
       BIND_ALL: 'false',
@@ -176,7 +176,7 @@ describe('what a part is started with', () => {
     });
   });
 
-  test('a bus that others reach: where they do, with its certificate', () => {
+  test('a public bus: its public address, with its certificate', () => {
     const tls = 'tls: { cert: secrets/bus.pem, key: /etc/bus.key, ca: secrets/ca.pem }';
     const plan = planOf(
       `${distributed}bus:\n  port: 4222\n  public: { servers: [tls://bus.example.com:4222], bind: "::", ${tls} }`,
@@ -233,7 +233,7 @@ describe('what a part is started with', () => {
     expect(JSON.stringify(planOf('').parts)).not.toMatch(/SEED|nats|PERSISTENT/);
   });
 
-  test('a bus of somebody else: its addresses, and who vouches for them', () => {
+  test('an external bus: its addresses, and its authority', () => {
     const plan = planOf(
       `${distributed}bus: { servers: [tls://a.example.com:1, tls://b.example.com:2], ca: secrets/ca.pem }`,
     );
@@ -243,7 +243,7 @@ describe('what a part is started with', () => {
     });
   });
 
-  test('remote-mcps: what one alone is, but where they listen', () => {
+  test('remote-mcps: as a single one, except their addresses', () => {
     const alone = variablesOf(planOf(`${distributed}bind: 0.0.0.0`), 'remote-mcp');
     expect(alone).toMatchObject({ REMOTE_PORT: '3001', BIND_HOST: '0.0.0.0' });
     const plan = planOf(`${distributed}bind: 0.0.0.0\nreplicas: { remote-mcp: 2 }`);
@@ -255,7 +255,7 @@ describe('what a part is started with', () => {
     }
   });
 
-  test('runtimes: the first listens where one alone would, others on loopback, each with a working folder of its own', () => {
+  test('runtimes: the first listens as a single one would, others on loopback, each with its own working folder', () => {
     const plan = planOf(`${distributed}bind: 0.0.0.0\nreplicas: { runtime: 2 }`);
     const first = variablesOf(plan, 'runtime');
     expect(first).toEqual(variablesOf(planOf(`${distributed}bind: 0.0.0.0`), 'runtime'));
@@ -272,7 +272,7 @@ describe('what a part is started with', () => {
     });
   });
 
-  test('the front: the address that one alone would have, and where the others are; agents keep theirs', () => {
+  test('the proxy: the address of a single one, and the addresses of the replicas; agents keep theirs', () => {
     const plan = planOf(`${distributed}bind: 0.0.0.0\nreplicas: { remote-mcp: 2 }`);
     const caddy = partOf(plan, 'caddy');
     expect([caddy?.url, caddy?.secrets]).toEqual(['http://127.0.0.1:3001', []]);
@@ -287,7 +287,7 @@ describe('what a part is started with', () => {
     expect(partOf(planOf(distributed), 'caddy')).toBeUndefined();
   });
 
-  test('backends: what one alone is, but where they listen; everybody else finds them where one would be', () => {
+  test('backends: as a single one, except their addresses; others find them at the address of a single one', () => {
     const one = planOf(`${distributed}graph: dgraph\nbind: 0.0.0.0`);
     const alone = variablesOf(one, 'backend');
     const plan = planOf(`${distributed}graph: dgraph\nbind: 0.0.0.0\nreplicas: { backend: 2, remote-mcp: 2 }`);
@@ -312,7 +312,7 @@ describe('what a part is started with', () => {
     });
   });
 
-  test('the front of everything under one host name: alone where svc.yaml says, with all others on loopback', () => {
+  test('the proxy of everything under one host name: alone on the address of svc.yaml, with all others on loopback', () => {
     const tls = 'tls: files, cert: secrets/a.pem, key: /etc/a.key, httpsPort: 8443, httpPort: 8080';
     const plan = planOf(
       `${distributed}bind: 0.0.0.0\npublic: { host: a.example.com, ${tls} }\nreplicas: { remote-mcp: 2, runtime: 2 }`,
@@ -351,7 +351,7 @@ describe('what a part is started with', () => {
     expect(variablesOf(plan, 'remote-mcp').PRIVATE_BACKEND_URL).toBe('http://127.0.0.1:3000');
   });
 
-  test('without TLS it is asked where it listens whether it is ready', () => {
+  test('without TLS its readiness is asked at its own address', () => {
     const plan = planOf(`${distributed}public: { host: a.example.com }`, { 'caddy-http': 80 });
     expect(partOf(plan, 'caddy')).toMatchObject({
       url: 'http://127.0.0.1:80',
@@ -395,7 +395,7 @@ describe('the process of a part', () => {
     return part === undefined ? expect.fail(name) : processPlanOf(part, { installation, env, programs });
   };
 
-  test('runs its service with its variables and what is passed on', () => {
+  test('runs its service with its variables and the inherited ones', () => {
     expect(processOf('runtime-2')).toEqual({
       program: '/n/node',
       args: ['--max-semi-space-size=16', '/p/runtime.js'],
@@ -423,7 +423,7 @@ describe('the process of a part', () => {
     });
   });
 
-  test('of Dgraph has all that it is told in a file, and a bound to its garbage', () => {
+  test('of Dgraph has its configuration in a file, and a limit for its garbage', () => {
     const plan = planOf(`${distributed}graph: dgraph\n`);
     const part = partOf(plan, 'dgraph-alpha') ?? expect.fail();
     expect(processPlanOf(part, { installation, env, programs })).toEqual({
@@ -449,10 +449,10 @@ describe('the process of a part', () => {
   });
 });
 
-describe('what two plans differ in', () => {
+describe('the difference of two plans', () => {
   const before = { version: '1', topology: 'distributed', 'runtime A': '1', 'runtime B': '2', 'runtime-2 A': '1' };
 
-  test('is told by line, and a part that comes or goes in one', () => {
+  test('is listed by line, and an added or removed part in one line', () => {
     const after = { ...before, 'runtime A': '3', 'nats A': '1', 'nats B': '1' };
     const { 'runtime-2 A': _, ...without } = after;
     expect(changesBetween(before, without)).toEqual(['nats: new', 'runtime A: 1 → 3', 'runtime-2: no more']);

@@ -25,7 +25,7 @@ export function wishesOf(definition: Definition): readonly PortWish[] {
   return kinds.flatMap(({ wishes }) => wishes(definition));
 }
 
-/** The same parts, each after those that it needs. */
+/** The same parts, each after its dependencies. */
 export function inStartOrder(parts: readonly Part[]): readonly Part[] {
   const ordered = new Set<Part>();
   const add = (part: Part) => {

@@ -2,32 +2,32 @@ import type { Auto, Definition } from '../settings/definition.ts';
 import { sharedServices } from '../settings/front-of.ts';
 import { loopback, usualPorts } from '../settings/ports.ts';
 
-/** The second remote-mcp has the usual port 3102, and the first 3101 behind a front: far enough from everything that has a port by itself. */
+/** Default ports: the second remote-mcp has 3102, and the first behind a proxy 3101, far from other default ports. */
 const usualReplicaPorts = { 'remote-mcp': 3100, backend: 3200, runtime: 3300 } as const;
 /** Services that may have several processes. */
 export type Replicated = keyof typeof usualReplicaPorts;
 
-/** One port that an installation listens on, as it was chosen. */
+/** One port of an installation, as chosen in svc.yaml. */
 export interface PortWish {
   readonly name: string;
   /** The part that listens there. */
   readonly part: string;
   readonly wanted: Auto<number>;
-  /** What `auto` becomes where nobody else has it. */
+  /** The value of `auto` while the port is free. */
   readonly usual: number;
-  /** The port where the part has a network of its own. */
+  /** The port at a private site. */
   readonly inside: number;
-  /** How far from it the ports are that it comes with, and that move with it. */
+  /** Offsets of its companion ports, which move with it. */
   readonly beside?: readonly number[];
-  /** The address that is listened on. */
+  /** The listen address. */
   readonly host: string;
-  /** The field that decides it. */
+  /** The setting that decides it. */
   readonly place: string;
   /** Whether it is reached from outside of the platform. */
   readonly isPublished: boolean;
 }
 
-/** Nodes of one kind have ports one after the other, where nobody else has them. */
+/** Nodes of one kind have consecutive ports, while these are free. */
 export function eachAfter(
   nodes: readonly string[],
   first: Omit<PortWish, 'name' | 'part' | 'inside'>,
@@ -44,7 +44,10 @@ export function eachAfter(
   }));
 }
 
-/** The first process has the port of its service, unless a front has it; only this machine reaches the others. */
+/**
+ * The first process has the port of its service, unless a proxy has it; the others are reachable from this machine
+ * only.
+ */
 export function replicaWishes(service: Replicated, definition: Definition): readonly PortWish[] {
   const nodes = replicaNames(service, definition.replicas[service]);
   return replicaPortNames(service, definition).flatMap((name, index) =>
@@ -58,16 +61,16 @@ export function replicaWishes(service: Replicated, definition: Definition): read
           inside: usualPorts[service],
           host: loopback,
           place: `replicas.${service}`,
-          // The command line asks each backend, also while the front is down.
+          // The command line asks each backend, also while the proxy is down.
           isPublished: service === 'backend',
         },
   );
 }
 
-/** The names of the ports that the processes of a service listen on, in the order of `replicaNames`. */
+/** The names of the ports of a service's processes, in the order of `replicaNames`. */
 function replicaPortNames(service: Replicated, definition: Definition): readonly string[] {
   const [first = service, ...others] = replicaNames(service, definition.replicas[service]);
-  // Where the port of the service is the front's.
+  // Whether the proxy has the service's port.
   const isShared = sharedServices(definition).some((one) => one === service);
   return [isShared ? `${service}-1` : first, ...others];
 }

@@ -13,7 +13,7 @@ export const remoteMcp: PartKind = {
     return serviceParts(setup, {
       service: 'remote-mcp',
       wishes: remoteMcp.wishes(definition),
-      // Agents are let in last: an agent that waits for the address to return must not see an unfinished platform.
+      // Agents are admitted last: an agent that waits for the address must not see an unfinished platform.
       after: [runtime, frontend].flatMap(({ nodes }) => nodes(definition)),
       rooms: ['platform', ...busRooms(definition)],
       variables: (give) => ({

@@ -26,7 +26,7 @@ export const runtime: PartKind = {
       }),
       keeps: dataOf,
       sees: allowedPaths,
-      // MCP servers are many, and are started from files that they unpack.
+      // There are many MCP servers, started from files that they unpack.
       limits: { processesMax: 1024, temporary: { sizeMb: 256, isExecutable: true } },
     });
   },
@@ -37,10 +37,10 @@ function dataOf(part: string): PartData {
   return { folder: part, volume: part };
 }
 
-/** Hides the platform's own files, wherever they lie among the folders that an MCP server is given. */
+/** Hides the platform's own files, wherever they are inside an MCP server's folders. */
 function sandbox({ installation, definition, site }: Setup): Record<string, string> {
   const { runtime: chosen, images, limits } = definition;
-  // At a private site there is only the runtime's key, which the runtime hides by itself.
+  // A private site has only the runtime's key, which the runtime hides by itself.
   if (chosen.sandbox === 'none-for-everybody' || site.isPrivate) return {};
   const { secretsDir, dataDir, stateDir, logsDir, definitionFile } = installation;
   const container = {

@@ -9,7 +9,7 @@ import { type Limits, type Part, type PartData, type Room, readyAt } from './par
 import type { PortWish } from './port-wish.ts';
 import { addressOf, PartFiles, publishedBy, type Setup } from './setup.ts';
 
-/** The port of a service. Where several processes share it, the front listens there. */
+/** The port of a service. With several processes, the proxy listens there. */
 export function serviceWish(service: ServiceName, definition: Definition): PortWish {
   const isShared = sharedServices(definition).some((one) => one === service);
   return {
@@ -20,25 +20,27 @@ export function serviceWish(service: ServiceName, definition: Definition): PortW
     inside: usualPorts[service],
     host: serviceBind(definition),
     place: `ports.${service}`,
-    // Behind one host name the front reaches the services, and the command line the backend.
+    // Under one host name, only the proxy is reachable, and the backend for the command line.
     isPublished: service === 'backend' || (service !== 'runtime' && !hasOneHost(definition)),
   };
 }
 
-/** What makes a service different from the others. */
+/** The differences between services. */
 export interface ServiceTraits {
   readonly service: ServiceName;
   readonly wishes: readonly PortWish[];
   readonly after: readonly string[];
   readonly rooms: readonly Room[];
-  /** Its variables that do not follow from one setting alone. `give` makes a file readable for it and returns the path. */
+  /**
+   * Its variables that do not follow from one setting alone. `give` makes a file readable for it and returns the path.
+   */
   readonly variables: (give: (file: string) => string, part: string) => Readonly<Record<string, string>>;
   readonly keeps?: (part: string) => PartData | null;
   readonly sees?: readonly string[];
   readonly limits?: Partial<Limits>;
 }
 
-/** The processes of a service: one for each port that the front does not take. */
+/** The processes of a service: one for each port that the proxy does not take. */
 export function serviceParts(setup: Setup, traits: ServiceTraits): readonly Part[] {
   const { definition, site } = setup;
   const { service, wishes, variables, keeps, limits } = traits;

@@ -8,7 +8,7 @@ import type { Part, PublishedPort, SiteFile } from './part.ts';
 import type { PortWish } from './port-wish.ts';
 import type { Site } from './site.ts';
 
-/** Everything that parts are described from. */
+/** All inputs for descriptions of parts. */
 export interface Setup {
   readonly installation: Installation;
   readonly definition: Definition;
@@ -19,7 +19,7 @@ export interface Setup {
   readonly site: Site;
 }
 
-/** One kind of part: the ports that its parts take, and the parts. */
+/** One kind of part: the ports of its parts, and the parts. */
 export interface PartKind {
   readonly nodes: (definition: Definition) => readonly string[];
   readonly wishes: (definition: Definition) => readonly PortWish[];
@@ -52,12 +52,12 @@ export function given(name: string, value: string): Record<string, string> {
   return value === '' ? {} : { [name]: value };
 }
 
-/** Host and port under which a part is reached: from this machine where that is possible, else from other parts. */
+/** Host and port of a part: from this machine if possible, else from other parts. */
 export function addressOf({ name, part, host, isPublished }: PortWish, { ports, site }: Setup): string {
   return isPublished ? `${reachable(host)}:${ports[name]}` : `${site.hostOf(part, host)}:${site.ports[name]}`;
 }
 
-/** Host and port under which other parts reach it. */
+/** Host and port of a part for other parts. */
 export function addressAmongParts({ name, part, host }: PortWish, { site }: Setup): string {
   return `${site.hostOf(part, host)}:${site.ports[name]}`;
 }
@@ -73,7 +73,7 @@ export function publishedBy(
     .map(({ name, host }) => ({ inside: site.ports[name] ?? 0, host, port: ports[name] ?? 0 }));
 }
 
-/** A path for a program that runs in the folder of the installation, and that does not take every character. */
+/** A path for a program that runs in the installation's folder and does not accept every character. */
 export function fromFolder(path: string, { installation, site }: Pick<Setup, 'installation' | 'site'>): string {
   return site.isPrivate ? path : relative(installation.dir, path);
 }

@@ -1,4 +1,4 @@
-/** What is on its way from one number of nodes to another, in data/: what the bus keeps for a while, and the files that are kept there. */
+/** Content of the bus during a change of the number of nodes, in data/: records, keys and files. */
 export const carriedFolder = 'bus-carried';
 export const carriedBus = 'bus.sqlite';
 export const carriedBlobs = 'blobs';

@@ -8,7 +8,7 @@ import type { Installation } from '../state/installation.ts';
 type Owner = Pick<Definition, 'id' | 'name'>;
 const marker = z.object({ id: z.string(), name: z.string() });
 
-/** `data/installation.json`: whose data this is. A disk that is mounted in the wrong place is known by it. */
+/** `data/installation.json` records the owner of the data, to detect a disk that is mounted in the wrong place. */
 export function markData({ dataDir }: Installation, { id, name }: Owner): void {
   const before = marker.safeParse(readJson(markerFile(dataDir))).data;
   if (before?.id === id && before.name === name) return;

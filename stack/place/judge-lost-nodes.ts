@@ -9,11 +9,11 @@ export interface NodeLoss extends KeptData {
 }
 
 export interface NodeLosses {
-  /** Most nodes of the kind have the data: the platform runs without these. */
+  /** A majority of the kind has the data: the platform runs without these. */
   readonly keptOut: readonly NodeLoss[];
-  /** One of two nodes: the other holds every acknowledged change, but has no majority alone. */
+  /** One of two nodes: the other has every acknowledged change, but no majority alone. */
   readonly awaited: readonly NodeLoss[];
-  /** The nodes that are left may not have everything that was acknowledged. */
+  /** The remaining nodes may lack acknowledged changes. */
   readonly hopeless: readonly NodeLoss[];
 }
 

@@ -26,13 +26,13 @@ export interface DataCheck {
 }
 
 export interface SettledData {
-  /** Nodes of Dgraph that shall get a copy of another node's data. Those that are left without data are kept out. */
+  /** Nodes of Dgraph to be filled with a copy of another node's data. Other nodes without data are kept out. */
   readonly copied: readonly string[];
-  /** What the installation begins without. The caller forgets it once nothing can refuse the start any more. */
+  /** Data that the installation starts without. The caller removes its record once the start can no longer be refused. */
   readonly forgotten: readonly KeptData[];
 }
 
-/** Throws `not_found` where data is gone that this installation had: it would start empty, and look healthy. */
+/** Throws `not_found` when recorded data is missing: the platform would start empty, and look healthy. */
 export async function settleLostData(check: DataCheck): Promise<SettledData> {
   const { installation, definition, startEmpty, mayKeepOut, onNotice } = check;
   const { needed, sessions } = pathsOf(installation, definition);
@@ -40,9 +40,9 @@ export async function settleLostData(check: DataCheck): Promise<SettledData> {
   const gone = known.filter(({ path }) => !isThere(installation, definition, path));
   const missing = gone.filter(({ path }) => needed.includes(path));
   if (missing.length === 0) {
-    if (startEmpty !== null) onNotice('--start-empty was not needed: no data is gone.');
+    if (startEmpty !== null) onNotice('--start-empty was not needed: no data is missing.');
     if (gone.some(({ path }) => sessions.includes(path))) {
-      onNotice('The data of the bus is gone: agents begin new sessions, and nothing else is lost.');
+      onNotice('The data of the bus is missing: agents begin new sessions, and nothing else is lost.');
     }
     return { copied: [], forgotten: [] };
   }
@@ -58,7 +58,7 @@ export async function settleLostData(check: DataCheck): Promise<SettledData> {
   return { copied, forgotten: startEmpty === null ? [] : forgotten };
 }
 
-/** Removes data from the record: the next start makes it anew. */
+/** Removes data from the record: the next start creates it again. */
 export function forgetData(installation: Installation, { id }: Definition, forgotten: readonly KeptData[]): void {
   const known = readPlace(installation)?.data ?? [];
   const isForgotten = ({ path }: KeptData) => forgotten.some((one) => one.path === path);
@@ -75,15 +75,15 @@ function told(data: readonly KeptData[]): readonly string[] {
   return outer.map(({ path, since }) => `"${path}" (there since ${since})`);
 }
 
-/** The data that this installation had when it was last looked at. */
+/** The recorded data of this installation. */
 export function knownData(installation: Installation, definition: Definition): readonly KeptData[] {
   const known = readPlace(installation)?.data ?? dataBefore(installation, definition);
   return [...known, ...unnamedNodes(installation, definition, known)];
 }
 
 /**
- * Nodes of Dgraph that an earlier version started: its record names the folder of all nodes and no single node. A node has a port in
- * `state/ports.json` once it was started.
+ * Nodes of Dgraph that an earlier version started: its record names their common folder and no single node. A started
+ * node has a port in `state/ports.json`.
  */
 function unnamedNodes(
   installation: Installation,
@@ -97,7 +97,7 @@ function unnamedNodes(
   return allNodes(definition).flatMap(({ node, path }) => (node in ports ? [{ path, since: whole.since }] : []));
 }
 
-/** Records which data a platform that has just started has, so that its loss is noticed. */
+/** Records the data of a platform that has just started, so that its loss is noticed. */
 export function recordData(installation: Installation, definition: Definition): void {
   markData(installation, definition);
   const { needed } = pathsOf(installation, definition);
@@ -108,7 +108,7 @@ export function recordData(installation: Installation, definition: Definition): 
   writePlace(installation, definition.id, [...dataThere(installation, definition), ...missed]);
 }
 
-/** Adds what was made since. What is missing by now stays recorded: it was lost while the platform ran. */
+/** Records new data. Missing data stays recorded: it was lost while the platform ran. */
 export function recordNewData(installation: Installation, definition: Definition): void {
   const before = readPlace(installation)?.data ?? [];
   const fresh = dataThere(installation, definition).filter(({ path }) => !before.some((one) => one.path === path));
@@ -130,7 +130,7 @@ interface Paths {
   readonly sessions: readonly string[];
 }
 
-/** What svc.yaml asks for keeps its data in these files and folders. */
+/** The files and folders for the data of a definition. */
 function pathsOf({ dataDir }: Installation, definition: Definition): Paths {
   const { topology, graph, bus, replicas } = definition;
   const nodes = replicas.nats === 1 ? aloneFolder : clusterFolder;
@@ -139,7 +139,7 @@ function pathsOf({ dataDir }: Installation, definition: Definition): Paths {
   const isCarried = existsSync(join(dataDir, carriedFolder));
   const ownBus = hasBus && !isCarried ? [busPath] : [];
   if (graph === 'sqlite') return { needed: [graphIn('data', graph), blobsIn('data')], sessions: ownBus };
-  // With Dgraph the bus keeps the files of skills.
+  // With Dgraph the bus stores the files of skills.
   const ownGraph = hasOwnGraph(definition)
     ? [graphIn('data', graph), ...allNodes(definition).map(({ path }) => path)]
     : [];
@@ -160,12 +160,14 @@ function isThere(installation: Installation, definition: Definition, path: strin
     if (!found.isDirectory()) return found.size > 0;
     return path === blobsIn('data') || readdirSync(join(dir, path)).length > 0;
   } catch (error) {
-    // Data that cannot be read is not gone: the part that needs it says so.
+    // Data that cannot be read is not missing: its part reports the error.
     return !isGone(error);
   }
 }
 
-/** Of an installation that an earlier version started: ports are recorded once a start succeeded, and a graph lies in data/ from then on. */
+/**
+ * For an installation of an earlier version: ports are recorded after a successful start, and then a graph is in data/.
+ */
 function dataBefore(installation: Installation, definition: Definition): readonly KeptData[] {
   const { graph } = definition;
   const isOther = graph === 'sqlite' ? 'dgraph' : 'sqlite';

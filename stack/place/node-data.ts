@@ -12,7 +12,7 @@ import type { Installation } from '../state/installation.ts';
 export const nodeKinds = ['dgraph-zero', 'dgraph-alpha'] as const;
 export type NodeKind = (typeof nodeKinds)[number];
 
-/** The nodes of one kind that svc.yaml asks for. */
+/** The nodes of one kind in svc.yaml. */
 export function nodesOf(kind: NodeKind, definition: Definition): readonly string[] {
   return hasOwnGraph(definition) ? replicaNames(kind, definition.replicas[kind]) : [];
 }
@@ -27,10 +27,13 @@ export function metaFileOf(node: string): string {
   return kindOf(node) === 'dgraph-zero' ? 'wal.meta' : 'w/wal.meta';
 }
 
-/** Where wal.meta holds the Raft id, and the size of the vote: 0 in a node that never joined its cluster or lost its data. */
+/**
+ * Position of the Raft id in wal.meta, and of the vote's size: 0 in a node that never joined its cluster or lost its
+ * data.
+ */
 export const walMeta = { idBytes: 8, voteAt: 512, voteSizeBytes: 4 } as const;
 
-/** The data of a node, or why it cannot be read. */
+/** The state of a node's data. */
 export type NodeData = 'present' | 'gone' | { readonly unreadable: string };
 
 export function hasNodeData(installation: Installation, node: string): boolean {

@@ -53,7 +53,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const definitionOf = ({ definitionFile }: Installation) => readDefinition(definitionFile);
 
-/** What a start leaves. */
+/** The files that a start creates. */
 function fill(installation: Installation): void {
   const { dataDir } = installation;
   for (const name of ['graph.sqlite', 'bus.sqlite']) writeFileSync(join(dataDir, name), 'data');
@@ -72,7 +72,7 @@ function recordProcess(installation: Installation, process: { pid: number; start
 }
 
 describe('a folder', () => {
-  test('in its own place is no copy, nor is one that was moved, or is reached by a link', () => {
+  test('in its own place is not a copy, nor is one that was moved, or is reached by a link', () => {
     expect(findOriginal(original)).toBeNull();
     symlinkSync(original.dir, join(folder, 'link'));
     expect(findOriginal(installationIn(join(folder, 'link')))).toBeNull();
@@ -84,7 +84,7 @@ describe('a folder', () => {
     expect(readPlace(copy)?.dir).toBe(copy.dir);
   });
 
-  test('that was moved stays itself where a backup took its old place', () => {
+  test('that was moved stays itself when a backup takes its old place', () => {
     renameSync(original.dir, copy.dir);
     cpSync(copy.dir, original.dir, { recursive: true });
     expect(findOriginal(copy)).toBeNull();
@@ -99,7 +99,7 @@ describe('a folder', () => {
     expect(findOriginal(copy)).toBeNull();
   });
 
-  test('that took the place of one whose process runs on elsewhere is a copy', () => {
+  test('that replaced one whose process still runs elsewhere is a copy', () => {
     const running = join(folder, 'running');
     copyFolder();
     renameSync(original.dir, running);
@@ -121,7 +121,7 @@ describe('a folder', () => {
     );
   });
 
-  test('whose svc.yaml is a pipe or a link has no id, and nothing waits for it', () => {
+  test('whose svc.yaml is a pipe or a link has no id, and is not waited for', () => {
     const dir = join(folder, 'trap');
     mkdirSync(dir);
     execFileSync('mkfifo', [join(dir, 'svc.yaml')]);
@@ -133,8 +133,8 @@ describe('a folder', () => {
   });
 });
 
-describe('a record that was copied', () => {
-  test('of who holds the data is not believed', () => {
+describe('a copied record', () => {
+  test("of the lock's holder is not believed", () => {
     const lock = acquireLock(original, 'platform');
     copyFolder();
     writeFileSync(
@@ -154,7 +154,7 @@ describe('--as-copy', () => {
     return notices;
   };
 
-  test('gives an id, a name, ports and keys, keeps data, and forgets what belongs to the original', async () => {
+  test('gets an id, a name, ports and keys, keeps data, and loses records of the original', async () => {
     fill(original);
     recordCreated(original, [{ kind: 'volume', path: 'svc-original-nats' }]);
     recordProcess(original, ownIdentity());
@@ -190,7 +190,7 @@ describe('--as-copy', () => {
     { cut: 'before state/ had the new id', lost: 'state/place.json' },
     { cut: 'before svc.yaml had the new id', lost: 'svc.yaml' },
     { cut: 'before data/ had the new id', lost: 'data/installation.json' },
-  ])('that was cut short $cut is refused until it is repeated', async ({ lost }) => {
+  ])('that was interrupted $cut is refused until it is repeated', async ({ lost }) => {
     fill(original);
     copyFolder();
     await become(copy);
@@ -208,7 +208,7 @@ describe('--as-copy', () => {
     expect(readFileSync(original.definitionFile, 'utf8')).toBe(before);
   });
 
-  test('is refused where the copy would work on something of the original', async () => {
+  test('is refused when the copy would use resources of the original', async () => {
     copyFolder();
     rmSync(copy.dataDir, { recursive: true });
     symlinkSync(original.dataDir, copy.dataDir);
@@ -262,20 +262,20 @@ describe('data', () => {
     await check();
   });
 
-  test('that was lost while the platform ran is missed after its stop', async () => {
+  test('that was lost while the platform ran is noticed after its stop', async () => {
     fill(original);
     rmSync(join(original.dataDir, 'graph.sqlite'));
     recordNewData(original, definitionOf(original));
     await expect(check()).rejects.toThrow('"data/graph.sqlite" (there since 20');
   });
 
-  test('of a bus alone is told, and no reason not to start', async () => {
+  test('of a bus alone is reported, and does not prevent a start', async () => {
     fill(original);
     rmSync(join(original.dataDir, 'bus.sqlite'));
     await check();
   });
 
-  test('that an earlier version kept is missed too', async () => {
+  test('that an earlier version recorded is noticed too', async () => {
     const forget = () => rmSync(join(original.stateDir, 'place.json'));
     forget();
     settlePlace(original, () => undefined);

@@ -6,8 +6,8 @@ import type { Installation } from '../state/installation.ts';
 import { findUserName } from '../state/user-name.ts';
 
 /**
- * Throws `forbidden` where another user could have written what a command is about to believe. Nothing is read before, and no link of
- * another user is followed. svc.yaml may belong to root, who can change everything anyway. `command` is what the owner shall type.
+ * Throws `forbidden` when another user could have written files that a command trusts. Nothing is read before, and no
+ * link of another user is followed. svc.yaml may belong to root. `command` is shown to the owner.
  */
 export function refuseForeignFolder({ dir, definitionFile, ...folders }: Installation, command: string): void {
   const self = process.geteuid?.();
@@ -37,7 +37,7 @@ interface Owned {
 function refuseOwner({ dir, command, path, trusted }: Owned): void {
   const link = lstatSync(path, { throwIfNoEntry: false });
   if (link === undefined) return;
-  // The operator named the folder itself, through whatever link.
+  // The operator named the folder itself, possibly through a link.
   if (path !== dir || !link.isSymbolicLink()) refuseUser(link.uid, { dir, command, path, trusted });
   const target = link.isSymbolicLink() ? statSync(path, { throwIfNoEntry: false }) : undefined;
   if (target !== undefined) refuseUser(target.uid, { dir, command, path, trusted });
@@ -58,7 +58,7 @@ function refuseUser(uid: number, { dir, command, path, trusted }: Owned): void {
 const others = 0o002;
 const group = 0o020;
 
-/** A group of this user alone is no other user. */
+/** A group with this user alone is not another user. */
 function refuseWriters(path: string): void {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) return;

@@ -18,7 +18,7 @@ export interface LossWords {
 }
 
 export interface Losses {
-  /** Data that the installation had, and that is gone or cannot be read. */
+  /** Recorded data that is missing or cannot be read. */
   readonly missing: readonly KeptData[];
   readonly definition: Definition;
   readonly dataOfNode: (node: string) => NodeData;
@@ -36,11 +36,11 @@ export interface Settled {
   readonly whole: readonly KeptData[];
   /** Nodes of Dgraph without data. */
   readonly lost: readonly string[];
-  /** Those of them that shall get a copy of another node's data. The others are kept out. */
+  /** Those of them to be filled with a copy of another node's data. The others are kept out. */
   readonly copied: readonly string[];
 }
 
-/** Decides what becomes of data that is gone, in either engine. Throws where nothing may start without it. */
+/** Decides about missing data, for either engine. Throws when the platform cannot start without it. */
 export async function settleLosses(losses: Losses): Promise<Settled> {
   const { missing, definition, dataOfNode, words, runningPid, startEmpty, mayKeepOut, onNotice } = losses;
   const { tell } = words;
@@ -83,11 +83,11 @@ function unreadableNodes({ missing, definition, dataOfNode }: Losses): readonly 
     });
 }
 
-/** Data that may still be there is neither started without nor copied over. */
+/** Data that may still exist is neither given up nor overwritten. */
 function cannotBeRead(nodes: readonly UnreadableNode[]): SvcError {
   const told = nodes.map(({ path, reason }) => `"${path}" (${reason})`);
   return new SvcError('unavailable', `Data of this installation cannot be read: ${told.join(' and ')}.`, {
-    hint: 'Mend the disk or the permission, then repeat the command. To give this data up, remove its folder first.',
+    hint: 'Repair the disk or the permission, then repeat the command. To give this data up, remove its folder first.',
   });
 }
 
@@ -102,10 +102,10 @@ function tooFewNodes(gone: readonly string[], { backup }: LossWords): SvcError {
 }
 
 const startWithout = 'To start without it';
-export const copyFromAnother = 'To have it copied from another node';
+export const copyFromAnother = 'To copy it from another node';
 
 export function vanished(gone: readonly string[], pid: number | null, repair = startWithout): SvcError {
-  return new SvcError('not_found', `Data of this installation is gone: ${gone.join(' and ')}.`, {
+  return new SvcError('not_found', `Data of this installation is missing: ${gone.join(' and ')}.`, {
     hint:
       pid === null
         ? `Mount the disk that holds it, or restore it from a backup. ${repair}: svc up --start-empty`

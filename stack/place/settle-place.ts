@@ -30,6 +30,6 @@ export function settlePlace(installation: Installation, onNotice: (message: stri
 
 function otherId(recorded: string, said: string): SvcError {
   return new SvcError('conflict', `svc.yaml has the id "${said}", but state/ was written for the id "${recorded}".`, {
-    hint: `Set id: ${recorded} in svc.yaml. If the folder is a copy, give it an id of its own: svc up --as-copy`,
+    hint: `Set id: ${recorded} in svc.yaml. If the folder is a copy, give it its own id: svc up --as-copy`,
   });
 }

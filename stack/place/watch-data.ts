@@ -16,8 +16,8 @@ export interface FolderPatience {
 }
 
 /**
- * Calls back once data/ has been gone, or another folder in its place, for so long: no command finds a platform without its folder. The file of
- * the lock says which folder it is, and the caller holds that lock. Returns what ends the watch.
+ * Calls back once data/ has been missing or replaced for this long, because no command finds a platform without its
+ * folder. The lock file, which the caller holds, identifies the folder. Returns a function that ends the watch.
  */
 export function watchData({ installation, patience, onGone }: DataWatch): () => void {
   const path = lockFileOf(installation, 'platform');
@@ -34,7 +34,7 @@ export function watchData({ installation, patience, onGone }: DataWatch): () => 
   return () => clearInterval(timer);
 }
 
-/** Null where it cannot be looked at. */
+/** Null when it cannot be read. */
 function numbersOf(path: string): string | null {
   try {
     const { dev, ino } = statSync(path, { bigint: true });

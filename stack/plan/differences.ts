@@ -10,8 +10,8 @@ const clusters = ['nats', 'dgraph-zero', 'dgraph-alpha'] as const;
 export type Settings = Readonly<Record<string, string>>;
 
 /**
- * The plan as a flat list by name, secrets as fingerprints: what two plans differ in can be said line by line. What belongs to one part
- * begins with its name and a space.
+ * The plan as a flat list by name, with fingerprints of secrets, so that two plans can be compared line by line.
+ * Entries of one part begin with its name and a space.
  */
 export function settingsOf({ definition, parts, secrets, version }: Plan): Settings {
   const { topology, bus, logs, replicas } = definition;
@@ -21,7 +21,7 @@ export function settingsOf({ definition, parts, secrets, version }: Plan): Setti
     topology,
     graph: graphIn(definition),
     ...(topology === 'embedded' ? { 'bus.persistentMessaging': String(bus.persistentMessaging) } : {}),
-    // The nodes of a cluster find each other as all of them start: one that comes alone, with another secret, is let in by none.
+    // The nodes of a cluster start together: a single node with another secret is refused by the others.
     ...(replicas.nats > 1 ? printsOf('', [secrets.busRoutes]) : {}),
     ...(has(secrets.graphNodeCertificate) ? printsOf('', [secrets.graphNodeCertificate]) : {}),
     ...Object.fromEntries(clusters.map((node) => [`replicas.${node}`, String(replicas[node])])),
@@ -46,7 +46,7 @@ function printsOf(owner: string, files: readonly string[]): Settings {
   return Object.fromEntries(files.map((file) => [`${owner}secrets/${basename(file)}`, fingerprintOf(file)]));
 }
 
-/** What would change, one line each, in the order of the names; none where nothing would. A part that comes or goes is one line. */
+/** The differences, one line each, in the order of the names. An added or removed part is one line. */
 export function changesBetween(before: Settings, after: Settings): readonly string[] {
   const lines = new Set<string>();
   for (const name of differences(before, after)) {
@@ -58,7 +58,7 @@ export function changesBetween(before: Settings, after: Settings): readonly stri
   return [...lines];
 }
 
-/** The names of the parts that differ, or null where something does that concerns all of them. */
+/** The names of the parts that differ, or null when a difference concerns all of them. */
 export function partsThatDiffer(before: Settings, after: Settings): ReadonlySet<string> | null {
   const parts = differences(before, after).map(partOf);
   return parts.includes(null) ? null : new Set(parts.filter((part) => part !== null));
@@ -69,7 +69,7 @@ function differences(before: Settings, after: Settings): readonly string[] {
   return names.filter((name) => before[name] !== after[name]);
 }
 
-/** The part that a setting belongs to, or null where it concerns all of them. */
+/** The part of a setting, or null when it concerns all of them. */
 export function partOf(setting: string): string | null {
   const end = setting.indexOf(' ');
   return end === -1 ? null : setting.slice(0, end);

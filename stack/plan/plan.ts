@@ -5,7 +5,7 @@ import type { Setup } from '../parts/setup.ts';
 import { secretFilesOf } from '../secrets/secrets.ts';
 import { addressesOf } from '../settings/addresses.ts';
 
-/** Everything that a platform is started with, decided before anything is. */
+/** Everything for the start of a platform, decided beforehand. */
 export interface Plan extends Setup {
   readonly parts: readonly Part[];
   readonly version: string;

@@ -1,13 +1,13 @@
 import type { Part } from '../parts/part.ts';
 
-/** What runs as a part. */
+/** A running part. */
 interface Runs {
   readonly part: Pick<Part, 'name' | 'after'>;
 }
 
 /**
- * Starts each once those that it needs are started. Waits for all of them also where one fails, so that none is still starting when what was
- * started is ended; then throws why the first one did.
+ * Starts each part once its dependencies run. After a failure it still waits for all starts, so that none is starting
+ * when the started ones are ended; then it throws the first failure.
  */
 export async function startInOrder<One extends Runs>(
   all: readonly One[],

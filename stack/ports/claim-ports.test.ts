@@ -16,19 +16,19 @@ function claim(taken: readonly number[], wishes: Partial<Claim> = {}) {
   });
 }
 
-test('where all is free, the usual ones', async () => {
+test('while all are free, the usual ones', async () => {
   expect(await claim([])).toEqual({
     ports: { backend: 3000, 'remote-mcp': 3001, runtime: 3003, frontend: 8888 },
     notices: [],
   });
 });
 
-test('one that is taken moves to the next that nobody has or is meant to have', async () => {
+test('a port in use moves to the next that is neither used nor reserved', async () => {
   expect(await claim([3000, 3002, 8888])).toEqual({
     ports: { backend: 3004, 'remote-mcp': 3001, runtime: 3003, frontend: 8889 },
     notices: [
-      'Port 3000 is taken by holder of 3000: backend moved to 3004, and stays there.',
-      'Port 8888 is taken by holder of 8888: frontend moved to 8889, and stays there.',
+      'Port 3000 is in use by holder of 3000: backend moved to 3004, and stays there.',
+      'Port 8888 is in use by holder of 8888: frontend moved to 8889, and stays there.',
     ],
   });
 });
@@ -38,12 +38,12 @@ test('it stays where it moved, also when the usual one is free again', async () 
   expect(await claim([], { leased })).toEqual({ ports: leased, notices: [] });
 });
 
-test('it moves on when that one is taken', async () => {
+test('it moves on when that one is in use', async () => {
   const leased = { backend: 3004, 'remote-mcp': 3001, runtime: 3003, frontend: 8888 };
   expect((await claim([3004], { leased })).ports.backend).toBe(3005);
 });
 
-test('after a lost race it avoids what it had, and hops away', async () => {
+test('after a lost race it avoids its last port, and skips some', async () => {
   const claimed = await claim([], { avoid: new Set([3000, 3001]), skip: 40 });
   expect(claimed.ports).toEqual({ backend: 3041, 'remote-mcp': 3042, runtime: 3003, frontend: 8888 });
 });
@@ -75,7 +75,7 @@ test('a port chosen by hand is left alone by the others', async () => {
 describe('under one host name', () => {
   const yaml = 'topology: distributed\nbind: 0.0.0.0\nbus: { servers: [nats://bus.example.com:4222] }\npublic: ';
 
-  test('the front has the ports of http and https where svc.yaml says, and the services theirs on this machine only', async () => {
+  test('the proxy has the ports of http and https of svc.yaml, and the services theirs on this machine only', async () => {
     const asked: string[] = [];
     const isFree = async (port: number, host: string) => asked.push(`${host}:${port}`) > 0;
     const { ports } = await claim([], { wishes: wishesOf(`${yaml}{ host: a.example.com, tls: acme }`), isFree });
@@ -96,11 +96,11 @@ describe('under one host name', () => {
     });
   });
 
-  test('a port of it that is taken is told with its holder, and moves only where that is allowed', async () => {
+  test('its port in use is reported with its owner, and moves only with auto', async () => {
     const fixed = wishesOf(`${yaml}{ host: a.example.com, tls: acme }`);
     await expect(claim([443], { wishes: fixed })).rejects.toMatchObject({
       code: 'conflict',
-      message: 'Port 443 of caddy-https is taken by holder of 443.',
+      message: 'Port 443 of caddy-https is in use by holder of 443.',
       hint: expect.stringContaining('public.httpsPort'),
     });
     const auto = wishesOf(`${yaml}{ host: a.example.com, tls: acme, httpsPort: auto }`);
@@ -108,7 +108,7 @@ describe('under one host name', () => {
   });
 });
 
-describe('with processes of their own', () => {
+describe('with separate processes', () => {
   const three = 'topology: distributed\nbind: 0.0.0.0\nreplicas: { remote-mcp: 3, runtime: 2 }\n';
 
   test('the bus and every further process have ports too, on this machine only', async () => {
@@ -130,7 +130,7 @@ describe('with processes of their own', () => {
     expect(asked.toSorted()).toEqual([...local, ...open].toSorted());
   });
 
-  test('of several backends the shared one is where one would be, and each has its own on this machine only', async () => {
+  test('several backends share the port of a single one, and each has its own on this machine only', async () => {
     const wishes = wishesOf('topology: distributed\ngraph: dgraph\nbind: 0.0.0.0\nreplicas: { backend: 3 }\n');
     const { ports } = await claim([], { wishes });
     expect(ports).toMatchObject({ backend: 3000, 'backend-1': 3201, 'backend-2': 3202, 'backend-3': 3203 });
@@ -141,22 +141,22 @@ describe('with processes of their own', () => {
     ]);
   });
 
-  test('one remote-mcp has no front, and no further port', async () => {
+  test('a single remote-mcp has no proxy, and no further port', async () => {
     const { ports } = await claim([], { wishes: wishesOf('topology: distributed\n') });
     expect(Object.keys(ports).filter((name) => name.startsWith('remote-mcp'))).toEqual(['remote-mcp']);
   });
 
-  test('a bus that somebody else runs needs none', async () => {
+  test('an external bus needs none', async () => {
     const { ports } = await claim([], {
       wishes: wishesOf('topology: distributed\nbus: { servers: [nats://bus.example.com:4222] }'),
     });
     expect(Object.keys(ports)).toEqual(['backend', 'remote-mcp', 'runtime', 'frontend']);
   });
 
-  test('a port of the bus that is taken and was chosen is told with its field', async () => {
+  test('a chosen port of the bus in use is reported with its setting', async () => {
     const wishes = wishesOf('topology: distributed\nbus: { port: 4300 }');
     await expect(claim([4300], { wishes })).rejects.toMatchObject({
-      message: 'Port 4300 of nats is taken by holder of 4300.',
+      message: 'Port 4300 of nats is in use by holder of 4300.',
       hint: expect.stringContaining('bus.port'),
     });
   });
@@ -169,17 +169,17 @@ describe('ports that move together', () => {
     return { zero: ports['dgraph-zero'], alpha: ports['dgraph-alpha'], notices };
   };
 
-  test('are the usual ones where all of them are free', async () => {
+  test('are the usual ones while all of them are free', async () => {
     expect(await claimed([])).toEqual({ zero: 5080, alpha: 8080, notices: [] });
   });
 
-  test('move where one of them is taken, to where all of them are free', async () => {
+  test('move when one of them is in use, to where all of them are free', async () => {
     expect(await claimed([9080, 7081, 6080])).toEqual({
       zero: 5081,
       alpha: 8082,
       notices: [
-        'Port 6080 is taken by holder of 6080: dgraph-zero moved to 5081, and stays there.',
-        'Port 9080 is taken by holder of 9080: dgraph-alpha moved to 8082, and stays there.',
+        'Port 6080 is in use by holder of 6080: dgraph-zero moved to 5081, and stays there.',
+        'Port 9080 is in use by holder of 9080: dgraph-alpha moved to 8082, and stays there.',
       ],
     });
   });
@@ -189,34 +189,34 @@ describe('ports that move together', () => {
     expect(await claimed([], { wishes })).toMatchObject({
       alpha: 8081,
       notices: [
-        'Port 9080 is taken by another service of this installation: dgraph-alpha moved to 8081, and stays there.',
+        'Port 9080 is in use by another service of this installation: dgraph-alpha moved to 8081, and stays there.',
       ],
     });
   });
 
-  test('that were chosen are refused where one of them is taken, or wanted by two', async () => {
+  test('that were chosen are refused when one of them is in use, or requested twice', async () => {
     const chosen = wishesOf(`${cluster}graphdb: { port: 8080 }\n`);
     await expect(claim([7080], { wishes: chosen })).rejects.toMatchObject({
       code: 'conflict',
-      message: 'Port 7080 of dgraph-alpha is taken by holder of 7080.',
+      message: 'Port 7080 of dgraph-alpha is in use by holder of 7080.',
       hint: expect.stringContaining('graphdb.port'),
     });
     const twice = wishesOf(`${cluster}graphdb: { port: 8080 }\nports: { runtime: 9080 }\n`);
     await expect(claim([], { wishes: twice })).rejects.toThrow('ports.runtime and graphdb.port want the same port.');
   });
 
-  test('are none where the cluster is somebody else’s', async () => {
+  test('are not needed for an external cluster', async () => {
     const wishes = wishesOf(`${cluster}graphdb: { url: "http://db:8080" }\n`);
     expect((await claim([], { wishes })).ports).not.toHaveProperty('dgraph-alpha');
   });
 });
 
 describe('refusals', () => {
-  test('a chosen port that is taken is a conflict that names the holder', async () => {
+  test('a chosen port in use is a conflict that names its owner', async () => {
     const refused = claim([4000], { wishes: wishesOf('ports: { backend: 4000 }') });
     await expect(refused).rejects.toMatchObject({
       code: 'conflict',
-      message: 'Port 4000 of backend is taken by holder of 4000.',
+      message: 'Port 4000 of backend is in use by holder of 4000.',
       hint: expect.stringContaining('ports.backend'),
     });
     await expect(refused).rejects.toBeInstanceOf(SvcError);

@@ -4,29 +4,29 @@ import { type Ports, usualPorts } from '../settings/ports.ts';
 
 export interface Claim {
   readonly wishes: readonly PortWish[];
-  /** What `auto` became before, and stays as long as it can. */
+  /** The last value of `auto`, kept as long as possible. */
   readonly leased: Readonly<Record<string, number>>;
   /** Parts whose leased port stays: the other nodes of their cluster know it. */
   readonly members?: ReadonlySet<string>;
   /** What `auto` shall not become although it is free. */
   readonly avoid?: ReadonlySet<number>;
-  /** How many ports `auto` skips: those who move at the same moment must not all move to the same place. Default 0. */
+  /** How many ports `auto` skips, so that concurrent platforms do not all move to the same one. Default 0. */
   readonly skip?: number;
   readonly isFree: (port: number, host: string) => Promise<boolean>;
-  /** Who has a port that is taken, in words. */
+  /** The owner of a port in use, in words. */
   readonly holderOf: (port: number) => string;
 }
 
 export interface ClaimedPorts {
   readonly ports: Ports;
-  /** What the operator should know: one line for each port that moved. */
+  /** Notices for the operator: one line for each moved port. */
   readonly notices: readonly string[];
 }
 
-/** How far `auto` looks; a machine with that many neighbours taken has another problem. */
+/** How far `auto` searches. */
 const triesMax = 500;
 
-/** A port that was asked for and is taken is a conflict; one that nobody asked for moves to the next that is free. */
+/** Claims ports: a chosen one in use is a conflict; an `auto` one moves to the next free one. */
 export async function claimPorts(claim: Claim): Promise<ClaimedPorts> {
   const { wishes, leased, members = new Set(), avoid, skip = 0, isFree, holderOf } = claim;
   const ports: Record<string, number> = {};
@@ -37,7 +37,7 @@ export async function claimPorts(claim: Claim): Promise<ClaimedPorts> {
     ...Object.values(leased),
     ...(avoid ?? []),
   ]);
-  /** Of a port and those it comes with, the first that somebody else has. */
+  /** The first of a port and its companions that another program uses. */
   const takenOf = async (wish: PortWish, port: number): Promise<number | null> => {
     for (const one of portsOf(wish, port)) if (!(await isFree(one, wish.host))) return one;
     return null;
@@ -58,7 +58,7 @@ export async function claimPorts(claim: Claim): Promise<ClaimedPorts> {
     }
     const taken = await takenOf(wish, wanted);
     if (taken !== null) {
-      throw new SvcError('conflict', `Port ${taken} of ${name} is taken by ${holderOf(taken)}.`, {
+      throw new SvcError('conflict', `Port ${taken} of ${name} is in use by ${holderOf(taken)}.`, {
         hint: `Stop that program, or change ${place} in svc.yaml (auto takes the next free one).`,
       });
     }
@@ -87,12 +87,12 @@ export async function claimPorts(claim: Claim): Promise<ClaimedPorts> {
     const port = await nextFree(before + skip, isFreeFor);
     ports[name] = port;
     for (const one of portsOf(wish, port)) spoken.add(one);
-    notices.push(`Port ${taken} is taken by ${holder}: ${name} moved to ${port}, and stays there.`);
+    notices.push(`Port ${taken} is in use by ${holder}: ${name} moved to ${port}, and stays there.`);
   }
   return { ports: { ...usualPorts, ...ports }, notices };
 }
 
-/** A port and those that it comes with. */
+/** A port and its companions. */
 function portsOf({ beside = [] }: PortWish, port: number): readonly number[] {
   return [port, ...beside.map((distance) => port + distance)];
 }

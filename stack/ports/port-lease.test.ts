@@ -19,13 +19,13 @@ const auto = wishesOf('');
 const chosen = wishesOf('ports: { backend: 8080 }');
 const moved = { backend: 3002, 'remote-mcp': 3004, runtime: 3005, frontend: 8889 };
 
-test('what auto became is found again', () => {
+test('the last value of auto is found again', () => {
   const installation = installationIn(dir);
   writeLease(installation, moved, auto);
   expect(leasedPorts(installation, auto)).toEqual(moved);
 });
 
-test('a port that was chosen by hand does not stay when auto takes its place again', () => {
+test('a port that was chosen by hand is not kept when auto takes its place', () => {
   const installation = installationIn(dir);
   writeLease(installation, moved, auto);
   writeLease(installation, { ...moved, backend: 8080 }, chosen);
@@ -33,13 +33,13 @@ test('a port that was chosen by hand does not stay when auto takes its place aga
   expect(leasedPorts(installation, auto)).toEqual(moved);
 });
 
-test('where it was never auto, that is the usual one', () => {
+test('without an earlier auto, that is the usual one', () => {
   const installation = installationIn(dir);
   writeLease(installation, { ...moved, backend: 8080 }, chosen);
   expect(readLease(installation).backend).toBe(3000);
 });
 
-test('of what is left out for a while, it is kept', () => {
+test('the port of an absent part is kept', () => {
   const installation = installationIn(dir);
   const three = wishesOf('topology: distributed\nreplicas: { remote-mcp: 3 }');
   writeLease(installation, { ...moved, 'remote-mcp-3': 4000, nats: 4222, 'nats-http': 8222 }, three);

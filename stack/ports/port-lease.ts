@@ -7,12 +7,12 @@ import type { Installation } from '../state/installation.ts';
 
 const leases = z.record(z.string(), z.number().int());
 
-/** `state/ports.json`: what `auto` became, so that the addresses stay the same from one start to the next. */
+/** `state/ports.json`: the values of `auto`, so that addresses stay the same from one start to the next. */
 export function readLease({ stateDir }: Installation): Readonly<Record<string, number>> {
   return leases.safeParse(readJson(leaseFile(stateDir))).data ?? {};
 }
 
-/** Ports in a text, as a command hands them to the process that is to listen on them. */
+/** Ports as text, for the process that listens on them. */
 export function formatPorts(ports: Ports): string {
   return JSON.stringify(ports);
 }
@@ -23,18 +23,18 @@ export function parsePorts(text: string): Ports {
   return told.parse(JSON.parse(text));
 }
 
-/** A port that was chosen by hand is no lease: where `auto` takes its place again, it becomes what it was before. */
+/** A port that was chosen by hand is not stored: when `auto` takes its place again, it gets its earlier value. */
 export function writeLease(installation: Installation, ports: Ports, wishes: readonly PortWish[]): void {
   const before = readLease(installation);
   const leased = wishes.map(({ name, wanted, usual }) => [
     name,
     wanted === 'auto' ? (ports[name] ?? usual) : (before[name] ?? usual),
   ]);
-  // What has no place now keeps its port for the day when it comes back.
+  // An absent part keeps its port for its return.
   writeDurably(leaseFile(installation.stateDir), JSON.stringify({ ...before, ...Object.fromEntries(leased) }, null, 2));
 }
 
-/** The ports as they are, or would be, without asking whether they are free. */
+/** The present or future ports, without a check whether they are free. */
 export function leasedPorts(installation: Installation, wishes: readonly PortWish[]): Ports {
   const leased = readLease(installation);
   const ports = wishes.map(({ name, wanted, usual }) => [name, wanted === 'auto' ? (leased[name] ?? usual) : wanted]);

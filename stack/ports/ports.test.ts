@@ -27,49 +27,46 @@ async function release(): Promise<void> {
 }
 
 describe('isFree', () => {
-  test('tells a port that is taken from one that is not', async () => {
+  test('distinguishes a port in use from a free one', async () => {
     const port = await occupy('127.0.0.1');
     expect(await isFree('127.0.0.1', port)).toBe(false);
     await release();
     expect(await isFree('127.0.0.1', port)).toBe(true);
   });
 
-  test('a stranger who listens everywhere has it too', async () => {
+  test('a program that listens on all addresses has it too', async () => {
     expect(await isFree('127.0.0.1', await occupy('0.0.0.0'))).toBe(false);
   });
 
-  test('a stranger behind the other address of localhost would be reached under our name', async (context) => {
+  test('a program at the other address of localhost would be reached under our name', async (context) => {
     const port = await occupy('::1').catch(() => null);
     if (port === null) return context.skip('this machine has no IPv6');
     expect(await isFree('127.0.0.1', port)).toBe(false);
   });
 });
 
-describe('who has a port', () => {
+describe('the owner of a port', () => {
   test('is found with its command', async () => {
     const port = await occupy('127.0.0.1');
     expect(findPortHolder(port)).toMatchObject({ pid: process.pid });
     expect(describeHolder(port)).toContain(`(pid ${process.pid})`);
   });
 
-  test.skipIf(process.platform !== 'linux')(
-    'is named without what may be secret, or forge what a terminal shows',
-    async () => {
-      const listen = `
+  test.skipIf(process.platform !== 'linux')('is named without secrets or terminal sequences', async () => {
+    const listen = `
         const server = require('node:net').createServer().listen(0, '127.0.0.1', () => console.log(server.address().port));
         process.stdin.resume().once('end', () => process.exit());`;
-      const child = spawn(process.execPath, ['-e', listen, '--', '--token', 'planted'], { argv0: 'no\u001b[2Jde' });
-      try {
-        const [port] = await once(child.stdout, 'data');
-        expect(describeHolder(Number(port))).toBe(`"no [2Jde" (pid ${child.pid})`);
-      } finally {
-        child.stdin.end();
-        await once(child, 'exit');
-      }
-    },
-  );
+    const child = spawn(process.execPath, ['-e', listen, '--', '--token', 'planted'], { argv0: 'no\u001b[2Jde' });
+    try {
+      const [port] = await once(child.stdout, 'data');
+      expect(describeHolder(Number(port))).toBe(`"no [2Jde" (pid ${child.pid})`);
+    } finally {
+      child.stdin.end();
+      await once(child, 'exit');
+    }
+  });
 
-  test('nobody where nobody listens', async () => {
+  test('nobody without a listener', async () => {
     const port = await occupy('127.0.0.1');
     await release();
     expect(findPortHolder(port)).toBeNull();

@@ -10,7 +10,7 @@ import { makeFolder } from '../state/folder.ts';
 import { holdFolder } from '../state/lock.ts';
 
 export interface RuntimeRun {
-  /** Its variables and what MCP servers inherit; all else in it means nothing. */
+  /** Its variables and those that MCP servers inherit; others are ignored. */
   readonly env: EnvRecord;
   /** One JSON object a line. */
   readonly log: { write(line: string): void };
@@ -18,15 +18,15 @@ export interface RuntimeRun {
 }
 
 /**
- * Runs one runtime of a platform elsewhere, in this process, until the signal aborts; then it finishes what is under way. Throws where it is
- * refused, or can't be started as it is. A bus that is away is waited for.
+ * Runs one runtime of another platform in this process until the signal aborts; then it finishes running calls. Throws
+ * when it is refused or cannot start. An unreachable bus is waited for.
  */
 export async function runRuntime({ env, log, signal }: RuntimeRun): Promise<void> {
   checkBefore(env);
   const lock = holdWorkingDir(workingDirOf(env));
   try {
     const refused = Promise.withResolvers<never>();
-    // It may be refused before anybody waits for that.
+    // It may be refused before it is awaited.
     refused.promise.catch(() => {});
     const running = await startRuntime(
       env,
@@ -43,12 +43,12 @@ export async function runRuntime({ env, log, signal }: RuntimeRun): Promise<void
   }
 }
 
-/** Where homes of MCP servers are kept. */
+/** The folder for homes of MCP servers. */
 export function workingDirOf({ SVC_WORKING_DIR }: EnvRecord): string {
   return resolve(SVC_WORKING_DIR || variables.runtime.SVC_WORKING_DIR.default);
 }
 
-/** What is wrong already, before a folder is made. */
+/** Checks before a folder is created. */
 function checkBefore(env: EnvRecord): void {
   const { problems } = checkEnv('runtime', env);
   if (problems.length > 0) throw new SvcError('invalid_input', describeProblems('runtime', problems));
@@ -60,15 +60,15 @@ function checkReadable(variable: string, file: string): void {
     readFileSync(file);
   } catch (cause) {
     const why =
-      cause instanceof Error && 'code' in cause && cause.code === 'ENOENT' ? 'is not there' : 'cannot be read';
+      cause instanceof Error && 'code' in cause && cause.code === 'ENOENT' ? 'does not exist' : 'cannot be read';
     throw new SvcError('invalid_input', `${variable} "${file}" ${why}.`, {
-      hint: 'svc runtime register --out writes that file beside the variables: take both along.',
+      hint: 'svc runtime register --out writes that file beside the variables: copy both.',
       cause,
     });
   }
 }
 
-/** Two would take each other's MCP servers for left behind, and share their homes. */
+/** Two runtimes would end each other's MCP servers as leftovers, and share their homes. */
 function holdWorkingDir(folder: string) {
   makeFolder(folder, 0o700);
   return holdFolder(
@@ -76,7 +76,7 @@ function holdWorkingDir(folder: string) {
     'runtime',
     (holder) =>
       new SvcError('conflict', `Another runtime (${holder}) works in "${folder}" already.`, {
-        hint: 'Let SVC_WORKING_DIR name a folder of its own for each runtime.',
+        hint: 'Let SVC_WORKING_DIR name a separate folder for each runtime.',
       }),
   );
 }

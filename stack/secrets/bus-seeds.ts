@@ -1,9 +1,9 @@
 import { createAccount, createUser, fromSeed } from '@nats-io/nkeys';
 
-/** `user`: shows itself to NATS. `account`: signs who else is let in. */
+/** `user`: authenticates to NATS. `account`: signs admissions of other clients. */
 export type BusSeedKind = 'user' | 'account';
 
-/** How the text of a seed begins, by kind. */
+/** The prefix of a seed, by kind. */
 export const busSeedPrefixes: Readonly<Record<BusSeedKind, string>> = { user: 'SU', account: 'SA' };
 
 export function newBusSeed(kind: BusSeedKind): string {
@@ -19,7 +19,7 @@ export function isBusSeed(kind: BusSeedKind, text: string): boolean {
   }
 }
 
-/** What may stand in a configuration. */
+/** The key that a configuration may contain. */
 export function publicBusKey(seed: string): string {
   return fromSeed(Buffer.from(seed)).getPublicKey();
 }

@@ -17,8 +17,8 @@ import {
 } from './secrets.ts';
 
 /**
- * Throws if a secret is damaged, does not match the data, or is missing and svc cannot generate it. A secret that svc can generate
- * may be missing. Writes nothing.
+ * Throws if a secret is damaged, does not match the data, or is missing and svc cannot generate it. A secret that svc
+ * can generate may be missing. Writes nothing.
  */
 export function checkSecrets(installation: Installation, definition: SecretsFor): void {
   const files = secretFilesOf(installation);
@@ -41,12 +41,12 @@ function refuseToReplace(installation: Installation, files: SecretFiles): void {
     throw new SvcError(
       'forbidden',
       `secrets/encryption.key is missing, and data/ is encrypted with it (fingerprint ${known}).`,
-      { hint: 'Put the key back from a backup. Without it what is stored cannot be read.' },
+      { hint: 'Restore the key from a backup. Without it the stored data cannot be read.' },
     );
   }
   if (hasSecret(files.jwtPublicKey) && !hasSecret(files.jwtPrivateKey)) {
     throw new SvcError('forbidden', 'secrets/jwt-private.pem is missing, and jwt-public.pem belongs to it.', {
-      hint: 'Put it back from a backup, or remove secrets/jwt-public.pem too: a new pair ends every session.',
+      hint: 'Restore it from a backup, or remove secrets/jwt-public.pem too: a new pair ends every session.',
     });
   }
 }
@@ -59,14 +59,14 @@ function refuseOtherKey(installation: Installation, { encryptionKey }: SecretFil
   throw new SvcError(
     'forbidden',
     `secrets/encryption.key (fingerprint ${present}) is not the key that data/ is encrypted with (fingerprint ${known}).`,
-    { hint: 'Put the right key back, or the data that belongs to this one.' },
+    { hint: 'Restore the right key, or the data of this key.' },
   );
 }
 
 interface Rule {
   readonly file: string;
   readonly isRight: (text: string) => boolean;
-  /** What the file must hold. */
+  /** The rule for the file's content. */
   readonly rule: string;
 }
 
@@ -92,12 +92,12 @@ function busRules(files: SecretFiles, { topology, replicas }: SecretsFor): reado
   const { busCalloutSeed, busSystemSeed, busIssuerSeed, busRoutes } = files;
   return [
     ...[seed('user', busCalloutSeed), seed('user', busSystemSeed), seed('account', busIssuerSeed)],
-    // It stands in an address, as the password of a user.
+    // It is part of an address, as a user's password.
     ...(replicas.nats > 1 ? [{ file: busRoutes, isRight: isToken, rule: tokenRule }] : []),
   ];
 }
 
-/** Only for our own Dgraph: an external Dgraph defines the form of its secrets itself. */
+/** Only for the platform's own Dgraph: an external one defines the form of its secrets itself. */
 function graphRules(files: SecretFiles, definition: SecretsFor): readonly Rule[] {
   if (!hasOwnGraph(definition)) return [];
   const { graphToken, graphAclKey, graphPassword, graphAdminPassword } = files;
@@ -132,7 +132,7 @@ function checkGraphSecrets(definition: SecretsFor, files: SecretFiles): void {
   for (const { file, field, isNeeded } of needed) {
     if (!isNeeded || hasSecret(file)) continue;
     throw new SvcError('not_found', `${nameOfSecret(file)} is missing, and graphdb.${field} in svc.yaml needs it.`, {
-      hint: 'Write the secret of the external Dgraph into this file. Only secrets of our own Dgraph are generated.',
+      hint: "Write the secret of the external Dgraph into this file. Only secrets of the platform's own Dgraph are generated.",
     });
   }
 }
@@ -144,11 +144,11 @@ function checkNodeCertificate({ graphNodeKey, graphNodeCertificate }: SecretFile
   throw new SvcError(
     'invalid_input',
     `${nameOfSecret(graphNodeCertificate)} must hold a certificate of ${nameOfSecret(graphNodeKey)}.`,
-    { hint: 'Remove both: the next svc up makes new ones.' },
+    { hint: 'Remove both: the next svc up creates new ones.' },
   );
 }
 
-/** A public half that is missing is derived. */
+/** A missing public key is derived. */
 function isPair({ jwtPrivateKey, jwtPublicKey }: SecretFiles): boolean {
   try {
     const own = createPrivateKey(readSecret(jwtPrivateKey));
@@ -161,6 +161,6 @@ function isPair({ jwtPrivateKey, jwtPublicKey }: SecretFiles): boolean {
 
 function damaged(file: string, rule: string): SvcError {
   return new SvcError('invalid_input', `${nameOfSecret(file)} must hold ${rule}.`, {
-    hint: 'Put the right file back from a backup.',
+    hint: 'Restore the right file from a backup.',
   });
 }

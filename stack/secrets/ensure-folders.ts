@@ -6,7 +6,7 @@ import { closeEntries, ensurePrivateFolder } from '../state/private-folder.ts';
 import { ensureSecrets } from './ensure-secrets.ts';
 import type { SecretsFor } from './secrets.ts';
 
-/** The part of an installation that `svc up` makes sure of too: whatever was lost since is made anew, or refused. */
+/** The part of an installation that `svc up` also ensures: lost files are created again, or refused. */
 export function ensureFolders(installation: Installation, definition: SecretsFor): readonly CreationStep[] {
   const { dataDir, stateDir, logsDir, secretsDir } = installation;
   const folders = [dataDir, stateDir, logsDir];

@@ -11,7 +11,7 @@ import { checkSecrets } from './check-secrets.ts';
 import { newNodeKey, nodeCertificate } from './node-certificate.ts';
 import { hasSecret, nameOfSecret, readSecret, type SecretFiles, type SecretsFor, secretFilesOf } from './secrets.ts';
 
-/** Generates what is missing, overwrites nothing, closes what others could read, and refuses what `checkSecrets` refuses. */
+/** Generates missing secrets, overwrites none, removes permissions of others, and refuses as `checkSecrets` does. */
 export function ensureSecrets(installation: Installation, definition: SecretsFor): readonly CreationStep[] {
   checkSecrets(installation, definition);
   const folder = ensurePrivateFolder(installation.secretsDir);

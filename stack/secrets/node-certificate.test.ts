@@ -13,7 +13,7 @@ import { isCertificateOf, newNodeKey, nodeCertificate } from './node-certificate
 const key = newNodeKey();
 const cert = nodeCertificate(key);
 
-test('a certificate is for this machine, of its own key, and never ends', () => {
+test('a certificate is for this machine, signed by its own key, and never expires', () => {
   const read = new X509Certificate(cert);
   expect(read.subjectAltName).toBe('DNS:localhost, IP Address:127.0.0.1');
   expect([read.validFrom, read.validTo]).toEqual(['Jan  1 00:00:00 1970 GMT', 'Dec 31 23:59:59 9999 GMT']);
@@ -30,7 +30,7 @@ test('it belongs to one key only', () => {
   expect(isCertificateOf(cert, 'damaged')).toBe(false);
 });
 
-test('whoever has the key is let in by whoever has it, and nobody else on either side', async () => {
+test('holders of the key authenticate each other, and other clients or servers are refused', async () => {
   const stranger = newNodeKey();
   const other = { key: stranger, cert: nodeCertificate(stranger) };
   expect(await meet({ key, cert }, { key, cert })).toBe('let in');
@@ -41,7 +41,7 @@ test('whoever has the key is let in by whoever has it, and nobody else on either
 
 type Pair = Pick<TlsOptions, 'key' | 'cert'>;
 
-/** As two nodes do: both know one certificate, and each shows what it has. */
+/** As two nodes do: both know one certificate, and each shows its own. */
 async function meet(server: Pair, client: Pair): Promise<'let in' | 'refused'> {
   const listening = createServer({ ...server, ca: cert, requestCert: true, rejectUnauthorized: true }, (socket) => {
     socket.on('error', () => socket.destroy());
@@ -63,7 +63,7 @@ async function meet(server: Pair, client: Pair): Promise<'let in' | 'refused'> {
   }
 }
 
-test('the client of the graph takes it from the address that it is for, and from no other, without a warning', async () => {
+test('the graph client accepts it from its address, and from no other, without a warning', async () => {
   const warnings: string[] = [];
   const warned = ({ message }: Error) => warnings.push(message);
   process.on('warning', warned);
@@ -81,7 +81,7 @@ test('the client of the graph takes it from the address that it is for, and from
       openDgraphGraph({ servers: [`${host}:${port}`], tls: { caPath }, requestMs: 500 }).catch((error: Error) =>
         inspect(error),
       );
-    // It serves nothing, and says so to whom it has spoken with.
+    // It serves nothing, and says so to an accepted client.
     for (const host of ['127.0.0.1', 'localhost']) expect(await ask(host), host).toContain('UNIMPLEMENTED');
     expect(await ask('127.0.0.2')).toContain("127.0.0.2 is not in the cert's list");
   } finally {

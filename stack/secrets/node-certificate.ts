@@ -7,7 +7,7 @@ import {
   X509Certificate,
 } from 'node:crypto';
 
-/** A new key by which the nodes of a Dgraph know each other, in PEM form. */
+/** A new key by which the nodes of a Dgraph authenticate each other, in PEM form. */
 export function newNodeKey(): string {
   return generateKeyPairSync('ec', { namedCurve: 'P-256' })
     .privateKey.export({ type: 'pkcs8', format: 'pem' })
@@ -15,14 +15,14 @@ export function newNodeKey(): string {
 }
 
 /**
- * A certificate that such a key has signed itself, in PEM form: nobody else is let in, and nobody has to be asked for another. It is for this
- * machine, for whoever answers and whoever asks, and never ends.
+ * A self-signed certificate of such a key, in PEM form, so that no authority is needed. It is for this machine, for
+ * clients and servers, and never expires.
  */
 export function nodeCertificate(key: string): string {
   const privateKey = createPrivateKey(key);
   const publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
   const name = sequence(der(0x31, sequence(commonName, der(0x0c, Buffer.from('Dgraph of svc')))));
-  // From the beginning of time to the end of the calendar: a clock that is wrong locks nobody out.
+  // The whole range of dates: a wrong clock locks no node out.
   const always = sequence(der(0x17, Buffer.from('700101000000Z')), der(0x18, Buffer.from('99991231235959Z')));
   const extensions = sequence(
     extension(alternativeName, sequence(der(0x82, Buffer.from('localhost')), der(0x87, Buffer.from([127, 0, 0, 1])))),
@@ -42,7 +42,7 @@ export function nodeCertificate(key: string): string {
   return new X509Certificate(sequence(content, ecdsaWithSha256, signature)).toString();
 }
 
-/** Whether it is one of this key. Throws nothing, whatever they are. */
+/** Whether the certificate belongs to this key. Never throws. */
 export function isCertificateOf(certificate: string, key: string): boolean {
   try {
     return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key));
@@ -51,7 +51,7 @@ export function isCertificateOf(certificate: string, key: string): boolean {
   }
 }
 
-/** A value with its tag and length, as certificates are written (DER). */
+/** A DER value with its tag and length. */
 function der(tag: number, content: Buffer): Buffer {
   const { length } = content;
   const size = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];

@@ -14,24 +14,27 @@ export interface SecretFiles {
   readonly jwtPublicKey: string;
   readonly remoteMcpKey: string;
   readonly runtimeKey: string;
-  /** Seeds of key pairs (nkeys) that NATS knows the backend by; only where there is NATS. */
+  /** Seeds of key pairs (nkeys) by which NATS knows the backend; only with NATS. */
   readonly busCalloutSeed: string;
   readonly busSystemSeed: string;
   readonly busIssuerSeed: string;
-  /** Nodes of our own NATS know each other by it, where there are several. */
+  /** The shared secret of a NATS cluster's nodes. */
   readonly busRoutes: string;
-  /** What our own Dgraph signs with whom it has let in. */
+  /** The key that the platform's own Dgraph signs access tokens with. */
   readonly graphAclKey: string;
-  /** Dgraph's administration takes it beside a user; of one that somebody else runs the operator puts it there. */
+  /** Token for Dgraph's administration, besides a user; for an external one the operator provides it. */
   readonly graphToken: string;
-  /** Of the backend's user there; of one that somebody else runs the operator puts it there. */
+  /** Password of the backend's user there; for an external one the operator provides it. */
   readonly graphPassword: string;
-  /** Of the administrator that every Dgraph is born with. Nothing of ours uses it. */
+  /** Password of Dgraph's built-in administrator. The platform does not use it. */
   readonly graphAdminPassword: string;
-  /** Nodes of our own Dgraph know each other by it, and the backend them by its certificate, where they are on loopback. */
+  /**
+   * The key by which nodes of the platform's own Dgraph on loopback authenticate each other, and the backend
+   * authenticates them.
+   */
   readonly graphNodeKey: string;
   readonly graphNodeCertificate: string;
-  /** The mail provider's, put there by the operator; nothing is generated. */
+  /** The mail provider's key, from the operator; it is never generated. */
   readonly mailKey: string;
 }
 
@@ -56,10 +59,10 @@ export function secretFilesOf({ secretsDir }: Installation): SecretFiles {
   };
 }
 
-/** What decides which secrets there are. */
+/** The settings that decide which secrets exist. */
 export type SecretsFor = Pick<Definition, 'topology' | 'graph' | 'graphdb' | 'replicas'>;
 
-/** Names a secret without telling it: equal for equal secrets, and useless to find one of 256 random bits. */
+/** Identifies a secret without revealing it: equal for equal secrets, and useless for finding 256 random bits. */
 export function fingerprintOf(file: string): string {
   return fingerprintOfText(readSecret(file));
 }
@@ -68,7 +71,7 @@ export function fingerprintOfText(secret: string): string {
   return createHash('sha256').update(`svc:${secret}`).digest('hex').slice(0, 16);
 }
 
-/** What the backend shows to NATS. */
+/** The backend's credentials for NATS. */
 export function busSeedsOf({ busCalloutSeed, busSystemSeed, busIssuerSeed }: SecretFiles) {
   const read = (file: string) => new Secret(readSecret(file));
   return { callout: read(busCalloutSeed), system: read(busSystemSeed), issuer: read(busIssuerSeed) };
@@ -78,7 +81,7 @@ export function readSecret(file: string): string {
   return readFileSync(file, 'utf8').trim();
 }
 
-/** As operators know the file. */
+/** The file's name for operators. */
 export function nameOfSecret(file: string): string {
   return `secrets/${basename(file)}`;
 }
@@ -89,12 +92,12 @@ export function hasSecret(file: string): boolean {
 
 const fingerprints = z.object({ encryptionKey: z.string() });
 
-/** The fingerprint of the key that the data is encrypted with; undefined where there is no data. */
+/** The fingerprint of the key that the data is encrypted with; undefined without data. */
 export function recordedFingerprint({ dataDir }: Installation): string | undefined {
   return fingerprints.safeParse(readJson(fingerprintFile(dataDir))).data?.encryptionKey;
 }
 
-/** Writes down which key the data is encrypted with, once there is data. */
+/** Records the fingerprint of the data's key, once there is data. */
 export function recordFingerprint(installation: Installation): void {
   const file = fingerprintFile(installation.dataDir);
   if (hasSecret(file)) return;

@@ -3,7 +3,7 @@ import type { Definition } from './definition.ts';
 import { frontPort, hasOneHost } from './front-of.ts';
 import type { Ports } from './ports.ts';
 
-/** Where everything is reached: from this machine, and by people, browsers and agents. */
+/** All addresses of the platform: from this machine, and for people, browsers and agents. */
 export interface Addresses {
   readonly local: Readonly<Record<ListenerName, string>>;
   readonly public: { readonly backend: string; readonly mcp: string; readonly frontend: string };
@@ -30,25 +30,25 @@ export function addressesOf(definition: Definition, ports: Ports): Addresses {
   };
 }
 
-/** Null where each service has an address of its own. */
+/** Null when each service has its own address. */
 function oneHost(definition: Definition, ports: Ports): string | null {
   const { host, tls } = definition.public;
   if (!hasOneHost(definition)) return null;
-  // As a URL, so that the port which its scheme has anyway is left out.
+  // As a URL, which leaves out the usual port of its scheme.
   return new URL(`${tls === 'none' ? 'http' : 'https'}://${host}:${frontPort(definition, ports)}`).origin;
 }
 
-/** The address that services listen on: what svc.yaml says, unless only the front shall be reached. */
+/** The address that services listen on: `bind`, unless only the proxy is reachable. */
 export function serviceBind(definition: Definition): string {
   return hasOneHost(definition) ? '127.0.0.1' : definition.bind;
 }
 
-/** How what listens there is reached from this machine. */
+/** The address for clients on this machine. */
 export function httpAddress(bind: string, port: number): string {
   return `http://${reachable(bind)}:${port}`;
 }
 
-/** A wildcard is no destination. */
+/** A wildcard is not a destination. */
 export function reachable(bind: string): string {
   if (bind === '0.0.0.0') return '127.0.0.1';
   if (bind === '::') return '[::1]';

@@ -7,30 +7,33 @@ import { resolve } from 'node:path';
 export interface TlsFiles {
   readonly cert: string;
   readonly key: string;
-  /** Who vouches for `cert`, where that is none of the authorities that systems know. */
+  /** The authority of `cert`, if it is not one of the system's. */
   readonly ca: string | null;
 }
 
-/** The same files, from the folder of the installation. */
+/** The same files with absolute paths. */
 export function tlsFilesIn(dir: string, { cert, key, ca }: TlsFiles): TlsFiles {
   return { cert: resolve(dir, cert), key: resolve(dir, key), ca: ca === null ? null : resolve(dir, ca) };
 }
 
 export interface CertificateOf {
   readonly files: TlsFiles;
-  /** The names that it must be for, and the field that names them. */
+  /** The names that the certificate must cover, and the field that lists them. */
   readonly hosts: readonly string[];
   readonly hostsPlace: string;
 }
 
 export interface CertificateProblem {
-  /** The file that is wrong. */
+  /** The wrong file. */
   readonly part: keyof TlsFiles;
   /** In words that follow its name. */
   readonly why: string;
 }
 
-/** What would keep others from trusting who shows it, or that one from starting: the files, each other, their time and their names. */
+/**
+ * Checks whether others would trust the certificate and whether its owner can start: the files, that they match, their
+ * dates and names.
+ */
 export function certificateProblems(of: CertificateOf, now = new Date()): readonly CertificateProblem[] {
   const { files } = of;
   const problems: CertificateProblem[] = [];
@@ -42,12 +45,12 @@ export function certificateProblems(of: CertificateOf, now = new Date()): readon
   problems.push(...wrongTime(own, now), ...wrongNames(own, of));
   if (key !== null && !isPair(own, key)) problems.push({ part: 'key', why: 'is not the key of the certificate' });
   if (authorities !== null && !isVouchedFor(chain, authorities)) {
-    problems.push({ part: 'ca', why: 'does not vouch for the certificate' });
+    problems.push({ part: 'ca', why: 'did not sign the certificate' });
   }
   return problems;
 }
 
-/** As `certificateProblems`, of a file that vouches for others. */
+/** As `certificateProblems`, for the file of an authority. */
 export function authorityProblems(file: string): readonly CertificateProblem[] {
   const problems: CertificateProblem[] = [];
   read('ca', file, { parse: certificatesIn, problems });
@@ -76,9 +79,9 @@ function certificatesIn(pem: string): readonly X509Certificate[] {
 
 function whyNot(error: unknown): string {
   if (!(error instanceof Error)) return 'cannot be read';
-  if ('code' in error && error.code === 'ENOENT') return 'is not there';
-  if ('code' in error && error.code === 'EACCES') return 'may not be read by this user';
-  return error.message === 'holds no certificate' ? error.message : 'is no PEM file of that kind';
+  if ('code' in error && error.code === 'ENOENT') return 'does not exist';
+  if ('code' in error && error.code === 'EACCES') return 'is not readable for this user';
+  return error.message === 'holds no certificate' ? error.message : 'is not a PEM file of that kind';
 }
 
 function wrongTime({ validFromDate, validToDate }: X509Certificate, now: Date): CertificateProblem[] {
@@ -96,7 +99,7 @@ function isPair(own: X509Certificate, key: KeyObject): boolean {
   return own.checkPrivateKey(key);
 }
 
-/** From the certificate upward through those that come with it, until an authority has issued one. */
+/** Follows the chain from the certificate upward to an authority that issued one of its links. */
 function isVouchedFor(chain: readonly X509Certificate[], authorities: readonly X509Certificate[]): boolean {
   const seen = new Set<X509Certificate>();
   for (let current = chain[0]; current !== undefined && !seen.has(current); ) {

@@ -4,7 +4,7 @@ import { hasOwnBus } from './has-own-bus.ts';
 import { hasOwnGraph } from './has-own-graph.ts';
 import type { Mistake, YamlText } from './yaml-text.ts';
 
-/** Nodes are counted of what `svc up` runs; of what somebody else runs, he says how many there are. */
+/** `replicas` of nodes apply only to nodes that `svc up` runs, not to external ones. */
 export function clusterOfOthers(definition: Definition, text: YamlText): readonly Mistake[] {
   const { bus, graph, graphdb, replicas, topology } = definition;
   if (topology === 'embedded') return [];
@@ -12,18 +12,20 @@ export function clusterOfOthers(definition: Definition, text: YamlText): readonl
     replicas[node] === 1
       ? []
       : [{ ...text.locate(['replicas', node]), message: `replicas.${node} above 1 needs ${why}.` }];
-  const ofBus = bus.servers === 'auto' ? [] : complaint('nats', 'a bus of our own, and bus.servers names another one');
-  const whyNoGraph = graph === 'sqlite' ? 'graph: dgraph' : 'a Dgraph of our own, and graphdb.url names another one';
+  const ofBus =
+    bus.servers === 'auto' ? [] : complaint('nats', "the platform's own bus, but bus.servers names an external one");
+  const whyNoGraph =
+    graph === 'sqlite' ? 'graph: dgraph' : "the platform's own Dgraph, but graphdb.url names an external one";
   const isOwn = graph === 'dgraph' && graphdb.url === 'auto';
   return isOwn ? ofBus : [...ofBus, ...complaint('dgraph-zero', whyNoGraph), ...complaint('dgraph-alpha', whyNoGraph)];
 }
 
 const lastPort = 65_535;
-/** From the HTTP port of a data node to the highest of its ports, and from the port of a coordination node. */
+/** Distances from a data node's HTTP port to its highest port, and from a coordination node's port. */
 const aboveAlpha = usualDgraphPorts.alpha.grpc - usualDgraphPorts.alpha.http;
 const aboveZero = usualDgraphPorts.zero.http - usualDgraphPorts.zero.grpc;
 
-/** Where the port of the first node is a number, further ones have the numbers after it. */
+/** When the first node's port is a number, further nodes use the next numbers. */
 export function portsOfNodes(definition: Definition, text: YamlText): readonly Mistake[] {
   const { bus, graphdb, replicas } = definition;
   const graphNodes = hasOwnGraph(definition)
@@ -44,7 +46,7 @@ export function portsOfNodes(definition: Definition, text: YamlText): readonly M
       : [
           {
             ...text.locate(path),
-            message: `${path.join('.')} must leave room: each of ${nodes} nodes has the number after the one before.`,
+            message: `${path.join('.')} must leave room: the ${nodes} nodes use consecutive numbers.`,
           },
         ],
   );

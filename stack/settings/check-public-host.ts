@@ -4,7 +4,7 @@ import type { Definition } from './definition.ts';
 import { usualPorts } from './ports.ts';
 import type { Mistake, YamlText } from './yaml-text.ts';
 
-/** What the fields of `public` ask of each other and of the rest. */
+/** Rules between the fields of `public` and other settings. */
 export function wrongPublicHost(definition: Definition, text: YamlText): readonly Mistake[] {
   const { host, tls, cert, key, acme } = definition.public;
   const given = { cert, key, 'acme.email': acme.email, 'acme.ca': acme.ca };
@@ -27,22 +27,25 @@ export function wrongPublicHost(definition: Definition, text: YamlText): readonl
     mistakes.push(
       wrong(
         'host',
-        'needs topology: distributed. With topology: embedded there is one process, and nothing that could start Caddy and keep it up',
+        'needs topology: distributed. With topology: embedded there is one process, which cannot supervise Caddy',
       ),
     );
   }
   if (tls === 'acme' && !canBeCertified(host)) {
-    mistakes.push(wrong('host', `must be a name that others know for tls: acme, not "${host}"`));
+    mistakes.push(wrong('host', `must be a public name for tls: acme, not "${host}"`));
   }
   return [...mistakes, ...addressesElsewhere(definition, text)];
 }
 
-/** RFC 8555 §7.1.3 knows names only, and nobody can prove that localhost is theirs. */
+/** RFC 8555 §7.1.3 allows names only, and nobody can prove that they own localhost. */
 function canBeCertified(host: string): boolean {
   return isIP(host) === 0 && !/(^|\.)localhost$/.test(host);
 }
 
-/** What is written by hand may have another scheme or port, because something else may stand before; host and path are those that are answered. */
+/**
+ * An address set by hand may have another scheme or port, because another proxy may be in front; host and path must be
+ * those that are answered.
+ */
 function addressesElsewhere(definition: Definition, text: YamlText): readonly Mistake[] {
   const { publicUrls } = definition;
   const auto = { ...definition, publicUrls: { backend: 'auto', mcp: 'auto', frontend: 'auto' } } as const;

@@ -14,7 +14,7 @@ function refusal(text: string): SvcError {
   throw new Error('nothing was refused');
 }
 
-describe('a mistake is told with its place and its rule', () => {
+describe('a mistake is reported with its place and its rule', () => {
   const rows: readonly [what: string, text: string, told: RegExp][] = [
     [
       'an unknown field',
@@ -108,7 +108,7 @@ describe('a mistake is told with its place and its rule', () => {
     [
       'nodes of a bus of somebody else',
       `${id}topology: distributed\nreplicas: { nats: 3 }\nbus: { servers: [nats://bus.example.com:4222] }\n`,
-      /^svc\.yaml:3:19 replicas\.nats above 1 needs a bus of our own, and bus\.servers names another one\.$/,
+      /^svc\.yaml:3:19 replicas\.nats above 1 needs the platform's own bus, but bus\.servers names an external one\.$/,
     ],
     [
       'nodes of Dgraph beside SQLite',
@@ -118,12 +118,12 @@ describe('a mistake is told with its place and its rule', () => {
     [
       'nodes of a Dgraph of somebody else',
       `${id}topology: distributed\ngraph: dgraph\nreplicas: { dgraph-alpha: 2 }\ngraphdb: { url: "http://g.example.com:8080" }\n`,
-      /^svc\.yaml:4:27 replicas\.dgraph-alpha above 1 needs a Dgraph of our own, and graphdb\.url names another one\.$/,
+      /^svc\.yaml:4:27 replicas\.dgraph-alpha above 1 needs the platform's own Dgraph, but graphdb\.url names an external one\.$/,
     ],
     [
       'a port after which there is none for the other nodes',
       `${id}topology: distributed\nreplicas: { nats: 3 }\nbus: { port: 65534 }\n`,
-      /^svc\.yaml:4:14 bus\.port must leave room: each of 3 nodes has the number after the one before\.$/,
+      /^svc\.yaml:4:14 bus\.port must leave room: the 3 nodes use consecutive numbers\.$/,
     ],
     [
       'more replicas than a machine can use',
@@ -177,7 +177,7 @@ describe('a mistake is told with its place and its rule', () => {
   });
 });
 
-describe('variables without a field of their own', () => {
+describe('variables without a setting', () => {
   const extra = (service: string, line: string) => `${id}environment:\n  ${service}:\n    ${line}\n`;
 
   test('are passed on as text', () => {
@@ -189,7 +189,7 @@ describe('variables without a field of their own', () => {
     [
       'a variable that a field decides',
       extra('backend', 'PORT: 1'),
-      /^svc\.yaml:4:5 PORT is decided by ports\.backend, and there only\.$/,
+      /^svc\.yaml:4:5 PORT is decided by ports\.backend only\.$/,
     ],
     [
       'a secret',
@@ -215,7 +215,7 @@ describe('variables without a field of their own', () => {
   ];
   for (const [what, text, told] of rows) test(what, () => expect(refusal(text).message).toMatch(told));
 
-  test('those of OpenTelemetry are passed on as they are, but for credentials', () => {
+  test('those of OpenTelemetry are passed on unchanged, except credentials', () => {
     const { environment } = checkDefinition(extra('runtime', 'OTEL_BSP_SCHEDULE_DELAY: 5000'), 'svc.yaml');
     expect(environment.runtime).toEqual({ OTEL_BSP_SCHEDULE_DELAY: '5000' });
     const { message } = refusal(extra('runtime', 'OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer x"'));
@@ -225,7 +225,7 @@ describe('variables without a field of their own', () => {
     expect(withPassword.message).toMatch(/OTEL_EXPORTER_OTLP_ENDPOINT must be without user and password\.$/);
   });
 
-  test('a secret may be named by file', () => {
+  test('a secret may be given as a file', () => {
     const { environment } = checkDefinition(
       extra('backend', 'ENCRYPTION_KEY_PREVIOUS_FILE: /run/secrets/old'),
       'svc.yaml',
@@ -237,7 +237,7 @@ describe('variables without a field of their own', () => {
 describe('graph: dgraph', () => {
   const distributed = `${id}topology: distributed\ngraph: dgraph\n`;
 
-  test('is a cluster of our own where nothing else is said', () => {
+  test("is the platform's own cluster by default", () => {
     const { graph, graphdb } = checkDefinition(distributed, 'svc.yaml');
     expect([graph, graphdb]).toEqual([
       'dgraph',
@@ -276,7 +276,7 @@ describe('containers', () => {
     expect(checkDefinition(yaml, 'svc.yaml').replicas[part]).toBe(3);
   });
 
-  test('are of parts of their own', () => {
+  test('require separate parts', () => {
     expect(refusal(`${id}engine: docker\n`).message).toContain('2:9 engine: docker needs topology: distributed.');
     expect(checkDefinition(`${id}topology: distributed\nengine: docker\n`, 'svc.yaml').engine).toBe('docker');
   });
@@ -295,19 +295,19 @@ describe('containers', () => {
     [
       'a Dgraph elsewhere',
       'graphdb: { url: "http://db:8080" }',
-      '5:17 A Dgraph that somebody else runs needs engine: process',
+      '5:17 An external Dgraph needs engine: process',
     ],
     ['a sandbox', 'runtime: { sandbox: bwrap }', '5:21 runtime.sandbox: bwrap needs engine: process'],
   ])('refuse %s', (_, yaml, message) => {
     const dgraph = `${id}topology: distributed\nengine: docker\ngraph: dgraph\n`;
     expect(refusal(`${dgraph}${yaml}\n`).message).toContain(message);
     expect(checkDefinition(dgraph, 'svc.yaml').images.dgraph).toBe('dgraph/dgraph:v25.4.0');
-    // With SQLite nothing of it is read.
+    // With SQLite these settings are ignored.
     const sqlite = `${id}topology: distributed\nengine: docker\n${yaml}\n`;
     if (!yaml.startsWith('runtime')) expect(checkDefinition(sqlite, 'svc.yaml').graph).toBe('sqlite');
   });
 
-  test('are made of images with exact versions', () => {
+  test('use images with exact versions', () => {
     for (const wrong of [
       'node',
       'node:latest',
@@ -329,6 +329,6 @@ describe('containers', () => {
   });
 });
 
-test('a file of no sensible size is not read', () => {
+test('a file that is too large is not read', () => {
   expect(refusal(`# ${'x'.repeat(2 * 1024 * 1024)}`).code).toBe('too_large');
 });

@@ -14,14 +14,14 @@ import { readSettings } from './read.ts';
 import { placeOf, settings } from './settings.ts';
 import { describeMistakes, isMistakes, type Mistake, readYaml, type YamlText } from './yaml-text.ts';
 
-/** People write a few hundred lines; anything longer was named by mistake. */
+/** A person writes a few hundred lines; a larger file was named by mistake. */
 const definitionMaxBytes = 1024 * 1024;
 
 export function readDefinition(file: string): Definition {
   return checkDefinition(readFileSync(file, 'utf8'), file);
 }
 
-/** What the text says, with the default wherever it says nothing. One error names every mistake with its place. */
+/** The settings in the text, with defaults for missing ones. One error lists every mistake with its place. */
 export function checkDefinition(text: string, file: string): Definition {
   if (text.length > definitionMaxBytes) {
     throw new SvcError('too_large', `${file} is longer than ${definitionMaxBytes} bytes.`);
@@ -30,7 +30,7 @@ export function checkDefinition(text: string, file: string): Definition {
   if (isMistakes(read)) throw mistaken(file, read);
   const mistakes: Mistake[] = [];
   const value = readSettings(settings, read, mistakes);
-  // Every leaf was parsed by the rule of its setting; the compiler can't follow that through the recursion.
+  // Each leaf was parsed by the rule of its setting; the compiler cannot follow that through the recursion.
   const definition = value as Definition;
   if (mistakes.length === 0) {
     const rules = [
@@ -54,7 +54,7 @@ function mailIncomplete({ mail }: Definition, text: YamlText): readonly Mistake[
     }));
 }
 
-/** The rule that services keep themselves, told here with the place in the file. Ports don't matter to it. */
+/** The same rule as in the services, reported with its place in the file. Ports do not matter to it. */
 function internalAddresses(definition: Definition, text: YamlText): readonly Mistake[] {
   const { backend, mcp, frontend } = addressesOf(definition, usualPorts).public;
   const addresses = { PUBLIC_BACKEND_URL: backend, PUBLIC_MCP_URL: mcp, PUBLIC_FRONTEND_URL: frontend };
@@ -65,7 +65,7 @@ function internalAddresses(definition: Definition, text: YamlText): readonly Mis
   });
 }
 
-/** What only processes of their own can have. The bus inside the one process has no address. */
+/** Settings that require separate processes. The bus inside the single process has no address. */
 function oneProcessOnly({ topology, bus, replicas }: Definition, text: YamlText): readonly Mistake[] {
   if (topology !== 'embedded') return [];
   const more = Object.entries(replicas).filter(([, count]) => count > 1);
@@ -76,32 +76,32 @@ function oneProcessOnly({ topology, bus, replicas }: Definition, text: YamlText)
   return [
     ...more.map(([service]) => ({
       ...text.locate(['replicas', service]),
-      message: `replicas.${service} above 1 needs topology: distributed. With topology: embedded one process holds everything.`,
+      message: `replicas.${service} above 1 needs topology: distributed. With topology: embedded there is only one process.`,
     })),
     ...outside
       .filter(({ isSet }) => isSet)
       .map(({ field }) => ({
         ...text.locateName(['bus', field]),
-        message: `bus.${field} needs topology: distributed. With topology: embedded the bus is inside the one process, and nobody else can reach it.`,
+        message: `bus.${field} needs topology: distributed. With topology: embedded the bus is inside the single process and not reachable.`,
       })),
   ];
 }
 
-/** A container holds one part, and the one process of an embedded platform is all of them. */
+/** A container holds one part, and the single process of an embedded platform holds all of them. */
 function containersOfParts({ topology, engine }: Definition, text: YamlText): readonly Mistake[] {
   if (engine !== 'docker' || topology === 'distributed') return [];
   return [{ ...text.locate(['engine']), message: 'engine: docker needs topology: distributed.' }];
 }
 
-/** What others were told, in files of theirs, must not move when another program takes the port. */
+/** A port in the files of runtimes elsewhere must not change when another program takes it. */
 function steadyPort({ bus }: Definition, text: YamlText): readonly Mistake[] {
   if (bus.public === undefined || bus.servers !== 'auto' || bus.port !== 'auto') return [];
   const message =
-    'bus.public needs a number as bus.port, such as 4222: runtimes elsewhere were told where the bus is, and auto may move it.';
+    'bus.public needs a number as bus.port, such as 4222: runtimes elsewhere store the address, and auto may change it.';
   return [{ ...text.locateName(['bus', 'public']), message }];
 }
 
-/** Architecture, section 3: what is written to SQLite passes through one process. */
+/** Architecture, section 3: SQLite has a single writing process. */
 function oneBackendOnly({ graph, replicas }: Definition, text: YamlText): readonly Mistake[] {
   if (replicas.backend === 1 || graph === 'dgraph') return [];
   const message =
@@ -109,21 +109,21 @@ function oneBackendOnly({ graph, replicas }: Definition, text: YamlText): readon
   return [{ ...text.locate(['replicas', 'backend']), message }];
 }
 
-/** A platform of one process is one for which nothing else is started. */
+/** A platform of one process starts no other program. */
 function clusterBeside({ topology, graph }: Definition, text: YamlText): readonly Mistake[] {
   if (graph !== 'dgraph' || topology !== 'embedded') return [];
   const message =
-    'graph: dgraph needs topology: distributed. With topology: embedded one process holds everything, in SQLite.';
+    'graph: dgraph needs topology: distributed. With topology: embedded there is only one process, with SQLite.';
   return [{ ...text.locate(['graph']), message }];
 }
 
-/** What no container is there for yet. */
+/** Settings that containers do not support yet. */
 function notInContainers(definition: Definition, text: YamlText): readonly Mistake[] {
   const { engine, graph, graphdb, runtime } = definition;
   if (engine !== 'docker') return [];
   const isElsewhere = graph === 'dgraph' && graphdb.url !== 'auto';
   const outside = [
-    { path: ['graphdb', 'url'], isSet: isElsewhere, field: 'A Dgraph that somebody else runs' },
+    { path: ['graphdb', 'url'], isSet: isElsewhere, field: 'An external Dgraph' },
     {
       path: ['runtime', 'sandbox'],
       isSet: runtime.sandbox === 'bwrap' || runtime.sandbox === 'container',
@@ -135,18 +135,18 @@ function notInContainers(definition: Definition, text: YamlText): readonly Mista
     .map(({ path, field }) => ({ ...text.locate(path), message: `${field} needs engine: process in this version.` }));
 }
 
-/** What its container is made of must be new enough, and have room for what it is told to keep in memory. */
+/** The image must be new enough, and the container's memory must exceed the cache. */
 function dgraphImage(definition: Definition, text: YamlText): readonly Mistake[] {
   const { engine, images, graphdb, limits } = definition;
   if (engine !== 'docker' || !hasOwnGraph(definition)) return [];
   const neededMb = alphaMemoryMb(graphdb.cacheMb);
   const mistakes: Mistake[] = [];
   if (!isNewDgraph(versionInImage(images.dgraph))) {
-    const message = `images.dgraph must be of ${oldestDgraph} or newer, by its tag: before, nobody had to show himself to its administration.`;
+    const message = `images.dgraph must be of ${oldestDgraph} or newer, by its tag: older versions have an administration without authentication.`;
     mistakes.push({ ...text.locate(['images', 'dgraph']), message });
   }
   if (limits.memoryMaxMb['dgraph-alpha'] < neededMb) {
-    const message = `limits.memoryMaxMb.dgraph-alpha must be at least ${neededMb}: graphdb.cacheMb is ${graphdb.cacheMb}, and 256 are for the rest.`;
+    const message = `limits.memoryMaxMb.dgraph-alpha must be at least ${neededMb}: graphdb.cacheMb is ${graphdb.cacheMb}, and 256 more are needed.`;
     mistakes.push({ ...text.locate(['limits', 'memoryMaxMb', 'dgraph-alpha']), message });
   }
   return mistakes;
@@ -154,6 +154,6 @@ function dgraphImage(definition: Definition, text: YamlText): readonly Mistake[]
 
 function mistaken(file: string, mistakes: readonly Mistake[]): SvcError {
   return new SvcError('invalid_input', describeMistakes(file, mistakes), {
-    hint: 'See what each setting means: svc config docs',
+    hint: 'Show the meaning of each setting: svc config docs',
   });
 }

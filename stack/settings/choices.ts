@@ -1,4 +1,4 @@
-/** What listens on a port: the four services, under the names of `services[].name`. */
+/** The four services that listen on a port, under the names of `services[].name`. */
 export const listeners = ['backend', 'remote-mcp', 'runtime', 'frontend'] as const;
 export type ListenerName = (typeof listeners)[number];
 

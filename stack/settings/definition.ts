@@ -3,5 +3,5 @@ import type { settings } from './settings.ts';
 
 export type Auto<Value> = Value | 'auto';
 
-/** What svc.yaml says, checked: every choice of an installation, and no secret. */
+/** The checked content of svc.yaml: every choice of an installation, and no secret. */
 export type Definition = ValueOf<typeof settings>;

@@ -2,10 +2,10 @@ import { suggestion } from '../../services/contracts/did-you-mean.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { type Group, isGroup, rowsOf, type Setting } from './setting.ts';
 
-/** A setting, as documentation tells of it. */
+/** A setting for documentation. */
 export interface DescribedSetting {
   readonly path: string;
-  /** Of itself, or of the nearest group that has one. */
+  /** Its own meaning, or that of the nearest group with one. */
   readonly meaning: string;
   readonly rule: string;
   readonly default: unknown;
@@ -20,11 +20,11 @@ export function describeSettings(all: Group, section: string | undefined): reado
   const found = rows.filter(({ path }) => path === section || path.startsWith(`${section}.`));
   if (found.length > 0) return found;
   throw new SvcError('not_found', `"${section}" is not a setting. ${suggestion(section, namesBeside(all, section))}`, {
-    hint: 'See all: svc config docs',
+    hint: 'List all settings: svc config docs',
   });
 }
 
-/** What stands where that one was looked for. */
+/** The names at the level of the unknown one. */
 function namesBeside(all: Group, section: string): readonly string[] {
   let { parts } = all;
   const found: string[] = [];

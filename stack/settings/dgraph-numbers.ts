@@ -1,4 +1,4 @@
-/** Those of its nodes where nothing moves them. Dgraph moves all ports of a node by one number. */
+/** The default ports of its nodes. Dgraph moves all ports of a node by one offset. */
 export const usualDgraphPorts = {
   zero: { grpc: 5080, http: 6080 },
   alpha: { internal: 7080, http: 8080, grpc: 9080 },
@@ -10,24 +10,24 @@ type Claimed = Readonly<Record<string, number>>;
 export type ZeroPorts = Readonly<Record<'grpc' | 'http' | 'offset', number>>;
 export type AlphaPorts = Readonly<Record<'internal' | 'http' | 'grpc' | 'offset', number>>;
 
-/** The ports of a coordination node of our own, which move with the one that was claimed. */
+/** The ports of the platform's own coordination node, which move with the claimed one. */
 export function zeroPorts(ports: Claimed, node = 'dgraph-zero'): ZeroPorts {
   const { grpc, http } = usualDgraphPorts.zero;
   const offset = (ports[node] ?? grpc) - grpc;
   return { grpc: grpc + offset, http: http + offset, offset };
 }
 
-/** The ports of a data node of our own. */
+/** The ports of the platform's own data node. */
 export function alphaPorts(ports: Claimed, node = 'dgraph-alpha'): AlphaPorts {
   const { internal, http, grpc } = usualDgraphPorts.alpha;
   const offset = (ports[node] ?? http) - http;
   return { internal: internal + offset, http: http + offset, grpc: grpc + offset, offset };
 }
 
-/** What an idle data node takes beside its cache, twice over. */
+/** Twice the memory of an idle data node besides its cache. */
 const besideCacheMb = 256;
 
-/** From there on a data node collects its garbage sooner, and takes more where it must. */
+/** Above this, a data node collects garbage sooner; it takes more when it must. */
 export function alphaMemoryMb(cacheMb: number): number {
   return cacheMb + besideCacheMb;
 }

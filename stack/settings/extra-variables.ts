@@ -8,10 +8,13 @@ import { type Complaint, isScalar, withComplaints } from './rules.ts';
 
 type Extra = Readonly<Record<string, string>>;
 
-/** What decides a variable: a setting of svc.yaml, a file in secrets/, or the topology. */
+/** The place that decides a variable: a setting of svc.yaml, a file in secrets/, or the topology. */
 export type PlaceOf = (service: ServiceName, variable: string) => string | undefined;
 
-/** Variables of a service that have no place of their own. Of one that has, it would be open which of the two counts. */
+/**
+ * Variables of a service without a setting. A variable with a setting is refused here, because two places would
+ * conflict.
+ */
 export function extraVariables(service: ServiceName, placeOf: PlaceOf): z.ZodType<Extra> {
   return withComplaints(
     'variables with their values, such as { HEARTBEAT_INTERVAL: 1000 }',
@@ -27,7 +30,7 @@ function complaintsOf(service: ServiceName, raw: unknown, placeOf: PlaceOf): rea
   return Object.entries(raw).flatMap(([name, value]): readonly Complaint[] => {
     const about = (message: string, aboutName = true) => [{ path: [name], message, aboutName }];
     const place = placeOf(service, name.replace(/_FILE$/, ''));
-    if (place !== undefined) return about(`${name} is decided by ${place}, and there only.`);
+    if (place !== undefined) return about(`${name} is decided by ${place} only.`);
     const repair = rejected[service]?.[name];
     if (repair !== undefined) return about(`${name} is rejected by ${service}. ${repair}`);
     const secretOfFile = name.endsWith('_FILE') && table[name.slice(0, -'_FILE'.length)]?.secret === true;
@@ -35,7 +38,7 @@ function complaintsOf(service: ServiceName, raw: unknown, placeOf: PlaceOf): rea
     const variable = table[name];
     if (isTelemetry(name)) {
       if (isTelemetrySecret(name)) return about(inFile(name));
-      // svc.yaml is safe in git: it holds no password.
+      // svc.yaml is safe in git, so it must hold no password.
       if (isScalar(value) && /\/\/[^/\s]*@/.test(String(value)))
         return about(`${name} must be without user and password.`, false);
       return isScalar(value) && String(value).length <= textMaxLength ? [] : about(`${name} must be a text.`, false);

@@ -1,6 +1,6 @@
 import type { Definition } from './definition.ts';
 
-/** Services of which several share one address. Each runtime is reached over the bus, and its web service by itself. */
+/** Services whose processes can share one address. A runtime is reached over the bus, and its web service directly. */
 const shareable = ['remote-mcp', 'backend'] as const;
 export type SharedService = (typeof shareable)[number];
 
@@ -9,7 +9,7 @@ export function hasOneHost({ topology, public: { host } }: Definition): boolean 
   return topology === 'distributed' && host !== undefined;
 }
 
-/** The services that have several processes behind the address of one. */
+/** The services with several processes behind one address. */
 export function sharedServices({ topology, replicas }: Definition): readonly SharedService[] {
   return topology === 'embedded' ? [] : shareable.filter((service) => replicas[service] > 1);
 }
@@ -18,10 +18,10 @@ export function hasFront(definition: Definition): boolean {
   return hasOneHost(definition) || sharedServices(definition).length > 0;
 }
 
-/** Ports of the front under one host name. */
+/** Ports of the proxy under one host name. */
 export const usualFrontPorts = { 'caddy-https': 443, 'caddy-http': 80 } as const;
 
-/** The port that everything has under one host name. */
+/** The port of everything under one host name. */
 export function frontPort({ public: { tls } }: Definition, ports: Readonly<Record<string, number>>): number {
   const name = tls === 'none' ? 'caddy-http' : 'caddy-https';
   return ports[name] ?? usualFrontPorts[name];

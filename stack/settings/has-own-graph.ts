@@ -1,6 +1,6 @@
 import type { Definition } from './definition.ts';
 
-/** Whether the graph is a Dgraph that `svc up` starts: not a file, and not one that somebody else runs. */
+/** Whether `svc up` starts Dgraph: neither a file, nor external. */
 export function hasOwnGraph({ graph, graphdb }: Pick<Definition, 'graph' | 'graphdb'>): boolean {
   return graph === 'dgraph' && graphdb.url === 'auto';
 }

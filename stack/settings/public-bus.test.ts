@@ -17,20 +17,20 @@ function refusal(text: string): string {
   throw new Error('nothing was refused');
 }
 
-describe('bus.public lets others in', () => {
+describe('bus.public admits others', () => {
   test('with TLS', () => {
     expect(publicBus.parse({ ...outside, tls })).toEqual({ ...outside, tls: { ...tls, ca: null } });
     const ca = 'secrets/bus-ca.pem';
     expect(publicBus.parse({ ...outside, tls: { ...tls, ca } })).toEqual({ ...outside, tls: { ...tls, ca } });
   });
 
-  test('without it where somebody wrote that it is insecure', () => {
+  test('without it when svc.yaml says insecure', () => {
     const servers = ['nats://10.0.0.7:4222', 'nats://[fd00::7]:4222'];
     const bind = '10.0.0.7';
     expect(publicBus.parse({ servers, bind, insecure: true })).toEqual({ servers, bind, tls: null });
   });
 
-  test('through something else that speaks TLS', () => {
+  test('behind a proxy that terminates TLS', () => {
     const servers = ['tls://bus.example.com:4222'];
     expect(publicBus.parse({ servers })).toEqual({ servers, bind: '127.0.0.1', tls: null });
   });
@@ -43,14 +43,14 @@ describe('bus.public lets others in', () => {
     expect(publicBus.parse(here)).toEqual({ ...here, tls: null });
   });
 
-  test('and nobody where it is null', () => {
+  test('and admits no others when it is null', () => {
     expect(publicBus.parse(null)).toBeUndefined();
   });
 });
 
-describe('a mistake in bus.public is told with its place and its rule', () => {
+describe('a mistake in bus.public is reported with its place and its rule', () => {
   const beyond = (host: string) =>
-    `svc.yaml:4:11 bus.public reaches beyond this machine (${host}) without TLS: whoever listens on the way reads keys and calls. Set bus.public.tls, or write insecure: true.`;
+    `svc.yaml:4:11 bus.public reaches beyond this machine (${host}) without TLS: others on the network can read keys and calls. Set bus.public.tls, or write insecure: true.`;
   const rows: readonly [what: string, text: string, told: string][] = [
     [
       'an open address without TLS',
@@ -66,12 +66,12 @@ describe('a mistake in bus.public is told with its place and its rule', () => {
     [
       'TLS that is insecure',
       '{ servers: [tls://b.example.com:4222], bind: 0.0.0.0, tls: { cert: a, key: b }, insecure: true }',
-      'svc.yaml:4:101 bus.public.insecure says the opposite of bus.public.tls: leave one of them out.',
+      'svc.yaml:4:101 bus.public.insecure contradicts bus.public.tls: leave one of them out.',
     ],
     [
       'TLS under an address without',
       '{ servers: [nats://b.example.com:4222], bind: 0.0.0.0, tls: { cert: a, key: b } }',
-      'svc.yaml:4:23 bus.public.servers[0] must start with tls:// where bus.public.tls is set.',
+      'svc.yaml:4:23 bus.public.servers[0] must start with tls:// when bus.public.tls is set.',
     ],
     [
       'half a pair',
@@ -106,7 +106,7 @@ describe('a mistake in bus.public is told with its place and its rule', () => {
   ];
   for (const [what, text, told] of rows) test(what, () => expect(refusal(text)).toBe(told));
 
-  test('one whose port could move', () => {
+  test('one whose port could change', () => {
     expect(refusal('{ servers: [nats://127.0.0.1:4222] }')).toMatch(
       /^svc\.yaml:4:3 bus\.public needs a number as bus\.port/,
     );
@@ -115,7 +115,7 @@ describe('a mistake in bus.public is told with its place and its rule', () => {
     expect(checkDefinition(elsewhere, 'svc.yaml').bus.port).toBe('auto');
   });
 
-  test('one that no topology of this kind can serve', () => {
+  test('one without a bus of its own', () => {
     const text = 'id: abcdef0123456789\nbus:\n  public: { servers: [nats://127.0.0.1:4222], bind: 127.0.0.1 }\n';
     expect(() => checkDefinition(text, 'svc.yaml')).toThrow(/^svc\.yaml:3:3 bus\.public needs topology: distributed\./);
   });

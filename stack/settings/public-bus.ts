@@ -7,22 +7,22 @@ import { type Complaint, isScalar, withComplaints } from './rules.ts';
 
 /** The bus as runtimes on other machines reach it. */
 export interface PublicBus {
-  /** What they are told: addresses with their scheme, at least one. */
+  /** The addresses that runtimes use, with their scheme, at least one. */
   readonly servers: readonly string[];
-  /** The address that our own nats-server listens on. */
+  /** The listen address of the platform's own nats-server. */
   readonly bind: string;
-  /** Null: our own does not speak TLS. Nobody beyond this machine reaches it, something before it does, or `insecure: true` says so. */
+  /** Null: it does not use TLS. Then it is on loopback, or a proxy terminates TLS, or `insecure: true` is set. */
   readonly tls: TlsFiles | null;
 }
 
-/** `bus.public`: nobody beyond this machine is let in without TLS, unless that is what somebody wrote. */
+/** `bus.public`: without TLS nothing beyond this machine is admitted, unless `insecure: true` is set. */
 export const publicBus = withComplaints(
   'null, or servers with bind and tls (cert and key) or insecure: true',
   complaints,
   (raw): PublicBus | undefined | null => (raw === null ? undefined : isObject(raw) ? read(raw) : null),
 );
 
-/** Where the host of an address is: on this machine only? */
+/** Whether the host of an address is on this machine only. */
 export function isLoopbackServer(server: string): boolean {
   return isLoopback(hostOf(server));
 }
@@ -49,18 +49,18 @@ function complaints(raw: unknown): readonly Complaint[] {
   return all.length > 0 ? all : openComplaints(read(raw), raw.insecure === true);
 }
 
-/** What each part may be says nothing about whether they make sense together. */
+/** Rules between the parts, which are valid by themselves. */
 function openComplaints({ servers, bind, tls }: PublicBus, insecure: boolean): readonly Complaint[] {
-  if (tls !== null && insecure) return [at(['insecure'], 'says the opposite of bus.public.tls: leave one of them out')];
+  if (tls !== null && insecure) return [at(['insecure'], 'contradicts bus.public.tls: leave one of them out')];
   if (tls !== null) {
     return servers.flatMap((server, index) =>
-      server.startsWith('tls://') ? [] : [at(['servers', index], `must start with tls:// where bus.public.tls is set`)],
+      server.startsWith('tls://') ? [] : [at(['servers', index], `must start with tls:// when bus.public.tls is set`)],
     );
   }
   const open = servers.filter((server) => !server.startsWith('tls://') && !isLoopbackServer(server));
   const beyond = [...open, ...(isLoopback(bind) ? [] : [bind])];
   if (beyond.length === 0 || insecure) return [];
-  const why = `reaches beyond this machine (${beyond[0]}) without TLS: whoever listens on the way reads keys and calls`;
+  const why = `reaches beyond this machine (${beyond[0]}) without TLS: others on the network can read keys and calls`;
   return [{ path: [], message: `bus.public ${why}. Set bus.public.tls, or write insecure: true.` }];
 }
 
@@ -118,7 +118,7 @@ function at(path: readonly (string | number)[], rule: string): Complaint {
   return { path, message: `bus.public${name} ${rule}.` };
 }
 
-/** Whether who listens there is reached from this machine only. */
+/** Whether a listener on this host is reachable from this machine only. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\./.test(host);
 }

@@ -24,7 +24,7 @@ describe('one host name', () => {
   const publicOf = (yaml: string, ports = {}) =>
     addressesOf(definitionOf(distributed + yaml), { ...usualPorts, ...ports }).public;
 
-  test('is what everything is reached at', () => {
+  test('is the address of everything', () => {
     expect(publicOf(`public: { ${host}, ${files} }`, { 'caddy-https': 443 })).toEqual({
       backend: 'https://agents.example.com',
       mcp: 'https://agents.example.com/mcp',
@@ -32,7 +32,7 @@ describe('one host name', () => {
     });
   });
 
-  test('comes with the port, where that is not the usual one of the scheme', () => {
+  test('includes the port, unless it is the usual one of the scheme', () => {
     expect(publicOf(`public: { ${host}, tls: acme, httpsPort: 8443 }`, { 'caddy-https': 8443 }).mcp).toBe(
       'https://agents.example.com:8443/mcp',
     );
@@ -42,7 +42,7 @@ describe('one host name', () => {
     );
   });
 
-  test('leaves what was written by hand: something else may stand before', () => {
+  test('keeps addresses set by hand: another proxy may be in front', () => {
     const yaml = `public: { ${host}, httpPort: 8080 }\npublicUrls: { mcp: https://agents.example.com/mcp, frontend: https://agents.example.com/ }`;
     expect(publicOf(yaml, { 'caddy-http': 8080 })).toEqual({
       backend: 'http://agents.example.com:8080',
@@ -51,7 +51,7 @@ describe('one host name', () => {
     });
   });
 
-  test('leaves only the front to be reached by others', () => {
+  test('exposes only the proxy', () => {
     const { local } = addressesOf(definitionOf(`${distributed}bind: 0.0.0.0\npublic: { ${host} }`), usualPorts);
     expect(local.backend).toBe('http://127.0.0.1:3000');
     expect(addressesOf(definitionOf(`${distributed}bind: 192.0.2.1`), usualPorts).local.backend).toBe(
@@ -60,7 +60,7 @@ describe('one host name', () => {
   });
 });
 
-describe('a mistake in public is told with its place and its rule', () => {
+describe('a mistake in public is reported with its place and its rule', () => {
   const rows: readonly [what: string, yaml: string, told: string][] = [
     [
       'TLS without a name',
@@ -86,12 +86,12 @@ describe('a mistake in public is told with its place and its rule', () => {
     [
       'an address for acme',
       'public: { host: 192.0.2.1, tls: acme }',
-      'svc.yaml:3:17 public.host must be a name that others know for tls: acme, not "192.0.2.1".',
+      'svc.yaml:3:17 public.host must be a public name for tls: acme, not "192.0.2.1".',
     ],
     [
       'localhost for acme',
       'public: { host: localhost, tls: acme }',
-      'svc.yaml:3:17 public.host must be a name that others know for tls: acme, not "localhost".',
+      'svc.yaml:3:17 public.host must be a public name for tls: acme, not "localhost".',
     ],
     [
       'a URL',
@@ -138,7 +138,7 @@ describe('a mistake in public is told with its place and its rule', () => {
 
   test('one process', () => {
     expect(refusal(`public: { ${host} }`)).toEqual([
-      'svc.yaml:2:17 public.host needs topology: distributed. With topology: embedded there is one process, and nothing that could start Caddy and keep it up.',
+      'svc.yaml:2:17 public.host needs topology: distributed. With topology: embedded there is one process, which cannot supervise Caddy.',
     ]);
   });
 });

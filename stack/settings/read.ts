@@ -9,13 +9,13 @@ interface Reading {
   readonly mistakes: Mistake[];
 }
 
-/** What a file says, with the default of each setting that it leaves out. Mistakes are added to those that are known. */
+/** The settings in a file, with defaults for missing ones. Mistakes are appended to the given list. */
 export function readSettings(all: Group, text: YamlText, mistakes: Mistake[]): unknown {
   return readGroup({ text, mistakes }, [], all, text.value);
 }
 
 function readGroup(reading: Reading, path: Path, { parts }: Group, given: unknown): unknown {
-  // A name with nothing under it says nothing.
+  // A name without a value counts as missing.
   const fields = given ?? {};
   if (!isObject(fields)) {
     complain(reading, path, `${nameOf(path)} must hold fields: ${Object.keys(parts).join(', ')}.`);

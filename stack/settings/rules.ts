@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Variable } from '../../services/contracts/env/variable.ts';
 
-/** The rules of settings. The description of each follows "must be". */
+/** Rules of settings. The description of each follows "must be". */
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 const listMax = 1000;
@@ -10,7 +10,7 @@ export function wholeNumber(min: number, max: number) {
   return z.int().min(min).max(max).describe(`a whole number from ${min} to ${max}`);
 }
 
-/** A number is a text, too: YAML reads a name such as 42 as one. */
+/** A number is accepted as text, because YAML reads a name such as 42 as a number. */
 export function matching(pattern: RegExp, words: string) {
   return scalar.transform(String).pipe(z.string().regex(pattern)).describe(words);
 }
@@ -35,7 +35,7 @@ export function orAuto<Value>(rule: z.ZodType<Value>): z.ZodType<Value | 'auto'>
   return z.union([z.literal('auto'), rule]).describe(`auto, or ${rule.description}`);
 }
 
-/** A setting that may be left open: its value is then `undefined`. */
+/** A setting that may be null: its value is then `undefined`. */
 export function optional<Value>(rule: z.ZodType<Value>): z.ZodType<Value | undefined> {
   return z.union([z.null().transform(() => undefined), rule]).describe(`${rule.description}, or null`);
 }
@@ -45,7 +45,7 @@ export function like<Value>(variable: Variable<Value>): z.ZodType<Value> {
   return byVariable(variable, (_, value) => value);
 }
 
-/** As `like`, for a variable whose text is passed on as it was written. */
+/** As `like`, for a variable whose text is passed on unchanged. */
 export function likeText(variable: Variable<unknown>): z.ZodType<string> {
   return byVariable(variable, (text) => text);
 }
@@ -65,7 +65,7 @@ export function isScalar(raw: unknown): raw is string | number | boolean {
   return scalar.safeParse(raw).success;
 }
 
-/** What is wrong with which part of a setting, in more words than its rule. */
+/** A detailed complaint about one part of a setting. */
 export interface Complaint {
   /** Below the setting. */
   readonly path: readonly (string | number)[];
@@ -74,7 +74,7 @@ export interface Complaint {
   readonly aboutName?: boolean;
 }
 
-/** A rule that complains about parts. Without a complaint `read` makes the value of it; null breaks the rule. */
+/** A rule with complaints about parts. Without a complaint, `read` makes the value; null breaks the rule. */
 export function withComplaints<Value>(
   words: string,
   complain: (raw: unknown) => readonly Complaint[],
@@ -95,7 +95,7 @@ export function withComplaints<Value>(
 
 const complaintParams = z.object({ isComplaint: z.literal(true), aboutName: z.boolean() });
 
-/** The complaints among what zod found, also in the choices of a union. */
+/** The complaints among zod's issues, also inside a union. */
 export function complaintsIn(issues: readonly z.core.$ZodIssue[]): readonly Complaint[] {
   return issues.flatMap((issue): readonly Complaint[] => {
     if (issue.code === 'invalid_union') return issue.errors.flatMap(complaintsIn);

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { ServiceName } from '../../services/contracts/env/variables.ts';
 import { isObject } from '../../services/contracts/is-object.ts';
 
-/** One setting of svc.yaml. Everything that is known of it is in its row. */
+/** One setting of svc.yaml: its row holds everything about it. */
 export interface Setting<Value> {
   /** The comment above it in svc.yaml. A line break begins a new line there. */
   readonly meaning?: string;
@@ -10,11 +10,14 @@ export interface Setting<Value> {
   readonly rule: z.ZodType<Value>;
   /** As svc.yaml writes it. */
   readonly default: unknown;
-  /** The comment behind it: what `auto` stands for. */
+  /** The comment after it: the meaning of `auto`. */
   readonly note?: string;
   /** The variables of services that it decides. They can be set nowhere else. */
   readonly variables?: { readonly [Service in ServiceName]?: readonly string[] };
-  /** How its value becomes the text of these variables; an empty text sets none. Left out where more than this setting decides them. */
+  /**
+   * Converts its value into the text of these variables; an empty text sets none. Absent when several settings decide
+   * them.
+   */
   readonly write?: (value: Value) => string;
 }
 
@@ -29,7 +32,7 @@ export interface PartsOf {
   readonly [name: string]: Setting<any> | Group;
 }
 
-/** What a file with these settings says, once it is checked. */
+/** The checked values of a file with these settings. */
 export type ValueOf<Part> =
   Part extends Setting<infer Value>
     ? Value

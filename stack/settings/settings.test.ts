@@ -27,7 +27,7 @@ describe('a setting is one row', () => {
     return { value: readSettings(all, text, mistakes), mistakes };
   }
 
-  test('from it come the lines of svc.yaml', () => {
+  test('it produces the lines of svc.yaml', () => {
     expect(writeSettings(all, { limits: { calls: 7 } })).toBe(
       `# Everything.
 
@@ -39,7 +39,7 @@ limits:
     );
   });
 
-  test('the value, the default, and the refusal with its place', () => {
+  test('it produces the value, the default, and the refusal with its place', () => {
     expect(read('limits: { calls: 2 }').value).toEqual({ limits: { calls: 2 } });
     expect(read('{}').value).toEqual({ limits: { calls: 4 } });
     expect(read('limits: { calls: many }').mistakes).toEqual([
@@ -50,7 +50,7 @@ limits:
     );
   });
 
-  test('the variable of the service, and the one place of that variable', () => {
+  test('it decides the variable of the service, and is its only place', () => {
     expect(variablesOf(all, 'remote-mcp', { limits: { calls: 2 } })).toEqual({ SVC_CALLS_MAX: '2' });
     expect(variablesOf(all, 'backend', { limits: { calls: 2 } })).toEqual({});
     expect(settingOf(all, 'remote-mcp', 'SVC_CALLS_MAX')).toBe('limits.calls');
@@ -60,7 +60,7 @@ limits:
 describe('svc.yaml', () => {
   const text = writeSettings(settings, { id });
 
-  test('has each setting, and says something about it or about its group', () => {
+  test('has each setting, with a meaning for it or its group', () => {
     for (const { path, setting: row } of rowsOf(settings)) {
       const groups = path.map((_, depth) => settingsAt(path.slice(0, depth)));
       const isTold = [row, ...groups.slice(1)].some((part) => part.meaning !== undefined);
@@ -68,7 +68,7 @@ describe('svc.yaml', () => {
     }
   });
 
-  test('is right, and is what a file gets that says nothing else', () => {
+  test('is valid, and equals the defaults', () => {
     const written = checkDefinition(text, 'svc.yaml');
     expect(checkDefinition(`id: ${id}\n`, 'svc.yaml')).toEqual(written);
     expect(written).toMatchObject({ name: 'svc', topology: 'embedded', ports: { backend: 'auto' } });
@@ -84,7 +84,7 @@ describe('svc.yaml', () => {
     expect(comments(chosen)).toEqual(comments(text));
   });
 
-  test('has lines that an editor shows whole, but for examples', () => {
+  test('has short lines, except examples', () => {
     const long = text.split('\n').filter((line) => line.length > 150 && !line.trim().startsWith('#   '));
     expect(long).toEqual([]);
   });

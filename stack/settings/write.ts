@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { type Group, isGroup, type Setting } from './setting.ts';
 
-/** What is chosen when an installation is made, nested as in the file. What is left out has its default. */
+/** Choices for a new installation, nested as in the file. A missing one gets its default. */
 export interface Choices {
   readonly [name: string]: unknown;
 }
@@ -39,7 +39,7 @@ function comment(meaning: string | undefined, indent: string): readonly string[]
     .map((line) => `${indent}# ${line}`);
 }
 
-/** Lines of at most so many characters, broken between words. A line that is indented is an example, and stays whole. */
+/** Wraps lines between words. An indented line is an example, and stays whole. */
 function wrapped(text: string, lengthMax: number): readonly string[] {
   if (text.startsWith(' ')) return [text];
   const lines: string[] = [];

@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest';
 import { describeMistakes, isMistakes, readYaml } from './yaml-text.ts';
 
-test('aliases beyond what people write are a mistake', () => {
+test('too many aliases are a mistake', () => {
   const few = `a: &a [1]\nb: [${Array(50).fill('*a').join(', ')}]`;
   expect(readYaml(few)).toMatchObject({ value: { a: [1] } });
   const many = `a: &a [1]\nb: [${Array(150).fill('*a').join(', ')}]`;
   expect(readYaml(many)).toEqual([{ line: 1, column: 1, message: expect.stringContaining('aliases') }]);
 });
 
-test('a name that would vanish is a mistake where it stands', () => {
+test('a name that JavaScript would lose is a mistake', () => {
   expect(readYaml('a: 1\nb:\n  __proto__: { c: 1 }\n')).toEqual([
-    { line: 3, column: 3, message: '"__proto__" is no name.' },
+    { line: 3, column: 3, message: '"__proto__" is not a valid name.' },
   ]);
 });
 
-test('levels beyond what people write are a mistake where they begin', () => {
+test('too deep a nesting is a mistake where it begins', () => {
   const nested = (levels: number) => `a: ${'['.repeat(levels)}${']'.repeat(levels)}\n`;
   expect(readYaml(nested(50))).toHaveProperty('value');
   expect(readYaml(nested(100_000))).toEqual([
@@ -22,7 +22,7 @@ test('levels beyond what people write are a mistake where they begin', () => {
   ]);
 });
 
-test('a name that stands twice, and a second document, are mistakes where they stand', () => {
+test('a duplicate name, and a second document, are mistakes', () => {
   expect(readYaml('a: 1\nb: { c: 1, c: 2 }\na: 2\n')).toEqual([
     { line: 3, column: 1, message: 'The name "a" is used twice.' },
     { line: 2, column: 12, message: 'The name "c" is used twice.' },
@@ -37,7 +37,7 @@ test('a hundred thousand names are read, and each is found, in seconds', () => {
   expect(names.map((name) => read.locateName([name]).line)).toEqual(names.map((_, at) => at + 1));
 }, 10_000);
 
-test('of many mistakes the first are told', () => {
+test('of many mistakes the first are reported', () => {
   const mistakes = Array.from({ length: 200_000 }, (_, at) => ({ line: at + 1, column: 1, message: 'x'.repeat(5000) }));
   const told = describeMistakes('p.yaml', mistakes).split('\n');
   expect(told).toHaveLength(51);

@@ -15,12 +15,12 @@ import {
   type YAMLMap,
 } from 'yaml';
 
-/** A YAML file that a person wrote: its value, and where in the text each part of it stands. */
+/** A YAML file: its value, and the position of each part in the text. */
 export interface YamlText {
   readonly value: unknown;
-  /** Where the value at `path` stands; where it is left out, the nearest part around it. */
+  /** The position of the value at `path`; of the nearest part around it when it is missing. */
   locate(path: Path): Position;
-  /** Where the name of the field at `path` stands. */
+  /** The position of the field name at `path`. */
   locateName(path: Path): Position;
 }
 
@@ -35,25 +35,25 @@ export interface Mistake extends Position {
   readonly message: string;
 }
 
-// An alias may stand for a large value many times over; nothing that people write comes near this.
+// An alias may repeat a large value many times; real files use far fewer.
 const aliasesMax = 100;
 const tooManyAliases: Mistake = {
   line: 1,
   column: 1,
-  message: `It uses aliases (*) more than ${aliasesMax} times: write out what they stand for.`,
+  message: `It uses aliases (*) more than ${aliasesMax} times: write out their values.`,
 };
 
-/** Far more than any file of ours has. The parser needs a call for each level, and a deeper file could use up the stack. */
+/** Far more than any real file has. The parser recurses for each level, and a deeper file could overflow the stack. */
 const depthMax = 64;
 
-/** Reads the text; syntax errors come back as mistakes, and then there is no value. */
+/** Reads the text; syntax errors are returned as mistakes, without a value. */
 export function readYaml(text: string): YamlText | readonly Mistake[] {
   const lines = new LineCounter();
   const deep: Mistake[] = [];
   const tokens = tokensOf(text, lines, (offset) =>
     deep.push({ ...positionAt(lines, offset), message: `The file is nested too deep: at most ${depthMax} levels.` }),
   );
-  // The parser would compare each name with each other one; namesNotMeant looks for the same names once.
+  // The parser would compare each name with each other one; `namesNotMeant` finds duplicates in one pass.
   const [document, other] = new Composer({ uniqueKeys: false }).compose(tokens, true, text.length);
   if (deep.length > 0) return deep;
   if (document === undefined) return [];
@@ -78,7 +78,7 @@ export function readYaml(text: string): YamlText | readonly Mistake[] {
   };
 }
 
-/** What the parser makes of the text, until it is nested too deep. */
+/** The parser's tokens, until the text is nested too deep. */
 function* tokensOf(text: string, lines: LineCounter, onTooDeep: (offset: number) => void): Generator<CST.Token> {
   const parser = new Parser(lines.addNewLine);
   lines.addNewLine(0);
@@ -89,7 +89,7 @@ function* tokensOf(text: string, lines: LineCounter, onTooDeep: (offset: number)
   yield* parser.end();
 }
 
-/** The name "__proto__" would vanish from the value in JavaScript, and of two equal names one would. */
+/** JavaScript would lose the name "__proto__", and one of two equal names. */
 function namesNotMeant(document: Document, lines: LineCounter): readonly Mistake[] {
   const mistakes: Mistake[] = [];
   visit(document, {
@@ -98,7 +98,7 @@ function namesNotMeant(document: Document, lines: LineCounter): readonly Mistake
       for (const { key } of items) {
         if (!isScalar(key)) continue;
         const complain = (message: string) => mistakes.push({ ...positionAt(lines, key.range?.[0] ?? 0), message });
-        if (key.value === '__proto__') complain('"__proto__" is no name.');
+        if (key.value === '__proto__') complain('"__proto__" is not a valid name.');
         else if (seen.has(key.value)) complain(`The name ${JSON.stringify(String(key.value))} is used twice.`);
         seen.add(key.value);
       }
@@ -107,7 +107,7 @@ function namesNotMeant(document: Document, lines: LineCounter): readonly Mistake
   return mistakes;
 }
 
-/** Null where a few aliases would make an endless value. */
+/** Null when a few aliases would make an endless value. */
 function toValue(document: Document): { readonly value: unknown } | null {
   try {
     return { value: document.toJS({ maxAliasCount: aliasesMax }) };
@@ -116,7 +116,7 @@ function toValue(document: Document): { readonly value: unknown } | null {
   }
 }
 
-/** The text with the scalar at `path` replaced, and every comment and blank line as it was. */
+/** The text with the scalar at `path` replaced, and every comment and blank line unchanged. */
 export function replaceScalar(text: string, path: Path, replacement: string): string {
   const range = (parseDocument(text).getIn(path, true) as Node | undefined)?.range;
   if (range === null || range === undefined) throw new Error(`there is no ${path.join('.')} to replace`);
@@ -127,7 +127,7 @@ export function isMistakes(read: YamlText | readonly Mistake[]): read is readonl
   return Array.isArray(read);
 }
 
-/** A person mends these first. */
+/** A person repairs these first. */
 const mistakesShownMax = 50;
 
 /** The first mistakes of a file, in the order of its lines, as `file:line:column message`. */
@@ -145,7 +145,7 @@ export function describeMistakes(file: string, mistakes: readonly Mistake[]): st
 /** A message may quote a text of any length. */
 const messageShownMax = 2000;
 
-/** Finds the pair of a name in a map. A map may have a hundred thousand names, and each may be looked for. */
+/** Finds the pair of a name in a map. A map may have a hundred thousand names, and each may be looked up. */
 type FindPair = (map: YAMLMap, name: unknown) => Pair | undefined;
 
 function pairFinder(): FindPair {

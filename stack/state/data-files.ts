@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import type { Graph, Topology } from '../settings/choices.ts';
 
-/** What a topology keeps its bus in, in data/. A database has a log beside it. */
+/** The bus's files of a topology, in data/. A database has a log beside it. */
 export const busNames: Readonly<Record<Topology, readonly string[]>> = {
   embedded: ['bus.sqlite', 'bus.sqlite-wal', 'bus.sqlite-shm'],
   distributed: ['nats'],
 };
-/** Files of skills, beside SQLite; with Dgraph the bus keeps them. */
+/** Files of skills, beside SQLite; with Dgraph the bus stores them. */
 const blobsName = 'blobs';
-/** And what a graph of our own is kept in. */
+/** The files of the platform's own graph. */
 export const graphNames: Readonly<Record<Graph, readonly string[]>> = {
   sqlite: ['graph.sqlite', 'graph.sqlite-wal', 'graph.sqlite-shm', blobsName],
   dgraph: ['dgraph'],

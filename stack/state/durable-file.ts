@@ -13,20 +13,20 @@ import {
 import { dirname } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
 
-/** Replaces the file in one step: whoever reads it, and whatever kills this process, there is the old text or the new. */
+/** Replaces the file atomically: a reader, also after a kill, finds the old text or the new. */
 export function writeWhole(path: string, text: string): void {
   replaceWith(writeDraft(path, text, { mode: 0o600, durably: false }), path);
 }
 
-/** As `writeWhole`, and a loss of power changes nothing about it: for what must outlive the processes it speaks of. */
+/** As `writeWhole`, and durable across a loss of power: for records that must outlive their processes. */
 export function writeDurably(path: string, text: string, mode = 0o600): void {
   replaceWith(writeDraft(path, text, { mode, durably: true }), path);
   syncFolder(dirname(path));
 }
 
-/** Writes the file, whole or not at all, unless it exists; returns whether it did. Nothing that exists is ever overwritten. */
+/** Writes the file atomically unless it exists; returns whether it did. Nothing that exists is overwritten. */
 export function writeIfAbsent(path: string, text: string, mode = 0o600): boolean {
-  // What is there needs no room on a full disk.
+  // An existing file needs no space on a full disk.
   if (existsSync(path)) return false;
   const draft = writeDraft(path, text, { mode, durably: true });
   try {
@@ -41,7 +41,7 @@ export function writeIfAbsent(path: string, text: string, mode = 0o600): boolean
   return true;
 }
 
-/** What the file holds, or null where it is missing or damaged: records of ours are hints, never the truth. */
+/** The file's content, or null when it is missing or damaged: our records are hints, never the truth. */
 export function readJson(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
@@ -64,7 +64,7 @@ function replaceWith(draft: string, path: string): void {
   }
 }
 
-/** What `writeDraft` names its files: after the process that writes them. Nobody knows a file by that name. */
+/** Names of `writeDraft`'s files: after the process that writes them. */
 export const draftEnding = /\.(\d+)-[0-9a-f]{8}\.draft$/;
 
 function writeDraft(path: string, text: string, { mode, durably }: { mode: number; durably: boolean }): string {
@@ -78,7 +78,7 @@ function writeDraft(path: string, text: string, { mode, durably }: { mode: numbe
       closeSync(file);
     }
   } catch (error) {
-    // Where there is none because the folder is closed, that is what shall be told.
+    // When a closed folder is the reason, that error is shown.
     if (existsSync(draft)) rmSync(draft);
     throw isCode(error, 'ENOSPC') || isCode(error, 'EDQUOT') ? diskFull(path, error) : error;
   }
@@ -86,14 +86,14 @@ function writeDraft(path: string, text: string, { mode, durably }: { mode: numbe
 }
 
 export function diskFull(path: string | null, cause: unknown): SvcError {
-  const what = path === null ? 'not all could be written' : `"${path}" could not be written, and is as it was`;
+  const what = path === null ? 'not all could be written' : `"${path}" could not be written, and is unchanged`;
   return new SvcError('unavailable', `The disk is full: ${what}.`, {
-    hint: 'Free some space and try again: df -h tells how much there is.',
+    hint: 'Free some space and try again. Show the space: df -h',
     cause,
   });
 }
 
-/** A rename is durable once its folder is. */
+/** A rename is durable once its folder is synced. */
 export function syncFolder(dir: string): void {
   const folder = openSync(dir, 'r');
   try {

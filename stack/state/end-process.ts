@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isAlive, type ProcessIdentity } from './process-identity.ts';
 
-/** The number may belong to another process by now, which must never be hit. */
+/** The pid may belong to another process by now, which must never get the signal. */
 export function sendSignal(target: ProcessIdentity, signal: NodeJS.Signals): void {
   if (!isAlive(target)) return;
   try {
@@ -23,12 +23,12 @@ export async function hasEnded(target: ProcessIdentity, timeoutMs: number, signa
   return true;
 }
 
-/** Who was told to hurry ends what is under way. */
+/** After a second signal a process ends its running work. */
 const lastWordMs = 5_000;
-/** What SIGKILL takes to be seen to have worked, on a machine that has other things to do. */
+/** How long SIGKILL may take to show its effect on a busy machine. */
 const killTimeoutMs = 5_000;
 
-/** Asks the head of a process group to end, after the grace to end at once, and then kills the group. */
+/** Asks the head of a process group to end, after the grace period to end at once, and then kills the group. */
 export async function endGroup(head: ProcessIdentity, graceMs: number): Promise<void> {
   for (const waitMs of [graceMs, lastWordMs]) {
     sendSignal(head, 'SIGTERM');
@@ -38,11 +38,11 @@ export async function endGroup(head: ProcessIdentity, graceMs: number): Promise<
   await hasEnded(head, killTimeoutMs);
 }
 
-/** At once, and what is left of it where its head has only just ended. */
+/** Kills at once, also the rest of a group whose head has just ended. */
 export function killGroup({ pid }: ProcessIdentity): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // Nothing of it is left.
+    // No process of it is left.
   }
 }

@@ -17,7 +17,7 @@ async function readAll(installation: Installation): Promise<void> {
   for await (const _ of readLogs({ installation, ...all, signal: new AbortController().signal }));
 }
 
-/** Of no rights beyond its own: root may do everything, so it becomes somebody else for a moment. */
+/** Without root's rights: root becomes another user for a moment. */
 const person = process.geteuid?.() === 0 ? 65_534 : (process.geteuid?.() ?? 0);
 const own = process.geteuid?.() ?? 0;
 
@@ -30,13 +30,13 @@ afterEach(() => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** What is said of what that person is refused. */
+/** The message of a refusal to that person. */
 async function refusal(work: () => unknown) {
   process.seteuid?.(person);
   try {
     await work();
   } catch (error) {
-    // As it comes to the outlets.
+    // As at the outlets.
     return fileFailure(error) ?? error;
   } finally {
     process.seteuid?.(own);
@@ -44,25 +44,25 @@ async function refusal(work: () => unknown) {
   throw new Error('nothing was refused');
 }
 
-test("a folder in somebody else's", async () => {
+test("a folder in another user's", async () => {
   expect(await refusal(() => createInstallation({ dir: '/svc-test/svc' }))).toMatchObject({
     code: 'forbidden',
     message: expect.stringMatching(/^"\/svc-test" may not be made by \S+: "\/" belongs to root\.$/),
-    hint: 'Type it as root, or choose a folder of your own with --dir.',
+    hint: 'Run the command as root, or choose your own folder with --dir.',
   });
   expect(existsSync('/svc-test')).toBe(false);
 });
 
-test('a folder of your own that is closed', async () => {
+test('your own folder without permissions', async () => {
   chmodSync(dir, 0o500);
   expect(await refusal(() => createInstallation({ dir: join(dir, 'svc') }))).toMatchObject({
     code: 'forbidden',
     message: expect.stringMatching(/svc" may not be made by \S+: the mode of "\S+" is 0500\.$/),
-    hint: `Open it to yourself: chmod u+rwX "${dir}"`,
+    hint: `Give yourself access: chmod u+rwX "${dir}"`,
   });
 });
 
-test.skipIf(own !== 0)("somebody else's installation: nothing of it can be asked or done", async () => {
+test.skipIf(own !== 0)("another user's installation: nothing of it can be read or changed", async () => {
   chmodSync(dir, 0o755);
   const { installation } = await createInstallation({ dir });
   for (const work of [
@@ -76,7 +76,7 @@ test.skipIf(own !== 0)("somebody else's installation: nothing of it can be asked
       message: expect.stringMatching(
         /(state|logs)[^ ]*(?<!draft)" may not be (opened|read) by nobody: .* belongs to root\.$/,
       ),
-      hint: expect.stringContaining('Type it as root'),
+      hint: expect.stringContaining('Run the command as root'),
     });
   }
 });
@@ -97,14 +97,14 @@ test('a file where a folder is needed, and a folder where a file is', async () =
   });
 });
 
-test('where the system takes no folders', async () => {
+test('where the system allows no folders', async () => {
   expect(await refusal(() => createInstallation({ dir: '/proc/svc-test' }))).toMatchObject({
     code: 'invalid_input',
-    message: 'No folder can be made in "/proc".',
+    message: 'Cannot create a folder in "/proc".',
   });
 });
 
-test('it is found beneath what others made of it, and nothing else is', async () => {
+test('it is found beneath wrapping errors, and no other error is', async () => {
   const said = await refusal(() => createInstallation({ dir: '/svc-test' }));
   expect(fileFailure(toSvcError(said instanceof Error ? said.cause : null))).toMatchObject({ code: 'forbidden' });
   expect(fileFailure(new TypeError('a bug'))).toBeNull();

@@ -6,12 +6,12 @@ import { formatMode } from './file-mode.ts';
 import { findUserName } from './user-name.ts';
 
 /**
- * What the system refused to do with a file or folder, in words: which one, why, and what to do. Null for anything else that was thrown.
- * It also looks at the cause, so that it can be asked at the very outlet: nothing in between has to catch.
+ * Explains a system error about a file or folder: which one, why, and the repair. Null for any other error. It also
+ * checks the cause, so that only the outlet needs to call it.
  */
 export function fileFailure(thrown: unknown): SvcError | null {
   const error = thrown instanceof SvcError && thrown.code === 'internal' ? thrown.cause : thrown;
-  // Of what is open already the system names no path.
+  // For an open file the system names no path.
   if (isCode(error, 'ENOSPC') && !isSystemError(error)) return diskFull(null, error);
   if (!isSystemError(error) || error.syscall.startsWith('spawn')) return null;
   const explain = explanations[error.code];
@@ -44,7 +44,7 @@ function isSystemError(error: unknown): error is SystemError {
   );
 }
 
-/** "No such file" is left out but for folders that can't be made: a file that is missing means something else each time. */
+/** "No such file" is included only for folders that cannot be created: a missing file means something else each time. */
 const explanations: Readonly<Record<string, (refusal: Refusal) => SvcError | null>> = {
   EACCES: notAllowed,
   EPERM: notAllowed,
@@ -62,7 +62,7 @@ const explanations: Readonly<Record<string, (refusal: Refusal) => SvcError | nul
     }),
   ENOENT: (refusal) =>
     refusal.syscall === 'mkdir'
-      ? new SvcError('invalid_input', `No folder can be made in "${dirname(refusal.path)}".`, {
+      ? new SvcError('invalid_input', `Cannot create a folder in "${dirname(refusal.path)}".`, {
           hint: elsewhere,
           cause: refusal.cause,
         })
@@ -78,18 +78,18 @@ const explanations: Readonly<Record<string, (refusal: Refusal) => SvcError | nul
 
 const elsewhere = 'Choose another folder, with --dir or SVC_DIR.';
 
-/** What stands in the way is what can be seen last on the way to the file. */
+/** The obstacle is the last visible path on the way to the file. */
 function notAllowed(refusal: Refusal): SvcError {
   const { path, stats } = lastSeen(refusal.syscall === 'mkdir' ? dirname(refusal.path) : refusal.path);
   const what = `"${refusal.path}" may not be ${deeds[refusal.syscall] ?? 'used'} by ${userName(process.geteuid?.())}`;
   const subject = path === refusal.path ? 'it' : `"${path}"`;
   if (stats.uid !== process.geteuid?.()) {
     const owner = userName(stats.uid);
-    const hint = `Type it as ${owner}, or choose a folder of your own with --dir.`;
+    const hint = `Run the command as ${owner}, or choose your own folder with --dir.`;
     return new SvcError('forbidden', `${what}: ${subject} belongs to ${owner}.`, { hint, cause: refusal.cause });
   }
   const mode = formatMode(stats.mode);
-  const hint = `Open it to yourself: chmod u+rwX "${path}"`;
+  const hint = `Give yourself access: chmod u+rwX "${path}"`;
   return new SvcError('forbidden', `${what}: the mode of ${subject} is ${mode}.`, { hint, cause: refusal.cause });
 }
 
@@ -115,7 +115,7 @@ function notAFolder(refusal: Refusal): SvcError | null {
   });
 }
 
-/** The path itself, or the nearest above it that this user can see. */
+/** The path itself, or its nearest parent that this user can see. */
 function lastSeen(path: string): { readonly path: string; readonly stats: Stats } {
   try {
     return { path, stats: statSync(path) };

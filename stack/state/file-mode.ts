@@ -1,4 +1,4 @@
-/** The mode of a file as people know it: 0600. */
+/** The mode of a file in octal: 0600. */
 export function formatMode(mode: number): string {
   return (mode & 0o777).toString(8).padStart(4, '0');
 }

@@ -10,15 +10,15 @@ import { isPartOf, serves } from './serves.ts';
 
 /** The installation that a folder is a copy of. */
 export interface Original {
-  /** Its folder; null where only its process is known. */
+  /** Its folder; null when only its process is known. */
   readonly dir: string | null;
-  /** One of its processes, where the copied records name one that runs. */
+  /** One of its running processes, as the copied records name it. */
   readonly pid: number | null;
 }
 
 /**
- * The installation that this folder is a copy of, or null. A folder whose recorded path is gone was moved and is no copy, unless a process of
- * its records still serves another folder.
+ * The installation that this folder is a copy of, or null. A folder whose recorded path no longer exists was moved and
+ * is not a copy, unless a process of its records still serves another folder.
  */
 export function findOriginal(installation: Installation): Original | null {
   const place = readPlace(installation);
@@ -29,12 +29,12 @@ export function findOriginal(installation: Installation): Original | null {
   return isOtherPlaceOf(place.id, elsewhere, installation) ? { dir: elsewhere, pid: null } : null;
 }
 
-/** Whether that folder is another one than the installation's and holds an installation of this id. */
+/** Whether that folder is another one than the installation's and contains an installation with this id. */
 export function isOtherPlaceOf(id: string, dir: string, installation: Installation): boolean {
   return readId(dir) === id && !isSameFolder(dir, installation.dir);
 }
 
-/** Throws `conflict` where the folder is a copy: what its records name belongs to the original. */
+/** Throws `conflict` when the folder is a copy: its records belong to the original. */
 export function refuseCopy(installation: Installation): void {
   const original = findOriginal(installation);
   if (original !== null) throw copyOf(original, installation);
@@ -51,11 +51,11 @@ export function copyOf({ dir, pid }: Original, installation: Installation): SvcE
   const end =
     dir === null ? `stop process ${pid}` : `stop the original (svc down --dir ${dir}) and rename or remove its folder`;
   return new SvcError('conflict', `"${installation.dir}" is a copy of ${what}, and both have the same id.`, {
-    hint: `To run it beside the original, with an id, keys and ports of its own: svc up --as-copy --dir ${installation.dir}\nTo let it take the original's place: ${end}.`,
+    hint: `To run it beside the original, with its own id, keys and ports: svc up --as-copy --dir ${installation.dir}\nTo let it take the original's place: ${end}.`,
   });
 }
 
-/** One of the recorded processes that runs and serves another folder. */
+/** A recorded process that runs and serves another folder. */
 function findStranger(installation: Installation): ProcessIdentity | null {
   const record = readRecord(installation);
   if (record === null) return null;

@@ -5,17 +5,17 @@ import { type PlatformRecord, readRecord } from './platform-record.ts';
 import { isAlive, type ProcessIdentity } from './process-identity.ts';
 import { isPartOf, serves } from './serves.ts';
 
-/** The process that holds the platform of an installation. */
+/** The process of an installation's platform. */
 export interface RunningPlatform extends ProcessIdentity {
-  /** What it runs. Null where it has not written that yet, and where state/ was lost since. */
+  /** Its record. Null before it is written, and after a loss of state/. */
   readonly record: PlatformRecord | null;
-  /** It was killed, and processes that it had started go on without it. */
+  /** It was killed, and its child processes still run. */
   readonly isAbandoned: boolean;
 }
 
 /**
- * The platform that runs in this folder, or null; a platform that starts and the rest of a killed one count. A process counts only if it
- * serves this very folder.
+ * The platform that runs in this folder, or null; a starting platform and the rest of a killed one count. A process
+ * counts only if it serves this folder.
  */
 export function findRunning(installation: Installation): RunningPlatform | null {
   const record = readRecord(installation);
@@ -28,7 +28,7 @@ export function findRunning(installation: Installation): RunningPlatform | null 
   return left.length > 0 ? { ...known, isAbandoned: true } : null;
 }
 
-/** The note of the holder may be copied with data/, the lock itself cannot. */
+/** The holder's note may be copied with data/, the lock itself cannot. */
 function isHolder(installation: Installation, { pid }: ProcessIdentity): boolean {
   return pid === process.pid || isLockHeld(installation, 'platform');
 }

@@ -2,8 +2,8 @@ import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Makes the folder and those above it that are missing; returns whether it had to. One at a time: where the system answers "no such
- * folder" although the one above is there, as in /proc, Node's own `recursive` tries for ever.
+ * Creates the folder and its missing parents; returns whether it had to. One at a time: Node's `recursive` loops for
+ * ever where the system refuses a folder with "no such folder", as in /proc.
  */
 export function makeFolder(path: string, mode?: number): boolean {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return false;
@@ -13,7 +13,7 @@ export function makeFolder(path: string, mode?: number): boolean {
     mkdirSync(path, { mode });
     return true;
   } catch (error) {
-    // Another process made it meanwhile.
+    // Another process created it meanwhile.
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return false;
     throw error;
   }

@@ -6,30 +6,29 @@ import type { Installation } from './installation.ts';
 /** A start writes its records, the shared memory of a database and its first log lines: 100 KB at most, measured. */
 const neededBytes = 256 * 1024;
 
-/** Throws `unavailable`, naming the folder, where a platform has no room to start. */
+/** Throws `unavailable`, naming the folder, when a platform has no space to start. */
 export function refuseFullDisk(installation: Installation): void {
   const full = findFullDisk(installation);
   if (full !== null) throw full;
 }
 
-/** What to say of the first folder whose disk is full, or null where none is: each may lie on a disk of its own. */
+/** The error about the first folder with a full disk, or null: each may be on its own disk. */
 export function findFullDisk({ stateDir, dataDir, logsDir }: Installation): SvcError | null {
   for (const dir of [stateDir, dataDir, ...foldersIn(dataDir), logsDir]) {
     const left = bytesLeft(statfsSync(dir), process.getuid?.() === 0);
-    const full =
-      left === null ? null : fullWith(left, { place: `"${dir}"`, repair: `df -h "${dir}" tells how much there is.` });
+    const full = left === null ? null : fullWith(left, { place: `"${dir}"`, repair: `show the space: df -h "${dir}"` });
     if (full !== null) return full;
   }
   return null;
 }
 
-/** Of the parts that keep data: the bus and the graph database have one each. */
+/** Folders of the parts with data: the bus and the graph have one each. */
 function foldersIn(dir: string): readonly string[] {
   const folders = readdirSync(dir, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   return folders.map(({ name }) => join(dir, name)).sort();
 }
 
-/** What to say of it where nothing is to be started; null where there is room, or a folder can't be looked at. */
+/** The message about it without a start; null when there is space, or a folder cannot be checked. */
 export function describeFullDisk(installation: Installation): string | null {
   try {
     return findFullDisk(installation)?.message ?? null;
@@ -45,7 +44,7 @@ export interface FileSystem {
   readonly bavail: number;
 }
 
-/** Some blocks are kept for root. A file system that has no bound says that it has no blocks at all: null. */
+/** Some blocks are reserved for root. A file system without a limit reports no blocks at all: null. */
 export function bytesLeft({ blocks, bsize, bfree, bavail }: FileSystem, isRoot: boolean): number | null {
   return blocks === 0 ? null : (isRoot ? bfree : bavail) * bsize;
 }
@@ -55,7 +54,7 @@ interface Where {
   readonly repair: string;
 }
 
-/** What to say of a place where so much is left; null where that is enough. */
+/** The error about a place with this much space left; null when that is enough. */
 export function fullWith(left: number, { place, repair }: Where): SvcError | null {
   if (left >= neededBytes) return null;
   const kilobytes = (bytes: number) => `${Math.floor(bytes / 1024)} KB`;

@@ -17,7 +17,7 @@ function installationAt(...path: string[]): string {
   return dir;
 }
 
-test('--dir wins over SVC_DIR, which wins over the nearest above, which wins over ./svc', () => {
+test('--dir wins over SVC_DIR, which wins over the nearest parent, which wins over ./svc', () => {
   const named = installationAt('named');
   const byEnv = installationAt('env');
   const above = installationAt('above');
@@ -31,23 +31,23 @@ test('--dir wins over SVC_DIR, which wins over the nearest above, which wins ove
   expect(findInstallation({ env: {}, cwd: join(root, 'elsewhere') })?.dir).toBe(below);
 });
 
-test('where there is none, the error says where it was looked for', () => {
+test('when there is none, the error says where it was looked for', () => {
   expect(findInstallation({ env: {}, cwd: root })).toBeNull();
   expect(() => getInstallation({ env: {}, cwd: root })).toThrow(/No installation was found/);
   expect(() => getInstallation({ dir: 'nothing', env: {}, cwd: root })).toThrow(/nothing" is not an installation/);
 });
 
-test('a folder named svc.yaml is no installation', () => {
+test('a folder named svc.yaml is not an installation', () => {
   mkdirSync(join(root, 'svc.yaml'));
   expect(findInstallation({ env: {}, cwd: root })).toBeNull();
 });
 
-test('a new one is made where one is named, else in ./svc', () => {
+test('a new one is created in the named folder, else in ./svc', () => {
   expect(folderForNew({ env: {}, cwd: root })).toBe(join(root, 'svc'));
   expect(folderForNew({ dir: 'x', env: {}, cwd: root })).toBe(join(root, 'x'));
 });
 
-test('a folder that holds one in ./svc is answered with that one, written as it was', () => {
+test('a folder that contains one in ./svc is answered with that one, with the path as typed', () => {
   mkdirSync(join(root, 'outside/svc'), { recursive: true });
   writeFileSync(join(root, 'outside/svc/svc.yaml'), '');
   for (const dir of ['outside', '../outside']) {

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 
-/** One folder with everything that one platform is: what was chosen, its secrets, its data, what runs now, its logs. */
+/** One folder with one platform: its choices, secrets, data, state and logs. */
 export interface Installation {
   readonly dir: string;
   readonly definitionFile: string;
@@ -14,13 +14,13 @@ export interface Installation {
 }
 
 export interface Whereabouts {
-  /** What `--dir` says. */
+  /** The value of `--dir`. */
   readonly dir?: string | undefined;
   readonly env: EnvRecord;
   readonly cwd: string;
 }
 
-/** What became of one file or folder of an installation that was made or looked over. */
+/** The result for one file or folder of an installation. */
 export interface CreationStep {
   /** Relative to the installation; a folder's ends in a slash. */
   readonly path: string;
@@ -31,13 +31,13 @@ export interface CreationStep {
 const definitionName = 'svc.yaml';
 const defaultName = 'svc';
 
-/** The installation that is meant, or null where there is none. */
+/** The addressed installation, or null. */
 export function findInstallation(where: Whereabouts): Installation | null {
   const dir = namedFolder(where) ?? nearestUpward(where.cwd) ?? join(where.cwd, defaultName);
   return holdsDefinition(dir) ? installationIn(dir) : null;
 }
 
-/** As `findInstallation`; where there is none, an error that says where it was looked for and how to make one. */
+/** As `findInstallation`; throws an error that says where it was looked for and how to create one. */
 export function getInstallation(where: Whereabouts): Installation {
   const found = findInstallation(where);
   if (found !== null) return found;
@@ -46,17 +46,17 @@ export function getInstallation(where: Whereabouts): Installation {
     throw new SvcError('not_found', `"${named}" is not an installation: it holds no ${definitionName}.`, {
       hint: holdsDefinition(join(named, defaultName))
         ? `Did you mean "${join(asGiven(where) ?? named, defaultName)}"?`
-        : `Make one there: svc init ${named}`,
+        : `Create one there: svc init ${named}`,
     });
   }
   throw new SvcError(
     'not_found',
     `No installation was found: neither "${where.cwd}" nor a folder above it holds a ${definitionName}, and there is no ./${defaultName}.`,
-    { hint: 'Make one here with svc init, or name the folder with --dir or SVC_DIR.' },
+    { hint: 'Create one here with svc init, or name the folder with --dir or SVC_DIR.' },
   );
 }
 
-/** Where an installation would be made: the folder that is named, else `./svc`. */
+/** The folder for a new installation: the named one, else `./svc`. */
 export function folderForNew(where: Whereabouts): string {
   return namedFolder(where) ?? join(where.cwd, defaultName);
 }
@@ -72,7 +72,10 @@ export function installationIn(dir: string): Installation {
   };
 }
 
-/** The installation that holds this path, however deep; null where none does. An installation is known by its svc.yaml and its secrets. */
+/**
+ * The installation that contains this path, at any depth; null when there is none. An installation is recognised by its
+ * svc.yaml and its secrets.
+ */
 export function installationAround(path: string): string | null {
   for (let dir = resolve(path); ; dir = dirname(dir)) {
     const isFolder = statSync(join(dir, 'secrets'), { throwIfNoEntry: false })?.isDirectory() ?? false;
@@ -81,12 +84,15 @@ export function installationAround(path: string): string | null {
   }
 }
 
-/** Where a runtime of the platform's own keeps the homes of MCP servers. Of several each has a folder, named as its part is. */
+/**
+ * The folder for homes of MCP servers of the platform's own runtime. Each of several runtimes has its own, named as its
+ * part.
+ */
 export function runtimeDirOf({ dataDir }: Installation, part = 'runtime'): string {
   return join(dataDir, part);
 }
 
-/** Where Node keeps compiled code of the platform, which makes the next start faster. */
+/** The folder for Node's compiled code, which makes the next start faster. */
 export function compileCacheOf({ stateDir }: Installation): string {
   return join(stateDir, 'compile-cache');
 }

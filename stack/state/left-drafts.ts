@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { draftEnding } from './durable-file.ts';
 import { startTimeOf } from './process-identity.ts';
 
-/** Removes what killed processes had begun to write: a draft may hold a secret that nobody will ever use. */
+/** Removes unfinished files of killed processes: a draft may hold a secret that is never used. */
 export function removeLeftDrafts(dir: string): void {
   for (const name of readdirSync(dir)) {
     const pid = draftEnding.exec(name)?.[1];

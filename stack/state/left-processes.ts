@@ -2,9 +2,9 @@ import { endGroup } from './end-process.ts';
 import type { PlatformRecord } from './platform-record.ts';
 import { isAlive, type ProcessIdentity } from './process-identity.ts';
 
-/** A process that goes on although the platform that started it is gone. */
+/** A process that still runs after its platform has ended. */
 export interface LeftProcess {
-  /** The part that it is. */
+  /** The name of its part. */
   readonly name: string;
   readonly process: ProcessIdentity;
 }
@@ -13,9 +13,9 @@ export function leftProcesses({ services }: PlatformRecord): readonly LeftProces
   return services.flatMap(({ name, process }) => (process !== null && isAlive(process) ? [{ name, process }] : []));
 }
 
-/** Nobody goes on with what is under way, so only what is nearly done is worth waiting for. */
+/** Short, because without a platform only work that is nearly done is worth waiting for. */
 const graceMs = 3_000;
-/** Whoever needs others ends first. */
+/** Dependent parts end first. */
 const endOrder = [/^remote-mcp/, /^(runtime|frontend)/, /^backend/, /./];
 
 /** Ends them as their platform would have done; returns their names. */

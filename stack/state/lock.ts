@@ -6,34 +6,34 @@ import { diskFull, readJson, writeWhole } from './durable-file.ts';
 import type { Installation } from './installation.ts';
 import { isAlive, ownIdentity, type ProcessIdentity, processIdentity } from './process-identity.ts';
 
-/** Holds something of an installation for this process alone. */
+/** Holds a resource of an installation for this process alone. */
 export interface Lock {
-  /** Once is enough; again does nothing. */
+  /** Idempotent. */
   release(): void;
 }
 
 /**
- * `command`: one `svc` at a time changes an installation. `platform`: one platform at a time works on data/. Its lock lies there, so that
- * it can't be lost while there is something to protect.
+ * `command`: one `svc` at a time changes an installation. `platform`: one platform at a time works on data/. Its lock
+ * is in data/, so that it cannot be lost while there is data to protect.
  */
 export type LockName = 'command' | 'platform';
 
-/** Throws `conflict`, naming the holder, where another process has it. */
+/** Throws `conflict`, naming the holder, when another process has it. */
 export function acquireLock(installation: Installation, name: LockName): Lock {
   return holdFolder(folderOf(installation, name), name, (who) => held(name, who));
 }
 
 /**
- * Holds a folder for this process alone, as what the name says, or throws what `refusal` makes of its holder. The lock is SQLite's exclusive
- * one, because Node offers no lock of files and that one is the kernel's: it ends with its process however that ends, so no lock is ever stale.
+ * Locks a folder for this process alone, or throws the error that `refusal` makes of the holder. The lock is SQLite's
+ * exclusive one, because Node has no file locks. The kernel releases it with its process, so no lock is ever stale.
  */
 export function holdFolder(folder: string, name: string, refusal: (holder: string) => SvcError): Lock {
   const path = lockFile(folder, name);
   const database = openDatabase(path);
   try {
-    // SQLite wants to write to an empty file before it locks it, and on a full disk a platform must still be stopped.
+    // SQLite writes to an empty file before it locks it, but a platform must also stop on a full disk.
     if (statSync(path).size === 0) database.exec('PRAGMA user_version = 1');
-    // From then on nothing is ever written: no journal that a killed process could leave behind.
+    // From then on nothing is written, so a killed process leaves no journal.
     database.exec('PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE');
   } catch (error) {
     database.close();
@@ -44,20 +44,20 @@ export function holdFolder(folder: string, name: string, refusal: (holder: strin
   return {
     release() {
       if (!database.isOpen) return;
-      // While nobody else can be the holder: this process may live on.
+      // Removed while this process still holds the lock, because it may live on.
       rmSync(holderFile(folder, name), { force: true });
       database.close();
     },
   };
 }
 
-/** SQLite says neither which file it could not open nor why; the system does. */
+/** SQLite does not say which file it failed to open, nor why; the system does. */
 function openDatabase(path: string): DatabaseSync {
   closeSync(openSync(path, 'a', 0o600));
   return new DatabaseSync(path, { timeout: handOverMs });
 }
 
-/** Whoever is just letting go is waited for; whoever is at work takes longer. */
+/** How long a lock may take to be released by an ending process. */
 const handOverMs = 200;
 
 /** Result codes of SQLite. */
@@ -67,7 +67,7 @@ function isResult(error: unknown, code: number): boolean {
   return error instanceof Error && 'errcode' in error && error.errcode === code;
 }
 
-/** For others to be told who has the lock: the lock itself does not need it. */
+/** Only for messages about the holder: the lock itself does not need it. */
 function noteHolder(folder: string, name: string): void {
   try {
     writeWhole(holderFile(folder, name), JSON.stringify(ownIdentity()));
@@ -76,7 +76,7 @@ function noteHolder(folder: string, name: string): void {
   }
 }
 
-/** Whether a process holds the lock, as the kernel says. Changes nothing. */
+/** Whether a process holds the lock, according to the kernel. Changes nothing. */
 export function isLockHeld(installation: Installation, name: LockName): boolean {
   const path = lockFileOf(installation, name);
   if (!existsSync(path)) return false;
@@ -91,7 +91,7 @@ export function isLockHeld(installation: Installation, name: LockName): boolean 
   }
 }
 
-/** Who has the lock. */
+/** The holder of the lock. */
 export function lockHolder(installation: Installation, name: LockName): ProcessIdentity | null {
   return holderOf(folderOf(installation, name), name);
 }
@@ -107,11 +107,11 @@ function described(holder: ProcessIdentity | null): string {
 
 function held(name: LockName, who: string): SvcError {
   return name === 'command'
-    ? new SvcError('conflict', `Another svc (${who}) is at work on this installation.`, {
+    ? new SvcError('conflict', `Another svc (${who}) is working on this installation.`, {
         hint: 'Wait until it has finished, then try again.',
       })
     : new SvcError('conflict', `A platform (${who}) runs in this installation already.`, {
-        hint: 'See how it is: svc status',
+        hint: 'Show its state: svc status',
       });
 }
 

@@ -8,12 +8,12 @@ const entry = z.object({ kind: z.enum(['file', 'folder', 'network', 'volume', 'i
 export type ManifestEntry = z.infer<typeof entry>;
 const manifest = z.object({ created: z.array(entry) });
 
-/** `state/manifest.json`: everything that was ever created, so that all of it, and nothing else, can be removed. */
+/** `state/manifest.json`: everything that was ever created, so that `destroy` removes all of it, and nothing else. */
 export function readManifest({ stateDir }: Installation): readonly ManifestEntry[] {
   return manifest.safeParse(readJson(join(stateDir, 'manifest.json'))).data?.created ?? [];
 }
 
-/** Forgets what does not pass: things of another installation must never be removed with this one. */
+/** Removes entries that do not pass: things of another installation must never be removed with this one. */
 export function keepInManifest(installation: Installation, passes: (entry: ManifestEntry) => boolean): void {
   writeManifest(installation, readManifest(installation).filter(passes));
 }

@@ -5,25 +5,25 @@ import { readJson, writeDurably } from './durable-file.ts';
 import type { Installation } from './installation.ts';
 
 const placeRecord = z.object({
-  /** As svc.yaml said it. */
+  /** As in svc.yaml at that time. */
   id: z.string(),
   /** Real path of the folder. */
   dir: z.string(),
-  /** The folder on its file system: a folder that is renamed keeps both numbers, a copy gets others. */
+  /** The folder on its file system: a renamed folder keeps both numbers, a copy gets others. */
   device: z.string(),
   inode: z.string(),
-  /** Data that this installation keeps in its folder, and since when. */
+  /** Data of this installation in its folder, and since when. */
   data: z.array(z.object({ path: z.string(), since: z.string() })),
 });
 export type PlaceRecord = z.infer<typeof placeRecord>;
 export type KeptData = PlaceRecord['data'][number];
 
-/** `state/place.json`: which folder this installation lies in. A copy of the folder brings the original's record along. */
+/** `state/place.json`: the folder of this installation. A copy of the folder contains the original's record. */
 export function readPlace({ stateDir }: Installation): PlaceRecord | null {
   return placeRecord.safeParse(readJson(placeFile(stateDir))).data ?? null;
 }
 
-/** Records that the installation of this id lies here. `data` replaces what was recorded of its data. */
+/** Records that the installation of this id is here. `data` replaces the recorded data. */
 export function writePlace(installation: Installation, id: string, data?: readonly KeptData[]): void {
   const before = readPlace(installation);
   const record = { id, ...placeOf(installation), data: [...(data ?? before?.data ?? [])] };
@@ -31,7 +31,7 @@ export function writePlace(installation: Installation, id: string, data?: readon
   writeDurably(placeFile(installation.stateDir), JSON.stringify(record, null, 2));
 }
 
-/** Whether the records in state/ were written in this very folder. */
+/** Whether the records in state/ were written in this folder. */
 export function isWrittenHere(installation: Installation): boolean {
   const place = readPlace(installation);
   if (place === null) return false;

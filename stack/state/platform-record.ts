@@ -9,7 +9,7 @@ import type { Installation } from './installation.ts';
 import { processIdentity } from './process-identity.ts';
 import { serviceStates } from './transition.ts';
 
-/** An end that nobody asked for, and how it came about in words that follow the name of what ended. */
+/** An unrequested end, and its reason in words that follow the name of the part. */
 const partEnd = z.object({ at: z.string(), reason: z.string() });
 export type PartEnd = z.infer<typeof partEnd>;
 
@@ -21,21 +21,21 @@ const readyCheck = z.discriminatedUnion('kind', [
 const serviceFields = z.object({
   name: z.string(),
   state: z.enum(serviceStates),
-  /** ISO 8601, when it took this state. */
+  /** ISO 8601, when it entered this state. */
   since: z.string(),
-  /** Where it is reached from this machine. */
+  /** Its address on this machine. */
   url: z.string(),
   ready: readyCheck,
-  /** Null where it lives in the process of the platform itself. */
+  /** Null when it runs inside the platform's own process. */
   process: processIdentity.nullable(),
-  /** Each of its ends that nobody asked for, counted; and the last of them, the youngest last. */
+  /** The number of its unrequested ends, and the last of them, the youngest last. */
   endCount: z.number().int(),
   lastEnds: z.array(partEnd),
 });
 const serviceRecord = z.preprocess(withReady, serviceFields);
 export type ServiceRecord = z.infer<typeof serviceFields>;
 
-/** Reads a record of the version before: `readyUrl`, where `nats://…?seed=FILE` names a node of NATS. */
+/** Reads a record of the previous version: `readyUrl`, where `nats://…?seed=FILE` names a node of NATS. */
 function withReady(service: unknown): unknown {
   if (!isObject(service) || typeof service.readyUrl !== 'string') return service;
   const url = service.readyUrl;
@@ -44,15 +44,15 @@ function withReady(service: unknown): unknown {
   return { ready: { kind: 'nats', url: `nats://${host}`, seedFile: searchParams.get('seed') ?? '' }, ...service };
 }
 
-/** `state/process.json`: what the process that runs the platform says of itself, from its first moment to its last. */
+/** `state/process.json`: the record of the platform's process about itself, from its first moment to its last. */
 export const platformRecord = z.object({
   pid: z.number().int().positive(),
   startTime: z.string(),
   version: z.string(),
   topology: z.enum(topologies),
-  /** In the terminal of whoever started it, and not for itself in the background. */
+  /** In the terminal of the operator, not in the background. */
   foreground: z.boolean().default(false),
-  /** Everything it was started with, by name: what differs from it is what `svc up` would change. Never a secret. */
+  /** All start values by name, to show what `svc up` would change. Never a secret. */
   settings: z.record(z.string(), z.string()),
   urls: z.object({ app: z.string(), api: z.string(), mcp: z.string(), runtime: z.string() }),
   services: z.array(serviceRecord),
@@ -65,10 +65,10 @@ export const failure = z.object({
   at: z.string(),
   /** The part, or `platform`. */
   service: z.string(),
-  /** What was tried when it failed. */
+  /** The step that failed. */
   check: z.string(),
   code: z.enum(errorCodes),
-  /** Another program took a port of it between the look and the deed. */
+  /** Another program took one of its ports between the check and the use. */
   portTaken: z.boolean().default(false),
   message: z.string(),
   hint: z.string().nullable(),

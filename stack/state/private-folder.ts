@@ -5,10 +5,7 @@ import { formatMode } from './file-mode.ts';
 import { makeFolder } from './folder.ts';
 import type { CreationStep } from './installation.ts';
 
-/**
- * Closed to others, and to git before anything lies in it: a project's own .gitignore, which is not ours to change, need not know of
- * installations.
- */
+/** Closed to others, and ignored by git before it contains anything: a project's own .gitignore is not ours to change. */
 export function ensurePrivateFolder(dir: string): CreationStep {
   const path = `${basename(dir)}/`;
   const created = makeFolder(dir, 0o700);
@@ -17,13 +14,13 @@ export function ensurePrivateFolder(dir: string): CreationStep {
   if (created) return { path, outcome: 'created' };
   if (closed !== undefined) return { path, ...closed };
   return ignored
-    ? { path, outcome: 'repaired', detail: 'git did not ignore it, now it does' }
+    ? { path, outcome: 'repaired', detail: 'git did not ignore it; it does now' }
     : { path, outcome: 'kept' };
 }
 
 /**
- * Closes each file and folder directly in a folder to others. What lies deeper cannot be reached then, and may be a program of an MCP
- * server. A container's user may own an entry, which is left as it is.
+ * Closes each file and folder directly in a folder to others. Deeper entries are then unreachable, and may be programs
+ * of MCP servers. An entry of a container's user stays unchanged.
  */
 export function closeEntries(dir: string): readonly CreationStep[] {
   return readdirSync(dir).flatMap((name) => {
@@ -34,7 +31,7 @@ export function closeEntries(dir: string): readonly CreationStep[] {
     try {
       return [{ path: `${basename(dir)}/${name}`, outcome: 'kept' as const, ...closeMode(file, stat.mode & 0o700) }];
     } catch (error) {
-      // A platform that runs removed it meanwhile.
+      // A running platform removed it meanwhile.
       if (isCode(error, 'ENOENT')) return [];
       throw error;
     }
@@ -43,10 +40,10 @@ export function closeEntries(dir: string): readonly CreationStep[] {
 
 export const gitignore = '.gitignore';
 
-/** What was repaired; undefined where the mode was right. */
+/** The repair; undefined when the mode was right. */
 export function closeMode(path: string, wanted: number): Pick<CreationStep, 'outcome' | 'detail'> | undefined {
   const mode = statSync(path).mode & 0o777;
   if (mode === wanted) return undefined;
   chmodSync(path, wanted);
-  return { outcome: 'repaired', detail: `its mode was ${formatMode(mode)}, now it is ${formatMode(wanted)}` };
+  return { outcome: 'repaired', detail: `changed its mode from ${formatMode(mode)} to ${formatMode(wanted)}` };
 }

@@ -8,7 +8,7 @@ import { isAlive, startTimeOf } from './process-identity.ts';
 const listen = (port: number) =>
   `require('node:net').createServer().listen({ port: ${port}, host: '127.0.0.1' }, () => console.log('listens'))`;
 
-test('what has ended has no port any more, whichever of its threads ends last', async () => {
+test('an ended process has no port any more, whichever of its threads ends last', async () => {
   const port = await freePort();
   for (let turn = 0; turn < 30; turn++) {
     const child = spawn(process.execPath, ['--eval', listen(port)], { stdio: ['ignore', 'pipe', 'ignore'] });

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { z } from 'zod';
 
-/** A process told apart from every other that ever had its number. */
+/** A process, distinguished from earlier and later ones with the same pid. */
 export interface ProcessIdentity {
   readonly pid: number;
   readonly startTime: string;
@@ -14,17 +14,17 @@ export function ownIdentity(): ProcessIdentity {
   return { pid: process.pid, startTime: startTimeOf(process.pid) ?? '' };
 }
 
-/** Is it still this very process? Numbers are used again; start times are not. */
+/** Whether it is still the same process: pids are reused, start times are not. */
 export function isAlive({ pid, startTime }: ProcessIdentity): boolean {
   return startTimeOf(pid) === startTime;
 }
 
-/** When the process of that number started, as a text to compare; null where there is none, or only its remains (a zombie). */
+/** When the process of that pid started, as a text to compare; null for none, or for a zombie. */
 export function startTimeOf(pid: number): string | null {
   return process.platform === 'linux' ? startTimeOnLinux(pid) : startTimeByPs(pid);
 }
 
-/** The working directory of a process, or null where the system does not tell it. */
+/** The working directory of a process, or null when the system does not say. */
 export function workingDirOf(pid: number): string | null {
   try {
     return readlinkSync(`/proc/${pid}/cwd`);
@@ -43,8 +43,8 @@ export function memoryOf(pid: number): number | null {
 }
 
 /**
- * proc(5), /proc/pid/stat: field 3 is the state, field 20 how many threads there are, field 22 the start in clock ticks since boot. The name
- * before may hold anything. A zombie of which other threads still end has its ports until they have.
+ * proc(5), /proc/pid/stat: field 3 is the state, field 20 the number of threads, field 22 the start in clock ticks
+ * since boot. The name before may contain anything. A zombie keeps its ports until its other threads have ended.
  */
 function startTimeOnLinux(pid: number): string | null {
   const stat = readProc(`/proc/${pid}/stat`);
@@ -52,7 +52,7 @@ function startTimeOnLinux(pid: number): string | null {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [state, threads, ticks] = [fields[0], Number(fields[17]), fields[19]];
   if (state === 'X' || (state === 'Z' && threads <= 1) || ticks === undefined) return null;
-  // Ticks begin anew at each boot.
+  // Ticks restart at each boot.
   return `${readProc('/proc/sys/kernel/random/boot_id')?.trim() ?? ''}:${ticks}`;
 }
 

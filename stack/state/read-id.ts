@@ -1,13 +1,13 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The id stands near the beginning of svc.yaml. */
+/** The id is near the beginning of svc.yaml. */
 const readMaxBytes = 64 * 1024;
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
 /**
- * The id in the svc.yaml of a folder, or null where the folder holds none. The rest of the file may be wrong, and the folder may belong
- * to another user: no link is followed, and no pipe is waited for.
+ * The id in the svc.yaml of a folder, or null. The rest of the file may be wrong, and the folder may belong to another
+ * user: no link is followed, and no pipe is waited for.
  */
 export function readId(dir: string): string | null {
   try {

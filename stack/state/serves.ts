@@ -4,14 +4,17 @@ import { isSameFolder, isWrittenHere } from './place-record.ts';
 import { type ProcessIdentity, workingDirOf } from './process-identity.ts';
 
 /**
- * Whether the platform's process that a record names works on this very folder. The records of a copied folder name the original's process.
- * The lock of a platform lies in its own data/ and no copy of it is held.
+ * Whether a recorded process of a platform works on this folder. Records of a copied folder name the original's
+ * process, but the lock in data/ is not held in a copy.
  */
 export function serves(installation: Installation, { pid }: ProcessIdentity): boolean {
   return isOwn(installation, pid) || worksIn(installation, pid) === true;
 }
 
-/** The same of a process that is one part and holds no lock. Where the system does not tell its folder, the record is believed. */
+/**
+ * The same for a process of one part, which holds no lock. When the system does not name its folder, the record is
+ * believed.
+ */
 export function isPartOf(installation: Installation, { pid }: ProcessIdentity): boolean {
   return isOwn(installation, pid) || worksIn(installation, pid) !== false;
 }
@@ -20,7 +23,7 @@ function isOwn(installation: Installation, pid: number): boolean {
   return pid === process.pid || isWrittenHere(installation) || isLockHeld(installation, 'platform');
 }
 
-/** Null where the system does not tell. */
+/** Null when the system does not say. */
 function worksIn({ dir }: Installation, pid: number): boolean | null {
   const folder = workingDirOf(pid);
   return folder === null ? null : isSameFolder(folder, dir);

@@ -31,7 +31,7 @@ async function kill(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-/** A process that takes the lock, says so, and keeps it until it is killed. */
+/** A process that takes the lock, reports it, and keeps it until it is killed. */
 async function holdElsewhere(): Promise<ChildProcess> {
   const program = `
     import { acquireLock } from ${JSON.stringify(new URL('./lock.ts', import.meta.url).href)};
@@ -47,7 +47,7 @@ async function holdElsewhere(): Promise<ChildProcess> {
 }
 
 describe('the lock', () => {
-  test('lets one in, and the next when it is released', () => {
+  test('admits one, and the next when it is released', () => {
     const lock = acquireLock(installation, 'command');
     expect(() => acquireLock(installation, 'command')).toThrow(expect.objectContaining({ code: 'conflict' }));
     lock.release();
@@ -60,7 +60,7 @@ describe('the lock', () => {
     lock.release();
   });
 
-  test('of a platform lies with what it protects: who loses the rest of the installation still finds it', () => {
+  test('of a platform is beside the data it protects: a loss of other folders does not remove it', () => {
     const lock = acquireLock(installation, 'platform');
     rmSync(installation.stateDir, { recursive: true });
     mkdirSync(installation.stateDir);
@@ -70,31 +70,31 @@ describe('the lock', () => {
     expect(findRunning(installation)).toBeNull();
   });
 
-  test('held elsewhere is a conflict that names the holder; a kill -9 sets it free', async () => {
+  test('held by another process is a conflict that names the holder; a kill -9 releases it', async () => {
     const holder = await holdElsewhere();
-    expect(() => acquireLock(installation, 'command')).toThrow(`Another svc (process ${holder.pid}) is at work`);
+    expect(() => acquireLock(installation, 'command')).toThrow(`Another svc (process ${holder.pid}) is working`);
     await kill(holder);
     acquireLock(installation, 'command').release();
   });
 
-  test('is let go at most once', () => {
+  test('is released at most once', () => {
     const lock = acquireLock(installation, 'command');
     lock.release();
     const next = acquireLock(installation, 'command');
     expect(() => lock.release()).not.toThrow();
-    expect(() => acquireLock(installation, 'command')).toThrow(/is at work/);
+    expect(() => acquireLock(installation, 'command')).toThrow(/is working on/);
     next.release();
   });
 });
 
 describe('a process', () => {
-  test('is told apart from a later one with its number', () => {
+  test('is distinguished from a later one with its pid', () => {
     const own = ownIdentity();
     expect(isAlive(own)).toBe(true);
     expect(isAlive({ ...own, startTime: `${own.startTime}0` })).toBe(false);
   });
 
-  test('that has ended is not alive, nor is one that never was', async () => {
+  test('that has ended is not alive, nor is one that never existed', async () => {
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
     children.push(child);
     await once(child, 'spawn');
@@ -112,7 +112,7 @@ describe('a process', () => {
 });
 
 describe('a file', () => {
-  test('is replaced whole, with its mode, and leaves no draft', () => {
+  test('is replaced atomically, with its mode, and leaves no draft', () => {
     const file = join(installation.stateDir, 'x.json');
     writeDurably(file, '1');
     writeDurably(file, '2');
@@ -129,7 +129,7 @@ describe('a file', () => {
     expect(readdirSync(installation.stateDir)).toEqual(['key']);
   });
 
-  test('the record of an earlier version tells where each service says whether it is ready', () => {
+  test("the record of an earlier version contains each service's readiness address", () => {
     const service = { name: 'backend', state: 'healthy', since: '', url: 'http://127.0.0.1:3000', process: null };
     const before = { ...service, readyUrl: 'http://127.0.0.1:3000/ready', endCount: 0, lastEnds: [] };
     const nats = { ...before, name: 'nats', readyUrl: 'nats://127.0.0.1:4222/?seed=%2Fsecrets%2Fbus-system.seed' };
@@ -145,7 +145,7 @@ describe('a file', () => {
     ]);
   });
 
-  test('that is missing or damaged is no record', () => {
+  test('that is missing or damaged is ignored', () => {
     expect(readJson(join(installation.stateDir, 'nothing.json'))).toBeNull();
     writeFileSync(join(installation.stateDir, 'process.json'), '{"pid": 1');
     expect(readRecord(installation)).toBeNull();
@@ -154,7 +154,7 @@ describe('a file', () => {
   });
 });
 
-test('the manifest keeps what it knows and takes nothing twice', () => {
+test('the manifest keeps its entries and adds none twice', () => {
   recordCreated(installation, [{ kind: 'file', path: 'a' }]);
   recordCreated(installation, [
     { kind: 'file', path: 'a' },

@@ -3,23 +3,23 @@ export const serviceStates = [
   'starting',
   'healthy',
   'unhealthy',
-  /** It ended, or did not get ready, and is started again. */
+  /** It ended, or did not get ready, and is restarting. */
   'restarting',
-  /** So often that it is not tried again before the next `svc up`. */
+  /** It failed too often and is not retried before the next `svc up`. */
   'failed',
-  /** A node of Dgraph whose data is gone. It would rejoin its cluster empty, so it is not started. */
+  /** A node of Dgraph whose data is missing. It would rejoin its cluster empty, so it is not started. */
   'lost',
   'stopped',
 ] as const;
 export type ServiceState = (typeof serviceStates)[number];
 
 /**
- * `broke`: it ended without being asked, or did not get ready, and shall run again. `given_up`: it shall not any more. `ended`: its process
- * is gone, in whatever way.
+ * `broke`: it ended unrequested, or did not get ready, and will restart. `given_up`: it will not restart. `ended`: its
+ * process is gone, for any reason.
  */
 export type ServiceEvent = 'start' | 'ready' | 'not_ready' | 'broke' | 'given_up' | 'lost' | 'stop' | 'ended';
 
-/** What happens to a service in each state. An event that is not listed leaves it as it is. */
+/** The transitions of a service's states. An event that is not listed changes nothing. */
 const table: Readonly<Record<ServiceState, Readonly<Partial<Record<ServiceEvent, ServiceState>>>>> = {
   planned: { start: 'starting', lost: 'lost', stop: 'stopped', ended: 'stopped' },
   // A service that is not ready yet is starting; only one that was ready can be unhealthy.

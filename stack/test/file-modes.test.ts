@@ -62,9 +62,9 @@ describe.each(Object.entries(shapes))('an installation %s', (_, { isMissing, ...
         chmodSync(opened, mode);
       }
       const { stderr } = await platform.run(['up']);
-      expect(stderr).toContain('data/ was repaired: its mode was 0755, now it is 0700.');
-      expect(stderr).toContain('data/graph.sqlite was repaired: its mode was 0644, now it is 0600.');
-      expect(stderr).toContain('logs/backend.log was repaired: its mode was 0666, now it is 0600.');
+      expect(stderr).toContain('data/ was repaired: changed its mode from 0755 to 0700.');
+      expect(stderr).toContain('data/graph.sqlite was repaired: changed its mode from 0644 to 0600.');
+      expect(stderr).toContain('logs/backend.log was repaired: changed its mode from 0666 to 0600.');
       expect(open(dir)).toEqual([]);
     },
     startTimeoutMs,

@@ -23,8 +23,8 @@ export interface Bus {
 
   /**
    * Sends a request to one listener and waits for its final reply; interim replies go to `onInterim` in order. Fails
-   * with `unavailable` at once when there is no listener (`NoListener`) or the responder's connection ends
-   * (`ResponderGone`).
+   * with `unavailable` at once when there is no listener (`NobodyAnswers`) or the responder's connection ends
+   * (`AnswererGone`).
    */
   request(subject: string, payload: Uint8Array, options: RequestOptions): Promise<Reply>;
 

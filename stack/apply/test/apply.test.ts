@@ -29,7 +29,7 @@ afterAll(async () => {
 
 let count = 0;
 
-/** A workspace of its own for each test, and a file for it. */
+/** A workspace for each test, and a file for it. */
 async function open() {
   const workspace = `W${++count}`;
   const input = { name: workspace, ownerEmail: 'a@example.com' };
@@ -44,7 +44,7 @@ async function open() {
     write: (yaml: string) => writeFileSync(file, `workspace: ${workspace}\n${yaml}`),
     apply: async (options: { dryRun?: boolean; prune?: boolean; env?: Record<string, string> } = {}) =>
       (await apply({ backend, files: [readApplyFile(file, options.env ?? {})], ...options })).changes,
-    /** What is said of that which is applied and does not work. */
+    /** Reported problems of applied objects that do not work. */
     problems: async (options: Partial<ApplyOptions> = {}) =>
       (await apply({ backend, files: [readApplyFile(file, {})], ...options })).problems.map(
         ({ message, hint }) => `${message} ${hint}`,
@@ -89,7 +89,7 @@ async function read(workspace: string) {
   return (await backend.query(query, { name: workspace }, answer.parse)).workspace;
 }
 
-test('what the file says is there afterwards, and the second time nothing changes', async () => {
+test('the content of the file exists afterwards, and the second time nothing changes', async () => {
   const { workspace, write, apply: applyIt } = await open();
   write(example);
   expect(lines(await applyIt({ env }))).toEqual([
@@ -117,7 +117,7 @@ test('what the file says is there afterwards, and the second time nothing change
   expect((await read(workspace)).revision).toBe(after.revision);
 });
 
-test('a dry run tells the same and changes nothing', async () => {
+test('a dry run reports the same and changes nothing', async () => {
   const { workspace, write, apply: applyIt } = await open();
   write(example);
   const { revision } = await read(workspace);
@@ -130,7 +130,7 @@ test('a dry run tells the same and changes nothing', async () => {
   expect((await read(workspace)).revision).toBe(revision);
 });
 
-test('a secret that differs is seen, told by name, and never by value', async () => {
+test('a changed secret is noticed, reported by name, and never by value', async () => {
   const { write, apply: applyIt } = await open();
   write(example);
   await applyIt({ env });
@@ -142,7 +142,7 @@ test('a secret that differs is seen, told by name, and never by value', async ()
   );
 });
 
-test('only what differs is changed', async () => {
+test('only differences are changed', async () => {
   const { workspace, write, apply: applyIt } = await open();
   write(example);
   await applyIt({ env });
@@ -154,7 +154,7 @@ test('only what differs is changed', async () => {
   expect((await read(workspace)).revision).toBe(revision + 1);
 });
 
-test('what the file no longer names stays, and goes with prune', async () => {
+test('an object that the file no longer names stays, and is removed with prune', async () => {
   const { workspace, write, apply: applyIt } = await open();
   write(example);
   await applyIt({ env });
@@ -169,7 +169,7 @@ test('what the file no longer names stays, and goes with prune', async () => {
   expect(await read(workspace)).toMatchObject({ roles: { nodes: [] }, skills: { nodes: [] } });
 });
 
-test('a workspace that is not there is named, with those that are', async () => {
+test('an unknown workspace is named, with the known ones', async () => {
   const file = join(dir, 'typo.yaml');
   writeFileSync(file, 'workspace: Defalt\n');
   await expect(apply({ backend, files: [readApplyFile(file, {})] })).rejects.toMatchObject({
@@ -178,7 +178,7 @@ test('a workspace that is not there is named, with those that are', async () => 
   });
 });
 
-test('what is wrong is told at once, whatever finds it, and nothing is changed', async () => {
+test('all problems are reported at once, whichever check finds them, and nothing is changed', async () => {
   const { workspace, write, apply: applyIt } = await open();
   const { revision } = await read(workspace);
   write(`mcpServers:
@@ -195,16 +195,16 @@ roles:
   const told = (failure instanceof Error ? failure.message : '').split('\n');
   expect(told.map((line) => /:(\d+):\d+ /.exec(line)?.[1])).toEqual(['3', '5', '6', '7', '9']);
   expect(told.map((line) => line.replace(/^.*?:\d+:\d+ /, ''))).toEqual([
-    'The MCP server "files" runs on "clod", which is no runtime here. Did you mean "cloud"?',
+    'The MCP server "files" runs on "clod", which is not a runtime here. Did you mean "cloud"?',
     expect.stringContaining('"Not A Name" is not a valid name for a skill'),
-    'The skill "fine" takes tools from "fils", which is no MCP server here. Did you mean "files"?',
-    expect.stringContaining('The skill "fine" is there already'),
-    'The role "Reader" has "missing", which is no skill here. Known here: Not A Name, fine.',
+    'The skill "fine" takes tools from "fils", which is not an MCP server here. Did you mean "files"?',
+    expect.stringContaining('The skill "fine" is defined already'),
+    'The role "Reader" has "missing", which is not a skill here. Known here: Not A Name, fine.',
   ]);
   expect((await read(workspace)).revision).toBe(revision);
 });
 
-test('a command that the installation does not allow is told before anything is changed, unless it exists already', async () => {
+test('a forbidden command is reported before anything is changed, unless it exists already', async () => {
   await using strict = await openTrial();
   const { definitionFile } = strict.installation;
   const yaml = 'mcpServers:\n  a: { command: one, enabled: false }\n';
@@ -240,7 +240,7 @@ test('a command that the installation does not allow is told before anything is 
   ]);
 }, 60_000);
 
-test('an MCP server may be bound to any runtime there is', async () => {
+test('an MCP server may be bound to any runtime', async () => {
   const { write, apply: applyIt } = await open();
   write('mcpServers:\n  files: { command: svc-test-nothing, enabled: false, runtime: cloud }\n');
   expect(lines(await applyIt())).toEqual(['create files']);
@@ -276,17 +276,17 @@ test('an interruption ends it, and the next run finishes the rest', async () => 
   expect(rest.filter(({ action }) => action === 'none').length).toBeGreaterThanOrEqual(20);
 }, 60_000);
 
-describe('what is as the file says and does not work is told', () => {
+describe('an applied object that does not work is reported', () => {
   const server = (name: string, more = '') =>
     `mcpServers:\n  ${name}: { command: ${process.execPath}, args: [${demoServer}]${more} }\n`;
 
-  test('nothing where all is well, the first time and the next', async () => {
+  test('nothing when all works, the first time and the next', async () => {
     const { write, problems } = await open();
     write(`${server('demo')}skills:\n  - { name: add, tools: [demo/add] }\n`);
     expect([await problems(), await problems()]).toEqual([[], []]);
   });
 
-  test('a command and a folder that are not there', async () => {
+  test('a missing command and a missing folder', async () => {
     const { write, problems } = await open();
     write(`${server('lost', ', cwd: /svc-test-nowhere')}  ghost: { command: svc-test-nothing }\nskills:
   - { name: add, tools: [lost/add] }\n`);
@@ -295,11 +295,11 @@ describe('what is as the file says and does not work is told', () => {
       expect.stringMatching(/^The MCP server "ghost" is Error\. .*svc-test-nothing/),
       expect.stringMatching(/^The MCP server "lost" is Error\. .*\/svc-test-nowhere/),
     ]);
-    // It is no less broken where nothing changes.
+    // It is still broken when nothing changes.
     expect(await problems()).toHaveLength(2);
   });
 
-  test('tools that an MCP server does not offer, with what was meant', async () => {
+  test('tools that an MCP server does not offer, with the intended name', async () => {
     const { write, problems } = await open();
     write(`${server('demo')}skills:\n  - { name: adds, tools: [demo/ad, demo/add, demo/eco] }\n`);
     expect((await problems()).sort()).toEqual([
@@ -308,7 +308,7 @@ describe('what is as the file says and does not work is told', () => {
     ]);
   });
 
-  test('a skill whose tools are of an MCP server that the file does not name', async () => {
+  test('a skill with tools of an MCP server that the file does not name', async () => {
     const { write, problems } = await open();
     write('mcpServers:\n  ghost: { command: svc-test-nothing }\n');
     await problems();
@@ -318,13 +318,13 @@ describe('what is as the file says and does not work is told', () => {
     ]);
   });
 
-  test('what is disabled is meant to be so', async () => {
+  test('a disabled one is not a problem', async () => {
     const { write, problems } = await open();
     write(`${server('off', ', enabled: false')}skills:\n  - { name: add, tools: [off/add] }\n`);
     expect(await problems()).toEqual([]);
   });
 
-  test('one that never comes to an outcome is waited for, and not for ever', async () => {
+  test('one without an outcome is waited for, and not for ever', async () => {
     const { write, problems } = await open();
     write(`mcpServers:\n  mute: { command: sleep, args: ["600"] }\n`);
     const waited: string[] = [];
@@ -333,14 +333,14 @@ describe('what is as the file says and does not work is told', () => {
     expect(told).toEqual([expect.stringMatching(/^The MCP server "mute" is Disconnected\./)]);
   });
 
-  test('a dry run looks for nothing', async () => {
+  test('a dry run checks nothing', async () => {
     const { write, problems } = await open();
     write('mcpServers:\n  ghost: { command: svc-test-nothing }\n');
     expect(await problems({ dryRun: true })).toEqual([]);
   });
 });
 
-test('what was read already is looked at in the folder that it names', async () => {
+test('content from standard input is resolved in the folder that it names', async () => {
   const { workspace } = await open();
   writeFileSync(join(dir, 'how.md'), '# How\n');
   const text = `workspace: ${workspace}\nskills:\n  - { name: a, instructions: ./how.md }\n`;

@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-/** What `npm start` runs, in an empty folder. */
+/** Runs `npm start` in an empty folder. */
 function start() {
   const program = fileURLToPath(new URL('../start.ts', import.meta.url));
   const child = spawn(process.execPath, [program], { cwd: dir, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -53,7 +53,7 @@ async function ping({ mcp, key }: { mcp: string; key: string }): Promise<number>
   return response.status;
 }
 
-/** Processes that work in the folder, or were told its name. */
+/** Processes that work in the folder, or have its name in their environment. */
 function processesIn(folder: string): string[] {
   return readdirSync('/proc').filter((pid) => {
     try {
@@ -64,7 +64,7 @@ function processesIn(folder: string): string[] {
   });
 }
 
-test('it greets with addresses, a key that works and snippets; Ctrl-C leaves nothing; the next start replaces the key', async () => {
+test('it prints addresses, a working key and snippets; Ctrl-C leaves nothing; the next start replaces the key', async () => {
   const first = start();
   const one = await greeted(first);
   expect(parseKey(one.key)).toMatchObject({ ok: true, kind: 'user' });
@@ -86,14 +86,14 @@ test('it greets with addresses, a key that works and snippets; Ctrl-C leaves not
   const second = start();
   const two = await greeted(second);
   expect(two.key).not.toBe(one.key);
-  expect(second.seen.output).toContain('made by this start; the one before is revoked');
+  expect(second.seen.output).toContain('made by this start; the previous one is revoked');
   const third = start();
   expect(await third.ended).toBe(1);
   expect(third.seen.errors).toBe(
     `The platform runs already (pid ${second.child.pid}, in the foreground of another terminal): ${/^ {2}app {3}(\S+)/m.exec(second.seen.output)?.[1]}\nPress Ctrl-C there to stop it.\n`,
   );
   expect([await ping(two), await ping({ ...two, key: one.key })]).toEqual([200, 401]);
-  // A terminal that is closed, which its shell tells too.
+  // A closed terminal, as its shell reports it too.
   second.child.kill('SIGHUP');
   await until(() => readFileSync(join(dir, 'svc/logs/platform.log'), 'utf8').split('"stopping"').length === 3);
   second.child.kill('SIGHUP');

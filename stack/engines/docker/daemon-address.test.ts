@@ -120,9 +120,7 @@ describe('what is wrong with it is told apart', () => {
     const socket = await listen(join(home, 'd.sock'));
     // A killed daemon leaves its socket. Closing the server would remove it.
     writeFileSync(join(home, 'plain'), '');
-    expect((await refusal(hostOf(join(home, 'plain')))).message).toContain(
-      'Docker is stopped: its socket',
-    );
+    expect((await refusal(hostOf(join(home, 'plain')))).message).toContain('Docker is stopped: its socket');
     expect((await refusal(hostOf(socket))).message).toContain('gives an unexpected answer');
   });
 

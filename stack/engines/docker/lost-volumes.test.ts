@@ -32,7 +32,7 @@ describe('volumes of nodes of Dgraph that are gone', () => {
     const volume = named('dgraph-zero-2');
     expect(await settle(['dgraph-zero-2'])).toEqual({
       ...{ whole: [], lost: ['dgraph-zero-2'], copied: [], asked: [] },
-      notices: [expect.stringContaining(`dgraph-zero-2: Its volume ${volume} is gone, so the node is not started.`)],
+      notices: [expect.stringContaining(`dgraph-zero-2: Its volume ${volume} is missing, so the node is not started.`)],
     });
   });
 
@@ -46,8 +46,8 @@ describe('volumes of nodes of Dgraph that are gone', () => {
   test('one of two: refused, with the repair', async () => {
     await expect(settle(['dgraph-alpha'])).rejects.toMatchObject({
       code: 'not_found',
-      message: `Data of this installation is gone: the volume ${named('dgraph-alpha')}.`,
-      hint: expect.stringContaining('To have it copied from another node: svc up --start-empty'),
+      message: `Data of this installation is missing: the volume ${named('dgraph-alpha')}.`,
+      hint: expect.stringContaining('To copy it from another node: svc up --start-empty'),
     });
   });
 
@@ -80,7 +80,7 @@ describe('volumes of nodes of Dgraph that are gone', () => {
     async (part) => {
       await expect(settle([part], false, false)).rejects.toMatchObject({
         code: 'not_found',
-        message: `Data of this installation is gone: the volume ${named(part)}.`,
+        message: `Data of this installation is missing: the volume ${named(part)}.`,
       });
     },
   );

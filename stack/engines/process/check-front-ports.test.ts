@@ -81,5 +81,5 @@ test.each<[string, boolean]>([
   ['public: { host: agents.example.com }', false],
   ['replicas: { remote-mcp: 2 }', false],
 ])('whether %s is told to reach this machine only', (yaml, isTold) => {
-  expect(frontNotices(definitionOf(yaml)).join()).toMatch(isTold ? /^Nobody beyond this machine reaches/ : /^$/);
+  expect(frontNotices(definitionOf(yaml)).join()).toMatch(isTold ? /is reachable from this machine only/ : /^$/);
 });

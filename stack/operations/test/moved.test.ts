@@ -26,5 +26,5 @@ test('where /mcp moves, whoever starts it is told what agents must be told; at t
   await new Promise((resolve) => stranger.close(resolve));
   const { mcp } = second.plan.addresses.public;
   expect(mcp).not.toContain(`:${before}/`);
-  expect(second.notices).toEqual([`Agents that use http://localhost:${before}/mcp must be given ${mcp}.`]);
+  expect(second.notices).toEqual([`Give agents that use http://localhost:${before}/mcp the new address ${mcp}.`]);
 });

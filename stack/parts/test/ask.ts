@@ -2,12 +2,12 @@ import { type ClientRequest, type IncomingMessage, type RequestOptions, request 
 import { request as requestHttps } from 'node:https';
 
 export interface Asked extends RequestOptions {
-  /** As it is sent: nothing in it is resolved or decoded. */
+  /** Sent literally: nothing in it is resolved or decoded. */
   readonly path: string;
   readonly port: number;
-  /** Of the certificate and of the header: whoever asks need not be able to look it up. */
+  /** Of the certificate and of the header: it need not resolve. */
   readonly host: string;
-  /** The address that is asked. Default: 127.0.0.1. */
+  /** The contacted address. Default: 127.0.0.1. */
   readonly to?: string;
   /** Null: without TLS. */
   readonly ca: string | null;

@@ -17,7 +17,7 @@ const post = (url: string, session?: string, body = '{}') =>
     headers: { 'content-type': 'application/json', ...(session === undefined ? {} : { 'mcp-session-id': session }) },
   });
 
-/** Says who answers, to what and how long it was. */
+/** Answers with its name, the request and its length. */
 const echo = (name: string): Answer => {
   return (request, response) => {
     let length = 0;
@@ -30,7 +30,7 @@ const echo = (name: string): Answer => {
 };
 
 describe.skipIf(!hasCaddy)('through Caddy', () => {
-  test('what an agent says of itself arrives as it was said, but for where it comes from', async () => {
+  test("an agent's headers arrive unchanged, except its address", async () => {
     await using front = await openFront(echo);
     const said = {
       origin: 'https://app.example.com',
@@ -54,7 +54,7 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
     expect(await (await post(front.url, 'a', 'x'.repeat(length))).json()).toMatchObject({ length });
   });
 
-  test('events pass at once, and who leaves a stream or a call is gone behind it too', async () => {
+  test("events pass at once, and the end of a client's stream or call is passed on", async () => {
     const left = { stream: false, call: false };
     await using front = await openFront(() => (request, response) => {
       const what = request.method === 'GET' ? 'stream' : 'call';
@@ -76,7 +76,7 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
     await until(() => left.stream && left.call);
   });
 
-  test('a session stays where it is until that one says that it is not ready, and then goes on with the other', async () => {
+  test('a session stays at its remote-mcp until that one is not ready, and then continues at the other', async () => {
     await using front = await openFront(echo);
     const answerers = async () => {
       const names = new Set<string>();
@@ -96,13 +96,13 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
     await until(async () => (await (await post(front.url, 'session')).json()).name === mine);
   });
 
-  test('sessions are spread', async () => {
+  test('sessions are distributed', async () => {
     await using front = await openFront(echo);
     for (let turn = 0; turn < 40; turn++) await post(front.url, `session ${turn}`);
     expect(Math.min(front.one.count, front.other.count)).toBeGreaterThan(0);
   });
 
-  test('a message whose remote-mcp ends with it under way is told as that, and sent to no other', async () => {
+  test('a message whose remote-mcp ends meanwhile is reported as such, and sent to no other', async () => {
     await using front = await openFront(() => (request, response) => {
       request.once('end', () => response.destroy()).resume();
     });
@@ -115,7 +115,7 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
     expect(front.one.count + front.other.count).toBe(1);
   });
 
-  test('where one has just ended, a message is answered by the other or told as not carried out', async () => {
+  test('just after an end, a message is answered by the other or reported as not carried out', async () => {
     await using front = await openFront(echo);
     await front.one.close();
     for (let turn = 0; turn < 20; turn++) {
@@ -130,7 +130,7 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
     expect(front.other.count).toBe(before + 20);
   });
 
-  test('who opens a stream meets the other at once where one has just ended', async () => {
+  test('just after an end, a new stream goes to the other at once', async () => {
     await using front = await openFront(echo);
     await front.one.close();
     for (let turn = 0; turn < 10; turn++) expect((await fetch(`${front.url}/mcp?${turn}`)).status).toBe(200);
@@ -149,7 +149,7 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
     }
   });
 
-  test('where none is ready, it says so as every error is said', async () => {
+  test('without a ready replica, it answers with the usual form of errors', async () => {
     await using front = await openFront(echo);
     for (const one of [front.one, front.other]) one.isReady = false;
     await until(async () => (await post(front.url)).status === 503);
@@ -172,17 +172,14 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
     ]);
   });
 
-  test.skipIf(process.platform !== 'linux')(
-    'it listens on the address that it was given, and on no other',
-    async () => {
-      await using front = await openFront(echo);
-      const reached = await new Promise((resolve) => {
-        const socket = connect(front.port, '127.0.0.2');
-        socket.once('connect', () => resolve('connected')).once('error', ({ message }) => resolve(message));
-      });
-      expect(reached).toMatch(/ECONNREFUSED/);
-    },
-  );
+  test.skipIf(process.platform !== 'linux')('it listens on the given address, and on no other', async () => {
+    await using front = await openFront(echo);
+    const reached = await new Promise((resolve) => {
+      const socket = connect(front.port, '127.0.0.2');
+      socket.once('connect', () => resolve('connected')).once('error', ({ message }) => resolve(message));
+    });
+    expect(reached).toMatch(/ECONNREFUSED/);
+  });
 
   test('a platform refuses an address that another Caddy has, which Caddy itself would share with it', async () => {
     await using trial = await openProcessTrial([['  remote-mcp: 1\n', '  remote-mcp: 2\n']]);

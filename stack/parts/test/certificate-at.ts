@@ -1,6 +1,6 @@
 import { connect, type PeerCertificate } from 'node:tls';
 
-/** The certificate that is shown to whoever comes for a name; whether it is trusted is another question. */
+/** The certificate shown for a name, trusted or not. */
 export function certificateAt(port: number, host: string): Promise<PeerCertificate> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: '127.0.0.1', port, servername: host, rejectUnauthorized: false });

@@ -10,7 +10,7 @@ import type { Answer } from './upstream.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-/** Says who answers, to what and how long it was. */
+/** Answers with its name, the request and its length. */
 const echo = (service: string): Answer => {
   return (request, response) => {
     let length = 0;
@@ -43,7 +43,7 @@ const rows: readonly [path: string, service: string][] = [
   ['/skills/abc?tab=tools', 'frontend'],
 ];
 
-/** Whatever services tell each other, and ways that might be thought to lead there. */
+/** Internal paths of services, and encodings that might lead to them. */
 const closed = [
   `${cataloguePath}/w`,
   `${cataloguePath}/..%2f..%2fgraphql`,
@@ -78,17 +78,17 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
       });
       afterAll(() => front[Symbol.asyncDispose]());
 
-      test.each(rows)('%s is for %s, as it was asked', async (path, service) => {
+      test.each(rows)('%s goes to %s, unchanged', async (path, service) => {
         const { status, body } = await ask(to(path, { method: 'POST', body: '{}' }));
         expect([status, JSON.parse(body)]).toMatchObject([200, { service, url: path, method: 'POST', length: 2 }]);
       });
 
-      test.each(closed)('%s comes to nobody but the frontend', async (path) => {
+      test.each(closed)('%s goes to the frontend only', async (path) => {
         const { body } = await ask(to(path));
         expect(JSON.parse(body)).toMatchObject({ service: 'frontend', url: path });
       });
 
-      test('/ready says whether, and not why', async () => {
+      test('/ready reports the state without the reason', async () => {
         const first = await ask(to('/ready'));
         expect([first.status, first.body, first.headers['cache-control']]).toEqual([
           200,
@@ -101,7 +101,7 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
         front.get('backend').isReady = true;
       });
 
-      test('a service that is not ready is told by name, and the others answer', async () => {
+      test('a service that is not ready is named, and the others answer', async () => {
         front.get('backend').isReady = false;
         await until(async () => (await ask(to(graphqlPath))).status === 503);
         const { headers, body } = await ask(to(graphqlPath));
@@ -118,7 +118,7 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
         await until(async () => (await ask(to(graphqlPath))).status === 200);
       });
 
-      test('where somebody comes from is said by the front alone', async () => {
+      test("only the proxy sets a client's address", async () => {
         const forged = { 'x-forwarded-for': '192.0.2.66', 'x-forwarded-host': 'evil.example.com' };
         const { body, headers } = await ask(to('/mcp', { headers: forged }));
         expect(JSON.parse(body).headers).toMatchObject({
@@ -130,7 +130,7 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
         expect(headers['strict-transport-security']).toBe(tls === 'none' ? undefined : 'max-age=31536000');
       });
 
-      test('another host name is answered with what is ours', async () => {
+      test("another host name is answered with the platform's own", async () => {
         const { port } = to('/');
         const { status, body } = await ask(to('/mcp', { headers: { host: `evil.example.com:${port}` } }));
         expect(status).toBe(421);
@@ -146,35 +146,32 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
         expect(JSON.parse(body)).toMatchObject({ length });
       });
 
-      test('it says of itself that it answers, under the address of this machine', async () => {
+      test('it reports its own readiness, under the address of this machine', async () => {
         const { status, body } = await ask({ host: '127.0.0.1', path: '/ready', port: front.httpPort, ca: null });
         expect([status, body]).toEqual([200, '{"status":"ready"}']);
       });
     });
   }
 
-  test.each(['files', 'none'] as const)(
-    'events pass at once and who leaves is gone behind it too, tls: %s',
-    async (tls) => {
-      let hasLeft = false;
-      const stream: Answer = (_, response) => {
-        response.once('close', () => {
-          hasLeft = true;
-        });
-        response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: first\n\n');
-      };
-      await using front = await openOneHost(tls, () => stream);
-      const where = tls === 'none' ? { port: front.httpPort, ca: null } : { port: front.httpsPort, ca: front.ca };
-      const sent = send({ host, path: '/mcp', ...where });
-      const text = await new Promise((resolve, reject) => {
-        sent.once('error', reject);
-        sent.once('response', (response) => response.once('data', (chunk: Buffer) => resolve(chunk.toString())));
+  test.each(['files', 'none'] as const)("events pass at once and a client's end is passed on, tls: %s", async (tls) => {
+    let hasLeft = false;
+    const stream: Answer = (_, response) => {
+      response.once('close', () => {
+        hasLeft = true;
       });
-      expect([text, hasLeft]).toEqual(['data: first\n\n', false]);
-      sent.destroy();
-      await until(() => hasLeft);
-    },
-  );
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: first\n\n');
+    };
+    await using front = await openOneHost(tls, () => stream);
+    const where = tls === 'none' ? { port: front.httpPort, ca: null } : { port: front.httpsPort, ca: front.ca };
+    const sent = send({ host, path: '/mcp', ...where });
+    const text = await new Promise((resolve, reject) => {
+      sent.once('error', reject);
+      sent.once('response', (response) => response.once('data', (chunk: Buffer) => resolve(chunk.toString())));
+    });
+    expect([text, hasLeft]).toEqual(['data: first\n\n', false]);
+    sent.destroy();
+    await until(() => hasLeft);
+  });
 
   test.each(['files', 'none'] as const)('a WebSocket passes in both directions, tls: %s', async (tls) => {
     await using front = await openOneHost(tls, echo);
@@ -222,7 +219,7 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
         socket.once('close', () => resolve('closed'));
       });
 
-    test('versions from 1.2 on are spoken', async () => {
+    test('versions from 1.2 on are supported', async () => {
       const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT:@SECLEVEL=0', servername: host };
       expect(await shake(old)).toMatch(/alert protocol version/);
       expect(await shake({ maxVersion: 'TLSv1.2', servername: host })).toMatch(/^TLSv1\.2/);
@@ -236,7 +233,7 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
       expect(await shake({ rejectUnauthorized: false, servername })).toMatch(/alert/);
     });
 
-    test('what is asked without it is sent there', async () => {
+    test('requests without it are redirected there', async () => {
       const plain = { host, port: front.httpPort, ca: null };
       const { status, headers } = await ask({ path: '/skills/abc?tab=a%2Fb', ...plain });
       expect([status, headers.location]).toEqual([308, `${front.origin}/skills/abc?tab=a%2Fb`]);

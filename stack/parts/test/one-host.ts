@@ -11,7 +11,7 @@ type Service = (typeof services)[number];
 
 export const host = 'agents.example.com';
 
-/** The front of everything under one host name, before stand-ins that answer as they are told. */
+/** The proxy of everything under one host name, in front of stand-ins with given answers. */
 export async function openOneHost(tls: 'none' | 'files', answer: (service: Service) => Answer) {
   const [httpPort = 0, httpsPort = 0, ...ports] = await freePorts(5);
   const behind = new Map(services.map((service, index) => [service, new Upstream(ports[index] ?? 0, answer(service))]));
@@ -36,7 +36,7 @@ export async function openOneHost(tls: 'none' | 'files', answer: (service: Servi
     origin,
     httpPort,
     httpsPort,
-    /** The certificate that vouches for itself. */
+    /** The self-signed certificate. */
     ca: readFileSync(join(caddy.folder, 'own.pem'), 'utf8'),
     get,
     async [Symbol.asyncDispose]() {

@@ -7,13 +7,13 @@ import { findProgram } from '../../machine/find-program.ts';
 import { caddyfile, caddyfileValues, type Front } from '../caddyfile.ts';
 import { readyAt } from '../part.ts';
 
-/** `caddy`, without which no front can be tried. */
+/** Whether `caddy` is installed, which these tests need. */
 export const hasCaddy = findProgram('caddy', process.env.PATH) !== null;
 
-/** Whatever ends the test ends the input, and with it Caddy. */
+/** The end of the test closes the input, which ends Caddy. */
 const endWithInput = 'caddy run --config "$1" --adapter caddyfile & caddy=$!; read -r _; kill -9 $caddy; wait $caddy';
 
-/** Caddy, configured as a platform configures it, in a folder of its own that `prepare` may put files into. Ready once its port says so. */
+/** Caddy, configured as in a platform, in its own folder that `prepare` may add files to. Ready once its port answers. */
 export async function startCaddy(front: Front, prepare: (folder: string) => void = () => undefined) {
   const folder = mkdtempSync(join(tmpdir(), 'svc-front-'));
   prepare(folder);

@@ -19,7 +19,7 @@ const post = (url: string, path: string = graphqlPath) => fetch(`${url}${path}`,
 const textOf = async (asked: Promise<Response>) => (await asked).text();
 
 describe.skipIf(!hasCaddy)('through Caddy', () => {
-  test('backends share what is asked of them, also what services ask', async () => {
+  test('backends share all requests, also those of services', async () => {
     await using front = await openFront(says, { service: 'backend' });
     const seen = new Set<string>();
     for (let turn = 0; turn < 40; turn++) seen.add(await textOf(post(front.url)));
@@ -27,7 +27,7 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
     expect(await textOf(fetch(`${front.url}${cataloguePath}/w`))).toMatch(/^(one|other)$/);
   });
 
-  test('a backend that says that it is not ready is asked no more, and every request is answered', async () => {
+  test('a backend that is not ready gets no requests, and every request is answered', async () => {
     await using front = await openFront(says, { service: 'backend' });
     front.one.isReady = false;
     await until(async () => {
@@ -37,7 +37,7 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
     });
   });
 
-  test('a request whose backend ends with it under way is told as that, and sent to no other', async () => {
+  test('a request whose backend ends meanwhile is reported as such, and sent to no other', async () => {
     const ends: Answer = (request, response) => void request.once('end', () => response.destroy()).resume();
     await using front = await openFront(() => ends, { service: 'backend' });
     const response = await post(front.url);
@@ -48,7 +48,7 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
     expect(front.one.count + front.other.count).toBe(1);
   });
 
-  test('where no backend is ready, it says so by name', async () => {
+  test('without a ready backend, it says so by name', async () => {
     await using front = await openFront(says, { service: 'backend' });
     for (const one of [front.one, front.other]) one.isReady = false;
     await until(async () => (await post(front.url)).status === 503);
@@ -83,7 +83,7 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
     socket.destroy();
   });
 
-  test('both may be shared at once, and be under one host name besides, where what is not for others stays closed', async () => {
+  test('both may be shared at once, and be under one host name besides, with internal paths closed', async () => {
     const [httpPort = 0, mcpPort = 0, backendPort = 0, ...ports] = await freePorts(8);
     const names = ['mcp', 'mcp-2', 'backend', 'backend-2', 'frontend'];
     const all = names.map((name, index) => new Upstream(ports[index] ?? 0, says(name)));

@@ -3,7 +3,7 @@ import { freePorts } from '../../test/free-ports.ts';
 import { startCaddy } from './running-caddy.ts';
 import { type Answer, Upstream } from './upstream.ts';
 
-/** The front of two of a service, remote-mcps unless another is named. */
+/** The proxy in front of two processes of a service, remote-mcp by default. */
 export async function openFront(
   answer: (name: 'one' | 'other') => Answer,
   { on, service = 'remote-mcp' }: { readonly on?: number; readonly service?: SharedService } = {},

@@ -4,7 +4,7 @@ import { until } from '../../operations/test/trial.ts';
 
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** What a front stands before: an HTTP server that is ready or not, and answers as it was told. */
+/** A server behind the proxy: ready or not, with given answers. */
 export class Upstream {
   readonly server: Server;
   readonly port: number;
@@ -30,12 +30,12 @@ export class Upstream {
     const closed = new Promise((resolve) => this.server.close(resolve));
     this.server.closeAllConnections();
     await closed;
-    // What is sent on a connection whose end was not seen yet is answered by nobody, and nobody knows.
+    // A request on a connection whose end was not noticed yet gets no answer.
     await until(() => !isHeldOpen(this.port));
   }
 }
 
-/** Whether whoever was connected to the port has yet to see that the other side is gone (proc(5): the state CLOSE_WAIT). */
+/** Whether a client of the port has not noticed yet that the other side is gone (proc(5): the state CLOSE_WAIT). */
 function isHeldOpen(port: number): boolean {
   if (process.platform !== 'linux') return false;
   const there = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 
 const newKey = (name: string) => ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', name];
 
-/** Makes `NAME.pem` and `NAME.key` in the folder: a certificate for these names (`IP:…`, `DNS:…`) that vouches for itself. */
+/** Makes `NAME.pem` and `NAME.key` in the folder: a self-signed certificate for these names (`IP:…`, `DNS:…`). */
 export function makeCertificate(folder: string, name: string, names: string): void {
   const about = ['-days', '30', '-subj', `/CN=${name}`, '-addext', `subjectAltName=${names}`];
   openssl(folder, 'req', '-x509', ...newKey(`${name}.key`), '-out', `${name}.pem`, ...about);
 }
 
-/** As `makeCertificate`: one that vouches for others, and is for no name. */
+/** As `makeCertificate`, for an authority without a name. */
 export function makeAuthority(folder: string, name: string): void {
   openssl(
     folder,
@@ -26,7 +26,7 @@ export function makeAuthority(folder: string, name: string): void {
   );
 }
 
-/** As `makeCertificate`, and the authority in the same folder vouches for it. */
+/** As `makeCertificate`, signed by the authority in the same folder. */
 export function issueCertificate(folder: string, name: string, { names, by }: { names: string; by: string }): void {
   openssl(folder, 'req', ...newKey(`${name}.key`), '-out', `${name}.csr`, '-subj', `/CN=${name}`);
   writeFileSync(join(folder, 'names'), `subjectAltName=${names}`);

@@ -73,7 +73,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     HEARTBEAT_INTERVAL: '200',
   });
 
-  /** What an agent hears who asks how much one and one is. */
+  /** The answer to an agent that asks for one and one. */
   const sum = () => agent.text('add', { a: 1, b: 1 }).catch((error: Error) => error.message);
   const serves = () => expect.poll(sum, patiently).toBe('2');
 
@@ -84,7 +84,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     return runtime;
   }
 
-  test('it needs what register printed and no more, serves agents, and leaves nothing when it is ended', async () => {
+  test('it needs only the output of register, serves agents, and leaves nothing when it is ended', async () => {
     using elsewhere = new Elsewhere();
     const runtime = await startedWith(elsewhere, (await register(workspace, 'edge')).key);
     expect(runtime.lines.every(({ service }) => service === 'runtime')).toBe(true);
@@ -94,7 +94,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(runtime.stdout + runtime.stderr).not.toContain('RTK_');
   });
 
-  test('where it is gone, agents are told by name what is; where it is back, it serves without a restart of anything', async () => {
+  test('while it is away, agents get an error with names; once it is back, it serves without any restart', async () => {
     using elsewhere = new Elsewhere();
     const { key } = await register(workspace, 'edge');
     const killed = await startedWith(elsewhere, key);
@@ -105,7 +105,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     await runtime.end('SIGTERM');
   });
 
-  test('a runtime that is revoked is ended, says why, and comes back with a new key', async () => {
+  test('a revoked runtime is ended, says why, and returns with a new key', async () => {
     using elsewhere = new Elsewhere();
     const { key, id } = await register(workspace, 'edge');
     const runtime = await startedWith(elsewhere, key);
@@ -124,7 +124,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(await renewed.end('SIGTERM')).toBe(0);
   });
 
-  test('whoever stays with a key that was replaced is disconnected when its day is over, and nobody else', async () => {
+  test('a connection with a replaced key is ended when its day is over, and no other', async () => {
     using old = new Elsewhere();
     using present = new Elsewhere();
     const before = await register(workspace, 'edge');
@@ -138,7 +138,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(await after.end('SIGTERM')).toBe(0);
   });
 
-  test('a key that was not issued is refused with what to do, also as JSON', async () => {
+  test('a key that was not issued is refused with the repair, also as JSON', async () => {
     using elsewhere = new Elsewhere();
     elsewhere.bring(brought(newKey('runtime').reveal()));
     const runtime = elsewhere.start('--json');
@@ -162,7 +162,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     await first.end('SIGTERM');
   });
 
-  test('a bus that is away is waited for, and told of once', async () => {
+  test('an unreachable bus is waited for, and reported once', async () => {
     using elsewhere = new Elsewhere();
     const { key } = await register(workspace, 'edge');
     const bus = platform.bus;
@@ -182,7 +182,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     await runtime.end('SIGTERM');
   });
 
-  test('a backend that is away is waited for, and told of', async () => {
+  test('an unreachable backend is waited for, and reported', async () => {
     using elsewhere = new Elsewhere();
     const { key } = await register(workspace, 'edge');
     await platform.stopBackend();
@@ -197,7 +197,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
 });
 
 describe.skipIf(findNatsServer() === null)('on a real server with TLS', () => {
-  test('a bus that nobody vouches for is not told the key, and one that is vouched for is', async () => {
+  test('a bus with an unknown authority does not get the key, and one with a known authority does', async () => {
     await using platform = await PlatformOnNats.start({ tls: true });
     using elsewhere = new Elsewhere();
     const { createWorkspace } = await platform.must(

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const svcFile = fileURLToPath(new URL('../../../dist/svc.cjs', import.meta.url));
 
-/** A folder as another machine would have it: nothing in it but what was brought along. */
+/** A folder as on another machine: it contains only the copied files. */
 export class Elsewhere implements Disposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'svc-edge-'));
   readonly #started = new Set<ChildProcess>();
@@ -17,7 +17,7 @@ export class Elsewhere implements Disposable {
     writeFileSync(join(this.folder, 'edge.env'), lines.join(''), { mode: 0o600 });
   }
 
-  /** Types `svc runtime start` there. */
+  /** Runs `svc runtime start` there. */
   start(...more: string[]): StartedRuntime {
     const words = ['runtime', 'start', '--variable-file', 'edge.env', ...more];
     const child = spawn(process.execPath, [svcFile, ...words], {
@@ -48,7 +48,7 @@ export class StartedRuntime {
     this.#ended = new Promise((resolve) => child.once('close', resolve));
   }
 
-  /** What it logged, oldest first. */
+  /** Its log, oldest first. */
   // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
   get lines(): readonly any[] {
     const whole = this.stdout.slice(0, this.stdout.lastIndexOf('\n') + 1);

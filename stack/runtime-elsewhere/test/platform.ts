@@ -80,7 +80,7 @@ export class PlatformOnNats implements AsyncDisposable {
     this.#backendPort = new URL(this.#backend.url ?? '').port;
   }
 
-  /** Keys of this runtime that were replaced are over in a moment, as if a day had passed; the backend is started anew meanwhile. */
+  /** Makes replaced keys of this runtime expire in a moment, as if a day had passed; the backend restarts meanwhile. */
   async letKeysExpire(runtime: string): Promise<void> {
     await this.stopBackend();
     const database = new DatabaseSync(join(this.folder, 'graph.sqlite'));

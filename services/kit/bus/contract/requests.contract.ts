@@ -236,12 +236,12 @@ export function requestsContract(engine: BusEngine): void {
       await using platform = await TestPlatform.start(engine);
       const [asker, runtime] = [await platform.remoteMcp(), await platform.runtime()];
       runtime.bus.respond(callOf(runtime), async () => {
-        throw new SvcError(code, `Nö: ${code}.`, { hint: 'Mend it.', cause: new Error('stays inside') });
+        throw new SvcError(code, `Nö: ${code}.`, { hint: 'Repair it.', cause: new Error('stays inside') });
       });
       await platform.reached(runtime.bus);
       const error: unknown = await asker.request(callOf(runtime), bytes(''), { timeoutMs }).catch((thrown) => thrown);
       expect(error).toBeInstanceOf(SvcError);
-      expect(error).toMatchObject({ code, message: `Nö: ${code}.`, hint: 'Mend it.' });
+      expect(error).toMatchObject({ code, message: `Nö: ${code}.`, hint: 'Repair it.' });
       expect(error).not.toHaveProperty('cause');
     },
   );

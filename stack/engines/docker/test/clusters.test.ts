@@ -76,7 +76,7 @@ describe.skipIf(dockerHost === null)('clusters on a real Docker', () => {
     expect(sessionsBegun()).toBe(1);
   });
 
-  test('what they know each other by is another, and they find each other again', async () => {
+  test('with a changed shared secret they find each other again', async () => {
     const before = await trial.ids();
     writeFileSync(secretFilesOf(trial.platform.installation).busRoutes, `${'another-'.repeat(4)}\n`);
     expect(await trial.up()).toMatch(/secrets\/bus-routes\.key: \w+ → \w+/);

@@ -70,7 +70,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('clusters of Dgraph on a r
       1,
       expect.objectContaining({
         code: 'not_found',
-        message: `Data of this installation is gone: the volume ${volumeOf(node)}.`,
+        message: `Data of this installation is missing: the volume ${volumeOf(node)}.`,
         hint: expect.stringContaining('svc up --start-empty'),
       }),
     ]);

@@ -97,7 +97,7 @@ describe.skipIf(dockerHost === null)('the folder of a platform in containers', (
       const { code, json } = await trial.platform.fails('up');
       expect({ code, message: json.error.message }).toEqual({
         code: 1,
-        message: `Data of this installation is gone: the volume ${lost}.`,
+        message: `Data of this installation is missing: the volume ${lost}.`,
       });
       const unnamed = await trial.platform.fails('up', '--start-empty');
       expect(unnamed.code).toBe(2);
