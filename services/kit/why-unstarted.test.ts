@@ -35,7 +35,10 @@ test('an error of the system is printed with its repair', async () => {
 });
 
 test.each([
-  [Object.assign(new Error('open'), { code: 'ENOSPC', path: '/data/x' }), /^"\/data\/x": no space is left on the disk$/],
+  [
+    Object.assign(new Error('open'), { code: 'ENOSPC', path: '/data/x' }),
+    /^"\/data\/x": no space is left on the disk$/,
+  ],
   [new TypeError('ours'), /^TypeError: ours\n {4}at /],
   ['nothing', /^nothing$/],
 ])('of %s it prints the kind', (thrown, said) => {

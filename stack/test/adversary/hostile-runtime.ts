@@ -4,7 +4,7 @@ import { endOf } from '../../../services/contracts/bus/ends.ts';
 import type { RuntimeIdentity } from '../../../services/contracts/bus/permissions.ts';
 import { subjects } from '../../../services/contracts/bus/subjects.ts';
 import { findProcessId, newProcessId, type ProcessId, randomText } from '../../../services/contracts/ids.ts';
-import { findIdentity } from '../../../services/kit/bus/nats/known-as.ts';
+import { findIdentity } from '../../../services/kit/bus/nats/connection-name.ts';
 import { connectionName, newInbox } from '../../../services/kit/bus/nats/login.ts';
 import { readReplySubject, toldSubject } from '../../../services/kit/bus/nats/subjects.ts';
 import type { BackendClient } from '../../client/backend-client.ts';

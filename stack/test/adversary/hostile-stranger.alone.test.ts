@@ -5,7 +5,7 @@ import { endOf } from '../../../services/contracts/bus/ends.ts';
 import type { Identity } from '../../../services/contracts/bus/permissions.ts';
 import { subjects } from '../../../services/contracts/bus/subjects.ts';
 import { newProcessId, randomText } from '../../../services/contracts/ids.ts';
-import { findIdentity } from '../../../services/kit/bus/nats/known-as.ts';
+import { findIdentity } from '../../../services/kit/bus/nats/connection-name.ts';
 import { readSecret, secretFilesOf } from '../../secrets/secrets.ts';
 import { type Home, startTwoHomes } from '../homes.ts';
 import { hasNatsServer, type Platform, startTimeoutMs, testTimeoutMs } from '../platform.ts';

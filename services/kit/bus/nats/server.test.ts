@@ -13,7 +13,7 @@ import { Secret } from '../../../contracts/secret.ts';
 import { createLog } from '../../log.ts';
 import { AnswererGone, type Authorizer, type BackendSeeds, type Bus, type Credentials, type Reply } from '../bus.ts';
 import { connectNats } from './connect.ts';
-import { findIdentity } from './known-as.ts';
+import { findIdentity } from './connection-name.ts';
 import { connectionName, newInbox } from './login.ts';
 import type { NatsBus } from './nats-bus.ts';
 import { SystemAccount } from './system-account.ts';

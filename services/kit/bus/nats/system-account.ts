@@ -4,7 +4,7 @@ import type { Identity } from '../../../contracts/bus/permissions.ts';
 import { SvcError } from '../../../contracts/errors.ts';
 import type { Logger } from '../../log.ts';
 import { busAccount } from './callout.ts';
-import { findIdentity } from './known-as.ts';
+import { findIdentity } from './connection-name.ts';
 import { listen } from './listen.ts';
 
 const connections = z.object({
