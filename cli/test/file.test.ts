@@ -35,7 +35,10 @@ test.each([
   [['add', 'echo', 'nosuch.md'], '"nosuch.md" cannot be read: it does not exist.'],
   [['add', 'echo', '.'], '"." cannot be read: it is a folder.'],
   [['add', 'echo', 'large'], '"large" is too large: it has 16777217 bytes.'],
-  [['add', 'echo', 'forms.md', '--as', '../forms.md'], '"../forms.md" is not a path of a file in a skill: each part must'],
+  [
+    ['add', 'echo', 'forms.md', '--as', '../forms.md'],
+    '"../forms.md" is not a path of a file in a skill: each part must',
+  ],
   [['remove', 'echo', 'nosuch.md'], 'The skill "echo" has no file "nosuch.md".'],
   [['list', 'nosuch'], 'There is no skill "nosuch".'],
 ])('svc file %s is refused in words', async (words, message) => {

@@ -46,11 +46,7 @@ describe('wrong use ends with 2 and says what is right', () => {
     ],
     ['no way to start', ['server', 'add', 'x'], /How is it started/],
     ['two ways to start', ['server', 'add', 'x', '--url', 'http://localhost', '--', 'node'], /not both/],
-    [
-      'an invalid time',
-      ['keys', 'create', '--name', 'x', '--expires', 'soon'],
-      /--expires must be a span such as 30d/,
-    ],
+    ['an invalid time', ['keys', 'create', '--name', 'x', '--expires', 'soon'], /--expires must be a span such as 30d/],
   ];
   for (const [name, args, message] of rows) {
     test(name, async () => {

@@ -292,11 +292,7 @@ describe('containers', () => {
       'graphdb: { cacheMb: 2048 }',
       'must be at least 2304: graphdb.cacheMb is 2048',
     ],
-    [
-      'a Dgraph elsewhere',
-      'graphdb: { url: "http://db:8080" }',
-      '5:17 An external Dgraph needs engine: process',
-    ],
+    ['a Dgraph elsewhere', 'graphdb: { url: "http://db:8080" }', '5:17 An external Dgraph needs engine: process'],
     ['a sandbox', 'runtime: { sandbox: bwrap }', '5:21 runtime.sandbox: bwrap needs engine: process'],
   ])('refuse %s', (_, yaml, message) => {
     const dgraph = `${id}topology: distributed\nengine: docker\ngraph: dgraph\n`;

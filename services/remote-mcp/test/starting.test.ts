@@ -41,9 +41,7 @@ afterAll(() => platform.stop());
 beforeEach(async () => {
   await platform.runtime.report(more);
   await platform.runtime.report(files, starting);
-  await until(async () =>
-    (await say('list_skills')).includes('MCP server "files" is Disconnected: It is starting.'),
-  );
+  await until(async () => (await say('list_skills')).includes('MCP server "files" is Disconnected: It is starting.'));
 });
 
 const request = (method: string, params: object, id: number) =>

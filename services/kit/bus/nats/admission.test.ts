@@ -16,8 +16,8 @@ import { connectNats } from './connect.ts';
 import { countSoonAfterMs } from './connection-counts.ts';
 import { connectionName, newInbox } from './login.ts';
 import type { NatsBus } from './nats-bus.ts';
+import { OwnIntroduction } from './own-introduction.ts';
 import { findNatsServer, TestServer, type TestServerOptions } from './test/server.ts';
-import { Told } from './told.ts';
 
 const remoteMcp: Credentials = { kind: 'system', component: 'remote-mcp', key: new Secret('SYK-remote-mcp') };
 const runtimeKey: Credentials = { kind: 'runtime', key: new Secret('RTK-edge') };
@@ -441,7 +441,7 @@ async function asked(connection: NatsConnection) {
 }
 
 async function told(connection: NatsConnection) {
-  return JSON.parse((await new Told(connection, inboxOf(connection)).name()) ?? '');
+  return JSON.parse((await new OwnIntroduction(connection, inboxOf(connection)).name()) ?? '');
 }
 
 /** Whether NATS refuses the action of the connection. */

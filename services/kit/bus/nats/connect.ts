@@ -12,8 +12,8 @@ import { type Address, isRefused, openConnection } from './dial.ts';
 import { Issuer } from './issuer.ts';
 import { askingWhy, backendLogin, connectionName, type Login, loginOf, newInbox } from './login.ts';
 import { NatsBus } from './nats-bus.ts';
+import { OwnIntroduction } from './own-introduction.ts';
 import { SystemAccount } from './system-account.ts';
-import { Told } from './told.ts';
 
 export interface ConnectOptions extends Address {
   readonly credentials: Credentials;
@@ -89,7 +89,7 @@ async function connectBackend(options: ConnectPlan, seeds: BackendSeeds): Promis
   const bus = startBus(options, {
     ...{ connection, identity: { kind: 'backend', process: options.nonce } },
     accounts: new BackendAccounts(calls, account),
-    told: null,
+    introduction: null,
   });
   for (const stream of permissionsOf(bus.identity).streams) await bus.natsStream(stream).ensure();
   opened.move();
@@ -115,10 +115,10 @@ interface Named {
 
 async function startClient(options: ConnectPlan, { connection, inbox }: Named): Promise<NatsBus> {
   try {
-    const told = new Told(connection, inbox);
-    const identity = findIdentity((await told.name()) ?? '');
+    const introduction = new OwnIntroduction(connection, inbox);
+    const identity = findIdentity((await introduction.name()) ?? '');
     if (identity === null) throw new SvcError('internal', 'The bus gave this connection no identity of the platform.');
-    return startBus(options, { connection, identity, accounts: null, told });
+    return startBus(options, { connection, identity, accounts: null, introduction });
   } catch (thrown) {
     await connection.close();
     throw thrown;
@@ -130,7 +130,7 @@ interface OpenedBus {
   readonly identity: Identity;
   readonly accounts: BackendAccounts | null;
   /** Null for a backend, which knows its identity. */
-  readonly told: Told | null;
+  readonly introduction: OwnIntroduction | null;
 }
 
 function startBus({ persistent, logger }: ConnectPlan, opened: OpenedBus): NatsBus {
@@ -140,11 +140,11 @@ function startBus({ persistent, logger }: ConnectPlan, opened: OpenedBus): NatsB
 }
 
 /** Reports each loss and return of the connection to the bus. */
-async function follow({ connection, told }: OpenedBus, bus: NatsBus, logger: Logger): Promise<void> {
+async function follow({ connection, introduction }: OpenedBus, bus: NatsBus, logger: Logger): Promise<void> {
   const { identity } = bus;
   for await (const status of connection.status()) {
     if (status.type === 'disconnect') {
-      told?.forget();
+      introduction?.forget();
       bus.lost();
     }
     // A client in retries hears the same error each time, and learns the reason elsewhere.
@@ -152,18 +152,23 @@ async function follow({ connection, told }: OpenedBus, bus: NatsBus, logger: Log
       const level = isRefused(status.error) ? 'debug' : 'warn';
       logger[level]({ err: status.error, identity }, 'was refused permission by the bus');
     } else if (status.type === 'reconnect') {
-      if (told === null) bus.returned();
+      if (introduction === null) bus.returned();
       // Not awaited: the connection may be lost again meanwhile, which must be noticed at once.
-      else void welcomeBack(connection, told, bus, logger);
+      else void welcomeBack(connection, introduction, bus, logger);
     }
   }
   bus.lost();
 }
 
 /** A connection that returns under another identity must not continue the old work. */
-async function welcomeBack(connection: NatsConnection, told: Told, bus: NatsBus, logger: Logger): Promise<void> {
+async function welcomeBack(
+  connection: NatsConnection,
+  introduction: OwnIntroduction,
+  bus: NatsBus,
+  logger: Logger,
+): Promise<void> {
   try {
-    const name = await told.name();
+    const name = await introduction.name();
     if (name === null) return;
     if (name === nameOf(bus.identity)) bus.returned();
     else {
@@ -181,7 +186,7 @@ async function whyRefused(open: () => Promise<Named>): Promise<SvcError> {
   try {
     const { connection, inbox } = await open();
     try {
-      const refusal = findRefusal((await new Told(connection, inbox).name()) ?? '');
+      const refusal = findRefusal((await new OwnIntroduction(connection, inbox).name()) ?? '');
       if (refusal !== null) return refusal;
     } finally {
       await connection.close();

@@ -1,6 +1,6 @@
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
 import { whoAmISubject, whoIsSubject } from './grants.ts';
-import { toldSubject } from './subjects.ts';
+import { introductionSubject } from './subjects.ts';
 
 /** A client subscribes to its inbox as soon as it is admitted. */
 const rememberedMs = 10_000;
@@ -95,7 +95,7 @@ export class Introductions {
     const { inbox, name, count } = introduction;
     // The client has been admitted again meanwhile.
     if (this.#all.get(inbox) !== introduction || this.#connection === null || this.#connection.isClosed()) return;
-    this.#connection.publish(toldSubject(inbox), name);
+    this.#connection.publish(introductionSubject(inbox), name);
     if (count < tellingsMax) this.#tellLater(introduction);
   }
 

@@ -16,9 +16,9 @@ import { connectNats } from './connect.ts';
 import { findIdentity } from './connection-name.ts';
 import { connectionName, newInbox } from './login.ts';
 import type { NatsBus } from './nats-bus.ts';
+import { OwnIntroduction } from './own-introduction.ts';
 import { SystemAccount } from './system-account.ts';
 import { findNatsServer, TestServer } from './test/server.ts';
-import { Told } from './told.ts';
 
 const logger = createLog({ service: 'test', level: 'error', destination: { write: () => undefined } })('bus');
 const remoteMcp: Credentials = { kind: 'system', component: 'remote-mcp', key: new Secret('SYK-remote-mcp') };
@@ -451,7 +451,7 @@ describe.skipIf(findNatsServer() === null)('on a real server, by hand', () => {
 
 /** The process id that the backend tells a client. */
 async function processOf(connection: NatsConnection, inbox: string): Promise<ProcessId> {
-  const identity = findIdentity((await new Told(connection, inbox).name()) ?? '');
+  const identity = findIdentity((await new OwnIntroduction(connection, inbox).name()) ?? '');
   return identity?.process ?? expect.fail();
 }
 

@@ -41,7 +41,7 @@ export function goneSubject(kind: string, end: string): string {
 export const gonePattern = '_G.>';
 
 /** Where a client receives its identity from the backend. */
-export function toldSubject(inbox: string): string {
+export function introductionSubject(inbox: string): string {
   return `${inbox}.told`;
 }
 

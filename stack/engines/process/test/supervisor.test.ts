@@ -306,9 +306,7 @@ describe('a stop', () => {
 });
 
 test('a flood of output neither stops a part nor outgrows its log', async () => {
-  await using trial = await openProcessTrial([
-    ['log file.\n  fileSizeMaxMb: 10', 'log file.\n  fileSizeMaxMb: 1'],
-  ]);
+  await using trial = await openProcessTrial([['log file.\n  fileSizeMaxMb: 10', 'log file.\n  fileSizeMaxMb: 1']]);
   await using supervisor = supervise(trial);
   await untilHealthy(trial.installation);
   const before = process.memoryUsage().rss;

@@ -1,17 +1,17 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { SvcError } from '../../../contracts/errors.ts';
 import { withinDeadline } from '../deadline.ts';
-import { toldSubject } from './subjects.ts';
+import { introductionSubject } from './subjects.ts';
 
 /** The backend introduces a client for four seconds, and again after a reconnect. */
-const toldWithinMs = 5000;
+const introducedWithinMs = 5000;
 
 /** Receives from the backend, after each connect, the identity of this connection or the reason of its refusal. */
-export class Told {
+export class OwnIntroduction {
   #heard = Promise.withResolvers<string | null>();
 
   constructor(connection: NatsConnection, inbox: string) {
-    connection.subscribe(toldSubject(inbox), {
+    connection.subscribe(introductionSubject(inbox), {
       callback: (error, message) => {
         if (error === null) this.#heard.resolve(message.string());
       },
@@ -23,7 +23,7 @@ export class Told {
    * in time.
    */
   name(): Promise<string | null> {
-    return withinDeadline(this.#heard.promise, toldWithinMs, notTold);
+    return withinDeadline(this.#heard.promise, introducedWithinMs, notIntroduced);
   }
 
   /** The connection is lost: a new introduction will come. */
@@ -33,7 +33,7 @@ export class Told {
   }
 }
 
-function notTold(): SvcError {
+function notIntroduced(): SvcError {
   return new SvcError('unavailable', "The backend did not confirm this connection's identity in time.", {
     hint: 'Check that the backend runs in this version: svc status',
   });
