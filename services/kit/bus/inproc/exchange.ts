@@ -31,7 +31,7 @@ export interface Wires {
   readonly logger: Logger;
 }
 
-interface Asked {
+interface PendingRequest {
   readonly asker: Party;
   readonly answerer: Answerer;
   readonly subject: string;
@@ -49,7 +49,7 @@ const sent = Promise.resolve();
 
 /** One request, from the question to the final reply, error, deadline or cancel, whichever comes first. */
 export class Exchange implements Turn, Deadlined {
-  readonly #asked: Asked;
+  readonly #asked: PendingRequest;
   readonly #wires: Wires;
   readonly #question: Question;
   readonly #deadlineLast: number;
@@ -61,7 +61,7 @@ export class Exchange implements Turn, Deadlined {
   #windowOpened: (() => void)[] = [];
   #final: (() => void) | null = null;
 
-  constructor(asked: Asked, wires: Wires) {
+  constructor(asked: PendingRequest, wires: Wires) {
     const { timeoutMs, timeoutMaxMs = timeoutMs, signal, headers } = asked.options;
     this.#asked = asked;
     this.#wires = wires;

@@ -21,7 +21,7 @@ export interface Answerer {
   settled(): void;
 }
 
-export interface Asked {
+export interface IncomingRequest {
   readonly subject: string;
   /** The end that sent the request. */
   readonly asker: string;
@@ -48,7 +48,7 @@ const sent = Promise.resolve();
 
 /** One request to this connection: assembles its frames, calls the handler, and sends the replies. */
 export class Answering implements Deadlined, GivenUp {
-  readonly #asked: Asked;
+  readonly #asked: IncomingRequest;
   readonly #answerer: Answerer;
   readonly #wiring: AnsweringWiring;
   readonly #frames: Incoming;
@@ -60,7 +60,7 @@ export class Answering implements Deadlined, GivenUp {
   #over = false;
   #question: Question | null = null;
 
-  constructor(asked: Asked, answerer: Answerer, wiring: AnsweringWiring) {
+  constructor(asked: IncomingRequest, answerer: Answerer, wiring: AnsweringWiring) {
     const { wire } = wiring;
     this.#asked = asked;
     this.#answerer = answerer;

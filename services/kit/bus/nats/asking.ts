@@ -19,7 +19,7 @@ export interface Wire {
   readonly turn: () => number;
 }
 
-export interface Asked {
+export interface OutgoingRequest {
   readonly id: string;
   readonly subject: string;
   /** The responder that the subject names. */
@@ -35,7 +35,7 @@ export interface Asked {
  * first.
  */
 export class Asking implements Deadlined {
-  readonly #asked: Asked;
+  readonly #asked: OutgoingRequest;
   readonly #wire: Wire;
   readonly #control: string;
   readonly #question: Outgoing;
@@ -51,7 +51,7 @@ export class Asking implements Deadlined {
   #hasInquired = false;
   #heardLast = false;
 
-  constructor(asked: Asked, wire: Wire, onEnd: (asking: Asking) => void) {
+  constructor(asked: OutgoingRequest, wire: Wire, onEnd: (asking: Asking) => void) {
     const { id, subject, answerer, options } = asked;
     const { timeoutMs, timeoutMaxMs = timeoutMs, signal, headers } = options;
     const question = framesOf('question', copyPayload(asked.payload), copyHeaders(headers));
