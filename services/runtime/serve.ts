@@ -82,7 +82,7 @@ function isFinal(problem: SvcError): boolean {
   return isRefusal(problem) || problem.code === 'invalid_input' || problem.code === 'unsupported';
 }
 
-interface Told {
+interface WorkListener {
   readonly onConnection: (state: 'connected' | 'disconnected') => void;
   readonly onRefused: (refusal: SvcError) => void;
 }
@@ -101,7 +101,7 @@ interface Work {
 function startWork(
   { config, homes, key, log, supervisor, version }: Runtime,
   connection: RuntimeConnection,
-  { onConnection, onRefused }: Told,
+  { onConnection, onRefused }: WorkListener,
 ): Work {
   const logger = log('bus');
   const { bus, runtime, process } = connection;

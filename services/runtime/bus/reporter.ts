@@ -39,7 +39,7 @@ const retry: Backoff = { firstMs: 200, maxMs: 5000 };
 const reportMaxBytes = 12 * 1024 * 1024;
 
 /** The acknowledged report of one MCP server. */
-interface Told {
+interface AcknowledgedReport {
   readonly report: string;
   readonly tools: ToolList | null;
 }
@@ -56,7 +56,7 @@ interface Composed {
  */
 export class Reporter {
   readonly #options: ReporterOptions;
-  readonly #told = new Map<McpServerId, Told>();
+  readonly #told = new Map<McpServerId, AcknowledgedReport>();
   readonly #changed = new Set<McpServerId>();
   readonly #stopping = new AbortController();
   #complete = false;

@@ -1,7 +1,7 @@
 import type { ContainerCreateOptions, MountSettings } from 'dockerode';
 import { markVariable } from '../processes.ts';
+import { entry, groupSignals } from './container-input.ts';
 import { machineInProc } from './machine-paths.ts';
-import { entry, groupSignals } from './told-inside.ts';
 import { isWithin, type Link, type Mount } from './view.ts';
 
 export interface ContainerTraits {

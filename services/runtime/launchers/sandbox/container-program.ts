@@ -12,7 +12,7 @@ export interface ContainerStart {
   readonly docker: Docker;
   readonly options: ContainerCreateOptions & { readonly name: string };
   /** The first line that is written to it. */
-  readonly told: string;
+  readonly firstLine: string;
 }
 
 /** A running container, seen from its standard input and output. */
@@ -22,13 +22,13 @@ export type ContainerProgram = Omit<Program, 'explain'> & {
 };
 
 /** Throws Docker's refusal, and then leaves nothing behind. */
-export async function startContainer({ docker, options, told }: ContainerStart): Promise<ContainerProgram> {
+export async function startContainer({ docker, options, firstLine }: ContainerStart): Promise<ContainerProgram> {
   const container = docker.getContainer(options.name);
   let stream: Socket | null = null;
   try {
     await inTime(docker.createContainer(options));
     stream = await attach(container);
-    stream.write(told);
+    stream.write(firstLine);
     const program = programOf(container, stream);
     await inTime(container.start());
     return program;

@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { usersOf } from '../../../contracts/docker.ts';
 import { childEnvironment } from '../child-environment.ts';
 import type { ChildOrder, SpawnChild } from '../spawn-child.ts';
+import { firstInputLine } from './container-input.ts';
 import { containerOptions, nameOf } from './container-options.ts';
 import { inTime, removeContainer, startContainer } from './container-program.ts';
 import { explainInContainer, explainLost, explainNoContainer } from './explain-container.ts';
 import { unavailable } from './explain-sandboxed.ts';
 import { type SandboxOptions, viewFor, visibleEnvironment } from './mcp-server-view.ts';
-import { tell } from './told-inside.ts';
 import type { View } from './view.ts';
 import { findWorkingFolder } from './working-folder.ts';
 
@@ -37,7 +37,7 @@ export function createSpawnInContainer(options: ContainerSandboxOptions): SpawnC
       const program = await startContainer({
         docker,
         options: containerOptions({ ...options, mcpServer, mark, user, cwd, mounts, links }),
-        told: tell({ ...order, env: await environmentInside(order, view) }),
+        firstLine: firstInputLine({ ...order, env: await environmentInside(order, view) }),
       });
       const explain = (exit: Parameters<typeof explainInContainer>[0]) =>
         program.lost() === null ? explainInContainer(exit, options) : explainLost(program.lost(), options);

@@ -35,7 +35,7 @@ const errno = { notPermitted: 1, noSuchFamily: 97 } as const;
 
 type Label = 'native' | 'socket' | 'ioctl' | 'allow' | 'refuse';
 /** Jumps go forward only. */
-type Step =
+type FilterInstruction =
   | { readonly load: number }
   | { readonly jump: 'equal' | 'atLeast'; readonly value: number; readonly to: Label }
   | { readonly end: number }
@@ -43,10 +43,10 @@ type Step =
 
 const ends = { kill: 0x80000000, refuse: 0x00050000, allow: 0x7fff0000 } as const;
 
-function programFor({ audit, calls }: Machine): readonly Step[] {
+function programFor({ audit, calls }: Machine): readonly FilterInstruction[] {
   const goTo =
     (to: Label) =>
-    (value: number): Step => ({ jump: 'equal', value, to });
+    (value: number): FilterInstruction => ({ jump: 'equal', value, to });
   return [
     { load: offset.audit },
     goTo('native')(audit),
@@ -77,7 +77,7 @@ function programFor({ audit, calls }: Machine): readonly Step[] {
 const codes = { load: 0x20, equal: 0x15, atLeast: 0x35, end: 0x06 } as const;
 
 /** As struct sock_filter of linux/filter.h, one after the other. */
-function assemble(program: readonly Step[]): Buffer {
+function assemble(program: readonly FilterInstruction[]): Buffer {
   const steps = program.flatMap((step) => ('label' in step ? [] : [step]));
   const places = new Map<Label, number>();
   let place = 0;

@@ -8,7 +8,7 @@ export const entry: readonly string[] = ['sh', '-c', 'IFS= read -r told && eval 
 /** Makes docker-init pass signals on to the whole group, as for a tree outside of containers. */
 export const groupSignals = 'TINI_KILL_PROCESS_GROUP';
 
-export interface Told {
+export interface ContainerCommand {
   readonly env: Readonly<Record<string, string>>;
   readonly command: string;
   readonly args: readonly string[];
@@ -18,7 +18,7 @@ export interface Told {
  * The first line of a container's input. A variable whose name is invalid in a shell is left out: only npm has such
  * names, among its settings.
  */
-export function tell({ env, command, args }: Told): string {
+export function firstInputLine({ env, command, args }: ContainerCommand): string {
   const settings = Object.entries(env).filter(([name]) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name));
   const exports = settings.map(([name, value]) => `export ${name}=${quoted(value)}; `).join('');
   return `unset ${groupSignals}; ${exports}exec ${[command, ...args].map(quoted).join(' ')}\n`;

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { entry, tell } from './told-inside.ts';
+import { entry, firstInputLine } from './container-input.ts';
 
 const [sh = '', ...rest] = entry;
 const say = 'console.log(JSON.stringify([process.argv.slice(1), process.env, require("fs").readFileSync(0, "utf8")]))';
@@ -8,7 +8,7 @@ const say = 'console.log(JSON.stringify([process.argv.slice(1), process.env, req
 test('variables and arguments arrive unchanged, and the input after them is left to the program', () => {
   const odd = ['', ' ', "it's", '"$HOME" `id` $(id) \\ \\n', 'two\nlines\n', '\r', 'é€😀', ';exit 1', '-n', '!*?[a]'];
   const env = { ODD: odd.join('\n'), told: 'mine', n: '1', PATH: process.env.PATH ?? '', IFS: 'x' };
-  const line = tell({ env, command: process.execPath, args: ['-e', say, '--', ...odd] });
+  const line = firstInputLine({ env, command: process.execPath, args: ['-e', say, '--', ...odd] });
   expect(line.indexOf('\n')).toBe(line.length - 1);
   const said = execFileSync(sh, rest, { input: `${line}{"jsonrpc"}\nmore`, env: { TINI_KILL_PROCESS_GROUP: '1' } });
   const [args, seen, left] = JSON.parse(String(said));
@@ -19,7 +19,11 @@ test('variables and arguments arrive unchanged, and the input after them is left
 });
 
 test('a name that is invalid in a shell is left out', () => {
-  const line = tell({ env: { 'npm_config_//host/:_auth': 'x', 'A;id': 'y', B: 'z' }, command: 'true', args: [] });
+  const line = firstInputLine({
+    env: { 'npm_config_//host/:_auth': 'x', 'A;id': 'y', B: 'z' },
+    command: 'true',
+    args: [],
+  });
   expect(line).toBe("unset TINI_KILL_PROCESS_GROUP; export B='z'; exec 'true'\n");
 });
 
