@@ -29,7 +29,7 @@ import {
   statusOf,
   transition,
 } from './mcp-server-state.ts';
-import { Pulse } from './pulse.ts';
+import { PingSchedule } from './ping-schedule.ts';
 import type { StartGate } from './start-gate.ts';
 import { sameTools, type ToolList } from './tool-list.ts';
 
@@ -71,7 +71,7 @@ export class McpServer {
   #tools: ToolList | null = null;
   #lastWords: readonly string[] = [];
   #complaints = new Complaints();
-  #pulse = new Pulse();
+  #pings = new PingSchedule();
   /** Its work for one assignment, until the next. Events of an earlier life are ignored. */
   #life = new AbortController();
   #drainMs = drainMaxMs;
@@ -231,9 +231,9 @@ export class McpServer {
     const { launchers, logger, startMaxMs, version } = this.#options;
     this.#apply({ kind: 'start' });
     const complaints = new Complaints();
-    const pulse = new Pulse();
+    const pings = new PingSchedule();
     this.#complaints = complaints;
-    this.#pulse = pulse;
+    this.#pings = pings;
     const complain = () => (this.#complaints === complaints ? this.#complain() : undefined);
     const listener = {
       toolsChanged: (tools: ToolList) => (life.aborted ? undefined : this.#learn(tools)),
@@ -247,7 +247,7 @@ export class McpServer {
         logger.debug({ mcpServer: this.#assignment.mcpServer, sample }, 'received a line that is not MCP');
         complain();
       },
-      doubted: () => pulse.doubt(),
+      doubted: () => pings.doubt(),
     };
     return startInstance({
       assignment,
@@ -280,7 +280,7 @@ export class McpServer {
       if (!life.aborted) this.#apply({ kind: 'ping', outcome, inFlight, silentForMs });
       if (this.#state.phase === 'failed') deaf.resolve(this.#state.failure);
     };
-    void this.#pulse.watch({ instance, onPing, signal });
+    void this.#pings.watch({ instance, onPing, signal });
     const settling = setTimeout(() => (life.aborted ? undefined : this.#apply({ kind: 'settled' })), stableAfterMs);
     try {
       return await Promise.race([over, instance.ended, deaf.promise]);

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Instance, PingOutcome } from './instance.ts';
 
-export interface PulseOptions {
+export interface PingScheduleOptions {
   readonly instance: Pick<Instance, 'ping' | 'silentForMs'>;
   readonly signal: AbortSignal;
   readonly onPing: (outcome: PingOutcome) => void;
@@ -11,7 +11,7 @@ const intervalMs = 30_000;
 const deafIntervalMs = 5000;
 
 /** Pings an instance after a silence, and at once when a call got no answer. */
-export class Pulse {
+export class PingSchedule {
   #doubt = new AbortController();
 
   doubt(): void {
@@ -19,7 +19,7 @@ export class Pulse {
   }
 
   /** Pings until the signal aborts. */
-  async watch({ instance, signal, onPing }: PulseOptions): Promise<void> {
+  async watch({ instance, signal, onPing }: PingScheduleOptions): Promise<void> {
     for (let waitMs = intervalMs; ; ) {
       this.#doubt = new AbortController();
       await pause(waitMs, undefined, { signal: AbortSignal.any([signal, this.#doubt.signal]) }).catch(() => {});
