@@ -6,11 +6,11 @@ import type { Log } from '../../kit/log.ts';
 import { settledWithin } from '../time/settled-within.ts';
 import { LineReader } from '../wire/line-reader.ts';
 import { responseIdFromEnds } from '../wire/read-message.ts';
-import { createBlot } from './blot.ts';
 import type { Channel } from './channel.ts';
 import type { LaunchOrder } from './launch.ts';
 import type { Program } from './program.ts';
 import { readFairly } from './read-fairly.ts';
+import { createRedact } from './redact.ts';
 import { StderrTail } from './stderr-tail.ts';
 
 export interface ChildChannelOptions {
@@ -116,7 +116,7 @@ export class ChildChannel implements Channel {
     const forward = forwardStderr
       ? (line: string) => logger.info({ stderr: line }, 'wrote to standard error')
       : () => {};
-    const tail = new StderrTail(createBlot(order.launch), forward);
+    const tail = new StderrTail(createRedact(order.launch), forward);
     readFairly(this.#program.stderr, (chunk) => tail.push(chunk));
     return tail;
   }

@@ -5,7 +5,6 @@ import { settledWithin } from '../time/settled-within.ts';
 import { AddressRefused } from './address-refused.ts';
 import type { AddressRule } from './address-rule.ts';
 import { createAllowedLookup, type Resolve } from './allowed-lookup.ts';
-import { type Blot, createBlot } from './blot.ts';
 import type { Channel, Outgoing } from './channel.ts';
 import { explainStatus } from './explain-http.ts';
 import { readAnswer } from './http-answer.ts';
@@ -16,6 +15,7 @@ import type { HttpLog } from './http-log.ts';
 import { HttpSession } from './http-session.ts';
 import { isSessionLost, isSuccess } from './http-status.ts';
 import type { LaunchOrder } from './launch.ts';
+import { createRedact, type Redact } from './redact.ts';
 
 export interface HttpChannelOptions {
   readonly proxyEnv: Readonly<Record<string, string>>;
@@ -43,7 +43,7 @@ const asidesMax = 64;
 /** The client's side of the Streamable HTTP transport of MCP 2025-11-25 ("Transports"). */
 export class HttpChannel implements Channel {
   readonly #order: LaunchOrder<'http'>;
-  readonly #blot: Blot;
+  readonly #redact: Redact;
   readonly #endpoint: HttpEndpoint;
   readonly #session: HttpSession;
   readonly #requests = new Map<number, AbortController>();
@@ -55,7 +55,7 @@ export class HttpChannel implements Channel {
     const { proxyEnv, renewalMaxMs, rule, resolve, log } = options;
     this.#order = order;
     this.#log = log;
-    this.#blot = createBlot(order.launch);
+    this.#redact = createRedact(order.launch);
     const addresses = order.setBy === 'operator' ? null : { rule, lookup: createAllowedLookup(rule, resolve) };
     this.#endpoint = new HttpEndpoint({ name: order.name, url, headers: order.launch.headers, proxyEnv, addresses });
     this.#session = new HttpSession({
@@ -207,7 +207,7 @@ export class HttpChannel implements Channel {
   }
 
   #logAnswer(status: number, said: string): void {
-    this.#log.answered(this.#order, { status, said: this.#blot(said) });
+    this.#log.answered(this.#order, { status, said: this.#redact(said) });
   }
 
   #tooLarge(bytes: number): SvcError {

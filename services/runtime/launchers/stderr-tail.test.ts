@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { StderrTail } from './stderr-tail.ts';
 
-function tail(blot = (text: string) => text) {
+function tail(redact = (text: string) => text) {
   const forwarded: string[] = [];
-  const made = new StderrTail(blot, (line) => forwarded.push(line));
+  const made = new StderrTail(redact, (line) => forwarded.push(line));
   return { made, forwarded, push: (text: string) => made.push(Buffer.from(text)) };
 }
 

@@ -1,6 +1,6 @@
 import { reportLengths } from '../../contracts/bus/messages.ts';
 import { shownLine } from '../../contracts/shown-text.ts';
-import type { Blot } from './blot.ts';
+import type { Redact } from './redact.ts';
 
 const linesMax = 20;
 /** A line is cut to this length before it is read; the rest up to its newline is discarded. */
@@ -12,13 +12,13 @@ const newline = 10;
  * line.
  */
 export class StderrTail {
-  readonly #blot: Blot;
+  readonly #redact: Redact;
   readonly #forward: (line: string) => void;
   readonly #lines: string[] = [];
   #open = Buffer.alloc(0);
 
-  constructor(blot: Blot, forward: (line: string) => void) {
-    this.#blot = blot;
+  constructor(redact: Redact, forward: (line: string) => void) {
+    this.#redact = redact;
     this.#forward = forward;
   }
 
@@ -57,7 +57,7 @@ export class StderrTail {
   #readable(bytes: Buffer): string {
     const text = bytes.toString('utf8').replace(terminalSequence, '').replace(controlCharacter, ' ');
     const { stderrLine } = reportLengths;
-    return shownLine(this.#blot(text).slice(0, stderrLine), stderrLine).trimEnd();
+    return shownLine(this.#redact(text).slice(0, stderrLine), stderrLine).trimEnd();
   }
 }
 

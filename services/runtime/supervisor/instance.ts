@@ -3,9 +3,9 @@ import { type Assignment, type Reason, shownReason } from '../../contracts/bus/m
 import { SvcError } from '../../contracts/errors.ts';
 import type { Logger } from '../../kit/log.ts';
 import { withBugReported } from '../../kit/report-bug.ts';
-import { type Blot, createBlot } from '../launchers/blot.ts';
 import type { Channel, ChannelListener } from '../launchers/channel.ts';
 import type { Launched, Launchers } from '../launchers/launch.ts';
+import { createRedact, type Redact } from '../launchers/redact.ts';
 import { settledWithin } from '../time/settled-within.ts';
 import { type Answer, type Call, Conversation } from './conversation.ts';
 import { greet } from './greet.ts';
@@ -67,7 +67,7 @@ type Begun = { readonly ok: true; readonly tools: ToolList } | { readonly ok: fa
 export class Instance {
   readonly #options: InstanceOptions;
   readonly #conversation: Conversation;
-  readonly #blot: Blot;
+  readonly #redact: Redact;
   readonly #over = new AbortController();
   readonly #ended = Promise.withResolvers<Reason>();
   #channel: Channel | null = null;
@@ -79,7 +79,7 @@ export class Instance {
 
   constructor(options: InstanceOptions) {
     this.#options = options;
-    this.#blot = createBlot(options.assignment.launch);
+    this.#redact = createRedact(options.assignment.launch);
     this.#conversation = new Conversation(options.assignment.name, {
       toolsChanged: () => void this.#refresh(),
       garbage: (sample, bug) => this.#garbage(sample, bug),
@@ -154,19 +154,19 @@ export class Instance {
     const deadline = performance.now() + startMaxMs;
     try {
       const greeting = await greet(this.#conversation, version, startMaxMs);
-      if (!greeting.ok) return { ok: false, reason: this.#blotted(greeting.reason) };
+      if (!greeting.ok) return { ok: false, reason: this.#redacted(greeting.reason) };
       this.#offersTools = greeting.offersTools;
       const tools = this.#offersTools ? await listTools(this.#conversation, deadline - performance.now()) : noTools;
       return { ok: true, tools };
     } catch (error) {
       if (!signal.aborted) await settledWithin(this.ended, endNoticeMs);
       const reason = this.#endReason ?? this.#whyNotBegun(withBugReported(error, this.#options.logger));
-      return { ok: false, reason: this.#blotted(reason) };
+      return { ok: false, reason: this.#redacted(reason) };
     }
   }
 
   #end(cause: Reason): void {
-    const reason = this.#blotted(cause);
+    const reason = this.#redacted(cause);
     this.#endReason = reason;
     const { name } = this.#options.assignment;
     const summary = reason.message.split('\n', 1)[0] ?? '';
@@ -192,15 +192,15 @@ export class Instance {
   }
 
   #garbage(sample: string, bug?: unknown): void {
-    const shown = this.#blot(sample);
+    const shown = this.#redact(sample);
     // A URL may answer with any page, and members and agents read reasons; only the log has it.
     if (this.#options.assignment.launch.kind === 'child') this.#strayOutput ||= shown;
     this.#options.listener.garbage(shown, bug);
   }
 
   /** A reason quotes the MCP server, whose text may contain its secrets. */
-  #blotted({ code, message, repair }: Reason): Reason {
-    return shownReason({ code, message: this.#blot(message), repair });
+  #redacted({ code, message, repair }: Reason): Reason {
+    return shownReason({ code, message: this.#redact(message), repair });
   }
 
   /** One reading at a time; a change during it causes another. */
@@ -228,7 +228,7 @@ export class Instance {
       if (this.#over.signal.aborted) return;
       this.#refreshAgain = true;
       const { message } = withBugReported(error, this.#options.logger);
-      this.#options.listener.toolsUnreadable(this.#blotted(unreadableAgain(message)));
+      this.#options.listener.toolsUnreadable(this.#redacted(unreadableAgain(message)));
     }
   }
 }

@@ -1,16 +1,16 @@
 import type { Launch } from '../../contracts/bus/messages.ts';
 
 /** Replaces secrets in a text. */
-export type Blot = (text: string) => string;
+export type Redact = (text: string) => string;
 
 /** Shorter values are words like "1", "on" and "en": redacting them would make a text unreadable and hide nothing. */
 const secretMinLength = 4;
 
 /** Redacts every value of an MCP server's environment, headers and URL, because any of them may be a secret. */
-export function createBlot(launch: Launch): Blot {
+export function createRedact(launch: Launch): Redact {
   const secrets = [...new Set(valuesOf(launch).flatMap(formsOf))].sort((a, b) => b.length - a.length);
   if (secrets.length === 0) return (text) => text;
-  return (text) => secrets.reduce((blotted, secret) => blotted.replaceAll(secret, '[secret]'), text);
+  return (text) => secrets.reduce((redacted, secret) => redacted.replaceAll(secret, '[secret]'), text);
 }
 
 function valuesOf(launch: Launch): readonly string[] {
