@@ -29,7 +29,7 @@ export type Announcement =
   /** The processes that run the MCP server restart it. */
   | { readonly kind: 'restart'; readonly mcpServer: McpServerId; readonly processes: readonly Sender[] };
 
-export interface ChangeContext extends WithGraph, WithBus {
+export interface ChangeNeeds extends WithGraph, WithBus {
   readonly commandRuntimes: CommandRuntimes;
 }
 
@@ -39,7 +39,7 @@ export interface ChangeContext extends WithGraph, WithBus {
  * revisions.
  */
 export async function change<Result>(
-  backend: ChangeContext,
+  backend: ChangeNeeds,
   request: AccessRequest,
   work: (change: Change) => Promise<Result>,
 ): Promise<Result> {
@@ -70,7 +70,7 @@ async function raiseRevision(transaction: Transaction, id: WorkspaceId): Promise
   return await transaction.update('workspace', id, { revision: workspace.revision + 1 }, { anchor: null });
 }
 
-function publish(backend: ChangeContext, workspace: Node<'workspace'>, announcements: readonly Announcement[]): void {
+function publish(backend: ChangeNeeds, workspace: Node<'workspace'>, announcements: readonly Announcement[]): void {
   publishEvent(backend.bus, workspace, 'catalogue');
   for (const announcement of announcements) {
     switch (announcement.kind) {

@@ -9,14 +9,14 @@ import { noSuchWorkspace } from '../members/access.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
 import { type CatalogueSource, readCatalogue, tagOf } from './read-catalogue.ts';
 
-type Context = WithGraph & WithSecrets;
+type CatalogueNeeds = WithGraph & WithSecrets;
 
 /**
  * `GET /internal/catalogue/<workspace>` for remote-mcp: streams the catalogue as lines of JSON (contracts/catalogue). A
  * request with the current tag costs one look-up. With `?snapshot` one transaction reads all of it before the first
  * line is sent.
  */
-export function addCatalogue(app: FastifyInstance, backend: Context): void {
+export function addCatalogue(app: FastifyInstance, backend: CatalogueNeeds): void {
   type Pull = { Params: { workspace: string }; Querystring: { snapshot?: unknown } };
   app.get<Pull>(`${cataloguePath}/:workspace`, async (request, reply) => {
     await requireRemoteMcp(backend, request);

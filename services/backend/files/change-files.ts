@@ -3,7 +3,7 @@ import { SvcError } from '../../contracts/errors.ts';
 import { parseFilePath } from '../../contracts/file-path.ts';
 import { newId, type SkillId, type WorkspaceId } from '../../contracts/ids.ts';
 import { filesOfSkillMax, filesOfSkillMaxBytes } from '../../contracts/workspace-limits.ts';
-import { type Change, type ChangeContext, change } from '../activity/change.ts';
+import { type Change, type ChangeNeeds, change } from '../activity/change.ts';
 import type { WithConfig } from '../bus/with-bus.ts';
 import { getNode, tooMany } from '../graph/get-node.ts';
 import type { Graph, Node, Transaction } from '../graph/graph.ts';
@@ -21,11 +21,11 @@ export interface FileInput {
   readonly sizeBytes: number;
 }
 
-type Context = ChangeContext & WithConfig & WithSecrets & WithBlobs;
+type FileChangeNeeds = ChangeNeeds & WithConfig & WithSecrets & WithBlobs;
 
 /** Returns the address for the bytes of a file. Nothing changes before they arrive. */
 export async function offerUpload(
-  backend: Context,
+  backend: FileChangeNeeds,
   principal: TokenPrincipal,
   { workspace, skill: skillId }: SkillOf,
   input: FileInput,
@@ -45,7 +45,7 @@ export interface SkillOf {
 
 /** Takes the bytes of an offered upload, and makes them a file of the skill. */
 export async function upload(
-  backend: Context,
+  backend: FileChangeNeeds,
   { principal, workspace, skill: skillId, path, digest, sizeBytes }: Ticket,
   bytes: AsyncIterable<Uint8Array>,
 ): Promise<Node<'file'>> {
@@ -78,7 +78,7 @@ async function setFile(
 }
 
 export function removeFile(
-  backend: ChangeContext,
+  backend: ChangeNeeds,
   principal: TokenPrincipal,
   { workspace, skill: skillId }: SkillOf,
   path: string,

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { internalFilesPath } from '../../contracts/catalogue.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { findId } from '../../contracts/ids.ts';
-import type { ChangeContext } from '../activity/change.ts';
+import type { ChangeNeeds } from '../activity/change.ts';
 import type { WithConfig, WithLog } from '../bus/with-bus.ts';
 import { getNode } from '../graph/get-node.ts';
 import { requireOrigin } from '../http/cross-origin.ts';
@@ -23,7 +23,7 @@ interface Internal {
   Params: { workspace: string; file: string };
 }
 
-type FilesNeeds = ChangeContext & WithBlobs & WithSecrets & WithConfig & WithLog;
+type FilesNeeds = ChangeNeeds & WithBlobs & WithSecrets & WithConfig & WithLog;
 
 /**
  * `PUT` and `GET /files/<digest>?ticket=…` for people, with addresses from `signUrl`; `GET

@@ -1,4 +1,4 @@
-import type { ChangeContext } from '../activity/change.ts';
+import type { ChangeNeeds } from '../activity/change.ts';
 import type { WithConfig, WithLog } from '../bus/with-bus.ts';
 import type { WithBlobs } from '../files/blobs.ts';
 import type { WithProcesses } from '../runtimes/processes.ts';
@@ -6,6 +6,6 @@ import type { WithSecrets } from '../secrets/secrets.ts';
 import type { VerifyToken } from '../tokens/verify-token.ts';
 
 /** The dependencies of queries and mutations. */
-export interface GraphqlNeeds extends ChangeContext, WithConfig, WithLog, WithBlobs, WithProcesses, WithSecrets {
+export interface GraphqlNeeds extends ChangeNeeds, WithConfig, WithLog, WithBlobs, WithProcesses, WithSecrets {
   readonly verifyToken: VerifyToken;
 }

@@ -11,10 +11,10 @@ import { rolesPerKeyMax } from './create-key.ts';
 import { stateOfKey } from './key-state.ts';
 import type { LastUsed } from './last-used.ts';
 
-type KeyContext = WithGraph & WithSecrets;
+type KeyCheckNeeds = WithGraph & WithSecrets;
 
 /** Answers remote-mcp's question about the owner of a key. Several backends take turns. */
-export function answerKeyChecks(backend: KeyContext & WithBus, lastUsed: LastUsed): Subscription {
+export function answerKeyChecks(backend: KeyCheckNeeds & WithBus, lastUsed: LastUsed): Subscription {
   return backend.bus.respond(
     patterns.key,
     async ({ payload }) => {
@@ -32,7 +32,7 @@ export function answerKeyChecks(backend: KeyContext & WithBus, lastUsed: LastUse
  * The owner of a key, or why it has none (specification part 5, "Agent API keys"). A key of another kind counts as
  * unknown.
  */
-export async function checkKey(backend: KeyContext, text: string, now: number): Promise<KeyReply> {
+export async function checkKey(backend: KeyCheckNeeds, text: string, now: number): Promise<KeyReply> {
   const parsed = parseKey(text);
   if (!parsed.ok || (parsed.kind !== 'user' && parsed.kind !== 'legacy')) return refuse('unknown');
   const key = await findKey(backend, parsed.key);
@@ -48,7 +48,7 @@ function refuse(refusal: Extract<KeyReply, { ok: false }>['refusal'], at: number
   return { ok: false, refusal, at };
 }
 
-async function findKey({ graph, secrets }: KeyContext, key: Secret): Promise<Node<'key'> | null> {
+async function findKey({ graph, secrets }: KeyCheckNeeds, key: Secret): Promise<Node<'key'> | null> {
   for (const digest of secrets.digests(key)) {
     // The only look-up without a workspace: the key leads to it.
     const found = await graph.findBy('key', { digest }, 'everywhere');
@@ -58,7 +58,7 @@ async function findKey({ graph, secrets }: KeyContext, key: Secret): Promise<Nod
 }
 
 /** Null when its user is no longer a member: the key then has no owner. */
-async function principalOf({ graph }: KeyContext, key: Node<'key'>): Promise<Principal | null> {
+async function principalOf({ graph }: KeyCheckNeeds, key: Node<'key'>): Promise<Principal | null> {
   const anchor = key.workspace;
   const [workspace, users, roles] = await Promise.all([
     graph.find('workspace', anchor, null),

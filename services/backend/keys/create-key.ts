@@ -3,7 +3,7 @@ import { newId, parseId, type RoleId, type UserId, type WorkspaceId } from '../.
 import { keyHint, newKey } from '../../contracts/keys.ts';
 import { parseName } from '../../contracts/names.ts';
 import type { Secret } from '../../contracts/secret.ts';
-import { type ChangeContext, change } from '../activity/change.ts';
+import { type ChangeNeeds, change } from '../activity/change.ts';
 import type { Node, Transaction } from '../graph/graph.ts';
 import type { Access } from '../members/access.ts';
 import { findOwner } from '../members/owner.ts';
@@ -29,7 +29,7 @@ const lifetimeMaxMs = 10 * yearMs;
 
 /** Makes a key of the workspace. Its text is only in the answer; the graph keeps no readable copy. */
 export async function createKey(
-  backend: ChangeContext & WithSecrets,
+  backend: ChangeNeeds & WithSecrets,
   request: { readonly principal: TokenPrincipal; readonly workspace: WorkspaceId },
   input: CreateKeyInput,
 ): Promise<CreatedKey> {

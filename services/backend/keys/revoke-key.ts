@@ -1,6 +1,6 @@
 import { SvcError } from '../../contracts/errors.ts';
 import { findId, type WorkspaceId } from '../../contracts/ids.ts';
-import { type ChangeContext, change } from '../activity/change.ts';
+import { type ChangeNeeds, change } from '../activity/change.ts';
 import type { Node, Transaction } from '../graph/graph.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
@@ -9,7 +9,7 @@ import type { TokenPrincipal } from '../tokens/verify-token.ts';
  * event; after a lost event it checks again when its cached answer expires. Idempotent.
  */
 export async function revokeKey(
-  backend: ChangeContext,
+  backend: ChangeNeeds,
   request: { readonly principal: TokenPrincipal; readonly workspace: WorkspaceId },
   named: string,
 ): Promise<Node<'key'>> {

@@ -8,7 +8,7 @@ import type { Graph, Node, Transaction, WithGraph } from '../graph/graph.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
-type Context = WithGraph & WithSecrets;
+type SystemKeyNeeds = WithGraph & WithSecrets;
 
 /** A key of one of the platform's components: it is refused for any other component. */
 export interface SystemKey {
@@ -26,7 +26,7 @@ export interface SystemKeyInput {
   readonly runtimeNames?: readonly string[] | null | undefined;
 }
 
-export async function findSystemKey({ graph, secrets }: Context, key: Secret): Promise<SystemKey | null> {
+export async function findSystemKey({ graph, secrets }: SystemKeyNeeds, key: Secret): Promise<SystemKey | null> {
   const node = await findNode(graph, secrets.digests(key));
   if (node === null) return null;
   const { component, runtimeNames } = node;
@@ -37,7 +37,7 @@ const stored = z.object({ component: z.enum(components), runtimeNames: z.array(z
 
 /** Registers a system key. Idempotent; other runtime names replace the earlier ones. */
 export async function registerSystemKey(
-  { graph, secrets }: Context,
+  { graph, secrets }: SystemKeyNeeds,
   principal: TokenPrincipal,
   input: SystemKeyInput,
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import { newId, parseId, type WorkspaceId } from '../../contracts/ids.ts';
 import { parseDescription, parseName } from '../../contracts/names.ts';
 import { rolesMax, skillsOfRoleMax } from '../../contracts/workspace-limits.ts';
-import { type Change, type ChangeContext, change } from '../activity/change.ts';
+import { type Change, type ChangeNeeds, change } from '../activity/change.ts';
 import { differences } from '../activity/record-activity.ts';
 import { checkVersion, getNode, requireFreeName, tooMany } from '../graph/get-node.ts';
 import type { Node } from '../graph/graph.ts';
@@ -21,7 +21,7 @@ export interface RolePatch extends RoleInput {
 }
 
 export function createRole(
-  backend: ChangeContext,
+  backend: ChangeNeeds,
   principal: TokenPrincipal,
   workspace: WorkspaceId,
   input: RoleInput & { readonly name: string },
@@ -50,7 +50,7 @@ export function createRole(
 }
 
 export function updateRole(
-  backend: ChangeContext,
+  backend: ChangeNeeds,
   principal: TokenPrincipal,
   workspace: WorkspaceId,
   id: string,
@@ -77,7 +77,7 @@ export function updateRole(
 
 /** Keys with this role alone then see nothing: removing a role never widens a key. */
 export function removeRole(
-  backend: ChangeContext,
+  backend: ChangeNeeds,
   principal: TokenPrincipal,
   workspace: WorkspaceId,
   id: string,

@@ -10,10 +10,10 @@ import { isPast } from '../keys/key-state.ts';
 import { findSystemKey } from '../keys/system-keys.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
 
-type Context = WithGraph & WithSecrets;
+type AuthorizerNeeds = WithGraph & WithSecrets;
 
 /** Decides which clients connect to the bus (specification part 5, "Component identities"). */
-export function createAuthorizer(backend: Context): Authorizer {
+export function createAuthorizer(backend: AuthorizerNeeds): Authorizer {
   return async (credentials, process) => {
     switch (credentials.kind) {
       case 'backend':
@@ -28,13 +28,13 @@ export function createAuthorizer(backend: Context): Authorizer {
   };
 }
 
-async function remoteMcp(backend: Context, key: Secret, process: ProcessId): Promise<Identity> {
+async function remoteMcp(backend: AuthorizerNeeds, key: Secret, process: ProcessId): Promise<Identity> {
   await getSystemKey(backend, key, 'remote-mcp');
   return { kind: 'remote-mcp', process };
 }
 
 async function platformRuntime(
-  backend: Context,
+  backend: AuthorizerNeeds,
   { key, runtimeName }: Extract<Credentials, { component: 'runtime' }>,
   process: ProcessId,
 ): Promise<Identity> {
@@ -50,7 +50,11 @@ async function platformRuntime(
   return identityOf(runtime, process);
 }
 
-async function customerRuntime({ graph, secrets }: Context, key: Secret, process: ProcessId): Promise<Identity> {
+async function customerRuntime(
+  { graph, secrets }: AuthorizerNeeds,
+  key: Secret,
+  process: ProcessId,
+): Promise<Identity> {
   requireKind(key, 'runtime', 'RUNTIME_KEY');
   for (const digest of secrets.digests(key)) {
     const runtimeKey = await graph.findBy('runtimeKey', { digest }, null);
@@ -70,7 +74,7 @@ async function customerRuntime({ graph, secrets }: Context, key: Secret, process
 }
 
 /** A platform runtime needs no registration: the operator named it when the system key was registered. */
-async function ensurePlatformRuntime({ graph }: Context, name: string): Promise<Node<'runtime'>> {
+async function ensurePlatformRuntime({ graph }: AuthorizerNeeds, name: string): Promise<Node<'runtime'>> {
   const values = { home: platformHome, name };
   const known = await graph.findBy('runtime', values, null);
   if (known !== null) return known;
@@ -97,7 +101,7 @@ function identityOf(runtime: Node<'runtime'>, process: ProcessId): Extract<Ident
   return { kind: 'runtime', process, runtime: runtime.id, name: runtime.name, workspace };
 }
 
-async function getSystemKey(backend: Context, key: Secret, component: 'remote-mcp' | 'runtime') {
+async function getSystemKey(backend: AuthorizerNeeds, key: Secret, component: 'remote-mcp' | 'runtime') {
   requireKind(key, 'system', 'SYSTEM_KEY');
   const systemKey = await findSystemKey(backend, key);
   if (systemKey === null) {

@@ -5,7 +5,7 @@ import { everyPage } from '../graph/every-page.ts';
 import type { Node, WithGraph } from '../graph/graph.ts';
 import type { Turns } from './turns.ts';
 
-type Context = WithGraph & WithBus & WithLog;
+type KeyExpiryNeeds = WithGraph & WithBus & WithLog;
 
 /** A replaced key stays valid for hours, so its end is known long before. */
 const lookEveryMs = 15_000;
@@ -15,7 +15,7 @@ const pageMax = 200;
  * Ends the connections of a runtime key when it expires; the expiry itself only refuses new ones. Every backend does
  * so; a key that expired while none ran is handled when one starts.
  */
-export function endExpiredKeys(backend: Context, turns: Turns): Subscription {
+export function endExpiredKeys(backend: KeyExpiryNeeds, turns: Turns): Subscription {
   const logger = backend.log('runtimes');
   const timers = new Map<KeyId, NodeJS.Timeout>();
   let ended: ReadonlySet<KeyId> = new Set();

@@ -22,10 +22,10 @@ import { readAssignments } from './read-assignments.ts';
 import { RuntimePlaces } from './runtime-places.ts';
 import { seal } from './seal.ts';
 
-type Context = WithGraph & WithSecrets & WithConfig & WithLog;
+type HandshakeNeeds = WithGraph & WithSecrets & WithConfig & WithLog;
 
 /** Gives a runtime's process its assignments. Several backends take turns. */
-export function answerHandshakes(backend: Context & WithBus & WithProcesses): Subscription {
+export function answerHandshakes(backend: HandshakeNeeds & WithBus & WithProcesses): Subscription {
   const places = new RuntimePlaces('handshakes');
   return backend.bus.respond(
     patterns.handshake,
@@ -55,7 +55,7 @@ export function answerHellos(backend: WithBus & WithConfig): Subscription {
 
 /** Decrypts and seals nothing when the process has the current assignments. */
 async function handshake(
-  backend: Context,
+  backend: HandshakeNeeds,
   runtime: Node<'runtime'>,
   request: HandshakeRequest,
 ): Promise<HandshakeReply> {
@@ -87,7 +87,7 @@ async function findCandidates(graph: Graph, runtime: Node<'runtime'>): Promise<r
   return candidates;
 }
 
-function noteLeftOut(backend: Context, { id, name }: Node<'runtime'>, count: number): void {
+function noteLeftOut(backend: HandshakeNeeds, { id, name }: Node<'runtime'>, count: number): void {
   const fields = { runtime: id, runtimeName: name, count, assignmentsMax };
   backend.log('runtimes').warn(fields, 'limited the MCP servers of a runtime with too many assignments');
 }

@@ -10,7 +10,7 @@ import { decryptLaunch, type KeptLaunch } from '../servers/launch.ts';
 import { assignedServers } from './assigned.ts';
 import { entryBytesOf } from './plan-assignments.ts';
 
-type Context = WithGraph & WithSecrets & WithConfig & WithLog;
+type AssignmentNeeds = WithGraph & WithSecrets & WithConfig & WithLog;
 
 export interface AssignmentsRequest {
   readonly runtime: Node<'runtime'>;
@@ -24,7 +24,7 @@ export interface AssignmentsRequest {
  * not fit must not keep the others from running. A launch may have become forbidden since it was added.
  */
 export async function readAssignments(
-  backend: Context,
+  backend: AssignmentNeeds,
   { runtime, plan, confinesMembers }: AssignmentsRequest,
 ): Promise<readonly Assigned[]> {
   const rule = parseCommandRule(backend.config.MCP_SERVER_COMMANDS);
@@ -50,7 +50,7 @@ interface LaunchRules {
 
 /** Null when it cannot be decrypted. */
 function read(
-  backend: Context,
+  backend: AssignmentNeeds,
   server: Node<'mcpServer'>,
   { rule, confinesMembers }: LaunchRules,
 ): KeptLaunch | { readonly refused: Reason } | null {
@@ -60,7 +60,7 @@ function read(
   return refused === null ? kept : { refused };
 }
 
-function findLaunch(backend: Context, server: Node<'mcpServer'>): KeptLaunch | null {
+function findLaunch(backend: AssignmentNeeds, server: Node<'mcpServer'>): KeptLaunch | null {
   try {
     return decryptLaunch(backend.secrets, server);
   } catch (error) {

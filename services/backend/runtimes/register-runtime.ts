@@ -4,7 +4,7 @@ import { keyHint, newKey } from '../../contracts/keys.ts';
 import { parseName } from '../../contracts/names.ts';
 import type { Secret } from '../../contracts/secret.ts';
 import { runtimesMax } from '../../contracts/workspace-limits.ts';
-import { type ChangeContext, change } from '../activity/change.ts';
+import { type ChangeNeeds, change } from '../activity/change.ts';
 import type { WithConfig, WithLog } from '../bus/with-bus.ts';
 import { everyPage } from '../graph/every-page.ts';
 import { tooMany } from '../graph/get-node.ts';
@@ -14,7 +14,7 @@ import { isPast } from '../keys/key-state.ts';
 import type { Secrets, WithSecrets } from '../secrets/secrets.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
-type Context = ChangeContext & WithSecrets & WithConfig & WithLog;
+type RegistrationNeeds = ChangeNeeds & WithSecrets & WithConfig & WithLog;
 
 export interface RegisteredRuntime {
   readonly runtime: Node<'runtime'>;
@@ -32,7 +32,7 @@ const keysMax = 10;
 
 /** Issues a key for a runtime of a workspace, or of the platform when there is none. A new name creates the runtime. */
 export async function registerRuntime(
-  backend: Context,
+  backend: RegistrationNeeds,
   principal: TokenPrincipal,
   request: { readonly workspace: WorkspaceId | null; readonly name: string },
 ): Promise<RegisteredRuntime> {
@@ -65,7 +65,7 @@ export async function registerRuntime(
  * The new key exists by now and must be shown, even when the bus does not answer: it keeps trying to end these
  * connections.
  */
-async function endConnections(backend: Context, runtime: Node<'runtime'>, key: KeyId): Promise<void> {
+async function endConnections(backend: RegistrationNeeds, runtime: Node<'runtime'>, key: KeyId): Promise<void> {
   try {
     await backend.bus.disconnect(runtime.id, { key });
   } catch (thrown) {
@@ -76,12 +76,12 @@ async function endConnections(backend: Context, runtime: Node<'runtime'>, key: K
 }
 
 /** The platform's own address is not for outside clients when a public one is set. */
-function busServersOf({ config: { PUBLIC_BUS_SERVERS, BUS_SERVERS } }: Context): readonly string[] {
+function busServersOf({ config: { PUBLIC_BUS_SERVERS, BUS_SERVERS } }: RegistrationNeeds): readonly string[] {
   return (PUBLIC_BUS_SERVERS ?? BUS_SERVERS).filter((server) => server !== 'inproc:');
 }
 
 async function registerForPlatform(
-  { graph }: Context,
+  { graph }: RegistrationNeeds,
   principal: TokenPrincipal,
   work: (transaction: Transaction) => Promise<Issued>,
 ): Promise<Issued> {

@@ -37,13 +37,13 @@ import { removeStatuses, type SaidOfServer, writeStatuses } from './statuses.ts'
 import { askForListsAgain, isBeingStored, othersThan, setAsideReason } from './tool-lists.ts';
 import type { Turns } from './turns.ts';
 
-type Context = WithGraph & WithBus & WithProcesses;
+type ReportNeeds = WithGraph & WithBus & WithProcesses;
 
 /**
  * Stores the reports of runtimes about their MCP servers, one report of a process after the other. Several backends
  * take turns.
  */
-export function answerReports(backend: Context, turns: Turns): Subscription {
+export function answerReports(backend: ReportNeeds, turns: Turns): Subscription {
   const places = new RuntimePlaces('reports');
   return backend.bus.respond(
     patterns.report,
@@ -85,7 +85,7 @@ interface Taken {
  * Stores tools slice by slice, then statuses, so that a reader that sees an MCP server Connected finds its tools. MCP
  * servers of another runtime are skipped and named in the answer: they may have just been moved.
  */
-async function storeReport(backend: Context, sender: Sender, { payload, until }: Taken): Promise<ReportReply> {
+async function storeReport(backend: ReportNeeds, sender: Sender, { payload, until }: Taken): Promise<ReportReply> {
   requireTime(until);
   const runtime = await requireRuntime(backend.graph, sender.runtime);
   const parts = readReport(payload, toolSliceMax, runtime.home === platformHome ? undefined : reportedByCustomerMax);
@@ -182,7 +182,7 @@ function listRefusedReason({ name }: Node<'mcpServer'>, why: string): Reason {
 }
 
 /** Includes this process when it was compared with an incomplete list, because no other process will ask it. */
-async function askOthers(backend: Context, sender: Sender, { server, claim, hasChanged }: ToolList): Promise<void> {
+async function askOthers(backend: ReportNeeds, sender: Sender, { server, claim, hasChanged }: ToolList): Promise<void> {
   const of = { mcpServer: server.id, workspace: server.workspace };
   if (hasChanged) await askForListsAgain(backend, of, sender);
   if (claim !== 'aside-of-unstored') return;

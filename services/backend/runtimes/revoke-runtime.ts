@@ -1,6 +1,6 @@
 import { SvcError } from '../../contracts/errors.ts';
 import { parseId, type RuntimeId, type WorkspaceId } from '../../contracts/ids.ts';
-import { type ChangeContext, change } from '../activity/change.ts';
+import { type ChangeNeeds, change } from '../activity/change.ts';
 import { everyPage } from '../graph/every-page.ts';
 import type { Node, Transaction } from '../graph/graph.ts';
 import { platformHome } from '../graph/platform-home.ts';
@@ -8,7 +8,7 @@ import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
 /** Revokes a runtime's keys and ends its connections, at once. Its name may be registered again. */
 export async function revokeRuntime(
-  backend: ChangeContext,
+  backend: ChangeNeeds,
   principal: TokenPrincipal,
   request: { readonly workspace: WorkspaceId | null; readonly id: string },
 ): Promise<void> {

@@ -11,10 +11,10 @@ import { removeStatusesOfTheDead } from './statuses.ts';
 import { Turns } from './turns.ts';
 import { watchProcesses } from './watch-processes.ts';
 
-type Context = WithGraph & WithBus & WithLog & WithSecrets & WithConfig & WithProcesses;
+type RuntimeNeeds = WithGraph & WithBus & WithLog & WithSecrets & WithConfig & WithProcesses;
 
 /** Starts all listeners of the backend for remote-mcp and runtimes on the bus, from admission to noticing their end. */
-export async function startRuntimes(backend: Context): Promise<Subscription> {
+export async function startRuntimes(backend: RuntimeNeeds): Promise<Subscription> {
   // A bus inside this process is as young as the process: no earlier client can have survived.
   if (backend.config.BUS_SERVERS.includes('inproc:')) await removeStatusesOfTheDead(backend);
   const turns = new Turns();

@@ -8,7 +8,7 @@ import type { Node, Transaction, WithGraph } from '../graph/graph.ts';
 import type { WithProcesses } from './processes.ts';
 import { askForListsAgain } from './tool-lists.ts';
 
-type Context = WithGraph & WithBus;
+type StatusNeeds = WithGraph & WithBus;
 
 /** Statuses written in one transaction. */
 const sliceMax = 50;
@@ -27,7 +27,7 @@ export interface SaidOfServer {
  * failed.
  */
 export async function writeStatuses(
-  backend: Context,
+  backend: StatusNeeds,
   sender: Sender,
   said: readonly SaidOfServer[],
   requireTime: () => void,
@@ -53,7 +53,7 @@ export async function writeStatuses(
  * asked for them again.
  */
 export async function removeStatuses(
-  backend: Context,
+  backend: StatusNeeds,
   { runtime, process }: Sender,
   keep: ReadonlySet<string> = new Set(),
 ): Promise<void> {
@@ -92,7 +92,7 @@ export async function findUnheard({ graph, processes }: WithGraph & WithProcesse
 }
 
 /** Removes statuses of dead processes: a backend that was away has not noticed their end. */
-export async function removeStatusesOfTheDead(backend: Context & WithProcesses): Promise<void> {
+export async function removeStatusesOfTheDead(backend: StatusNeeds & WithProcesses): Promise<void> {
   for (const process of await findUnheard(backend)) {
     // It may have been heard while the others were removed.
     if (!backend.processes.isLive(process)) await removeStatuses(backend, process);
@@ -104,7 +104,7 @@ export async function removeStatusesOfTheDead(backend: Context & WithProcesses):
  * listeners.
  */
 export async function touch(
-  backend: Context,
+  backend: StatusNeeds,
   workspace: WorkspaceId,
   work: (transaction: Transaction) => Promise<boolean>,
 ): Promise<void> {

@@ -13,8 +13,8 @@ import { startRuntimes } from './start-runtimes.ts';
 /** Two processes of one runtime, and an MCP server that both of them run. */
 let backend: TestBackend;
 let started: Subscription;
-let first: Asked;
-let second: Asked;
+let first: ObservedRuntime;
+let second: ObservedRuntime;
 let server: Node<'mcpServer'>;
 
 beforeAll(async () => {
@@ -35,9 +35,9 @@ beforeEach(async () => {
 });
 afterEach(() => Promise.all([first.bus.close(), second.bus.close()]));
 
-type Asked = TestRuntime & { readonly wasAsked: () => Promise<void> };
+type ObservedRuntime = TestRuntime & { readonly wasAsked: () => Promise<void> };
 
-async function connect(): Promise<Asked> {
+async function connect(): Promise<ObservedRuntime> {
   const runtime = await connectPlatformRuntime(backend, 'cloud');
   const waiting: (() => void)[] = [];
   let asked = 0;

@@ -14,7 +14,7 @@ import { intervalWhenUnknownMs, missedMax, type WithProcesses } from './processe
 import { findUnheard, removeStatuses, removeStatusesOfTheDead } from './statuses.ts';
 import type { Turns } from './turns.ts';
 
-type Context = WithGraph & WithBus & WithLog & WithProcesses;
+type WatchNeeds = WithGraph & WithBus & WithLog & WithProcesses;
 
 /** Short compared with any heartbeat interval, long compared with the check. */
 const lookEveryMs = 250;
@@ -25,7 +25,7 @@ const heartbeatWrittenEveryMs = 60_000;
  * Tracks the live runtime processes by their heartbeats, and removes the statuses of dead ones: at once when a
  * connection ended, after three missed heartbeats otherwise. Every backend watches all of them; the work is idempotent.
  */
-export function watchProcesses(backend: Context, turns: Turns): Subscription {
+export function watchProcesses(backend: WatchNeeds, turns: Turns): Subscription {
   const written = new Map<RuntimeId, number>();
   const logger = backend.log('runtimes');
   let connected = true;

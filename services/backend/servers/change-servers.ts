@@ -5,7 +5,7 @@ import type { LaunchInput } from '../../contracts/launch.ts';
 import { parseName } from '../../contracts/names.ts';
 import type { Author } from '../../contracts/sandbox.ts';
 import { mcpServersMax } from '../../contracts/workspace-limits.ts';
-import { type Change, type ChangeContext, change } from '../activity/change.ts';
+import { type Change, type ChangeNeeds, change } from '../activity/change.ts';
 import { differences } from '../activity/record-activity.ts';
 import { findSender, type Sender } from '../bus/sender.ts';
 import type { WithConfig } from '../bus/with-bus.ts';
@@ -21,7 +21,7 @@ import { checkCommand, parseCommandRule } from './command-rule.ts';
 import { decryptLaunch, encryptLaunch, fingerprintOf, type KeptLaunch, launchChanges } from './launch.ts';
 import { parseLaunch } from './parse-launch.ts';
 
-export type ServerContext = ChangeContext & WithConfig & WithSecrets;
+export type ServerChangeNeeds = ChangeNeeds & WithConfig & WithSecrets;
 
 export interface McpServerInput {
   readonly name: string;
@@ -41,7 +41,7 @@ export interface McpServerPatch {
 }
 
 export function createMcpServer(
-  backend: ServerContext,
+  backend: ServerChangeNeeds,
   principal: TokenPrincipal,
   workspace: WorkspaceId,
   input: McpServerInput,
@@ -78,7 +78,7 @@ export function createMcpServer(
 }
 
 export function updateMcpServer(
-  backend: ServerContext,
+  backend: ServerChangeNeeds,
   principal: TokenPrincipal,
   workspace: WorkspaceId,
   id: string,
@@ -117,7 +117,7 @@ export function updateMcpServer(
 
 /** Restarts it everywhere. */
 export function restartMcpServer(
-  backend: ChangeContext,
+  backend: ChangeNeeds,
   principal: TokenPrincipal,
   workspace: WorkspaceId,
   id: string,
@@ -159,7 +159,11 @@ interface LaunchChange {
  * The fields of a new launch, or null when nothing changes and nothing restarts. A member who changes a part becomes
  * the author of the whole launch. An operator becomes its author by giving the whole launch, even an unchanged one.
  */
-function findRelaunch(backend: ServerContext, server: Node<'mcpServer'>, { launch, isMoved, author }: LaunchChange) {
+function findRelaunch(
+  backend: ServerChangeNeeds,
+  server: Node<'mcpServer'>,
+  { launch, isMoved, author }: LaunchChange,
+) {
   if (launch === null && !isMoved) return null;
   const { secrets } = backend;
   const before = decryptLaunch(secrets, server);

@@ -1,6 +1,6 @@
 import { SvcError } from '../../contracts/errors.ts';
 import type { McpServerId, WorkspaceId } from '../../contracts/ids.ts';
-import { type Change, type ChangeContext, change } from '../activity/change.ts';
+import { type Change, type ChangeNeeds, change } from '../activity/change.ts';
 import { getNode } from '../graph/get-node.ts';
 import { type Node, pageMax } from '../graph/graph.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
@@ -11,7 +11,7 @@ import { runtimesOf } from './change-servers.ts';
  * lose them.
  */
 export function removeMcpServer(
-  backend: ChangeContext,
+  backend: ChangeNeeds,
   principal: TokenPrincipal,
   workspace: WorkspaceId,
   id: string,

@@ -2,7 +2,7 @@ import { SvcError } from '../../contracts/errors.ts';
 import { newId, type WorkspaceId } from '../../contracts/ids.ts';
 import { parseDescription, parseName } from '../../contracts/names.ts';
 import { instructionsMaxBytes, skillsMax } from '../../contracts/workspace-limits.ts';
-import { type ChangeContext, change } from '../activity/change.ts';
+import { type ChangeNeeds, change } from '../activity/change.ts';
 import { differences } from '../activity/record-activity.ts';
 import { removeFilesOf } from '../files/change-files.ts';
 import { checkVersion, getNode, requireFreeName, tooMany } from '../graph/get-node.ts';
@@ -24,7 +24,7 @@ export interface SkillPatch extends SkillInput {
 }
 
 export function createSkill(
-  backend: ChangeContext,
+  backend: ChangeNeeds,
   principal: TokenPrincipal,
   workspace: WorkspaceId,
   input: SkillInput & { readonly name: string },
@@ -53,7 +53,7 @@ export function createSkill(
 }
 
 export function updateSkill(
-  backend: ChangeContext,
+  backend: ChangeNeeds,
   principal: TokenPrincipal,
   workspace: WorkspaceId,
   id: string,
@@ -79,7 +79,7 @@ export function updateSkill(
 }
 
 export function removeSkill(
-  backend: ChangeContext,
+  backend: ChangeNeeds,
   principal: TokenPrincipal,
   workspace: WorkspaceId,
   id: string,

@@ -40,7 +40,7 @@ async function newSkill(workspace: WorkspaceId, name: string): Promise<string> {
 
 const sha256 = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest('hex');
 
-interface Wanted {
+interface OfferOptions {
   readonly place?: Place;
   readonly token?: string;
   readonly path?: string;
@@ -48,7 +48,7 @@ interface Wanted {
   readonly sizeBytes?: number;
 }
 
-async function offer(bytes: Uint8Array | string, { place = home, token = operator, ...input }: Wanted = {}) {
+async function offer(bytes: Uint8Array | string, { place = home, token = operator, ...input }: OfferOptions = {}) {
   const size = Buffer.byteLength(bytes);
   return await backend.ask({
     query: `mutation ($w: ID!, $s: ID!, $input: SkillFileInput!) {
@@ -68,7 +68,7 @@ function here(url: string): string {
   return backend.url + pathname + search;
 }
 
-async function urlFor(bytes: Uint8Array | string, wanted: Wanted = {}): Promise<string> {
+async function urlFor(bytes: Uint8Array | string, wanted: OfferOptions = {}): Promise<string> {
   const { data, errors } = await offer(bytes, wanted);
   if (data?.addSkillFile == null) throw new Error(JSON.stringify(errors));
   return here(data.addSkillFile.url);
@@ -77,7 +77,7 @@ async function urlFor(bytes: Uint8Array | string, wanted: Wanted = {}): Promise<
 const put = (url: string, body: Uint8Array<ArrayBuffer> | string, headers = {}) =>
   fetch(url, { method: 'PUT', body, headers });
 
-async function add(bytes: Uint8Array<ArrayBuffer> | string, wanted: Wanted = {}): Promise<void> {
+async function add(bytes: Uint8Array<ArrayBuffer> | string, wanted: OfferOptions = {}): Promise<void> {
   const response = await put(await urlFor(bytes, wanted), bytes);
   if (response.status !== 200) throw new Error(await response.text());
 }

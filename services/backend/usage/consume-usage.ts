@@ -10,13 +10,13 @@ import type { Transaction, WithGraph } from '../graph/graph.ts';
 import type { LastUsed } from '../keys/last-used.ts';
 import { latestUses, sumUsage, type UsageSum } from './sum-usage.ts';
 
-type Context = WithGraph & WithBus & WithLog;
+type UsageNeeds = WithGraph & WithBus & WithLog;
 
 /**
  * Sums the calls and key uses that remote-mcp reports. One backend at a time consumes; another takes over when it
  * stops.
  */
-export function consumeUsage(backend: Context, lastUsed: LastUsed): Subscription {
+export function consumeUsage(backend: UsageNeeds, lastUsed: LastUsed): Subscription {
   return backend.bus.stream(streams.usage).consume('backend', async (payloads) => {
     for (const payload of payloads) {
       await giveWay();
@@ -26,7 +26,7 @@ export function consumeUsage(backend: Context, lastUsed: LastUsed): Subscription
 }
 
 /** A payload that cannot be read never will be: it is logged and skipped, so that later ones are not blocked. */
-async function addUp(backend: Context, lastUsed: LastUsed, payload: Uint8Array): Promise<void> {
+async function addUp(backend: UsageNeeds, lastUsed: LastUsed, payload: Uint8Array): Promise<void> {
   const records = parse(backend, payload);
   const sums = sumUsage(records);
   if (sums.length > 0) {
@@ -35,7 +35,7 @@ async function addUp(backend: Context, lastUsed: LastUsed, payload: Uint8Array):
   for (const use of latestUses(records)) lastUsed.note(use);
 }
 
-function parse(backend: Context, payload: Uint8Array) {
+function parse(backend: UsageNeeds, payload: Uint8Array) {
   try {
     return parseBody(usageBatch, payload, usageBatchMaxBytes);
   } catch (error) {

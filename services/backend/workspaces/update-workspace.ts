@@ -1,6 +1,6 @@
 import type { WorkspaceId } from '../../contracts/ids.ts';
 import { parseName } from '../../contracts/names.ts';
-import { type ChangeContext, change } from '../activity/change.ts';
+import { type ChangeNeeds, change } from '../activity/change.ts';
 import { differences } from '../activity/record-activity.ts';
 import { nameTaken } from '../graph/get-node.ts';
 import type { Node, Transaction } from '../graph/graph.ts';
@@ -17,7 +17,7 @@ export interface UpdateWorkspaceInput {
  * its members.
  */
 export async function updateWorkspace(
-  backend: ChangeContext,
+  backend: ChangeNeeds,
   principal: TokenPrincipal,
   id: WorkspaceId,
   input: UpdateWorkspaceInput,
