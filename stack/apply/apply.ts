@@ -7,7 +7,7 @@ import { mistakeAt, type PlacedMistake, refuseMistaken } from './mistakes.ts';
 import { type Change, type Plan, planChanges } from './plan-changes.ts';
 import type { ReadFile } from './read-file.ts';
 import { type JudgedLaunch, judgeLaunches, type Live, readLive } from './read-live.ts';
-import type { Wanted } from './wanted.ts';
+import type { WantedWorkspace } from './wanted-workspace.ts';
 
 export type { Change, Problem };
 
@@ -71,13 +71,13 @@ export async function apply(options: ApplyOptions): Promise<Applied> {
 }
 
 interface Present {
-  readonly wanted: Wanted;
+  readonly wanted: WantedWorkspace;
   readonly live: Live;
 }
 
 async function readPresent(
   backend: BackendClient,
-  wanted: readonly Wanted[],
+  wanted: readonly WantedWorkspace[],
   signal: AbortSignal,
 ): Promise<readonly Present[]> {
   const present: Present[] = [];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { checkAgainstLive } from './check-against-live.ts';
 import type { Live } from './read-live.ts';
-import type { Wanted } from './wanted.ts';
+import type { WantedWorkspace } from './wanted-workspace.ts';
 
 const at = (line: number) => ({ file: 'p.yaml', line, column: 1 });
 const mcpServer = (name: string, line: number, runtime: string | null = null) => ({
@@ -26,7 +26,7 @@ const role = (name: string, line: number, skills: readonly string[] = []) => ({
   skills,
 });
 
-const wanted: Wanted = { workspace: 'Default', mcpServers: [], skills: [], roles: [] };
+const wanted: WantedWorkspace = { workspace: 'Default', mcpServers: [], skills: [], roles: [] };
 const nothing: Live = { workspaceId: 'w', mcpServers: [], skills: [], roles: [], runtimes: ['cloud'] };
 const live: Live = {
   ...nothing,
@@ -34,7 +34,7 @@ const live: Live = {
   skills: [{ id: '2', name: 'read', description: '', instructions: '', version: 1, tools: [] }],
   roles: [{ id: '3', name: 'Reader', description: '', enabled: true, version: 1, skills: [] }],
 };
-const told = (asked: Partial<Wanted>, present = nothing, prune = false) =>
+const told = (asked: Partial<WantedWorkspace>, present = nothing, prune = false) =>
   checkAgainstLive({ ...wanted, ...asked }, present, prune).map(({ line, message }) => `${line} ${message}`);
 
 describe('an unknown name', () => {

@@ -2,10 +2,10 @@ import { suggestion } from '../../services/contracts/did-you-mean.ts';
 import { mcpServersMax, rolesMax, skillsMax } from '../../services/contracts/workspace-limits.ts';
 import { mistakeAt, type PlacedMistake } from './mistakes.ts';
 import type { Live } from './read-live.ts';
-import type { Place, Wanted } from './wanted.ts';
+import type { Place, WantedWorkspace } from './wanted-workspace.ts';
 
 /** Checks the files against the live workspace: unknown names, and more than its limits. */
-export function checkAgainstLive(wanted: Wanted, live: Live, prune: boolean): readonly PlacedMistake[] {
+export function checkAgainstLive(wanted: WantedWorkspace, live: Live, prune: boolean): readonly PlacedMistake[] {
   const known = (wishes: readonly Named[], present: readonly Named[]) => [
     ...new Set([...wishes, ...(prune ? [] : present)].map(({ name }) => name)),
   ];

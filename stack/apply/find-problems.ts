@@ -23,7 +23,7 @@ export interface Problem {
 export interface Looking {
   readonly backend: BackendClient;
   readonly workspaceId: string;
-  readonly wanted: Wanted;
+  readonly wanted: WantedWorkspace;
   /** Until when MCP servers may still become Connected, by the clock of `performance`. */
   readonly deadline: number;
   readonly onWait: (mcpServers: readonly string[]) => void;
@@ -66,7 +66,7 @@ function mayStillConnect({ status, runtimes }: McpServer): boolean {
   return status !== 'Error' && (runtimes.length === 0 || runtimes.some(({ available }) => available));
 }
 
-function lateProblem({ name, status, reason: why }: McpServer, { workspace }: Wanted): Problem {
+function lateProblem({ name, status, reason: why }: McpServer, { workspace }: WantedWorkspace): Problem {
   return {
     kind: 'mcpServer',
     workspace,

@@ -1,9 +1,9 @@
 import { mistakeAt, type PlacedMistake } from './mistakes.ts';
-import type { Place, Wanted } from './wanted.ts';
+import type { Place, WantedWorkspace } from './wanted-workspace.ts';
 
 /** Several files as one, workspace by workspace. */
-export function mergeWanted(files: readonly Wanted[]): readonly Wanted[] {
-  const merged = new Map<string, Wanted>();
+export function mergeWanted(files: readonly WantedWorkspace[]): readonly WantedWorkspace[] {
+  const merged = new Map<string, WantedWorkspace>();
   for (const wanted of files) {
     const before = merged.get(wanted.workspace);
     merged.set(wanted.workspace, {
@@ -17,7 +17,7 @@ export function mergeWanted(files: readonly Wanted[]): readonly Wanted[] {
 }
 
 /** Objects that two files define, or one file twice. */
-export function saidTwice({ mcpServers, skills, roles }: Wanted): readonly PlacedMistake[] {
+export function saidTwice({ mcpServers, skills, roles }: WantedWorkspace): readonly PlacedMistake[] {
   return [...twice('MCP server', mcpServers), ...twice('skill', skills), ...twice('role', roles)];
 }
 

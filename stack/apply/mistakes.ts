@@ -1,6 +1,6 @@
 import { SvcError } from '../../services/contracts/errors.ts';
 import { describeMistakes, type Mistake } from '../settings/yaml-text.ts';
-import type { Place } from './wanted.ts';
+import type { Place } from './wanted-workspace.ts';
 
 export interface PlacedMistake extends Mistake {
   readonly file: string;

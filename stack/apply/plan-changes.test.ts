@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { planChanges } from './plan-changes.ts';
 import type { Live } from './read-live.ts';
-import type { Wanted } from './wanted.ts';
+import type { WantedWorkspace } from './wanted-workspace.ts';
 
 const place = { file: 'p.yaml', line: 1, column: 1 };
-const wanted: Wanted = {
+const wanted: WantedWorkspace = {
   workspace: 'Default',
   mcpServers: [
     {
@@ -77,7 +77,7 @@ const same: Live = {
   runtimes: ['cloud'],
 };
 
-function changes(live: Live, options: { wanted?: Wanted; prune?: boolean } = {}): readonly string[] {
+function changes(live: Live, options: { wanted?: WantedWorkspace; prune?: boolean } = {}): readonly string[] {
   const plan = planChanges({ wanted: options.wanted ?? wanted, live, fingerprints, prune: options.prune ?? false });
   return [...plan.mcpServers, ...plan.skills, ...plan.roles].map(
     ({ change: { action, kind, name, fields } }) =>
@@ -168,7 +168,7 @@ describe('a difference is named', () => {
 });
 
 test('an object that no file names stays, or is removed with prune', () => {
-  const empty: Wanted = { workspace: 'Default', mcpServers: [], skills: [], roles: [] };
+  const empty: WantedWorkspace = { workspace: 'Default', mcpServers: [], skills: [], roles: [] };
   expect(changes(same, { wanted: empty })).toEqual([]);
   expect(changes(same, { wanted: empty, prune: true })).toEqual([
     'delete mcpServer files',

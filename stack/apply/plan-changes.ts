@@ -12,7 +12,7 @@ export interface Change {
 }
 
 /** One change: its name, the live object, and the wanted one. */
-export interface Step<Kind extends Change['kind'], Wish, Present> {
+export interface PlannedChange<Kind extends Change['kind'], Wish, Present> {
   readonly change: Change & { readonly kind: Kind };
   /** Null: it is removed. */
   readonly wanted: Wish | null;
@@ -30,7 +30,7 @@ export interface Plan {
 }
 
 export interface Comparison {
-  readonly wanted: Wanted;
+  readonly wanted: WantedWorkspace;
   readonly live: Live;
   /** Of each wanted MCP server's launch, in their order. */
   readonly fingerprints: readonly string[];
@@ -64,7 +64,7 @@ function steps<Kind extends Change['kind'], Wish extends { name: string }, Prese
   wishes: readonly Wish[],
   present: readonly Present[],
   difference: (wish: Wish, present: Present) => readonly string[],
-): Step<Kind, Wish, Present>[] {
+): PlannedChange<Kind, Wish, Present>[] {
   const byName = new Map(present.map((one) => [one.name, one]));
   const named = new Set(wishes.map(({ name }) => name));
   const step = (name: string, action: Change['action'], fields: readonly string[] = []) => ({

@@ -6,7 +6,7 @@ import { SvcError } from '../../services/contracts/errors.ts';
 import { mergeWanted, saidTwice } from './merge-wanted.ts';
 import { refuseMistaken } from './mistakes.ts';
 import { readApplyFile } from './read-file.ts';
-import type { Wanted } from './wanted.ts';
+import type { WantedWorkspace } from './wanted-workspace.ts';
 
 let dir: string;
 beforeEach(() => {
@@ -32,7 +32,7 @@ function refusal(work: () => unknown): string {
 }
 
 /** The content of one file, or the one error about it. */
-function read(file: string, env = {}): Wanted {
+function read(file: string, env = {}): WantedWorkspace {
   const { wanted, mistakes } = readApplyFile(file, env);
   refuseMistaken(mistakes);
   return wanted;

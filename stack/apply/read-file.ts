@@ -24,7 +24,15 @@ import {
 import type { PlacedMistake } from './mistakes.ts';
 import { readBeside } from './read-beside.ts';
 import { parseSkillFolder, type SkillFolder } from './skill-folder.ts';
-import type { Launch, NamedValue, Place, Wanted, WantedMcpServer, WantedRole, WantedSkill } from './wanted.ts';
+import type {
+  Launch,
+  NamedValue,
+  Place,
+  WantedMcpServer,
+  WantedRole,
+  WantedSkill,
+  WantedWorkspace,
+} from './wanted-workspace.ts';
 
 /** A larger file takes many seconds and gigabytes to parse. */
 export const applyFileMaxBytes = 16 * 1024 * 1024;
@@ -35,7 +43,7 @@ const envFileMaxBytes = 1024 * 1024;
  * possible.
  */
 export interface ReadFile {
-  readonly wanted: Wanted;
+  readonly wanted: WantedWorkspace;
   readonly mistakes: readonly PlacedMistake[];
 }
 
@@ -64,7 +72,7 @@ function readGiven(file: string): string {
   }
 }
 
-const nothing: Wanted = { workspace: 'Default', mcpServers: [], skills: [], roles: [] };
+const nothing: WantedWorkspace = { workspace: 'Default', mcpServers: [], skills: [], roles: [] };
 
 interface Reading {
   readonly file: string;
@@ -73,7 +81,7 @@ interface Reading {
   readonly mistakes: Mistake[];
 }
 
-function readSections(reading: Reading): Wanted {
+function readSections(reading: Reading): WantedWorkspace {
   const given = reading.text.value ?? {};
   const known = Object.keys(sections);
   if (!isObject(given)) {

@@ -1,7 +1,7 @@
 import type { Position } from '../settings/yaml-text.ts';
 
 /** The content of the files for one workspace, completely resolved. */
-export interface Wanted {
+export interface WantedWorkspace {
   readonly workspace: string;
   readonly mcpServers: readonly WantedMcpServer[];
   readonly skills: readonly WantedSkill[];
