@@ -1,7 +1,7 @@
 import { type ClientRequest, type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 
-export interface Asked extends RequestOptions {
+export interface TestRequest extends RequestOptions {
   /** Sent literally: nothing in it is resolved or decoded. */
   readonly path: string;
   readonly port: number;
@@ -15,7 +15,7 @@ export interface Asked extends RequestOptions {
   readonly body?: string;
 }
 
-export interface Told {
+export interface TestAnswer {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
@@ -31,14 +31,14 @@ export function send({
   body,
   servername = host,
   ...rest
-}: Asked): ClientRequest {
+}: TestRequest): ClientRequest {
   const shared = { ...rest, host: to, port, headers: { host: `${host}:${port}`, ...headers }, agent: false };
   const sent = ca === null ? requestHttp(shared) : requestHttps({ ...shared, ca, servername });
   sent.end(body);
   return sent;
 }
 
-export function ask(asked: Asked): Promise<Told> {
+export function ask(asked: TestRequest): Promise<TestAnswer> {
   return new Promise((resolve, reject) => {
     const sent = send(asked);
     sent.once('error', reject);

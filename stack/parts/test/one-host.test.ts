@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { cataloguePath, internalFilesPath } from '../../../services/contracts/catalogue.ts';
 import { graphqlPath, jwksPath } from '../../../services/contracts/token.ts';
 import { until } from '../../operations/test/trial.ts';
-import { type Asked, ask, send } from './ask.ts';
+import { ask, send, type TestRequest } from './ask.ts';
 import { host, openOneHost } from './one-host.ts';
 import { hasCaddy } from './running-caddy.ts';
 import type { Answer } from './upstream.ts';
@@ -69,7 +69,7 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
   for (const tls of ['files', 'none'] as const) {
     describe(`under one host name, tls: ${tls}`, () => {
       let front: Awaited<ReturnType<typeof openOneHost>>;
-      let to: (path: string, more?: Partial<Asked>) => Asked;
+      let to: (path: string, more?: Partial<TestRequest>) => TestRequest;
       beforeAll(async () => {
         front = await openOneHost(tls, echo);
         const { httpPort, httpsPort, ca } = front;
