@@ -11,7 +11,7 @@ export interface DockerObstacle {
 
 export const startDocker =
   'Start it: sudo systemctl start docker (rootless: systemctl --user start docker; on macOS: open -a Docker, or colima start).';
-const look = 'Check its state: docker info';
+const look = 'Check its state: docker info.';
 
 /** Explains the error of a request to this socket. */
 export function explainDocker(error: unknown, socket: string): DockerObstacle {
@@ -65,7 +65,7 @@ export function isDiskFull(error: unknown): boolean {
   return /no space left on device/i.test(wordsOf(error));
 }
 
-export const makeRoom = 'Free some space there and try again. Show what uses it: docker system df';
+export const makeRoom = 'Free some space there and try again. Show what uses it: docker system df.';
 
 /** Docker's text of an error, without the numbers around it. */
 export function wordsOf(error: unknown): string {

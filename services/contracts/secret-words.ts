@@ -41,7 +41,7 @@ const harmless =
 export function withoutSecretWords(words: readonly string[]): readonly string[] {
   return words.map((word, at) => {
     const isValueOfFlag = flagBefore.test(words[at - 1] ?? '') && !word.startsWith('-') && !harmless.test(word);
-    return isValueOfFlag ? blot : withoutSecretParts(word);
+    return isValueOfFlag ? redacted : withoutSecretParts(word);
   });
 }
 
@@ -49,16 +49,18 @@ export function withoutSecretWords(words: readonly string[]): readonly string[] 
 export function findSecretWord(words: readonly string[]): { readonly at: number; readonly shown: string } | null {
   const allShown = withoutSecretWords(words);
   const at = words.findIndex((word, index) => word !== allShown[index]);
-  return at === -1 ? null : { at, shown: allShown[at] ?? blot };
+  return at === -1 ? null : { at, shown: allShown[at] ?? redacted };
 }
 
-const blot = '[secret]';
+const redacted = '[secret]';
 
 function withoutSecretParts(word: string): string {
   const introduced = introductions.reduce(
     (text, pattern) =>
-      text.replace(pattern, (whole, before: string, value: string) => (harmless.test(value) ? whole : before + blot)),
+      text.replace(pattern, (whole, before: string, value: string) =>
+        harmless.test(value) ? whole : before + redacted,
+      ),
     word,
   );
-  return knownForms.reduce((text, pattern) => text.replace(pattern, blot), introduced);
+  return knownForms.reduce((text, pattern) => text.replace(pattern, redacted), introduced);
 }

@@ -16,7 +16,8 @@ export function refuseFullDisk(installation: Installation): void {
 export function findFullDisk({ stateDir, dataDir, logsDir }: Installation): SvcError | null {
   for (const dir of [stateDir, dataDir, ...foldersIn(dataDir), logsDir]) {
     const left = bytesLeft(statfsSync(dir), process.getuid?.() === 0);
-    const full = left === null ? null : fullWith(left, { place: `"${dir}"`, repair: `show the space: df -h "${dir}"` });
+    const full =
+      left === null ? null : fullWith(left, { place: `"${dir}"`, repair: `df -h "${dir}" tells how much there is.` });
     if (full !== null) return full;
   }
   return null;

@@ -16,9 +16,9 @@ export interface Exit {
  */
 export function explainExit(exit: Exit): Reason {
   const how =
-    exit.signal === null ? `ended with exit code ${exit.code ?? 'unknown'}` : `was ended by the signal ${signal}`;
+    exit.signal === null ? `ended with exit code ${exit.code ?? 'unknown'}` : `was ended by the signal ${exit.signal}`;
   const cause = findCause(exit);
-  const said = exit.stderr.length === 0 ? 'It wrote nothing to standard error.' : '';
+  const said = exit.stderr.length === 0 ? ' It wrote nothing to standard error.' : '';
   return {
     code: cause.code,
     message: `${quotedPath(exit.command)} ${how}: ${cause.what}.${said}`,

@@ -176,7 +176,7 @@ export class Instance {
   }
 
   #whyNotBegun(error: SvcError): Reason {
-    const stray = this.#strayOutput === '' ? '' : `It wrote output that is not MCP: "${this.#strayOutput}".`;
+    const stray = this.#strayOutput === '' ? '' : ` It wrote output that is not MCP: "${this.#strayOutput}".`;
     if (error.code === 'timeout') {
       return {
         code: 'no_answer',

@@ -38,7 +38,7 @@ test('a daemon that is stopped in the middle is told in words, with what mends i
   await expect(docker.getContainer('hangs').inspect()).rejects.toMatchObject({
     code: 'unavailable',
     message: `Docker at "${socket}" (DOCKER_HOST) gives an unexpected answer: the connection was closed by the other side.`,
-    hint: 'Check its state: docker info',
+    hint: 'Check its state: docker info.',
   });
   await stop();
   await expect(docker.listContainers()).rejects.toMatchObject({
