@@ -110,7 +110,7 @@ describe('an invalid answer', () => {
     });
   });
 
-  test('nobody there', async () => {
+  test('no listener', async () => {
     const url = await answering(json({}));
     servers.splice(0)[0]?.close();
     await expect(client(url).query('{ n }', {}, () => null)).rejects.toMatchObject({

@@ -314,7 +314,7 @@ describe('a platform whose data folder', () => {
   };
   const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-  test('was removed, or replaced, is told so', async () => {
+  test('was removed, or replaced, ends', async () => {
     const isGone = watch();
     renameSync(original.dataDir, `${original.dataDir}.old`);
     cpSync(`${original.dataDir}.old`, original.dataDir, { recursive: true });

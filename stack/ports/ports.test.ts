@@ -66,7 +66,7 @@ describe('the owner of a port', () => {
     }
   });
 
-  test('nobody without a listener', async () => {
+  test('is null without a listener', async () => {
     const port = await occupy('127.0.0.1');
     await release();
     expect(findPortHolder(port)).toBeNull();

@@ -120,7 +120,7 @@ async function answer({ id, method, params = {} }) {
     const result = await handle(params, cancel.signal);
     send({ id, result });
   } catch (error) {
-    // Nobody waits for the answer to a request that was cancelled.
+    // No caller waits for the answer to a cancelled request.
     if (!cancel.signal.aborted) send({ id, error: { code: error.code ?? -32603, message: error.message } });
   } finally {
     running.delete(id);
@@ -156,7 +156,7 @@ function pause(ms, signal) {
   });
 }
 
-// Lines may come in pieces. When the input ends, nobody is left to serve.
+// Lines may arrive in pieces. When the input ends, there is no client left.
 let rest = '';
 process.stdin.setEncoding('utf8');
 process.stdin.on('data', (chunk) => {
