@@ -8,7 +8,7 @@ const entry = z.object({ kind: z.enum(['file', 'folder', 'network', 'volume', 'i
 export type ManifestEntry = z.infer<typeof entry>;
 const manifest = z.object({ created: z.array(entry) });
 
-/** `state/manifest.json`: everything that was ever created, so that `destroy` removes all of it, and nothing else. */
+/** `state/manifest.json`: everything that was ever created, so that all of it, and nothing else, can be removed. */
 export function readManifest({ stateDir }: Installation): readonly ManifestEntry[] {
   return manifest.safeParse(readJson(join(stateDir, 'manifest.json'))).data?.created ?? [];
 }
