@@ -210,7 +210,7 @@ describe('variables without a setting', () => {
     [
       'a rejected one',
       extra('runtime', 'USER_KEY: x'),
-      /^svc\.yaml:4:5 USER_KEY is rejected by runtime\. The single-agent stdio mode is gone/,
+      /^svc\.yaml:4:5 USER_KEY is rejected by runtime\. The single-agent stdio mode no longer exists/,
     ],
   ];
   for (const [what, text, told] of rows) test(what, () => expect(refusal(text).message).toMatch(told));

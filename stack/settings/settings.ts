@@ -198,7 +198,10 @@ A missing setting has the default shown here. \`svc config check\` reports mista
         }),
         key: setting(pemFileOfCaddy, { meaning: 'PEM file with the private key of cert.', default: null }),
         acme: group('The authority that issues certificates, with tls: acme.', {
-          email: setting(optional(email), { meaning: "Your e-mail address for messages of the authority.", default: null }),
+          email: setting(optional(email), {
+            meaning: 'Your e-mail address for messages of the authority.',
+            default: null,
+          }),
           directory: setting(acmeDirectory, {
             meaning: 'The URL of its ACME directory.',
             default: 'https://acme-v02.api.letsencrypt.org/directory',

@@ -26,7 +26,9 @@ test.skipIf(!canMount || !hasNatsServer)(
       }, startTimeoutMs);
       expect(await natsOf(platform)).toMatchObject({
         state: 'unhealthy',
-        reason: expect.stringMatching(/^Its disk is full \(.*no space left on device\)\. Free some space, then svc up/),
+        reason: expect.stringMatching(
+          /^Its disk is full \(.*no space left on device\)\. Free some space, then run svc up/,
+        ),
       });
       const told = (await platform.run(['status'])).stdout;
       expect(told).toMatch(/^nats: Its disk is full/m);
