@@ -7,7 +7,7 @@ test.each([
   ['half of a surrogate pair', 'a\ud83d', 'a\ufffd'],
   ['one that is too long', 'x'.repeat(21), `${'x'.repeat(19)}…`],
   ['text that is turned around', 'a\u202eb\u2066c\u200e', 'abc'],
-  ['text that nobody sees', 'a\u200bb\u{e0041}c\u{e0100}', 'abc'],
+  ['invisible characters', 'a\u200bb\u{e0041}c\u{e0100}', 'abc'],
   ['a line separator', 'a\u2028b', 'a b'],
   ['an emoji of several', '👩‍👧 ❤️', '👩‍👧 ❤️'],
   ['a pair at the cut', `${'x'.repeat(18)}😀😀`, `${'x'.repeat(18)}\ufffd…`],

@@ -106,17 +106,17 @@ describe('a mistake is reported with its place and its rule', () => {
       /^svc\.yaml:2:19 replicas\.nats above 1 needs topology: distributed\./,
     ],
     [
-      'nodes of a bus of somebody else',
+      'replicas of an external bus',
       `${id}topology: distributed\nreplicas: { nats: 3 }\nbus: { servers: [nats://bus.example.com:4222] }\n`,
       /^svc\.yaml:3:19 replicas\.nats above 1 needs the platform's own bus, but bus\.servers names an external one\.$/,
     ],
     [
-      'nodes of Dgraph beside SQLite',
+      'replicas of Dgraph with graph: sqlite',
       `${id}topology: distributed\nreplicas: { dgraph-zero: 3, dgraph-alpha: 2 }\n`,
       /^svc\.yaml:3:26 replicas\.dgraph-zero above 1 needs graph: dgraph\.\nsvc\.yaml:3:43 replicas\.dgraph-alpha above 1 needs graph: dgraph\.$/,
     ],
     [
-      'nodes of a Dgraph of somebody else',
+      'replicas of an external Dgraph',
       `${id}topology: distributed\ngraph: dgraph\nreplicas: { dgraph-alpha: 2 }\ngraphdb: { url: "http://g.example.com:8080" }\n`,
       /^svc\.yaml:4:27 replicas\.dgraph-alpha above 1 needs the platform's own Dgraph, but graphdb\.url names an external one\.$/,
     ],

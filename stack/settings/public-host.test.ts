@@ -74,12 +74,12 @@ describe('a mistake in public is reported with its place and its rule', () => {
     ],
     ['no key', `public: { ${host}, tls: files, cert: a.pem }`, 'svc.yaml:3:42 public.tls files needs public.key.'],
     [
-      'a certificate that nobody would use',
+      'a certificate that is not used',
       `public: { ${host}, cert: a.pem }`,
       'svc.yaml:3:43 public.cert is for tls: files, and public.tls is none.',
     ],
     [
-      'an authority that nobody would ask',
+      'the address of an authority that is not used',
       `public: { ${host}, ${files}, acme: { email: a@example.com } }`,
       'svc.yaml:3:89 public.acme.email is for tls: acme, and public.tls is files.',
     ],

@@ -12,7 +12,7 @@ const id = 'abcdef0123456789';
 
 describe('a setting is one row', () => {
   const row = setting(wholeNumber(1, 9), {
-    meaning: 'How many calls of one key are under way at most.',
+    meaning: 'How many open calls one key may have.',
     default: 4,
     note: 'a few',
     variables: { 'remote-mcp': ['SVC_CALLS_MAX'] },
@@ -33,7 +33,7 @@ describe('a setting is one row', () => {
 
 # What agents may do.
 limits:
-  # How many calls of one key are under way at most.
+  # How many open calls one key may have.
   calls: 7 # a few
 `,
     );

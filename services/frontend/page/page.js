@@ -1,4 +1,4 @@
-/** What the page shows while it is open: addresses, how the services are, and how to connect an agent. */
+/** The content of the page: the addresses and states of the services, and how to connect an agent. */
 
 const { PUBLIC_BACKEND_URL: backendUrl, PUBLIC_MCP_URL: mcpUrl } = window.__ENV__;
 
@@ -17,7 +17,7 @@ function showAddress(row, url) {
   document.querySelector(`#${row} .address`).textContent = url;
 }
 
-/** Asks now and then, and not while nobody looks. */
+/** Checks at an interval, and only while the page is visible. */
 async function watchHealth() {
   for (;;) {
     if (!document.hidden) await checkHealth();
@@ -28,10 +28,10 @@ async function watchHealth() {
 async function checkHealth() {
   const states = await Promise.all([showState('backend', askBackend()), showState('remote-mcp', askRemoteMcp())]);
   const worst = ['red', 'yellow'].find((health) => states.some((state) => state.health === health));
-  const words = { red: 'Something is down', yellow: 'Something is degraded' };
+  const words = { red: 'A service is down', yellow: 'A service is degraded' };
   setState(
     document.querySelector('#overall'),
-    worst === undefined ? { health: 'green', text: 'All is well' } : { health: worst, text: words[worst] },
+    worst === undefined ? { health: 'green', text: 'All services work' } : { health: worst, text: words[worst] },
   );
 }
 
@@ -48,7 +48,7 @@ async function askBackend() {
   }
 }
 
-/** It answers no page of another origin, so a page of one can tell only whether it answers at all. */
+/** A page of another origin may not read the answer of remote-mcp, so this finds out only whether there is one. */
 async function askRemoteMcp() {
   try {
     const { origin } = new URL(mcpUrl);
@@ -61,7 +61,7 @@ async function askRemoteMcp() {
   }
 }
 
-/** Each as soon as it is known: one that hangs does not keep the others from being shown. */
+/** Shows each state as soon as it is known, so that a service that does not answer delays no other. */
 async function showState(row, asked) {
   const state = await asked;
   setState(document.querySelector(`#${row} .state`), state);
@@ -71,7 +71,7 @@ async function showState(row, asked) {
 function setState(element, { health, text }) {
   element.dataset.health = health;
   const words = element.querySelector('span');
-  // Written only when it differs, so that a screen reader is not told the same again and again.
+  // Written only when it differs, so that a screen reader does not repeat it.
   if (words.textContent !== text) words.textContent = text;
 }
 
@@ -109,7 +109,7 @@ function clientsOf(url) {
   ];
 }
 
-/** Tabs as in the ARIA Authoring Practices: one stop for Tab, arrows between them. */
+/** Tabs as in the ARIA Authoring Practices: the Tab key reaches the selected one, arrow keys change the selection. */
 function buildTabs(clients) {
   const list = document.querySelector('.tabs');
   const panel = document.querySelector('#snippet');
@@ -145,7 +145,7 @@ function buildTabs(clients) {
 }
 
 function addCopyButton(snippet) {
-  // Browsers offer the clipboard to secure pages only; without it people select the text.
+  // Browsers offer the clipboard to secure pages only; without it, users select the text themselves.
   if (navigator.clipboard === undefined) return;
   const button = document.createElement('button');
   button.type = 'button';

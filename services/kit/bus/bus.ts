@@ -96,7 +96,7 @@ export type Responder = (request: Request) => Promise<Reply>;
 
 export interface RequestOptions {
   readonly headers?: Headers;
-  /** Time without any reply after which the request fails; each interim reply starts it anew. */
+  /** Time without any reply after which the request fails; each interim reply starts it again. */
   readonly timeoutMs: number;
   /** Time after which the request fails in any case. Default: `timeoutMs`. */
   readonly timeoutMaxMs?: number;
@@ -180,7 +180,7 @@ export type Authorizer = (credentials: Credentials, process: Identity['process']
 /** No listener took the request, so it may be sent to another one without being carried out twice. */
 export class NobodyAnswers extends SvcError {
   constructor(subject: string) {
-    super('unavailable', `Nobody answers "${subject}".`);
+    super('unavailable', `No service answers "${subject}".`);
   }
 }
 

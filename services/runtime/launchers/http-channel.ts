@@ -71,7 +71,7 @@ export class HttpChannel implements Channel {
   send(message: Buffer, about: Outgoing): void {
     if (this.#over.signal.aborted) throw this.#unavailable('is not connected');
     if (about.kind !== 'request' && this.#asides >= asidesMax) {
-      throw new SvcError('rate_limited', `MCP server "${this.#order.name}" has ${asidesMax} messages under way.`);
+      throw new SvcError('rate_limited', `MCP server "${this.#order.name}" has ${asidesMax} open messages.`);
     }
     if (about.kind === 'request' && about.method === 'initialize') this.#session.begin(message);
     const sent = this.#carry(message, about);

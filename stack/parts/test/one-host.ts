@@ -47,5 +47,5 @@ export async function openOneHost(tls: 'none' | 'files', answer: (service: Servi
 }
 
 function never(): never {
-  throw new Error('a service that nobody stands in for');
+  throw new Error('this service has no stand-in');
 }

@@ -63,7 +63,7 @@ export function requestsContract(engine: BusEngine): void {
     expect(heard.items).toEqual(Array.from({ length: 2000 }, (_, i) => String(i)));
   });
 
-  it('under way at once keep their replies apart', async () => {
+  it('that are open at the same time get only their own replies', async () => {
     await using platform = await TestPlatform.start(engine);
     const [asker, runtime] = [await platform.remoteMcp(), await platform.runtime()];
     runtime.bus.respond(callOf(runtime), async (request) => {

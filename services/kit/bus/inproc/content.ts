@@ -49,7 +49,7 @@ export class SqliteBusContent implements BusContent {
       'INSERT INTO stream (name, bytes) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET bytes = bytes + excluded.bytes',
     );
     await this.#inTransactions(records, ({ payload }) => {
-      // The record's age starts anew, because it bounds how long records wait for an absent backend.
+      // The record's age starts again at zero, because it bounds how long records wait for an absent backend.
       add.run(stream, Date.now(), payload);
       grow.run(stream, payload.byteLength);
     });

@@ -12,14 +12,14 @@ export function tlsOf(servers: readonly string[], caPath: string | null): TlsOpt
   const addresses = servers.map(hostOf).filter((host) => isIP(host) !== 0);
   return {
     ...(caPath === null ? {} : { caFile: caPath }),
-    ...(addresses.length === 0 ? {} : { checkServerIdentity: vouchesForOneOf(addresses) }),
+    ...(addresses.length === 0 ? {} : { checkServerIdentity: certificateCoversOneOf(addresses) }),
   };
 }
 
 /**
  * The NATS client passes no IP address to TLS, only names: the certificate may then be for any of the given addresses.
  */
-function vouchesForOneOf(addresses: readonly string[]) {
+function certificateCoversOneOf(addresses: readonly string[]) {
   return (name: string, certificate: PeerCertificate): Error | undefined => {
     const asNamed = checkServerIdentity(name, certificate);
     if (asNamed === undefined) return undefined;
