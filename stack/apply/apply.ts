@@ -50,7 +50,7 @@ export async function apply(options: ApplyOptions): Promise<Applied> {
     throw error;
   });
   refuseMistaken([...mistakes, ...present.flatMap((one) => checkAgainstLive(one.wanted, one.live, prune))]);
-  const compared: Compared[] = [];
+  const compared: Comparison[] = [];
   for (const one of present) compared.push(await compare(backend, one, prune, signal));
   refuseMistaken(compared.flatMap(notAllowed));
   const plans = compared.map(({ plan }) => plan);
@@ -70,7 +70,7 @@ export async function apply(options: ApplyOptions): Promise<Applied> {
   return { changes, problems };
 }
 
-interface Present {
+interface WantedAndLive {
   readonly wanted: WantedWorkspace;
   readonly live: Live;
 }
@@ -79,13 +79,13 @@ async function readPresent(
   backend: BackendClient,
   wanted: readonly WantedWorkspace[],
   signal: AbortSignal,
-): Promise<readonly Present[]> {
-  const present: Present[] = [];
+): Promise<readonly WantedAndLive[]> {
+  const present: WantedAndLive[] = [];
   for (const one of wanted) present.push({ wanted: one, live: await readLive(backend, one.workspace, signal) });
   return present;
 }
 
-interface Compared {
+interface Comparison {
   readonly plan: Plan;
   /** Of the launches in the files, in their order. */
   readonly judged: readonly JudgedLaunch[];
@@ -93,10 +93,10 @@ interface Compared {
 
 async function compare(
   backend: BackendClient,
-  { wanted, live }: Present,
+  { wanted, live }: WantedAndLive,
   prune: boolean,
   signal: AbortSignal,
-): Promise<Compared> {
+): Promise<Comparison> {
   const launches = wanted.mcpServers.map(({ launch }) => launch);
   const judged = await judgeLaunches(backend, live.workspaceId, launches, signal);
   const fingerprints = judged.map(({ fingerprint }) => fingerprint);
@@ -104,7 +104,7 @@ async function compare(
 }
 
 /** An unchanged launch may stay, even when the installation no longer allows it. */
-function notAllowed({ plan, judged }: Compared): readonly PlacedMistake[] {
+function notAllowed({ plan, judged }: Comparison): readonly PlacedMistake[] {
   return plan.mcpServers.flatMap(({ change, wanted }, index) => {
     const refusal = judged[index]?.refusal ?? null;
     if (wanted === null || change.action === 'none' || refusal === null) return [];

@@ -15,7 +15,7 @@ import { inParallel } from './in-parallel.ts';
 import type { Plan } from './plan-changes.ts';
 import type { WantedMcpServer, WantedRole, WantedSkill } from './wanted.ts';
 
-export interface Carrying {
+export interface CarryOutOptions {
   readonly backend: BackendClient;
   readonly plan: Plan;
   readonly signal: AbortSignal;

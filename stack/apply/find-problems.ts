@@ -20,7 +20,7 @@ export interface Problem {
   readonly hint: string;
 }
 
-export interface Looking {
+export interface ProblemSearch {
   readonly backend: BackendClient;
   readonly workspaceId: string;
   readonly wanted: WantedWorkspace;
@@ -34,7 +34,7 @@ export interface Looking {
  * The MCP servers of the files that are not Connected, once each has an outcome or the time is up, and skills with
  * tools that are not offered. When all works, this is one query.
  */
-export async function findProblems(looking: Looking): Promise<readonly Problem[]> {
+export async function findProblems(looking: ProblemSearch): Promise<readonly Problem[]> {
   return [...(await findLateMcpServers(looking)), ...(await findBrokenSkills(looking))];
 }
 
@@ -96,7 +96,7 @@ async function findBrokenSkills(looking: Looking): Promise<readonly Problem[]> {
   return problems;
 }
 
-async function problemsOfSkill(looking: Looking, name: string): Promise<readonly Problem[]> {
+async function problemsOfSkill(looking: ProblemSearch, name: string): Promise<readonly Problem[]> {
   const { backend, workspaceId, wanted, signal } = looking;
   const answer = await backend.send(problemOfSkillQuery, { workspace: workspaceId, name }, { signal });
   const skill = answer.workspace?.skill ?? null;

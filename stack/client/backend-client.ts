@@ -61,13 +61,13 @@ function withoutRecord({ pid }: RunningPlatform): SvcError {
 }
 
 /** What is known of a running platform, with either engine. */
-export interface Reached {
+export interface KnownPlatform {
   readonly services: readonly { readonly name: string; readonly url: string | null }[];
   readonly settings: Readonly<Record<string, string>>;
 }
 
 /** A client of the recorded backend, whatever svc.yaml says by now. */
-export function clientOf(installation: Installation, { services, settings }: Reached): BackendClient {
+export function clientOf(installation: Installation, { services, settings }: KnownPlatform): BackendClient {
   const urls = services.flatMap(({ name, url }) => (isBackend(name) && url !== null ? [url] : []));
   if (urls.length === 0) throw new Error('a platform without a backend');
   return openBackendClient(urls, operatorTokens(installation, settings['backend JWT_ISSUER']));

@@ -23,13 +23,13 @@ export const noContent: Content = { mcpServers: [], runtimes: [] };
 const timeoutMs = 3000;
 
 /** A platform with the known state of its services. */
-export interface Seen extends Reached {
-  readonly services: readonly (Reached['services'][number] & { readonly state: ServiceState })[];
+export interface PlatformWithStates extends KnownPlatform {
+  readonly services: readonly (KnownPlatform['services'][number] & { readonly state: ServiceState })[];
 }
 
 export async function readContent(
   installation: Installation,
-  running: Seen,
+  running: PlatformWithStates,
   signal: AbortSignal | undefined,
 ): Promise<Content> {
   if (!running.services.some(({ name, state }) => isBackend(name) && state === 'healthy')) return noContent;

@@ -4,7 +4,7 @@ import { hostOf } from '../../services/contracts/host-of.ts';
 import { portOf } from '../machine/port-of.ts';
 import type { Plan } from '../plan/plan.ts';
 
-export interface Served {
+export interface CertificateAddresses {
   /** The proxy's address on this machine. */
   readonly url: string;
   /** An address whose host the certificate must cover. */
@@ -17,7 +17,7 @@ const shakeTimeoutMs = 2000;
  * Why https clients are refused, or null when they are not: an authority may be slow or refuse. Trust in the
  * certificate is not checked.
  */
-export function missingCertificate({ url, publicUrl }: Served): Promise<string | null> {
+export function missingCertificate({ url, publicUrl }: CertificateAddresses): Promise<string | null> {
   const host = hostOf(publicUrl);
   return new Promise((resolve) => {
     const options = { host: hostOf(url), port: portOf(url), servername: host, rejectUnauthorized: false };

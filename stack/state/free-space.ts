@@ -50,13 +50,13 @@ export function bytesLeft({ blocks, bsize, bfree, bavail }: FileSystem, isRoot: 
   return blocks === 0 ? null : (isRoot ? bfree : bavail) * bsize;
 }
 
-interface Where {
+interface PlaceAndRepair {
   readonly place: string;
   readonly repair: string;
 }
 
 /** The error about a place with this much space left; null when that is enough. */
-export function fullWith(left: number, { place, repair }: Where): SvcError | null {
+export function fullWith(left: number, { place, repair }: PlaceAndRepair): SvcError | null {
   if (left >= neededBytes) return null;
   const kilobytes = (bytes: number) => `${Math.floor(bytes / 1024)} KB`;
   return new SvcError(

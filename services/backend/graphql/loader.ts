@@ -13,7 +13,7 @@ export function createLoader(graph: Graph) {
   const personOfMember = batched((members, options) =>
     graph.follow({ from: 'member', edge: 'person' }, members, options),
   );
-  const spokesmen = new Map<string, Owned>();
+  const spokesmen = new Map<string, EdgeEnd>();
   return {
     skillsOfRole: batched((roles, options) => graph.follow({ from: 'role', edge: 'skills' }, roles, options)),
     toolsOfSkill: batched((skills, options) => graph.follow({ from: 'skill', edge: 'tools' }, skills, options)),
@@ -50,7 +50,7 @@ async function inSlices<Item>(
 }
 
 /** A node at one end of an edge. */
-interface Owned {
+interface EdgeEnd {
   readonly id: string;
   readonly workspace: WorkspaceId;
 }
@@ -70,7 +70,7 @@ interface Batch<Item> {
 /**
  * Collects ids until the event loop turns: by then all resolvers of one level have asked, and other work gets its turn.
  */
-function batched<Item>(loadMany: LoadMany<Item>): (node: Owned, limit: number) => Promise<readonly Item[]> {
+function batched<Item>(loadMany: LoadMany<Item>): (node: EdgeEnd, limit: number) => Promise<readonly Item[]> {
   const batches = new Map<string, Batch<Item>>();
   return async (node, limit) => {
     const key = `${node.workspace} ${limit}`;

@@ -3,7 +3,7 @@ import { filesOfSkillMax, toolsOfSkillMax } from '../../contracts/workspace-limi
 import { offerUpload, removeFile } from '../files/change-files.ts';
 import { downloadUrl } from '../files/tickets.ts';
 import type { Node } from '../graph/graph.ts';
-import { type Needed, whyIncomplete, whyUnavailable } from '../skills/availability.ts';
+import { type NeededServer, whyIncomplete, whyUnavailable } from '../skills/availability.ts';
 import { createSkill, removeSkill, updateSkill } from '../skills/change-skills.ts';
 import type { Builder, GraphqlContext } from './builder.ts';
 import { stateOfServer } from './mcp-servers.ts';
@@ -188,7 +188,7 @@ function addMutations(builder: Builder): void {
 async function needsOf(load: GraphqlContext['load'], skill: Node<'skill'>) {
   const tools = await load.toolsOfSkill(skill, toolsOfSkillMax);
   const servers = await serversOf(load, tools);
-  const needed = servers.map(async (server): Promise<Needed> => {
+  const needed = servers.map(async (server): Promise<NeededServer> => {
     return { server, state: await stateOfServer(load, server) };
   });
   return { needed: await Promise.all(needed), tools };

@@ -3,9 +3,9 @@ import { subjects } from '../../contracts/bus/subjects.ts';
 import type { Sender } from '../bus/sender.ts';
 import { toBody } from '../bus/wire.ts';
 import type { WithBus } from '../bus/with-bus.ts';
-import type { Said, WithProcesses } from './processes.ts';
+import type { ProcessProperties, WithProcesses } from './processes.ts';
 
-export interface Heard extends Said {
+export interface SignOfLife extends ProcessProperties {
   /** The process has reported nothing before, or reports everything now. */
   readonly whole?: boolean;
 }
@@ -17,7 +17,7 @@ export interface Heard extends Said {
 export function hear(
   backend: WithBus & WithProcesses,
   { runtime, process }: Sender,
-  { whole = false, ...said }: Heard,
+  { whole = false, ...said }: SignOfLife,
 ): void {
   if (!backend.processes.seen(runtime, process, said) || whole) return;
   backend.bus.publish(subjects.command(runtime, process), toBody({ kind: 'assignments' } satisfies Command));

@@ -17,7 +17,7 @@ export interface LiveProcess {
 }
 
 /** The process's own data in a sign of life. */
-export interface Said {
+export interface ProcessProperties {
   readonly intervalMs?: number;
   readonly version?: string;
   readonly sandbox?: string | undefined;
@@ -42,7 +42,7 @@ export class Processes {
   }
 
   /** Takes a sign of life; true when the process was not known to be alive. */
-  seen(runtime: RuntimeId, process: ProcessId, { intervalMs, version, sandbox }: Said = {}): boolean {
+  seen(runtime: RuntimeId, process: ProcessId, { intervalMs, version, sandbox }: ProcessProperties = {}): boolean {
     const key = processKey({ runtime, process });
     const known = this.#live.get(key);
     this.#live.set(key, {

@@ -14,8 +14,8 @@ import { addWorkspace, getWorkspace, openTestBackend, operator, type TestBackend
 import {
   connectPlatformRuntime,
   connectRuntime,
-  type Said,
   type TestRuntime,
+  type TestServerReport,
   toolNamed,
 } from '../test/test-runtime.ts';
 import { toolsPerServerMax } from '../tools/store-tools.ts';
@@ -71,7 +71,7 @@ describe('a status', () => {
       if (message.subject === subjects.event(workspace, 'status')) told.resolve(message.payload);
     });
     const reason = { code: 'exit', message: 'It ended with code 1.', repair: 'Look at its stderr.' };
-    const said: Said = { mcpServer, status: 'Error', health: 'red', reason, restarts: 2, stderr: ['oops'] };
+    const said: TestServerReport = { mcpServer, status: 'Error', health: 'red', reason, restarts: 2, stderr: ['oops'] };
     expect(await cloud.report([{ ...said, nextRetryAt: 5000 }])).toEqual({ refused: [] });
     expect(await stateIn(workspace, server)).toMatchObject({
       ...{ status: 'Error', health: 'red', reason, restarts: 2, stderr: ['oops'], nextRetryAt: 5000 },
@@ -154,7 +154,7 @@ describe("a report about another runtime's MCP server", () => {
 
 describe("a fault in one MCP server's part", () => {
   const longReason = { code: 'x', message: 'x'.repeat(4001), repair: '' };
-  const rows: readonly (readonly [string, Partial<Said>, object])[] = [
+  const rows: readonly (readonly [string, Partial<TestServerReport>, object])[] = [
     [
       'a reason too long',
       { reason: longReason },

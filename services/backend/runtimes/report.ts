@@ -21,7 +21,7 @@ import {
   compareTools,
   type LeftOut,
   listsMore,
-  type Stored,
+  type StoreResult,
   storeTools,
   toolSliceMax,
   toolsPerServerMax,
@@ -75,7 +75,7 @@ function tooManyReports(): SvcError {
   });
 }
 
-interface Taken {
+interface ReceivedReport {
   readonly payload: Uint8Array;
   /** Aborts when the sender does not wait any more. */
   readonly until: AbortSignal;
@@ -85,7 +85,11 @@ interface Taken {
  * Stores tools slice by slice, then statuses, so that a reader that sees an MCP server Connected finds its tools. MCP
  * servers of another runtime are skipped and named in the answer: they may have just been moved.
  */
-async function storeReport(backend: ReportNeeds, sender: Sender, { payload, until }: Taken): Promise<ReportReply> {
+async function storeReport(
+  backend: ReportNeeds,
+  sender: Sender,
+  { payload, until }: ReceivedReport,
+): Promise<ReportReply> {
   requireTime(until);
   const runtime = await requireRuntime(backend.graph, sender.runtime);
   const parts = readReport(payload, toolSliceMax, runtime.home === platformHome ? undefined : reportedByCustomerMax);
@@ -119,12 +123,12 @@ async function storeReport(backend: ReportNeeds, sender: Sender, { payload, unti
   };
 }
 
-interface Judged {
+interface ReportVerdict {
   readonly said: readonly SaidOfServer[];
   readonly faults: NonNullable<ReportReply['faults']>;
 }
 
-interface Heard {
+interface ReportWithLists {
   readonly report: ReadableReport;
   readonly servers: ReadonlyMap<McpServerId, Node<'mcpServer'>>;
   readonly lists: ReadonlyMap<McpServerId, ToolList>;
@@ -132,7 +136,7 @@ interface Heard {
 }
 
 /** Decides what is stored of each MCP server, and what is refused. */
-async function judge({ report, servers, lists, until }: Heard): Promise<Judged> {
+async function judge({ report, servers, lists, until }: ReportWithLists): Promise<ReportVerdict> {
   const said: SaidOfServer[] = [];
   const faults: { mcpServer: McpServerId; why: string }[] = [];
   for (const one of report.mcpServers) {
@@ -274,7 +278,7 @@ class ToolList {
     this.#leftOut.push(...leftOut);
   }
 
-  async #store(tools: readonly ReportedTool[]): Promise<Stored> {
+  async #store(tools: readonly ReportedTool[]): Promise<StoreResult> {
     if (!this.#isAside) return await storeTools(this.#graph, this.server, tools);
     const { leftOut, changed } = await compareTools(this.#graph, this.server, tools);
     return { leftOut, hasChanged: changed.length > 0 };

@@ -3,7 +3,7 @@ import type { Node } from '../graph/graph.ts';
 import type { ServerState } from '../servers/status.ts';
 
 /** An MCP server that a skill uses, and its state. */
-export interface Needed {
+export interface NeededServer {
   readonly server: Node<'mcpServer'>;
   readonly state: ServerState;
 }
@@ -12,7 +12,7 @@ export interface Needed {
  * Why a skill's tools cannot be used, or null when they can: every MCP server that it refers to is Connected
  * (specification, part 3, rule 1).
  */
-export function whyUnavailable(needed: readonly Needed[]): Reason | null {
+export function whyUnavailable(needed: readonly NeededServer[]): Reason | null {
   const missing = needed.find(({ state }) => state.status !== 'Connected');
   return missing === undefined ? null : notConnected(missing);
 }
@@ -21,7 +21,7 @@ export function whyUnavailable(needed: readonly Needed[]): Reason | null {
  * The tool of a skill that its MCP server does not offer, or null when it offers all of them. The other tools can be
  * used.
  */
-export function whyIncomplete(needed: readonly Needed[], tools: readonly Node<'tool'>[]): Reason | null {
+export function whyIncomplete(needed: readonly NeededServer[], tools: readonly Node<'tool'>[]): Reason | null {
   const unlisted = tools.find((tool) => !tool.listed);
   if (unlisted === undefined) return null;
   const server = needed.find(({ server: { id } }) => id === unlisted.mcpServer)?.server.name ?? unlisted.mcpServer;
@@ -32,7 +32,7 @@ export function whyIncomplete(needed: readonly Needed[], tools: readonly Node<'t
   };
 }
 
-function notConnected({ server, state }: Needed): Reason {
+function notConnected({ server, state }: NeededServer): Reason {
   return {
     code: 'mcp_server_not_connected',
     message: `The MCP server "${server.name}" is ${state.status}. ${state.reason?.message ?? ''}`.trim(),

@@ -28,7 +28,7 @@ export interface TestRuntime {
   /** Those of the MCP servers whose homes it keeps that no longer exist. */
   askRemoved(homes: readonly McpServerId[]): Promise<readonly McpServerId[]>;
   beat(intervalMs: number, sandbox?: string): void;
-  report(said: readonly Said[], complete?: boolean): Promise<ReportReply>;
+  report(said: readonly TestServerReport[], complete?: boolean): Promise<ReportReply>;
 }
 
 export interface Handshake {
@@ -42,7 +42,7 @@ export interface Handshake {
 
 export type SaidOfItself = Pick<HandshakeRequest, 'sandbox' | 'confinesMembers'>;
 
-export type Said = Partial<Omit<ServerReport, 'tools'>> & {
+export type TestServerReport = Partial<Omit<ServerReport, 'tools'>> & {
   readonly mcpServer: McpServerId;
   readonly tools?: readonly ReportedTool[];
 };
@@ -102,7 +102,7 @@ export async function connectRuntime(
   };
 }
 
-function reportOf({ tools, ...said }: Said): ServerReport {
+function reportOf({ tools, ...said }: TestServerReport): ServerReport {
   return {
     ...{ configVersion: 1, status: 'Connected', health: 'green', reason: null, restarts: 0 },
     ...{ startedAt: 1, nextRetryAt: null, stderr: [] },

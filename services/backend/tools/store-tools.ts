@@ -15,7 +15,7 @@ export const toolsPerServerMax = 5000;
 const definitionLengthMax = 262_144;
 
 /** The result of storing a slice of a list. */
-export interface Stored {
+export interface StoreResult {
   readonly leftOut: readonly LeftOut[];
   readonly hasChanged: boolean;
 }
@@ -30,7 +30,7 @@ export interface LeftOut {
  * Stores a slice of the tools that an MCP server lists. A new tool gets a permanent name; a definition is written only
  * when it differs. Without a difference there is no transaction.
  */
-export async function storeTools(graph: Graph, server: Server, tools: readonly ReportedTool[]): Promise<Stored> {
+export async function storeTools(graph: Graph, server: Server, tools: readonly ReportedTool[]): Promise<StoreResult> {
   const { leftOut, changed } = await compareTools(graph, server, tools);
   if (changed.length > 0) {
     await graph.write(async (transaction) => {

@@ -21,12 +21,12 @@ export interface ChildOrder {
   readonly environment: ChildEnvironmentOptions;
 }
 
-export type Spawned =
+export type SpawnResult =
   | { readonly ok: true; readonly program: Program }
   | { readonly ok: false; readonly reason: Reason };
 
 /** Starts the program of an MCP server. */
-export type SpawnChild = (order: ChildOrder) => Promise<Spawned>;
+export type SpawnChild = (order: ChildOrder) => Promise<SpawnResult>;
 
 /** Starts it as an ordinary process of the runtime's user. */
 export function createSpawnOpenly(look: Look): SpawnChild {

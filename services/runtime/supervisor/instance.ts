@@ -61,7 +61,7 @@ export async function startInstance(options: InstanceOptions): Promise<StartedIn
   return { ok: false, reason: begun.reason, lastWords: instance.lastWords() };
 }
 
-type Begun = { readonly ok: true; readonly tools: ToolList } | { readonly ok: false; readonly reason: Reason };
+type BeginResult = { readonly ok: true; readonly tools: ToolList } | { readonly ok: false; readonly reason: Reason };
 
 /** One running MCP server that can take requests. */
 export class Instance {
@@ -149,7 +149,7 @@ export class Instance {
     return launched;
   }
 
-  async begin(): Promise<Begun> {
+  async begin(): Promise<BeginResult> {
     const { signal, startMaxMs, version } = this.#options;
     const deadline = performance.now() + startMaxMs;
     try {

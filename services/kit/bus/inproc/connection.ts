@@ -26,13 +26,13 @@ import { checkMessageOf } from '../senders.ts';
 import { Subscriber } from '../subscriber.ts';
 import { Subscriptions } from '../subscriptions.ts';
 import { Watchers } from '../watchers.ts';
-import { Exchange, type Wires } from './exchange.ts';
+import { Exchange, type ExchangeNeeds } from './exchange.ts';
 import { leastBusy, Responder } from './responder.ts';
 import type { Route, Routes } from './routes.ts';
 import type { Storage } from './storage.ts';
 
 /** The interface of the bus that a connection uses. */
-export interface Inside extends Wires {
+export interface ConnectionNeeds extends ExchangeNeeds {
   readonly routes: Routes;
   readonly storage: Storage;
   readonly authorizers: Set<OwnAuthorizer>;
@@ -53,7 +53,7 @@ export class Connection implements Bus {
   readonly identity: Identity;
   readonly ownEnd: string;
   readonly #permit: Permit;
-  readonly #inside: Inside;
+  readonly #inside: ConnectionNeeds;
   readonly #listeners = new Set<Subscriber | Responder>();
   readonly #consumers = new Subscriptions();
   readonly #watchers: Watchers<'connected' | 'disconnected'>;
@@ -62,7 +62,7 @@ export class Connection implements Bus {
   #closing: Promise<void> | null = null;
   #connected = true;
 
-  constructor(identity: Identity, inside: Inside) {
+  constructor(identity: Identity, inside: ConnectionNeeds) {
     this.identity = identity;
     this.ownEnd = endOf(identity);
     this.#permit = new Permit(identity);

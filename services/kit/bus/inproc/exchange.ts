@@ -24,7 +24,7 @@ export interface Answerer {
   settled(): void;
 }
 
-export interface Wires {
+export interface ExchangeNeeds {
   readonly turns: Turns;
   readonly inFlight: InFlight<Exchange>;
   readonly senders: Senders;
@@ -50,7 +50,7 @@ const sent = Promise.resolve();
 /** One request, from the question to the final reply, error, deadline or cancel, whichever comes first. */
 export class Exchange implements Turn, Deadlined {
   readonly #asked: PendingRequest;
-  readonly #wires: Wires;
+  readonly #needs: ExchangeNeeds;
   readonly #question: Question;
   readonly #deadlineLast: number;
   /** Releases the caller's place. */
@@ -61,10 +61,10 @@ export class Exchange implements Turn, Deadlined {
   #windowOpened: (() => void)[] = [];
   #final: (() => void) | null = null;
 
-  constructor(asked: PendingRequest, wires: Wires) {
+  constructor(asked: PendingRequest, needs: ExchangeNeeds) {
     const { timeoutMs, timeoutMaxMs = timeoutMs, signal, headers } = asked.options;
     this.#asked = asked;
-    this.#wires = wires;
+    this.#needs = needs;
     this.#question = new Question(this, {
       subject: asked.subject,
       payload: copyPayload(asked.payload),
@@ -73,10 +73,10 @@ export class Exchange implements Turn, Deadlined {
     const now = performance.now();
     this.deadline = now + Math.min(timeoutMs, timeoutMaxMs);
     this.#deadlineLast = now + timeoutMaxMs;
-    this.#release = wires.senders.ask(asked.asker.ownEnd, asked.payload.byteLength);
+    this.#release = needs.senders.ask(asked.asker.ownEnd, asked.payload.byteLength);
     signal?.addEventListener('abort', this);
-    wires.inFlight.begin(this);
-    wires.turns.later(this);
+    needs.inFlight.begin(this);
+    needs.turns.later(this);
   }
 
   concerns(party: Party): boolean {
@@ -111,7 +111,7 @@ export class Exchange implements Turn, Deadlined {
     }
     try {
       const reply = { payload: copyPayload(payload), headers: copyHeaders(headers) };
-      this.#wires.turns.later({ run: () => this.#deliverInterim(reply) });
+      this.#needs.turns.later({ run: () => this.#deliverInterim(reply) });
     } catch (thrown) {
       return Promise.reject(thrown);
     }
@@ -157,7 +157,7 @@ export class Exchange implements Turn, Deadlined {
   }
 
   #sendError(thrown: unknown): void {
-    const error = errorFromBus(errorOnBus(thrown, this.#wires.logger));
+    const error = errorFromBus(errorOnBus(thrown, this.#needs.logger));
     this.#finish(() => this.#asked.reject(error));
   }
 
@@ -184,7 +184,7 @@ export class Exchange implements Turn, Deadlined {
   #end(): void {
     this.#over = true;
     this.#asked.options.signal?.removeEventListener('abort', this);
-    this.#wires.inFlight.done(this);
+    this.#needs.inFlight.done(this);
   }
 
   #deliverInterim(reply: Reply): void {
@@ -192,7 +192,7 @@ export class Exchange implements Turn, Deadlined {
     try {
       if (!this.#over) this.#asked.options.onInterim?.(reply);
     } catch (thrown) {
-      this.#wires.logger.error({ err: thrown }, 'failed to take an interim reply');
+      this.#needs.logger.error({ err: thrown }, 'failed to take an interim reply');
     }
     if (this.#interimsWaiting > 0) return;
     for (const opened of this.#windowOpened.splice(0)) opened();

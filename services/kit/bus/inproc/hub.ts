@@ -13,7 +13,7 @@ import { Penalties } from '../penalties.ts';
 import { refusedMs, Senders } from '../senders.ts';
 import { Turns } from '../turns.ts';
 import { Watchers } from '../watchers.ts';
-import { Connection, type Inside, type OwnAuthorizer } from './connection.ts';
+import { Connection, type ConnectionNeeds, type OwnAuthorizer } from './connection.ts';
 import type { Exchange } from './exchange.ts';
 import { Routes } from './routes.ts';
 import type { Storage } from './storage.ts';
@@ -25,21 +25,21 @@ const returnFirstMs = 100;
 const returnMaxMs = 10_000;
 
 /** What a client shows when it connects and again when it reconnects. */
-interface Shown {
+interface ClientProof {
   readonly credentials: Credentials;
   readonly nonce: ProcessId;
 }
 
 /** The bus of one process: its routes, storage and connections. */
 export class InprocHub implements Hub {
-  readonly #connections = new Map<Connection, Shown>();
+  readonly #connections = new Map<Connection, ClientProof>();
   readonly #processKey = createSecretKey(randomBytes(32));
   readonly #authorizers = new Set<OwnAuthorizer>();
   readonly #returning = new Set<NodeJS.Timeout>();
   readonly #penalties = new Penalties();
   readonly #storage: Storage;
   readonly #logger: Logger;
-  readonly #inside: Inside;
+  readonly #inside: ConnectionNeeds;
   #stopped = false;
 
   constructor(storage: Storage, logger: Logger) {
@@ -80,7 +80,7 @@ export class InprocHub implements Hub {
     await this.#storage.close();
   }
 
-  async #identify({ credentials, nonce }: Shown): Promise<Identity> {
+  async #identify({ credentials, nonce }: ClientProof): Promise<Identity> {
     if (this.#stopped) throw stopped();
     if (credentials.kind === 'backend') return { kind: 'backend', process: nonce };
     const [next] = this.#authorizers;

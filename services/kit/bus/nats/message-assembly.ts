@@ -7,7 +7,7 @@ const begunMaxBytes = 4 * payloadMaxBytes;
 /** Frames of one message follow each other at once; a slower message has lost its sender. */
 const begunMaxMs = 10_000;
 
-interface Begun {
+interface UnfinishedMessage {
   readonly assembly: Assembly;
   readonly until: number;
   bytes: number;
@@ -19,7 +19,7 @@ interface Begun {
  */
 export class MessageAssembly {
   /** By subject and id, the oldest first. */
-  readonly #begun = new Map<string, Begun>();
+  readonly #begun = new Map<string, UnfinishedMessage>();
   #bytes = 0;
 
   /** Bytes that wait for the rest of their message. */
@@ -41,13 +41,13 @@ export class MessageAssembly {
     return null;
   }
 
-  #begin(name: string, now: number): Begun {
+  #begin(name: string, now: number): UnfinishedMessage {
     const begun = { assembly: new Assembly(), until: now + begunMaxMs, bytes: 0 };
     this.#begun.set(name, begun);
     return begun;
   }
 
-  #add(name: string, begun: Begun, frame: Frame): Uint8Array | null {
+  #add(name: string, begun: UnfinishedMessage, frame: Frame): Uint8Array | null {
     begun.bytes += frame.payload.byteLength;
     this.#bytes += frame.payload.byteLength;
     try {
@@ -67,7 +67,7 @@ export class MessageAssembly {
     }
   }
 
-  #remove(name: string, { bytes }: Begun): void {
+  #remove(name: string, { bytes }: UnfinishedMessage): void {
     this.#begun.delete(name);
     this.#bytes -= bytes;
   }

@@ -39,14 +39,14 @@ const looksMax = 20;
 const knownMax = 20_000;
 
 /** A connection known from an advisory. */
-interface Known {
+interface KnownConnection {
   readonly server: string;
   readonly cid: number;
   readonly identity: Identity;
 }
 
 /** The list of one server. */
-interface Listed {
+interface ConnectionList {
   readonly server: string;
   /** By the clock of this server. */
   readonly now: number;
@@ -72,7 +72,7 @@ export class SystemAccount {
   readonly #logger: Logger;
   readonly #looks = new Set<NodeJS.Timeout>();
   /** By server and number. The servers' lists are authoritative: an advisory may be lost. */
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, KnownConnection>();
 
   constructor(connection: NatsConnection, logger: Logger) {
     this.#connection = connection;
@@ -125,7 +125,7 @@ export class SystemAccount {
     await this.#connection.close();
   }
 
-  #remember(known: Known): void {
+  #remember(known: KnownConnection): void {
     const [oldest] = this.#known.keys();
     if (oldest !== undefined && this.#known.size >= knownMax) this.#known.delete(oldest);
     this.#known.set(keyOf(known), known);
@@ -135,7 +135,7 @@ export class SystemAccount {
     await this.#ask(`${server}.KICK`, { cid });
   }
 
-  #onAdvisory(event: 'CONNECT' | 'DISCONNECT', listener: (known: Known, id: string) => void): void {
+  #onAdvisory(event: 'CONNECT' | 'DISCONNECT', listener: (known: KnownConnection, id: string) => void): void {
     listen({
       connection: this.#connection,
       pattern: `$SYS.ACCOUNT.${busAccount}.${event}`,
@@ -184,14 +184,14 @@ export class SystemAccount {
   }
 
   /** A server that does not answer does not keep the others from being read. */
-  async #eachServer(take: (listed: Listed) => Promise<void>): Promise<void> {
+  async #eachServer(take: (listed: ConnectionList) => Promise<void>): Promise<void> {
     const servers = await this.#servers();
     const read = servers.map(async (server) => take(await this.#read(server)));
     for (const outcome of await Promise.allSettled(read)) if (outcome.status === 'rejected') throw outcome.reason;
   }
 
   /** All connections to the bus at one server. */
-  async #read(server: string): Promise<Listed> {
+  async #read(server: string): Promise<ConnectionList> {
     const all: Listing[] = [];
     let now = 0;
     for (let offset = 0, more = true; more && offset < pageSize * pagesMax; offset += pageSize) {
@@ -227,6 +227,6 @@ export class SystemAccount {
   }
 }
 
-function keyOf({ server, cid }: Known): string {
+function keyOf({ server, cid }: KnownConnection): string {
   return `${server}.${cid}`;
 }

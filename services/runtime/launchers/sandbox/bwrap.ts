@@ -7,7 +7,7 @@ import { childEnvironment } from '../child-environment.ts';
 import { explainSpawnCode } from '../explain-exit.ts';
 import { type Look, markVariable } from '../processes.ts';
 import { programOf } from '../program.ts';
-import type { ChildOrder, SpawnChild, Spawned } from '../spawn-child.ts';
+import type { ChildOrder, SpawnChild, SpawnResult } from '../spawn-child.ts';
 import { createExplainer, unavailable } from './explain-sandboxed.ts';
 import { commandPaths, machineInProc, programPaths, systemPaths } from './machine-paths.ts';
 import { type MachinePrograms, type SandboxOptions, viewFor, visibleEnvironment } from './mcp-server-view.ts';
@@ -64,7 +64,7 @@ const unknownArchitecture = {
 /** Descriptors for bwrap. Values of variables are secrets, and every user of the machine can read arguments. */
 const fd = { arguments: 3, filter: 4, status: 5 } as const;
 
-async function start(order: ChildOrder, told: readonly string[], filter: Buffer, look: Look): Promise<Spawned> {
+async function start(order: ChildOrder, told: readonly string[], filter: Buffer, look: Look): Promise<SpawnResult> {
   const { command, args, environment } = order;
   const { inherited, mark } = environment;
   try {

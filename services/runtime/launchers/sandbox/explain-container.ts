@@ -1,7 +1,7 @@
 import type { Reason } from '../../../contracts/bus/messages.ts';
 import { explainDocker, statusOf } from '../../../contracts/docker.ts';
 import { type Exit, explainExit } from '../explain-exit.ts';
-import { asItself, unavailable, type Whose, withSandboxInMind } from './explain-sandboxed.ts';
+import { asItself, type OrderOrigin, unavailable, withSandboxInMind } from './explain-sandboxed.ts';
 
 export interface ContainerPlace {
   readonly socket: string;
@@ -9,7 +9,7 @@ export interface ContainerPlace {
 }
 
 /** Why an MCP server has no container to run in. */
-export function explainNoContainer(error: unknown, { socket, image }: ContainerPlace, whose: Whose): Reason {
+export function explainNoContainer(error: unknown, { socket, image }: ContainerPlace, whose: OrderOrigin): Reason {
   if (statusOf(error) === 404) {
     const obstacle = {
       what: `the Docker at "${socket}" has no image "${image}"`,

@@ -5,10 +5,10 @@ import { type Author, explainBwrap, type Obstacle } from '../../../contracts/san
 import { type Exit, explainExit, explainSpawnCode } from '../explain-exit.ts';
 import type { ChildOrder } from '../spawn-child.ts';
 
-export type Whose = Pick<ChildOrder, 'name' | 'setBy'>;
+export type OrderOrigin = Pick<ChildOrder, 'name' | 'setBy'>;
 
 /** A sandbox could not be created, and without one nothing runs. */
-export function unavailable({ what, repair }: Obstacle, { name, setBy }: Whose): Reason {
+export function unavailable({ what, repair }: Obstacle, { name, setBy }: OrderOrigin): Reason {
   return {
     code: 'sandbox_unavailable',
     message: `"${name}" was not started: it needs a sandbox, which could not be created: ${what}.${wordsFor[setBy].author}`,
@@ -34,7 +34,7 @@ const wordsFor = {
  * exit code is the command's; above 128 it stands for a signal.
  */
 export function createExplainer(
-  order: Whose & Pick<ChildOrder, 'command'>,
+  order: OrderOrigin & Pick<ChildOrder, 'command'>,
   status: () => string,
 ): (exit: Exit) => Reason {
   const { command } = order;

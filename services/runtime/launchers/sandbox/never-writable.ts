@@ -15,7 +15,7 @@ const system: readonly string[] = [
 /** The running program. An operator may start it again as another user. */
 const ownPackage = path.dirname(fileURLToPath(new URL('../../../../package.json', import.meta.url)));
 
-export interface Guarded {
+export interface GuardedPaths {
   /** The platform's own paths as the stack names them, with the homes of all MCP servers. */
   readonly platform: readonly string[];
   /** Variables of the runtime: its PATH and its certificate authorities. */
@@ -27,7 +27,7 @@ export interface Guarded {
  * system, the platform, an installation, or a program that the platform runs; a home, or its hidden folders. `folder`
  * is a real path.
  */
-export async function whyNeverWritable(folder: string, { platform, inherited }: Guarded): Promise<string | null> {
+export async function whyNeverWritable(folder: string, { platform, inherited }: GuardedPaths): Promise<string | null> {
   return (
     (await whyTouching(folder, system, 'belongs to the system')) ??
     (await whyHome(folder)) ??
