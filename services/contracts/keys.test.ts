@@ -24,7 +24,7 @@ describe('a new key', () => {
     expect(keys.size).toBe(1000);
   });
 
-  it('prints nothing of itself once parsed', () => {
+  it('does not print its text once parsed', () => {
     expect(JSON.stringify(parseKey(good))).not.toContain(good.slice(4, -4));
   });
 });

@@ -44,13 +44,13 @@ it.each<[string, () => string]>([
   expect(print()).not.toContain(value);
 });
 
-it('prints nothing of itself even without its text', () => {
+it('prints no trace of the secret even without its text', () => {
   const text = printed((console) => console.dir({ secret }, { showHidden: true, depth: 9 }));
   expect(text).toContain('Secret');
   expect(text).not.toContain(value);
 });
 
-it('shows nothing of itself in its properties', () => {
+it('has no property with its text', () => {
   expect(Object.keys(secret)).toEqual([]);
   expect(JSON.stringify(Object.getOwnPropertyNames(secret))).toBe('[]');
   expect(JSON.stringify({ ...secret })).toBe('{}');

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /**
  * `list_skills` adds the number of visible skills for programs, in `_meta` of its result (2025-11-25, "General
- * fields"), which models do not see. `svc keys test` uses it to tell whether a key gives its agent anything.
+ * fields"), which models do not see. `svc keys test` uses it to find out whether a key gives its agent anything.
  */
 export const skillsSeenName = 'svc/skills';
 

@@ -7,7 +7,7 @@ const withinMs = 5000;
 /** A turn that comes this late means that this process was busy: requests sent meanwhile wait to be read. */
 const lateMs = 50;
 
-/** Tells a stopping service when no more requests come. */
+/** Informs a stopping service when no more requests come. */
 export class Quiet {
   #askedAt = 0;
 

@@ -130,7 +130,7 @@ function startWork(
   supervisor.listen((mcpServer, what) => reporter[what](mcpServer));
   const calls = answerCalls({ connection, supervisor, logger: log('calls') });
   const onAssignments = () => {
-    // A backend that has just started asks, and knows only the processes that it hears.
+    // A backend that has just started asks, and knows only the processes that send heartbeats.
     heartbeat.beatSoon();
     fetchAndTellAll();
   };

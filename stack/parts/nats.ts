@@ -161,7 +161,7 @@ export function busVariables(setup: Setup, give: (file: string) => string): Reco
   return { BUS_SERVERS: servers.join(','), ...(tls.ca === null ? {} : { BUS_CA_PATH: from(tls.ca) }) };
 }
 
-/** Whether messages survive a restart of the bus. The bus inside the single process is told by its host. */
+/** Whether messages survive a restart of the bus. For the bus inside the single process, its host decides. */
 export function busPersistence({ topology, bus }: Definition): Record<string, string> {
   return topology === 'embedded' ? {} : { BUS_PERSISTENT_MESSAGING: String(bus.persistentMessaging) };
 }

@@ -37,7 +37,7 @@ export function wrongPublicHost(definition: Definition, text: YamlText): readonl
   return [...mistakes, ...addressesElsewhere(definition, text)];
 }
 
-/** RFC 8555 §7.1.3 allows names only, and nobody can prove that they own localhost. */
+/** RFC 8555 §7.1.3 allows names only, and no one can prove to own localhost. */
 function canBeCertified(host: string): boolean {
   return isIP(host) === 0 && !/(^|\.)localhost$/.test(host);
 }

@@ -7,7 +7,7 @@ const text = (said) => ({ content: [{ type: 'text', text: said }] });
 const schema = (properties, required = Object.keys(properties)) => ({ type: 'object', properties, required });
 const number = (description) => ({ type: 'number', description });
 
-/** Every tool: what an agent is told of it, and what it does. `call` has the progress to report to and the signal of a cancel. */
+/** Every tool: its description for agents, and its function. `call` has the progress to report to and the signal of a cancel. */
 const tools = {
   echo: {
     description: 'Repeats a text.',

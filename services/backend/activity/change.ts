@@ -35,7 +35,7 @@ export interface ChangeNeeds extends WithGraph, WithBus {
 
 /**
  * The only way to change a workspace's configuration. One transaction checks the right, does the work, raises the
- * revision and records the activity. Then the bus is told; a crash in between only delays caches, which compare
+ * revision and records the activity. Then the bus is notified; a crash in between only delays caches, which compare
  * revisions.
  */
 export async function change<Result>(

@@ -5,7 +5,7 @@ import type { Sender } from './sender.ts';
 import { toBody } from './wire.ts';
 import type { WithBus } from './with-bus.ts';
 
-/** Sends a command to these processes, also to those this backend has not heard of yet. */
+/** Sends a command to these processes, also to those from which this backend has received nothing yet. */
 export function commandProcesses(bus: WithBus['bus'], processes: readonly Sender[], command: Command): void {
   const body = toBody(command);
   for (const { runtime, process } of processes) bus.publish(subjects.command(runtime, process), body);

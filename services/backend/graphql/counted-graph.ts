@@ -63,7 +63,7 @@ export function createGraphCounter(graph: Graph): (operation: Operation) => Grap
       write: (work) =>
         operation.run(() =>
           graph.write(async (transaction) => {
-            // A change whose client was told of a timeout is not started any more.
+            // A change whose client got a timeout is not started any more.
             operation.signal.throwIfAborted();
             return await work(transaction);
           }),

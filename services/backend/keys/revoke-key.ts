@@ -5,7 +5,7 @@ import type { Node, Transaction } from '../graph/graph.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
 /**
- * Revokes a key, by its id or, while it is active, by its name, which is then free again. remote-mcp hears of it by
+ * Revokes a key, by its id or, while it is active, by its name, which is then free again. remote-mcp learns of it by
  * event; after a lost event it checks again when its cached answer expires. Idempotent.
  */
 export async function revokeKey(

@@ -182,7 +182,7 @@ describe('a handshake', () => {
     expect(await cloud.askRemoved([])).toEqual([]);
   });
 
-  test("does not tell a customer's runtime which ids exist in other workspaces", async () => {
+  test("does not reveal to a customer's runtime which ids exist in other workspaces", async () => {
     const victim = await newWorkspace();
     const [there, gone] = [await victim.addServer('there'), await victim.addServer('gone')];
     await removeMcpServer(backend, victim.owner, victim.id, gone.id);
@@ -255,7 +255,7 @@ describe('a handshake', () => {
   });
 });
 
-test('a change tells the processes concerned to fetch, and no others', async () => {
+test('after a change, only the processes concerned are asked to fetch', async () => {
   const { id, owner, addServer, addRuntime } = await newWorkspace();
   const office = await addRuntime('office');
   const other = await addRuntime('other');

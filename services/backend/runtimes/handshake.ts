@@ -44,7 +44,7 @@ export function answerHandshakes(backend: HandshakeNeeds & WithBus & WithProcess
   );
 }
 
-/** Tells remote-mcp its advertised addresses. */
+/** Sends remote-mcp its advertised addresses. */
 export function answerHellos(backend: WithBus & WithConfig): Subscription {
   const { PUBLIC_BACKEND_URL, PUBLIC_MCP_URL } = backend.config;
   const reply: HelloReply = { backendUrl: PUBLIC_BACKEND_URL, mcpUrl: PUBLIC_MCP_URL };

@@ -2,8 +2,8 @@ import type { ProcessId, RuntimeId } from '../../contracts/ids.ts';
 import { processKey, type Sender } from '../bus/sender.ts';
 
 /**
- * A recently heard process of a runtime. Times are of the monotonic clock: after a machine slept, no heartbeat counts
- * as missed.
+ * A process of a runtime that was active recently. Times are of the monotonic clock: after a machine slept, no
+ * heartbeat counts as missed.
  */
 export interface LiveProcess {
   readonly runtime: RuntimeId;
@@ -29,8 +29,8 @@ export const intervalWhenUnknownMs = 5000;
 export const missedMax = 3;
 
 /**
- * The live runtime processes, as this backend hears them. Every backend hears all heartbeats, so each knows them
- * without asking. Nothing of it is stored.
+ * The live runtime processes, by the heartbeats that this backend receives. Every backend receives all, so each knows
+ * them without asking. Nothing of it is stored.
  */
 export class Processes {
   /** By runtime and process. */

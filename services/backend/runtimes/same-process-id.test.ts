@@ -128,7 +128,7 @@ test('a list of tools that another runtime with the same process id claims is se
   expect(nodes.map(({ originalName }) => originalName)).toEqual(['read']);
 });
 
-test("a process heard for the first time is asked for a full report, even if another runtime's process has the same id", async () => {
+test("a process that reports for the first time is asked for a full report, even if another runtime's process has the same id", async () => {
   const asked = new Promise((resolve) =>
     hostile.bus.subscribe(subjects.command(hostile.runtime, hostile.process), ({ payload }) =>
       resolve(parseBody(command, payload, payloadMaxBytes)),

@@ -79,7 +79,7 @@ export async function removeStatuses(
   }
 }
 
-/** Processes with stored statuses that this backend has not heard of. */
+/** Processes with stored statuses from which this backend has received nothing. */
 export async function findUnheard({ graph, processes }: WithGraph & WithProcesses): Promise<readonly Sender[]> {
   const unheard = new Map<string, Sender>();
   for await (const page of everyPage(graph, { type: 'status', anchor: 'everywhere', limit: sliceMax })) {
@@ -94,13 +94,13 @@ export async function findUnheard({ graph, processes }: WithGraph & WithProcesse
 /** Removes statuses of dead processes: a backend that was away has not noticed their end. */
 export async function removeStatusesOfTheDead(backend: StatusNeeds & WithProcesses): Promise<void> {
   for (const process of await findUnheard(backend)) {
-    // It may have been heard while the others were removed.
+    // It may have reported while the others were removed.
     if (!backend.processes.isLive(process)) await removeStatuses(backend, process);
   }
 }
 
 /**
- * Raises `statusRevision` in the same transaction when `work` has written something, and tells the workspace's
+ * Raises `statusRevision` in the same transaction when `work` has written something, and notifies the workspace's
  * listeners.
  */
 export async function touch(

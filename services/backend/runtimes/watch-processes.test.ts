@@ -62,7 +62,7 @@ describe('a process', () => {
     expect(backend.processes.isAvailable(cloud.runtime)).toBe(false);
   });
 
-  test('of a runtime whose connection could not be ended at the revocation is ended once it is heard', async () => {
+  test('of a runtime whose connection could not be ended at the revocation is ended once it reports again', async () => {
     const lost = new Promise((resolve) => cloud.bus.onConnection(resolve));
     const revoked = { revokedAt: Date.now() };
     await backend.graph.write((transaction) => transaction.update('runtime', cloud.runtime, revoked, { anchor: null }));
@@ -143,7 +143,7 @@ test.each([
   },
 );
 
-test("a program's description of itself is cleaned before it is shown", async () => {
+test('the description that a program sends of itself is cleaned before it is shown', async () => {
   const body = { at: 1, inFlight: 0, intervalMs: 5000, version: '1\u001b[31m\n2\0', sandbox: 'bw\ud800rap' };
   cloud.bus.publish(subjects.heartbeat(cloud.runtime, cloud.process), new TextEncoder().encode(JSON.stringify(body)));
   const live = () => backend.processes.find(cloud);

@@ -89,7 +89,7 @@ export function watchProcesses(backend: WatchNeeds, turns: Turns): Subscription 
 
   // Processes known to other backends report themselves at once.
   inTurn('the dead', async () => commandProcesses(backend.bus, await findUnheard(backend), { kind: 'assignments' }));
-  // By then, live processes from before this start have been heard.
+  // By then, live processes from before this start have reported.
   const sweep = setTimeout(
     () => inTurn('the dead', () => removeStatusesOfTheDead(backend)),
     missedMax * intervalWhenUnknownMs,

@@ -43,7 +43,7 @@ describe('MCP_SERVER_COMMANDS', () => {
     await backend.stop();
   });
 
-  test('none: MCP servers run no command, whoever asks', async () => {
+  test('none: MCP servers run no command, and no role changes that', async () => {
     const backend = await startWith('none');
     for (const token of [undefined, backend.admin]) {
       const answer = await backend.create({ command: 'node' }, token);

@@ -121,7 +121,7 @@ describe('runtimes', () => {
     expect(backend.logged.join('')).not.toContain(secret);
   });
 
-  test('of the platform are available while they are heard, and visible to operators alone', async () => {
+  test('of the platform are available while they send heartbeats, and visible to operators only', async () => {
     const query = '{ platformRuntimes { nodes { name platform available lastHeartbeatAt } } }';
     const credentials = {
       kind: 'system',

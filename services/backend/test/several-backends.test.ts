@@ -120,7 +120,7 @@ describe('keys', () => {
 });
 
 describe('a process of a runtime', () => {
-  test('is available to each of them while it is heard, and to none once its connection has ended', async () => {
+  test('is available to each of them while it sends heartbeats, and to none once its connection has ended', async () => {
     const cloud = await connectPlatformRuntime(first, 'cloud');
     cloud.beat(60_000);
     const available = () => both().map(({ processes }) => processes.isAvailable(cloud.runtime));
@@ -155,7 +155,7 @@ describe('a process of a runtime', () => {
     expect(await revision()).toBe(before + 1);
   });
 
-  test('receives a restart from a backend that has not heard of it yet', async () => {
+  test('receives a restart from a backend that does not know it yet', async () => {
     const { id } = await createMcpServer(first, owner, workspace, { name: 'files', launch: { command: 'run' } });
     const cloud = await connectPlatformRuntime(first, 'cloud');
     await cloud.report([{ mcpServer: id }]);

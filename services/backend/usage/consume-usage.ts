@@ -46,7 +46,7 @@ function parse(backend: UsageNeeds, payload: Uint8Array) {
 
 /** Holds the digests of the payloads that were summed last. */
 const appliedSetting = 'usage_applied';
-/** Far more than the stream delivers before it hears of their storage. */
+/** Far more than the stream delivers before their storage is confirmed. */
 const appliedMax = 256;
 
 /**

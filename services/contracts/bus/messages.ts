@@ -11,7 +11,7 @@ import { toolNameLengthMax } from '../workspace-limits.ts';
 const shortText = z.string().max(255);
 const time = z.number().int().nonnegative();
 
-/** A program's description of itself, on one line. */
+/** The description that a program sends of itself, on one line. */
 const shownWord = shortText.transform((text) => shownLine(text, 255));
 
 /** Longest texts of a report that people read. A runtime cuts longer ones; the backend refuses them. */

@@ -73,7 +73,7 @@ describe('subjects', () => {
     [subjects.gone(runtime, process), patterns.gone],
     [subjects.event(workspace, 'status'), patterns.events],
     [subjects.event(workspace, 'key'), patterns.eventsOf(workspace)],
-  ])('%s is heard by its pattern and by no other', (subject, pattern) => {
+  ])('%s matches its pattern and no other', (subject, pattern) => {
     expect(matches(pattern, subject)).toBe(true);
     const others = [
       patterns.handshake,

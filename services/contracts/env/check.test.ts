@@ -170,7 +170,7 @@ describe('a user and a password', () => {
 describe('a backend on NATS', () => {
   const seeds = ['BUS_CALLOUT_SEED', 'BUS_SYSTEM_SEED', 'BUS_ISSUER_SEED'];
 
-  it.each([undefined, 'nats-1:4222'])('at %j is told about every missing seed', (servers) => {
+  it.each([undefined, 'nats-1:4222'])('at %j names every missing seed', (servers) => {
     const { problems } = checkEnv('backend', { ...least.backend, BUS_SERVERS: servers });
     expect(named(problems)).toEqual(seeds);
     expect(describeProblems('backend', problems)).toContain('BUS_SERVERS=inproc:');

@@ -108,7 +108,7 @@ export class Senders {
     return () => void account.questions--;
   }
 
-  /** `spend` and `begin` in one, for an engine that tells the sender at once. */
+  /** `spend` and `begin` in one, for an engine that informs the sender at once. */
   ask(end: string, bytes: number): () => void {
     if (!isRuntimeEnd(end)) return nothingTaken;
     if (!this.spend(end, 'question', bytes)) throw askedTooMuch(end);

@@ -16,7 +16,7 @@ const tellWithinMs = 20 * frontLooksEveryMs;
 export class Leaving {
   readonly #sockets = new Set<Socket>();
   readonly #messages = new Quiet();
-  /** Resolves when a proxy has been told to send no more requests. */
+  /** Resolves when a proxy knows that it must send no more requests. */
   readonly #told = Promise.withResolvers<void>();
   #hasBegun = false;
   #isFollowed = false;
@@ -52,7 +52,7 @@ export class Leaving {
   }
 
   /**
-   * Resolves when no more requests come. A proxy that follows `/ready` is told first; others find connections refused
+   * Resolves when no more requests come. A proxy that follows `/ready` learns it first; others find connections refused
    * after a while and go elsewhere.
    */
   async quiet(): Promise<void> {

@@ -20,7 +20,7 @@ export interface HttpLauncherOptions {
   readonly renewalMaxMs?: number;
 }
 
-/** Half of a call's longest silence: calls that wait for a new session must hear of its failure in time. */
+/** Half of a call's longest silence: calls that wait for a new session must learn of its failure in time. */
 const renewalMaxMs = 30_000;
 
 /**

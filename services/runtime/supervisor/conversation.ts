@@ -200,7 +200,7 @@ export class Conversation {
     }
   }
 
-  /** A notification without a call is dropped: agents that share the MCP server must not hear of each other. */
+  /** A notification without a call is dropped: agents that share the MCP server must not learn of each other. */
   #takeNotification({ method, params, payload }: Incoming & { kind: 'notification' }, during: number | null): boolean {
     if (method === 'notifications/tools/list_changed') {
       this.#listener.toolsChanged();

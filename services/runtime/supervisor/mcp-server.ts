@@ -91,7 +91,7 @@ export class McpServer {
     return this.#instance?.inFlight ?? 0;
   }
 
-  /** It was told to stop; processes of it may remain. */
+  /** It was asked to stop; processes of it may remain. */
   get isStopped(): boolean {
     return this.#state.phase === 'stopped';
   }
@@ -122,7 +122,7 @@ export class McpServer {
     return this.ended;
   }
 
-  /** Resolves when everything it was told so far is finished. */
+  /** Resolves when everything requested so far is finished. */
   get ended(): Promise<void> {
     return this.#living;
   }

@@ -73,14 +73,14 @@ test('lines that are not messages are skipped; many of them show as degraded', a
 });
 
 describe('a call without an answer', () => {
-  test('ends at its deadline, and the MCP server is told', async () => {
+  test('ends at its deadline, and the MCP server is notified', async () => {
     await using platform = await running({ one: script('hang') });
     const hanging = platform.callTool('one', 'echo', { text: 'hang' }, { timeoutMs: 100 });
     await expect(hanging).rejects.toMatchObject({ code: 'timeout' });
     expect(await platform.say('one', { text: 'cancelled' })).toBe('["hang"]');
   });
 
-  test('ends when it is cancelled, and the MCP server is told', async () => {
+  test('ends when it is cancelled, and the MCP server is notified', async () => {
     await using platform = await running({ one: script('hang') });
     const cancel = new AbortController();
     const hanging = platform.callTool('one', 'echo', { text: 'hang' }, { signal: cancel.signal });

@@ -74,7 +74,7 @@ describe('a session', () => {
         const result = { protocolVersion: '2025-11-25', capabilities: { tools: {} } };
         answerJson(response, id, result, { 'mcp-session-id': session });
       } else if (request.headers['mcp-session-id'] !== session) {
-        // One is told so late that the others have renewed the session already.
+        // One learns it so late that the others have renewed the session already.
         if (JSON.stringify(params?.arguments) === '{"i":3}') await renewed.promise;
         response.writeHead(404).end();
       } else if (session === 'second' && method === 'tools/call') {

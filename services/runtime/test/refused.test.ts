@@ -18,7 +18,7 @@ function firstRefusal() {
   return { told: promise, watch: { onRefused: resolve } };
 }
 
-describe('the operator of a runtime is told that it is refused', () => {
+describe('the operator of a runtime learns that it is refused', () => {
   test('when its key is unknown', async () => {
     await using platform = await Platform.open();
     const { told, watch } = firstRefusal();

@@ -121,7 +121,7 @@ export function connectionsContract(engine: BusEngine): void {
     expect(text((await untouched).payload)).toBe('done');
   });
 
-  it('that end fail their own requests, and the responder is told', async () => {
+  it('that end fail their own requests, and the responder is notified', async () => {
     await using platform = await TestPlatform.start(engine);
     const { bus, runtime, process, credentials } = await platform.runtime();
     const begun = new Heard<string>();

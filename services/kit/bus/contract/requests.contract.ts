@@ -159,7 +159,7 @@ export function requestsContract(engine: BusEngine): void {
     expect(performance.now() - began).toBeLessThan(5000);
   });
 
-  it('without a reply by their deadline fail, and the responder is told', async () => {
+  it('without a reply by their deadline fail, and the responder is notified', async () => {
     await using platform = await TestPlatform.start(engine);
     const [asker, runtime] = [await platform.remoteMcp(), await platform.runtime()];
     const aborted = new Heard<string>();
@@ -194,7 +194,7 @@ export function requestsContract(engine: BusEngine): void {
     await aborted.atLeast(1);
   });
 
-  it('that are cancelled end at once, and the responder is told', async () => {
+  it('that are cancelled end at once, and the responder is notified', async () => {
     await using platform = await TestPlatform.start(engine);
     const [asker, runtime] = [await platform.remoteMcp(), await platform.runtime()];
     const begun = new Heard<string>();

@@ -338,7 +338,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
       await vi.waitFor(async () => expect(await asked(client)).toEqual(first), soon);
     });
 
-    it('is told why it is refused', async () => {
+    it('learns why it is refused', async () => {
       await expect(raw(inOldForm('runtime', 'RTK-other'))).rejects.toThrow(/Authorization Violation/);
       const client = await raw(inOldForm('why runtime', 'RTK-other'));
       expect(await asked(client)).toMatchObject({ kind: 'refused', message: 'This key was revoked on Monday.' });

@@ -147,7 +147,7 @@ async function follow({ connection, introduction }: OpenedBus, bus: NatsBus, log
       introduction?.forget();
       bus.lost();
     }
-    // A client in retries hears the same error each time, and learns the reason elsewhere.
+    // A client in retries gets the same error each time, and learns the reason elsewhere.
     else if (status.type === 'error') {
       const level = isRefused(status.error) ? 'debug' : 'warn';
       logger[level]({ err: status.error, identity }, 'was refused permission by the bus');

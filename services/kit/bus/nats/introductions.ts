@@ -28,7 +28,7 @@ interface Introduction {
   count: number;
 }
 
-/** Tells each admitted client its identity on its own inbox, never on a subject that a client could name. */
+/** Sends each admitted client its identity on its own inbox, never on a subject that a client could name. */
 export class Introductions {
   readonly #all = new Map<string, Introduction>();
   readonly #timers = new Set<NodeJS.Timeout>();

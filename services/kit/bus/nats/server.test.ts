@@ -153,7 +153,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(outcomes.map((one) => (one.status === 'fulfilled' ? 'answered' : one.reason.constructor.name))).toEqual(
       expected,
     );
-    // Each remaining backend was told exactly once.
+    // Each remaining backend was notified exactly once.
     expect(gone).toEqual([process, process]);
   });
 
@@ -449,7 +449,7 @@ describe.skipIf(findNatsServer() === null)('on a real server, by hand', () => {
   });
 });
 
-/** The process id that the backend tells a client. */
+/** The process id that the backend sends a client. */
 async function processOf(connection: NatsConnection, inbox: string): Promise<ProcessId> {
   const identity = findIdentity((await new OwnIntroduction(connection, inbox).name()) ?? '');
   return identity?.process ?? expect.fail();

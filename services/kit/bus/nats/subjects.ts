@@ -45,10 +45,10 @@ export function introductionSubject(inbox: string): string {
   return `${inbox}.told`;
 }
 
-/** Where backends tell each other which runtime to refuse for a while. Only backends publish and subscribe here. */
+/** Where backends inform each other which runtime to refuse for a while. Only backends publish and subscribe here. */
 export const penaltySubject = '_P';
 
-/** Where a remote-mcp tells the backends which runtime process exceeds its allowance. */
+/** Where a remote-mcp informs the backends which runtime process exceeds its allowance. */
 export function offenceSubject(end: string): string {
   return `_O.${end}`;
 }

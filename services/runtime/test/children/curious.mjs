@@ -1,4 +1,4 @@
-// Does what it is told, each as [what, path or pid], and answers with the result: the text, `done`, or the code of the
+// Carries out its instructions, each as [what, path or pid], and answers with the result: the text, `done`, or the code of the
 // error.
 import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
