@@ -13,7 +13,7 @@ import {
 } from '../client/generated/operations.ts';
 import { inParallel } from './in-parallel.ts';
 import type { Plan } from './plan-changes.ts';
-import type { WantedMcpServer, WantedRole, WantedSkill } from './wanted.ts';
+import type { WantedMcpServer, WantedRole, WantedSkill } from './wanted-workspace.ts';
 
 export interface CarryOutOptions {
   readonly backend: BackendClient;
@@ -26,7 +26,7 @@ export interface CarryOutOptions {
  * MCP servers, then the skills that take their tools, then the roles that have these skills; removals the other way round. An interruption
  * lets the changes under way finish, so that their outcome is known. The version makes a change by somebody else a conflict.
  */
-export async function carryOut({ backend, plan, signal, onDone }: Carrying): Promise<void> {
+export async function carryOut({ backend, plan, signal, onDone }: CarryOutOptions): Promise<void> {
   const workspace = plan.workspaceId;
   const skillIds = new Map(plan.skillIds);
   const each = <Item>(items: readonly Item[], change: (item: Item) => Promise<unknown>) =>

@@ -9,7 +9,7 @@ import {
   problemOfSkillQuery,
   skillsAppliedQuery,
 } from '../client/generated/operations.ts';
-import type { Wanted } from './wanted.ts';
+import type { WantedWorkspace } from './wanted-workspace.ts';
 
 /** An applied object that does not work. */
 export interface Problem {
@@ -42,7 +42,7 @@ type McpServer = NonNullable<McpServersAppliedQuery['workspace']>['mcpServers'][
 
 const lookIntervalMs = 200;
 
-async function findLateMcpServers(looking: Looking): Promise<readonly Problem[]> {
+async function findLateMcpServers(looking: ProblemSearch): Promise<readonly Problem[]> {
   const { backend, workspaceId: workspace, wanted, deadline, onWait, signal } = looking;
   const names = new Set(wanted.mcpServers.filter(({ enabled }) => enabled).map(({ name }) => name));
   if (names.size === 0) return [];
@@ -79,7 +79,7 @@ function lateProblem({ name, status, reason: why }: McpServer, { workspace }: Wa
 /** More would not be read. */
 const brokenSkillsMax = 50;
 
-async function findBrokenSkills(looking: Looking): Promise<readonly Problem[]> {
+async function findBrokenSkills(looking: ProblemSearch): Promise<readonly Problem[]> {
   const { backend, workspaceId: workspace, wanted, signal } = looking;
   const names = new Set(wanted.skills.map(({ name }) => name));
   if (names.size === 0) return [];
@@ -119,7 +119,7 @@ async function problemsOfSkill(looking: ProblemSearch, name: string): Promise<re
 }
 
 /** The first page: enough to find what was meant. */
-async function offered({ backend, workspaceId, signal }: Looking, mcpServer: string): Promise<readonly string[]> {
+async function offered({ backend, workspaceId, signal }: ProblemSearch, mcpServer: string): Promise<readonly string[]> {
   const { workspace } = await backend.send(offeredToolsQuery, { workspace: workspaceId, id: mcpServer }, { signal });
   const tools = workspace?.mcpServer?.tools.nodes ?? [];
   return tools.filter(({ listed }) => listed).map(({ originalName }) => originalName);

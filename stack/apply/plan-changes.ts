@@ -1,6 +1,6 @@
 import type { LiveMcpServerFragment, LiveRoleFragment, LiveSkillFragment } from '../client/generated/operations.ts';
 import type { Live } from './read-live.ts';
-import type { Launch, Wanted, WantedMcpServer, WantedRole, WantedSkill } from './wanted.ts';
+import type { Launch, WantedMcpServer, WantedRole, WantedSkill, WantedWorkspace } from './wanted-workspace.ts';
 
 export interface Change {
   readonly kind: 'mcpServer' | 'skill' | 'role';
@@ -24,9 +24,9 @@ export interface Plan {
   readonly workspaceId: string;
   /** Ids of existing skills, by name: roles name their skills by id. */
   readonly skillIds: ReadonlyMap<string, string>;
-  readonly mcpServers: readonly Step<'mcpServer', WantedMcpServer, LiveMcpServerFragment>[];
-  readonly skills: readonly Step<'skill', WantedSkill, LiveSkillFragment>[];
-  readonly roles: readonly Step<'role', WantedRole, LiveRoleFragment>[];
+  readonly mcpServers: readonly PlannedChange<'mcpServer', WantedMcpServer, LiveMcpServerFragment>[];
+  readonly skills: readonly PlannedChange<'skill', WantedSkill, LiveSkillFragment>[];
+  readonly roles: readonly PlannedChange<'role', WantedRole, LiveRoleFragment>[];
 }
 
 export interface Comparison {

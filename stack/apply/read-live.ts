@@ -15,7 +15,7 @@ import {
   workspaceQuery,
 } from '../client/generated/operations.ts';
 import { inParallel } from './in-parallel.ts';
-import type { Launch } from './wanted.ts';
+import type { Launch } from './wanted-workspace.ts';
 
 /** What a workspace holds now. */
 export interface Live {

@@ -1,4 +1,4 @@
-import { type BackendClient, clientOf, isBackend, type Reached } from '../client/backend-client.ts';
+import { type BackendClient, clientOf, isBackend, type KnownPlatform } from '../client/backend-client.ts';
 import { everyPage } from '../client/every-page.ts';
 import {
   healthOfMcpServersQuery,

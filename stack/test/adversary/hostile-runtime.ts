@@ -6,7 +6,7 @@ import { subjects } from '../../../services/contracts/bus/subjects.ts';
 import { findProcessId, newProcessId, type ProcessId, randomText } from '../../../services/contracts/ids.ts';
 import { findIdentity } from '../../../services/kit/bus/nats/connection-name.ts';
 import { connectionName, newInbox } from '../../../services/kit/bus/nats/login.ts';
-import { readReplySubject, toldSubject } from '../../../services/kit/bus/nats/subjects.ts';
+import { introductionSubject, readReplySubject } from '../../../services/kit/bus/nats/subjects.ts';
 import type { BackendClient } from '../../client/backend-client.ts';
 import { type Flooded, flood } from './flood.ts';
 import { WireClient, type WireLogin, type WireMessage } from './wire-client.ts';
@@ -149,7 +149,7 @@ async function enter(port: number, key: string, process: ProcessId): Promise<Ent
   const login = { user: 'runtime', pass: key, name: connectionName(process, inbox) };
   const client = await WireClient.connect(port, login);
   client.subscribe(`${inbox}.>`);
-  const told = await client.heard(({ subject }) => subject === toldSubject(inbox));
+  const told = await client.heard(({ subject }) => subject === introductionSubject(inbox));
   const identity = findIdentity(told.payload.toString());
   if (identity?.kind !== 'runtime') throw new Error(`let in as ${told.payload}`);
   return { client, identity, login };
