@@ -2,6 +2,7 @@ import { isDiskFull, makeRoom, wordsOf } from '../../../services/contracts/docke
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { waitUntilReady } from '../../lifecycle/readiness.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
+import { describeHolder, findPortHolder } from '../../machine/port-holder.ts';
 import { readyAt } from '../../parts/part.ts';
 import { startInOrder } from '../../plan/start-in-order.ts';
 import type { EngineStart } from '../engine.ts';
@@ -207,15 +208,14 @@ async function register(url: string, { state: { plan }, signal }: Application): 
 /** Docker reports a taken port only in the text of its error. */
 const takenPort = /(port is already allocated|address already in use)/i;
 
-function notStarted({ part, options }: ContainerPlan, cause: unknown): Error {
+function notStarted({ part }: ContainerPlan, cause: unknown): Error {
   const words = wordsOf(cause);
   if (takenPort.test(words)) {
-    const ports = Object.values(options.HostConfig?.PortBindings ?? {}).flatMap(
-      (list) => JSON.stringify(list).match(/\d+(?="\})/g) ?? [],
-    );
+    const ports = part.published.map(({ port }) => port);
+    const port = ports.find((one) => findPortHolder(one) !== null) ?? ports[0] ?? 0;
     return new LostPort(
-      new SvcError('conflict', `${part.name} failed to start: port ${ports.join(', ')} is taken by another program.`, {
-        hint: `Stop that program, or change the port in svc.yaml (auto takes the next free one).`,
+      new SvcError('conflict', `${part.name} failed to start: port ${port} is taken by ${describeHolder(port)}.`, {
+        hint: 'Stop that program, or change the port in svc.yaml (auto takes the next free one).',
         cause,
       }),
     );

@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Agent } from '../../../test/agent.ts';
+import { readPlan } from '../../plan-of.ts';
 import { answersAt, askingWhetherAnswersAt, nobodyBeside } from './answers-at.ts';
 import { DockerTrial, dockerHost } from './docker-trial.ts';
 
@@ -133,6 +134,18 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     });
     expect(await up()).toContain('runtime was replaced by a foreign container: it is replaced.');
     await works('mended');
+  });
+
+  test('a port that another program took from a stopped container is refused, and the program is named', async () => {
+    const { frontend: port } = readPlan(trial.platform.installation).ports;
+    await trial.containerOf('frontend').stop();
+    const stranger = createServer().listen(port, '127.0.0.1');
+    await once(stranger, 'listening');
+    const { code, stderr } = await trial.platform.run(['up']);
+    stranger.close();
+    expect(code).not.toBe(0);
+    expect(stderr).toMatch(new RegExp(`Port ${port} of frontend is taken by ".+" \\(pid ${process.pid}\\)\\.`));
+    expect(await up()).toContain('frontend was stopped: it continues.');
   });
 
   test('what svc.yaml says anew concerns only the parts that it is about', async () => {
