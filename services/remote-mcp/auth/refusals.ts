@@ -45,7 +45,7 @@ export function refuseSuspended({ suspended, workspaceName }: Principal): void {
   });
 }
 
-/** `at`: when the key expired or was revoked, where that is known. */
+/** `at`: when the key expired or was revoked, if that is known. */
 export function refusedKey(refusal: Refusal, at: number | null = null): SvcError {
   const { message, hint } = words[refusal];
   const dated = at === null ? '' : ` (${new Date(at).toISOString()})`;

@@ -61,7 +61,7 @@ export class CatalogueBuilder {
     }
   }
 
-  /** Null where the end is missing: the workspace was changed while it was read, so it is to be read anew. */
+  /** Null if the end is missing: the workspace changed during the pull, which must be repeated. */
   async build(): Promise<Catalogue | null> {
     if (this.#head === null || !this.#isComplete) return null;
     const tools = new Map<ToolId, GrowingTool>();

@@ -7,7 +7,7 @@ import { CatalogueBuilder, unreadable } from './catalogue-builder.ts';
 /** A tool's definition is at most 1 MiB, and twice as much when written inside a JSON text. */
 const lineMaxChars = 4 * 1024 * 1024;
 
-/** Reads the body of a pull line by line. Null where it ends too early; throws `unavailable` where it is no catalogue. */
+/** Reads the body of a pull line by line. Null if the body ends too early. Throws `unavailable` if it is not a catalogue. */
 export async function readCatalogue(
   body: AsyncIterable<Uint8Array>,
   processes: Pick<RuntimeProcesses, 'of'>,

@@ -3,7 +3,7 @@ import type { WorkspaceId } from '../../contracts/ids.ts';
 import type { Catalogue } from './catalogue.ts';
 
 export interface WaitFor {
-  /** What is known now. */
+  /** The catalogue that is known now. */
   readonly present: Catalogue;
   readonly isSo: (catalogue: Catalogue) => boolean;
   readonly timeoutMs: number;

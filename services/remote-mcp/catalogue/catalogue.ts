@@ -39,7 +39,7 @@ export interface Tool {
   readonly originalNameText: string;
   readonly mcpServer: McpServer;
   readonly skills: readonly Skill[];
-  /** JSON text of the tool as agents see it; null where its MCP server's description of it is none. */
+  /** JSON text of the tool as agents see it; null if its MCP server describes it wrongly. */
   readonly definition: string | null;
   /** An interrupted call may be sent again. */
   readonly isRepeatable: boolean;

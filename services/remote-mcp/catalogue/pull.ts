@@ -13,7 +13,7 @@ export interface PullOptions extends BackendAddress {
 }
 
 export interface Asked {
-  /** Of what is there already. */
+  /** Of the catalogue that is already held. */
   readonly etag: string | null;
   /** Of one moment, which costs the backend more. */
   readonly isSnapshot: boolean;
@@ -28,7 +28,7 @@ export type Pulled =
   | { readonly kind: 'incomplete' }
   | { readonly kind: 'changed'; readonly catalogue: Catalogue; readonly etag: string };
 
-/** Fetches a workspace's catalogue from the backend, where it is another than that of `etag`. Throws `unavailable`. */
+/** Fetches a workspace's catalogue from the backend, unless it still has the given `etag`. Throws `unavailable`. */
 export async function pullCatalogue(workspace: WorkspaceId, options: PullOptions): Promise<Pulled> {
   const { asked, signal } = options;
   const { etag, isSnapshot } = asked;

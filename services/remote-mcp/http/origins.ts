@@ -42,7 +42,7 @@ export class Origins {
   }
 }
 
-/** What a page may ask for before it asks (Fetch standard, "CORS protocol"). */
+/** The answer to a preflight (Fetch standard, "CORS protocol"). */
 export const preflightHeaders: readonly string[] = [
   ...['access-control-allow-methods', 'GET, POST, DELETE, OPTIONS'],
   ...[

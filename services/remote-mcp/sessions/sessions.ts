@@ -21,7 +21,7 @@ export interface SessionsOptions {
   readonly log: Logger;
 }
 
-/** What a change may change. */
+/** The parts of a session's state that can change. */
 export type Changeable = Pick<SessionState, 'disclosure' | 'logLevel'>;
 
 /** At about a kilobyte each. */

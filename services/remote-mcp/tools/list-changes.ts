@@ -26,7 +26,7 @@ export class ListChanges {
     if (opened !== null) this.#compare(opened);
   }
 
-  /** A workspace has another catalogue, or what it can do now has changed. */
+  /** The catalogue of a workspace, or the availability of its skills, has changed. */
   async ofWorkspace(workspace: WorkspaceId): Promise<void> {
     await this.#ofOpenStreams((session) => session.workspace === workspace);
   }

@@ -11,7 +11,7 @@ import { findSkill, isUsable, type View } from './view.ts';
 /** Definitions past this are named only: a model could not read them anyway. */
 const definitionsMaxChars = 1024 * 1024;
 
-/** Discloses a skill to the session and tells all that is needed to use it, for clients that don't list tools anew. */
+/** Discloses a skill to the session. The answer holds all that a client needs which does not list tools again. */
 export async function loadSkill(
   view: View & { readonly session: Session },
   nameOrId: unknown,

@@ -5,7 +5,7 @@ export function formatCursor(lastName: string): string {
   return Buffer.from(lastName).toString('base64url');
 }
 
-/** Throws `invalid_input` for what was never a cursor. */
+/** Throws `invalid_input` if the text is not a cursor. */
 export function parseCursor(cursor: unknown): string | null {
   if (cursor === undefined || cursor === null) return null;
   const name =

@@ -4,9 +4,9 @@ import type { FilePart, ReadFile } from './read-file.ts';
 import { failed, type ToolText, told } from './tool-text.ts';
 import { findSkill, isUsable, type View } from './view.ts';
 
-/** Of a text at a time: what a model reads in one go. */
+/** The part of a text that one call returns. */
 const textMaxBytes = 128 * 1024;
-/** Of what is no text, which can't be given in parts. */
+/** The largest binary file that is returned, because it cannot be split. */
 const otherMaxBytes = 2 * 1024 * 1024;
 
 export interface ReadSkillFileArguments {
@@ -69,7 +69,7 @@ async function give({ skill, file, offset }: Asked, read: ReadPart): Promise<Too
   return { ...told(`${name(file)}:`), attached: { uri: uriOf(skill, file), mediaType: all.mediaType, data } };
 }
 
-/** Which files a skill has, for whoever has just loaded it; empty where there are none. */
+/** The files of a skill, for the answer of load_skill; empty if it has none. */
 export function describeFiles({ files }: Skill): string {
   if (files.length === 0) return '';
   return ['Files of this skill, to be read with read_skill_file:', ...files.map((file) => `- ${name(file)}`)].join(
@@ -102,7 +102,7 @@ function upToWholeLetter(bytes: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** Null where it is no text. */
+/** Null if the bytes are not text. */
 function textOf(bytes: Uint8Array): string | null {
   if (bytes.includes(0)) return null;
   try {

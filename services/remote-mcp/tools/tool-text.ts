@@ -1,11 +1,11 @@
 import { withoutKeys } from '../../contracts/keys.ts';
 
-/** The result of a tool of ours: texts for a model to read. */
+/** The result of a constant tool: texts for a model to read. */
 export interface ToolText {
   readonly texts: readonly string[];
   /** The model is to see it as a failure that it can do something about (2025-11-25, "Tools", "Error Handling"). */
   readonly isError: boolean;
-  /** What is no text. */
+  /** Files that are not text. */
   readonly attached?: { readonly uri: string; readonly mediaType: string; readonly data: string };
   /** For programs, by names with a prefix; no model is shown it. */
   readonly meta?: Readonly<Record<string, unknown>>;
@@ -15,7 +15,7 @@ export function told(...texts: readonly string[]): ToolText {
   return { texts, isError: false };
 }
 
-/** Like every error it may quote what was given, and repeats no key. */
+/** A failure may quote the arguments, without any key in them. */
 export function failed(...texts: readonly string[]): ToolText {
   return { texts: texts.map(withoutKeys), isError: true };
 }

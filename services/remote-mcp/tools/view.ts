@@ -4,7 +4,7 @@ import type { Catalogue, Role, Skill, Tool } from '../catalogue/catalogue.ts';
 import { isChosen } from '../sessions/disclosure.ts';
 import type { Session } from '../sessions/session.ts';
 
-/** A session's sight of its workspace: active roles are those enabled, of the key, and chosen; what is outside the key doesn't exist. */
+/** A session's view of its workspace. A role is active if it is enabled, of the key, and chosen. Everything outside the key is hidden. */
 export interface View {
   readonly catalogue: Catalogue;
   readonly principal: Principal;
@@ -52,10 +52,10 @@ export function listedTools(view: View): readonly Tool[] {
   return [...view.catalogue.toolsByName.values()].filter((tool) => listed.has(tool));
 }
 
-/** What a name stands for in a call. Every tool of a usable skill can be called, listed or not. */
+/** The meaning of a tool's name in a call. Every tool of a usable skill can be called, listed or not. */
 export type Resolution =
   | { readonly kind: 'callable'; readonly tool: Tool; readonly skill: Skill }
-  /** To be called as soon as what is being started has started. */
+  /** Callable once the MCP servers that start now are Connected. */
   | { readonly kind: 'starting'; readonly tool: Tool; readonly skill: Skill }
   | { readonly kind: 'unavailable'; readonly tool: Tool; readonly skill: Skill }
   | { readonly kind: 'inactive'; readonly tool: Tool; readonly skill: Skill }
