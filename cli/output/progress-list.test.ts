@@ -99,6 +99,17 @@ describe('on a terminal', () => {
     expect(shown()).toMatch(/✔ backend healthy\n\n! Slow disk\.\n$/);
   });
 
+  test('a step ends the wait for parts that did not get ready', async () => {
+    const { terminal, shown } = terminalWith({});
+    const list = openProgressList(terminal);
+    list.tell({ kind: 'service', name: 'backend', state: 'starting' });
+    await turn();
+    list.tell({ kind: 'step', text: 'set the side in use aside' });
+    await turn();
+    expect(shown()).toMatch(/· backend starting\n(.|\n)*set the side in use aside/);
+    await list.end();
+  });
+
   test('a long notice during the list is broken between words, and nothing of it is lost', async () => {
     const { terminal, shown } = terminalWith({});
     const list = openProgressList(terminal);

@@ -58,6 +58,8 @@ class Row {
   readonly #outcome = Promise.withResolvers<Outcome>();
   #task: { title: string | undefined; output: string | undefined } | null = null;
   #title: string;
+  /** Notices from before listr2 began with this line. */
+  readonly #notices: string[] = [];
   isOpen = true;
 
   constructor(title = '') {
@@ -71,7 +73,8 @@ class Row {
   }
 
   say(text: string): void {
-    if (this.#task !== null) this.#task.output = text;
+    if (this.#task === null) this.#notices.push(text);
+    else this.#task.output = text;
   }
 
   settle(outcome: Outcome): void {
@@ -86,6 +89,7 @@ class Row {
       task: async (_, task) => {
         this.#task = task;
         task.title = this.#title;
+        for (const text of this.#notices) task.output = text;
         const outcome = await this.#outcome.promise;
         if (outcome === 'failed') throw new Error(this.#title);
         if (outcome === 'left') task.skip(this.#title);
@@ -111,8 +115,9 @@ class DrawnList implements ProgressList {
   tell(progress: ListedProgress): void {
     const row = progress.kind === 'service' ? this.#rows.get(progress.name) : undefined;
     const open = [...this.#rows.values()].find(({ isOpen }) => isOpen);
-    // A step lasts until the command tells the next thing.
-    this.#rows.get(stepRow)?.settle('done');
+    // A step lasts until the command tells the next thing. Parts are waited for until the next step at most.
+    if (progress.kind === 'step') this.#leave();
+    else this.#rows.get(stepRow)?.settle('done');
     if (progress.kind === 'service' && row?.isOpen) {
       row.show(this.#title(progress), outcomes[progress.state]);
     } else if (progress.kind === 'notice' && open !== undefined) {

@@ -44,7 +44,7 @@ describe('wrong use ends with 2 and says what is right', () => {
       ['skill', 'create', 'x', '--tool', 'read_file'],
       /--tool must be MCPSERVER\/TOOL/,
     ],
-    ['no way to start', ['server', 'add', 'x'], /How is it started/],
+    ['no way to start', ['server', 'add', 'x'], /needs a command after -- or --url/],
     ['two ways to start', ['server', 'add', 'x', '--url', 'http://localhost', '--', 'node'], /not both/],
     ['an invalid time', ['keys', 'create', '--name', 'x', '--expires', 'soon'], /--expires must be a span such as 30d/],
   ];

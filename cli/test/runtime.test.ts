@@ -69,7 +69,7 @@ describe('an MCP server of a runtime that is not there', () => {
 
   test('is added nevertheless, and whoever added it is told what it waits for', () => {
     expect(added.stdout).toBe(
-      'Added files. It is started as soon as its runtime edge is there, which it is not now.\n',
+      'Added files. Its runtime edge is not connected. The MCP server starts when the runtime connects.\n',
     );
     expect(added.code).toBe(0);
   });
