@@ -1,12 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type grpc, Operation, Request, TxnContext } from 'dgraph-js';
+import { type grpc, Mutation, Operation, Request, TxnContext } from 'dgraph-js';
 import { SvcError } from '../../../contracts/errors.ts';
 import { isObject } from '../../../contracts/is-object.ts';
-import { changeRequest } from './change-request.ts';
 import { Hidden, isBusy, isSilent, isUnanswered, isUnsent, toClusterError, toCommitError } from './cluster-errors.ts';
 import { type DataNode, type NodeOptions, openDataNodes, tryAgainMs } from './data-node.ts';
 import type { Dql } from './dql.ts';
-import type { Change, Quad } from './quads.ts';
+import { type Change, nQuads, type Quad } from './quads.ts';
 import { ledger } from './storage.ts';
 
 export interface ClusterOptions extends NodeOptions {
@@ -68,11 +67,12 @@ export class Cluster {
     for (const [index, change] of changes.entries()) {
       const isLast = index === changes.length - 1;
       const isWhole = isLast && changes.length === 1;
-      const request = changeRequest({
-        ...withUids(change, uids),
-        ...{ startTs: moment.context.getStartTs(), hash: moment.context.getHash(), commitNow: isWhole },
-      });
-      const response = await this.#once((node, options) => node.change(request, options));
+      const request = new Request();
+      request.setMutationsList([mutationOf(withUids(change, uids))]);
+      request.setStartTs(moment.context.getStartTs());
+      request.setHash(moment.context.getHash());
+      request.setCommitNow(isWhole);
+      const response = await this.#once((node, options) => node.query(request, options));
       for (const [blank, uid] of response.getUidsMap().entries()) uids.set(`_:${blank}`, uid);
       join(moment, response.getTxn());
       if (isLast && !isWhole) await this.#once((node, options) => node.commit(moment.context, options));
@@ -213,6 +213,13 @@ function asItIs(thrown: unknown): unknown {
 
 export function beginMoment(): Moment {
   return { context: new TxnContext() };
+}
+
+function mutationOf({ set, remove }: Change): Mutation {
+  const mutation = new Mutation();
+  mutation.setSetNquads(Buffer.from(nQuads(set)));
+  mutation.setDelNquads(Buffer.from(nQuads(remove)));
+  return mutation;
 }
 
 /** What Dgraph says of a transaction is said back to it when it is to be stored. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { checkServerIdentity } from 'node:tls';
-import { DgraphClientStub, grpc, type Operation, type Request, Response, type TxnContext } from 'dgraph-js';
+import { DgraphClientStub, grpc, type Operation, type Request, type TxnContext } from 'dgraph-js';
 import { SvcError } from '../../../contracts/errors.ts';
 import { hostOf } from '../../../contracts/host-of.ts';
 import type { Secret } from '../../../contracts/secret.ts';
@@ -90,18 +90,6 @@ export class DataNode {
     return this.#loggedIn(options, (metadata) => this.#stub.query(request, metadata, options));
   }
 
-  /** With a Request in its bytes. */
-  change(request: Buffer, options: grpc.CallOptions): Promise<Response> {
-    return this.#loggedIn(options, (metadata) => {
-      const { promise, resolve, reject } = Promise.withResolvers<Response>();
-      const ended = (error: grpc.ServiceError | null, response?: Response) =>
-        response === undefined ? reject(error) : resolve(response);
-      const client = this.#stub.grpcClient();
-      client.makeUnaryRequest(queryPath, unchanged, Response.deserializeBinary, request, metadata, options, ended);
-      return promise;
-    });
-  }
-
   commit(context: TxnContext, options: grpc.CallOptions) {
     return this.#loggedIn(options, (metadata) => this.#stub.commitOrAbort(context, metadata, options));
   }
@@ -149,12 +137,6 @@ export class DataNode {
     if (access !== null) metadata.set('accessJwt', access);
     return metadata;
   }
-}
-
-const queryPath = '/api.Dgraph/Query';
-
-function unchanged(bytes: Buffer): Buffer {
-  return bytes;
 }
 
 function credentialsOf(server: string, { tls }: NodeOptions): grpc.ChannelCredentials {

@@ -4,7 +4,7 @@ import { Aborted, Taken } from './cluster-errors.ts';
 import { Dql, uidList } from './dql.ts';
 import { indexOf } from './node-index.ts';
 import { isIndex, ordersOf, predicates, uniqueCombinations } from './predicates.ts';
-import { allOf, type Change, quad } from './quads.ts';
+import { type Change, indexChange, quad } from './quads.ts';
 import { ledger, type StoredType, schemaText } from './storage.ts';
 import { listIn, nodeFields, nodesIn } from './stored-node.ts';
 
@@ -157,30 +157,16 @@ async function reindexSome(cluster: Cluster, type: string, after: string): Promi
   );
   const raws = new Map(listIn(q).map((raw) => [String(raw.uid), raw]));
   const changes = nodesIn(type, q).flatMap((node): Change[] => {
-    const index = indexOf(node);
     const raw = raws.get(node.uid) ?? {};
-    const lists = [
-      { predicate: markList, wanted: index.marks, has: textsIn(raw[markList]) },
-      { predicate: fenceList, wanted: index.fences, has: textsIn(raw[fenceList]) },
-    ];
-    const set = [
-      ...[...index.texts]
-        .filter(([predicate, text]) => raw[predicate] !== text)
-        .map(([predicate, text]) => quad(node.uid, predicate, text)),
-      ...lists.flatMap(({ predicate, wanted, has }) =>
-        [...wanted.difference(has)].map((text) => quad(node.uid, predicate, text)),
-      ),
-    ];
-    const remove = [
-      ...texts
-        .filter((predicate) => raw[predicate] !== undefined && !index.texts.has(predicate))
-        .map((predicate) => allOf(node.uid, predicate)),
-      ...lists.flatMap(({ predicate, wanted, has }) =>
-        [...has.difference(wanted)].map((text) => quad(node.uid, predicate, text)),
-      ),
-    ];
+    const stored = texts.filter((predicate) => raw[predicate] !== undefined);
+    const was = {
+      texts: new Map(stored.map((predicate) => [predicate, String(raw[predicate])])),
+      marks: textsIn(raw[markList]),
+      fences: textsIn(raw[fenceList]),
+    };
+    const { set, remove } = indexChange(node.uid, type, { was, is: indexOf(node) });
     if (set.length + remove.length === 0) return [];
-    // Whoever changes the node meanwhile finds out, or this does.
+    // A change of the node at the same time conflicts with this one by its version.
     return [{ set: [quad(node.uid, predicates.version(type), node.version), ...set], remove }];
   });
   if (raws.size === 0) return null;

@@ -1,21 +1,19 @@
 import type { NodeRecord } from '../node-record.ts';
 import type { Value } from '../node-rules.ts';
-import { indexOf } from './node-index.ts';
+import { indexOf, type NodeIndex } from './node-index.ts';
 import { predicates } from './predicates.ts';
 
 /** What is said of a node, as Dgraph takes it: values with their type, so that no text is ever read for something else. */
 export type Quad = {
   readonly subject: string;
-  readonly predicate: string;
+  /** Null: all predicates. */
+  readonly predicate: string | null;
 } & (
   | { readonly kind: 'value'; readonly value: Exclude<Value, null> }
   | { readonly kind: 'edge'; readonly target: string }
-  /** To be taken away. */
+  /** All values, to be removed. */
   | { readonly kind: 'every' }
 );
-
-/** How Dgraph calls all values of a predicate, and all predicates of a node. */
-export const every = '_STAR_ALL';
 
 export interface Change {
   readonly set: readonly Quad[];
@@ -23,9 +21,8 @@ export interface Change {
 }
 
 /** Everything of a new node. */
-export function newNodeQuads(subject: string, node: NodeRecord): Quad[] {
+export function newNodeQuads(subject: string, node: NodeRecord): readonly Quad[] {
   const { type, id, version, workspace, values } = node;
-  const { texts, marks, fences } = indexOf(node);
   return [
     quad(subject, 'dgraph.type', type),
     quad(subject, predicates.id(type), id),
@@ -34,46 +31,55 @@ export function newNodeQuads(subject: string, node: NodeRecord): Quad[] {
     ...Object.entries(values).flatMap(([field, value]) =>
       value === null ? [] : [quad(subject, predicates.of(type, field), value)],
     ),
-    ...[...texts].map(([predicate, text]) => quad(subject, predicate, text)),
-    ...[...marks].map((mark) => quad(subject, predicates.marks(type), mark)),
-    ...[...fences].map((fence) => quad(subject, predicates.fences(type), fence)),
+    ...indexChange(subject, type, { was: nothing, is: indexOf(node) }).set,
   ];
 }
+
+const nothing: NodeIndex = { texts: new Map(), marks: new Set(), fences: new Set() };
 
 /** What differs between a node and what it becomes. The version always does: two who change the same node find out by it. */
 export function changedNodeQuads(subject: string, before: NodeRecord, after: NodeRecord): Change {
   const { type } = before;
-  const [was, is] = [indexOf(before), indexOf(after)];
-  const texts = [...difference(is.texts, was.texts)];
+  const index = indexChange(subject, type, { was: indexOf(before), is: indexOf(after) });
   const changed = Object.entries(after.values).filter(([field, value]) => before.values[field] !== value);
-  const lists = [
-    { predicate: predicates.marks(type), was: was.marks, is: is.marks },
-    { predicate: predicates.fences(type), was: was.fences, is: is.fences },
-  ];
   return {
     set: [
       quad(subject, predicates.version(type), after.version),
       ...changed.flatMap(([field, value]) =>
         value === null ? [] : [quad(subject, predicates.of(type, field), value)],
       ),
-      ...texts.map(([predicate, text]) => quad(subject, predicate, text)),
-      ...lists.flatMap(({ predicate, was, is }) =>
-        [...is.difference(was)].map((text) => quad(subject, predicate, text)),
-      ),
+      ...index.set,
     ],
     remove: [
       ...changed.flatMap(([field, value]) => (value === null ? [allOf(subject, predicates.of(type, field))] : [])),
-      ...[...was.texts.keys()].flatMap((predicate) => (is.texts.has(predicate) ? [] : [allOf(subject, predicate)])),
-      ...lists.flatMap(({ predicate, was, is }) =>
-        [...was.difference(is)].map((text) => quad(subject, predicate, text)),
-      ),
+      ...index.remove,
     ],
+  };
+}
+
+/** What differs between the index that a node has and the index that it is given. */
+export function indexChange(
+  subject: string,
+  type: string,
+  { was, is }: { readonly was: NodeIndex; readonly is: NodeIndex },
+): Change {
+  const lists = [
+    { predicate: predicates.marks(type), was: was.marks, is: is.marks },
+    { predicate: predicates.fences(type), was: was.fences, is: is.fences },
+  ];
+  const listed = (from: 'was' | 'is', to: 'was' | 'is') =>
+    lists.flatMap((list) => [...list[to].difference(list[from])].map((text) => quad(subject, list.predicate, text)));
+  const texts = [...is.texts].filter(([predicate, text]) => was.texts.get(predicate) !== text);
+  const gone = [...was.texts.keys()].filter((predicate) => !is.texts.has(predicate));
+  return {
+    set: [...texts.map(([predicate, text]) => quad(subject, predicate, text)), ...listed('was', 'is')],
+    remove: [...gone.map((predicate) => allOf(subject, predicate)), ...listed('is', 'was')],
   };
 }
 
 /** Every value of a node and every edge from it. */
 export function wholeNode(subject: string): Quad {
-  return allOf(subject, every);
+  return { kind: 'every', subject, predicate: null };
 }
 
 /** Every value of it. */
@@ -85,10 +91,27 @@ export function edgeQuad(subject: string, predicate: string, target: string): Qu
   return { kind: 'edge', subject, predicate, target };
 }
 
-export function quad(subject: string, predicate: string, value: Exclude<Value, null>): Quad {
-  return { kind: 'value', subject, predicate, value };
+/** The statements as N-Quads (RDF 1.1), one a line. JSON escapes in a text whatever N-Quads demand to be escaped, and nothing that they lack. */
+export function nQuads(quads: readonly Quad[]): string {
+  return quads.map((quad) => `${nodeText(quad.subject)} ${predicateText(quad)} ${objectText(quad)} .`).join('\n');
 }
 
-function difference(one: ReadonlyMap<string, string>, other: ReadonlyMap<string, string>): Map<string, string> {
-  return new Map([...one].filter(([key, value]) => other.get(key) !== value));
+function predicateText({ predicate }: Quad): string {
+  return predicate === null ? '*' : `<${predicate}>`;
+}
+
+function objectText(quad: Quad): string {
+  if (quad.kind === 'edge') return nodeText(quad.target);
+  if (quad.kind === 'every') return '*';
+  const { value } = quad;
+  if (typeof value === 'string') return `${JSON.stringify(value)}^^<xs:string>`;
+  return `"${value}"^^<${typeof value === 'number' ? 'xs:int' : 'xs:boolean'}>`;
+}
+
+function nodeText(name: string): string {
+  return name.startsWith('_:') ? name : `<${name}>`;
+}
+
+export function quad(subject: string, predicate: string, value: Exclude<Value, null>): Quad {
+  return { kind: 'value', subject, predicate, value };
 }
