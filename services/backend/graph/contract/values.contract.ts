@@ -22,6 +22,27 @@ export function valuesContract(engine: GraphEngine): void {
     expect(nodes).toStrictEqual([created]);
   });
 
+  it('are texts also where an engine might read a statement', async () => {
+    await using test = await TestGraph.open(engine);
+    const texts = [
+      '*',
+      '_STAR_ALL',
+      'uid(0x1)',
+      'val(x)',
+      '" .\n<0x1> * * .',
+      '\u0001\u2028\u007f',
+      "'); --",
+      '[1.0]',
+      '\\',
+    ];
+    for (const name of texts) {
+      const role = await test.add('role', roleNode(test.acme, { name, description: name }));
+      expect(await test.graph.find('role', role.id, test.acme)).toStrictEqual(role);
+      expect(await test.graph.findBy('role', { name }, test.acme)).toStrictEqual(role);
+    }
+    expect(await test.graph.count({ type: 'role', anchor: test.acme, limit: 1 })).toBe(texts.length);
+  });
+
   it('change where they are named, null included, and only there', async () => {
     await using test = await TestGraph.open(engine);
     const key = keyNode(test.acme, { expiresAt: 5, lastUsedAt: 6, activeName: 'ci' });
