@@ -6,17 +6,17 @@ import type { Place, WantedWorkspace } from './wanted-workspace.ts';
 
 /** Checks the files against the live workspace: unknown names, and more than its limits. */
 export function checkAgainstLive(wanted: WantedWorkspace, live: Live, prune: boolean): readonly PlacedMistake[] {
-  const known = (wishes: readonly Named[], present: readonly Named[]) => [
-    ...new Set([...wishes, ...(prune ? [] : present)].map(({ name }) => name)),
-  ];
+  const known = (wishes: readonly Named[], present: readonly Named[]) =>
+    new Set([...wishes, ...(prune ? [] : present)].map(({ name }) => name));
   const mcpServers = known(wanted.mcpServers, live.mcpServers);
   const skills = known(wanted.skills, live.skills);
+  const runtimes = new Set(live.runtimes);
   return [
     ...wanted.mcpServers.flatMap(({ name, place, runtime }) =>
-      unknown(runtime === null ? [] : [runtime], live.runtimes).map((missing) =>
+      unknown(runtime === null ? [] : [runtime], runtimes).map((missing) =>
         mistakeAt(
           place,
-          `The MCP server "${name}" runs on "${missing}", which is not a runtime here. ${hintFor(missing, live.runtimes)}`,
+          `The MCP server "${name}" runs on "${missing}", which is not a runtime here. ${hintFor(missing, runtimes)}`,
         ),
       ),
     ),
@@ -46,13 +46,12 @@ interface Named {
   readonly name: string;
 }
 
-function unknown(asked: readonly string[], known: readonly string[]): readonly string[] {
-  const names = new Set(known);
-  return [...new Set(asked)].filter((name) => !names.has(name));
+function unknown(asked: readonly string[], known: ReadonlySet<string>): readonly string[] {
+  return [...new Set(asked)].filter((name) => !known.has(name));
 }
 
-function hintFor(name: string, known: readonly string[]): string {
-  return known.length === 0 ? 'There is none yet.' : suggestion(name, known.slice(0, suggestedMax));
+function hintFor(name: string, known: ReadonlySet<string>): string {
+  return known.size === 0 ? 'There is none yet.' : suggestion(name, [...known].slice(0, suggestedMax));
 }
 
 const suggestedMax = 50;
