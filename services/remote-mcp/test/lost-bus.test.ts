@@ -40,7 +40,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
   });
 
   test.each(['gone', 'silent'] as const)('that is %s, each service ends soon, calls or not', async (fault) => {
-    const backend = await start('backend', { PORT: '0', ...platform.variables.backend, ...seedsOf(hub) });
+    const backend = await start('backend', { PORT: '0', ...platform.variables.backend, ...hub.seeds });
     const runtime = await start('runtime', ofRuntime());
     const [busy, idle] = await Promise.all([startRemoteMcp(), startRemoteMcp()]);
     const call = await callThrough(busy.url);
@@ -113,14 +113,6 @@ async function callThrough(url: string) {
   const call = (ms: number) =>
     send(`${url}/mcp`, { key, session, body: rpc('tools/call', { name: 'write', arguments: { entry: 'x', ms } }) });
   return Object.assign(call, { key });
-}
-
-function seedsOf({ server: { seeds } }: NatsHub) {
-  return {
-    BUS_CALLOUT_SEED: seeds.callout.reveal(),
-    BUS_SYSTEM_SEED: seeds.system.reveal(),
-    BUS_ISSUER_SEED: seeds.issuer.reveal(),
-  };
 }
 
 async function msToStop(child: ChildProcess): Promise<number> {

@@ -10,6 +10,8 @@ export interface NatsHub extends Hub {
   /** As BUS_SERVERS says it. */
   readonly url: string;
   readonly server: TestServer;
+  /** Variables of a backend that proves itself here. */
+  readonly seeds: Readonly<Record<string, string>>;
 }
 
 /** A real server, to which processes of their own can connect too. */
@@ -21,6 +23,11 @@ export async function startNatsHub(): Promise<NatsHub> {
   return {
     url: server.url,
     server,
+    seeds: {
+      BUS_CALLOUT_SEED: server.seeds.callout.reveal(),
+      BUS_SYSTEM_SEED: server.seeds.system.reveal(),
+      BUS_ISSUER_SEED: server.seeds.issuer.reveal(),
+    },
     async connect(given, nonce) {
       const credentials = given.kind === 'backend' ? { kind: given.kind, seeds: server.seeds } : given;
       const bus = await connectNats({
