@@ -137,7 +137,11 @@ export const requirements: readonly Requirement[] = [
   {
     id: '3.server-status',
     says: 'Connected, Disconnected, Error',
-    shown: ['services/backend/servers/status.test.ts: Connected'],
+    shown: [
+      'services/backend/servers/status.test.ts: connected: green, without a reason, and calls can go there',
+      'services/backend/servers/status.test.ts: no process at all',
+      'services/backend/servers/status.test.ts: failed: its reason, its stderr and its next retry',
+    ],
   },
   {
     id: '3.server-health',
@@ -202,13 +206,20 @@ export const requirements: readonly Requirement[] = [
   },
 
   // 5. Authentication
-  { id: '5.rule-1', says: 'Bearer; a header without the word is wrong', shown: [`${keysAndErrors}: Bearer`] },
+  {
+    id: '5.rule-1',
+    says: 'Bearer; a header without the word is wrong',
+    shown: [
+      `${keysAndErrors}: 5.1 a good key with the word Bearer`,
+      `${keysAndErrors}: 5.1, 7.3 a good key without it`,
+    ],
+  },
   {
     id: '5.rule-2',
     says: 'SVA_ current, USK older and valid',
     shown: [`${backendKeys}: keys of older installations are accepted`],
   },
-  { id: '5.rule-3', says: 'WSK_ rejected everywhere', shown: [`${keysAndErrors}: WSK_`] },
+  { id: '5.rule-3', says: 'WSK_ rejected everywhere', shown: [`${keysAndErrors}: 5.3 a workspace key (WSK_)`] },
   {
     id: '5.rule-4',
     says: 'No accepted prefix: invalid',
@@ -277,13 +288,21 @@ export const requirements: readonly Requirement[] = [
   { id: '6.mail', says: 'Outbound e-mail through the configured provider', shown: mail },
 
   // 7. Errors
-  { id: '7.key', says: 'Missing, invalid or expired key: 401', shown: [`${keysAndErrors}: 401`] },
+  {
+    id: '7.key',
+    says: 'Missing, invalid or expired key: 401',
+    shown: [
+      `${keysAndErrors}: 7.1 no key`,
+      `${keysAndErrors}: 7.1 a key that nobody created`,
+      `${agentKeys}: an expired key, also when it was just in use`,
+    ],
+  },
   {
     id: '7.forbidden',
     says: '403 on agent connection',
     shown: [`${agentKeys}: a suspended workspace, at once and until it is not suspended any more`],
   },
-  { id: '7.bearer', says: 'No Bearer word: 401', shown: [`${keysAndErrors}: Bearer`] },
+  { id: '7.bearer', says: 'No Bearer word: 401', shown: [`${keysAndErrors}: 5.1, 7.3 a good key without it`] },
   { id: '7.redirect', says: 'Redirect URI differs', shown: integrations },
   { id: '7.oauth-token', says: 'Expired OAuth token', shown: integrations },
   {
@@ -325,7 +344,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: '9.prefixes',
     says: 'SVA_, USK, and WSK_ no longer',
-    shown: [`${keysAndErrors}: WSK_`, `${backendKeys}: keys of older installations are accepted`],
+    shown: [`${keysAndErrors}: 5.3 a workspace key (WSK_)`, `${backendKeys}: keys of older installations are accepted`],
   },
   {
     id: '9.modes',

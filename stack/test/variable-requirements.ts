@@ -43,7 +43,11 @@ export const variableRequirements: readonly Requirement[] = [
     shown: [`${boot}: with an encryption key that its records are not encrypted with`],
   },
   { id: '8.backend.JWT_PRIVATE_KEY_PATH', says: 'Private key', shown: [`${boot}: without its signing keys`] },
-  { id: '8.backend.JWT_PUBLIC_KEY_PATH', says: 'Public key', shown: [`${boot}: without its signing keys`] },
+  {
+    id: '8.backend.JWT_PUBLIC_KEY_PATH',
+    says: 'Public key',
+    shown: [`${boot}: with a public key that is missing or belongs to another private key`],
+  },
   { id: '8.backend.JWT_ISSUER', says: 'Issuer claim', shown: [`${boot}: JWT_ISSUER decides whose tokens are good`] },
   { id: '8.backend.JWT_ACCESS_TOKEN_TTL', says: '900 seconds', shown: authorizationServer },
   { id: '8.backend.JWT_REFRESH_TOKEN_TTL', says: '604800 seconds', shown: authorizationServer },
@@ -316,7 +320,9 @@ export const variableRequirements: readonly Requirement[] = [
     (service): Requirement => ({
       id: `additions.${service}.BUS_PERSISTENT_MESSAGING`,
       says: 'Kept on disk, or in memory',
-      shown: [`${natsTest}: what is not persistent is gone with the server, and all works again`],
+      shown: [
+        'services/remote-mcp/test/persistent-messaging.test.ts: decides whether NATS keeps them on disk or in memory',
+      ],
     }),
   ),
   ...['backend', 'runtime', 'remote-mcp'].map(

@@ -3,15 +3,17 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../../../stack/test/free-ports.ts';
 import { newProcessId } from '../../contracts/ids.ts';
 import { newKey } from '../../contracts/keys.ts';
 import { tokenAudience } from '../../contracts/token.ts';
 import type { Hub } from '../../kit/bus/bus.ts';
+import { newSeeds } from '../../kit/bus/nats/test/server.ts';
 import { startHub } from '../../kit/bus/start.ts';
 import type { RunningService } from '../../kit/service.ts';
 import { startBackend } from '../start.ts';
@@ -93,8 +95,30 @@ describe('refuses to start', () => {
     await (await start(file)).stop();
   });
 
-  test('on a bus that does not exist', async () => {
-    await expect(start({ BUS_SERVERS: 'localhost:4222' })).rejects.toThrow(/BUS_SERVERS/);
+  test('with a public key that is missing or belongs to another private key', async () => {
+    await expect(start({ JWT_PUBLIC_KEY_PATH: join(folder, 'none.pem') })).rejects.toThrow(/JWT_PUBLIC_KEY_PATH/);
+    await expect(start({ JWT_PUBLIC_KEY_PATH: join(folder, 'previous.pem') })).rejects.toThrow(
+      /JWT_PUBLIC_KEY_PATH.* is not the public half of JWT_PRIVATE_KEY_PATH/,
+    );
+  });
+
+  test('on a bus that is not there', async () => {
+    const { callout, system, issuer } = newSeeds();
+    const server = `127.0.0.1:${await freePort()}`;
+    const env = {
+      BUS_SERVERS: server,
+      BUS_CALLOUT_SEED: callout.reveal(),
+      BUS_SYSTEM_SEED: system.reveal(),
+      BUS_ISSUER_SEED: issuer.reveal(),
+    };
+    await expect(start(env)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringMatching(`^The bus at .*${server}.* cannot be reached: `),
+    });
+  });
+
+  test('on a bus of its own without the seeds that it proves itself with', async () => {
+    await expect(start({ BUS_SERVERS: 'localhost:4222' })).rejects.toThrow(/BUS_CALLOUT_SEED/);
   });
 
   test('on a port in use, and releases everything it had opened', async () => {
@@ -151,8 +175,11 @@ describe('once it runs', () => {
 
 describe('variables', () => {
   test('BIND_HOST is where it listens', async () => {
-    const service = await start({ BIND_HOST: '::1' });
-    expect(service.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
+    // A loopback address beside the usual one; not every machine has IPv6.
+    const hasIpv6 = Object.values(networkInterfaces()).some((found) => found?.some(({ address }) => address === '::1'));
+    const [host, shown] = hasIpv6 ? ['::1', '[::1]'] : ['127.0.0.2', '127.0.0.2'];
+    const service = await start({ BIND_HOST: host });
+    expect(new URL(service.url ?? '').hostname).toBe(shown);
     expect((await fetch(`${service.url}/health`)).status).toBe(200);
     await service.stop();
   });
