@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Installation, installationIn } from '../../state/installation.ts';
+import { acquireLock } from '../../state/lock.ts';
+import { describeInterruptedMove } from './interrupted-move.ts';
 import { type MoveState, readMove, writeMove } from './move-state.ts';
 
 let installation: Installation;
@@ -48,4 +50,28 @@ test.each([
   expect(() => readMove(installation)).toThrow(
     expect.objectContaining({ code: 'unsupported', hint: expect.stringContaining('svc move --undo') }),
   );
+});
+
+test.each([
+  ['preparing', 'was interrupted: svc up takes it back.'],
+  ['switching', 'was interrupted: svc up finishes it.'],
+  ['confirming', 'was interrupted: svc up finishes it.'],
+  ['undoing', 'was interrupted: svc up finishes it.'],
+] as const)('a move that was cut short while %s is named, unless a command is at work on it', (phase, end) => {
+  expect(describeInterruptedMove(installation)).toBeNull();
+  writeMove(installation, { ...state, phase });
+  expect(describeInterruptedMove(installation)).toMatch(
+    /^The move from .* to .* that began at 2026-01-01T00:00:00.000Z /,
+  );
+  expect(describeInterruptedMove(installation)).toContain(end);
+  const lock = acquireLock(installation, 'command');
+  expect(describeInterruptedMove(installation)).toBeNull();
+  lock.release();
+});
+
+test('a move that waits to be confirmed is not interrupted, and one of another version is named as such', () => {
+  writeMove(installation, { ...state, phase: 'moved' });
+  expect(describeInterruptedMove(installation)).toBeNull();
+  writeFileSync(join(installation.stateDir, 'move.json'), '{"phase":"flying"}');
+  expect(describeInterruptedMove(installation)).toContain('another version');
 });
