@@ -1,5 +1,6 @@
 import { getIntrospectionQuery, getOperationAST, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
+import { workedMs } from '../../kit/test/worked-ms.ts';
 import { checkLimits, limits } from './limits.ts';
 import { createSchema } from './schema.ts';
 
@@ -77,9 +78,9 @@ describe('width', () => {
       ...Array.from({ length: 40 }, (_, i) => `fragment F${i} on Viewer { ...F${i + 1} ...F${i + 1} }`),
       'fragment F40 on Viewer { id }',
     ].join(' ');
-    const began = performance.now();
+    const began = workedMs();
     expect(() => check(bomb)).toThrow(/more than 1000 fields/);
-    expect(performance.now() - began).toBeLessThan(1000);
+    expect(workedMs() - began).toBeLessThan(1000);
   });
 
   test('introspection fields are counted too', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { workedMs } from '../../kit/test/worked-ms.ts';
 import { newId } from '../ids.ts';
 import type { Report, ServerReport } from './messages.ts';
 import { readReport, reportLines } from './report-lines.ts';
@@ -167,9 +168,9 @@ describe('a line with too many values is not parsed', () => {
     ['more than a workspace can have', `{"complete":true,"mcpServers":${arrays(50_000)}}`, 2000],
   ])('%s', (_name, line, serversMax) => {
     const payload = bytes([line]);
-    const startedAt = performance.now();
+    const startedAt = workedMs();
     expect(() => [...readReport(payload, 100, serversMax)]).toThrow(late);
-    expect(performance.now() - startedAt).toBeLessThan(300);
+    expect(workedMs() - startedAt).toBeLessThan(300);
   });
 
   test('commas and brackets inside a text are not counted as values, also after an escaped quote', () => {

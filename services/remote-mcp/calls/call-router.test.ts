@@ -3,6 +3,7 @@ import { callHeader, callReplyKinds, notificationMaxBytes } from '../../contract
 import { newId, newProcessId } from '../../contracts/ids.ts';
 import type { Reply, RequestOptions } from '../../kit/bus/bus.ts';
 import type { Logger } from '../../kit/log.ts';
+import { workedMs } from '../../kit/test/worked-ms.ts';
 import type { BusLink } from '../bus/bus-link.ts';
 import type { Notification } from '../routing/check-reply.ts';
 import { RuntimeProcess } from '../routing/runtime-process.ts';
@@ -63,10 +64,10 @@ test('of a flood of interim replies few are looked into, all renew the deadline,
   const large = progress({ message: fill });
   expect(large.payload.byteLength).toBeLessThan(notificationMaxBytes);
   const small = progress();
-  const startedAt = performance.now();
+  const startedAt = workedMs();
   for (let times = 0; times < 300; times++) call.interim(large);
   for (let times = 0; times < 20_000; times++) call.interim(small);
-  expect(performance.now() - startedAt).toBeLessThan(500);
+  expect(workedMs() - startedAt).toBeLessThan(500);
   expect(call.heard).toHaveLength(20_300);
   expect(call.passedOn()).toBeLessThan(400);
   expect(lines).toHaveLength(1);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { CatalogueEntry } from '../../contracts/catalogue.ts';
 import { newId, newProcessId } from '../../contracts/ids.ts';
+import { workedMs } from '../../kit/test/worked-ms.ts';
 import { RuntimeProcess } from '../routing/runtime-process.ts';
 import { readCatalogue } from './catalogue-reader.ts';
 
@@ -62,11 +63,6 @@ test('everything is linked, and in the order of its names', async () => {
 });
 
 test('ten thousand tools are read in slices, between which others get their turn', async () => {
-  // Time of this thread alone: on a busy machine the clock says nothing.
-  const workedMs = () => {
-    const { user, system } = process.threadCpuUsage();
-    return (user + system) / 1000;
-  };
   const body = chunks(textOf(entriesOf(10_000)), 64 * 1024);
   const startedAt = workedMs();
   let isReading = true;

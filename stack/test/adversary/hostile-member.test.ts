@@ -18,7 +18,7 @@ vi.setConfig({ testTimeout: testTimeoutMs });
 
 /**
  * The owner of a workspace, who is no operator, against the machine of the platform. Each row is one attack: the launch that the member sets, and
- * what becomes of it. After each, no secret was read and nothing was planted outside.
+ * what becomes of it. Rows run side by side. After each, no secret was read and nothing was planted outside.
  */
 interface Attack {
   readonly attack: string;
@@ -192,19 +192,22 @@ async function statusOf(id: string): Promise<string> {
   return (await ask(query, { id })).workspace.mcpServer.status;
 }
 
-async function set(launch: Launch): Promise<string> {
+async function set(launch: Launch, name = `attack${++count}`): Promise<string> {
   const query = 'mutation ($w: ID!, $input: McpServerInput!) { createMcpServer(workspace: $w, input: $input) { id } }';
-  return (await ask(query, { input: { name: `attack${++count}`, launch } })).createMcpServer.id;
+  return (await ask(query, { input: { name, launch } })).createMcpServer.id;
 }
+
+/** Fewer than a user may have under way. */
+const atOnce = 8;
 
 /** Sets as many as the workspace takes: the last one, and why there may be no more. */
 async function setUntilRefused(launch: Launch): Promise<readonly [last: string, refusal: string]> {
   let last = '';
   for (;;) {
-    try {
-      last = await set(launch);
-    } catch (error) {
-      return [last, String(error)];
+    const outcomes = await Promise.allSettled(Array.from({ length: atOnce }, () => set(launch)));
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') return [last, String(outcome.reason)];
+      last = outcome.value;
     }
   }
 }
@@ -272,14 +275,15 @@ onEachTopology((topology) => {
   afterAll(() => platform[Symbol.asyncDispose](), startTimeoutMs);
 
   describe.runIf(canSandbox)('a member who is no operator', () => {
-    test.each(attacks)('gains nothing by $attack', async ({ launch, becomes }) => {
-      const id = await set(launch(grounds));
+    test.concurrent.each(attacks)('gains nothing by $attack', async ({ launch, becomes }) => {
+      const name = `attack${++count}`;
+      const id = await set(launch(grounds), name);
       const { code, message, repair, seen } = await outcomeOf(id);
       if (becomes === 'confined') {
         expect({ secret: seen?.secret, planted: seen?.planted }).toEqual({ secret: 'ENOENT', planted: 'done' });
       } else {
         expect({ code, seen }).toEqual({ code: becomes, seen: null });
-        expect(message).toContain(`"attack${count}"`);
+        expect(message).toContain(`"${name}"`);
         expect(repair).toMatch(/svc\.yaml/);
       }
       expect(planted()).toEqual([]);
@@ -315,11 +319,12 @@ onEachTopology((topology) => {
     });
     afterAll(() => served.close());
 
-    test.each(innerUrls)('does not reach %s', async (_name, url, what) => {
-      const id = await set({ url: url() });
+    test.concurrent.each(innerUrls)('does not reach %s', async (_attack, url, what) => {
+      const name = `attack${++count}`;
+      const id = await set({ url: url() }, name);
       const { code, message, repair } = await outcomeOf(id);
       expect(code).toBe('address_refused');
-      expect(message).toContain(`The URL of the MCP server "attack${count}" leads to ${what}`);
+      expect(message).toContain(`The URL of the MCP server "${name}" leads to ${what}`);
       expect(repair).toContain('runtime.allowedAddresses in svc.yaml');
       await remove(id);
     });

@@ -1,4 +1,5 @@
 import { expect, it, vi } from 'vitest';
+import { workedMs } from '../../test/worked-ms.ts';
 import { frameMaxBytes, payloadMaxBytes } from '../bus.ts';
 import { type Frame, framesOf } from './frame.ts';
 import { MessageAssembly } from './message-assembly.ts';
@@ -39,9 +40,9 @@ it('beyond its limit, the oldest incomplete message is given up', () => {
 
 it('many frames cost the same as few: other messages are not visited', () => {
   const assembly = new MessageAssembly();
-  const began = performance.now();
+  const began = workedMs();
   for (let i = 0; i < 200_000; i++) assembly.take(subject, begun(`${i}`, 0));
-  expect(performance.now() - began).toBeLessThan(2000);
+  expect(workedMs() - began).toBeLessThan(2000);
 });
 
 it('a message that is too large, or has too many frames, is dropped', () => {
