@@ -40,11 +40,12 @@ export default class Restore extends SvcCommand {
       installation,
       file: resolve(args.file),
       encryptionKeyFile: key === undefined ? null : resolve(key),
+      env: environment,
       onNotice: (message) => terminal.talk(message),
       signal: interruption(),
     });
-    const { head, graph, files } = restored;
-    terminal.json({ state: 'restored', createdAt: head.createdAt, graph, files });
+    const { head, graph, files, usage, sessions } = restored;
+    terminal.json({ state: 'restored', createdAt: head.createdAt, graph, files, bus: head.bus, usage, sessions });
     terminal.result(`Restored what was backed up at ${head.createdAt}: ${describeContent(restored)}.`);
     terminal.talk(`Next: ${nextCommand('up', { installation, env: environment, cwd: process.cwd() })}`);
   }

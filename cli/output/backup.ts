@@ -11,16 +11,23 @@ const shown: readonly (readonly [kind: string, one: string])[] = [
 ];
 
 /** How much an archive holds. */
-export function describeContent({ graph, files }: ArchiveContent): string {
+export function describeContent({ head, graph, files, usage, sessions }: ArchiveContent): string {
   const counts = shown.map(([kind, one]) => counted(graph.find((found) => found.kind === kind)?.count ?? 0, one));
-  return [...counts, `${counted(files.count, 'file')} (${sizeText(files.bytes)})`].join(', ');
+  const onBus = [counted(sessions, 'session'), `${counted(usage, 'usage record')} to be counted`];
+  const bus = head.bus === 'none' ? [] : onBus;
+  return [...counts, `${counted(files.count, 'file')} (${sizeText(files.bytes)})`, ...bus].join(', ');
 }
 
 /** What a backup leaves out, which a person must keep elsewhere. */
-export function notInside({ encryptionKey }: ArchiveContent['head']): string {
+export function notInside({ encryptionKey, bus }: ArchiveContent['head']): string {
   return [
+    ...(bus === 'approximate'
+      ? [
+          'Approximate: sessions and usage to be counted, which changed while they were read. All else is of one moment.',
+        ]
+      : []),
     `Not inside: secrets/ (the key that opens its secrets is secrets/encryption.key, fingerprint ${encryptionKey}), svc.yaml,`,
-    'sessions of agents, the last seconds of usage, logs, and what MCP servers keep in folders of their own.',
+    `${bus === 'none' ? 'sessions of agents, usage to be counted, ' : ''}logs, and what MCP servers keep in folders of their own.`,
   ].join('\n');
 }
 

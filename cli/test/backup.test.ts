@@ -38,19 +38,26 @@ async function emptyOne(name: string) {
 
 const keyFile = () => join(dir(), 'secrets/encryption.key');
 
-test('a backup of a running platform fills another one, where agents use the same keys, tools and files', async () => {
+test('a backup of a running platform fills another one, where agents go on with their keys, sessions, tools and files', async () => {
+  const session = await openSession(`${(await json('status')).urls.mcp}`, key);
   const made = await json('backup', 'whole.backup.gz');
-  expect(made).toMatchObject({ file: join(dir(), 'whole.backup.gz'), files: { count: 1, bytes: 8 } });
+  expect(made).toMatchObject({
+    file: join(dir(), 'whole.backup.gz'),
+    files: { count: 1, bytes: 8 },
+    bus: 'approximate',
+  });
+  expect(made.sessions).toBe(1);
   const { other, type } = await emptyOne('other');
   const restored = await type('restore', made.file, '--encryption-key-file', keyFile(), '--json');
   expect(JSON.parse(restored.stdout)).toMatchObject({ state: 'restored', graph: made.graph, files: made.files });
-  expect((await type('backup', 'again.backup.gz', '--json')).stdout).toContain(JSON.stringify(made.graph));
+  const { graph, usage, sessions } = made;
+  const again = JSON.parse((await type('backup', 'again.backup.gz', '--json')).stdout);
+  expect(again).toMatchObject({ graph, usage, sessions, bus: 'exact' });
   // One of them at a time: both have the usual ports.
   await svc('down');
   try {
     expect(await type('up')).toMatchObject({ code: 0 });
     const { mcp } = JSON.parse((await type('status', '--json')).stdout).urls;
-    const session = await openSession(`${mcp}`, key);
     const { body, text } = await send(mcp, {
       key,
       session,

@@ -6,11 +6,14 @@ import { SvcError } from '../../services/contracts/errors.ts';
  * its rows, which are arrays. The end counts the rows of each section and has the sha256 of every byte before it.
  *
  * The promise: a version of the platform reads every format up to its own. A change that an older version would read wrongly is a new format.
+ * Format 2 has the sections of the bus before those of the graph; format 1 has neither them nor `bus` in its head.
  */
-export const formatVersion = 1;
+export const formatVersion = 2;
 
 /** No row is longer: values are bounded by the rules of their fields, and the bytes of files are cut into pieces. */
 export const lineBytesMax = 16 * 1024 * 1024;
+/** Each is remembered until it was found again where it went; a bus keeps fewer in its 256 MB. */
+export const sessionsMax = 1_000_000;
 /** Of a file, in one row. */
 export const pieceBytes = 192 * 1024;
 
@@ -22,6 +25,8 @@ export const headSchema = z.object({
   createdAt: z.iso.datetime(),
   /** Fingerprint of the key that the secrets inside are encrypted with. */
   encryptionKey: z.string().regex(/^[0-9a-f]{16}$/),
+  /** `approximate`: a platform ran, and the bus was read a moment beside the graph. `none`: the archive has nothing of the bus. */
+  bus: z.enum(['exact', 'approximate', 'none']).default('none'),
 });
 export type ArchiveHead = z.infer<typeof headSchema>;
 
@@ -42,6 +47,13 @@ export const edgeRow = z.tuple([z.string(), z.string()]);
 export const fileRow = z.tuple([z.string(), z.int().min(0)]);
 export const pieceRow = z.tuple([z.base64()]);
 
+/** A record of usage that was not yet added up. */
+export const usageRow = z.tuple([z.base64()]);
+/** A session: its key, its value and when it expires, in milliseconds since 1970. */
+export const sessionRow = z.tuple([z.string(), z.base64(), z.int().min(0)]);
+
+export const usageSection = 'usage';
+export const sessionsSection = 'sessions';
 export const filesSection = 'files';
 
 export function nodeSection(type: string): string {

@@ -2,14 +2,17 @@ import { hash, randomBytes } from 'node:crypto';
 import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { all, blobOf, inChunks } from '../../services/backend/files/blobs.contract.ts';
 import { filled } from '../../services/backend/graph/content.contract.ts';
 import { carryContent, type GraphContent, readContent } from '../../services/backend/graph/content.ts';
 import { openSqliteContent } from '../../services/backend/graph/sqlite/content.ts';
+import { openBusContent } from '../../services/kit/bus/open-content.ts';
 import { checkArchive } from './archive.ts';
 import { formatVersion, lineBytesMax } from './archive-format.ts';
+import { carryBus, verifyBus } from './carry-bus.ts';
 import { ArchiveReader } from './read-archive.ts';
 import { ArchiveWriter } from './write-archive.ts';
 
@@ -23,7 +26,16 @@ const head = {
   version: '1.2.3',
   createdAt: '2026-01-02T03:04:05.678Z',
   encryptionKey: '0123456789abcdef',
+  bus: 'exact',
 } as const;
+const hourMs = 3_600_000;
+const texts = ['one', 'two', 'three'];
+const records = texts.map((text) => ({ payload: Buffer.from(text) }));
+const entries = ['a', 'b'].map((key) => ({
+  key,
+  value: Buffer.from(`session ${key}`),
+  expiresAt: Date.now() + hourMs,
+}));
 let made = 0;
 let graph: Awaited<ReturnType<typeof readContent>>;
 
@@ -32,6 +44,8 @@ beforeAll(async () => {
   await filled({ url: `file:${source}` });
   const content = openSqliteContent({ file: source, readOnly: true });
   const writer = new ArchiveWriter(openSync(whole, 'wx'), head);
+  await writer.bus.addRecords('usage', inTurn(records));
+  await writer.bus.addEntries('sessions', inTurn(entries));
   graph = await carryContent(content, writer.graph);
   for (const bytes of files) await writer.addFile(blobOf(bytes), inChunks(bytes));
   await writer.finish();
@@ -41,6 +55,10 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const check = (file: string) => checkArchive(file, signal);
 const lines = () => gunzipSync(readFileSync(whole)).toString('utf8').trimEnd().split('\n');
+
+async function* inTurn<Item>(items: readonly Item[]): AsyncGenerator<Item> {
+  yield* items;
+}
 
 function written(bytes: Uint8Array): string {
   const file = join(folder, `${++made}.backup.gz`);
@@ -53,11 +71,22 @@ function packed(some: readonly string[]): string {
 }
 
 it('what was written is read, and fills another graph with the same', async () => {
-  expect(await check(whole)).toEqual({ head, graph, files: { count: 3, bytes: 700_005 } });
+  expect(await check(whole)).toEqual({
+    head,
+    graph,
+    files: { count: 3, bytes: 700_005 },
+    usage: 3,
+    sessions: 2,
+  });
   const file = join(folder, 'target.sqlite');
   const target: GraphContent = openSqliteContent({ file, readOnly: false });
   {
     await using reader = await ArchiveReader.open(whole);
+    const bus = await openBusContent({ engine: 'sqlite', file: join(folder, 'bus.sqlite'), keyMaxAgeMs: hourMs });
+    await verifyBus(await carryBus(reader, bus), bus);
+    expect((await all(bus.records('usage'))).map(({ payload }) => Buffer.from(payload).toString())).toEqual(texts);
+    expect((await all(bus.entries('sessions'))).map(({ key }) => key).sort()).toEqual(['a', 'b']);
+    await bus.close();
     await carryContent(reader, target);
     const found: Buffer[] = [];
     for await (const { bytes } of reader.files()) found.push(Buffer.concat(await all(bytes)));
@@ -68,10 +97,29 @@ it('what was written is read, and fills another graph with the same', async () =
   await target.close();
 });
 
+it('an archive of the first format, which has no bus, is read', async () => {
+  const file = fileURLToPath(new URL('./test/format-1.backup.gz', import.meta.url));
+  expect(await check(file)).toMatchObject({
+    head: { format: 1, bus: 'none' },
+    graph: expect.arrayContaining([
+      { kind: 'graph', count: 20, digest: 'f0496f8d7ef559652d43481351077bed133528c68d4392be82a468c04a13fbb9' },
+    ]),
+    files: { count: 1, bytes: 5 },
+    usage: 0,
+    sessions: 0,
+  });
+});
+
 it('a writer says that the disk is full, and comes to its end', async () => {
   const writer = new ArchiveWriter(openSync('/dev/full', 'w'), head);
   await expect(writer.finish()).rejects.toMatchObject({ code: 'ENOSPC' });
   await writer.close();
+});
+
+it('a writer that is closed early comes to its end', async () => {
+  const writer = new ArchiveWriter(openSync(join(folder, 'early.backup.gz'), 'wx'), head);
+  await writer.close();
+  await expect(check(join(folder, 'early.backup.gz'))).rejects.toMatchObject({ code: 'invalid_input' });
 });
 
 describe('is refused by name', () => {
@@ -131,6 +179,8 @@ describe('is refused by name', () => {
     expect(await check(signed(rows))).toMatchObject({ graph });
     const firstOf = (section: string) => rows.indexOf(JSON.stringify({ section })) + 1;
     const [skill, edge, file] = [firstOf('node.skill'), firstOf('edge.role.skills'), firstOf('files')];
+    const [usage, session] = [firstOf('usage'), firstOf('sessions')];
+    const later = Date.now() + hourMs;
     const [id, version, workspace, values] = JSON.parse(rows[skill] ?? '');
     const [role, target] = JSON.parse(rows[edge] ?? '');
     const hostile: readonly (readonly [number, unknown])[] = [
@@ -146,6 +196,16 @@ describe('is refused by name', () => {
       [edge, [target, target]],
       [file, ['../../etc/passwd', 0]],
       [file, ['0'.repeat(64), 0]],
+      [usage, ['not base64!']],
+      [usage, [Buffer.alloc(513 * 1024).toString('base64')]],
+      [session, ['>', '', later]],
+      [session, ['svc.runtime.*', '', later]],
+      [session, ['a b', '', later]],
+      [session, ['a..b', '', later]],
+      [session, ['x'.repeat(256), '', later]],
+      [session, ['a', Buffer.alloc(513 * 1024).toString('base64'), later]],
+      [session, ['a', '', -1]],
+      [session, ['a', '', 1e300]],
     ];
     for (const [at, row] of hostile) await refused(signed(rows.with(at, JSON.stringify(row))), 'was changed');
   });

@@ -1,17 +1,86 @@
-import { type KindOfContent, readContent } from '../../services/backend/graph/content.ts';
+import type { Blobs } from '../../services/backend/files/content.ts';
+import {
+  carryContent,
+  type GraphContent,
+  type KindOfContent,
+  readContent,
+} from '../../services/backend/graph/content.ts';
+import { parseDigest } from '../../services/contracts/digest.ts';
+import { SvcError } from '../../services/contracts/errors.ts';
+import type { BusContent } from '../../services/kit/bus/content.ts';
 import type { ArchiveHead } from './archive-format.ts';
+import { type CarriedBus, carryBus, readBus, verifyBus } from './carry-bus.ts';
 import { ArchiveReader } from './read-archive.ts';
+import type { ArchiveWriter } from './write-archive.ts';
+
+/** What an installation keeps its content in, opened. */
+export interface Stores {
+  /** Null: a bus in memory, which keeps nothing. */
+  readonly bus: BusContent | null;
+  readonly graph: GraphContent;
+  /** Null: no skill ever had a file. */
+  readonly blobs: Blobs | null;
+}
 
 /** Counts and digests of an archive. */
 export interface ArchiveContent {
   readonly head: ArchiveHead;
+  readonly usage: number;
+  readonly sessions: number;
   readonly graph: readonly KindOfContent[];
   readonly files: { readonly count: number; readonly bytes: number };
+}
+
+/**
+ * Writes all that the stores hold. The bus comes first: usage that is added up between the two reads is then in the graph as well, and the backend
+ * passes over what it has added up before.
+ */
+export async function writeArchive(
+  { bus, graph, blobs }: Stores,
+  writer: ArchiveWriter,
+  signal: AbortSignal,
+): Promise<readonly KindOfContent[]> {
+  if (bus !== null) await carryBus(bus, writer.bus);
+  const kinds = await carryContent(graph, writer.graph, signal);
+  const written = new Set<string>();
+  for await (const { values } of graph.nodes('file')) {
+    signal.throwIfAborted();
+    const digest = parseDigest(String(values.digest));
+    if (written.has(digest)) continue;
+    written.add(digest);
+    const blob = (await blobs?.find(digest)) ?? null;
+    if (blob === null || blobs === null) throw missingBytes(String(values.path));
+    await writer.addFile(blob, await blobs.read(digest));
+  }
+  await writer.finish();
+  return kinds;
+}
+
+/** Fills empty stores with an archive that was checked, and reads them again. */
+export async function fillFromArchive(
+  file: string,
+  { bus, graph, blobs }: Stores,
+  { expected, signal }: { readonly expected: ArchiveContent; readonly signal: AbortSignal },
+): Promise<void> {
+  await using reader = await ArchiveReader.open(file);
+  if (bus === null) await readBus(reader);
+  else await verifyBus(await carryBus(reader, bus), bus);
+  await carryContent(reader, graph, signal);
+  for await (const { blob, bytes } of reader.files()) {
+    signal.throwIfAborted();
+    if (blobs === null) throw new Error('stores to be filled have a place for files');
+    await blobs.put(blob, bytes);
+  }
+  await reader.finish();
+  const made = await readContent(graph, signal);
+  if (JSON.stringify(made) === JSON.stringify(expected.graph)) return;
+  throw new SvcError('internal', 'The graph that was made is not the one in the archive.');
 }
 
 /** Reads a whole archive. Throws if the archive is cut, changed or of a newer format. */
 export async function checkArchive(file: string, signal: AbortSignal): Promise<ArchiveContent> {
   await using reader = await ArchiveReader.open(file);
+  const bus: CarriedBus = await readBus(reader);
   const graph = await readContent(reader, signal);
   const files = { count: 0, bytes: 0 };
   for await (const { blob, bytes } of reader.files()) {
@@ -21,5 +90,12 @@ export async function checkArchive(file: string, signal: AbortSignal): Promise<A
     files.bytes += blob.sizeBytes;
   }
   await reader.finish();
-  return { head: reader.head, graph, files };
+  return { head: reader.head, usage: bus.usage.count, sessions: bus.keys.size, graph, files };
+}
+
+/** The backend keeps the bytes of a removed file for ten minutes, so those of the graph's moment exist. */
+function missingBytes(path: string): SvcError {
+  return new SvcError('unavailable', `The file "${path}" of a skill is recorded, and its bytes are missing.`, {
+    hint: 'If somebody removed a skill while the backup ran, run it again. Otherwise data/blobs is incomplete.',
+  });
 }

@@ -4,9 +4,13 @@ import { buckets, streams } from '../../services/contracts/bus/subjects.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { BusContent } from '../../services/kit/bus/content.ts';
 
-/** What was read of the old bus: one digest for each record, and for each key when it expires. */
+/** A bus, or the part of an archive that it fills. */
+export type BusSource = Pick<BusContent, 'records' | 'entries'>;
+export type BusTarget = Pick<BusContent, 'addRecords' | 'addEntries'>;
+
+/** What was read of the old bus: its records in their order, and for each key when it expires. */
 export interface CarriedBus {
-  readonly records: readonly string[];
+  readonly usage: KindOfContent;
   readonly keys: ReadonlyMap<string, number>;
 }
 
@@ -16,13 +20,11 @@ const lostMaxMs = 1000;
 const wayMaxMs = 5000;
 
 /** Copies what the bus keeps: usage that nobody has counted yet, and the sessions of agents. */
-export async function carryBus(from: BusContent, to: BusContent): Promise<CarriedBus> {
-  const records: string[] = [];
+export async function carryBus(from: BusSource, to: BusTarget): Promise<CarriedBus> {
+  const records = new Records();
   await to.addRecords(
     streams.usage,
-    noting(from.records(streams.usage), ({ payload }) => {
-      records.push(digestOf(String(records.length), payload));
-    }),
+    noting(from.records(streams.usage), ({ payload }) => records.note(payload)),
   );
   const keys = new Map<string, number>();
   await to.addEntries(
@@ -31,36 +33,50 @@ export async function carryBus(from: BusContent, to: BusContent): Promise<Carrie
       keys.set(digestOf(key, value), expiresAt);
     }),
   );
-  return { records, keys };
+  return { usage: records.kind(), keys };
+}
+
+/** Reads what the bus keeps. */
+export async function readBus(from: BusSource): Promise<CarriedBus> {
+  const drain = async (_name: string, items: AsyncIterable<unknown>) => {
+    for await (const _item of items);
+  };
+  return await carryBus(from, { addRecords: drain, addEntries: drain });
 }
 
 /**
  * Reads what is there now and throws where it is not what was carried: each record in its place, each key with its value and no longer a
  * life than it had. What has expired meanwhile may be gone.
  */
-export async function verifyBus(carried: CarriedBus, there: BusContent): Promise<readonly KindOfContent[]> {
-  const records: string[] = [];
-  for await (const { payload } of there.records(streams.usage)) records.push(digestOf(String(records.length), payload));
-  if (summed(records) !== summed(carried.records))
-    throw differs('usage records', carried.records.length, records.length);
-  const keys: string[] = [];
-  for await (const { key, value, expiresAt } of there.entries(buckets.sessions)) {
-    const digest = digestOf(key, value);
+export async function verifyBus(carried: CarriedBus, there: BusSource): Promise<readonly KindOfContent[]> {
+  const { usage, keys: found } = await readBus(there);
+  if (usage.digest !== carried.usage.digest) throw differs('usage records', carried.usage.count, usage.count);
+  for (const [digest, expiresAt] of found) {
     const expected = carried.keys.get(digest);
-    if (expected === undefined)
-      throw new SvcError('internal', `The new side has a session "${key}" that the old one has not.`);
-    if (expiresAt > expected + wayMaxMs)
-      throw new SvcError('internal', `The session "${key}" would live longer on the new side.`);
-    keys.push(digest);
+    if (expected === undefined) throw new SvcError('internal', 'The new side has a session that the old one has not.');
+    if (expiresAt > expected + wayMaxMs) {
+      throw new SvcError('internal', 'A session would live longer on the new side.');
+    }
   }
-  const found = new Set(keys);
   const now = Date.now();
   const lost = [...carried.keys].filter(([digest, expiresAt]) => !found.has(digest) && expiresAt - lostMaxMs > now);
-  if (lost.length > 0) throw differs('sessions', carried.keys.size, keys.length);
-  return [
-    { kind: 'bus.usage', count: records.length, digest: summed(records) },
-    { kind: 'bus.sessions', count: keys.length, digest: summed(keys) },
-  ];
+  if (lost.length > 0) throw differs('sessions', carried.keys.size, found.size);
+  return [usage, { kind: 'bus.sessions', count: found.size, digest: summed([...found.keys()]) }];
+}
+
+/** Counts records and adds them to one digest, in their order. */
+class Records {
+  readonly #hash = createHash('sha256');
+  #count = 0;
+
+  note(payload: Uint8Array): void {
+    this.#hash.update(digestOf(String(this.#count), payload));
+    this.#count += 1;
+  }
+
+  kind(): KindOfContent {
+    return { kind: 'bus.usage', count: this.#count, digest: this.#hash.copy().digest('hex') };
+  }
 }
 
 async function* noting<Item>(items: AsyncIterable<Item>, note: (item: Item) => void): AsyncGenerator<Item> {

@@ -14,6 +14,7 @@ import {
 } from '../../services/backend/graph/content.ts';
 import { findDigest } from '../../services/contracts/digest.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { checkKeptEntry, checkKeptRecord, type KeptEntry, type KeptRecord } from '../../services/kit/bus/content.ts';
 import {
   type ArchiveHead,
   changed,
@@ -32,7 +33,13 @@ import {
   nodeSection,
   pieceRow,
   sectionSchema,
+  sessionRow,
+  sessionsMax,
+  sessionsSection,
+  usageRow,
+  usageSection,
 } from './archive-format.ts';
+import type { BusSource } from './carry-bus.ts';
 
 export interface ArchivedFile {
   readonly blob: Blob;
@@ -44,7 +51,7 @@ export interface ArchivedFile {
  * Reads an archive once, in order: callers ask for sections in the order of the file. Only `finish` proves that the archive is complete and unchanged,
  * because the sha256 is in the last line.
  */
-export class ArchiveReader implements Pick<GraphContent, 'nodes' | 'edges'>, AsyncDisposable {
+export class ArchiveReader implements BusSource, Pick<GraphContent, 'nodes' | 'edges'>, AsyncDisposable {
   readonly #file: string;
   readonly #lines: AsyncGenerator<Line, void>;
   readonly #rows: Record<string, number> = {};
@@ -80,6 +87,21 @@ export class ArchiveReader implements Pick<GraphContent, 'nodes' | 'edges'>, Asy
   get head(): ArchiveHead {
     if (this.#head === null) throw new Error('an archive is used after it was opened');
     return this.#head;
+  }
+
+  async *records(): AsyncGenerator<KeptRecord, void> {
+    for await (const [payload] of this.#section(usageSection, usageRow)) {
+      yield this.#checked(() => checkKeptRecord({ payload: Buffer.from(payload, 'base64') }));
+    }
+  }
+
+  async *entries(): AsyncGenerator<KeptEntry, void> {
+    let count = 0;
+    for await (const [key, value, expiresAt] of this.#section(sessionsSection, sessionRow)) {
+      count += 1;
+      if (count > sessionsMax) throw changed(this.#file);
+      yield this.#checked(() => checkKeptEntry({ key, value: Buffer.from(value, 'base64'), expiresAt }));
+    }
   }
 
   async *nodes(type: TypeName): AsyncGenerator<NodeRecord, void> {

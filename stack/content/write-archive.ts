@@ -1,10 +1,20 @@
 import { createHash } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, type WriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import { createGzip, type Gzip } from 'node:zlib';
 import type { Blob } from '../../services/backend/files/content.ts';
 import type { EdgeRecord, GraphContent, NodeRecord } from '../../services/backend/graph/content.ts';
-import { type ArchiveHead, edgeSection, filesSection, nodeSection, pieceBytes } from './archive-format.ts';
+import type { KeptEntry, KeptRecord } from '../../services/kit/bus/content.ts';
+import {
+  type ArchiveHead,
+  edgeSection,
+  filesSection,
+  nodeSection,
+  pieceBytes,
+  sessionsSection,
+  usageSection,
+} from './archive-format.ts';
+import type { BusTarget } from './carry-bus.ts';
 
 /** So much is compressed at a time. */
 const chunkChars = 64 * 1024;
@@ -20,7 +30,13 @@ export class ArchiveWriter {
     // The archive goes on with the files.
     finish: async () => undefined,
   };
+  /** Accepts what a bus keeps. Its sections stand before those of the graph. */
+  readonly bus: BusTarget = {
+    addRecords: (_stream, records) => this.#addRecords(records),
+    addEntries: (_bucket, entries) => this.#addEntries(entries),
+  };
   readonly #gzip: Gzip;
+  readonly #target: WriteStream;
   readonly #written: Promise<void>;
   readonly #hash = createHash('sha256');
   readonly #rows: Record<string, number> = {};
@@ -29,6 +45,7 @@ export class ArchiveWriter {
   /** Takes over the descriptor of a file that is open for writing. */
   constructor(fd: number, head: ArchiveHead) {
     const target = createWriteStream('', { fd, flush: true });
+    this.#target = target;
     this.#gzip = createGzip({ level });
     this.#written = finished(target);
     // The failure is met where the next line is written.
@@ -36,6 +53,16 @@ export class ArchiveWriter {
     this.#gzip.on('error', (error) => target.destroy(error));
     this.#gzip.pipe(target);
     this.#add(head);
+  }
+
+  async #addRecords(records: AsyncIterable<KeptRecord>): Promise<void> {
+    const section = this.#begin(usageSection);
+    for await (const { payload } of records) await this.#row(section, [base64(payload)]);
+  }
+
+  async #addEntries(entries: AsyncIterable<KeptEntry>): Promise<void> {
+    const section = this.#begin(sessionsSection);
+    for await (const { key, value, expiresAt } of entries) await this.#row(section, [key, base64(value), expiresAt]);
   }
 
   async #addNodes(nodes: AsyncIterable<NodeRecord>): Promise<void> {
@@ -76,6 +103,7 @@ export class ArchiveWriter {
   /** Closes the file; without `finish` before, the archive stays incomplete. */
   async close(): Promise<void> {
     this.#gzip.destroy();
+    this.#target.destroy();
     await this.#written.catch(() => undefined);
   }
 
@@ -105,4 +133,8 @@ export class ArchiveWriter {
     this.#hash.update(bytes);
     await Promise.race([this.#written, new Promise<void>((resolve) => this.#gzip.write(bytes, () => resolve()))]);
   }
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
 }

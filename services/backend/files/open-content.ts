@@ -1,5 +1,5 @@
 import type { NatsContentOptions } from '../../kit/bus/content.ts';
-import { connectAlone } from '../../kit/bus/nats/connect-alone.ts';
+import { connectForContent } from '../../kit/bus/nats/connect-for-content.ts';
 import type { Blobs } from './blobs.ts';
 import { FolderBlobs } from './folder-blobs.ts';
 import { JetStreamBlobs } from './jetstream-blobs.ts';
@@ -12,12 +12,12 @@ export interface OpenedBlobs extends AsyncDisposable {
   readonly blobs: Blobs;
 }
 
-/** Opens the blobs of an installation without a running backend. */
+/** Opens the blobs of an installation. */
 export async function openBlobsContent(place: BlobsPlace): Promise<OpenedBlobs> {
   if (place.engine === 'folder') {
     return { blobs: await FolderBlobs.open(place.dir), [Symbol.asyncDispose]: async () => undefined };
   }
-  const connection = await connectAlone(place);
+  const connection = await connectForContent(place);
   const close = () => connection.close();
   try {
     const blobs = await JetStreamBlobs.open({ connection, checkUsable: () => undefined });

@@ -9,12 +9,13 @@ export type DgraphAddress = OpenGraphOptions;
 
 export type GraphContentOptions =
   | ({ readonly engine: 'sqlite' } & SqliteContentOptions)
-  | ({ readonly engine: 'dgraph' } & DgraphAddress);
+  /** `readOnly` as for SQLite. */
+  | ({ readonly engine: 'dgraph'; readonly readOnly: boolean } & DgraphAddress);
 
 export async function openGraphContent(options: GraphContentOptions): Promise<GraphContent> {
   if (options.engine === 'sqlite') return openSqliteContent(options);
   const { openDgraphContent } = await import('./dgraph/content.ts');
-  return openDgraphContent(clusterOptions(options));
+  return openDgraphContent({ ...clusterOptions(options), readOnly: options.readOnly });
 }
 
 /** Whether nothing of a platform is there. */

@@ -113,7 +113,7 @@ describe('refuses to start', () => {
     };
     await expect(start(env)).rejects.toMatchObject({
       code: 'unavailable',
-      message: expect.stringMatching(`^The bus at .*${server}.* cannot be reached: `),
+      message: expect.stringMatching(`^Cannot reach the bus at .*${server}.*: `),
     });
   });
 

@@ -1,4 +1,5 @@
 import type { BackendSeeds } from './bus.ts';
+import { checkedRecord, checkedValue } from './check-entry.ts';
 
 /** The stored content of a bus without clients, which a move of an installation copies from one engine to the other. */
 export interface BusContent {
@@ -27,15 +28,27 @@ export interface KeptEntry {
   readonly expiresAt: number;
 }
 
-/** The file of a bus inside one process; created when missing. */
+/** Checks a record that comes from outside the platform. Throws `too_large` if no stream could keep it. */
+export function checkKeptRecord({ payload }: KeptRecord): KeptRecord {
+  return { payload: checkedRecord(payload, 'A record') };
+}
+
+/** Checks an entry that comes from outside the platform. Throws if no bucket could keep it. */
+export function checkKeptEntry({ key, value, expiresAt }: KeptEntry): KeptEntry {
+  return { key, value: checkedValue(key, value), expiresAt };
+}
+
+/** The file of a bus inside one process, created when missing. */
 export interface SqliteContentOptions {
   readonly file: string;
   /** Keys expire this long after they are put. */
   readonly keyMaxAgeMs: number;
 }
 
-/** A NATS server that no backend is connected to. */
+/** A NATS server, and how to prove to it that this is the platform. */
 export interface NatsContentOptions {
+  /** Whether backends are connected, which then decide on this connection; default: none is, and this connection decides for itself. */
+  readonly hasBackends?: boolean;
   readonly servers: readonly string[];
   /** PEM file of the authority that signs the bus's certificate; null: the system's authorities. */
   readonly caPath: string | null;

@@ -2,6 +2,8 @@ import type { BusContent, NatsContentOptions, SqliteContentOptions } from './con
 import { SqliteBusContent } from './inproc/content.ts';
 import { openNatsContent } from './nats/content.ts';
 
+export { copyBus } from './inproc/copy-bus.ts';
+
 export type BusContentOptions =
   | ({ readonly engine: 'sqlite' } & SqliteContentOptions)
   | ({ readonly engine: 'nats' } & NatsContentOptions);

@@ -35,8 +35,8 @@ export interface ContainersAlone {
   /** The nodes to run. Their volumes exist and belong to the user of the containers. */
   readonly bus: boolean;
   readonly graph: boolean;
-  /** Whether the platform runs the nodes of the graph already. They are then used as they are. */
-  readonly isGraphRunning?: boolean;
+  /** Whether the nodes run already, as parts of the platform: then they are reached as they are. */
+  readonly isRunning?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -48,7 +48,7 @@ const readyTimeoutMs = 60_000;
  * to them.
  */
 export async function runContainersAlone(options: ContainersAlone): Promise<Alone> {
-  const { plan, daemon, bus, graph, isGraphRunning = false, signal } = options;
+  const { plan, daemon, bus, graph, isRunning = false, signal } = options;
   const { docker, isRootless } = daemon;
   const { parts: all } = planAt({ ...plan, definition: closedBus(plan.definition) });
   const parts = all.filter((part) => (bus && part.service === 'nats') || (graph && isGraphNode(part)));
@@ -70,14 +70,11 @@ export async function runContainersAlone(options: ContainersAlone): Promise<Alon
       if (part !== undefined) await awaitFounder(part, { docker, parts, containerOf, signal });
       await begin(container, docker);
     };
-    await startInOrder(
-      isGraphRunning ? containers.filter(({ part }) => part.service === 'nats') : containers,
-      async (one) => {
-        const alone = aloneOf(one, plan);
-        await start(alone, one.part);
-        await becomesReady(one, alone, options);
-      },
-    );
+    await startInOrder(isRunning ? [] : containers, async (one) => {
+      const alone = aloneOf(one, plan);
+      await start(alone, one.part);
+      await becomesReady(one, alone, options);
+    });
     const forwards = forwardsTo(containers);
     const way = forwarderOf(forwards, plan, user);
     await start(way);

@@ -247,7 +247,7 @@ describe.skipIf(dgraph === null)('on a real Dgraph', () => {
   test('the user of the backend fills a graph and empties it again', async () => {
     const address = dgraphAddressOf(plan);
     expect(await isEmptyDgraph(address)).toBe(true);
-    const content = await openGraphContent({ engine: 'dgraph', ...address });
+    const content = await openGraphContent({ engine: 'dgraph', ...address, readOnly: false });
     await content.finish();
     await content.close();
     expect(await isEmptyDgraph(address)).toBe(false);

@@ -1,26 +1,30 @@
 import { existsSync, openSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Blobs } from '../../../services/backend/files/content.ts';
-import { openBlobsContent } from '../../../services/backend/files/open-content.ts';
-import { carryContent, type GraphContent, type KindOfContent } from '../../../services/backend/graph/content.ts';
-import { openGraphContent } from '../../../services/backend/graph/open-content.ts';
-import { parseDigest } from '../../../services/contracts/digest.ts';
+import type { KindOfContent } from '../../../services/backend/graph/content.ts';
+import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { inWords } from '../../../services/contracts/system-words.ts';
-import { type ArchiveContent, checkArchive } from '../../content/archive.ts';
+import { type ArchiveContent, checkArchive, writeArchive } from '../../content/archive.ts';
 import { formatVersion } from '../../content/archive-format.ts';
 import { ArchiveWriter } from '../../content/write-archive.ts';
+import { prepareDaemon } from '../../engines/docker/prepared-daemon.ts';
+import { isUp } from '../../engines/engine-of.ts';
+import { readPlan } from '../../engines/plan-of.ts';
 import { sizeOf } from '../../machine/size-of.ts';
 import { sizeText } from '../../machine/size-text.ts';
+import type { Plan } from '../../plan/plan.ts';
 import { fingerprintOf, secretFilesOf } from '../../secrets/secrets.ts';
-import { blobsIn, graphIn } from '../../state/data-files.ts';
+import type { Definition } from '../../settings/definition.ts';
+import { blobsIn, busIn, graphIn } from '../../state/data-files.ts';
 import { isCode, syncFolder } from '../../state/durable-file.ts';
 import { refuseCopy } from '../../state/find-original.ts';
 import { bytesLeft } from '../../state/free-space.ts';
 import type { Installation } from '../../state/installation.ts';
 import { acquireLock } from '../../state/lock.ts';
 import { ensurePrivateFolder } from '../../state/private-folder.ts';
-import { refuseOtherArrangements } from './arrangements.ts';
+import { stagingDirOf } from '../move/move-state.ts';
+import { withSide } from '../move/side-content.ts';
+import { refuseBetweenSides } from './between-sides.ts';
 
 export interface BackupOptions {
   readonly installation: Installation;
@@ -28,6 +32,9 @@ export interface BackupOptions {
   readonly file: string;
   /** Version of the platform. */
   readonly version: string;
+  /** Of the shell that typed the command. */
+  readonly env: EnvRecord;
+  readonly onNotice: (message: string) => void;
   readonly signal: AbortSignal;
 }
 
@@ -45,13 +52,14 @@ export async function backup(options: BackupOptions): Promise<Backup> {
   const draft = `${file}.part`;
   try {
     refuseCopy(installation);
-    refuseOtherArrangements(installation, 'A backup');
+    refuseBetweenSides(installation);
     refuseExisting(file);
-    refuseWithoutData(installation);
-    refuseWithoutRoom(options);
+    const plan = readPlan(installation);
+    refuseStopped(plan);
+    refuseWithoutRoom(plan, file);
     const fd = openDraft(draft);
     try {
-      const written = await writeArchive(options, fd);
+      const written = await write(options, plan, fd);
       const read = await checkArchive(draft, signal);
       if (JSON.stringify(read.graph) !== JSON.stringify(written)) {
         throw new SvcError('internal', 'The archive differs from the graph.');
@@ -85,53 +93,35 @@ function cannotWrite(file: string, cause: unknown): SvcError {
   });
 }
 
-async function writeArchive(
-  { installation, version, signal }: BackupOptions,
+async function write(
+  { installation, version, env, onNotice, signal }: BackupOptions,
+  plan: Plan,
   fd: number,
 ): Promise<readonly KindOfContent[]> {
-  const { dataDir } = installation;
-  const graph = await openGraphContent({ engine: 'sqlite', file: graphIn(dataDir, 'sqlite'), readOnly: true });
+  const { definition } = plan;
+  const isRunning = isUp(installation);
+  const { persistentMessaging } = definition.bus;
   const writer = new ArchiveWriter(fd, {
     svc: 'backup',
     format: formatVersion,
     version,
     createdAt: new Date().toISOString(),
     encryptionKey: fingerprintOf(secretFilesOf(installation).encryptionKey),
+    bus: !persistentMessaging ? 'none' : isRunning ? 'approximate' : 'exact',
   });
   try {
-    const kinds = await carryContent(graph, writer.graph, signal);
-    await using opened = await openBlobsContent({ engine: 'folder', dir: blobsIn(dataDir) });
-    await writeFiles({ graph, blobs: opened.blobs, writer }, signal);
-    await writer.finish();
-    return kinds;
+    const preparation = { installation, plans: [plan], env, signal, onNotice };
+    const daemon = definition.engine === 'docker' ? await prepareDaemon(preparation) : null;
+    const wanted = { bus: persistentMessaging, graph: true, blobs: true };
+    const born = () => undefined;
+    const side = { plan, dir: installation.dataDir, daemon, wanted, to: 'read', isRunning, env, born, signal } as const;
+    return await withSide(side, async ({ bus, graph, blobs }) => {
+      if (graph === null) throw withoutData(installation);
+      return await writeArchive({ bus, graph, blobs }, writer, signal);
+    });
   } finally {
     await writer.close();
-    await graph.close();
-  }
-}
-
-/** Writes each file once. The backend keeps the bytes of a removed file for ten minutes, so those of the graph's moment exist. */
-async function writeFiles(
-  { graph, blobs, writer }: { readonly graph: GraphContent; readonly blobs: Blobs; readonly writer: ArchiveWriter },
-  signal: AbortSignal,
-): Promise<void> {
-  const written = new Set<string>();
-  for await (const { values } of graph.nodes('file')) {
-    signal.throwIfAborted();
-    const digest = parseDigest(String(values.digest));
-    if (written.has(digest)) continue;
-    written.add(digest);
-    const blob = await blobs.find(digest);
-    if (blob === null) {
-      throw new SvcError(
-        'unavailable',
-        `The file "${values.path}" of a skill is recorded, and its bytes are missing.`,
-        {
-          hint: 'If somebody removed a skill while the backup ran, run it again. Otherwise data/blobs is incomplete.',
-        },
-      );
-    }
-    await writer.addFile(blob, await blobs.read(digest));
+    rmSync(stagingDirOf(installation), { recursive: true, force: true });
   }
 }
 
@@ -145,17 +135,28 @@ function existing(file: string): SvcError {
   });
 }
 
-function refuseWithoutData({ dir, dataDir }: Installation): void {
-  if (existsSync(graphIn(dataDir, 'sqlite'))) return;
-  throw new SvcError('not_found', `The platform in "${dir}" has no data yet.`, { hint: 'Start it once: svc up' });
+function withoutData({ dir }: Installation): SvcError {
+  return new SvcError('not_found', `The platform in "${dir}" has no data yet.`, { hint: 'Start it once: svc up' });
 }
 
-/** Asks for the size of the data: the compressed archive takes less. */
-function refuseWithoutRoom({ installation: { dataDir }, file }: BackupOptions): void {
+/** Reading a side whose programs must run would start them, and a killed backup would leave them behind. */
+function refuseStopped({ installation, definition }: Plan): void {
+  if (isUp(installation) || !needsPrograms(definition)) return;
+  throw new SvcError('conflict', 'The platform is stopped, and its data is read from NATS or Dgraph.', {
+    hint: 'Start it first: svc up',
+  });
+}
+
+function needsPrograms({ engine, topology, graph }: Definition): boolean {
+  return engine === 'docker' || topology === 'distributed' || graph === 'dgraph';
+}
+
+/** Asks for the size of the data: the compressed archive takes less. What lies in volumes or on other machines is not known here. */
+function refuseWithoutRoom({ installation: { dataDir }, definition: { topology, graph } }: Plan, file: string): void {
   const folder = dirname(file);
   if (!existsSync(folder)) throw new SvcError('not_found', `There is no folder "${folder}".`);
-  const graph = graphIn(dataDir, 'sqlite');
-  const neededBytes = sizeOf(graph) + sizeOf(`${graph}-wal`) + sizeOf(blobsIn(dataDir));
+  const files = [graphIn(dataDir, graph), busIn(dataDir, topology)].flatMap((one) => [one, `${one}-wal`]);
+  const neededBytes = [...files, blobsIn(dataDir)].reduce((sum, one) => sum + sizeOf(one), 0);
   const freeBytes = bytesLeft(statfsSync(folder), process.getuid?.() === 0);
   if (freeBytes === null || freeBytes >= neededBytes) return;
   throw new SvcError(

@@ -1,14 +1,17 @@
-import { existsSync, mkdirSync, renameSync, rmSync, statfsSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
-import { openBlobsContent } from '../../../services/backend/files/open-content.ts';
-import { carryContent, readContent } from '../../../services/backend/graph/content.ts';
-import { openGraphContent } from '../../../services/backend/graph/open-content.ts';
+import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { inWords } from '../../../services/contracts/system-words.ts';
-import { type ArchiveContent, checkArchive } from '../../content/archive.ts';
-import { ArchiveReader } from '../../content/read-archive.ts';
+import { type ArchiveContent, checkArchive, fillFromArchive } from '../../content/archive.ts';
+import { engineFor } from '../../engines/engine-of.ts';
+import { planner, portWishesOf, readPlan } from '../../engines/plan-of.ts';
+import { makeReady } from '../../lifecycle/make-ready.ts';
+import { preparePlan } from '../../lifecycle/prepare-plan.ts';
 import { sizeText } from '../../machine/size-text.ts';
 import { checkPlace, settlePlace } from '../../place/settle-place.ts';
+import type { Plan } from '../../plan/plan.ts';
+import { writeLease } from '../../ports/port-lease.ts';
 import {
   fingerprintOf,
   fingerprintOfText,
@@ -17,19 +20,27 @@ import {
   recordFingerprint,
   secretFilesOf,
 } from '../../secrets/secrets.ts';
-import { blobsIn, graphIn } from '../../state/data-files.ts';
+import { readDefinition } from '../../settings/check.ts';
+import type { Definition } from '../../settings/definition.ts';
+import { hasOwnBus } from '../../settings/has-own-bus.ts';
+import { hasOwnGraph } from '../../settings/has-own-graph.ts';
+import { graphIn } from '../../state/data-files.ts';
 import { syncFolder, writeDurably } from '../../state/durable-file.ts';
 import { bytesLeft } from '../../state/free-space.ts';
 import type { Installation } from '../../state/installation.ts';
 import { acquireLock } from '../../state/lock.ts';
 import { ensurePrivateFolder } from '../../state/private-folder.ts';
-import { refuseOtherArrangements } from './arrangements.ts';
+import { withSide } from '../move/side-content.ts';
+import { refuseBetweenSides } from './between-sides.ts';
+import { draftOf, noteProcess, settleRestore } from './unfinished-restore.ts';
 
 export interface RestoreOptions {
   readonly installation: Installation;
   readonly file: string;
   /** The key that the archive's secrets are encrypted with; null: the one in secrets/. */
   readonly encryptionKeyFile: string | null;
+  /** Of the shell that typed the command. */
+  readonly env: EnvRecord;
   readonly onNotice: (message: string) => void;
   readonly signal: AbortSignal;
 }
@@ -43,23 +54,29 @@ export async function restore(options: RestoreOptions): Promise<ArchiveContent> 
   ensurePrivateFolder(installation.stateDir);
   const lock = acquireLock(installation, 'command');
   try {
-    refuseOtherArrangements(installation, 'A restore');
+    const definition = readDefinition(installation.definitionFile);
+    refuseOtherPlaces(definition);
+    refuseBetweenSides(installation);
     checkPlace(installation);
     const data = acquireLock(installation, 'platform');
     try {
-      refuseData(installation);
+      await settleRestore(installation);
+      refuseData(installation, definition);
       const content = await checkArchive(file, signal);
       const key = keyFor(options, content);
-      refuseWithoutRoom(installation, content);
+      refuseWithoutRoom(installation, definition, content);
+      const plan = await planOf(options, definition);
       settlePlace(installation, onNotice);
-      const draft = await fill(options, content);
+      await makeReady(plan, onNotice);
+      await fill(options, plan, content);
       signal.throwIfAborted();
       if (key !== null) writeDurably(secretFilesOf(installation).encryptionKey, key);
-      putInPlace(installation, draft);
+      if (hasOwnGraph(definition)) writeLease(installation, plan.ports, portWishesOf(definition));
+      putInPlace(installation, definition);
       recordFingerprint(installation);
       return content;
     } finally {
-      rmSync(draftIn(installation), { recursive: true, force: true });
+      await settleRestore(installation);
       data.release();
     }
   } finally {
@@ -67,51 +84,64 @@ export async function restore(options: RestoreOptions): Promise<ArchiveContent> 
   }
 }
 
-/** Fills a draft folder with the graph and the files, and compares the graph with the archive. */
-async function fill({ installation, file, signal }: RestoreOptions, expected: ArchiveContent): Promise<string> {
-  const draft = draftIn(installation);
-  rmSync(draft, { recursive: true, force: true });
-  mkdirSync(draft, { mode: 0o700 });
-  const graphFile = graphIn(draft, 'sqlite');
-  const graph = await openGraphContent({ engine: 'sqlite', file: graphFile, readOnly: false });
-  try {
-    await using reader = await ArchiveReader.open(file);
-    await carryContent(reader, graph, signal);
-    await using opened = await openBlobsContent({ engine: 'folder', dir: blobsIn(draft) });
-    for await (const { blob, bytes } of reader.files()) {
-      signal.throwIfAborted();
-      await opened.blobs.put(blob, bytes);
-    }
-    await reader.finish();
-  } finally {
-    await graph.close();
-  }
-  const made = await openGraphContent({ engine: 'sqlite', file: graphFile, readOnly: true });
-  try {
-    const found = await readContent(made, signal);
-    if (JSON.stringify(found) !== JSON.stringify(expected.graph)) {
-      throw new SvcError('internal', 'The graph that was made is not the one in the archive.');
-    }
-  } finally {
-    await made.close();
-  }
-  return draft;
+/** What a restore does not fill is filled by a move afterwards. */
+function refuseOtherPlaces(definition: Definition): void {
+  const { engine, topology, graph } = definition;
+  const refuse = (what: string) => {
+    throw new SvcError('unsupported', `A restore fills data of this machine, and ${what}.`, {
+      hint: 'Restore into an installation with engine: process and its own bus and graph. Then move it: svc move',
+    });
+  };
+  if (engine === 'docker') refuse('engine: docker keeps it in volumes of Docker');
+  if (graph === 'dgraph' && !hasOwnGraph(definition)) refuse('graphdb.url names a Dgraph that others run');
+  if (topology === 'distributed' && !hasOwnBus(definition)) refuse('bus.servers names a bus that others run');
 }
 
-function putInPlace({ dataDir }: Installation, draft: string): void {
-  const blobs = blobsIn(dataDir);
-  // A restore killed between the two renames leaves blobs that no graph refers to.
-  rmSync(blobs, { recursive: true, force: true });
-  renameSync(blobsIn(draft), blobs);
+/** Nodes of Dgraph remember the ports at which they were filled, so these are chosen as a start chooses them. */
+async function planOf({ installation, env, onNotice }: RestoreOptions, definition: Definition): Promise<Plan> {
+  if (definition.topology === 'embedded') return readPlan(installation);
+  const engine = await engineFor(definition);
+  return await preparePlan({
+    installation,
+    planner,
+    check: () => engine.check(definition, env),
+    ownsPort: () => false,
+    avoid: new Set(),
+    onNotice,
+  });
+}
+
+/** Fills a draft of the data, which is compared with the archive. */
+async function fill({ installation, file, env, signal }: RestoreOptions, plan: Plan, expected: ArchiveContent) {
+  const dir = draftOf(installation);
+  mkdirSync(dir, { mode: 0o700 });
+  const wanted = { bus: plan.definition.bus.persistentMessaging, graph: true, blobs: true };
+  const born = noteProcess(installation);
+  await withSide({ plan, dir, daemon: null, wanted, to: 'fill', env, born, signal }, async ({ bus, graph, blobs }) => {
+    if (graph === null) throw new Error('a side that is to be filled has a graph');
+    await fillFromArchive(file, { bus, graph, blobs }, { expected, signal });
+  });
+}
+
+function putInPlace(installation: Installation, { graph }: Definition): void {
+  const { dataDir } = installation;
+  const draft = draftOf(installation);
+  const graphPath = graphIn(draft, graph);
+  const others = readdirSync(draft).filter((name) => join(draft, name) !== graphPath);
+  for (const name of others) {
+    // A restore that was killed here leaves files and a bus that no graph refers to.
+    rmSync(join(dataDir, name), { recursive: true, force: true });
+    renameSync(join(draft, name), join(dataDir, name));
+  }
   syncFolder(dataDir);
-  renameSync(graphIn(draft, 'sqlite'), graphIn(dataDir, 'sqlite'));
+  renameSync(graphPath, graphIn(dataDir, graph));
   syncFolder(dataDir);
 }
 
-function refuseData({ dir, dataDir }: Installation): void {
+function refuseData({ dir, dataDir }: Installation, { graph }: Definition): void {
+  const path = graphIn(dataDir, graph);
   // SQLite would apply the log of a removed database to the restored one.
-  const graph = graphIn(dataDir, 'sqlite');
-  if (![graph, `${graph}-wal`, `${graph}-shm`].some((file) => existsSync(file))) return;
+  if (![path, `${path}-wal`, `${path}-shm`].some((file) => existsSync(file))) return;
   throw new SvcError(
     'conflict',
     `The platform in "${dir}" has data, and this version restores into an empty one only.`,
@@ -150,11 +180,17 @@ function readKey(file: string): string {
   }
 }
 
-/** Measured: with its indexes, a record takes less than this in SQLite. */
-const bytesOfRecord = 2048;
+/** Measured: with its indexes, a record takes less than this. A Dgraph without records takes its first bytes. */
+const room = {
+  sqlite: { firstBytes: 0, recordBytes: 2048 },
+  dgraph: { firstBytes: 64 * 1024 * 1024, recordBytes: 8192 },
+};
 
-function refuseWithoutRoom({ dataDir }: Installation, { graph, files }: ArchiveContent): void {
-  const neededBytes = (graph[0]?.count ?? 0) * bytesOfRecord + files.bytes;
+function refuseWithoutRoom({ dataDir }: Installation, definition: Definition, content: ArchiveContent): void {
+  const { firstBytes, recordBytes } = room[definition.graph];
+  const { graph, usage, sessions, files } = content;
+  const records = (graph[0]?.count ?? 0) + usage + sessions;
+  const neededBytes = firstBytes + records * recordBytes + files.bytes;
   const freeBytes = bytesLeft(statfsSync(dataDir), process.getuid?.() === 0);
   if (freeBytes === null || freeBytes >= neededBytes) return;
   throw new SvcError(
@@ -162,8 +198,4 @@ function refuseWithoutRoom({ dataDir }: Installation, { graph, files }: ArchiveC
     `"${dataDir}" has ${sizeText(freeBytes)} left, and what is restored needs about ${sizeText(neededBytes)}.`,
     { hint: `Free some space and try again: df -h "${dataDir}" tells how much there is.` },
   );
-}
-
-function draftIn({ dataDir }: Installation): string {
-  return join(dataDir, 'restoring');
 }

@@ -1,10 +1,12 @@
+import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type OpenedBlobs, openBlobsContent } from '../../../services/backend/files/open-content.ts';
 import type { GraphContent } from '../../../services/backend/graph/content.ts';
 import { openGraphContent } from '../../../services/backend/graph/open-content.ts';
 import type { BusContent } from '../../../services/kit/bus/content.ts';
-import { openBusContent } from '../../../services/kit/bus/open-content.ts';
+import { copyBus, openBusContent } from '../../../services/kit/bus/open-content.ts';
 import type { Alone } from '../../content/alone.ts';
+import { carryBus } from '../../content/carry-bus.ts';
 import { keepsBlobs, keyMaxAgeOf } from '../../content/kept-on-bus.ts';
 import { dgraphAddressOf } from '../../graph/dgraph-address.ts';
 import { provisionGraph } from '../../graph/provision-graph.ts';
@@ -12,7 +14,7 @@ import { graphStartMaxMs } from '../../parts/dgraph-alpha.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { busSeedsOf } from '../../secrets/secrets.ts';
 import { blobsIn, busIn, graphIn } from '../../state/data-files.ts';
-import { openPlace, type PlaceOptions, type SidePlace } from './side-place.ts';
+import { newFolder, openPlace, type PlaceOptions, type SidePlace } from './side-place.ts';
 
 /** What one side holds, of what was asked for and is there. */
 export interface SideContent {
@@ -21,7 +23,10 @@ export interface SideContent {
   readonly blobs: OpenedBlobs['blobs'] | null;
 }
 
-/** Opens a side while no backend has it open. What a process keeps runs for it, and for nobody else. */
+/**
+ * Opens a side. NATS and Dgraph run for this alone, unless the platform runs: then only `read` is possible, and the bus is read before the
+ * graph is opened.
+ */
 export async function withSide<Result>(
   options: PlaceOptions,
   work: (content: SideContent) => Promise<Result>,
@@ -43,23 +48,45 @@ export async function withSide<Result>(
         signal,
       });
     }
-    const bus = wanted.bus ? await openBus(plan, options, alone) : null;
+    const bus = wanted.bus
+      ? await (options.isRunning ? openBusCopy(options, alone, open) : openBus(options, alone))
+      : null;
     open.defer(async () => bus?.close());
     const graph = wanted.graph ? await openGraph(plan, { place, to, alone }) : null;
     open.defer(async () => graph?.close());
-    const blobs = wanted.blobs ? open.use(await openBlobs(plan, place, alone)).blobs : null;
+    const blobs = wanted.blobs ? open.use(await openBlobs(options, place, alone)).blobs : null;
     return await work({ bus, graph, blobs });
   })();
   await place.save();
   return result;
 }
 
-async function openBus(plan: Plan, { dir, busDir = dir }: PlaceOptions, { bus }: Alone): Promise<BusContent> {
+async function openBus(options: PlaceOptions, { bus }: Alone): Promise<BusContent> {
+  const { plan, dir, busDir = dir } = options;
   const keyMaxAgeMs = keyMaxAgeOf(plan);
   if (plan.definition.topology === 'embedded') {
     return await openBusContent({ engine: 'sqlite', file: busIn(busDir, 'embedded'), keyMaxAgeMs });
   }
-  return await openBusContent({ engine: 'nats', ...natsOf(plan, bus), keyMaxAgeMs });
+  return await openBusContent({ engine: 'nats', ...natsOf(options, bus), keyMaxAgeMs });
+}
+
+/** Copies what the bus of a running platform keeps into a file, and opens that. */
+async function openBusCopy(options: PlaceOptions, alone: Alone, open: AsyncDisposableStack): Promise<BusContent> {
+  const { plan, dir } = options;
+  const folder = newFolder(plan.installation);
+  open.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const file = busIn(folder, 'embedded');
+  const isFile = plan.definition.topology === 'embedded';
+  if (isFile) await copyBus(busIn(dir, 'embedded'), file);
+  const copy = await openBusContent({ engine: 'sqlite', file, keyMaxAgeMs: keyMaxAgeOf(plan) });
+  if (isFile) return copy;
+  const bus = await openBus(options, alone);
+  try {
+    await carryBus(bus, copy);
+    return copy;
+  } finally {
+    await bus.close();
+  }
 }
 
 interface OpenGraph {
@@ -74,17 +101,23 @@ async function openGraph(plan: Plan, { place, to, alone }: OpenGraph): Promise<G
   }
   const usual = dgraphAddressOf(plan);
   const { urls: [url = usual.url] = [], servers = usual.servers } = alone.graph ?? {};
-  return await openGraphContent({ engine: 'dgraph', ...usual, url, servers });
+  return await openGraphContent({ engine: 'dgraph', ...usual, url, servers, readOnly: to === 'read' });
 }
 
-async function openBlobs(plan: Plan, { dir }: SidePlace, { bus }: Alone): Promise<OpenedBlobs> {
-  if (!keepsBlobs(plan)) return await openBlobsContent({ engine: 'folder', dir: blobsIn(dir) });
-  return await openBlobsContent({ engine: 'jetstream', ...natsOf(plan, bus) });
+async function openBlobs(options: PlaceOptions, { dir }: SidePlace, { bus }: Alone): Promise<OpenedBlobs> {
+  if (!keepsBlobs(options.plan)) return await openBlobsContent({ engine: 'folder', dir: blobsIn(dir) });
+  return await openBlobsContent({ engine: 'jetstream', ...natsOf(options, bus) });
 }
 
 /** Where NATS is and who comes to it. */
-function natsOf({ installation, definition: { bus }, secrets }: Plan, nats: readonly string[]) {
+function natsOf({ plan, isRunning: hasBackends = false }: PlaceOptions, nats: readonly string[]) {
+  const { installation, definition, secrets } = plan;
+  const { bus } = definition;
   const seeds = busSeedsOf(secrets);
-  if (bus.servers === 'auto') return { servers: nats, caPath: null, seeds };
-  return { servers: bus.servers, caPath: bus.ca === undefined ? null : resolve(installation.dir, bus.ca), seeds };
+  const caAt = (path: string | null | undefined) => (path == null ? null : resolve(installation.dir, path));
+  if (bus.servers !== 'auto') return { servers: bus.servers, caPath: caAt(bus.ca), seeds, hasBackends };
+  const { tls = null, servers = [] } = bus.public ?? {};
+  // While the platform runs, the certificate of the bus is for these names only.
+  if (hasBackends && tls !== null) return { servers, caPath: caAt(tls.ca), seeds, hasBackends };
+  return { servers: nats, caPath: null, seeds, hasBackends };
 }

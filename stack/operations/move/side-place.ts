@@ -11,6 +11,7 @@ import { ownerInside, runsAs } from '../../engines/docker/user.ts';
 import { volumeOf } from '../../engines/docker/volume-of.ts';
 import { listVolumes } from '../../engines/docker/volumes.ts';
 import { runProcessesAlone } from '../../engines/process/run-alone.ts';
+import type { Part } from '../../parts/part.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { hasOwnBus } from '../../settings/has-own-bus.ts';
 import { hasOwnGraph } from '../../settings/has-own-graph.ts';
@@ -67,10 +68,11 @@ function inFolder({ plan, dir, busDir = dir, isRunning = false, env, born, signa
   return {
     there,
     dir,
-    run: (needed) => {
+    run: async (needed) => {
+      if (isRunning) return { bus: urlsOf('nats', plan), graph: null, stop: async () => undefined };
       const nats = needsBus(plan, needed) ? busDir : null;
-      const graphDir = needed.graph && !isRunning ? dir : null;
-      return runProcessesAlone({ plan, busDir: nats, graphDir, env, born, signal });
+      const graphDir = needed.graph ? dir : null;
+      return await runProcessesAlone({ plan, busDir: nats, graphDir, env, born, signal });
     },
     save: async () => undefined,
     [Symbol.asyncDispose]: async () => undefined,
@@ -104,7 +106,7 @@ async function inVolumes(options: PlaceOptions): Promise<SidePlace> {
     dir,
     run: (needed) => {
       const parts = { bus: needsBus(plan, needed), graph: needed.graph && hasOwnGraph(definition) };
-      return runContainersAlone({ plan, daemon, ...parts, isGraphRunning: isRunning, signal });
+      return runContainersAlone({ plan, daemon, ...parts, isRunning, signal });
     },
     save: async () => {
       if (to === 'fill' && isFile) await copyFiles({ from: dir, to: files, user }, inside);
@@ -123,6 +125,10 @@ function isBusElsewhere({ definition }: Plan): boolean {
   return definition.topology === 'distributed' && !hasOwnBus(definition);
 }
 
+function urlsOf(service: Part['service'], { parts }: Plan): readonly string[] {
+  return parts.filter((part) => part.service === service).map(({ url }) => url);
+}
+
 function needsBus(plan: Plan, { bus, blobs }: Wanted): boolean {
   return bus || (blobs && keepsBlobs(plan));
 }
@@ -133,7 +139,7 @@ export function volumeNamed(name: string, { parts, definition }: Plan): string {
 }
 
 /** Beside whatever else a move makes, and gone with it. */
-function newFolder(installation: Installation): string {
+export function newFolder(installation: Installation): string {
   const staging = stagingDirOf(installation);
   mkdirSync(staging, { recursive: true, mode: 0o700 });
   return mkdtempSync(join(staging, 'volume-'));

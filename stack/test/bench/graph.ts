@@ -141,6 +141,6 @@ function dgraphIn(cluster: TestCluster): Engine {
     name: 'Dgraph',
     empty: () => cluster.emptyGraph(),
     content: ({ password = '', ...address }) =>
-      openGraphContent({ engine: 'dgraph', ...address, password: new Secret(password) }),
+      openGraphContent({ engine: 'dgraph', ...address, password: new Secret(password), readOnly: false }),
   };
 }

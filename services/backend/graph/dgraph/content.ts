@@ -18,13 +18,21 @@ const requestsAtOnce = 4;
 /** For so many at once, on a machine that has other things to do. */
 const requestMs = 120_000;
 
-/** A graph in Dgraph on which no backend is. */
-export async function openDgraphContent(options: ClusterOptions): Promise<GraphContent> {
+export interface DgraphContentOptions extends ClusterOptions {
+  /** Reads what is there at the moment of opening, also while a backend writes. Else nobody else may have it open. */
+  readonly readOnly: boolean;
+}
+
+/** A graph in Dgraph, to be read or to be filled. */
+export async function openDgraphContent({ readOnly, ...options }: DgraphContentOptions): Promise<GraphContent> {
   const cluster = new Cluster({ requestMs, ...options });
+  // Every page is read at the timestamp of the first answer.
+  const moment = readOnly ? beginMoment() : null;
   try {
-    const present = await readTypes(cluster);
+    const present = await readTypes(cluster, moment);
     // One that is new is going to be filled, and is no graph before that is done.
-    if (present.size === 0) await cluster.alter(schemaText(withoutLooks(storedTypes())));
+    if (readOnly) knownTypes(present);
+    else if (present.size === 0) await cluster.alter(schemaText(withoutLooks(storedTypes())));
     else await migrate(cluster, knownTypes(present));
   } catch (thrown) {
     cluster.close();
@@ -37,7 +45,7 @@ export async function openDgraphContent(options: ClusterOptions): Promise<GraphC
   async function* pages(root: string, fields: string): AsyncGenerator<readonly Readonly<Record<string, unknown>>[]> {
     const ask = async (after: string) => {
       const block = `q(func: ${root}, first: ${pageMax}, after: ${uidList([after])}) { ${fields} }`;
-      return listIn((await cluster.ask(new Dql(), [block], null)).q);
+      return listIn((await cluster.ask(new Dql(), [block], moment)).q);
     };
     for (let asked = ask('0x0'); ; ) {
       const page = await asked;

@@ -49,8 +49,8 @@ export async function migrate(cluster: Cluster, types: readonly StoredType[]): P
 }
 
 /** What the ledger says of each type that is there. */
-export async function readTypes(cluster: Cluster): Promise<ReadonlyMap<string, Known>> {
-  return (await readLedger(cluster, null)).types;
+export async function readTypes(cluster: Cluster, moment: Moment | null = null): Promise<ReadonlyMap<string, Known>> {
+  return (await readLedger(cluster, moment)).types;
 }
 
 export interface Known {

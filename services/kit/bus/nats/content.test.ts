@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createUser } from '@nats-io/nkeys';
+import { createAccount, createUser } from '@nats-io/nkeys';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { newProcessId } from '../../../contracts/ids.ts';
 import { Secret } from '../../../contracts/secret.ts';
@@ -80,6 +80,22 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     await carry(openFile(file), openNats(server));
     const back = join(await newFolder(), 'bus.sqlite');
     expect(await carry(openNats(server), openFile(back))).toEqual({ records: names, keys: names.toSorted() });
+  });
+
+  it('what NATS keeps is read beside a backend that runs, which nobody without the seed can do', async () => {
+    const server = await startServer();
+    await withPlatform(onNats(server), async (platform) => {
+      await fill(platform);
+      await using nats = closing(await openNats(server, server.seeds, true));
+      expect((await all(nats.records('usage'))).map(({ payload }) => textOf(payload))).toEqual(['3', '4']);
+      expect((await all(nats.entries('sessions'))).map(({ key }) => key).sort()).toEqual(['a', 'b']);
+      const issuer = new Secret(Buffer.from(createAccount().getSeed()).toString());
+      await expect(openNats(server, { ...server.seeds, issuer }, true)).rejects.toMatchObject({
+        message: `The bus at ${server.url} did not admit this command.`,
+      });
+      await expectThere(platform);
+    });
+    await expect(openNats(server, server.seeds, true)).rejects.toMatchObject({ code: 'unavailable' });
   });
 
   it('an empty bus has no content, and a bus with other seeds is not opened', async () => {
@@ -187,8 +203,12 @@ function onHub(file: string): Connect {
   };
 }
 
-async function openNats({ url, seeds: own }: TestServer, seeds: BackendSeeds = own): Promise<BusContent> {
-  return openBusContent({ engine: 'nats', servers: [url], caPath: null, seeds, keyMaxAgeMs: hourMs });
+async function openNats(
+  { url, seeds: own }: TestServer,
+  seeds: BackendSeeds = own,
+  hasBackends = false,
+): Promise<BusContent> {
+  return openBusContent({ engine: 'nats', servers: [url], caPath: null, seeds, keyMaxAgeMs: hourMs, hasBackends });
 }
 
 async function openFile(file: string): Promise<BusContent> {

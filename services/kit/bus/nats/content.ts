@@ -11,7 +11,7 @@ import { type NatsConnection, nanos } from '@nats-io/transport-node';
 import { SvcError } from '../../../contracts/errors.ts';
 import type { BusContent, KeptEntry, KeptRecord, NatsContentOptions } from '../content.ts';
 import { bucketConfiguration } from './bucket.ts';
-import { connectAlone } from './connect-alone.ts';
+import { connectForContent } from './connect-for-content.ts';
 import { throughElection } from './election.ts';
 import { ensureStream, isConflict, isNoStream, type KeptStream, storageError } from './kept.ts';
 import { streamConfiguration } from './stream.ts';
@@ -26,7 +26,7 @@ const operationHeader = 'KV-Operation';
 const ageHeader = 'Nats-TTL';
 
 export async function openNatsContent(options: NatsContentOptions): Promise<BusContent> {
-  return new NatsBusContent(await connectAlone(options), options.keyMaxAgeMs);
+  return new NatsBusContent(await connectForContent(options), options.keyMaxAgeMs);
 }
 
 class NatsBusContent implements BusContent {

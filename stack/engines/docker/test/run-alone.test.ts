@@ -220,15 +220,15 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph alone on a real Do
     await trial.up();
     const plan = readPlan(trial.platform.installation);
     const daemon = await daemonFor(plan);
-    const read = async (isGraphRunning: boolean) => {
-      const alone = await runContainersAlone({ plan, daemon, bus: false, graph: true, isGraphRunning, signal });
+    const read = async (isRunning: boolean) => {
+      const alone = await runContainersAlone({ plan, daemon, bus: false, graph: true, isRunning, signal });
       const { urls, servers } = alone.graph ?? expect.fail('it has none');
       await provisionGraph({ urls, secrets: plan.secrets, timeoutMs: 60_000, signal });
       const { HostConfig } = await trial.containerOf('alone-way').inspect();
       const hosts = Object.values(HostConfig.PortBindings ?? {}).flatMap((at: unknown) => JSON.stringify(at));
       for (const host of hosts) expect(host).toContain('"HostIp":"127.0.0.1"');
       const place = { ...dgraphAddressOf(plan), url: urls[0] ?? '', servers };
-      const graph = await openGraphContent({ engine: 'dgraph', ...place });
+      const graph = await openGraphContent({ engine: 'dgraph', ...place, readOnly: true });
       const content = await readContent(graph);
       await graph.close();
       await alone.stop();

@@ -21,7 +21,7 @@ describeOnCluster((cluster) => {
   const engine: ContentEngine = {
     name: 'Dgraph',
     empty: () => cluster().emptyGraph(),
-    open: (address) => openDgraphContent(TestCluster.optionsFor(address)),
+    open: (address) => openDgraphContent({ ...TestCluster.optionsFor(address), readOnly: false }),
   };
   contentContract(engine);
 

@@ -1,0 +1,43 @@
+import { copyFile, open, rm } from 'node:fs/promises';
+import { SvcError } from '../../../contracts/errors.ts';
+
+/** The platform begins its log anew after a megabyte of writes at the earliest, which is longer than a copy takes. */
+const attemptsMax = 20;
+
+/**
+ * Copies the file of a bus while a platform has it open. The platform locks the database for itself, so the copy is of files: the database, then
+ * its log. All that was written into the database during the copy is in the log, as after a crash, unless the log was begun anew: then
+ * the copy is repeated.
+ */
+export async function copyBus(file: string, target: string): Promise<void> {
+  for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+    const before = await logHeader(`${file}-wal`);
+    await copyFile(file, target);
+    await rm(`${target}-wal`, { force: true });
+    await copyFile(`${file}-wal`, `${target}-wal`).catch(tolerateMissing);
+    if (before === (await logHeader(`${file}-wal`))) return;
+  }
+  throw new SvcError('unavailable', `"${file}" changed during each of ${attemptsMax} attempts to copy it.`, {
+    hint: 'Try again when the platform has less to do.',
+  });
+}
+
+const headerBytes = 32;
+
+/** A log that is begun anew has another salt in its header (file format of SQLite, section 4.1). */
+async function logHeader(log: string): Promise<string> {
+  const handle = await open(log).catch(tolerateMissing);
+  if (handle === undefined) return '';
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(headerBytes), 0, headerBytes, 0);
+    return buffer.toString('hex', 0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** A platform that was stopped leaves no log. */
+function tolerateMissing(thrown: unknown): undefined {
+  if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return undefined;
+  throw thrown;
+}
