@@ -22,18 +22,39 @@ export async function requireConsent(terminal: Terminal, { question, unasked, de
   if (!isSure) throw new SvcError('cancelled', declined);
 }
 
+export interface Question {
+  /** Said before the question. */
+  readonly what: string;
+  readonly question: string;
+  readonly declined: string;
+  /** Whether the answer was given with --yes. */
+  readonly yes: boolean;
+}
+
+/** Says what will be done, and asks. */
+export async function makeSure(terminal: Terminal, { what, question, declined, yes }: Question): Promise<void> {
+  terminal.talk(what);
+  if (yes) return;
+  await requireConsent(terminal, { question, unasked: `"${question}" must be answered.`, declined });
+}
+
 export interface NameToType {
   readonly name: string;
-  /** With a flag. */
+  /** The name given with the flag. */
   readonly typed: string | undefined;
+  /** The flag that gives the name; default: --confirm. */
+  readonly flag?: string;
   readonly declined: string;
 }
 
-/** Throws unless the name of the installation was given, with --confirm or at a prompt. */
-export async function requireName(terminal: Terminal, { name, typed, declined }: NameToType): Promise<void> {
+/** Throws unless the name of the installation was given, with a flag or at a prompt. */
+export async function requireName(
+  terminal: Terminal,
+  { name, typed, flag = '--confirm', declined }: NameToType,
+): Promise<void> {
   if (typed === undefined && !terminal.interactive) {
     throw new SvcError('invalid_input', 'The name of the installation must be typed.', {
-      hint: `Without a terminal, add --confirm ${name}.`,
+      hint: `Without a terminal, add ${flag} ${name}.`,
     });
   }
   const { input } = await import('@inquirer/prompts');

@@ -1,15 +1,15 @@
 import * as Flags from '@oclif/core/flags';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { sizeText } from '../../stack/machine/size-text.ts';
-import { confirmMove, undoMove } from '../../stack/operations/move/end-move.ts';
 import { move } from '../../stack/operations/move/move.ts';
-import { sideName, type WantedSide } from '../../stack/operations/move/side.ts';
+import { confirmReplacement, undoReplacement } from '../../stack/operations/replace/end-replacement.ts';
+import { sideName, type WantedSide } from '../../stack/operations/replace/side.ts';
 import { engines, graphs, topologies } from '../../stack/settings/choices.ts';
 import type { Installation } from '../../stack/state/installation.ts';
 import { environment, interruption, SvcCommand } from '../command.ts';
-import { requireConsent } from '../consent.ts';
+import { makeSure } from '../consent.ts';
 import { choice } from '../how-it-runs.ts';
-import { describeLoss, describeMoved, describePlan, keptIn, tellProgress } from '../output/move.ts';
+import { describeLoss, describeMoved, describePlan, tellProgress } from '../output/move.ts';
 import { openProgressList, type ProgressList } from '../output/progress-list.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { installationOf } from '../platform.ts';
@@ -81,7 +81,7 @@ export default class Move extends SvcCommand {
 }
 
 async function moveTo(installation: Installation, to: WantedSide, asking: Asking): Promise<void> {
-  const { terminal } = asking;
+  const { terminal, yes } = asking;
   const list = openProgressList(terminal);
   const moved = await move({
     installation,
@@ -91,7 +91,7 @@ async function moveTo(installation: Installation, to: WantedSide, asking: Asking
     onProgress: (progress) => tellProgress(progress, list),
     confirm: (plan) => {
       const question = `Move to ${sideName(plan.to.definition)}?`;
-      return makeSure(asking, { what: describePlan(plan), question, declined: 'Nothing was moved.' });
+      return makeSure(terminal, { yes, what: describePlan(plan), question, declined: 'Nothing was moved.' });
     },
   }).finally(() => list.end());
   const { state, from, moved: kinds, kept } = moved;
@@ -99,32 +99,33 @@ async function moveTo(installation: Installation, to: WantedSide, asking: Asking
   terminal.result(state === 'moved' ? describeMoved(moved) : `Nothing to do: it is ${sideName(moved.to)} already.`);
   if (state === 'unchanged') return;
   if (state === 'waiting')
-    terminal.talk(`The move from ${sideName(from)} is not confirmed yet: the old side is in ${keptIn(from, kept)}.`);
+    terminal.talk(`The move from ${sideName(from)} is not confirmed yet: the old side is in ${kept}.`);
   terminal.talk('Next: svc move --confirm removes the old side, svc move --undo returns to it.');
 }
 
 async function confirm(installation: Installation, { terminal }: Asking): Promise<void> {
   const list = openProgressList(terminal);
-  const options = { installation, env: environment, onProgress: tellIn(list) };
-  const { from, to, moved, kept, elsewhere } = await confirmMove(options, (move, bytes) => {
-    const kept = keptIn(move.from, `${move.kept} (${sizeText(bytes)})`);
-    terminal.talk(`Removes ${kept}: ${sideName(move.from)}, as it was at ${move.startedAt}.`);
+  const options = { installation, command: 'move', env: environment, onProgress: tellIn(list) } as const;
+  const { from, to, moved, kept, elsewhere } = await confirmReplacement(options, (move, bytes) => {
+    const side = sideName(move.from);
+    terminal.talk(`Removes ${move.kept} (${sizeText(bytes)}): ${side}, as it was at ${move.startedAt}.`);
   }).finally(() => list.end());
   terminal.json({ from, to, moved, kept, state: 'confirmed' });
-  terminal.result(`Confirmed: it is ${sideName(to)}, and ${keptIn(from, kept)} is removed.`);
+  terminal.result(`Confirmed: it is ${sideName(to)}, and ${kept} is removed.`);
   if (elsewhere.left !== null) {
     terminal.warn(`What it kept in the Dgraph at ${elsewhere.left} is still there, and may be removed there.`);
   }
 }
 
-async function undo(installation: Installation, asking: Asking): Promise<void> {
-  const { terminal } = asking;
+async function undo(installation: Installation, { terminal, yes }: Asking): Promise<void> {
+  const signal = interruption();
   const list = openProgressList(terminal);
-  const options = { installation, env: environment, onProgress: tellIn(list), signal: interruption() };
-  const { from, to, moved, kept } = await undoMove(options, (loss) =>
-    makeSure(asking, {
+  const options = { installation, command: 'move', env: environment, onProgress: tellIn(list), signal } as const;
+  const { from, to, moved, kept } = await undoReplacement(options, (loss) =>
+    makeSure(terminal, {
+      yes,
       what: describeLoss(loss),
-      question: `Go back to ${sideName(loss.move.from)}?`,
+      question: `Go back to ${sideName(loss.replacement.from)}?`,
       declined: 'Nothing was changed.',
     }),
   ).finally(() => list.end());
@@ -134,16 +135,4 @@ async function undo(installation: Installation, asking: Asking): Promise<void> {
 
 function tellIn(list: ProgressList) {
   return (progress: Parameters<typeof tellProgress>[0]) => tellProgress(progress, list);
-}
-
-interface Question {
-  readonly what: string;
-  readonly question: string;
-  readonly declined: string;
-}
-
-async function makeSure({ terminal, yes }: Asking, { what, question, declined }: Question): Promise<void> {
-  terminal.talk(what);
-  if (yes) return;
-  await requireConsent(terminal, { question, unasked: `"${question}" must be answered.`, declined });
 }

@@ -1,5 +1,6 @@
 import type { ArchiveContent } from '../../stack/content/archive.ts';
 import { sizeText } from '../../stack/machine/size-text.ts';
+import type { RestorePlan } from '../../stack/operations/backup/restore.ts';
 
 /** Node types shown to people, with their names. */
 const shown: readonly (readonly [kind: string, one: string])[] = [
@@ -16,6 +17,18 @@ export function describeContent({ head, graph, files, usage, sessions }: Archive
   const onBus = [counted(sessions, 'session'), `${counted(usage, 'usage record')} to be counted`];
   const bus = head.bus === 'none' ? [] : onBus;
   return [...counts, `${counted(files.count, 'file')} (${sizeText(files.bytes)})`, ...bus].join(', ');
+}
+
+/** What a restore over data does, before it does anything. */
+export function describeRestore({ content, isUp, neededBytes, freeBytes }: RestorePlan): string {
+  const room = freeBytes === null ? 'the disk does not say' : sizeText(freeBytes);
+  return [
+    'Replaces the data of this installation:',
+    `  by         what was backed up at ${content.head.createdAt}: ${describeContent(content)}`,
+    '  kept       data/before-restore-…, until svc restore --confirm or svc restore --undo',
+    `  downtime   ${isUp ? 'from the stop of the platform to its start' : 'none: the platform does not run'}`,
+    `  disk       needs about ${sizeText(neededBytes)}, free: ${room}`,
+  ].join('\n');
 }
 
 /** What a backup leaves out, which a person must keep elsewhere. */

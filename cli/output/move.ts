@@ -1,9 +1,9 @@
 import { sizeText } from '../../stack/machine/size-text.ts';
-import { graphElsewhere } from '../../stack/operations/move/elsewhere.ts';
-import type { Loss } from '../../stack/operations/move/end-move.ts';
 import type { Moved, MoveProgress, MoveStep } from '../../stack/operations/move/move.ts';
 import type { MovePlan } from '../../stack/operations/move/plan-move.ts';
-import { isSameBus, type Side, sideName } from '../../stack/operations/move/side.ts';
+import { graphElsewhere } from '../../stack/operations/replace/elsewhere.ts';
+import type { Loss } from '../../stack/operations/replace/end-replacement.ts';
+import { isSameBus, type Side, sideName } from '../../stack/operations/replace/side.ts';
 import type { ProgressList } from './progress-list.ts';
 
 /** What will be done, before anything is. */
@@ -22,14 +22,9 @@ export function describePlan(plan: MovePlan): string {
       ? '  downtime   none: the platform does not run'
       : `  downtime   up to about ${plan.downSeconds} s, from its stop to its start${foreground(plan)}`,
     ...aboutServers(plan),
-    `  kept       ${keptIn(from.definition, 'data/before-move-…')}, until svc move --confirm or svc move --undo`,
+    `  kept       data/before-move-…, until svc move --confirm or svc move --undo`,
     `  disk       needs ${sizeText(neededBytes)}, free: ${room}`,
   ].join('\n');
-}
-
-/** Where the old side is, which has more than a folder where it is in containers. */
-export function keptIn({ engine }: Pick<Side, 'engine'>, folder: string | null): string {
-  return engine === 'docker' ? `${folder}, and in Docker its volumes` : `${folder}`;
 }
 
 function aboutServers({ from, to, unseen }: MovePlan): readonly string[] {
@@ -66,7 +61,7 @@ export function aboutFolders(unseen: MovePlan['unseen']): readonly string[] {
 function aboutGraph({ from, to, carries, graphBytes }: MovePlan): string {
   const [before, after] = [from.definition, to.definition];
   if (before.graph === after.graph && before.engine === after.engine)
-    return `stays the file that it is (${sizeText(graphBytes)}); a copy is kept`;
+    return `stays the file that it is (${sizeText(graphBytes)}); an archive of it is kept`;
   if (!carries.graph) return `${after.graph} begins empty, as nothing is there yet`;
   const url = graphElsewhere(after);
   const place = after.engine === 'docker' ? ' in a volume' : url === null ? '' : ` at ${url}, where it must be empty`;
@@ -88,26 +83,29 @@ export function describeMoved({ from, to, moved, kept, downMs }: Moved): string 
     `Moved from ${sideName(from)} to ${sideName(to)}.${down}`,
     ...shown.map(({ kind, count, digest }) => `  ${kind.padEnd(12)} ${String(count).padStart(7)}  sha256 ${digest}`),
     ...(kinds.length === 0 ? [] : [`  in the graph: ${kinds.map(({ kind, count }) => `${kind} ${count}`).join(', ')}`]),
-    `The old side is in ${keptIn(from, kept)}.`,
+    `The old side is in ${kept}.`,
   ].join('\n');
 }
 
 /** What going back gives up. */
-export function describeLoss({ move, changes, uncounted }: Loss): string {
+export function describeLoss({ replacement: move, changes, uncounted }: Loss): string {
   const lines = changes.map(({ kind, added, changed, removed }) => {
     const counts = [`${added} new`, `${changed} changed`, `${removed} removed`].filter(
       (text) => !text.startsWith('0 '),
     );
     return `  ${kind}: ${counts.join(', ')}`;
   });
+  const isMove = move.command === 'move';
   return [
-    `Goes back to ${sideName(move.from)}, as it was at ${move.startedAt}. Changes since then are lost:`,
+    `Goes back to ${isMove ? sideName(move.from) : 'the data before'}, as it was at ${move.startedAt}. Changes since then are lost:`,
     ...(uncounted === null ? [] : [`  in the graph an unknown amount: ${uncounted}`]),
     ...(lines.length === 0 && uncounted === null ? ['  nothing in the graph'] : lines),
-    isSameBus(move.from, move.to)
+    isMove && isSameBus(move.from, move.to)
       ? '  changes to svc.yaml'
       : '  sessions that agents opened since, usage not counted yet, and changes to svc.yaml',
-    `To keep it, go back by another move: svc move --confirm, then svc move ${flagsFor(move.from)}`,
+    isMove
+      ? `To keep it, go back by another move: svc move --confirm, then svc move ${flagsFor(move.from)}`
+      : 'To keep a copy of it: svc backup',
   ].join('\n');
 }
 
@@ -132,11 +130,9 @@ export function tellProgress(progress: MoveProgress, list: ProgressList): void {
 
 const steps: Readonly<Record<MoveStep, string>> = {
   stop: 'stop the platform',
-  keep: 'keep the old side',
-  carry: 'copy the data',
-  verify: 'verify the copied data',
-  'set-aside': 'set the side in use aside',
-  'put-in-place': 'put the other side in its place',
+  keep: 'write the data into an archive that is kept',
+  fill: 'empty the places of the data and fill them',
+  verify: 'compare the data with the archive',
   'write-definition': 'write svc.yaml',
   start: 'start the platform',
 };

@@ -1,9 +1,19 @@
-import { existsSync, mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { openSession, rpc, send } from '../../services/remote-mcp/test/raw.ts';
+import { readDefinition } from '../../stack/settings/check.ts';
 import { runSvc } from './run-svc.ts';
 import { withRunningPlatform } from './running-platform.ts';
 
@@ -130,32 +140,97 @@ test('what cannot be backed up or restored is refused by name, and changes nothi
     expect(existsSync(join(other, 'data/restoring'))).toBe(false);
     expect(readFileSync(join(other, 'secrets/encryption.key'), 'utf8')).toBe(own);
   }
-  const log = join(other, 'data/graph.sqlite-wal');
-  writeFileSync(log, '');
-  expect((await type('restore', archive, ...key)).stderr).toContain('has data, and this version restores');
-  rmSync(log);
-  expect((await svc('restore', archive)).stderr).toContain('runs in this installation already');
+  expect((await svc('restore', archive)).stderr).toContain('The name of the installation must be typed.');
+  expect((await svc('restore', archive, '--over', 'another')).stderr).toContain('not "another"');
+  expect((await svc('restore')).stderr).toContain('needs one of FILE, --confirm and --undo');
+  expect((await svc('restore', '--undo', '--yes')).stderr).toContain('There is no restore that waits');
+  expect((await json('status')).state).toBe('running');
+  // SQLite would apply the log of a removed database to the restored one.
+  writeFileSync(join(other, 'data/graph.sqlite-wal'), '');
   expect(await type('restore', archive, ...key)).toMatchObject({ code: 0 });
-  expect((await type('restore', archive, ...key)).stderr).toContain(
-    'has data, and this version restores into an empty',
-  );
+  expect((await type('restore', archive, ...key)).stderr).toContain('Without a terminal, add --over');
+});
+
+test('a restore over data keeps the data before, until it is undone or confirmed', async () => {
+  const first = await json('backup', 'first.backup.gz');
+  await svc('skill', 'create', 'since-the-backup');
+  const skills = async () => (await json('skill', 'list')).skills.map(({ name }: { name: string }) => name);
+  const before = await skills();
+  const { name } = readDefinition(join(dir(), 'svc.yaml'));
+  const over = ['restore', first.file, '--over', name];
+  const restored = await json(...over);
+  expect(restored).toMatchObject({ state: 'restored', graph: first.graph });
+  expect(restored.kept).toMatch(/^data\/before-restore-/);
+  expect((await json('status')).state).toBe('running');
+  expect(await skills()).toEqual(before.filter((skill: string) => skill !== 'since-the-backup'));
+  expect((await svc(...over)).stderr).toContain('The restore is not confirmed yet');
+  expect((await svc('move', '--undo', '--yes')).stderr).toContain('There is no move that waits');
+  const undone = await svc('restore', '--undo', '--yes');
+  expect(undone.stdout).toBe('Undone: the data is as it was before the restore.\n');
+  expect(undone.stderr).toContain('skill: 1 removed');
+  expect([await skills(), existsSync(join(dir(), restored.kept))]).toEqual([before, false]);
+  const again = await json(...over);
+  expect(await json('restore', '--confirm')).toEqual({ state: 'confirmed', kept: again.kept });
+  expect(existsSync(join(dir(), again.kept))).toBe(false);
+  expect((await svc('restore', '--undo', '--yes')).stderr).toContain('There is no restore that waits');
+});
+
+test('a restore with another key puts it in place, and going back puts the own key back', async () => {
+  const { file } = await json('backup', 'key.backup.gz');
+  const { other, type } = await emptyOne('keys');
+  const own = () => readFileSync(join(other, 'secrets/encryption.key'), 'utf8').trim();
+  const first = own();
+  await svc('down');
+  try {
+    expect(await type('up')).toMatchObject({ code: 0 });
+    await type('down');
+    const { name } = readDefinition(join(other, 'svc.yaml'));
+    expect(await type('restore', file, '--over', name, '--encryption-key-file', keyFile())).toMatchObject({ code: 0 });
+    expect(own()).toBe(readFileSync(keyFile(), 'utf8').trim());
+    expect(await type('restore', '--undo', '--yes')).toMatchObject({ code: 0 });
+    expect(own()).toBe(first);
+    expect(await type('up')).toMatchObject({ code: 0 });
+  } finally {
+    await type('down');
+    await svc('up');
+  }
+});
+
+test('a restore over data that is killed at any moment loses nothing', async () => {
+  const { file } = await json('backup', 'over.backup.gz');
+  const { other, type } = await emptyOne('over');
+  const name = readDefinition(join(other, 'svc.yaml')).name;
+  expect(await type('restore', file, '--encryption-key-file', keyFile())).toMatchObject({ code: 0 });
+  const digest = async (to: string) => JSON.parse((await type('backup', to, '--json')).stdout).graph[0].digest;
+  const before = await digest('0.gz');
+  const graph = readFileSync(join(other, 'data/graph.sqlite'));
+  writeFileSync(join(other, 'data/graph.sqlite'), 'damaged');
+  const damaged = await type('restore', file, '--over', name);
+  expect([damaged.code, damaged.stderr]).toEqual([1, expect.stringContaining("that is there can't be kept")]);
+  expect(damaged.stderr).toContain('outside of data/: data/graph.sqlite');
+  expect(readFileSync(join(other, 'data/graph.sqlite'), 'utf8')).toBe('damaged');
+  writeFileSync(join(other, 'data/graph.sqlite'), graph);
+  for (let timeoutMs = 150; ; timeoutMs += 40) {
+    const { code } = await runSvc(['restore', file, '--over', name], { cwd: other, timeoutMs });
+    await type('restore', '--undo', '--yes');
+    expect(await digest(`${timeoutMs}.gz`)).toBe(before);
+    expect(readdirSync(join(other, 'data')).filter((one) => one.startsWith('before-'))).toEqual([]);
+    if (code === 0) break;
+  }
 });
 
 test('a restore that is killed at any moment leaves no data or all of it, and can be repeated', async () => {
   const { file, graph } = await json('backup', 'killed.backup.gz');
   const restore = ['restore', file, '--encryption-key-file', keyFile()];
-  let isDone = false;
   const { other, type } = await emptyOne('killed');
-  for (let timeoutMs = 150; timeoutMs < 450 && !isDone; timeoutMs += 15) {
-    await runSvc(restore, { cwd: other, timeoutMs });
-    isDone = existsSync(join(other, 'data/graph.sqlite'));
+  for (let timeoutMs = 150; ; timeoutMs += 30) {
+    const { code } = await runSvc(restore, { cwd: other, timeoutMs });
+    if (code === 0) break;
   }
-  if (!isDone) expect(await type(...restore)).toMatchObject({ code: 0 });
   const { stdout } = await type('backup', 'after.backup.gz', '--json');
   expect(JSON.parse(stdout).graph).toEqual(graph);
-  const refused = await type(...restore);
   expect(readFileSync(join(other, 'secrets/encryption.key'), 'utf8').trim()).toBe(
     readFileSync(keyFile(), 'utf8').trim(),
   );
-  expect(refused.stderr).toContain('has data, and this version restores into an empty one only.');
+  expect(readdirSync(join(other, 'data')).filter((one) => one.startsWith('before-'))).toEqual([]);
 });

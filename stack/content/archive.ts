@@ -1,4 +1,3 @@
-import type { Blobs } from '../../services/backend/files/content.ts';
 import {
   carryContent,
   type GraphContent,
@@ -7,20 +6,11 @@ import {
 } from '../../services/backend/graph/content.ts';
 import { parseDigest } from '../../services/contracts/digest.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
-import type { BusContent } from '../../services/kit/bus/content.ts';
 import type { ArchiveHead } from './archive-format.ts';
-import { type CarriedBus, carryBus, readBus, verifyBus } from './carry-bus.ts';
+import { type CarriedBus, carryBus, readBus } from './carry-bus.ts';
 import { ArchiveReader } from './read-archive.ts';
+import type { Store } from './store.ts';
 import type { ArchiveWriter } from './write-archive.ts';
-
-/** What an installation keeps its content in, opened. */
-export interface Stores {
-  /** Null: a bus in memory, which keeps nothing. */
-  readonly bus: BusContent | null;
-  readonly graph: GraphContent;
-  /** Null: no skill ever had a file. */
-  readonly blobs: Blobs | null;
-}
 
 /** Counts and digests of an archive. */
 export interface ArchiveContent {
@@ -36,7 +26,7 @@ export interface ArchiveContent {
  * passes over what it has added up before.
  */
 export async function writeArchive(
-  { bus, graph, blobs }: Stores,
+  { bus, graph, blobs }: Store & { readonly graph: GraphContent },
   writer: ArchiveWriter,
   signal: AbortSignal,
 ): Promise<readonly KindOfContent[]> {
@@ -54,27 +44,6 @@ export async function writeArchive(
   }
   await writer.finish();
   return kinds;
-}
-
-/** Fills empty stores with an archive that was checked, and reads them again. */
-export async function fillFromArchive(
-  file: string,
-  { bus, graph, blobs }: Stores,
-  { expected, signal }: { readonly expected: ArchiveContent; readonly signal: AbortSignal },
-): Promise<void> {
-  await using reader = await ArchiveReader.open(file);
-  if (bus === null) await readBus(reader);
-  else await verifyBus(await carryBus(reader, bus), bus);
-  await carryContent(reader, graph, signal);
-  for await (const { blob, bytes } of reader.files()) {
-    signal.throwIfAborted();
-    if (blobs === null) throw new Error('stores to be filled have a place for files');
-    await blobs.put(blob, bytes);
-  }
-  await reader.finish();
-  const made = await readContent(graph, signal);
-  if (JSON.stringify(made) === JSON.stringify(expected.graph)) return;
-  throw new SvcError('internal', 'The graph that was made is not the one in the archive.');
 }
 
 /** Reads a whole archive. Throws if the archive is cut, changed or of a newer format. */

@@ -13,6 +13,7 @@ import type { Definition } from '../settings/definition.ts';
 import type { Ports } from '../settings/ports.ts';
 import type { Installation } from '../state/installation.ts';
 import type { ServiceState } from '../state/transition.ts';
+import type { Places, PlacesOptions } from './places.ts';
 
 /** Runs the parts of a platform: as processes of this machine, or as containers. It carries out what the shared plan says. */
 export interface Engine {
@@ -30,6 +31,8 @@ export interface Engine {
   down(options: Stopping): Promise<'stopped' | 'unchanged'>;
   /** Reads the state of every part and changes nothing. A platform that does not run is an answer, not an error. */
   inspect(options: Inspection): Promise<Status>;
+  /** Where the data of a plan is kept. Used while the platform does not run, or to read it. */
+  places(options: PlacesOptions): Promise<Places>;
   /** Logs that are not in the folder of logs. */
   logs(installation: Installation, linesMax: number): Promise<readonly LogSource[]>;
 }

@@ -25,8 +25,8 @@ import { keepInManifest } from '../state/manifest.ts';
 import { isSameFolder, readPlace, writePlace } from '../state/place-record.ts';
 import { ensurePrivateFolder } from '../state/private-folder.ts';
 import { readId } from '../state/read-id.ts';
-import { readMove } from './move/move-state.ts';
 import { newPorts } from './new-ports.ts';
+import { readReplacement } from './replace/replacement.ts';
 
 export interface Copying {
   readonly installation: Installation;
@@ -104,9 +104,11 @@ function refuseShared(installation: Installation, definition: Definition): void 
       hint: 'Copy what it leads to: cp -aL',
     });
   }
-  if (readMove(installation) !== null) {
-    throw new SvcError('conflict', 'The folder was copied while a move waited to be confirmed or undone.', {
-      hint: 'In the original: svc move --confirm, or svc move --undo. Then copy its folder again.',
+  const waiting = readReplacement(installation);
+  if (waiting !== null) {
+    const { command } = waiting;
+    throw new SvcError('conflict', `The folder was copied while a ${command} waited to be confirmed or undone.`, {
+      hint: `In the original: svc ${command} --confirm, or svc ${command} --undo. Then copy its folder again.`,
     });
   }
   const { topology, graph } = definition;

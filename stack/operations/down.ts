@@ -1,10 +1,11 @@
 import { engineOf } from '../engines/engine-of.ts';
 import type { Progress } from '../lifecycle/progress.ts';
+import { endAlone } from '../state/alone-record.ts';
 import { refuseCopy } from '../state/find-original.ts';
 import type { Installation } from '../state/installation.ts';
 import { acquireLock } from '../state/lock.ts';
 import { ensurePrivateFolder } from '../state/private-folder.ts';
-import { settleMove } from './move/settle-move.ts';
+import { type Replacement, readReplacement } from './replace/replacement.ts';
 
 export interface DownOptions {
   readonly installation: Installation;
@@ -23,9 +24,16 @@ export async function down({ installation, onProgress = () => undefined, signal 
   const lock = acquireLock(installation, 'command');
   try {
     refuseCopy(installation);
-    await settleMove(installation, (message) => onProgress({ kind: 'notice', message }));
-    return { outcome: await engineOf(installation).down({ installation, onProgress, signal }) };
+    await endAlone(installation);
+    const outcome = await engineOf(installation).down({ installation, onProgress, signal });
+    const cut = readReplacement(installation);
+    if (cut !== null && cut.step !== 'waiting') onProgress({ kind: 'notice', message: interrupted(cut) });
+    return { outcome };
   } finally {
     lock.release();
   }
+}
+
+function interrupted({ command, startedAt }: Replacement): string {
+  return `The ${command} that began at ${startedAt} was cut short. The next start brings back the data before: svc up`;
 }

@@ -6,10 +6,9 @@ import { settlePlace } from '../place/settle-place.ts';
 import type { Installation } from '../state/installation.ts';
 import { acquireLock } from '../state/lock.ts';
 import { ensurePrivateFolder } from '../state/private-folder.ts';
-import { settleRestore } from './backup/unfinished-restore.ts';
 import { becomeCopy } from './become-copy.ts';
 import { bringUp } from './bring-up.ts';
-import { settleMove } from './move/settle-move.ts';
+import { settleReplacement } from './replace/settle-replacement.ts';
 
 export interface UpOptions {
   readonly installation: Installation;
@@ -44,8 +43,7 @@ export async function up(options: UpOptions): Promise<UpResult> {
     settlePlace(installation, onNotice);
     for (let attempt = 1; ; attempt++) {
       try {
-        await settleRestore(installation);
-        await settleMove(installation, onNotice);
+        await settleReplacement(installation, { env, onNotice });
         return await bringUp(start);
       } catch (error) {
         if (!(error instanceof LostPort)) throw error;

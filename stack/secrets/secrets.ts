@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { Secret } from '../../services/contracts/secret.ts';
@@ -102,6 +102,13 @@ export function recordFingerprint(installation: Installation): void {
   const file = fingerprintFile(installation.dataDir);
   if (hasSecret(file)) return;
   writeDurably(file, JSON.stringify({ encryptionKey: fingerprintOf(secretFilesOf(installation).encryptionKey) }));
+}
+
+/** Puts another key in the place of the installation's own, for data that is encrypted with it. */
+export function replaceEncryptionKey(installation: Installation, key: string): void {
+  writeDurably(secretFilesOf(installation).encryptionKey, key);
+  rmSync(fingerprintFile(installation.dataDir), { force: true });
+  recordFingerprint(installation);
 }
 
 function fingerprintFile(dataDir: string): string {

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { readJson, writeDurably } from './durable-file.ts';
@@ -24,7 +25,7 @@ const containersRecord = z.object({
 });
 export type ContainersRecord = z.infer<typeof containersRecord>;
 
-export const containersName = 'containers.json';
+const containersName = 'containers.json';
 
 /** `state/containers.json`: what `svc up` created in Docker. It stays after `svc down`, as the volumes do. */
 export function readContainers({ stateDir }: Installation): ContainersRecord | null {
@@ -41,6 +42,11 @@ export function isInContainers(installation: Installation): boolean {
 
 export function writeContainers({ stateDir }: Installation, record: ContainersRecord): void {
   writeDurably(fileIn(stateDir), JSON.stringify(record, null, 2));
+}
+
+/** Once Docker has nothing of the platform any more. */
+export function removeContainers({ stateDir }: Installation): void {
+  rmSync(fileIn(stateDir), { force: true });
 }
 
 function fileIn(stateDir: string): string {

@@ -84,8 +84,11 @@ async function drain(items: AsyncIterable<unknown>): Promise<void> {
   for await (const _item of items);
 }
 
-/** What is there now and was not, or was otherwise, before, and what was there then; no kind that is as it was. */
-export async function changesBetween(before: GraphContent, now: GraphContent): Promise<readonly ChangesOfKind[]> {
+/** How the kinds of a graph changed; no kind that is as it was. `before` may be an archive, whose kinds are read in this order. */
+export async function changesBetween(
+  before: Pick<GraphContent, 'nodes' | 'edges'>,
+  now: Pick<GraphContent, 'nodes' | 'edges'>,
+): Promise<readonly ChangesOfKind[]> {
   const changes: ChangesOfKind[] = [];
   const then = new Map(kindsOf(before));
   for (const [kind, lines] of kindsOf(now)) {
@@ -160,11 +163,13 @@ interface Line {
   readonly line: string;
 }
 
-function kindsOf(content: GraphContent): readonly (readonly [string, AsyncIterable<Line>])[] {
-  return types.flatMap(([type, { edges }]) => [
-    [type, lines(content.nodes(type), nodeLine(type))] as const,
-    ...Object.keys(edges).map((edge) => [edgeKind(type, edge), lines(content.edges(type, edge), edgeLine)] as const),
-  ]);
+function kindsOf(content: Pick<GraphContent, 'nodes' | 'edges'>): readonly (readonly [string, AsyncIterable<Line>])[] {
+  const edgesOf = ([type, { edges }]: (typeof types)[number]) =>
+    Object.keys(edges).map((edge) => [edgeKind(type, edge), lines(content.edges(type, edge), edgeLine)] as const);
+  return [
+    ...types.map(([type]) => [type, lines(content.nodes(type), nodeLine(type))] as const),
+    ...types.flatMap(edgesOf),
+  ];
 }
 
 async function* lines<Item>(items: AsyncIterable<Item>, lineOf: (item: Item) => Line): AsyncGenerator<Line> {

@@ -24,6 +24,10 @@ export const dockerEngine: Engine = {
     const { statusOfContainers } = await import('./status.ts');
     return statusOfContainers(options);
   },
+  async places(options) {
+    const { placesInVolumes } = await import('./places.ts');
+    return placesInVolumes(options);
+  },
   async logs(installation, linesMax) {
     const { containerLogSources } = await import('./log-sources.ts');
     return containerLogSources(installation, linesMax);

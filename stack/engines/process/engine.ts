@@ -25,6 +25,10 @@ export const processEngine: Engine = {
     const { statusOfProcesses } = await import('./status.ts');
     return statusOfProcesses(options);
   },
+  async places(options) {
+    const { placesInFolders } = await import('./places.ts');
+    return placesInFolders(options);
+  },
   // All of them are in the folder of logs.
   logs: async () => [],
 };

@@ -5,7 +5,8 @@ import { graphUrlOf } from '../../parts/dgraph-alpha.ts';
 import type { Part } from '../../parts/part.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { startInOrder } from '../../plan/start-in-order.ts';
-import type { LeftProcess } from '../../state/left-processes.ts';
+import { endAlone, recordAlone } from '../../state/alone-record.ts';
+import type { ProcessIdentity } from '../../state/process-identity.ts';
 import { becomesReady } from './becomes-ready.ts';
 import type { RunningPart } from './part-runner.ts';
 import { dgraphAlone, natsAlone } from './parts-alone.ts';
@@ -20,14 +21,13 @@ export interface ProcessesAlone {
   /** The same for the Dgraph nodes. */
   readonly graphDir: string | null;
   readonly env: EnvRecord;
-  /** Called before each process runs its program, so that its id is recorded in time. */
-  readonly born: (process: LeftProcess) => void;
   readonly signal: AbortSignal;
 }
 
-/** Runs nodes as processes, in the same way as the platform does. */
+/** Runs nodes as processes, in the same way as the platform does, and records them. Ends first what a killed command left of them. */
 export async function runProcessesAlone(options: ProcessesAlone): Promise<Alone> {
   const { plan, busDir, graphDir } = options;
+  await endAlone(plan.installation);
   const nats = busDir === null ? [] : await natsAlone(plan, busDir);
   const dgraph = graphDir === null ? [] : dgraphAlone(plan, graphDir);
   const stop = await startAll([...nats, ...dgraph], options);
@@ -39,12 +39,13 @@ export async function runProcessesAlone(options: ProcessesAlone): Promise<Alone>
   return { bus: nats.map(({ url }) => url), graph: alphas.length === 0 ? null : graph, stop };
 }
 
-async function startAll(parts: readonly Part[], { plan, env, born, signal }: ProcessesAlone): Promise<Alone['stop']> {
+async function startAll(parts: readonly Part[], { plan, env, signal }: ProcessesAlone): Promise<Alone['stop']> {
   const runner = runAsProcesses({ plan, env, taken: new Map(), programs: ownPrograms(env), patience: usualPatience });
   const running: RunningPart[] = [];
   const startOne = async (part: Part) => {
     const { name } = part;
-    const started = await runner.start(part, { born: (process) => born({ name, process }), signal });
+    const born = (process: ProcessIdentity) => recordAlone(plan.installation, { name, process });
+    const started = await runner.start(part, { born, signal });
     running.push(started);
     await becomesReady(started, part.limits.startMaxMs, signal).catch((error: unknown) => {
       throw notReady(name, toSvcError(error));
@@ -53,6 +54,7 @@ async function startAll(parts: readonly Part[], { plan, env, born, signal }: Pro
   const stop = async () => {
     for (const part of running.toReversed()) await part.stop('drain');
     await runner.close();
+    await endAlone(plan.installation);
   };
   try {
     await startInOrder(

@@ -6,15 +6,15 @@ import { SvcError } from '../../../services/contracts/errors.ts';
 import { inWords } from '../../../services/contracts/system-words.ts';
 import { type ArchiveContent, checkArchive, writeArchive } from '../../content/archive.ts';
 import { formatVersion } from '../../content/archive-format.ts';
+import { allKinds } from '../../content/place.ts';
+import { withStore } from '../../content/store.ts';
 import { ArchiveWriter } from '../../content/write-archive.ts';
-import { prepareDaemon } from '../../engines/docker/prepared-daemon.ts';
 import { isUp } from '../../engines/engine-of.ts';
 import { readPlan } from '../../engines/plan-of.ts';
 import { sizeOf } from '../../machine/size-of.ts';
 import { sizeText } from '../../machine/size-text.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { fingerprintOf, secretFilesOf } from '../../secrets/secrets.ts';
-import type { Definition } from '../../settings/definition.ts';
 import { blobsIn, busIn, graphIn } from '../../state/data-files.ts';
 import { isCode, syncFolder } from '../../state/durable-file.ts';
 import { refuseCopy } from '../../state/find-original.ts';
@@ -22,9 +22,8 @@ import { bytesLeft } from '../../state/free-space.ts';
 import type { Installation } from '../../state/installation.ts';
 import { acquireLock } from '../../state/lock.ts';
 import { ensurePrivateFolder } from '../../state/private-folder.ts';
-import { stagingDirOf } from '../move/move-state.ts';
-import { withSide } from '../move/side-content.ts';
-import { refuseBetweenSides } from './between-sides.ts';
+import { placesOf } from '../replace/fill-places.ts';
+import { refuseInterrupted } from './refuse-interrupted.ts';
 
 export interface BackupOptions {
   readonly installation: Installation;
@@ -52,10 +51,9 @@ export async function backup(options: BackupOptions): Promise<Backup> {
   const draft = `${file}.part`;
   try {
     refuseCopy(installation);
-    refuseBetweenSides(installation);
+    refuseInterrupted(installation);
     refuseExisting(file);
     const plan = readPlan(installation);
-    refuseStopped(plan);
     refuseWithoutRoom(plan, file);
     const fd = openDraft(draft);
     try {
@@ -98,9 +96,8 @@ async function write(
   plan: Plan,
   fd: number,
 ): Promise<readonly KindOfContent[]> {
-  const { definition } = plan;
   const isRunning = isUp(installation);
-  const { persistentMessaging } = definition.bus;
+  const { persistentMessaging } = plan.definition.bus;
   const writer = new ArchiveWriter(fd, {
     svc: 'backup',
     format: formatVersion,
@@ -110,18 +107,15 @@ async function write(
     bus: !persistentMessaging ? 'none' : isRunning ? 'approximate' : 'exact',
   });
   try {
-    const preparation = { installation, plans: [plan], env, signal, onNotice };
-    const daemon = definition.engine === 'docker' ? await prepareDaemon(preparation) : null;
-    const wanted = { bus: persistentMessaging, graph: true, blobs: true };
-    const born = () => undefined;
-    const side = { plan, dir: installation.dataDir, daemon, wanted, to: 'read', isRunning, env, born, signal } as const;
-    return await withSide(side, async ({ bus, graph, blobs }) => {
+    const places = await placesOf(plan, { env, signal, onNotice });
+    const opening = { kinds: { ...allKinds, bus: persistentMessaging }, to: 'read', isRunning } as const;
+    await using place = await places.open(opening);
+    return await withStore({ plan, place, ...opening, signal }, async ({ bus, graph, blobs }) => {
       if (graph === null) throw withoutData(installation);
       return await writeArchive({ bus, graph, blobs }, writer, signal);
     });
   } finally {
     await writer.close();
-    rmSync(stagingDirOf(installation), { recursive: true, force: true });
   }
 }
 
@@ -137,18 +131,6 @@ function existing(file: string): SvcError {
 
 function withoutData({ dir }: Installation): SvcError {
   return new SvcError('not_found', `The platform in "${dir}" has no data yet.`, { hint: 'Start it once: svc up' });
-}
-
-/** Reading a side whose programs must run would start them, and a killed backup would leave them behind. */
-function refuseStopped({ installation, definition }: Plan): void {
-  if (isUp(installation) || !needsPrograms(definition)) return;
-  throw new SvcError('conflict', 'The platform is stopped, and its data is read from NATS or Dgraph.', {
-    hint: 'Start it first: svc up',
-  });
-}
-
-function needsPrograms({ engine, topology, graph }: Definition): boolean {
-  return engine === 'docker' || topology === 'distributed' || graph === 'dgraph';
 }
 
 /** Asks for the size of the data: the compressed archive takes less. What lies in volumes or on other machines is not known here. */

@@ -3,8 +3,8 @@ import { checkDefinition } from '../../settings/check.ts';
 import { settings } from '../../settings/settings.ts';
 import { writeSettings } from '../../settings/write.ts';
 import { replaceScalar } from '../../settings/yaml-text.ts';
+import type { Side } from '../replace/side.ts';
 import { applyChanges, changesFor } from './definition-changes.ts';
-import type { Side } from './side.ts';
 
 const embedded = writeSettings(settings, { id: 'abcdefgh12345678' });
 const distributed: Side = { topology: 'distributed', graph: 'sqlite', engine: 'process' };

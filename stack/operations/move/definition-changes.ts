@@ -1,6 +1,6 @@
 import type { Definition } from '../../settings/definition.ts';
 import { isMistakes, type Path, readYaml, replaceScalar } from '../../settings/yaml-text.ts';
-import type { Side } from './side.ts';
+import type { Side } from '../replace/side.ts';
 
 /** One field of svc.yaml that a move changes. */
 export interface FieldChange {

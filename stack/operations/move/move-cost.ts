@@ -1,4 +1,4 @@
-import type { Side } from './side.ts';
+import type { Side } from '../replace/side.ts';
 
 export interface Load {
   readonly from: Side;
@@ -35,42 +35,50 @@ const dgraph = {
   bytesASecondFrom: 4 * megabyte,
 };
 
+/** Records that are added to a graph, one by one. */
+const bytesFilledASecond = 10 * megabyte;
+
 /** A container for each start and copy. */
 const downSecondsInContainers = 30;
 
 /** What a move takes, so that it can be said, and refused, before anything is stopped. */
 export function costOf({ from, to, carries, graphBytes, fileBytes, busBytes, otherBytes }: Load): Cost {
   const busSeconds = busBytes / (to.topology === 'distributed' ? bytesASecondToNats : bytesASecond);
-  const isInDgraph = [from, to].some(({ graph }) => graph === 'dgraph');
-  const graph = carries.graph && isInDgraph ? costOfDgraph(to, graphBytes) : costOfCopy(from, graphBytes);
+  const keptBytes = graphBytes + fileBytes + busBytes;
+  const graph = carries.graph ? costOfGraph(to, graphBytes) : nothing;
+  const read = from.graph === 'dgraph' ? costOfReading(graphBytes) : nothing;
   const engine = costOfEngines(from, to, { graphBytes: graphBytes + fileBytes, otherBytes });
+  const parts = [read, graph, engine];
   return {
-    neededBytes: graph.neededBytes + fileBytes + 3 * busBytes + engine.neededBytes + spareBytes,
+    neededBytes: keptBytes + parts.reduce((sum, one) => sum + one.neededBytes, 2 * busBytes) + spareBytes,
     downSeconds:
-      downSecondsLeast + Math.ceil(graph.downSeconds + fileBytes / bytesASecond + busSeconds + engine.downSeconds),
+      downSecondsLeast +
+      Math.ceil(parts.reduce((sum, one) => sum + one.downSeconds, busSeconds + keptBytes / bytesASecond)),
   };
 }
 
-/** What lies in volumes is copied from them, and into them. */
+const nothing: Cost = { neededBytes: 0, downSeconds: 0 };
+
+/** Files are copied out of volumes, and into them. */
 function costOfEngines(
   from: Side,
   to: Side,
   { graphBytes, otherBytes }: Pick<Load, 'graphBytes' | 'otherBytes'>,
 ): Cost {
   if (from.engine === 'process' && to.engine === 'process') return { neededBytes: 0, downSeconds: 0 };
-  const bytes = 2 * graphBytes + (from.engine === to.engine ? 0 : otherBytes);
+  // Own folders are copied to the kept folder, and from there.
+  const bytes = 2 * graphBytes + (from.engine === to.engine ? 0 : 2 * otherBytes);
   return { neededBytes: bytes, downSeconds: downSecondsInContainers + bytes / bytesASecond };
 }
 
-function costOfDgraph(to: Side, graphBytes: number): Cost {
-  const isTo = to.graph === 'dgraph';
+function costOfGraph({ graph }: Side, bytes: number): Cost {
+  if (graph === 'sqlite') return { neededBytes: bytes, downSeconds: bytes / bytesFilledASecond };
   return {
-    neededBytes: isTo ? dgraph.bytes + dgraph.growth * graphBytes : graphBytes,
-    downSeconds: dgraph.downSeconds + graphBytes / (isTo ? dgraph.bytesASecondTo : dgraph.bytesASecondFrom),
+    neededBytes: dgraph.bytes + dgraph.growth * bytes,
+    downSeconds: dgraph.downSeconds + bytes / dgraph.bytesASecondTo,
   };
 }
 
-function costOfCopy({ graph }: Side, graphBytes: number): Cost {
-  if (graph === 'dgraph') return { neededBytes: 0, downSeconds: 0 };
-  return { neededBytes: graphBytes, downSeconds: graphBytes / bytesASecond };
+function costOfReading(bytes: number): Cost {
+  return { neededBytes: 0, downSeconds: dgraph.downSeconds + bytes / dgraph.bytesASecondFrom };
 }

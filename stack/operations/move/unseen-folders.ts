@@ -2,11 +2,13 @@ import { resolve, sep } from 'node:path';
 import { readWorkingFolders, type WorkingFolder } from '../../../services/backend/servers/content.ts';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { Secret } from '../../../services/contracts/secret.ts';
+import { noKinds } from '../../content/place.ts';
+import { withStore } from '../../content/store.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { readSecret } from '../../secrets/secrets.ts';
 import type { Definition } from '../../settings/definition.ts';
 import { hasOwnGraph } from '../../settings/has-own-graph.ts';
-import { withSide } from './side-content.ts';
+import { placesOf } from '../replace/fill-places.ts';
 
 export interface Looking {
   readonly from: Plan;
@@ -36,10 +38,12 @@ export async function findUnseenFolders(looking: Looking): Promise<readonly Work
 
 async function readFolders({ from, env, signal }: Looking): Promise<readonly WorkingFolder[]> {
   const key = new Secret(readSecret(from.secrets.encryptionKey));
-  const wanted = { bus: false, graph: true, blobs: false };
-  const asItRuns = { isRunning: true, daemon: null, born: () => undefined };
-  const place = { plan: from, dir: from.installation.dataDir, wanted, to: 'read', ...asItRuns, env, signal } as const;
-  return await withSide(place, async ({ graph }) => (graph === null ? [] : await readWorkingFolders(graph, key)));
+  const opening = { kinds: { ...noKinds, graph: true }, to: 'read', isRunning: true } as const;
+  const places = await placesOf(from, { env, signal, onNotice: () => undefined });
+  await using place = await places.open(opening);
+  return await withStore({ plan: from, place, ...opening, signal }, async ({ graph }) =>
+    graph === null ? [] : await readWorkingFolders(graph, key),
+  );
 }
 
 function isSeen(folder: string, allowed: readonly string[]): boolean {

@@ -10,17 +10,27 @@ import { haveDgraphImage } from '../../../engines/docker/test/dgraph-image.ts';
 import { dockerHost } from '../../../engines/docker/test/docker-trial.ts';
 import { releaseVolumes } from '../../../engines/docker/volumes.ts';
 import { replaceScalar } from '../../../settings/yaml-text.ts';
-import { containersName } from '../../../state/containers-record.ts';
 import { type Installation, installationIn } from '../../../state/installation.ts';
 import { down } from '../../down.ts';
+import type { Loss } from '../../replace/end-replacement.ts';
+import { readReplacement, writeReplacement } from '../../replace/replacement.ts';
+import type { Side } from '../../replace/side.ts';
 import { up } from '../../up.ts';
-import { confirmMove, type Loss, undoMove } from '../end-move.ts';
 import { type MoveProgress, move } from '../move.ts';
-import { readMove, writeMove } from '../move-state.ts';
 import type { MovePlan } from '../plan-move.ts';
-import { settleMove } from '../settle-move.ts';
-import type { Side } from '../side.ts';
-import { addMcpServer, contentOf, countOf, killedMove, leftovers, moveTo, openFilled, texts } from './trial.ts';
+import {
+  addMcpServer,
+  confirmMove,
+  contentOf,
+  countOf,
+  killedMove,
+  leftovers,
+  moveTo,
+  openFilled,
+  settleMove,
+  texts,
+  undoMove,
+} from './trial.ts';
 
 // The first one on a daemon builds the image.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 400_000 });
@@ -107,13 +117,13 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     const back = await moveTo(installation, embedded);
     const digests = (moved: typeof back.moved) => moved.map(({ kind, digest }) => `${kind} ${digest}`);
     expect(digests(back.moved)).toEqual(digests(there.moved));
-    expect([await inDocker(), notes()]).toEqual([['backend', 'nats', 'runtime'], 'what an MCP server keeps']);
+    expect([await inDocker(), notes()]).toEqual([[], 'what an MCP server keeps']);
     expect(await contentOf(installation)).toEqual(original);
     // As if killed as soon as it was begun.
-    const left = readMove(installation) ?? expect.fail('it does not wait to be confirmed');
-    writeMove(installation, { ...left, phase: 'confirming' });
+    const left = readReplacement(installation) ?? expect.fail('it does not wait to be confirmed');
+    writeReplacement(installation, { ...left, step: 'confirming' });
     await settleMove(installation, onProgress);
-    expect([await inDocker(), leftovers(installation), readMove(installation)]).toEqual([[], [], null]);
+    expect([await inDocker(), leftovers(installation), readReplacement(installation)]).toEqual([[], [], null]);
   });
 
   test('it runs there, and an undo says what was written since, also while it runs', async () => {
@@ -184,29 +194,28 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
 
   const killedAt = async (to: Side, step: string) => {
     expect([step, await killedMove(installation, { to, step })]).toEqual([step, 'SIGKILL']);
-    return readMove(installation)?.phase;
+    return readReplacement(installation)?.step;
   };
 
-  test('killed before the switch, the old side is there and whole, and nothing is left in Docker', async () => {
+  test('killed anywhere, the data before is there and whole, and nothing is left in Docker', async () => {
     copy();
-    for (const step of ['alone-nats', 'verify']) {
-      expect(await killedAt(inContainers, step)).toBe('preparing');
+    for (const step of ['alone-nats', 'verify', 'write-definition']) {
+      expect(await killedAt(inContainers, step)).toBe('filling');
       const notices: string[] = [];
       await settleMove(installation, (message) => void notices.push(message));
       expect(notices).toEqual([expect.stringContaining('everything is as it was before')]);
-      expect([await inDocker(), leftovers(installation), readMove(installation)]).toEqual([[], [], null]);
+      expect([await inDocker(), leftovers(installation), readReplacement(installation)]).toEqual([[], [], null]);
       expect(existsSync(join(installation.stateDir, 'containers', 'alone-nats'))).toBe(false);
       expect([await contentOf(installation), notes()]).toEqual([original, 'what an MCP server keeps']);
     }
   });
 
-  test('killed at the switch, it is finished, and an undo that is killed is finished too', async () => {
+  test('an undo that is killed is finished the next time', async () => {
     copy();
-    expect(await killedAt(inContainers, 'put-in-place')).toBe('switching');
-    expect((await moveTo(installation, inContainers)).state).toBe('moved');
-    expect(await killedMove(installation, { verb: 'undo', step: 'put-in-place' })).toBe('SIGKILL');
+    await moveTo(installation, inContainers);
+    expect(await killedMove(installation, { verb: 'undo', step: 'fill' })).toBe('SIGKILL');
     await undo();
-    expect([await inDocker(), leftovers(installation), readMove(installation)]).toEqual([[], [], null]);
+    expect([await inDocker(), leftovers(installation), readReplacement(installation)]).toEqual([[], [], null]);
     expect([await contentOf(installation), notes()]).toEqual([original, 'what an MCP server keeps']);
   });
 
@@ -215,26 +224,28 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     await moveTo(installation, inContainers);
     await confirm();
     const volumes = ['backend', 'nats', 'runtime'];
-    expect(await killedAt(embedded, 'alone-nats')).toBe('preparing');
+    expect(await killedAt(embedded, 'alone-nats')).toBe('keeping');
     await settleMove(installation, onProgress);
     expect([await inDocker(), leftovers(installation)]).toEqual([volumes, []]);
-    for (const step of ['set-aside', 'write-definition']) {
-      expect(await killedAt(embedded, step)).toBe('switching');
+    for (const step of ['fill', 'write-definition']) {
+      expect(await killedAt(embedded, step)).toBe('filling');
       await settleMove(installation, onProgress);
-      expect([await contentOf(installation), notes()]).toEqual([original, 'what an MCP server keeps']);
-      expect(await killedMove(installation, { verb: 'undo', step })).toBe('SIGKILL');
-      await settleMove(installation, onProgress);
-      expect([await inDocker(), readMove(installation), leftovers(installation)]).toEqual([volumes, null, []]);
+      expect([await inDocker(), readReplacement(installation), leftovers(installation)]).toEqual([volumes, null, []]);
       expect(readFileSync(installation.definitionFile, 'utf8')).toContain('\nengine: docker\n');
     }
+    await moveTo(installation, embedded);
+    expect([await contentOf(installation), notes()]).toEqual([original, 'what an MCP server keeps']);
+    expect(await killedMove(installation, { verb: 'undo', step: 'fill' })).toBe('SIGKILL');
+    await settleMove(installation, onProgress);
+    expect([await inDocker(), readReplacement(installation), leftovers(installation)]).toEqual([volumes, null, []]);
   });
 
   /** As somebody who is asked nothing, which must fail before that. */
   const refused = (settings: { readonly env?: typeof env } = {}) =>
     move({ installation, to: inContainers, env, confirm: () => expect.fail('it was asked'), ...settings });
   const expectUntouched = async () => {
-    expect([leftovers(installation), readMove(installation)]).toEqual([[], null]);
-    expect(existsSync(join(installation.stateDir, containersName))).toBe(false);
+    expect([leftovers(installation), readReplacement(installation)]).toEqual([[], null]);
+    expect(existsSync(join(installation.stateDir, 'containers.json'))).toBe(false);
   };
 
   test('without Docker, or an image, or where svc.yaml or volumes stand in the way, it is refused before anything is stopped', async () => {
@@ -282,7 +293,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
       },
     });
     await expect(moving).rejects.toThrow();
-    expect(told.join('\n')).toContain('Volumes of this platform are still in the Docker');
+    expect(told.join('\n')).toContain('The new data is still there');
     expect((await up({ installation, env })).outcome).toBe('unchanged');
     await addMcpServer(installation);
     await expectUntouched();
@@ -342,7 +353,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker',
     await confirm();
     const onFile = await moveTo(installation, { graph: 'sqlite' });
     expect([onFile.to, onFile.moved]).toEqual([inContainers, [...graph, ...files]]);
-    expect(await inDocker()).toEqual(['backend', 'dgraph-alpha', 'dgraph-zero', 'nats', 'runtime']);
+    expect(await inDocker()).toEqual(['backend', 'nats', 'runtime']);
     expect(await undo()).toMatchObject({ changes: [], uncounted: null });
     expect(await inDocker()).toEqual(['dgraph-alpha', 'dgraph-zero', 'nats', 'runtime']);
     await moveTo(installation, { graph: 'sqlite' });
@@ -356,7 +367,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker',
     copy();
     expect(await killedMove(installation, { to: onDgraph, step })).toBe('SIGKILL');
     await settleMove(installation, onProgress);
-    expect([await inDocker(), leftovers(installation), readMove(installation)]).toEqual([[], [], null]);
+    expect([await inDocker(), leftovers(installation), readReplacement(installation)]).toEqual([[], [], null]);
     expect(await contentOf(installation)).toEqual(original);
   });
 
@@ -367,6 +378,6 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker',
     await expect(moveTo(installation, onDgraph)).rejects.toMatchObject({
       message: expect.stringContaining('The image "nobody/dgraph:v25.4.0" is missing'),
     });
-    expect([await inDocker(), leftovers(installation), readMove(installation)]).toEqual([[], [], null]);
+    expect([await inDocker(), leftovers(installation), readReplacement(installation)]).toEqual([[], [], null]);
   });
 });

@@ -9,11 +9,10 @@ import { readRecord } from '../../../state/platform-record.ts';
 import { everythingIn } from '../../../test/everything-in.ts';
 import { createInstallation } from '../../create-installation.ts';
 import { down } from '../../down.ts';
+import type { WantedSide } from '../../replace/side.ts';
 import { up } from '../../up.ts';
-import { confirmMove, undoMove } from '../end-move.ts';
 import { move } from '../move.ts';
-import type { WantedSide } from '../side.ts';
-import { moveTo, openFilled } from './trial.ts';
+import { confirmMove, moveTo, openFilled, undoMove } from './trial.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 

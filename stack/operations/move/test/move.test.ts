@@ -14,25 +14,39 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { ChangesOfKind } from '../../../../services/backend/graph/content.ts';
 import { Secret } from '../../../../services/contracts/secret.ts';
 import { findNatsServer, TestServer } from '../../../../services/kit/bus/nats/test/server.ts';
 import { readPlan } from '../../../engines/plan-of.ts';
 import { ensureSecrets } from '../../../secrets/ensure-secrets.ts';
 import { readSecret, secretFilesOf } from '../../../secrets/secrets.ts';
 import { checkDefinition } from '../../../settings/check.ts';
+import { readAlone } from '../../../state/alone-record.ts';
 import { blobsIn, busIn } from '../../../state/data-files.ts';
 import { type Installation, installationIn } from '../../../state/installation.ts';
 import { acquireLock } from '../../../state/lock.ts';
 import { isAlive } from '../../../state/process-identity.ts';
 import { down } from '../../down.ts';
+import { readReplacement, writeReplacement } from '../../replace/replacement.ts';
 import { listen } from '../../test/trial.ts';
 import { up } from '../../up.ts';
-import { confirmMove, undoMove } from '../end-move.ts';
 import { move } from '../move.ts';
-import { readMove, writeMove } from '../move-state.ts';
 import type { MovePlan } from '../plan-move.ts';
-import { settleMove } from '../settle-move.ts';
-import { addMcpServer, contentOf, countOf, fill, killedMove, leftovers, moveTo, openFilled, texts } from './trial.ts';
+import {
+  addMcpServer,
+  confirmMove,
+  contentOf,
+  countOf,
+  endsBefore,
+  fill,
+  killedMove,
+  leftovers,
+  moveTo,
+  openFilled,
+  settleMove,
+  texts,
+  undoMove,
+} from './trial.ts';
 
 // Each moves once to three times, on a machine that may have other things to do.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
@@ -84,37 +98,50 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(await contentOf(installation)).toEqual(original);
   });
 
-  test.each(['stop', 'keep', 'carry', 'nats', 'verify'])(
-    'killed at %s, the old side is there and whole',
+  test.each(['stop', 'keep', 'fill', 'nats', 'verify', 'write-definition'])(
+    'killed at %s, the data before is there and whole',
     async (step) => {
       copy();
       expect(await killedMove(installation, { step })).toBe('SIGKILL');
-      const left = readMove(installation);
-      expect(left?.phase).toBe('preparing');
+      expect(readReplacement(installation)?.step).toBe(/stop|keep/.test(step) ? 'keeping' : 'filling');
+      const left = readAlone(installation);
       const notices: string[] = [];
       await settleMove(installation, (message) => void notices.push(message));
       expect(notices.join()).toContain('everything is as it was before');
-      expect(left?.processes.filter(({ process }) => isAlive(process))).toEqual([]);
-      expect([leftovers(installation), readMove(installation)]).toEqual([[], null]);
+      expect(left.filter(({ process }) => isAlive(process))).toEqual([]);
+      expect([leftovers(installation), readReplacement(installation)]).toEqual([[], null]);
       expect(await contentOf(installation)).toEqual(original);
       expect((await moveTo(installation, distributed)).state).toBe('moved');
     },
   );
 
-  test.each(['set-aside', 'put-in-place', 'write-definition'])('killed at %s, it is finished', async (step) => {
+  test('killed at any moment, and while that is taken back, nothing is lost', async () => {
     copy();
-    expect(await killedMove(installation, { step })).toBe('SIGKILL');
-    expect(readMove(installation)?.phase).toBe('switching');
-    const notices: string[] = [];
-    const finished = await moveTo(installation, distributed, (message) => void notices.push(message));
-    expect(notices.join()).toContain('is finished now');
-    expect([finished.state, countOf(finished.moved, 'bus.sessions')]).toEqual(['moved', 2]);
-    await confirmMove({ installation, env, onProgress }, () => undefined);
-    await moveTo(installation, embedded);
+    let isMoved = false;
+    for (let afterMs = 0; !isMoved; afterMs += 60) {
+      isMoved = await endsBefore(installation, { afterMs });
+      if (isMoved) break;
+      // What takes it back is killed too.
+      await endsBefore(installation, { verb: 'undo', afterMs: 0 });
+      await settleMove(installation, onProgress);
+      const state = readReplacement(installation)?.step ?? null;
+      // Killed after its last step, the move waits.
+      if (state === 'waiting') await undoMove({ installation, env, onProgress }, async () => undefined);
+      expect(await contentOf(installation)).toEqual(original);
+    }
+    for (let afterMs = 0; ; afterMs += 60) {
+      if (await endsBefore(installation, { verb: 'undo', afterMs })) break;
+      await settleMove(installation, onProgress);
+      if (readReplacement(installation) === null) {
+        expect(await contentOf(installation)).toEqual(original);
+        await moveTo(installation, distributed);
+      }
+    }
     expect(await contentOf(installation)).toEqual(original);
+    expect([leftovers(installation), readReplacement(installation)]).toEqual([[], null]);
   });
 
-  test.each(['stop', 'keep', 'carry', 'verify', 'set-aside', 'put-in-place', 'write-definition'])(
+  test.each(['stop', 'keep', 'nats', 'fill', 'verify', 'write-definition'])(
     'killed at %s on the way back, nothing is lost',
     async (step) => {
       copy();
@@ -127,25 +154,49 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     },
   );
 
-  test.each(['stop', 'set-aside', 'put-in-place', 'write-definition'])(
-    'an undo that is killed at %s is begun or finished the next time',
-    async (step) => {
-      copy();
-      await moveTo(installation, distributed);
-      expect(await killedMove(installation, { verb: 'undo', step })).toBe('SIGKILL');
-      await undoMove({ installation, env, onProgress }, async () => undefined);
-      expect(await contentOf(installation)).toEqual(original);
-      expect([leftovers(installation), readMove(installation)]).toEqual([[], null]);
-    },
-  );
+  test.each(['stop', 'fill'])('an undo that is killed at %s is begun or finished the next time', async (step) => {
+    copy();
+    await moveTo(installation, distributed);
+    expect(await killedMove(installation, { verb: 'undo', step })).toBe('SIGKILL');
+    await undoMove({ installation, env, onProgress }, async () => undefined);
+    expect(await contentOf(installation)).toEqual(original);
+    expect([leftovers(installation), readReplacement(installation)]).toEqual([[], null]);
+  });
+
+  test('a kept archive that was cut is never filled from, and what is there stays', async () => {
+    copy();
+    const { kept } = await moveTo(installation, distributed);
+    const archive = join(installation.dir, kept ?? '', 'content.backup.gz');
+    const whole = readFileSync(archive);
+    writeFileSync(archive, whole.subarray(0, whole.length - 20));
+    const undone = undoMove({ installation, env, onProgress }, async () => undefined);
+    await expect(undone).rejects.toThrow('is cut');
+    expect(existsSync(busIn(installation.dataDir, 'distributed'))).toBe(true);
+    writeFileSync(archive, whole);
+    await undoMove({ installation, env, onProgress }, async () => undefined);
+    expect(await contentOf(installation)).toEqual(original);
+  });
+
+  test('a move of an older version that waits is refused, and no obstacle to a start', async () => {
+    copy();
+    const older = join(installation.stateDir, 'move.json');
+    writeFileSync(older, JSON.stringify({ phase: 'moved' }));
+    const refusal = { code: 'unsupported', hint: expect.stringContaining('with that version') };
+    await expect(moveTo(installation, distributed)).rejects.toMatchObject(refusal);
+    await expect(undoMove({ installation, env, onProgress }, async () => undefined)).rejects.toMatchObject(refusal);
+    expect((await up({ installation, env })).outcome).toBe('started');
+    await down({ installation });
+    writeFileSync(older, JSON.stringify({ phase: 'switching' }));
+    await expect(up({ installation, env })).rejects.toMatchObject(refusal);
+  });
 
   test('a confirmation that is killed is finished the next time', async () => {
     copy();
     await moveTo(installation, distributed);
-    const state = readMove(installation) ?? expect.fail('it is not confirmed');
-    writeMove(installation, { ...state, phase: 'confirming' });
+    const state = readReplacement(installation) ?? expect.fail('it is not confirmed');
+    writeReplacement(installation, { ...state, step: 'confirming' });
     await confirmMove({ installation, env, onProgress }, () => expect.fail('it was told before'));
-    expect([leftovers(installation), readMove(installation)]).toEqual([[], null]);
+    expect([leftovers(installation), readReplacement(installation)]).toEqual([[], null]);
   });
 
   test('undone, it is the old side again, and what was written since is told and gone', async () => {
@@ -154,11 +205,11 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     await up({ installation, env });
     await addMcpServer(installation);
     writeFileSync(installation.definitionFile, `${readFileSync(installation.definitionFile, 'utf8')}# since\n`);
-    const lost: string[] = [];
-    await undoMove({ installation, env, onProgress }, async ({ changes }) => {
-      lost.push(...changes.map(({ kind }) => kind));
-    });
-    expect(lost).toContain('mcpServer');
+    const lost: ChangesOfKind[] = [];
+    await undoMove({ installation, env, onProgress }, async ({ changes }) => void lost.push(...changes));
+    expect(lost).toContainEqual({ kind: 'mcpServer', added: 1, changed: 0, removed: 0 });
+    // What was there before is no change.
+    expect(lost.map(({ kind }) => kind)).not.toContain('user');
     await down({ installation });
     const { graph, definition } = await contentOf(installation);
     expect(graph.map(({ kind }) => kind)).not.toContain('mcpServer');
@@ -170,7 +221,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     const { kept } = await moveTo(installation, distributed);
     const declined = new Error('no');
     await expect(undoMove({ installation, env, onProgress }, () => Promise.reject(declined))).rejects.toBe(declined);
-    expect(readMove(installation)).toMatchObject({ phase: 'moved', kept });
+    expect(readReplacement(installation)).toMatchObject({ step: 'waiting', kept });
   });
 
   test('where it is already there is nothing to do, and another move waits until one is confirmed', async () => {
@@ -220,7 +271,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     await expect(move({ installation, to: distributed, env, confirm: () => Promise.reject(declined) })).rejects.toBe(
       declined,
     );
-    expect([leftovers(installation), readMove(installation)]).toEqual([[], null]);
+    expect([leftovers(installation), readReplacement(installation)]).toEqual([[], null]);
     expect(await contentOf(installation)).toEqual(original);
   });
 
@@ -249,7 +300,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     });
   });
 
-  test.each(['stop', 'keep', 'carry', 'verify'])('interrupted at %s, it is taken back and runs on', async (step) => {
+  test.each(['stop', 'keep', 'fill', 'verify'])('interrupted at %s, it is taken back and runs on', async (step) => {
     copy();
     await up({ installation, env });
     const interrupting = new AbortController();
@@ -271,7 +322,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
 
   test.each([
     ['nats', 'embedded', 'everything is as it was before'],
-    ['put-in-place', 'distributed', 'is finished now'],
+    ['write-definition', 'embedded', 'everything is as it was before'],
     ['start', 'distributed', null],
   ])('killed at %s while the platform ran, svc up runs it as %s', async (step, topology, told) => {
     copy();
@@ -284,10 +335,10 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(notices).toEqual(told === null ? [] : [expect.stringContaining(told)]);
   });
 
-  test('killed at put-in-place while the platform ran, an undo runs it as it was', async () => {
+  test('killed at write-definition while the platform ran, an undo runs it as it was', async () => {
     copy();
     await up({ installation, env });
-    expect(await killedMove(installation, { step: 'put-in-place' })).toBe('SIGKILL');
+    expect(await killedMove(installation, { step: 'write-definition' })).toBe('SIGKILL');
     await undoMove({ installation, env, onProgress }, async () => undefined);
     expect((await up({ installation, env })).outcome).toBe('unchanged');
     expect(readFileSync(installation.definitionFile, 'utf8')).toBe(original.definition);
@@ -296,10 +347,11 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
   test('killed at nats, svc down ends the bus that it had started', async () => {
     copy();
     expect(await killedMove(installation, { step: 'nats' })).toBe('SIGKILL');
-    const { processes } = readMove(installation) ?? expect.fail('it was not begun');
+    const processes = readAlone(installation);
     expect(processes.map(({ name, process }) => [name, isAlive(process)])).toEqual([['nats', true]]);
     expect((await down({ installation })).outcome).toBe('unchanged');
     expect(processes.filter(({ process }) => isAlive(process))).toEqual([]);
+    await settleMove(installation, onProgress);
     expect(leftovers(installation)).toEqual([]);
   });
 
@@ -339,12 +391,14 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(existsSync(busIn(installation.dataDir, 'distributed'))).toBe(false);
   });
 
-  test('a bus of an earlier time, left where the new one shall be, is kept too', async () => {
+  test('a bus of an earlier time where the new one shall be is refused by name', async () => {
     copy();
     mkdirSync(busIn(installation.dataDir, 'distributed'));
-    writeFileSync(join(busIn(installation.dataDir, 'distributed'), 'old'), '');
-    const { kept } = await moveTo(installation, distributed);
-    expect(existsSync(join(installation.dir, kept ?? '', 'nats/old'))).toBe(true);
-    expect(existsSync(join(busIn(installation.dataDir, 'distributed'), 'old'))).toBe(false);
+    await expect(moveTo(installation, distributed)).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('data/nats'),
+      hint: expect.stringContaining('outside of data/: data/nats'),
+    });
+    expect([leftovers(installation), readReplacement(installation)]).toEqual([[], null]);
   });
 });

@@ -16,10 +16,12 @@ import { connectToBackend } from '../../../client/backend-client.ts';
 import { blobsIn, busIn, graphIn } from '../../../state/data-files.ts';
 import type { Installation } from '../../../state/installation.ts';
 import { down } from '../../down.ts';
+import { confirmReplacement, type EndOptions, undoReplacement } from '../../replace/end-replacement.ts';
+import { settleReplacement } from '../../replace/settle-replacement.ts';
+import type { WantedSide } from '../../replace/side.ts';
 import { openTrial } from '../../test/trial.ts';
 import { up } from '../../up.ts';
 import { move } from '../move.ts';
-import type { WantedSide } from '../side.ts';
 
 const keyMaxAgeMs = 3_600_000;
 export const texts = ['one', 'two', 'three'];
@@ -83,6 +85,27 @@ export async function contentOf({ dataDir, definitionFile }: Installation) {
   };
 }
 
+/** Kills the command so many milliseconds after it began to stop the platform. Returns whether it had ended by itself. */
+export async function endsBefore(
+  { dir }: Installation,
+  {
+    verb = 'move',
+    to = { topology: 'distributed' },
+    afterMs,
+  }: { verb?: 'move' | 'undo'; to?: WantedSide; afterMs: number },
+): Promise<boolean> {
+  const program = fileURLToPath(new URL('./move-and-die.ts', import.meta.url));
+  const child = spawn(process.execPath, [program, verb, dir, JSON.stringify(to), 'never'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const ended = once(child, 'exit');
+  await Promise.race([once(child.stdout, 'data'), ended]);
+  const timer = setTimeout(() => child.kill('SIGKILL'), afterMs);
+  const [code] = await ended;
+  clearTimeout(timer);
+  return code === 0;
+}
+
 /** What a platform that runs is given since it was moved. */
 export async function addMcpServer(
   installation: Installation,
@@ -118,6 +141,20 @@ export async function moveTo(
   });
 }
 
+type Ending = Omit<EndOptions, 'command'>;
+
+export function confirmMove(options: Ending, tell: Parameters<typeof confirmReplacement>[1]) {
+  return confirmReplacement({ ...options, command: 'move' }, tell);
+}
+
+export function undoMove(options: Ending, confirm: Parameters<typeof undoReplacement>[1]) {
+  return undoReplacement({ ...options, command: 'move' }, confirm);
+}
+
+export function settleMove(installation: Installation, onNotice: (message: string) => void) {
+  return settleReplacement(installation, { env: process.env, onNotice });
+}
+
 /** Runs it in a process of its own, which is killed at that step, or as soon as it has started the part of that name. */
 export async function killedMove(
   { dir }: Installation,
@@ -132,7 +169,7 @@ export async function killedMove(
 /** What only a move puts there. */
 export function leftovers({ dataDir }: Installation): readonly string[] {
   const names = existsSync(dataDir) ? readdirSync(dataDir) : [];
-  return names.filter((name) => name === 'moving' || name.startsWith('before-move-'));
+  return names.filter((name) => name === 'volumes' || name.startsWith('before-'));
 }
 
 export function countOf(moved: readonly KindOfContent[], kind: string): number | undefined {

@@ -8,6 +8,5 @@ export async function stopPlatform(
   onProgress: (progress: Progress) => void,
 ): Promise<void> {
   if (!isUp(installation)) return;
-  const engine = await engineOf(installation);
-  await engine.down({ installation, onProgress });
+  await engineOf(installation).down({ installation, onProgress });
 }

@@ -1,0 +1,124 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { type OpenedBlobs, openBlobsContent } from '../../services/backend/files/open-content.ts';
+import type { GraphContent } from '../../services/backend/graph/content.ts';
+import { openGraphContent } from '../../services/backend/graph/open-content.ts';
+import type { BusContent } from '../../services/kit/bus/content.ts';
+import { copyBus, openBusContent } from '../../services/kit/bus/open-content.ts';
+import { dgraphAddressOf } from '../graph/dgraph-address.ts';
+import { provisionGraph } from '../graph/provision-graph.ts';
+import { graphStartMaxMs } from '../parts/dgraph-alpha.ts';
+import type { Plan } from '../plan/plan.ts';
+import { busSeedsOf } from '../secrets/secrets.ts';
+import { blobsIn, busIn, graphIn } from '../state/data-files.ts';
+import type { Alone } from './alone.ts';
+import { carryBus } from './carry-bus.ts';
+import { keepsBlobs, keyMaxAgeOf } from './kept-on-bus.ts';
+import type { Opening, Place } from './place.ts';
+
+/** The content of a platform, as far as it was asked for and is there. */
+export interface Store {
+  readonly bus: BusContent | null;
+  readonly graph: GraphContent | null;
+  readonly blobs: OpenedBlobs['blobs'] | null;
+}
+
+export interface StoreOptions extends Opening {
+  readonly plan: Plan;
+  readonly place: Place;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Opens the content in a place, and saves it there if it was filled. While the platform runs it can only be read, and the bus is read before the
+ * graph is opened.
+ */
+export async function withStore<Result>(
+  options: StoreOptions,
+  work: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  const { place, to, signal } = options;
+  signal.throwIfAborted();
+  const result = await withOpened(options, work);
+  if (to === 'fill') await place.save();
+  return result;
+}
+
+async function withOpened<Result>(options: StoreOptions, work: (store: Store) => Promise<Result>): Promise<Result> {
+  const { plan, place, to, signal } = options;
+  const kinds = to === 'fill' ? options.kinds : place.there;
+  await using open = new AsyncDisposableStack();
+  const alone = await place.run(kinds);
+  open.defer(() => alone.stop());
+  if (alone.graph !== null) {
+    const { caPath } = dgraphAddressOf(plan);
+    const timeoutMs = graphStartMaxMs(plan.definition);
+    await provisionGraph({ urls: alone.graph.urls, caPath, secrets: plan.secrets, timeoutMs, signal });
+  }
+  const openOne = options.isRunning ? openBusCopy : openBus;
+  const bus = kinds.bus ? await openOne(options, alone, open) : null;
+  open.defer(async () => bus?.close());
+  const graph = kinds.graph ? await openGraph(options, alone) : null;
+  open.defer(async () => graph?.close());
+  const blobs = kinds.blobs ? open.use(await openBlobs(options, alone)).blobs : null;
+  return await work({ bus, graph, blobs });
+}
+
+async function openBus(options: StoreOptions, { bus }: Alone): Promise<BusContent> {
+  const { plan, place } = options;
+  const keyMaxAgeMs = keyMaxAgeOf(plan);
+  if (plan.definition.topology === 'embedded') {
+    return await openBusContent({ engine: 'sqlite', file: busIn(place.dir, 'embedded'), keyMaxAgeMs });
+  }
+  return await openBusContent({ engine: 'nats', ...natsOf(options, bus), keyMaxAgeMs });
+}
+
+/** Copies what the bus of a running platform keeps into a file, and opens the copy. */
+async function openBusCopy(options: StoreOptions, alone: Alone, open: AsyncDisposableStack): Promise<BusContent> {
+  const { plan, place } = options;
+  const folder = join(plan.installation.dataDir, 'bus-copy');
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  // A killed command may have left one.
+  remove();
+  mkdirSync(folder, { mode: 0o700 });
+  open.defer(remove);
+  const file = busIn(folder, 'embedded');
+  const isFile = plan.definition.topology === 'embedded';
+  if (isFile) await copyBus(busIn(place.dir, 'embedded'), file);
+  const copy = await openBusContent({ engine: 'sqlite', file, keyMaxAgeMs: keyMaxAgeOf(plan) });
+  if (isFile) return copy;
+  const bus = await openBus(options, alone);
+  try {
+    await carryBus(bus, copy);
+    return copy;
+  } finally {
+    await bus.close();
+  }
+}
+
+async function openGraph({ plan, place, to }: StoreOptions, alone: Alone): Promise<GraphContent> {
+  if (plan.definition.graph === 'sqlite') {
+    return await openGraphContent({ engine: 'sqlite', file: graphIn(place.dir, 'sqlite'), readOnly: to === 'read' });
+  }
+  const usual = dgraphAddressOf(plan);
+  const { urls: [url = usual.url] = [], servers = usual.servers } = alone.graph ?? {};
+  return await openGraphContent({ engine: 'dgraph', ...usual, url, servers, readOnly: to === 'read' });
+}
+
+async function openBlobs(options: StoreOptions, { bus }: Alone): Promise<OpenedBlobs> {
+  if (!keepsBlobs(options.plan)) return await openBlobsContent({ engine: 'folder', dir: blobsIn(options.place.dir) });
+  return await openBlobsContent({ engine: 'jetstream', ...natsOf(options, bus) });
+}
+
+/** The address of NATS, and the seeds that the backend shows there. */
+function natsOf({ plan, isRunning: hasBackends = false }: StoreOptions, nats: readonly string[]) {
+  const { installation, definition, secrets } = plan;
+  const { bus } = definition;
+  const seeds = busSeedsOf(secrets);
+  const caAt = (path: string | null | undefined) => (path == null ? null : resolve(installation.dir, path));
+  if (bus.servers !== 'auto') return { servers: bus.servers, caPath: caAt(bus.ca), seeds, hasBackends };
+  const { tls = null, servers = [] } = bus.public ?? {};
+  // While the platform runs, the certificate of the bus is for these names only.
+  if (hasBackends && tls !== null) return { servers, caPath: caAt(tls.ca), seeds, hasBackends };
+  return { servers: nats, caPath: null, seeds, hasBackends };
+}

@@ -1,0 +1,158 @@
+import { chownSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { keepsBlobs } from '../../content/kept-on-bus.ts';
+import type { Kinds, Opening, Place } from '../../content/place.ts';
+import type { Plan } from '../../plan/plan.ts';
+import { hasOwnBus } from '../../settings/has-own-bus.ts';
+import { hasOwnGraph } from '../../settings/has-own-graph.ts';
+import { readContainers, removeContainers } from '../../state/containers-record.ts';
+import { blobsIn, graphIn } from '../../state/data-files.ts';
+import type { Installation } from '../../state/installation.ts';
+import type { Places, PlacesOptions, Sizes } from '../places.ts';
+import { copyFiles, copyGraphFile, measureVolumes } from './copy-volume.ts';
+import type { Owner } from './given-files.ts';
+import { goneVolumes, settleLostVolumes, wholeVolumes } from './lost-volumes.ts';
+import { prefixOf } from './names.ts';
+import { makeNewVolumes } from './new-volumes.ts';
+import { type PreparedDaemon, prepareDaemon } from './prepared-daemon.ts';
+import { endContainersAlone, runContainersAlone } from './run-alone.ts';
+import { ownerInside, runsAs } from './user.ts';
+import { volumeOf, volumesOf } from './volume-of.ts';
+import { listVolumes, removeVolumes } from './volumes.ts';
+
+/** Volumes of Docker. */
+export async function placesInVolumes(options: PlacesOptions): Promise<Places> {
+  const { plan, env, signal, onNotice } = options;
+  const { definition, installation } = plan;
+  const daemon = await prepareDaemon({ installation, plans: [plan], env, signal, onNotice });
+  const { docker, isRootless } = daemon;
+  const inside = { plan, daemon, signal };
+  const there = () => listVolumes(docker, definition.id);
+  const remove = async (volumes: readonly string[]) => {
+    if (volumes.length > 0) await removeVolumes({ docker, volumes, installationId: definition.id });
+  };
+  return {
+    async list() {
+      const volumes = await there();
+      return volumesOf(plan).filter((name) => volumes.has(name));
+    },
+    clearHint: (places) => `If nobody needs what is in them: docker volume rm ${places.join(' ')}`,
+    async refuseLost() {
+      const [record, volumes] = [readContainers(installation), await there()];
+      const gone = goneVolumes(plan, { record, there: volumes });
+      if (gone.length === 0) return;
+      await settleLostVolumes({
+        ...{ definition, gone, there: wholeVolumes(volumes, record), onNotice },
+        ...{ startEmpty: null, mayKeepOut: false },
+      });
+    },
+    measure: async () => sizesIn(plan, daemon, signal),
+    open: (opening) => placeInVolumes(opening, options, daemon),
+    empty: async (kinds) => remove([...(await there())].filter(matcherOf(kinds, plan))),
+    async emptyAll() {
+      await remove([...(await there())]);
+      removeContainers(installation);
+    },
+    async copyOut(part, folder) {
+      const volume = volumeNamed(part, plan);
+      if (!(await there()).has(volume)) return;
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      await copyFiles({ from: volume, to: folder, user: ownerInside(installation, isRootless) }, inside);
+    },
+    async copyIn(folder, part) {
+      await makeNewVolumes(inside);
+      await copyFiles(
+        { from: folder, to: volumeNamed(part, plan), user: runsAs(installation, isRootless).user },
+        inside,
+      );
+    },
+    async endLeft() {
+      await endContainersAlone(docker, installation, definition.id);
+      rmSync(copiesDirOf(installation), { recursive: true, force: true });
+    },
+  };
+}
+
+/** Tells the volumes of these kinds: the backend's holds a graph and the files beside it. */
+function matcherOf({ bus, graph, blobs }: Kinds, { definition }: Plan) {
+  const prefix = `${prefixOf(definition)}-`;
+  return (volume: string) => {
+    const name = volume.slice(prefix.length);
+    if (/^nats/.test(name)) return bus;
+    return /^(backend|dgraph)/.test(name) && (graph || blobs);
+  };
+}
+
+async function sizesIn(plan: Plan, daemon: PreparedDaemon, signal: AbortSignal): Promise<Sizes> {
+  const volumes = [...(await listVolumes(daemon.docker, plan.definition.id))];
+  const measured = await measureVolumes(volumes, { plan, daemon, signal });
+  const bytesOf = (part: string) => measured.bytes[volumeNamed(part, plan)] ?? 0;
+  return {
+    graphBytes: bytesOf('backend') + bytesOf('dgraph-zero') + bytesOf('dgraph-alpha'),
+    fileBytes: 0,
+    busBytes: bytesOf('nats'),
+    otherBytes: bytesOf('runtime'),
+    disk: {
+      place: 'The disk of Docker',
+      repair: 'docker system df tells what takes it.',
+      freeBytes: measured.freeBytes,
+    },
+  };
+}
+
+async function placeInVolumes(
+  { kinds, to, isRunning = false }: Opening,
+  { plan, signal }: PlacesOptions,
+  daemon: PreparedDaemon,
+): Promise<Place> {
+  const { definition, installation } = plan;
+  const { docker, isRootless } = daemon;
+  const inside = { plan, daemon, signal };
+  if (to === 'fill') await makeNewVolumes(inside);
+  const volumes = await listVolumes(docker, definition.id);
+  const has = (part: string) => volumes.has(volumeNamed(part, plan));
+  const isFile = definition.graph === 'sqlite';
+  const files = volumeNamed('backend', plan);
+  const { user, owner } = runsAs(installation, isRootless);
+  const dir = copiesDirOf(installation);
+  rmSync(dir, { recursive: true, force: true });
+  mkdirSync(dir, { mode: 0o700 });
+  if (to === 'read' && isFile && (kinds.graph || kinds.blobs) && has('backend')) {
+    // A running backend writes to the volume: SQLite copies one moment of it.
+    if (isRunning) await copyGraphFile({ from: files, to: givenTo(dir, owner), user }, inside);
+    else await copyFiles({ from: files, to: dir, user: ownerInside(installation, isRootless) }, inside);
+  }
+  const isBusElsewhere = definition.topology === 'distributed' && !hasOwnBus(definition);
+  const hasBus = isBusElsewhere || has('nats');
+  return {
+    there: {
+      bus: kinds.bus && hasBus,
+      graph: kinds.graph && (isFile ? existsSync(graphIn(dir, 'sqlite')) : has('dgraph-alpha')),
+      blobs: kinds.blobs && (keepsBlobs(plan) ? hasBus : existsSync(blobsIn(dir))),
+    },
+    dir,
+    run: ({ bus, graph, blobs }) => {
+      const parts = { bus: bus || (blobs && keepsBlobs(plan)), graph: graph && hasOwnGraph(definition) };
+      return runContainersAlone({ plan, daemon, ...parts, isRunning, signal });
+    },
+    save: async () => {
+      if (isFile) await copyFiles({ from: dir, to: files, user }, inside);
+    },
+    [Symbol.asyncDispose]: async () => rmSync(dir, { recursive: true, force: true }),
+  };
+}
+
+/** Files on their way to or from volumes. */
+function copiesDirOf({ dataDir }: Installation): string {
+  return join(dataDir, 'volumes');
+}
+
+function volumeNamed(name: string, { parts, definition }: Plan): string {
+  const part = parts.find((one) => one.name === name);
+  return (part === undefined ? null : volumeOf(part, definition)) ?? '';
+}
+
+function givenTo(dir: string, { uid, gid }: Owner): string {
+  if (process.getuid?.() === 0) chownSync(dir, uid, gid);
+  return dir;
+}

@@ -1,0 +1,60 @@
+import type { EnvRecord } from '../../services/contracts/env/check.ts';
+import type { Kinds, Opening, Place } from '../content/place.ts';
+import type { Part } from '../parts/part.ts';
+import type { Plan } from '../plan/plan.ts';
+
+/**
+ * Where an engine keeps the data of a plan. Content is read and filled by its kinds; the own folders of a part (homes of MCP servers,
+ * certificates) are copied as they are.
+ */
+export interface Places {
+  /** The places that hold data of this plan, named as people find them. */
+  list(): Promise<readonly string[]>;
+  /** How people move places out of the way. */
+  clearHint(places: readonly string[]): string;
+  /** Throws where data is lost that the platform had. */
+  refuseLost(): Promise<void>;
+  measure(): Promise<Sizes>;
+  open(opening: Opening): Promise<Place>;
+  /** Removes the content of these kinds, whichever topology and graph it is of. */
+  empty(kinds: Kinds): Promise<void>;
+  /** Removes all data, so that another engine may begin. */
+  emptyAll(): Promise<void>;
+  /** Copies the own folder of a part, if it has one, to a folder that is made for it. */
+  copyOut(part: string, folder: string): Promise<void>;
+  /** Copies a folder to the place of a part's own folder, which is empty. */
+  copyIn(folder: string, part: string): Promise<void>;
+  /** Ends what a killed command left running there. */
+  endLeft(): Promise<void>;
+}
+
+export interface PlacesOptions {
+  readonly plan: Plan;
+  readonly env: EnvRecord;
+  readonly signal: AbortSignal;
+  readonly onNotice: (message: string) => void;
+}
+
+/** Bytes of each kind of data, and the room on the disk of the places. */
+export interface Sizes {
+  readonly graphBytes: number;
+  readonly fileBytes: number;
+  readonly busBytes: number;
+  /** Own folders of parts. */
+  readonly otherBytes: number;
+  readonly disk: Disk;
+}
+
+export interface Disk {
+  readonly place: string;
+  readonly repair: string;
+  /** Null if the disk does not tell. */
+  readonly freeBytes: number | null;
+}
+
+/** The parts that keep an own folder: nobody else reads it. */
+export function ownFoldersOf({ parts }: { readonly parts: readonly Part[] }): readonly string[] {
+  return parts
+    .filter(({ service, keeps }) => keeps !== null && (service === 'runtime' || service === 'caddy'))
+    .map(({ name }) => name);
+}

@@ -1,0 +1,130 @@
+import { existsSync, mkdirSync, rmSync, statfsSync } from 'node:fs';
+import { join } from 'node:path';
+import { SvcError } from '../../../services/contracts/errors.ts';
+import { keepsBlobs } from '../../content/kept-on-bus.ts';
+import { allKinds, type Kinds, type Opening, type Place } from '../../content/place.ts';
+import { askProgram } from '../../machine/ask-program.ts';
+import { sizeOf } from '../../machine/size-of.ts';
+import { aloneFolder, clusterFolder } from '../../parts/nats.ts';
+import type { Part } from '../../parts/part.ts';
+import { settleLostData } from '../../place/kept-data.ts';
+import type { Plan } from '../../plan/plan.ts';
+import { hasOwnBus } from '../../settings/has-own-bus.ts';
+import { hasOwnGraph } from '../../settings/has-own-graph.ts';
+import { endAlone } from '../../state/alone-record.ts';
+import { blobsIn, busIn, databaseFiles, graphIn } from '../../state/data-files.ts';
+import { syncFolder } from '../../state/durable-file.ts';
+import { bytesLeft } from '../../state/free-space.ts';
+import { runtimeDirOf } from '../../state/installation.ts';
+import { ownFoldersOf, type Places, type PlacesOptions } from '../places.ts';
+import { runProcessesAlone } from './run-alone.ts';
+
+/** Files and folders in data/. */
+export function placesInFolders(options: PlacesOptions): Places {
+  const { plan, onNotice } = options;
+  const { installation, definition } = plan;
+  const { dataDir } = installation;
+  const { graph, topology } = definition;
+  const remove = (paths: readonly string[]) => {
+    for (const path of paths) rmSync(path, { recursive: true, force: true });
+    syncFolder(dataDir);
+  };
+  return {
+    async list() {
+      const bus = topology === 'embedded' ? [busIn('data', topology)] : natsFolders('data');
+      return [...bus, graphIn('data', graph)].filter((path) => existsSync(join(installation.dir, path)));
+    },
+    clearHint: (places) => `Move it to a folder outside of data/: ${places.join(' ')}`,
+    async refuseLost() {
+      await settleLostData({ installation, definition, startEmpty: null, mayKeepOut: false, onNotice });
+    },
+    async measure() {
+      const [graphFile, busFile] = [graphIn(dataDir, graph), busFileOf(plan)];
+      return {
+        graphBytes: sizeOf(graphFile) + sizeOf(`${graphFile}-wal`),
+        fileBytes: graph === 'sqlite' ? sizeOf(blobsIn(dataDir)) : 0,
+        busBytes: sizeOf(busFile) + sizeOf(`${busFile}-wal`),
+        otherBytes: sizeOf(runtimeDirOf(installation)),
+        disk: {
+          place: `"${dataDir}"`,
+          repair: `df -h "${dataDir}" tells how much there is.`,
+          freeBytes: bytesLeft(statfsSync(dataDir), process.getuid?.() === 0),
+        },
+      };
+    },
+    open: async (opening) => placeInData(opening, options),
+    empty: async (kinds) => remove(pathsOf(kinds, dataDir)),
+    emptyAll: async () =>
+      remove([...pathsOf(allKinds, dataDir), ...ownFoldersOf(plan).map((part) => join(dataDir, part))]),
+    async copyOut(part, folder) {
+      if (existsSync(join(dataDir, part))) await copyFolder(join(dataDir, part), folder);
+    },
+    copyIn: (folder, part) => copyFolder(folder, join(dataDir, part)),
+    endLeft: () => endAlone(installation),
+  };
+}
+
+/** The content of every arrangement. */
+function pathsOf({ bus, graph, blobs }: Kinds, dir: string): readonly string[] {
+  return [
+    ...(bus ? [...databaseFiles(busIn(dir, 'embedded')), ...natsFolders(dir)] : []),
+    ...(graph ? [...databaseFiles(graphIn(dir, 'sqlite')), graphIn(dir, 'dgraph')] : []),
+    ...(blobs ? [blobsIn(dir)] : []),
+  ];
+}
+
+function natsFolders(dir: string): readonly string[] {
+  return [aloneFolder, clusterFolder].map((name) => join(dir, name));
+}
+
+function placeInData({ kinds, isRunning = false }: Opening, { plan, env, signal }: PlacesOptions): Place {
+  const { definition, installation } = plan;
+  const { dataDir: dir } = installation;
+  const hasBus = isBusElsewhere(plan) || existsSync(busFileOf(plan));
+  const hasGraph =
+    (definition.graph === 'dgraph' && !hasOwnGraph(definition)) || existsSync(graphIn(dir, definition.graph));
+  return {
+    there: {
+      bus: kinds.bus && hasBus,
+      graph: kinds.graph && hasGraph,
+      blobs: kinds.blobs && (keepsBlobs(plan) ? hasBus : existsSync(blobsIn(dir))),
+    },
+    dir,
+    run: async ({ bus, graph, blobs }) => {
+      if (isRunning) return { bus: urlsOf('nats', plan), graph: null, stop: async () => undefined };
+      return await runProcessesAlone({
+        plan,
+        busDir: bus || (blobs && keepsBlobs(plan)) ? dir : null,
+        graphDir: graph ? dir : null,
+        env,
+        signal,
+      });
+    },
+    save: async () => undefined,
+    [Symbol.asyncDispose]: async () => undefined,
+  };
+}
+
+function urlsOf(service: Part['service'], { parts }: Plan): readonly string[] {
+  return parts.filter((part) => part.service === service).map(({ url }) => url);
+}
+
+function busFileOf({ definition: { topology, replicas }, installation: { dataDir } }: Plan): string {
+  if (topology === 'embedded') return busIn(dataDir, topology);
+  return join(dataDir, replicas.nats === 1 ? aloneFolder : clusterFolder);
+}
+
+function isBusElsewhere({ definition }: Plan): boolean {
+  return definition.topology === 'distributed' && !hasOwnBus(definition);
+}
+
+/** Homes of MCP servers may have some gigabytes. */
+const copyTimeoutMs = 60 * 60_000;
+
+/** Copies modes, links and holes as they are. The copy is on the disk when this resolves. */
+async function copyFolder(from: string, to: string): Promise<void> {
+  mkdirSync(to, { recursive: true, mode: 0o700 });
+  const command = ['-c', 'cp -a "$1/." "$2/" && sync', 'sh', from, to];
+  const { failed, stderr } = await askProgram('sh', command, { timeoutMs: copyTimeoutMs });
+  if (failed) throw new SvcError('unavailable', `"${from}" could not be copied to "${to}": ${stderr.trim()}`);
+}

@@ -1,0 +1,128 @@
+import type { ChangesOfKind } from '../../../services/backend/graph/content.ts';
+import type { EnvRecord } from '../../../services/contracts/env/check.ts';
+import { SvcError } from '../../../services/contracts/errors.ts';
+import { inWords } from '../../../services/contracts/system-words.ts';
+import { isUp } from '../../engines/engine-of.ts';
+import { sizeOf } from '../../machine/size-of.ts';
+import { refuseCopy } from '../../state/find-original.ts';
+import { makeFolder } from '../../state/folder.ts';
+import type { Installation } from '../../state/installation.ts';
+import { acquireLock } from '../../state/lock.ts';
+import { up } from '../up.ts';
+import { lostChanges } from './lost-changes.ts';
+import { refuseNoWayBack, takeBack } from './put-back.ts';
+import type { ReplaceProgress } from './replace.ts';
+import {
+  forgetReplacement,
+  keptDirOf,
+  type Replacement,
+  readReplacement,
+  refuseOlderMove,
+  writeReplacement,
+} from './replacement.ts';
+import { settleReplacement } from './settle-replacement.ts';
+import { stopPlatform } from './stop-platform.ts';
+
+export interface EndOptions {
+  readonly installation: Installation;
+  /** The command that began it. */
+  readonly command: Replacement['command'];
+  readonly env: EnvRecord;
+  readonly onProgress: (progress: ReplaceProgress) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** What going back gives up. */
+export interface Loss {
+  readonly replacement: Replacement;
+  /** In the graph, since the replacement. */
+  readonly changes: readonly ChangesOfKind[];
+  /** Why the changes could not be counted, or null: the way back is open even if the new data cannot be read. */
+  readonly uncounted: string | null;
+}
+
+/** Removes the data before. `tell` hears first what and how large it is. */
+export async function confirmReplacement(
+  options: EndOptions,
+  tell: (replacement: Replacement, bytes: number) => void,
+): Promise<Replacement> {
+  return await withWaiting(options, 'confirming', async (state) => {
+    const { installation } = options;
+    tell(state, sizeOf(keptDirOf(installation, state)));
+    forgetReplacement(installation, state);
+  });
+}
+
+/** Goes back to the data before. `confirm` hears what is lost, and throws to decline. */
+export async function undoReplacement(
+  options: EndOptions,
+  confirm: (loss: Loss) => Promise<void>,
+): Promise<Replacement> {
+  const { installation, env, onProgress, signal } = options;
+  let restart = false;
+  const undone = await withWaiting(options, 'undoing', async (state) => {
+    const unaborted = signal ?? new AbortController().signal;
+    await refuseNoWayBack(installation, state, { env, signal: unaborted });
+    await confirm({ replacement: state, ...(await lossOf(options, state)) });
+    signal?.throwIfAborted();
+    restart = isUp(installation);
+    const step = (name: Extract<ReplaceProgress, { kind: 'step' }>['step']) => onProgress({ kind: 'step', step: name });
+    step('stop');
+    await stopPlatform(installation, onProgress);
+    const undoing: Replacement = { ...state, step: 'undoing', wasRunning: restart };
+    writeReplacement(installation, undoing);
+    step('fill');
+    await takeBack(installation, undoing, { env, onNotice: (message) => onProgress({ kind: 'notice', message }) });
+  });
+  if (restart || (undone.step !== 'waiting' && undone.wasRunning)) {
+    onProgress({ kind: 'step', step: 'start' });
+    await up({ installation, env, onProgress, ...(signal === undefined ? {} : { signal }) });
+  }
+  return undone;
+}
+
+/** If an earlier command was killed at the same work, settling has finished it. */
+async function withWaiting(
+  { installation, command, env, onProgress }: EndOptions,
+  step: 'confirming' | 'undoing',
+  work: (state: Replacement) => Promise<void>,
+): Promise<Replacement> {
+  makeFolder(installation.stateDir, 0o700);
+  const lock = acquireLock(installation, 'command');
+  try {
+    refuseCopy(installation);
+    const onNotice = (message: string) => onProgress({ kind: 'notice', message });
+    const settled = await settleReplacement(installation, { env, onNotice });
+    if (settled?.command === command && (settled.step === step || isTakenBack(settled, step))) return settled;
+    refuseOlderMove(installation, { mayWait: false });
+    const state = readReplacement(installation);
+    if (state === null || state.command !== command) throw nothingWaits(command);
+    await work(state);
+    return state;
+  } finally {
+    lock.release();
+  }
+}
+
+/** A replacement that was cut short has no data to go back from. */
+function isTakenBack({ step }: Replacement, wanted: 'confirming' | 'undoing'): boolean {
+  return wanted === 'undoing' && (step === 'keeping' || step === 'filling');
+}
+
+function nothingWaits(command: Replacement['command']): SvcError {
+  const hint =
+    command === 'move'
+      ? 'Move with svc move: --to embedded or distributed, --graph sqlite or dgraph, --engine process or docker.'
+      : 'Restore with: svc restore FILE';
+  return new SvcError('not_found', `There is no ${command} that waits to be confirmed or undone.`, { hint });
+}
+
+async function lossOf(options: EndOptions, state: Replacement): Promise<Omit<Loss, 'replacement'>> {
+  const { installation, env, signal = new AbortController().signal } = options;
+  try {
+    return { changes: await lostChanges({ installation, state, env, signal }), uncounted: null };
+  } catch (error) {
+    signal.throwIfAborted();
+    return { changes: [], uncounted: inWords(error) };
+  }
+}

@@ -1,0 +1,68 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { KindOfContent } from '../../../services/backend/graph/content.ts';
+import type { Kinds } from '../../content/place.ts';
+import { withStore } from '../../content/store.ts';
+import { type ArchivedContent, fillStore, verifyStore } from '../../content/store-archive.ts';
+import { engineFor } from '../../engines/engine-of.ts';
+import type { Places, PlacesOptions } from '../../engines/places.ts';
+import type { Plan } from '../../plan/plan.ts';
+import { hasOwnBus } from '../../settings/has-own-bus.ts';
+import type { Replacement } from './replacement.ts';
+
+export interface Target {
+  readonly plan: Plan;
+  readonly places: Places;
+  /** The kinds to fill. */
+  readonly kinds: Kinds;
+  readonly signal: AbortSignal;
+}
+
+export interface Filling extends Target {
+  /** Empties the places before. */
+  readonly empty: (places: Places) => Promise<void>;
+  readonly archive: string;
+  /** Has the own folders of these parts. */
+  readonly keptDir: string;
+  readonly folders: readonly string[];
+}
+
+/** Empties the places of a plan and fills them. Returns what the archive has; null if nothing was filled from it. */
+export async function fillPlaces(filling: Filling): Promise<ArchivedContent | null> {
+  const { plan, places, empty, archive, keptDir, folders, signal } = filling;
+  await empty(places);
+  for (const part of folders) if (existsSync(join(keptDir, part))) await places.copyIn(join(keptDir, part), part);
+  if (!existsSync(archive)) return null;
+  const opening = { kinds: withoutOthersBus(filling), to: 'fill' } as const;
+  await using place = await places.open(opening);
+  return await withStore({ plan, place, ...opening, signal }, (store) => fillStore(archive, store, signal));
+}
+
+/** Reads the content that was filled again, and compares it. Returns counts and digests. */
+export async function verifyPlaces(target: Target, content: ArchivedContent | null): Promise<readonly KindOfContent[]> {
+  if (content === null) return [];
+  const { plan, places, signal } = target;
+  const opening = { kinds: withoutOthersBus(target), to: 'read' } as const;
+  await using place = await places.open(opening);
+  return await withStore({ plan, place, ...opening, signal }, (store) => verifyStore(store, content, signal));
+}
+
+/** A bus that somebody else runs keeps its records: it is read, and never filled. */
+function withoutOthersBus({ plan: { definition }, kinds }: Target): Kinds {
+  const isOthers = definition.topology === 'distributed' && !hasOwnBus(definition);
+  return { ...kinds, bus: kinds.bus && !isOthers };
+}
+
+export function both(one: Kinds, other: Kinds): Kinds {
+  return { bus: one.bus && other.bus, graph: one.graph && other.graph, blobs: one.blobs && other.blobs };
+}
+
+/** The places of a plan, whichever engine it is for. */
+export async function placesOf(plan: Plan, asking: Omit<PlacesOptions, 'plan'>): Promise<Places> {
+  return await engineFor(plan.definition).places({ plan, ...asking });
+}
+
+/** How places are emptied: another engine begins only if the one before has no data. */
+export function emptying({ from, to }: Pick<Replacement, 'from' | 'to'>, kinds: Kinds) {
+  return (places: Places) => (from.engine === to.engine ? places.empty(kinds) : places.emptyAll());
+}

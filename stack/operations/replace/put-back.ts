@@ -1,0 +1,101 @@
+import { existsSync, readFileSync } from 'node:fs';
+import type { EnvRecord } from '../../../services/contracts/env/check.ts';
+import { inWords } from '../../../services/contracts/system-words.ts';
+import { readArchive } from '../../content/store-archive.ts';
+import { engineFor } from '../../engines/engine-of.ts';
+import type { PlacesOptions } from '../../engines/places.ts';
+import { planOf } from '../../engines/plan-of.ts';
+import type { Plan } from '../../plan/plan.ts';
+import { readSecret, replaceEncryptionKey } from '../../secrets/secrets.ts';
+import { checkDefinition, readDefinition } from '../../settings/check.ts';
+import { endAlone } from '../../state/alone-record.ts';
+import type { Installation } from '../../state/installation.ts';
+import { acquireLock } from '../../state/lock.ts';
+import { emptyElsewhere } from './elsewhere.ts';
+import { both, emptying, fillPlaces, placesOf, verifyPlaces } from './fill-places.ts';
+import { forgetReplacement, keptDirOf, keptFilesIn, type Replacement, writeDefinition } from './replacement.ts';
+
+export interface PutBackOptions {
+  readonly env: EnvRecord;
+  readonly onNotice: (message: string) => void;
+}
+
+/** Ends a replacement that did not come to its end: the installation has the data before again. Can be repeated. */
+export async function takeBack(
+  installation: Installation,
+  state: Replacement,
+  { env, onNotice }: PutBackOptions,
+): Promise<void> {
+  await endAlone(installation);
+  const { signal } = new AbortController();
+  const asking = { env, signal, onNotice };
+  if (state.step !== 'keeping') return await holdingData(installation, () => putBack(installation, state, asking));
+  const from = planOf(installation, readDefinition(installation.definitionFile));
+  const endLeft = async () => (await placesOf(from, asking)).endLeft();
+  await tolerate(endLeft, 'Nodes that read the data may still run', asking);
+  forgetReplacement(installation, state);
+}
+
+/** Fills the places before from the kept archive, which is read whole before anything is emptied. */
+async function putBack(installation: Installation, state: Replacement, asking: Asking): Promise<void> {
+  const { signal } = asking;
+  const keptDir = keptDirOf(installation, state);
+  const { archive, definition, newDefinition, encryptionKey } = keptFilesIn(keptDir);
+  const { replaced, archived, folders } = state;
+  const from = planIn(installation, definition);
+  await refuseNoWayBack(installation, state, asking);
+  await emptyTarget(planIn(installation, newDefinition), state, asking);
+  if (archived.graph) await emptyElsewhere(from);
+  const target = { plan: from, places: await placesOf(from, asking), kinds: both(replaced, archived), signal };
+  const content = await fillPlaces({ ...target, empty: emptying(state, replaced), archive, keptDir, folders });
+  await verifyPlaces(target, content);
+  if (existsSync(encryptionKey)) replaceEncryptionKey(installation, readSecret(encryptionKey));
+  writeDefinition(installation, readFileSync(definition, 'utf8'));
+  forgetReplacement(installation, state);
+}
+
+/** Throws if the data before cannot be filled in: a program is missing, or the kept archive is not whole. */
+export async function refuseNoWayBack(
+  installation: Installation,
+  state: Replacement,
+  { env, signal }: Pick<Asking, 'env' | 'signal'>,
+): Promise<void> {
+  const { archive, definition: file } = keptFilesIn(keptDirOf(installation, state));
+  const { definition } = planIn(installation, file);
+  await engineFor(definition).check(definition, env);
+  if (Object.values(state.archived).includes(true)) await readArchive(archive, signal);
+}
+
+type Asking = Omit<PlacesOptions, 'plan'>;
+
+/** Removes the new data. If it lies with another engine, or with somebody else, the way back does not wait for it. */
+async function emptyTarget(to: Plan, state: Replacement, asking: Asking): Promise<void> {
+  const { filled } = state.elsewhere;
+  const empty = async () => {
+    const places = await placesOf(to, asking);
+    await places.endLeft();
+    await emptying(state, state.replaced)(places);
+  };
+  if (state.from.engine === state.to.engine) await empty();
+  else await tolerate(empty, 'The new data is still there, where the platform has no use for it any more', asking);
+  if (filled === null) return;
+  const stays = `The new data in the Dgraph at ${filled} is still there`;
+  await tolerate(() => emptyElsewhere(to), stays, asking);
+}
+
+async function tolerate(work: () => Promise<void>, what: string, { onNotice }: Asking): Promise<void> {
+  await work().catch((error: unknown) => onNotice(`${what}: ${inWords(error)}`));
+}
+
+function planIn(installation: Installation, file: string): Plan {
+  return planOf(installation, checkDefinition(readFileSync(file, 'utf8'), file));
+}
+
+async function holdingData(installation: Installation, work: () => Promise<void>): Promise<void> {
+  const lock = acquireLock(installation, 'platform');
+  try {
+    await work();
+  } finally {
+    lock.release();
+  }
+}

@@ -1,0 +1,105 @@
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { SvcError } from '../../../services/contracts/errors.ts';
+import { checkDefinition } from '../../settings/check.ts';
+import type { Definition } from '../../settings/definition.ts';
+import { readJson, writeDurably } from '../../state/durable-file.ts';
+import type { Installation } from '../../state/installation.ts';
+import { side } from './side.ts';
+
+/**
+ * `keeping`: the data is in its place, and an archive of it is being written. `filling`: that archive counts, and the data goes back to what it
+ * holds. `waiting`: the new data is whole and waits for --confirm or --undo. `undoing`: as `filling`. `confirming`: only the kept folder is left.
+ */
+const steps = ['keeping', 'filling', 'waiting', 'undoing', 'confirming'] as const;
+
+const kinds = z.object({ bus: z.boolean(), graph: z.boolean(), blobs: z.boolean() });
+
+const replacement = z.object({
+  /** The command that replaces the data. */
+  command: z.enum(['move', 'restore']),
+  step: z.enum(steps),
+  from: side,
+  to: side,
+  startedAt: z.string(),
+  /** Folder with the data before, relative to the installation. */
+  kept: z.string(),
+  /** Whether the platform ran when the command began. */
+  wasRunning: z.boolean(),
+  /** The kinds of content that going back replaces. */
+  replaced: kinds,
+  /** The kinds that the kept archive holds. */
+  archived: kinds,
+  /** Parts whose own folders are copied too. */
+  folders: z.array(z.string()),
+  /** Addresses of a Dgraph that somebody else runs: the one with the data before, and the one with the data after. */
+  elsewhere: z.object({ left: z.string().nullable(), filled: z.string().nullable() }),
+  /** Counts and digests of the new data. */
+  moved: z.array(z.object({ kind: z.string(), count: z.number().int(), digest: z.string() })),
+});
+export type Replacement = z.infer<typeof replacement>;
+
+/** `state/replacement.json`: a replacement of the data that is not confirmed. Null if there is none. */
+export function readReplacement({ stateDir }: Installation): Replacement | null {
+  const file = recordIn(stateDir);
+  if (!existsSync(file)) return null;
+  const { data } = replacement.safeParse(readJson(file));
+  if (data === undefined) throw otherVersion('state/replacement.json');
+  return data;
+}
+
+export function writeReplacement({ stateDir }: Installation, state: Replacement): void {
+  writeDurably(recordIn(stateDir), JSON.stringify(state, null, 2));
+}
+
+/** The last step of every replacement. The kept folder goes first, so that it is never left without a record. */
+export function forgetReplacement(installation: Installation, state: Replacement): void {
+  writeReplacement(installation, { ...state, step: 'confirming' });
+  rmSync(keptDirOf(installation, state), { recursive: true, force: true });
+  rmSync(recordIn(installation.stateDir), { force: true });
+}
+
+export function keptDirOf({ dir }: Installation, { kept }: Pick<Replacement, 'kept'>): string {
+  return join(dir, kept);
+}
+
+/** What the kept folder holds, beside the own folders of parts. */
+export function keptFilesIn(keptDir: string) {
+  return {
+    archive: join(keptDir, 'content.backup.gz'),
+    /** svc.yaml before, and as it becomes. */
+    definition: join(keptDir, 'svc.yaml'),
+    newDefinition: join(keptDir, 'new-svc.yaml'),
+    /** Only if the replacement changes the key. */
+    encryptionKey: join(keptDir, 'encryption.key'),
+  };
+}
+
+/** svc.yaml before the replacement. */
+export function keptDefinition(installation: Installation, state: Replacement): Definition {
+  const { definition } = keptFilesIn(keptDirOf(installation, state));
+  return checkDefinition(readFileSync(definition, 'utf8'), definition);
+}
+
+export function writeDefinition({ definitionFile }: Installation, text: string): void {
+  writeDurably(definitionFile, text, statSync(definitionFile).mode & 0o777);
+}
+
+/** Versions before kept the old side of a move in another way. One that waits to be confirmed is no obstacle to a start. */
+export function refuseOlderMove({ stateDir }: Installation, { mayWait }: { readonly mayWait: boolean }): void {
+  const file = join(stateDir, 'move.json');
+  if (!existsSync(file)) return;
+  const isWaiting = z.object({ phase: z.literal('moved') }).safeParse(readJson(file)).success;
+  if (!isWaiting || !mayWait) throw otherVersion('state/move.json');
+}
+
+function otherVersion(file: string): SvcError {
+  return new SvcError('unsupported', `"${file}" is of a move that another version has begun.`, {
+    hint: 'Bring it to its end with that version: svc move --confirm, or svc move --undo',
+  });
+}
+
+function recordIn(stateDir: string): string {
+  return join(stateDir, 'replacement.json');
+}

@@ -1,0 +1,59 @@
+import { SvcError } from '../../../services/contracts/errors.ts';
+import { endAlone } from '../../state/alone-record.ts';
+import type { Installation } from '../../state/installation.ts';
+import { type PutBackOptions, takeBack } from './put-back.ts';
+import { forgetReplacement, type Replacement, readReplacement, refuseOlderMove } from './replacement.ts';
+import { isSameSide, sideName } from './side.ts';
+
+/**
+ * Brings a replacement that was cut short to its end before anything is started. Returns the replacement as it was found, or null if there was
+ * nothing to do. The caller has the lock of a command.
+ */
+export async function settleReplacement(
+  installation: Installation,
+  options: PutBackOptions,
+): Promise<Replacement | null> {
+  refuseOlderMove(installation, { mayWait: true });
+  const state = readReplacement(installation);
+  if (state === null) return null;
+  await endAlone(installation);
+  const began = `${nameOf(state)} that began at ${state.startedAt}`;
+  switch (state.step) {
+    case 'waiting':
+      return null;
+    case 'keeping':
+    case 'filling':
+      await takeBack(installation, state, options);
+      options.onNotice(`${began} was cut short and was taken back: everything is as it was before.`);
+      return state;
+    case 'undoing':
+      await takeBack(installation, state, options);
+      options.onNotice(`${began} was being undone, and that is finished now: it runs ${sideName(state.from)} again.`);
+      return state;
+    case 'confirming':
+      forgetReplacement(installation, state);
+      options.onNotice(`${began} was confirmed, and the rest of the data before is removed now.`);
+      return state;
+  }
+}
+
+/** Refuses another replacement while one waits to be confirmed. */
+export function refuseWaiting(installation: Installation): void {
+  refuseOlderMove(installation, { mayWait: false });
+  const waiting = readReplacement(installation);
+  if (waiting === null) return;
+  const { command, kept } = waiting;
+  throw new SvcError('conflict', `${nameOf(waiting)} is not confirmed yet: ${beforeIn(waiting, kept)}.`, {
+    hint: `If all is well: svc ${command} --confirm. To go back to it: svc ${command} --undo`,
+  });
+}
+
+function beforeIn({ command }: Replacement, kept: string): string {
+  return `the ${command === 'move' ? 'old side' : 'data before'} is in ${kept}`;
+}
+
+function nameOf({ command, from, to }: Replacement): string {
+  return command === 'restore' || isSameSide(from, to)
+    ? 'The restore'
+    : `The move from ${sideName(from)} to ${sideName(to)}`;
+}
