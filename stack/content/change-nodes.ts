@@ -1,18 +1,21 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { carryBlobs } from '../../services/backend/files/content.ts';
-import { type BlobsPlace, openBlobsContent } from '../../services/backend/files/open-content.ts';
-import { type BusContentOptions, openBusContent } from '../../services/kit/bus/open-content.ts';
-import { carriedBlobs, carriedBus, carriedFolder } from '../place/carried-bus.ts';
+import type { KindOfContent } from '../../services/backend/graph/content.ts';
+import { SvcError } from '../../services/contracts/errors.ts';
+import { ownVersion } from '../machine/version.ts';
 import type { Plan } from '../plan/plan.ts';
-import { busSeedsOf } from '../secrets/secrets.ts';
+import { fingerprintOf } from '../secrets/secrets.ts';
 import type { Definition } from '../settings/definition.ts';
 import { hasOwnBus } from '../settings/has-own-bus.ts';
+import { carriedFolder } from '../state/data-files.ts';
 import { syncFolder } from '../state/durable-file.ts';
 import { acquireLock } from '../state/lock.ts';
 import type { Alone } from './alone.ts';
-import { carryBus, verifyBus } from './carry-bus.ts';
-import { keepsBlobs, keyMaxAgeOf } from './kept-on-bus.ts';
+import { type ArchiveHead, formatVersion } from './archive-format.ts';
+import { keepsBlobs } from './kept-on-bus.ts';
+import type { Place } from './place.ts';
+import { type Store, withStore } from './store.ts';
+import { archiveStore, fillStore, verifyStore } from './store-archive.ts';
 
 /** Where the nodes of a plan keep their streams: one alone in another place than a cluster, because neither can read what the other wrote. */
 export interface BusPlaces {
@@ -40,29 +43,28 @@ export function areOtherNodes(plan: Plan, places: BusPlaces): boolean {
 }
 
 /**
- * Carries what the bus keeps from one number of nodes to another, while nothing else runs. Killed at any moment the next start goes on: what is read
- * from stays until all of it is in a folder, and from then on that folder is what counts.
+ * Carries what the bus keeps from one number of nodes to another, while nothing else runs. Killed at any moment, the next start goes on: the old
+ * nodes' data stays until an archive of it is whole, and from then on the archive counts.
  */
 export async function changeNodes({ plan, places, signal, onNotice }: ChangeOfNodes): Promise<void> {
   const lock = acquireLock(plan.installation, 'platform');
   try {
     const before = planBefore(plan, places);
     const folder = carriedIn(plan);
-    const draft = `${folder}.part`;
-    const carry = (nodes: Plan, way: (bus: Kept) => readonly [from: Kept, to: Kept]) =>
-      withNodes(nodes, { places, signal }, async (bus) => carryKept(plan, way(bus), signal));
-    rmSync(draft, { recursive: true, force: true });
-    if (!existsSync(folder)) {
-      mkdirSync(draft, { mode: 0o700 });
-      await carry(before, (bus) => [bus, keptIn(draft, plan)]);
-      rename(draft, folder, plan);
-    }
+    if (!existsSync(folder)) await archiveBus(before, { places, signal }, folder);
+    const archive = archiveIn(folder);
+    if (!existsSync(archive)) throw otherVersion(plan);
     await places.remove(before);
     await places.empty(plan);
-    const counted = await carry(plan, (bus) => [keptIn(folder, plan), bus]);
-    rename(folder, draft, plan);
-    rmSync(draft, { recursive: true });
+    const kinds = await withBus(plan, { places, signal }, async (store) =>
+      verifyStore(store, await fillStore(archive, store, signal), signal),
+    );
+    // A folder that is removed in part must not be taken for an archive.
+    renameSync(folder, `${folder}.part`);
+    syncFolder(plan.installation.dataDir);
+    rmSync(`${folder}.part`, { recursive: true });
     const [now, then] = [plan, before].map(({ definition }) => definition.replicas.nats);
+    const counted = countsOf(plan, kinds);
     const kept = counted.length === 0 ? '' : `, with what it kept: ${counted.join(', ')}`;
     onNotice(`The bus has ${now} in the place of ${then} nodes${kept}.`);
   } finally {
@@ -70,13 +72,64 @@ export async function changeNodes({ plan, places, signal, onNotice }: ChangeOfNo
   }
 }
 
+type Carrying = Pick<ChangeOfNodes, 'places' | 'signal'>;
+
+/** The folder gets its name once the archive was read again. */
+async function archiveBus(before: Plan, carrying: Carrying, folder: string): Promise<void> {
+  const draft = `${folder}.part`;
+  rmSync(draft, { recursive: true, force: true });
+  mkdirSync(draft, { mode: 0o700 });
+  const head: ArchiveHead = {
+    ...{ svc: 'backup', format: formatVersion, version: ownVersion(), createdAt: new Date().toISOString() },
+    encryptionKey: fingerprintOf(before.secrets.encryptionKey),
+    bus: before.definition.bus.persistentMessaging ? 'exact' : 'none',
+  };
+  const { signal } = carrying;
+  await withBus(before, carrying, (store) => archiveStore(store, { file: archiveIn(draft), head, signal }));
+  syncFolder(draft);
+  renameSync(draft, folder);
+  syncFolder(before.installation.dataDir);
+}
+
+/** Runs the nodes of a plan, and opens what they keep. */
+async function withBus<Result>(
+  plan: Plan,
+  { places, signal }: Carrying,
+  work: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  const kinds = { bus: plan.definition.bus.persistentMessaging, graph: false, blobs: keepsBlobs(plan) };
+  const place: Place = {
+    there: kinds,
+    dir: plan.installation.dataDir,
+    run: async () => ({ ...(await places.run(plan, signal)), graph: null }),
+    save: async () => undefined,
+    [Symbol.asyncDispose]: async () => undefined,
+  };
+  return await withStore({ plan, place, kinds, to: 'fill', signal }, work);
+}
+
+function countsOf(plan: Plan, kinds: readonly KindOfContent[]): readonly string[] {
+  const { persistentMessaging } = plan.definition.bus;
+  const count = (kind: string) => kinds.find((one) => one.kind === kind)?.count ?? 0;
+  return [
+    ...(persistentMessaging ? [`${count('bus.usage')} usage records`, `${count('bus.sessions')} sessions`] : []),
+    ...(keepsBlobs(plan) ? [`${count('files')} files`] : []),
+  ];
+}
+
 function carriedIn({ installation }: Plan): string {
   return join(installation.dataDir, carriedFolder);
 }
 
-function rename(from: string, to: string, { installation }: Plan): void {
-  renameSync(from, to);
-  syncFolder(installation.dataDir);
+function archiveIn(folder: string): string {
+  return join(folder, 'content.backup.gz');
+}
+
+function otherVersion(plan: Plan): SvcError {
+  const folder = carriedIn(plan);
+  return new SvcError('unsupported', `"${folder}" is of a change of nodes that another version has begun.`, {
+    hint: 'Bring it to its end with that version: svc up',
+  });
 }
 
 /** The same platform with as many nodes as kept what is there. */
@@ -86,66 +139,4 @@ function planBefore({ definition }: Plan, places: BusPlaces): Plan {
     replicas: { ...definition.replicas, nats: definition.replicas.nats === 1 ? 3 : 1 },
   } as const;
   return places.planOf(before);
-}
-
-/** What is kept in one place, as it is opened. */
-interface Kept {
-  readonly bus: BusContentOptions;
-  readonly blobs: BlobsPlace;
-}
-
-function keptIn(dir: string, plan: Plan): Kept {
-  return {
-    bus: { engine: 'sqlite', file: join(dir, carriedBus), keyMaxAgeMs: keyMaxAgeOf(plan) },
-    blobs: { engine: 'folder', dir: join(dir, carriedBlobs) },
-  };
-}
-
-async function withNodes<Result>(
-  plan: Plan,
-  { places, signal }: Pick<ChangeOfNodes, 'places' | 'signal'>,
-  work: (bus: Kept) => Promise<Result>,
-): Promise<Result> {
-  const { bus: servers, stop } = await places.run(plan, signal);
-  try {
-    const shown = { servers, caPath: null, seeds: busSeedsOf(plan.secrets) };
-    return await work({
-      bus: { engine: 'nats', ...shown, keyMaxAgeMs: keyMaxAgeOf(plan) },
-      blobs: { engine: 'jetstream', ...shown },
-    });
-  } finally {
-    await stop();
-  }
-}
-
-/** Carries what is kept, reads it there again, and says how much it is. */
-async function carryKept(
-  plan: Plan,
-  [from, to]: readonly [Kept, Kept],
-  signal: AbortSignal,
-): Promise<readonly string[]> {
-  const counted: string[] = [];
-  if (plan.definition.bus.persistentMessaging) {
-    const carried = await opened(from.bus, (old) => opened(to.bus, (young) => carryBus(old, young)));
-    const [usage, sessions] = await opened(to.bus, (young) => verifyBus(carried, young));
-    counted.push(`${usage?.count ?? 0} usage records`, `${sessions?.count ?? 0} sessions`);
-  }
-  if (keepsBlobs(plan)) {
-    await using old = await openBlobsContent(from.blobs);
-    await using young = await openBlobsContent(to.blobs);
-    counted.push(`${(await carryBlobs(old.blobs, young.blobs, signal)).count} files`);
-  }
-  return counted;
-}
-
-async function opened<Result>(
-  kept: BusContentOptions,
-  work: (content: Awaited<ReturnType<typeof openBusContent>>) => Promise<Result>,
-): Promise<Result> {
-  const content = await openBusContent(kept);
-  try {
-    return await work(content);
-  } finally {
-    await content.close();
-  }
 }

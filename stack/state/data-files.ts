@@ -8,6 +8,9 @@ const natsFolder = 'nats';
 /** Files of skills, beside SQLite; with Dgraph the bus keeps them. */
 const blobsName = 'blobs';
 
+/** An archive of the bus while it gets another number of nodes. */
+export const carriedFolder = 'bus-carried';
+
 export function busIn(dir: string, topology: Topology): string {
   return join(dir, topology === 'embedded' ? busFile : natsFolder);
 }
