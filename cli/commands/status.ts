@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import * as Flags from '@oclif/core/flags';
 import type { Status as PlatformStatus } from '../../stack/lifecycle/platform-status.ts';
-import { describeInterruptedMove } from '../../stack/operations/move/interrupted-move.ts';
+import { describeInterruptedReplacement } from '../../stack/operations/replace/interrupted-replacement.ts';
 import { status } from '../../stack/operations/status.ts';
 import { interruption, SvcCommand } from '../command.ts';
 import { describeStatus, otherVersion } from '../output/status.ts';
@@ -25,7 +25,7 @@ export default class Status extends SvcCommand {
     let seen = await status({ installation, signal });
     const notice = otherVersion(seen, this.config.version);
     if (notice !== null) terminal.warn(notice);
-    const interrupted = describeInterruptedMove(installation);
+    const interrupted = describeInterruptedReplacement(installation);
     if (interrupted !== null) terminal.warn(interrupted);
     terminal.json(seen);
     if (flags.watch) terminal.redraw(describeStatus(seen, terminal));

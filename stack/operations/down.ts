@@ -5,7 +5,8 @@ import { refuseCopy } from '../state/find-original.ts';
 import type { Installation } from '../state/installation.ts';
 import { acquireLock } from '../state/lock.ts';
 import { ensurePrivateFolder } from '../state/private-folder.ts';
-import { type Replacement, readReplacement } from './replace/replacement.ts';
+import { interruptionOf } from './replace/interrupted-replacement.ts';
+import { readReplacement } from './replace/replacement.ts';
 
 export interface DownOptions {
   readonly installation: Installation;
@@ -26,14 +27,10 @@ export async function down({ installation, onProgress = () => undefined, signal 
     refuseCopy(installation);
     await endAlone(installation);
     const outcome = await engineOf(installation).down({ installation, onProgress, signal });
-    const cut = readReplacement(installation);
-    if (cut !== null && cut.step !== 'waiting') onProgress({ kind: 'notice', message: interrupted(cut) });
+    const interruption = interruptionOf(readReplacement(installation));
+    if (interruption !== null) onProgress({ kind: 'notice', message: interruption });
     return { outcome };
   } finally {
     lock.release();
   }
-}
-
-function interrupted({ command, startedAt }: Replacement): string {
-  return `The ${command} that began at ${startedAt} was cut short. The next start brings back the data before: svc up`;
 }

@@ -3,7 +3,8 @@ import { endAlone } from '../../state/alone-record.ts';
 import type { Installation } from '../../state/installation.ts';
 import { type PutBackOptions, takeBack } from './put-back.ts';
 import { forgetReplacement, type Replacement, readReplacement, refuseOlderMove } from './replacement.ts';
-import { isSameSide, sideName } from './side.ts';
+import { replacementName } from './replacement-name.ts';
+import { sideName } from './side.ts';
 
 /**
  * Brings a replacement that was cut short to its end before anything is started. Returns the replacement as it was found, or null if there was
@@ -17,7 +18,7 @@ export async function settleReplacement(
   const state = readReplacement(installation);
   if (state === null) return null;
   await endAlone(installation);
-  const began = `${nameOf(state)} that began at ${state.startedAt}`;
+  const began = `${replacementName(state)} that began at ${state.startedAt}`;
   switch (state.step) {
     case 'waiting':
       return null;
@@ -43,17 +44,11 @@ export function refuseWaiting(installation: Installation): void {
   const waiting = readReplacement(installation);
   if (waiting === null) return;
   const { command, kept } = waiting;
-  throw new SvcError('conflict', `${nameOf(waiting)} is not confirmed yet: ${beforeIn(waiting, kept)}.`, {
+  throw new SvcError('conflict', `${replacementName(waiting)} is not confirmed yet: ${beforeIn(waiting, kept)}.`, {
     hint: `If all is well: svc ${command} --confirm. To go back to it: svc ${command} --undo`,
   });
 }
 
 function beforeIn({ command }: Replacement, kept: string): string {
   return `the ${command === 'move' ? 'old side' : 'data before'} is in ${kept}`;
-}
-
-function nameOf({ command, from, to }: Replacement): string {
-  return command === 'restore' || isSameSide(from, to)
-    ? 'The restore'
-    : `The move from ${sideName(from)} to ${sideName(to)}`;
 }
