@@ -283,12 +283,12 @@ roles: [{ name: x, skils: [] }]
 skils: []
 `).split('\n');
     expect(told.map((line) => line.replace(/^p\.yaml:(\d+):\d+ /, '$1 ').slice(0, 40))).toEqual([
-      '2 mcpServers.a.b: "a.b" is not a valid name for a',
+      '2 mcpServers.a.b: "a.b" is not a valid n',
       '2 "mcpServers.a.b.comand" is not a field',
       '3 mcpServers.c.env.A comes from the envi',
-      '5 skills.0.name: "Not A Name" is not a va',
+      '5 skills.0.name: "Not A Name" is not a v',
       '5 skills.0.tools.0 must be MCPSERVER/TOO',
-      '6 "no/SKILL.md" cannot be read: it does n',
+      '6 "no/SKILL.md" cannot be read: it does ',
       '7 "roles.0.skils" is not a field. Did yo',
       '8 "skils" is not a field. Did you mean "',
     ]);

@@ -93,7 +93,7 @@ describe('a mistake is reported with its place and its rule', () => {
     [
       'two nodes that decide by majority',
       `${id}topology: distributed\nreplicas: { nats: 2 }\n`,
-      /^svc\.yaml:3:19 replicas\.nats must be 1 or 3 \(of two, both would be needed\), not 2\.$/,
+      /^svc\.yaml:3:19 replicas\.nats must be 1 or 3 \(two would both be needed\), not 2\.$/,
     ],
     [
       'more data nodes than share what they keep',
