@@ -81,7 +81,7 @@ export type ToolRef = {
 export type McpServerInput = {
   readonly name: string;
   readonly launch: LaunchInput;
-  /** Name of the runtime that runs it; without one the platform's own. */
+  /** Name of its runtime; absent: the platform's own. */
   readonly runtime?: string | null | undefined;
   readonly enabled?: boolean | null | undefined;
 };
@@ -89,7 +89,7 @@ export type McpServerInput = {
 export type McpServerPatch = {
   readonly name?: string | null | undefined;
   readonly launch?: LaunchInput | null | undefined;
-  /** An empty text gives it back to the platform's own. */
+  /** An empty text moves it back to the platform's own. */
   readonly runtime?: string | null | undefined;
   readonly enabled?: boolean | null | undefined;
   readonly ifVersion?: number | null | undefined;
