@@ -55,8 +55,8 @@ export function runAsProcesses({ plan, env, taken, programs, patience }: Process
 
   async function awaitFounder(part: Part, signal: AbortSignal): Promise<void> {
     const founder = founderOf(part, plan.parts);
-    const metaFile = resolve(installation.dir, part.variables.DATA ?? '', metaFileOf(part.name));
-    if (founder === null || isMember(metaFile)) return;
+    if (founder === null) return;
+    if (isMember(resolve(installation.dir, part.variables.DATA ?? '', metaFileOf(part.name)))) return;
     const url = founder.ready.url.replace('http:', 'https:');
     const ca = readSecret(plan.secrets.graphNodeCertificate);
     await waitForLeader({ url, ca, timeoutMs: part.limits.startMaxMs, signal });
