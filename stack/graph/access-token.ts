@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-/** Enough for what one start asks. */
+/** Long enough for the requests of one start. */
 const lifetimeS = 300;
 
 export interface Shown {
@@ -10,8 +10,8 @@ export interface Shown {
 }
 
 /**
- * What Dgraph itself would sign for somebody who has logged in (RFC 7519, HS256): its key is a secret of the installation, so that nobody's
- * password has to be known to become who may set it.
+ * An access token as Dgraph signs it after a login (JWT, RFC 7519, HS256). The key is a secret of the installation, so the platform can
+ * administer users without a password.
  */
 export function accessToken(aclKeyFile: string, { user, groups }: Shown): string {
   const exp = Math.floor(Date.now() / 1000) + lifetimeS;
@@ -21,7 +21,7 @@ export function accessToken(aclKeyFile: string, { user, groups }: Shown): string
   ]
     .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
     .join('.');
-  // As Dgraph reads it: the end of its line is a part of the key.
+  // Dgraph uses the whole file as its key, the line end included.
   const signature = createHmac('sha256', readFileSync(aclKeyFile)).update(signed).digest('base64url');
   return `${signed}.${signature}`;
 }

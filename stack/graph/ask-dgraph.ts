@@ -5,18 +5,18 @@ import { request } from '../client/http.ts';
 export interface Dgraph {
   /** Its HTTP endpoint. */
   readonly url: string;
-  /** PEM that vouches for it. */
+  /** Certificate authority of its TLS certificate, in PEM form. */
   readonly ca?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What is shown with a question: an access token of a user, the token of the administration. */
+/** Credentials of a request: the access token of a user, the token of the administration. */
 export interface Credentials {
   readonly access?: string;
   readonly token?: string;
 }
 
-/** A query waits until its node has found its group, which takes seconds after a start. */
+/** After a start, a node answers only once it has found its group, which takes seconds. */
 const answerTimeoutMs = 15_000;
 
 const answer = z.object({
@@ -24,7 +24,7 @@ const answer = z.object({
   errors: z.array(z.object({ message: z.string() })).optional(),
 });
 
-/** Posts JSON and returns the `data` of the answer. Throws `unavailable` with what Dgraph says where it refuses. */
+/** Posts JSON and returns the `data` of the answer. Throws `unavailable` with the refusal of Dgraph. */
 export async function askDgraph(
   { url, ca, signal }: Dgraph,
   path: string,
@@ -54,6 +54,10 @@ function read(body: string): z.infer<typeof answer> {
   try {
     return answer.parse(JSON.parse(body));
   } catch (error) {
-    throw new SvcError('unavailable', 'What answers is not Dgraph, or is only starting.', { cause: error });
+    throw new SvcError(
+      'unavailable',
+      'The answer is not one of Dgraph: another program listens there, or Dgraph is starting.',
+      { cause: error },
+    );
   }
 }

@@ -9,13 +9,10 @@ import { readSecret } from '../secrets/secrets.ts';
 import { isNewDgraph, oldestDgraph } from '../settings/dgraph-version.ts';
 import { askDgraph, type Credentials, type Dgraph } from './ask-dgraph.ts';
 
-/** A server in the same building answers in a millisecond. */
+/** A server in the same data centre answers in a millisecond. */
 const answerTimeoutMs = 5000;
 
-/**
- * Refuses, before anything is started, a Dgraph that somebody else runs and that is not as we need it. Returns what the operator should know
- * of one that is.
- */
+/** Checks an external Dgraph before anything is started: refuses one that does not meet our needs. Returns notices for the operator. */
 export async function checkGraph(plan: Plan): Promise<readonly string[]> {
   const { graph, graphdb } = plan.definition;
   const { url } = graphdb;
@@ -30,7 +27,7 @@ export async function checkGraph(plan: Plan): Promise<readonly string[]> {
   await checkQuery(dgraph, plan, { ...access, ...(token === undefined ? {} : { token }) });
   if (!(await isOpen(dgraph))) return [];
   return [
-    `${url} lets everybody who reaches it change the schema: give it --acl, and --security with a token, or let nobody but us reach it.`,
+    `${url} allows every client to change its schema. Start it with --acl, and with --security and a token, or restrict its network to this platform.`,
   ];
 }
 
@@ -47,7 +44,9 @@ function authorityOf({ installation, definition: { graphdb } }: Plan): string | 
 const health = z.array(z.object({ version: z.string(), status: z.string() })).min(1);
 
 async function versionOf({ url, ca }: Dgraph): Promise<string> {
-  const place = { hint: 'Is it running, and is graphdb.url in svc.yaml the HTTP endpoint of a data node (alpha)?' };
+  const place = {
+    hint: 'Check that Dgraph runs, and that graphdb.url in svc.yaml is the HTTP endpoint of a data node (alpha).',
+  };
   const asked = { method: 'GET', url: new URL('/health', url).href, ca, timeoutMs: answerTimeoutMs } as const;
   const answer = await request(asked).catch((error: unknown) => {
     const why = inWords(error);
@@ -65,7 +64,7 @@ async function versionOf({ url, ca }: Dgraph): Promise<string> {
 
 const login = z.object({ accessJWT: z.string() });
 
-/** Who is shown with everything that is asked there; nobody where svc.yaml names nobody. */
+/** The credentials of our user; none if svc.yaml names no user. */
 async function logIn(dgraph: Dgraph, { definition, secrets }: Plan, token: string | undefined): Promise<Credentials> {
   const { url, user } = definition.graphdb;
   if (user === undefined) return {};
@@ -74,9 +73,9 @@ async function logIn(dgraph: Dgraph, { definition, secrets }: Plan, token: strin
   try {
     return { access: login.parse(await askDgraph(dgraph, '/login', said, shown)).accessJWT };
   } catch (error) {
-    const why = error instanceof SvcError ? error.message : 'it did not say why';
+    const why = error instanceof SvcError ? error.message : 'It gave no reason.';
     throw new SvcError('forbidden', `${url} does not let the user "${user}" in. ${why}`, {
-      hint: 'Its password lies in secrets/graphdb-password.key, and the token of its administration, where it has one, in secrets/graphdb-token.key (graphdb.token: true).',
+      hint: 'Put the password of the user into secrets/graphdb-password.key. If Dgraph has an administration token, put it into secrets/graphdb-token.key and set graphdb.token: true.',
       cause: error,
     });
   }
@@ -86,8 +85,8 @@ async function checkQuery(dgraph: Dgraph, { definition }: Plan, shown: Credentia
   const { url, user } = definition.graphdb;
   const hint =
     user === undefined
-      ? 'Name our user there in graphdb.user of svc.yaml.'
-      : `Give "${user}" the rights to read, write and modify dgraph.all there, again where it has them: a data node that starts can forget them.`;
+      ? "Set graphdb.user in svc.yaml to the platform's user in that Dgraph."
+      : `Grant "${user}" the rights to read, write and modify dgraph.all there, once more if it has them: a data node can lose them at a start.`;
   const answer = await askDgraph(dgraph, '/query', { query: askAnything }, shown).catch((error: unknown) => {
     const why = error instanceof SvcError ? error.message : '';
     throw new SvcError('forbidden', `${url} does not answer us. ${why}`.trim(), { hint, cause: error });
@@ -99,7 +98,7 @@ async function checkQuery(dgraph: Dgraph, { definition }: Plan, shown: Credentia
 const askAnything = '{ seen(func: has(svc.nothing)) { uid } }';
 const seen = z.object({ seen: z.array(z.unknown()).optional() });
 
-/** Whether somebody who shows nothing may change the schema: asked with a change that is none. */
+/** Whether the schema can be changed without credentials: tried with an empty change. */
 async function isOpen(dgraph: Dgraph): Promise<boolean> {
   return askDgraph(dgraph, '/alter', { schema: '' }).then(
     () => true,

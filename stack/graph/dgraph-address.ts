@@ -5,7 +5,7 @@ import { firstOf } from '../parts/parts.ts';
 import type { Plan } from '../plan/plan.ts';
 import { readSecret } from '../secrets/secrets.ts';
 
-/** The address of a platform's Dgraph, and the user that its backend is there. */
+/** The address of a platform's Dgraph, with the credentials of its backend. */
 export function dgraphAddressOf({ parts }: Pick<Plan, 'parts'>): DgraphAddress {
   const backend = firstOf('backend', parts);
   const { variables } = backend;

@@ -11,10 +11,10 @@ const needed: NeededProgram = {
   howToInstall: `Install Dgraph ${oldestDgraph} or newer from the releases of github.com/dgraph-io/dgraph, which are for Linux only, and put the program dgraph on the path. On macOS, name one that runs elsewhere in graphdb.url of svc.yaml.`,
 };
 
-/** Refuses, before anything is started, a graph of our own that could not be had. Returns what the operator should know. */
+/** Checks the program of our own Dgraph before anything is started: refuses a missing or old one. Returns notices for the operator. */
 export async function checkDgraphProgram(definition: Definition, path: string | undefined): Promise<readonly string[]> {
   if (!hasOwnGraph(definition)) return [];
   const { program, version } = await checkProgram({ ...needed, isTaken: (said) => isNewDgraph(said) }, path);
   if (version !== builtFromSource) return [];
-  return [`"${program}" was built from source and says no version: it is taken for ${oldestDgraph}.`];
+  return [`"${program}" was built from source and states no version: svc treats it as ${oldestDgraph}.`];
 }

@@ -134,7 +134,7 @@ describe('our own dgraph', () => {
     ['v25.4.0', '', []],
     ['v25.5.0-beta1', ' anonymous=none', []],
     ['v26.0.0', ' anonymous=none', []],
-    ['dev', '', [expect.stringMatching(/was built from source and says no version: it is taken for 25\.4\.$/)]],
+    ['dev', '', [expect.stringMatching(/was built from source and states no version: svc treats it as 25\.4\.$/)]],
   ])('of version %s is taken, and told%s what it knows', async (version, posture, notices) => {
     says(version);
     expect(await checkDgraphProgram(own, dir)).toEqual(notices);
@@ -192,13 +192,13 @@ test('nodes of our own dgraph become more, and not fewer', () => {
   nodes('dgraph-zero: 3, dgraph-alpha: 2');
   mkdirSync(join(installation.dataDir, 'dgraph', 'alpha-2'));
   expect(() => nodes('dgraph-alpha: 1')).toThrow(
-    'replicas.dgraph-alpha is 1, and data/dgraph/alpha-2 is there: nodes of Dgraph can become more, not fewer.',
+    'replicas.dgraph-alpha is 1, and data/dgraph/alpha-2 exists: nodes of Dgraph can be added, not removed.',
   );
   nodes('dgraph-alpha: 2');
   nodes('dgraph-alpha: 3');
   // A node whose data was lost is missed all the same.
   mkdirSync(join(installation.dataDir, 'dgraph', 'zero-3'));
-  expect(() => nodes('dgraph-alpha: 2')).toThrow('replicas.dgraph-zero is 1, and data/dgraph/zero-3 is there');
+  expect(() => nodes('dgraph-alpha: 2')).toThrow('replicas.dgraph-zero is 1, and data/dgraph/zero-3 exists');
 });
 
 test('an access token is one of Dgraph: signed with its key as it lies in the file, and short of life', () => {
@@ -325,11 +325,11 @@ describe('a Dgraph that somebody else runs', () => {
       const forbidden = { code: 'forbidden', message: expect.stringMatching(said) };
       await expect(check(url, { user: 'ours' })).rejects.toMatchObject({
         ...forbidden,
-        hint: expect.stringMatching(/^Give "ours" the rights to read, write and modify dgraph\.all there/),
+        hint: expect.stringMatching(/^Grant "ours" the rights to read, write and modify dgraph\.all there/),
       });
       await expect(check(url)).rejects.toMatchObject({
         ...forbidden,
-        hint: 'Name our user there in graphdb.user of svc.yaml.',
+        hint: "Set graphdb.user in svc.yaml to the platform's user in that Dgraph.",
       });
     }
   });
@@ -341,7 +341,7 @@ describe('a Dgraph that somebody else runs', () => {
       '/alter': { data: { code: 'Success' } },
     };
     expect(await check(await answering(open))).toEqual([
-      expect.stringContaining('lets everybody who reaches it change the schema'),
+      expect.stringContaining('allows every client to change its schema'),
     ]);
     expect(await check(await answering({ ...open, '/alter': refused }))).toEqual([]);
   });

@@ -4,13 +4,13 @@ import { dataOf } from '../parts/dgraph-node.ts';
 import { lossOf } from '../place/loss-of.ts';
 import type { Installation } from '../state/installation.ts';
 
-/** Where a part keeps data of the graph, and whether there is any. */
+/** The place of a part's graph data, and whether it has any. */
 export interface Kept {
   readonly place: string;
   readonly isThere: boolean;
 }
 
-/** By name of the part: of the backend, or of a node of Dgraph. */
+/** From the name of a part, the backend or a node of Dgraph, to its graph data. */
 export type KeptBy = (part: string) => Kept;
 
 /** For processes: paths in data/. A node of Dgraph that lost its folder is still a member of its cluster. */

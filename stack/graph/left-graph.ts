@@ -1,10 +1,7 @@
 import type { Definition } from '../settings/definition.ts';
 import type { KeptBy } from './kept-by.ts';
 
-/**
- * Told where svc.yaml names a graph that was never used here, and another one was: what people put into that one is not lost, and not to be
- * seen either.
- */
+/** Notice for an installation whose svc.yaml names an unused graph while another graph has data: that data is kept, but not shown. */
 export function leftGraph({ graph }: Pick<Definition, 'graph'>, keptBy: KeptBy): readonly string[] {
   const kept = { sqlite: keptBy('backend'), dgraph: keptBy('dgraph-alpha') };
   const other = graph === 'sqlite' ? 'dgraph' : 'sqlite';

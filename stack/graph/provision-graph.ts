@@ -9,10 +9,10 @@ import { askDgraph, type Dgraph } from './ask-dgraph.ts';
 export interface Provisioning {
   /** HTTP endpoints of our own data nodes: any of them will do. */
   readonly urls: readonly string[];
-  /** PEM file that vouches for them, where they speak TLS. */
+  /** PEM file of their certificate authority; without one, no TLS. */
   readonly caPath?: string | undefined;
   readonly secrets: Pick<SecretFiles, 'graphAclKey' | 'graphPassword' | 'graphAdminPassword'>;
-  /** Writes the users even where none is missing: that proves a majority of the nodes. */
+  /** Writes the users even if none is missing: an acknowledged write proves a majority of nodes. */
   readonly force?: boolean;
   /** How long a data node may take until it accepts changes. */
   readonly timeoutMs: number;
@@ -20,12 +20,12 @@ export interface Provisioning {
 }
 
 const pauseMs = 50;
-/** A node that listens has heard of new rights in a tenth of it. */
+/** A node learns of new rights in a tenth of this. */
 const hearsWithinMs = 2000;
 
 /**
- * Gives the administrator that Dgraph is born with a password of this installation, and the backend a user with rights on data and schema
- * only. One transaction makes all of it, where anything of it is missing; where nothing is, nothing is written.
+ * Sets the password of Dgraph's administrator, and creates the backend's user with rights on data and schema only. One transaction writes
+ * everything if something is missing. Idempotent.
  */
 export async function provisionGraph(provisioning: Provisioning): Promise<void> {
   const { urls, caPath, secrets, force = false, timeoutMs, signal } = provisioning;
@@ -45,10 +45,10 @@ export async function provisionGraph(provisioning: Provisioning): Promise<void> 
   const user = accessToken(secrets.graphAclKey, { user: graphUser, groups: [graphGroup] });
   let toldAt = performance.now();
   await insist(nodes, { deadline, signal }, async (dgraph) => {
-    // Rights are remembered by the node, which hears of new ones a moment later; what nobody may see is left out of an answer.
+    // Each node keeps rights in memory and learns of new ones a moment later. Until then, its answer has no `seen`.
     const { seen } = rights.parse(await askDgraph(dgraph, '/query', { query: askRights }, { access: user }));
     if (seen !== undefined) return;
-    // A node that has just started listens a moment after it has read them. What it missed between is told again.
+    // A starting node subscribes to changes of rights after it has read them. A change in between is written again.
     if (performance.now() - toldAt > hearsWithinMs) await provision(dgraph).finally(() => (toldAt = performance.now()));
     throw new SvcError('timeout', `The rights of "${graphUser}" are not in force.`);
   });
@@ -77,7 +77,7 @@ const state = z.object({
   group: z.array(z.object({ rules: z.array(rule).default([]) })),
 });
 
-/** Throws where the administrator is not there yet: Dgraph makes him a moment after its first start. */
+/** Throws while the administrator is missing: Dgraph creates it a moment after its first start. */
 async function isProvisioned(dgraph: Dgraph, access: string, { ofUser, ofAdmin }: Passwords): Promise<boolean> {
   const variables = { ...namesInQuery, $adminPassword: ofAdmin, $userPassword: ofUser };
   const found = state.parse(await askDgraph(dgraph, '/query', { query: askState, variables }, { access }));
@@ -91,7 +91,7 @@ async function isProvisioned(dgraph: Dgraph, access: string, { ofUser, ofAdmin }
   );
 }
 
-/** Of predicates that are still to be made too, and of none that hold users and their passwords. */
+/** All predicates, future ones too, except those of users and passwords. */
 const everything = 'dgraph.all';
 /** Read 4, write 2, modify 1. */
 const allRights = 7;
@@ -106,8 +106,8 @@ const findThem = `{
 }`;
 
 /**
- * What was not found is made: `uid()` of nothing is a new node. All of it is written, what is there too: a data node that starts again may
- * go back to the rights of any moment at which a part of them was last written, and stay there.
+ * `uid()` of an empty variable creates a node. Everything is written, even what exists: a restarted data node may fall back to the rights
+ * of the moment at which one of these nodes was last written.
  */
 export function provisioned({ ofUser, ofAdmin }: Passwords): unknown {
   const all = {
@@ -139,7 +139,7 @@ function userNode(found: string, { name, password, group }: Readonly<Record<'nam
 const askRights = '{ seen(func: has(svc.nothing)) { uid } }';
 const rights = z.object({ seen: z.array(z.unknown()).optional() });
 
-/** Again and again, of each in turn, until it comes to an end: a node that was just started refuses and loses what it is asked for a while. */
+/** Retries with each node in turn until the deadline: a node that has just started refuses or loses requests. */
 async function insist(
   nodes: readonly Dgraph[],
   { deadline, signal }: { readonly deadline: number; readonly signal: AbortSignal },
@@ -147,7 +147,7 @@ async function insist(
 ): Promise<void> {
   for (let turn = 0; ; turn++) {
     const node = nodes[turn % nodes.length];
-    if (node === undefined) throw new Error('there is no data node to be provisioned');
+    if (node === undefined) throw new Error('the plan has no data node to provision');
     try {
       return await work(node);
     } catch (error) {

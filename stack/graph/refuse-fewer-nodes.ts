@@ -4,12 +4,11 @@ import type { Definition } from '../settings/definition.ts';
 import { hasOwnGraph } from '../settings/has-own-graph.ts';
 import type { KeptBy } from './kept-by.ts';
 
-/** As many as svc.yaml can ask for. */
+/** The most that svc.yaml allows. */
 const nodesMax = 3;
 
 /**
- * Refuses, before anything is started or stopped, fewer nodes than there are: one that is in the cluster is waited for, and without it there may
- * be no majority.
+ * Refuses, before anything is started or stopped, fewer nodes than the cluster has. A removed node still counts for the majority.
  */
 export function refuseFewerNodes(keptBy: KeptBy, definition: Definition): void {
   if (!hasOwnGraph(definition)) return;
@@ -20,7 +19,7 @@ export function refuseFewerNodes(keptBy: KeptBy, definition: Definition): void {
     if (there <= wanted) continue;
     throw new SvcError(
       'conflict',
-      `replicas.${node} is ${wanted}, and ${kept[there - 1]?.place} is there: nodes of Dgraph can become more, not fewer.`,
+      `replicas.${node} is ${wanted}, and ${kept[there - 1]?.place} exists: nodes of Dgraph can be added, not removed.`,
       { hint: `Set replicas.${node} in svc.yaml back to ${there}.` },
     );
   }

@@ -6,15 +6,15 @@ import { idKindOf, type NodeType, schema, type TypeName } from './schema.ts';
 export type { NodeRecord } from './node-record.ts';
 export type { TypeName } from './schema.ts';
 
-/** What a graph keeps that no backend has open, as whoever moves an installation carries it from one engine to the other. */
+/** The records of a graph that no backend has open. Backup, restore and move carry them from one engine to another. */
 export interface GraphContent {
-  /** All of a type, in whatever order is the engine's own. */
+  /** All nodes of a type, in an order of the engine's choice. */
   nodes(type: TypeName): AsyncIterable<NodeRecord>;
   edges(from: TypeName, edge: string): AsyncIterable<EdgeRecord>;
   addNodes(nodes: AsyncIterable<NodeRecord>): Promise<void>;
-  /** Between nodes that are there. */
+  /** Both ends of each edge must exist. */
   addEdges(from: TypeName, edge: string, edges: AsyncIterable<EdgeRecord>): Promise<void>;
-  /** After the last of what was added: only then is it all there for a backend. */
+  /** Called after the last addition: before it, no backend accepts the graph. */
   finish(): Promise<void>;
   close(): Promise<void>;
 }
@@ -24,15 +24,15 @@ export interface EdgeRecord {
   readonly target: string;
 }
 
-/** How much there is of one kind, and a digest of all of it: equal where it is the same to the last byte, whatever the engine and its order. */
+/** The number of records of one kind, and their digest. The digest is the same on each engine, in any order. */
 export interface KindOfContent {
-  /** A node type, `edge.TYPE.NAME`, or `graph`: all of it. */
+  /** A node type, `edge.TYPE.NAME`, or `graph` for everything. */
   readonly kind: string;
   readonly count: number;
   readonly digest: string;
 }
 
-/** What became of one kind since. */
+/** How one kind differs from an earlier reading. */
 export interface ChangesOfKind {
   readonly kind: string;
   readonly added: number;
@@ -42,7 +42,7 @@ export interface ChangesOfKind {
 
 const types = Object.entries(schema) as readonly (readonly [TypeName, NodeType])[];
 
-/** Everything, by kind, in the order of the names: `graph` first, and no kind that nothing is of. */
+/** The tally of each kind that has records, ordered by name: `graph` first. */
 export async function readContent(
   content: Pick<GraphContent, 'nodes' | 'edges'>,
   signal?: AbortSignal,
@@ -54,7 +54,7 @@ export async function readContent(
   return await pour(content, nowhere, signal);
 }
 
-/** All that one graph has is put into the other, which has nothing. Tells what that was, as `readContent` does. */
+/** Copies everything from one graph into an empty one. Returns the tallies, as `readContent` does. */
 export async function carryContent(
   from: Pick<GraphContent, 'nodes' | 'edges'>,
   to: Pick<GraphContent, 'addNodes' | 'addEdges' | 'finish'>,
@@ -84,7 +84,7 @@ async function drain(items: AsyncIterable<unknown>): Promise<void> {
   for await (const _item of items);
 }
 
-/** How the kinds of a graph changed; no kind that is as it was. `before` may be an archive, whose kinds are read in this order. */
+/** The kinds that differ between two readings. `before` may be an archive, whose kinds are read in this order. */
 export async function changesBetween(
   before: Pick<GraphContent, 'nodes' | 'edges'>,
   now: Pick<GraphContent, 'nodes' | 'edges'>,
@@ -120,7 +120,7 @@ export function checkEdgeRecord(from: TypeName, edge: string, { source, target }
   return { source, target };
 }
 
-/** Counts what it hands on, and adds up the digests of its lines: a sum has no order. */
+/** Counts records and adds up their digests: a sum does not depend on the order. */
 class Tally {
   readonly #signal: AbortSignal | undefined;
   readonly #kinds = new Map<string, { count: number; sum: bigint }>();
@@ -157,7 +157,7 @@ class Tally {
 
 const digestBits = 256;
 
-/** What it is known by, and all of it. */
+/** The key of a record, and its line with all values. */
 interface Line {
   readonly name: string;
   readonly line: string;

@@ -1,13 +1,13 @@
 import type { Cursor } from './graph.ts';
 import { invalid, type Value } from './node-rules.ts';
 
-/** Where a page ended: the value it is ordered by and the id of its last node. */
+/** The end of a page: the ordering value and the id of its last node. */
 export interface Position {
   readonly value: Value;
   readonly id: string;
 }
 
-/** What a cursor belongs to: it is refused by a selection of another type, order or direction. */
+/** The order of a cursor. A selection of another type, order or direction refuses the cursor. */
 export interface CursorOrder {
   readonly type: string;
   readonly orderBy: string;

@@ -1,7 +1,7 @@
 import type { Graph, Node, Page, Selection } from './graph.ts';
 import type { TypeName } from './schema.ts';
 
-/** All nodes of a selection, a page at a time. */
+/** All nodes of a selection, page by page. */
 export async function* everyPage<Type extends TypeName>(
   graph: Pick<Graph, 'select'>,
   selection: Omit<Selection<Type>, 'after'>,

@@ -8,9 +8,9 @@ export interface Following {
   readonly edge: string;
   readonly target: string;
   readonly back: boolean;
-  /** Null: everywhere. */
+  /** Null: all workspaces. */
   readonly workspace: string | null;
-  /** Each once. */
+  /** Without duplicates. */
   readonly ids: readonly string[];
   readonly limitEach: number;
   readonly textMax: number;

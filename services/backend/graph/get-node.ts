@@ -6,7 +6,7 @@ import { idKindOf } from './schema.ts';
 const words = { workspace: 'workspace', role: 'role', skill: 'skill', mcpServer: 'MCP server' } as const;
 type Named = keyof typeof words;
 
-/** The node that a caller's text is the id of. What lies in another workspace does not exist. */
+/** The node with an id from a request. A node of another workspace counts as missing. */
 export async function getNode<Type extends Named>(
   graph: Pick<Graph, 'find'>,
   type: Type,
@@ -18,7 +18,7 @@ export async function getNode<Type extends Named>(
   return node;
 }
 
-/** Whoever changes what they read before says which version that was; somebody else may have been faster. */
+/** A change names the version that it is based on, and is refused if the node has changed since. */
 export function checkVersion(
   node: { readonly name: string; readonly version: number },
   ifVersion?: number | null,
@@ -31,7 +31,7 @@ export function checkVersion(
   );
 }
 
-/** In a workspace a name belongs to one of its kind. */
+/** A name is unique within its type and workspace. */
 export async function requireFreeName(
   graph: Pick<Graph, 'findBy'>,
   type: Exclude<Named, 'workspace'>,

@@ -3,7 +3,7 @@ import type { FieldKind, idKindOf, Schema, TypeName } from './schema.ts';
 
 /**
  * The graph: the backend's storage. Engines: SQLite, Dgraph. Reads are selections, each one round trip; writes are transactions.
- * What an engine cannot keep is not promised here: the contract suite says row by row what is.
+ * The contract suite tests every promise of this interface on both engines.
  */
 export interface Graph {
   /** A node by its id, or null. An owned node is found only in the workspace given. */
@@ -19,11 +19,11 @@ export interface Graph {
   /** A page of nodes, ordered by an indexed field and then by id. */
   select<Type extends TypeName>(selection: Selection<Type>): Promise<Page<Type>>;
 
-  /** How many nodes a selection has, whatever its page. */
+  /** The number of nodes of a selection, over all pages. */
   count<Type extends TypeName>(selection: Selection<Type>): Promise<number>;
 
   /**
-   * The nodes at the other ends of edges, for many nodes at once (one round trip): forward, or reverse where `reverse`.
+   * The nodes at the other ends of edges, for many nodes in one round trip.
    * Ids without such edges get an empty list. At most `limitEach` per node, ordered by id.
    */
   follow<Type extends TypeName, Name extends EdgeName<Type>>(
@@ -40,32 +40,32 @@ export interface Graph {
   ): Promise<ReadonlyMap<string, readonly Node<Type>[]>>;
 
   /**
-   * Runs `work` in a transaction: all of it is stored, durably, when the promise resolves, or nothing of it.
-   * On a conflict with another transaction `work` runs again, from the start, so it must have no other effect. It sees a snapshot and its own
-   * writes. Two transactions that write the same node conflict; a rule over several nodes writes a guard node (the workspace).
-   * `work` awaits the transaction and nothing else: it has ten seconds (`timeout`), and a `write` inside it would wait for its own end.
+   * Runs `work` in a transaction. When the promise resolves, everything is stored durably; when it rejects, nothing is.
+   * `work` sees a snapshot and its own writes. After a conflict it runs again, so it must have no other effect.
+   * Two transactions that write the same node conflict, so a rule over several nodes writes a guard node (the workspace).
+   * `work` awaits the transaction only: it has ten seconds (`timeout`), and a nested `write` would wait for itself.
    */
   write<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
 
-  /** Is the engine answering? Throws `unavailable`. */
+  /** Throws `unavailable` unless the engine answers. */
   ready(): Promise<void>;
 
   close(): Promise<void>;
 }
 
 export interface Transaction extends Pick<Graph, 'find' | 'findBy' | 'select' | 'count' | 'follow' | 'followBack'> {
-  /** Throws `conflict`, naming the fields, where a unique combination is taken. */
+  /** Throws `conflict` with the names of the fields if another node has the unique combination. */
   create<Type extends TypeName>(type: Type, node: NewNode<Type>): Promise<Node<Type>>;
-  /** Throws `not_found`; `conflict` where `ifVersion` is not the node's version or a unique combination is taken. */
+  /** Throws `not_found`, or `conflict` if the node has another version than `ifVersion` or a unique combination is taken. */
   update<Type extends TypeName>(
     type: Type,
     id: NodeId<Type>,
     changes: Partial<FieldValues<Type>>,
     options: UpdateOptions<Type>,
   ): Promise<Node<Type>>;
-  /** Removes a node and every edge from and to it. Removing what is not there is no error. */
+  /** Removes a node with every edge from and to it. Idempotent. */
   remove<Type extends TypeName>(type: Type, id: NodeId<Type>, anchor: Anchor<Type>): Promise<void>;
-  /** Adds edges; edges are a set. Throws `not_found` where an end is not there or is in another workspace. */
+  /** Adds edges; edges are a set. Throws `not_found` if an end is missing or in another workspace. */
   link<Type extends TypeName, Name extends EdgeName<Type>>(
     edge: Edge<Type, Name>,
     from: NodeId<Type>,
@@ -81,11 +81,11 @@ export interface Transaction extends Pick<Graph, 'find' | 'findBy' | 'select' | 
 export interface Selection<Type extends TypeName> {
   readonly type: Type;
   readonly anchor: Anchor<Type>;
-  /** All must hold. Only indexed fields may be compared. */
+  /** Every condition must hold. Only indexed fields may be compared. */
   readonly where?: readonly Condition<Type>[];
-  /** Every word must begin a word of one of the type's search fields, whatever its case and accents. Without words: all nodes. */
+  /** Each word must begin a word of a search field of the type; case and accents do not count. Without words: all nodes. */
   readonly search?: string;
-  /** An indexed field, in the order of bytes or numbers; nodes without a value come last. Default: by id, which is by time of creation, and the only order `'everywhere'`. */
+  /** An indexed field, ordered by bytes or numbers; nodes without a value come last. Default: the id, thus the time of creation. `'everywhere'` allows no other order. */
   readonly orderBy?: IndexedField<Type>;
   readonly descending?: boolean;
   /** 1 to `pageMax`. */
@@ -101,7 +101,7 @@ export type Condition<Type extends TypeName> =
 
 export interface Page<Type extends TypeName> {
   readonly nodes: readonly Node<Type>[];
-  /** Where the next page starts, or null where there is none. */
+  /** The cursor of the next page; null after the last page. */
   readonly next: Cursor | null;
 }
 
@@ -109,11 +109,11 @@ export interface Page<Type extends TypeName> {
 export type Cursor = string & { readonly cursor: unique symbol };
 
 export interface FollowOptions<Type extends TypeName> {
-  /** Of the type that the edge starts from: what lies in another workspace has no edges here, in either direction. */
+  /** The workspace of the nodes that the edges start from. Edges of other workspaces do not count, in either direction. */
   readonly anchor: Anchor<Type>;
-  /** 1 to `pageMax`; times the number of nodes it may be more than `edgesMax`, as long as the edges are not. */
+  /** 1 to `pageMax`. The edges that are found, not the product of both limits, must stay below `edgesMax`. */
   readonly limitEach: number;
-  /** Characters in all texts of the nodes together: more are `too_large`. */
+  /** The most characters in all texts of the nodes together; more are `too_large`. */
   readonly textMax?: number;
 }
 
@@ -122,7 +122,7 @@ export interface Edge<Type extends TypeName, Name extends EdgeName<Type>> {
   readonly edge: Name;
 }
 
-/** Owned types are reached through their workspace and no other way; `'everywhere'` is for the platform's own chores only. */
+/** Owned types are reached through their workspace. `'everywhere'` is only for the platform's own maintenance. */
 export type Anchor<Type extends TypeName> = Schema[Type]['owned'] extends true ? WorkspaceId | 'everywhere' : null;
 
 export type NodeId<Type extends TypeName> = Id<(typeof idKindOf)[Type]>;
@@ -149,16 +149,16 @@ type Owner<Type extends TypeName> = Schema[Type]['owned'] extends true ? { reado
 
 export type Node<Type extends TypeName> = FullFields<Type> &
   Owner<Type> & { readonly id: NodeId<Type>; readonly version: number };
-/** The id is made by the caller where it is needed before (associated data of a ciphertext), else by the engine's caller-side code. */
+/** The caller makes the id, because a ciphertext may need it as associated data. */
 export type NewNode<Type extends TypeName> = FullFields<Type> & Owner<Type> & { readonly id: NodeId<Type> };
 
 export type UpdateOptions<Type extends TypeName> = { readonly anchor: Anchor<Type>; readonly ifVersion?: number };
 
 export const pageMax = 1000;
-/** Edges that one `follow` or `followBack` may give: more would be a page that nobody can hold. */
+/** The most edges of one `follow` or `followBack`: bounds the memory of an answer. */
 export const edgesMax = 50_000;
 
-/** For functions that take a graph among other things. */
+/** Arguments with a graph among them. */
 export interface WithGraph {
   readonly graph: Graph;
 }

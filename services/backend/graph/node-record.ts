@@ -5,7 +5,7 @@ export interface NodeRecord {
   readonly type: string;
   readonly id: string;
   readonly version: number;
-  /** Null for a type that lies in no workspace. */
+  /** Null for a type without a workspace. */
   readonly workspace: string | null;
   readonly values: Values;
 }

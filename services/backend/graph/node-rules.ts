@@ -3,7 +3,7 @@ import { type IdKind, parseId } from '../../contracts/ids.ts';
 import { pageMax } from './graph.ts';
 import { type FieldKind, idKindOf, type NodeType, schema, type TypeName } from './schema.ts';
 
-/** What every engine refuses before it does anything: names that the schema does not have and values of the wrong kind. */
+/** Checks of every engine before any work: names must be in the schema, and values of the field's kind. */
 
 export type Value = string | number | boolean | null;
 export type Values = Readonly<Record<string, Value>>;
@@ -23,7 +23,7 @@ export function typeNamed(name: string): NodeType {
   return type;
 }
 
-/** The workspace that a query is held to, or null where it may see all of them. */
+/** The workspace of a query, or null for all workspaces. */
 export function checkAnchor(typeName: string, anchor: unknown): string | null {
   if (!typeNamed(typeName).owned) {
     if (anchor === null) return null;
@@ -39,7 +39,7 @@ export function checkNode(typeName: TypeName, node: Readonly<Record<string, unkn
   const type = typeNamed(typeName);
   const known = new Set(['id', ...(type.owned ? ['workspace'] : []), ...Object.keys(type.fields)]);
   for (const name of Object.keys(node)) {
-    // A node that was read is a good start for a new one; its version is not: every node begins at 1.
+    // A new node may be a copy of another. Its version is ignored: every node begins at 1.
     if (!known.has(name) && name !== 'version') throw unknownField(typeName, name);
   }
   checkId(idKindOf[typeName], node.id);
@@ -49,7 +49,7 @@ export function checkNode(typeName: TypeName, node: Readonly<Record<string, unkn
   );
 }
 
-/** Changes that are undefined are no changes. */
+/** Leaves out fields whose value is undefined. */
 export function checkChanges(typeName: string, changes: Readonly<Record<string, unknown>>): Values {
   const checked: Record<string, Value> = {};
   for (const [name, value] of Object.entries(changes)) {
@@ -58,7 +58,7 @@ export function checkChanges(typeName: string, changes: Readonly<Record<string, 
   return checked;
 }
 
-/** The values must be those of exactly one unique combination, none of them null: null is not unique. */
+/** The values must be those of one unique combination. None may be null: null is not unique. */
 export function checkUnique(typeName: string, values: Readonly<Record<string, unknown>>, anchor: unknown): UniqueKey {
   const type = typeNamed(typeName);
   const workspace = checkAnchor(typeName, anchor);

@@ -4,7 +4,7 @@ import { openSqliteContent, type SqliteContentOptions } from './sqlite/content.t
 
 export { copyGraph } from './sqlite/content.ts';
 
-/** A graph in Dgraph: the address of a data node, and who comes to it. */
+/** A graph in Dgraph: the address of a data node, and the credentials of our user. */
 export type DgraphAddress = OpenGraphOptions;
 
 export type GraphContentOptions =
@@ -18,13 +18,13 @@ export async function openGraphContent(options: GraphContentOptions): Promise<Gr
   return openDgraphContent({ ...clusterOptions(options), readOnly: options.readOnly });
 }
 
-/** Whether nothing of a platform is there. */
+/** Whether the graph has no data of a platform. */
 export async function isEmptyDgraph(address: DgraphAddress): Promise<boolean> {
   const { isEmptyCluster } = await import('./dgraph/emptying.ts');
   return isEmptyCluster(clusterOptions(address));
 }
 
-/** Takes away all that a platform has put there, and nothing else. Begun again where it did not come to its end. */
+/** Removes all data of a platform, and nothing else. Idempotent: an interrupted call is repeated. */
 export async function emptyDgraph(address: DgraphAddress): Promise<void> {
   const { emptyCluster } = await import('./dgraph/emptying.ts');
   await emptyCluster(clusterOptions(address));

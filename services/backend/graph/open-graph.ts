@@ -8,30 +8,30 @@ import { openSqliteGraph } from './sqlite/sqlite-graph.ts';
 export interface OpenGraphOptions {
   /** `PRIVATE_GRAPHDB_URL`: `file:` and a path, or the HTTP address of a data node of Dgraph. */
   readonly url: string;
-  /** The gRPC addresses of its data nodes; without them the host of `url` at its port + 1000, as Dgraph itself has it. */
+  /** The gRPC addresses of the data nodes. Default: the host of `url`, at its port + 1000, as in Dgraph's own defaults. */
   readonly servers?: readonly string[] | undefined;
   readonly caPath?: string | undefined;
   readonly user?: string | undefined;
   readonly password?: Secret | undefined;
   readonly token?: Secret | undefined;
-  /** A part of a Dgraph cluster that is a graph of its own; without one the cluster's first. */
+  /** A namespace of the Dgraph cluster, which is a graph of its own. Default: 0. */
   readonly namespace?: number | undefined;
 }
 
 const filePrefix = 'file:';
-/** Between the ports of a data node for HTTP and for gRPC. */
+/** Distance from the HTTP port of a data node to its gRPC port. */
 const grpcAbove = 1000;
 
 /** The only place that chooses an engine. */
 export async function openGraph(options: OpenGraphOptions): Promise<Graph> {
   const { url } = options;
   if (url.startsWith(filePrefix)) return openSqliteGraph({ file: fileOf(url) });
-  // Its client takes memory that whoever keeps a file has no use for.
+  // An installation with SQLite does not need the memory of Dgraph's client.
   const { openDgraphGraph } = await import('./dgraph/dgraph-graph.ts');
   return openDgraphGraph(clusterOptions(options));
 }
 
-/** As a client of Dgraph is told of it. */
+/** The address as options of Dgraph's client. */
 export function clusterOptions(options: OpenGraphOptions): ClusterOptions {
   const { url, servers = [grpcAddress(url)], caPath, user, password, token, namespace } = options;
   const login = user === undefined || password === undefined ? undefined : { user, password };

@@ -1,2 +1,2 @@
-/** `home` of a runtime that belongs to no workspace: the platform's own. */
+/** `home` of the platform's own runtimes, which belong to no workspace. */
 export const platformHome = 'platform';

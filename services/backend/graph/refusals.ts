@@ -1,6 +1,6 @@
 import { SvcError } from '../../contracts/errors.ts';
 
-/** What every engine refuses in the same words. */
+/** Refusals of both engines. */
 
 export function notThere(type: string, id: string): SvcError {
   return new SvcError('not_found', `The ${type} "${id}" is not there.`);

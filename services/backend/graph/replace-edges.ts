@@ -5,11 +5,11 @@ import type { TypeName } from './schema.ts';
 export interface EdgeEnds<Type extends TypeName> {
   readonly from: NodeId<Type>;
   readonly anchor: Anchor<Type>;
-  /** At most `pageMax`: the callers' own limits see to that. */
+  /** At most `pageMax`: the limits of the callers ensure it. */
   readonly to: readonly string[];
 }
 
-/** Makes the edges of a node lead to `to` and nowhere else; gives the ends before and after. */
+/** Replaces the edges of a node by edges to `to`. Returns the ends before and after. */
 export async function replaceEdges<Type extends TypeName, Name extends EdgeName<Type>>(
   transaction: Transaction,
   edge: Edge<Type, Name>,

@@ -4,8 +4,8 @@ import type { IdKind } from '../../contracts/ids.ts';
  * The only place that names node types, fields, edges, uniqueness and indexes; each engine derives its storage from it.
  * A field is `text`, `integer`, `boolean` or `time` (milliseconds); `?` allows null. Every node has `id`, `version` (raised by every
  * update) and, where `owned`, `workspace`: the anchor that every query of it goes through.
- * `unique` holds per workspace for owned types; a combination with a null field is not checked. What is indexed or searched is written
- * once more with every node: only what nodes are chosen or ordered by.
+ * `unique` holds per workspace for owned types; a combination with a null field is not checked. Each indexed or searched field costs
+ * a further write per node, so only fields that select or order nodes are listed.
  */
 export const schema = {
   workspace: {
@@ -48,7 +48,7 @@ export const schema = {
     search: ['name', 'description'],
     edges: { tools: 'tool' },
   },
-  /** What a skill carries, by its path there. */
+  /** A file of a skill, at its path in the skill. */
   file: {
     owned: true,
     fields: { skill: 'text', path: 'text', digest: 'text', sizeBytes: 'integer', createdAt: 'time' },
@@ -57,10 +57,10 @@ export const schema = {
     search: [],
     edges: { of: 'skill', content: 'blob' },
   },
-  /** The bytes of files that are the same, in whatever workspace: the guard of whether they are kept. Nobody is shown it. */
+  /** The bytes that files of any workspace share: guards whether they are kept. Never shown to users. */
   blob: {
     owned: false,
-    /** `leaving`: its bytes are being removed. */
+    /** `leaving`: the bytes are being removed. */
     fields: { digest: 'text', touchedAt: 'time', leaving: 'boolean' },
     unique: [['digest']],
     index: ['digest', 'touchedAt'],
@@ -69,7 +69,7 @@ export const schema = {
   },
   mcpServer: {
     owned: true,
-    /** `launch` is the ciphertext of how it is started; `configVersion` counts its changes. */
+    /** `launch` is the encrypted launch; `configVersion` counts its changes. */
     fields: {
       name: 'text',
       kind: 'text',
@@ -85,7 +85,7 @@ export const schema = {
   },
   tool: {
     owned: true,
-    /** `name` is given when the tool is first listed and kept; a tool that a skill asks for before that has none. */
+    /** `name` is given when the tool is first listed, and kept. Before, a tool that a skill names has none. */
     fields: {
       name: 'text?',
       originalName: 'text',
@@ -101,7 +101,7 @@ export const schema = {
   },
   key: {
     owned: true,
-    /** `activeName` equals `name` until the key is revoked: a name is free again then. */
+    /** `activeName` equals `name` until the key is revoked, which frees the name. */
     fields: {
       name: 'text',
       activeName: 'text?',
@@ -122,7 +122,7 @@ export const schema = {
   },
   runtime: {
     owned: false,
-    /** `home` is the workspace of a customer's runtime, or `platform`; the platform's own serve all workspaces. */
+    /** `home` is the workspace of a customer's runtime, or `platform` for runtimes that serve all workspaces. */
     fields: { name: 'text', home: 'text', lastHeartbeatAt: 'time?', revokedAt: 'time?', createdAt: 'time' },
     unique: [['home', 'name']],
     index: ['home', 'name', 'createdAt'],
@@ -160,10 +160,10 @@ export const schema = {
     search: [],
     edges: {},
   },
-  /** What one runtime process says of one MCP server. Not configuration: it raises `statusRevision`, not `revision`. */
+  /** The status that one runtime process reports of one MCP server. It raises `statusRevision`, not `revision`. */
   status: {
     owned: true,
-    /** `toolsReason`: what is to be said of its list of tools, whatever else is wrong. */
+    /** `toolsReason`: a problem with the list of tools, beside the reason of the status. */
     fields: {
       mcpServer: 'text',
       runtime: 'text',
@@ -244,7 +244,7 @@ export type FieldKind = 'text' | 'integer' | 'boolean' | 'time' | 'text?' | 'int
 export type Schema = typeof schema;
 export type TypeName = keyof Schema;
 
-/** Which kind of id a node of a type has. */
+/** The kind of id of each type. */
 export const idKindOf = {
   workspace: 'workspace',
   user: 'user',

@@ -1,13 +1,13 @@
 import { invalid } from './node-rules.ts';
 
-/** How text becomes words, the same in every engine: without case, accents and punctuation. Raised when the rules change: words are then made anew. */
+/** Version of the rules below, which make words of a text: lower case, without accents and punctuation. A new version indexes all nodes again. */
 export const searchWordsVersion = 1;
 
-/** A longer word is found by its beginning. */
+/** A longer word is cut, and found by its beginning. */
 const wordLengthMax = 64;
-/** Of one node; what a text has beyond is not found by search. Keeps the index of a huge description small. */
+/** Words of one node. Search does not find further words; this bounds the index of a huge description. */
 const wordsMax = 500;
-/** Of one search: each costs a look into the index per candidate. */
+/** Words of one search. Each costs a look-up in the index per candidate. */
 const searchWordsMax = 16;
 
 export function wordsOf(texts: readonly (string | null)[]): ReadonlySet<string> {
@@ -21,7 +21,7 @@ export function wordsOf(texts: readonly (string | null)[]): ReadonlySet<string> 
   return words;
 }
 
-/** The beginnings that a search asks for. One that begins another is dropped: whatever has the longer has it too. */
+/** The words of a search. A word that begins another one is dropped: nodes with the longer word have the shorter, too. */
 export function wordsOfSearch(search: string): readonly string[] {
   const words = [...new Set(split(search))];
   if (words.length > searchWordsMax) {

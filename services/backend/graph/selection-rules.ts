@@ -5,10 +5,10 @@ import { checkAnchor, checkLimit, checkValue, fieldKind, invalid, typeNamed, typ
 import type { TypeName } from './schema.ts';
 import { wordsOfSearch } from './search-words.ts';
 
-/** A selection that an engine can trust: every name is in the schema, every value of its field's kind. */
+/** A checked selection: every name is in the schema, every value of its field's kind. */
 export interface CheckedSelection {
   readonly type: TypeName;
-  /** Null: everywhere. */
+  /** Null: all workspaces. */
   readonly workspace: string | null;
   readonly conditions: readonly CheckedCondition[];
   /** Beginnings of words. */
@@ -91,7 +91,7 @@ function indexed(typeName: string, field: string): string {
   throw invalid(`"${field}" is not an indexed field of a ${typeName}: nodes cannot be chosen or ordered by it.`);
 }
 
-/** A cursor may have been made up: its value must at least be one that the field can have. */
+/** A cursor may be forged: its value must be one that the field can have. */
 function checkPosition(typeName: string, order: string, position: Position): void {
   if (order === 'id') {
     if (position.value !== null) throw invalid('The cursor was not made by this selection.');

@@ -1,14 +1,14 @@
 import { SvcError } from '../../contracts/errors.ts';
 
 export interface WriteQueueOptions {
-  /** How long one may wait for those before it, and how many may wait. */
+  /** How long a call may wait for the calls before it, and how many may wait. */
   readonly waitMs: number;
   readonly waitingMax: number;
-  /** How many are carried out at the same time. */
+  /** Calls that run at once. */
   readonly atOnce: number;
 }
 
-/** So many at once, begun in the order of asking. */
+/** Runs at most `atOnce` calls at once, in the order of arrival. */
 export class WriteQueue {
   readonly #options: WriteQueueOptions;
   readonly #waiting: (() => void)[] = [];
@@ -32,7 +32,7 @@ export class WriteQueue {
     }
   }
 
-  /** Lets what was asked for finish, and takes no more. */
+  /** Drains: lets accepted calls finish and refuses new ones. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#endWhenClosed();
@@ -51,7 +51,7 @@ export class WriteQueue {
     const asked = performance.now();
     await new Promise<void>((resolve) => {
       this.#waiting.push(() => {
-        // At once, so that nobody who asks now comes before.
+        // Synchronous, so that no new call overtakes this one.
         this.#running += 1;
         resolve();
       });

@@ -335,7 +335,7 @@ describe.skipIf(dgraph === null)('on a real Dgraph', () => {
     test('is refused where it asks for a user and none is named, or does not know ours', async () => {
       await expect(theirs({ user: undefined })).rejects.toMatchObject({
         code: 'forbidden',
-        hint: 'Name our user there in graphdb.user of svc.yaml.',
+        hint: "Set graphdb.user in svc.yaml to the platform's user in that Dgraph.",
       });
       await expect(theirs({ user: 'nobody' })).rejects.toMatchObject({
         code: 'forbidden',
@@ -358,7 +358,7 @@ describe.skipIf(dgraph === null)('on a real Dgraph', () => {
       await expect(theirs({ user: 'bare' })).rejects.toMatchObject({
         code: 'forbidden',
         message: `${url} shows us nothing.`,
-        hint: expect.stringMatching(/^Give "bare" the rights to read, write and modify dgraph\.all there/),
+        hint: expect.stringMatching(/^Grant "bare" the rights to read, write and modify dgraph\.all there/),
       });
     });
 

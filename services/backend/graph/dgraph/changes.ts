@@ -11,11 +11,11 @@ import { inOrder, legsOf, matches } from './walk.ts';
 interface Written {
   readonly type: string;
   readonly id: string;
-  /** As it is stored; null where it is not. */
+  /** The stored node; null for a new node. */
   readonly before: StoredNode | null;
-  /** As it will be; null where it is removed. */
+  /** The node after the transaction; null for a removed node. */
   readonly after: NodeRecord | null;
-  /** Removed and made anew under the same id. */
+  /** New, or removed and created again under the same id. */
   readonly isNew: boolean;
 }
 
@@ -28,24 +28,24 @@ interface EdgeChange {
   readonly isThere: boolean;
 }
 
-/** So many statements go to Dgraph at once: it compares every unique one with every other. */
+/** Statements in one request. Dgraph compares each unique statement of a request with every other. */
 const quadsMax = 4000;
 
-/** What a transaction will store: kept here until its end, and laid over everything that it reads. */
+/** The writes of a transaction. They are kept until its end, and every read of the transaction sees them. */
 export class Changes {
   readonly #nodes = new Map<string, Written>();
   readonly #edges = new Map<string, EdgeChange>();
-  /** Unique values by predicate and digest, and the id of the node that will have each. */
+  /** From a unique value (predicate and digest) to the id of the node that this transaction gives it to. */
   readonly #holders = new Map<string, string>();
-  /** Edges that lead to a node that is removed. */
+  /** Stored edges that lead to removed nodes. */
   readonly #incoming: { readonly from: string; readonly predicate: string; readonly to: string }[] = [];
 
-  /** Undefined where it was not written. */
+  /** The node after the transaction; null if removed, undefined if the transaction did not write it. */
   written(type: string, id: string): NodeRecord | null | undefined {
     return this.#nodes.get(nameOf(type, id))?.after;
   }
 
-  /** Who will have that unique value, by this transaction. */
+  /** The id of the node that this transaction gives the unique value to. */
   holderOf(predicate: string, digest: string): string | undefined {
     return this.#holders.get(`${predicate} ${digest}`);
   }
@@ -80,7 +80,7 @@ export class Changes {
   setEdge(edge: string, source: NodeRecord, target: NodeRecord, isThere: boolean): void {
     const key = `${edge} ${source.id} ${target.id}`;
     const isNew = [source, target].some((node) => this.#nodes.get(nameOf(node.type, node.id))?.isNew);
-    // Between these nothing is stored that could be taken away.
+    // A new node has no stored edge that could be removed.
     if (!isThere && isNew) this.#edges.delete(key);
     else this.#edges.set(key, { edge, from: source.id, to: target.id, source, target, isThere });
   }
@@ -89,7 +89,7 @@ export class Changes {
     return this.#nodes.size === 0 && this.#edges.size === 0;
   }
 
-  /** New nodes and new unique values: what another may have. */
+  /** Ids and unique values that this transaction takes, and that another node may already have. */
   get claims(): ReadonlyMap<
     string,
     readonly { readonly predicate: string; readonly digest: string; readonly id: string }[]
@@ -108,7 +108,7 @@ export class Changes {
     return Map.groupBy(claims, ({ type }) => type);
   }
 
-  /** How many stored nodes of the type may be in a page and are not what they were. */
+  /** How many stored nodes of the type this transaction changes: a page reads as many more. */
   storedOf(type: string): number {
     return [...this.#nodes.values()].filter((node) => node.type === type && node.before !== null).length;
   }
@@ -133,7 +133,7 @@ export class Changes {
     return this.#ofType(selection.type).reduce((sum, { before, after }) => sum - has(before) + has(after), stored);
   }
 
-  /** The ends of one node's edges, in the order of ids. */
+  /** The nodes at the other ends of one node's edges, ordered by id. */
   ends(
     { from, edge, target, back, workspace, limitEach }: Following,
     id: string,
@@ -154,12 +154,12 @@ export class Changes {
     return found.sort((one, other) => (one.id < other.id ? -1 : 1)).slice(0, limitEach);
   }
 
-  /** How many ends of stored edges may be hidden by what was changed. */
+  /** How many stored ends this transaction may hide: a read of edges asks for as many more. */
   get hidden(): number {
     return this.#nodes.size + this.#edges.size;
   }
 
-  /** In steps that must be stored in this order, and only together. */
+  /** The requests that store the writes: in this order, and all or none. */
   steps(refOf: (node: NodeRecord) => string): readonly Change[] {
     const set: Change['set'][number][] = [];
     const remove: Change['remove'][number][] = [];
@@ -179,7 +179,7 @@ export class Changes {
       (isThere ? edges : remove).push(edgeQuad(refOf(source), edge, refOf(target)));
     }
     const freed = this.#freed();
-    // What is given up must be free before another takes it.
+    // A unique value must be given up before another node takes it.
     const first = freed.length === 0 ? [] : [{ set: [], remove: [...freed, ...remove] }];
     const rest = freed.length === 0 ? remove : [];
     const all = [...set, ...edges];

@@ -1,12 +1,12 @@
 import { grpc } from 'dgraph-js';
 import { SvcError } from '../../../contracts/errors.ts';
 
-/** Another transaction came first. Nothing was stored, and the work may run again. */
+/** A conflict with another transaction. Nothing was stored, and the work may run again. */
 export class Aborted extends Error {
   override readonly name = 'Aborted';
 }
 
-/** A unique value is taken. Nothing was stored. */
+/** Another node has the unique value. Nothing was stored. */
 export class Taken extends Error {
   override readonly name = 'Taken';
   readonly predicate: string;
@@ -17,27 +17,27 @@ export class Taken extends Error {
   }
 }
 
-/** Seen of a Dgraph whose users were made in several steps: a data node that began again held to the rights of a step before the last. */
+/** A Dgraph whose users were made in several steps: after a restart, a data node kept to the rights of an earlier step. */
 const giveRights =
-  'Where that lasts, type svc down, then svc up; in a Dgraph that somebody else runs, give the rights to read, write and modify dgraph.all, again where our user has them.';
+  'If it lasts, run svc down, then svc up. In an external Dgraph, grant the rights to read, write and modify dgraph.all once more, even if our user has them.';
 
-/** A node shows nothing of what is there. */
+/** A node whose answers leave everything out, because it does not know the rights of our user. */
 export class Hidden extends SvcError {
   constructor(server: string) {
     super('unavailable', `The graph database at "${server}" shows our user nothing.`, {
-      hint: `A node does so for a moment after its start, and while most nodes of Dgraph are down: svc status lists them. ${giveRights}`,
+      hint: `This is normal for a moment after the start of a node, and while most nodes of Dgraph are down: svc status lists them. ${giveRights}`,
     });
   }
 }
 
-/** What Dgraph answered, or why it did not, as an error for whoever asked. */
+/** The answer of Dgraph, or the failure of a call, as an error for the caller. */
 export function toClusterError(thrown: unknown, servers: readonly string[]): unknown {
   if (!isServiceError(thrown)) return thrown;
   const { code, details } = thrown;
   if (code === grpc.status.ABORTED || /transaction has been aborted/i.test(details)) {
     return new Aborted('another transaction came first', { cause: thrown });
   }
-  // With multi-tenancy a predicate's name has its namespace before it.
+  // With several namespaces, the number of the namespace precedes the name of a predicate.
   const [, taken] = /duplicate value \[[\s\S]*\] for predicate \[(?:\d+-)?([^\]]+)\]/.exec(details) ?? [];
   if (taken !== undefined) return new Taken(taken, { cause: thrown });
   const where = servers.map((server) => `"${server}"`).join(', ');
@@ -45,49 +45,53 @@ export function toClusterError(thrown: unknown, servers: readonly string[]): unk
   if (refusal !== undefined) return refusal(where, thrown);
   if (/no space left on device/i.test(details)) {
     return new SvcError('unavailable', 'The disk of the graph database is full: nothing was saved, nothing is lost.', {
-      hint: 'Make room on the disk of Dgraph, then try again.',
+      hint: 'Free some space on the disk of Dgraph, then try again.',
       cause: thrown,
     });
   }
-  return new SvcError('unavailable', `The graph database at ${where} could not carry out what was asked.`, {
-    hint: 'Its log says why: svc logs dgraph-alpha',
+  return new SvcError('unavailable', `The graph database at ${where} could not carry out the request.`, {
+    hint: 'Read the reason in its log: svc logs dgraph-alpha',
     cause: thrown,
   });
 }
 
-/** Nobody answered, or one that has only begun: another node may be asked the same question. */
+/** Host unreachable, or a node that has just started: another node may be asked the same query. */
 export function isUnanswered(thrown: unknown): boolean {
   if (thrown instanceof Hidden) return true;
   return isServiceError(thrown) && (thrown.code === grpc.status.UNAVAILABLE || isBeginning(thrown));
 }
 
-/** No node answered in time, and none refused. A call that passes its deadline may end as CANCELLED, as on a node that waits for another. */
+/** No answer before the deadline. Such a call may end as CANCELLED: on a node that waits for another node. */
 export function isSilent(thrown: unknown): boolean {
   return isServiceError(thrown) && [grpc.status.DEADLINE_EXCEEDED, grpc.status.CANCELLED].includes(thrown.code);
 }
 
-/** Nobody was even connected, or nobody takes requests yet, or not from us, so that nothing can have been done. */
+/** The node never processed the request: no connection, a node that is starting, or missing rights. */
 export function isUnsent(thrown: unknown): boolean {
   if (!isServiceError(thrown)) return false;
   return isBeginning(thrown) || isUnconnected(thrown) || thrown.code === grpc.status.PERMISSION_DENIED;
 }
 
-/** The answer to what may have been stored did not come. */
+/** The error of a change whose acknowledgement is missing: it may have been stored. */
 export function toCommitError(thrown: unknown, servers: readonly string[]): unknown {
   const isLost = isServiceError(thrown) && lost.includes(thrown.code) && !isUnsent(thrown);
   if (!isLost) return toClusterError(thrown, servers);
-  return new SvcError('unavailable', 'The graph database went away: whether the change was saved is not known.', {
-    hint: 'Look whether it is there before you repeat it.',
-    cause: thrown,
-  });
+  return new SvcError(
+    'unavailable',
+    'The connection to the graph database broke: it is unknown whether the change was saved.',
+    {
+      hint: 'Check whether the change was saved before you repeat it.',
+      cause: thrown,
+    },
+  );
 }
 
-/** Whoever asks is not logged in, or no longer. */
+/** The access token is missing or expired. */
 export function isLoggedOut(thrown: unknown): boolean {
   return isServiceError(thrown) && thrown.code === grpc.status.UNAUTHENTICATED;
 }
 
-/** Dgraph changes its schema, or waits for transactions to end before it does. */
+/** Dgraph changes its schema, or waits for transactions to end before it changes it. */
 export function isBusy(thrown: unknown): boolean {
   return (
     isServiceError(thrown) && /please retry|already (been )?(running|in progress)|is running/i.test(thrown.details)
@@ -113,28 +117,28 @@ const refusals: Partial<Record<number, (where: string, cause: unknown) => SvcErr
       cause,
     }),
   [grpc.status.PERMISSION_DENIED]: (where, cause) =>
-    new SvcError('unavailable', `The graph database at ${where} does not allow our user what it needs.`, {
+    new SvcError('unavailable', `The graph database at ${where} denies our user rights that the platform needs.`, {
       hint: giveRights,
       cause,
     }),
   [grpc.status.RESOURCE_EXHAUSTED]: (_, cause) =>
-    new SvcError('too_large', 'What was asked is more than the graph database gives or takes at once.', { cause }),
+    new SvcError('too_large', 'The request or its answer exceeds the size that the graph database accepts.', { cause }),
 };
 
-/** What came back says it better than its code does. */
+/** The text of some refusals is more precise than their code. */
 function refusalCode({ code, details }: grpc.ServiceError): number {
   if (/invalid username or password|no accessJwt available/i.test(details)) return grpc.status.UNAUTHENTICATED;
   return isBeginning({ details }) || isUnconnected({ code, details }) ? grpc.status.UNAVAILABLE : code;
 }
 
-/** The client was still connecting when the call ended, some of them at their deadline. */
+/** The call ended before the client had a connection, for some calls at their deadline. */
 function isUnconnected({ code, details }: Pick<grpc.ServiceError, 'code' | 'details'>): boolean {
   if (code === grpc.status.DEADLINE_EXCEEDED) return /waiting for LB pick/i.test(details);
   const isUnsaid = /no connection established|name resolution failed|channel closed before call started/i.test(details);
   return code === grpc.status.UNAVAILABLE && isUnsaid;
 }
 
-/** A node listens before it takes requests. */
+/** A starting node listens before it accepts requests. */
 function isBeginning({ details }: Pick<grpc.ServiceError, 'details'>): boolean {
   return /server is not ready to accept requests/i.test(details);
 }

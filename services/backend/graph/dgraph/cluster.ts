@@ -9,30 +9,30 @@ import { type Change, nQuads, type Quad } from './quads.ts';
 import { ledger } from './storage.ts';
 
 export interface ClusterOptions extends NodeOptions {
-  /** How long one request may take. */
+  /** The deadline of one request. */
   readonly requestMs?: number;
 }
 
-/** What a request says of the transaction it belongs to, and learns of it. */
+/** A transaction as Dgraph knows it: its start time, and the keys that it has written. */
 export interface Moment {
   readonly context: TxnContext;
 }
 
-/** An answer takes milliseconds; a cluster that elects a leader takes a second or two. */
+/** An answer takes milliseconds, an election of a leader a second or two. */
 const requestTimeoutMs = 10_000;
-/** Indexes are made anew, on all there is. */
+/** Dgraph may rebuild an index over all data. */
 const alterTimeoutMs = 120_000;
-/** So long both of two nodes are waited for before one of them answers alone, and so long it goes on to. */
+/** How long a query waits for both of two nodes before it takes the answer of one, and how long later queries take one at once. */
 const bothMs = 1500;
 const aloneMs = 2000;
 
-/** The data nodes of Dgraph. Every request has a deadline; what reached nobody is asked of the next. */
+/** The data nodes of Dgraph. Every request has a deadline. A request that reached no node goes to the next node. */
 export class Cluster {
   readonly #options: ClusterOptions;
   readonly #nodes: readonly DataNode[];
   readonly #requestMs: number;
   #turn = 0;
-  /** Until then the answer of one of two nodes will do. */
+  /** Until then, a query takes the answer of one of two nodes. */
   #aloneUntil = 0;
 
   constructor(options: ClusterOptions) {
@@ -42,8 +42,8 @@ export class Cluster {
   }
 
   /**
-   * Everything that has been acknowledged is seen, but for the last moment before one of two nodes went away, until it is back. With a moment:
-   * as it was then, which the first question with it decides.
+   * Sees every acknowledged change. While one of two nodes is away, the changes of the last moment before may be missing. With a moment, a
+   * query sees the state of that transaction's start, which is its first query.
    */
   async ask(dql: Dql, blocks: readonly string[], moment: Moment | null): Promise<Readonly<Record<string, unknown>>> {
     const request = new Request();
@@ -60,7 +60,7 @@ export class Cluster {
   }
 
   /**
-   * All of the changes, in their order, or none of them; tells the uids of new nodes. Not asked twice: what became of it could not be told.
+   * Stores all changes, in their order, or none, and returns the uids of new nodes. A change that may have been stored is never sent again.
    */
   async commit(moment: Moment, changes: readonly Change[]): Promise<ReadonlyMap<string, string>> {
     const uids = new Map<string, string>();
@@ -77,19 +77,19 @@ export class Cluster {
       join(moment, response.getTxn());
       if (isLast && !isWhole) await this.#once((node, options) => node.commit(moment.context, options));
     }
-    // Both are there again.
+    // A change needs both nodes, so both are back.
     this.#aloneUntil = 0;
     return uids;
   }
 
-  /** Adds to the schema. It waits while others change theirs. */
+  /** Adds to the schema. Waits while another client changes it. */
   async alter(schema: string): Promise<void> {
     const operation = new Operation();
     operation.setSchema(schema);
     await this.#change(operation);
   }
 
-  /** Takes a predicate with all its values, or a type, out of the schema; none is fine. */
+  /** Removes a predicate with all its values, or a type, from the schema. Idempotent. */
   async drop(what: 'ATTR' | 'TYPE', name: string): Promise<void> {
     const operation = new Operation();
     operation.setDropOp(Operation.DropOp[what]);
@@ -115,8 +115,8 @@ export class Cluster {
   }
 
   /**
-   * Two nodes store every change both, so that while one is away nothing can change, and what the other has is all there is: it is asked for
-   * that, and not to be sure that nobody knows better. Of three it could be one that the other two have left behind.
+   * Two data nodes acknowledge each change together, so while one is away the other has everything: a best-effort read of it suffices. One of
+   * three nodes may lag behind the majority, so its best effort is not enough.
    */
   async #read(request: Request): Promise<Told> {
     if (this.#nodes.length !== 2) return this.#anywhere(asking(request));
@@ -132,7 +132,7 @@ export class Cluster {
     return this.#either(asking(request));
   }
 
-  /** Of all nodes at once, because one that is away may be silent. */
+  /** Asks all nodes at once: a node that is away may be silent. */
   async #either<Answer>(ask: Ask<Answer>): Promise<Answer> {
     const deadline = Date.now() + this.#requestMs;
     try {
@@ -143,12 +143,12 @@ export class Cluster {
     }
   }
 
-  /** A question may be asked again, of another node, until the time is over. */
+  /** A query is safe to repeat: other nodes are asked until the deadline. */
   #anywhere<Answer>(ask: Ask<Answer>): Promise<Answer> {
     return this.#until({ isPassing: isUnanswered, toError: toClusterError, withinMs: this.#requestMs }, ask);
   }
 
-  /** What may have been carried out is not asked twice. */
+  /** A request that may have been carried out is not repeated. */
   #once<Answer>(ask: Ask<Answer>): Promise<Answer> {
     return this.#until({ isPassing: isUnsent, toError: toCommitError, withinMs: this.#requestMs }, ask);
   }
@@ -160,7 +160,7 @@ export class Cluster {
       try {
         return await ask(node, { deadline });
       } catch (thrown) {
-        // Whoever is silent may be at the other end of a connection that is none any more.
+        // A silent node may be at the other end of a dead connection.
         if (isSilent(thrown) && withinMs >= this.#requestMs) node.reconnect();
         if (!isPassing(thrown) || Date.now() + tryAgainMs > deadline) throw toError(thrown, this.#options.servers);
         await delay(tryAgainMs);
@@ -168,7 +168,7 @@ export class Cluster {
     }
   }
 
-  /** In turn, first those that are connected. */
+  /** Each node in turn; connected nodes first. */
   #pick(): DataNode {
     const start = this.#turn++;
     const inTurn = this.#nodes.map((_, index) => this.#nodes[(start + index) % this.#nodes.length]);
@@ -181,7 +181,7 @@ export class Cluster {
 type Ask<Answer> = (node: DataNode, options: grpc.CallOptions) => Promise<Answer>;
 
 interface Insisting {
-  /** Whether it may be asked again after this. */
+  /** Whether the request may be repeated after this error. */
   readonly isPassing: (thrown: unknown) => boolean;
   readonly toError: typeof toClusterError;
   readonly withinMs: number;
@@ -202,8 +202,8 @@ function asking(request: Request): Ask<Told> {
 }
 
 /**
- * What somebody may not see Dgraph leaves out of its answer without a word, and a data node that has only begun has not read yet what who may
- * see. So every question is asked with another, which is answered, be it with nothing, where anything is.
+ * Dgraph silently leaves out of an answer what the user has no right to see, and a data node that has just started does not know the rights
+ * yet. So each query carries this second one: an answer without `seen`, even an empty one, comes from such a node.
  */
 const askRights = `seen(func: has(${ledger.key}), first: 1) { uid }`;
 
@@ -222,7 +222,7 @@ function mutationOf({ set, remove }: Change): Mutation {
   return mutation;
 }
 
-/** What Dgraph says of a transaction is said back to it when it is to be stored. */
+/** Collects what Dgraph says about a transaction: the commit returns it to Dgraph. */
 function join({ context }: Moment, said: TxnContext | undefined): void {
   if (said === undefined) return;
   if (context.getStartTs() === 0) context.setStartTs(said.getStartTs());
@@ -231,7 +231,7 @@ function join({ context }: Moment, said: TxnContext | undefined): void {
   for (const predicate of said.getPredsList()) context.addPreds(predicate);
 }
 
-/** A node that an earlier change of the same transaction has made is known by its uid from then on. */
+/** Replaces blank names of nodes that an earlier request of this transaction created by their uids. */
 function withUids({ set, remove }: Change, uids: ReadonlyMap<string, string>): Change {
   if (uids.size === 0) return { set, remove };
   const known = (quad: Quad): Quad => {

@@ -11,15 +11,15 @@ import { type Change, edgeQuad, newNodeQuads } from './quads.ts';
 import { schemaText, storedTypes, withoutLooks } from './storage.ts';
 import { listIn, nodeFields, nodesIn } from './stored-node.ts';
 
-/** Nodes, or edges, that go to Dgraph at once, and how many such requests are on their way: it has two hands free. */
+/** Nodes, or edges, in one request, and requests under way at once. */
 const nodesAtOnce = 500;
 const edgesAtOnce = 2000;
 const requestsAtOnce = 4;
-/** For so many at once, on a machine that has other things to do. */
+/** A large request on a busy machine. */
 const requestMs = 120_000;
 
 export interface DgraphContentOptions extends ClusterOptions {
-  /** Reads what is there at the moment of opening, also while a backend writes. Else nobody else may have it open. */
+  /** Reads the graph of the moment of opening, also while a backend writes. Otherwise no backend may use the graph. */
   readonly readOnly: boolean;
 }
 
@@ -30,7 +30,7 @@ export async function openDgraphContent({ readOnly, ...options }: DgraphContentO
   const moment = readOnly ? beginMoment() : null;
   try {
     const present = await readTypes(cluster, moment);
-    // One that is new is going to be filled, and is no graph before that is done.
+    // An empty Dgraph is about to be filled. `finish` makes it a graph that a backend accepts.
     if (readOnly) knownTypes(present);
     else if (present.size === 0) await cluster.alter(schemaText(withoutLooks(storedTypes())));
     else await migrate(cluster, knownTypes(present));
@@ -38,10 +38,10 @@ export async function openDgraphContent({ readOnly, ...options }: DgraphContentO
     cluster.close();
     throw thrown;
   }
-  /** Of the nodes that were added. */
+  /** From the id of an added node to its uid. */
   const uids = new Map<string, string>();
 
-  /** In the order of their places in Dgraph. The next page is on its way while this one is worked on. */
+  /** Pages in the order of uids. Reads the next page while the caller works on this one. */
   async function* pages(root: string, fields: string): AsyncGenerator<readonly Readonly<Record<string, unknown>>[]> {
     const ask = async (after: string) => {
       const block = `q(func: ${root}, first: ${pageMax}, after: ${uidList([after])}) { ${fields} }`;
@@ -51,7 +51,7 @@ export async function openDgraphContent({ readOnly, ...options }: DgraphContentO
       const page = await asked;
       const last = page.length < pageMax ? undefined : page.at(-1);
       if (last !== undefined) asked = ask(String(last.uid));
-      // Whoever has enough does not hear how it ended.
+      // A caller that stops early does not wait for the next page.
       asked.catch(() => undefined);
       yield page;
       if (last === undefined) return;
@@ -103,7 +103,7 @@ export async function openDgraphContent({ readOnly, ...options }: DgraphContentO
   }
 }
 
-/** What a newer version keeps beside what this one knows would be left behind without a word. */
+/** Refuses a graph of a newer version: this version would silently leave out the values that it does not know. */
 function knownTypes(present: Awaited<ReturnType<typeof readTypes>>): ReturnType<typeof storedTypes> {
   const types = storedTypes();
   const known = new Set(types.flatMap(({ predicates }) => [...predicates.keys()]));
@@ -116,7 +116,7 @@ function knownTypes(present: Awaited<ReturnType<typeof readTypes>>): ReturnType<
   });
 }
 
-/** Several at once, each of so many items. */
+/** Sends several requests at once, each with `size` items. */
 async function inRequests<Item>(
   items: AsyncIterable<Item>,
   size: number,

@@ -8,25 +8,25 @@ import type { Secret } from '../../../contracts/secret.ts';
 import { inWords } from '../../../contracts/system-words.ts';
 import { isLoggedOut } from './cluster-errors.ts';
 
-/** A node that was reached and is gone is not asked again for so long, as long as another is there. */
+/** Pause before a request is repeated. */
 export const tryAgainMs = 100;
-/** What one answer, or one request, may be: a page of nodes with texts of many megabytes. */
+/** Largest answer and request: a page of nodes with texts of many megabytes. */
 const messageMaxBytes = 256 * 1024 * 1024;
 
-/** Where the data nodes are, and who comes there. */
+/** The addresses of the data nodes, and the credentials of our user. */
 export interface NodeOptions {
-  /** Addresses of data nodes: any of them answers anything. */
+  /** Addresses of data nodes. Each of them answers every query. */
   readonly servers: readonly string[];
-  /** Null: they speak no TLS. Without a PEM file of their own, the authorities that systems know vouch for them. */
+  /** Null: no TLS. Without `caPath`, the certificate authorities of the system apply. */
   readonly tls: { readonly caPath?: string | undefined } | null;
   readonly login?: { readonly user: string; readonly password: Secret } | undefined;
-  /** Lets its bearer change the schema. */
+  /** Token that allows changes of the schema. */
   readonly token?: Secret | undefined;
-  /** A part of the cluster that is a graph of its own. */
+  /** Namespace of the cluster; each is a graph of its own. */
   readonly namespace?: number | undefined;
 }
 
-/** The data nodes that are named. Whoever has logged in to one of them is known to all. */
+/** Connects to each data node. One login is valid at all of them. */
 export function openDataNodes(options: NodeOptions): readonly DataNode[] {
   const shown: Shown = { access: null };
   return options.servers.map(
@@ -34,7 +34,7 @@ export function openDataNodes(options: NodeOptions): readonly DataNode[] {
   );
 }
 
-/** What all nodes are shown: nothing before the first has let us in. */
+/** The access token of all nodes; null before the first login. */
 interface Shown {
   access: Promise<string> | null;
 }
@@ -46,7 +46,7 @@ interface Opened {
   readonly shown: Shown;
 }
 
-/** One data node: logged in when it is first asked, and again when its answer says so. */
+/** One data node. Logs in before the first request, and again when the access token has expired. */
 export class DataNode {
   readonly server: string;
   readonly #credentials: grpc.ChannelCredentials;
@@ -62,7 +62,7 @@ export class DataNode {
     this.#stub = this.#connect();
   }
 
-  /** What is under way on the connection so far comes to its own end. */
+  /** Opens a new connection. Requests under way on the old one end there. */
   reconnect(): void {
     this.#stub.close();
     this.#stub = this.#connect();
@@ -72,12 +72,12 @@ export class DataNode {
     return new DgraphClientStub(this.server, this.#credentials, {
       'grpc.max_receive_message_length': messageMaxBytes,
       'grpc.max_send_message_length': messageMaxBytes,
-      // One that went away is looked for often: it may be back before anyone else can answer.
+      // A node that went away may be back before another node can answer.
       'grpc.initial_reconnect_backoff_ms': tryAgainMs,
       'grpc.max_reconnect_backoff_ms': 1000,
-      // Else a new client would get the connection of the one before. Dgraph allows no pings that would tell whether it still is one.
+      // Otherwise a new client shares the dead connection of the old one. Dgraph allows no keepalive pings that would find it.
       'grpc.use_local_subchannel_pool': 1,
-      // TLS can be told names only. What a certificate must say is the address all the same.
+      // TLS accepts no IP address as a name. `checkServerIdentity` still compares the certificate with the address.
       ...(isAddress(this.server) ? { 'grpc.ssl_target_name_override': 'localhost' } : {}),
     });
   }
@@ -116,7 +116,7 @@ export class DataNode {
     }
   }
 
-  /** What shows who we are; null where nobody is asked for it. */
+  /** The access token; null for a Dgraph without users. */
   async #enter(options: grpc.CallOptions): Promise<string | null> {
     const { login, namespace = 0 } = this.#options;
     if (login === undefined) return null;
@@ -157,7 +157,7 @@ function readAuthority(path: string): Buffer {
     return readFileSync(path);
   } catch (cause) {
     throw new SvcError('invalid_input', `PRIVATE_GRAPHDB_CA_PATH: "${path}" cannot be read: ${inWords(cause)}.`, {
-      hint: 'Set it to a file with the certificates of those who vouch for the graph database, in PEM form.',
+      hint: 'Set it to a PEM file with the certificate authorities of the graph database.',
       cause,
     });
   }

@@ -10,14 +10,14 @@ import { readGraph } from './read-graph.ts';
 import { Reads } from './reads.ts';
 import { storedTypes } from './storage.ts';
 
-/** How long the work of one transaction may take: it reads and writes the graph and waits for nothing else. */
+/** Deadline of one transaction's work, which reads and writes the graph and waits for nothing else. */
 const workMs = 10_000;
-/** How long a transaction may wait for those before it, or be tried again because others came first; and how many may wait. */
+/** How long a transaction may wait in the queue, how long it is retried after conflicts, and how many may wait. */
 const waitMs = 30_000;
 const waitingMax = 1000;
-/** Transactions of one backend at the same time. More would only get in each other's way: most of them raise their workspace's revision. */
+/** Transactions of one backend at once. More would conflict: most of them raise the revision of their workspace. */
 const atOnce = 8;
-/** Before a transaction that others came before is tried again: a random part of this, so that they do not meet again. */
+/** A retry after a conflict waits a random part of this, so that the same transactions do not conflict again. */
 const pauseMaxMs = 20;
 
 export async function openDgraphGraph(options: ClusterOptions): Promise<Graph> {
@@ -58,7 +58,7 @@ export async function openDgraphGraph(options: ClusterOptions): Promise<Graph> {
   };
 }
 
-/** Runs the work until nobody came before it. */
+/** Runs the work again after each conflict, until it is stored. */
 async function untilStored<Result>(
   cluster: Cluster,
   work: (transaction: Transaction) => Promise<Result>,
@@ -68,7 +68,7 @@ async function untilStored<Result>(
     const opened = openTransaction({ ask: (moment) => (dql, blocks) => cluster.ask(dql, blocks, moment), careful });
     try {
       const result = await timed(opened, work).catch(async (thrown: unknown) => {
-        // It may have gone wrong because a value was taken that nobody had looked for.
+        // The work may have failed because of a taken value that was not looked up.
         if (!careful && (await opened.isTaken())) throw new Taken('', { cause: thrown });
         throw thrown;
       });
@@ -79,7 +79,10 @@ async function untilStored<Result>(
       if (thrown instanceof Taken && !careful) careful = true;
       else if (!(thrown instanceof Aborted)) throw thrown;
       else if (performance.now() > until) {
-        throw new SvcError('unavailable', 'The change was not saved: others changed the same all the time. Try again.');
+        throw new SvcError(
+          'unavailable',
+          'The change was not saved: it conflicted with other changes again and again. Try again.',
+        );
       } else await delay(Math.random() * pauseMaxMs);
     } finally {
       opened.end();
@@ -87,7 +90,7 @@ async function untilStored<Result>(
   }
 }
 
-/** What still holds the transaction after its time can do nothing with it. */
+/** After the deadline the transaction is closed, and work that goes on fails. */
 async function timed<Result>(
   { transaction }: OpenTransaction,
   work: (transaction: Transaction) => Promise<Result>,

@@ -18,24 +18,21 @@ import { listIn, type StoredNode, toNode } from './stored-node.ts';
 export interface OpenTransaction {
   readonly transaction: Transaction;
   readonly moment: Moment;
-  /** What is to be stored, in steps. */
+  /** The requests that store the writes, in order. */
   steps(): readonly Change[];
-  /** Whether another node has a value that this one took without having looked. */
+  /** Whether another node has an id or a unique value that this transaction took without looking it up. */
   isTaken(): Promise<boolean>;
-  /** Whatever still holds the transaction can do nothing with it from now on. */
+  /** Closes the transaction: every later call fails. */
   end(): void;
 }
 
 export interface TransactionOptions {
   readonly ask: (moment: Moment) => Ask;
-  /** Looks at once whether a value is free, so that whoever takes it is told. Else that is found out at the end. */
+  /** Looks up each unique value when it is taken, so that the call that takes it fails. Otherwise the commit fails. */
   readonly careful: boolean;
 }
 
-/**
- * Writes are kept here until the end and laid over what is read, so that a transaction costs a question for what it reads and one for all
- * that it writes.
- */
+/** Keeps writes until the commit, so that all of them cost one request. Reads see them at once. */
 export function openTransaction({ ask, careful }: TransactionOptions): OpenTransaction {
   const moment = beginMoment();
   const changes = new Changes();
@@ -76,7 +73,7 @@ export function openTransaction({ ask, careful }: TransactionOptions): OpenTrans
     if (before === null && (await nodeOf(node.type, node.id, null)) !== null)
       throw taken(node.type, predicates.id(node.type));
     for (const holder of await reads.findByDigests(node.type, wanted)) {
-      // Whoever has written it holds what was looked at above.
+      // The values of a node that this transaction wrote were compared above.
       if (holder.id === node.id || changes.written(node.type, holder.id) !== undefined) continue;
       const has = digestsOf(holder);
       const shared = wanted.find((one) =>
@@ -216,7 +213,7 @@ export function openTransaction({ ask, careful }: TransactionOptions): OpenTrans
   }
 }
 
-/** What leads to a node and must go with it. */
+/** Stored edges that lead to a node: they are removed with it. */
 async function incoming(send: Ask, { type, uid }: StoredNode) {
   const names = Object.entries(schema).flatMap(([from, { edges }]) =>
     Object.entries(edges).flatMap(([edge, target]) => (target === type ? [predicates.of(from, edge)] : [])),

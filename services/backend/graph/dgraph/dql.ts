@@ -1,13 +1,13 @@
-/** A DQL query in the making. Values never stand in its text: each becomes a variable. */
+/** Builds a DQL query. Values never stand in its text: each becomes a variable. */
 export class Dql {
   readonly #values: string[] = [];
 
-  /** How the value is called in the text. */
+  /** The name of the value's variable. */
   value(value: string): string {
     return `$v${this.#values.push(value) - 1}`;
   }
 
-  /** A list of them, for `eq`. */
+  /** A list of variables, for `eq`. */
   list(values: readonly string[]): string {
     return `[${values.map((value) => this.value(value)).join(', ')}]`;
   }
@@ -22,7 +22,7 @@ export class Dql {
   }
 }
 
-/** The place of a node in Dgraph, in a query's text. It comes from Dgraph; anything else there would be a bug. */
+/** Uids as the text of a query. They come from Dgraph, so any other text is a bug. */
 export function uidList(uids: readonly string[]): string {
   for (const uid of uids) if (!/^0x[0-9a-f]{1,16}$/.test(uid)) throw new Error(`"${uid}" is no uid`);
   return uids.join(', ');

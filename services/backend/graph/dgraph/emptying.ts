@@ -6,7 +6,7 @@ import { listIn } from './stored-node.ts';
 
 /** Nodes that lose their type in one transaction. */
 const nodesAtOnce = 5000;
-/** For so many at once, on a machine that has other things to do. */
+/** A large request on a busy machine. */
 const requestMs = 60_000;
 
 const ledgerType = 'svc.ledger';
@@ -23,7 +23,7 @@ export async function isEmptyCluster(options: ClusterOptions): Promise<boolean> 
   });
 }
 
-/** Nodes lose their type, which is not ours to drop, and then everything else at once. */
+/** Removes the platform's data. Others may use `dgraph.type`, so it is removed node by node, and predicates are dropped whole. */
 export async function emptyCluster(options: ClusterOptions): Promise<void> {
   await withCluster(options, async (cluster) => {
     for (const type of ownTypes) await untype(cluster, type);

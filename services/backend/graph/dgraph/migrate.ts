@@ -14,14 +14,12 @@ export interface Migration {
   readonly added: readonly string[];
 }
 
-/** Nodes whose indexes are made anew in one transaction. */
+/** Nodes that are indexed again in one transaction. */
 const reindexedAtOnce = 200;
 
 /**
- * Adds what the schema has and Dgraph has not, makes indexes anew where their rules differ, and records it as the next migration. No values
- * are taken away or changed: what the schema no longer names stays, for an older version that may come back. Such a version makes anew what
- * nodes were only found by, and that goes. Whatever happens in between is done again at the next start; where two start at once, both do
- * it and one records it.
+ * Adds what Dgraph lacks of the schema, rebuilds indexes whose rules changed, and records a migration. Values are never removed, so an
+ * older version can come back; indexes that no type needs are removed. Idempotent: an interrupted migration is repeated at the next start.
  */
 export async function migrate(cluster: Cluster, types: readonly StoredType[]): Promise<Migration | null> {
   for (;;) {
@@ -39,7 +37,7 @@ export async function migrate(cluster: Cluster, types: readonly StoredType[]): P
     }
     const migration = { number: present.migrations + 1, added: missing.map(({ name }) => name) };
     try {
-      // The tables were read before the schema changed, and such a moment cannot be written to any more.
+      // The ledger was read before the schema changed, and Dgraph refuses writes at a moment before that.
       await record(cluster, merged, migration, present.uids);
       return migration;
     } catch (thrown) {
@@ -48,7 +46,7 @@ export async function migrate(cluster: Cluster, types: readonly StoredType[]): P
   }
 }
 
-/** What the ledger says of each type that is there. */
+/** The types that the ledger records. */
 export async function readTypes(cluster: Cluster, moment: Moment | null = null): Promise<ReadonlyMap<string, Known>> {
   return (await readLedger(cluster, moment)).types;
 }
@@ -82,12 +80,12 @@ function isMissing(type: StoredType, before: Known | undefined): boolean {
   return [...type.predicates].some(([predicate, definition]) => before.predicates.get(predicate) !== definition);
 }
 
-/** Indexes that nodes of the type are no longer found by. */
+/** Index predicates that the type no longer has. */
 function leftOf(type: StoredType, { predicates }: Known): readonly string[] {
   return [...predicates.keys()].filter((predicate) => isIndex(predicate) && !type.predicates.has(predicate));
 }
 
-/** Values that an older or newer version has added stay a part of the type. */
+/** Predicates of values that an older or newer version added stay in the type. */
 function merge(type: StoredType, before: Known | undefined): StoredType {
   for (const [predicate, definition] of type.predicates) {
     const is = before?.predicates.get(predicate);
@@ -126,7 +124,7 @@ async function record(
   await cluster.commit(beginMoment(), [{ set, remove: [] }]);
 }
 
-/** Every node's order keys, marks, fences and unique values, page by page. One that was cut short is soon where it was. */
+/** Rebuilds the index of each node, page by page. Nodes whose index is right are not written. */
 async function reindex(cluster: Cluster, type: string): Promise<void> {
   for (let after = '0x0'; ; ) {
     const last = await reindexSome(cluster, type, after).catch((thrown: unknown) => {
@@ -138,7 +136,7 @@ async function reindex(cluster: Cluster, type: string): Promise<void> {
   }
 }
 
-/** The last node that was done, or null where there are no more. */
+/** The uid of the last node of the page, or null after the last page. */
 async function reindexSome(cluster: Cluster, type: string, after: string): Promise<string | null> {
   const moment = beginMoment();
   const [markList, fenceList] = [predicates.marks(type), predicates.fences(type)];

@@ -5,10 +5,10 @@ import { wordsOf } from '../search-words.ts';
 import { idKey, orderKey, type Scope } from './order-key.ts';
 import { ordersOf, predicates, type UniqueCombination, uniqueCombinations } from './predicates.ts';
 
-/** Raised when what follows from a node changes: the indexes of all nodes are then made anew. */
+/** Raised with each change of the rules below: every node is then indexed again. */
 export const nodeIndexVersion = 1;
 
-/** What is stored beside a node so that it can be found: all of it follows from the node. */
+/** What is stored beside a node to find it by. All of it follows from the node. */
 export interface NodeIndex {
   /** By predicate: order keys and unique digests. */
   readonly texts: ReadonlyMap<string, string>;
@@ -31,7 +31,7 @@ export function indexOf(node: NodeRecord): NodeIndex {
   };
 }
 
-/** The order over all workspaces. */
+/** The name of the order over all workspaces, which is by id. */
 export const everyId = 'every';
 
 export function keyOf(node: NodeRecord, by: string): string {
@@ -40,7 +40,7 @@ export function keyOf(node: NodeRecord, by: string): string {
   return by === 'id' ? idKey(scope, node.id) : orderKey(scope, node.values[by] ?? null, node.id);
 }
 
-/** Null where a field has no value: that is not unique. */
+/** Null if a field has no value: null is not unique. */
 export function uniqueDigest(
   { workspace, values }: Pick<NodeRecord, 'workspace' | 'values'>,
   { fields, inWorkspace }: Pick<UniqueCombination, 'fields' | 'inWorkspace'>,
@@ -52,7 +52,7 @@ export function uniqueDigest(
 export const marks = {
   workspace: (workspace: Scope) => `@${workspace}`,
   value: (field: string, value: Value) => `${field}=${typeof value === 'string' ? short(value) : String(value)}`,
-  /** A beginning of a word. */
+  /** The beginning of a word. */
   word: (beginning: string) => `~${beginning}`,
 } as const;
 
@@ -74,9 +74,9 @@ function beginningsOf(word: string): string[] {
   });
 }
 
-/** A fence in this many keys, and one of the next level in this many fences. */
+/** One key in this many is a fence, and one fence in this many a fence of the next level. */
 export const fenceSpacing = 64;
-/** Two levels: a hundred fences of the second are a step through 400,000 nodes. */
+/** With two levels, a hundred fences of the second span 400,000 nodes. */
 export const fenceLevels = [1, 2] as const;
 export type FenceLevel = (typeof fenceLevels)[number];
 
@@ -84,13 +84,13 @@ export function fenceOf(level: FenceLevel, by: string, key: string): string {
   return `${level}${by}\0${key}`;
 }
 
-/** By chance, but always the same for a node: whoever writes it needs to know of no other. */
+/** A hash of the id decides, so that a writer needs to know no other node. */
 function levelsOf(id: string): readonly FenceLevel[] {
   const chance = createHash('sha256').update(id).digest().readUInt32BE();
   return fenceLevels.filter((level) => chance % fenceSpacing ** level === 0);
 }
 
-/** Keys of an index must stay short. */
+/** Keys of an index must stay short: a longer value is marked by its digest. */
 const markedLengthMax = 200;
 
 function short(value: string): string {

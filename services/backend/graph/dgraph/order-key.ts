@@ -1,19 +1,19 @@
 import type { Value } from '../node-rules.ts';
 
 /**
- * Order keys: text whose bytes are in the order of (workspace, value, id), so that a page is one stretch of an index. NUL parts them, which
- * no value has in it.
+ * Order keys: texts whose bytes are in the order of (workspace, value, id), so that a page is one stretch of an index. NUL separates the
+ * three, because no value contains it.
  */
 export interface Stretch {
-  /** Both ends belong to it. */
+  /** Inclusive, as `to` is. */
   readonly from: string;
   readonly to: string;
 }
 
-/** Nodes of a workspace, or, with an empty text, of a type that lies in none. */
+/** A workspace, or an empty text for types without one. */
 export type Scope = string;
 
-/** A longer text is in order by its beginning, and behind that by id: keys of an index must stay short. */
+/** A longer text is ordered by its beginning and then by id: keys of an index must stay short. */
 const orderedLengthMax = 500;
 const hasValue = 'v';
 const hasNone = 'x';
@@ -46,13 +46,13 @@ export const stretches = {
     const start = `${scope}${nul}${hasValue}`;
     return {
       from: from === null ? all.from : `${start}${ordered(from)}`,
-      // What is equal to `below` has a NUL and an id behind it.
+      // A key with the value `below` continues with NUL and an id, so it is greater.
       to: below === null ? all.to : `${start}${ordered(below)}`,
     };
   },
 } as const;
 
-/** In the order of their UTF-8, which is that of Dgraph's indexes; JavaScript's own differs beyond U+FFFF. */
+/** Compares UTF-8 bytes, as Dgraph's indexes do. JavaScript compares UTF-16, which differs beyond U+FFFF. */
 export function compareKeys(one: string, other: string): number {
   return Buffer.compare(Buffer.from(one), Buffer.from(other));
 }
@@ -60,7 +60,7 @@ export function compareKeys(one: string, other: string): number {
 function ordered(value: Value): string {
   switch (typeof value) {
     case 'number':
-      // From 0 on, in as many digits as the greatest has.
+      // Shifted to start at 0, with as many digits as the greatest number has.
       return (BigInt(value) + 2n ** 53n).toString().padStart(17, '0');
     case 'boolean':
       return value ? '1' : '0';
@@ -74,11 +74,11 @@ function ordered(value: Value): string {
 function beginningOf(text: string): string {
   if (text.length <= orderedLengthMax) return text;
   const cut = text.slice(0, orderedLengthMax);
-  // Not in the middle of a character.
+  // A surrogate pair is not cut in half.
   return cut.isWellFormed() ? cut : cut.slice(0, -1);
 }
 
-/** The first text behind all that begin with this one. */
+/** The first text after all texts that begin with `start`. */
 function behindAll(start: string): string {
   const characters = [...start];
   for (let last = characters.pop(); last !== undefined; last = characters.pop()) {
@@ -89,6 +89,6 @@ function behindAll(start: string): string {
 
 function next(character: string): string {
   const code = (character.codePointAt(0) ?? 0) + 1;
-  // No text has the halves of surrogate pairs by themselves.
+  // Surrogates are no characters: U+E000 follows U+D7FF.
   return String.fromCodePoint(code >= 0xd800 && code <= 0xdfff ? 0xe000 : code);
 }

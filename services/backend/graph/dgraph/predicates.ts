@@ -2,8 +2,8 @@ import { typeNamed } from '../node-rules.ts';
 import type { NodeType } from '../schema.ts';
 
 /**
- * What is called how in Dgraph. A field or an edge is `<type>.<name>`, as people write it in a query of their own; what is only there to
- * find nodes by has a second dot, which no name in the schema has.
+ * Names in Dgraph. A field or an edge is `<type>.<name>`, which people can use in their own queries. Names of indexes have a second dot,
+ * which no name in the schema has.
  */
 export const predicates = {
   id: (type: string) => `${type}.id`,
@@ -11,24 +11,24 @@ export const predicates = {
   workspace: (type: string) => `${type}.workspace`,
   /** A field or an edge. */
   of: (type: string, name: string) => `${type}.${name}`,
-  /** Text by which nodes are in order: see order-key.ts. */
+  /** The order key: see order-key.ts. */
   order: (type: string, by: string) => `${type}.order.${by}`,
-  /** What a node is found by: its workspace, its indexed values, the beginnings of its words. */
+  /** The workspace of a node, its indexed values and the beginnings of its words. */
   marks: (type: string) => `${type}.index.marks`,
-  /** The order keys of some nodes, which tell how far a page reaches. */
+  /** The order keys of some nodes, which bound a page. */
   fences: (type: string) => `${type}.index.fences`,
-  /** A digest: Dgraph writes a unique value into a query of its own, where only letters and digits are safe. */
+  /** The digest of a unique value. Dgraph writes unique values into a query unescaped, where only letters and digits are safe. */
   unique: (type: string, fields: readonly string[]) => `${type}.unique.${fields.join('.')}`,
 } as const;
 
-/** Whether it is only there to find nodes by. */
+/** Whether a predicate is an index and holds no value of a field. */
 export function isIndex(predicate: string): boolean {
   return predicate.split('.').length > 2;
 }
 
 export interface UniqueCombination {
   readonly fields: readonly string[];
-  /** In each workspace by itself. */
+  /** Unique in each workspace, not over all of them. */
   readonly inWorkspace: boolean;
   readonly predicate: string;
 }
@@ -45,7 +45,7 @@ export function uniqueCombinations(
   return [...unique.map(named(owned)), ...uniqueEverywhere.map(named(false))];
 }
 
-/** The orders that nodes of a type are kept in; over all workspaces it is that of `<type>.id`. */
+/** The fields that nodes of a type are ordered by within a workspace. Over all workspaces `<type>.id` orders them. */
 export function ordersOf(name: string, { owned, index }: NodeType = typeNamed(name)): readonly string[] {
   return owned ? ['id', ...index] : index;
 }

@@ -3,7 +3,7 @@ import type { Value } from '../node-rules.ts';
 import { indexOf, type NodeIndex } from './node-index.ts';
 import { predicates } from './predicates.ts';
 
-/** What is said of a node, as Dgraph takes it: values with their type, so that no text is ever read for something else. */
+/** A statement about a node. Values have their type, so that Dgraph reads no text as something else. */
 export type Quad = {
   readonly subject: string;
   /** Null: all predicates. */
@@ -20,7 +20,7 @@ export interface Change {
   readonly remove: readonly Quad[];
 }
 
-/** Everything of a new node. */
+/** The statements of a new node. */
 export function newNodeQuads(subject: string, node: NodeRecord): readonly Quad[] {
   const { type, id, version, workspace, values } = node;
   return [
@@ -37,7 +37,7 @@ export function newNodeQuads(subject: string, node: NodeRecord): readonly Quad[]
 
 const nothing: NodeIndex = { texts: new Map(), marks: new Set(), fences: new Set() };
 
-/** What differs between a node and what it becomes. The version always does: two who change the same node find out by it. */
+/** The statements that change a node. The version always changes, so that two changes of one node conflict. */
 export function changedNodeQuads(subject: string, before: NodeRecord, after: NodeRecord): Change {
   const { type } = before;
   const index = indexChange(subject, type, { was: indexOf(before), is: indexOf(after) });
@@ -57,7 +57,7 @@ export function changedNodeQuads(subject: string, before: NodeRecord, after: Nod
   };
 }
 
-/** What differs between the index that a node has and the index that it is given. */
+/** The statements that change the index of a node. */
 export function indexChange(
   subject: string,
   type: string,
@@ -82,7 +82,7 @@ export function wholeNode(subject: string): Quad {
   return { kind: 'every', subject, predicate: null };
 }
 
-/** Every value of it. */
+/** Every value of one predicate. */
 export function allOf(subject: string, predicate: string): Quad {
   return { kind: 'every', subject, predicate };
 }

@@ -9,7 +9,7 @@ import { type CheckedSelection, checkSelection } from '../selection-rules.ts';
 import type { Reads } from './reads.ts';
 import { toNode } from './stored-node.ts';
 
-/** Each read: refuse what is wrong, ask, make nodes of what is found. */
+/** Each read checks its arguments, queries Dgraph and makes nodes of the records. */
 export function readGraph(reads: Reads): Pick<Graph, 'find' | 'findBy' | 'select' | 'count' | 'follow' | 'followBack'> {
   return {
     async find(type, id, anchor) {
@@ -52,7 +52,7 @@ export function readGraph(reads: Reads): Pick<Graph, 'find' | 'findBy' | 'select
   };
 }
 
-/** Dgraph answers with all nodes or none: theirs are counted when they are here. */
+/** Dgraph cannot stop at a size, so the characters are counted in its answer. */
 function checkText(found: ReadonlyMap<string, readonly NodeRecord[]>, max: number): void {
   let length = 0;
   for (const node of new Set([...found.values()].flat())) {
@@ -61,7 +61,7 @@ function checkText(found: ReadonlyMap<string, readonly NodeRecord[]>, max: numbe
   if (length > max) throw tooMuchText(max);
 }
 
-/** Of one node more than the page has, which tells whether there is another. */
+/** `found` has one node more than the page if there is a next page. */
 export function pageOf<Type extends TypeName>(
   type: Type,
   { orderBy, descending, limit }: CheckedSelection,

@@ -10,20 +10,20 @@ import { predicates, uniqueCombinations } from './predicates.ts';
 import { countIn, listIn, nodeFields, nodesIn, type StoredNode } from './stored-node.ts';
 import { inOrder, isEverywhere, isOn, type Leg, legsOf, matches, stretchOf } from './walk.ts';
 
-/** Sends a query: as of now, or as of the moment of a transaction. */
+/** Sends a query about the present, or about the start of a transaction. */
 export type Ask = (dql: Dql, blocks: readonly string[]) => Promise<Readonly<Record<string, unknown>>>;
 
 /**
- * So many nodes are sorted here, by their keys; of more, a page is looked for along the index that is in its order. A set of that size and a
- * walk that finds one in fifty cost about the same.
+ * At most so many keys are sorted here; a larger selection is read along the index of its order. Sorting that many costs about as much as a
+ * walk in which one node in fifty is selected.
  */
 const candidatesMax = 2000;
-/** Where a piece of an index had too few, the next is so many times as long: what is rare is found in few steps. */
+/** Each further piece of an index is so many times as long, so that rare nodes are found in few steps. */
 const widening = 4;
-/** Keys that one step reads at most. */
+/** Keys of one piece. */
 const pieceMax = 16_384;
 
-/** What is read from Dgraph, each in as few questions as its indexes allow. Whatever goes in was checked before. */
+/** The reads of Dgraph, each in as few queries as the indexes allow. Arguments are checked before. */
 export class Reads {
   readonly #ask: Ask;
 
@@ -48,7 +48,7 @@ export class Reads {
     return found === undefined || (key.workspace !== null && found.workspace !== key.workspace) ? null : found;
   }
 
-  /** Nodes that have any of these unique values. */
+  /** Nodes that have one of these unique values. */
   async findByDigests(
     type: string,
     taken: readonly { readonly predicate: string; readonly digest: string }[],
@@ -63,12 +63,12 @@ export class Reads {
     return blocks.flatMap((_, index) => nodesIn(type, answer[`q${index}`]));
   }
 
-  /** In order, as many as there are up to `limit`. */
+  /** At most `limit` nodes, in order. */
   async select(selection: CheckedSelection, limit: number): Promise<readonly StoredNode[]> {
     if (isImpossible(selection)) return [];
     const legs = legsOf(selection);
     const found: StoredNode[] = [];
-    // Of what is frequent a first piece fills the page; what is rare is looked for by itself.
+    // The first piece fills a page of frequent nodes. Rare nodes are looked up by their marks.
     let isRare = this.#isChosen(selection);
     for (const leg of legs) {
       for await (const piece of this.#along(selection, leg, () => limit - found.length)) {
@@ -97,7 +97,7 @@ export class Reads {
     return count;
   }
 
-  /** For each id that has a node there, by place of asking: the nodes at the other ends. */
+  /** From the id of each node that exists to the nodes at the other ends of its edges. */
   async follow(following: Following): Promise<ReadonlyMap<string, readonly StoredNode[]>> {
     const { from, edge, target, back, workspace, ids, limitEach } = following;
     if (ids.length === 0) return new Map();
@@ -126,7 +126,7 @@ export class Reads {
     return new Map(found.map(({ id, ends }) => [String(id), nodesIn(far, ends)]));
   }
 
-  /** Whether anything but the order decides which nodes there are. */
+  /** Whether conditions or words select nodes, and not the order alone. */
   #isChosen(selection: CheckedSelection): boolean {
     const [only, ...others] = selection.conditions;
     if (selection.words.length > 0 || others.length > 0) return true;
@@ -138,7 +138,7 @@ export class Reads {
       : stretchOf(only, orderBy, workspace ?? '') === null;
   }
 
-  /** Null where they are too many to be sorted here, or not all conditions can be asked of an index. */
+  /** The page sorted here; null if there are too many candidates, or an index cannot answer a condition. */
   async #fewOf(
     selection: CheckedSelection,
     legs: readonly Leg[],
@@ -169,7 +169,7 @@ export class Reads {
     return inOrder(legs, selection.descending, nodesIn(selection.type, q));
   }
 
-  /** Piece by piece, in order, whatever of a leg the selection has. */
+  /** The selected nodes along a leg, piece by piece, in order. */
   async *#along(selection: CheckedSelection, leg: Leg, wanted: () => number): AsyncGenerator<readonly StoredNode[]> {
     const { type, descending } = selection;
     let { stretch: rest, behind } = leg;
@@ -180,13 +180,13 @@ export class Reads {
       const found = await this.#piece(selection, leg, piece);
       yield found.filter((node) => keyOf(node, leg.by) !== behind);
       if (beyond === null) return;
-      // The node at the fence is in both.
+      // The node at the fence is in both pieces.
       behind = fence;
       rest = beyond;
     }
   }
 
-  /** A key behind which about so many of the stretch are left out; null where all of it is about that many. */
+  /** The key that ends a piece of about `keys` keys; null if the stretch has no more than that. */
   async #fence(
     type: string,
     { by }: Leg,
@@ -198,7 +198,7 @@ export class Reads {
     for (const level of fenceLevels.toReversed()) {
       const fences = await this.#fences(type, by, level, reach);
       const inTurn = descending ? fences.toReversed() : fences;
-      // Two more than on the average: fences lie there by chance, and a second step costs more than some keys.
+      // Two more than on average: fences lie at random, and a second step costs more than a few keys.
       const found = inTurn[Math.ceil(keys / fenceSpacing ** level) + 1];
       if (found === undefined) continue;
       fence = found;
@@ -232,7 +232,7 @@ export class Reads {
   }
 }
 
-/** What a node with these unique values has in Dgraph. */
+/** The predicate and digest of a unique value in Dgraph. */
 export function claimOf(type: string, { fields, values, workspace }: UniqueKey) {
   const combination = uniqueCombinations(type).find((one) => one.fields.join() === fields.join());
   const given = Object.fromEntries(fields.map((field, index) => [field, values[index] ?? null]));
@@ -247,7 +247,7 @@ interface NodeSet {
   readonly filter: string;
 }
 
-/** All nodes of a selection, whatever its page; null where a condition is none that an index answers exactly. */
+/** All nodes of a selection, over all pages; null if no index answers a condition exactly. */
 function setOf(dql: Dql, selection: CheckedSelection): NodeSet | null {
   const { type, workspace, conditions } = selection;
   const scope = workspace ?? '';
@@ -267,7 +267,7 @@ function setOf(dql: Dql, selection: CheckedSelection): NodeSet | null {
   return { variables, root, filter: filterOf(others) };
 }
 
-/** What can be asked of the index of marks. */
+/** The conditions and words that the index of marks answers. */
 function marksOf(dql: Dql, { type, conditions, words }: CheckedSelection): readonly string[] {
   const predicate = predicates.marks(type);
   return [
@@ -284,12 +284,12 @@ function filterOf(terms: readonly string[]): string {
   return terms.length === 0 ? '' : `@filter(${terms.join(' AND ')})`;
 }
 
-/** One of no values is none. */
+/** `in` with an empty list selects nothing. */
 function isImpossible({ conditions }: CheckedSelection): boolean {
   return conditions.some((condition: CheckedCondition) => condition.kind === 'in' && condition.values.length === 0);
 }
 
-/** What comes first, and what comes then. */
+/** The piece up to the fence and the rest, in the direction of the walk. */
 function parted({ from, to }: Stretch, fence: string, descending: boolean): [Stretch, Stretch] {
   const [low, high] = [
     { from, to: fence },

@@ -4,18 +4,18 @@ import { searchWordsVersion } from '../search-words.ts';
 import { nodeIndexVersion } from './node-index.ts';
 import { ordersOf, predicates, uniqueCombinations } from './predicates.ts';
 
-/** What the schema needs in Dgraph. No values are ever taken away, so an older version of the platform can still write. */
+/** A type in Dgraph's schema. Values are never removed from it, so an older version of the platform can still write. */
 export interface StoredType {
   readonly name: string;
-  /** Predicate and definition, in Dgraph's words. */
+  /** From a predicate to its definition in Dgraph's schema. */
   readonly predicates: ReadonlyMap<string, string>;
-  /** Differs where what follows from a node differs: its indexes are then made anew. */
+  /** Digest of the rules of the index. A different one makes every node be indexed again. */
   readonly index: string;
 }
 
 const unique = ' @upsert @unique';
 
-/** Where the platform itself keeps what it has made here. */
+/** Predicates of the ledger, which records the types and migrations of this platform. */
 export const ledger = { key: 'svc.ledger.key', text: 'svc.ledger.text' } as const;
 
 export function storedTypes(types: Readonly<Record<string, NodeType>> = schema): readonly StoredType[] {
@@ -30,7 +30,7 @@ export function storedTypes(types: Readonly<Record<string, NodeType>> = schema):
   }));
 }
 
-/** The same without the looks that Dgraph takes at each unique value and at who else writes: for what comes from one graph, by one hand. */
+/** The types without checks for unique values and conflicts: an import has one writer, and its source was checked. */
 export function withoutLooks(types: readonly StoredType[]): readonly StoredType[] {
   const unguarded = (definition: string) => `${definition.replace(unique, '')} @noconflict`;
   return types.map((type) => ({
@@ -39,7 +39,7 @@ export function withoutLooks(types: readonly StoredType[]): readonly StoredType[
   }));
 }
 
-/** In the form that an alter operation takes. */
+/** The schema as text of an alter operation. */
 export function schemaText(types: readonly StoredType[]): string {
   return [
     `${ledger.key}: string @index(exact) @upsert @unique .`,

@@ -5,19 +5,19 @@ import { typeNamed, type Value, type Values } from '../node-rules.ts';
 import type { FieldKind, TypeName } from '../schema.ts';
 import { predicates } from './predicates.ts';
 
-/** A node and where it lies in Dgraph. */
+/** A node with its uid in Dgraph. */
 export interface StoredNode extends NodeRecord {
   readonly uid: string;
 }
 
-/** What a query asks for to read whole nodes. */
+/** The fields of a query that reads whole nodes. */
 export function nodeFields(type: string): string {
   const { owned, fields } = typeNamed(type);
   const names = [predicates.id(type), predicates.version(type), ...(owned ? [predicates.workspace(type)] : [])];
   return ['uid', ...names, ...Object.keys(fields).map((field) => predicates.of(type, field))].join(' ');
 }
 
-/** The nodes in an answer. What has no id is no node: an edge may still lead to one that was removed at the same moment. */
+/** The nodes in an answer. A record without an id is skipped: an edge may lead to a node that was just removed. */
 export function nodesIn(type: string, answer: unknown): StoredNode[] {
   return listIn(answer).flatMap((raw) => storedNode(type, raw) ?? []);
 }
@@ -26,12 +26,12 @@ export function listIn(answer: unknown): Readonly<Record<string, unknown>>[] {
   return Array.isArray(answer) ? answer.filter(isObject) : [];
 }
 
-/** Of `name(func: …) { count(uid) }`. */
+/** The answer to `name(func: …) { count(uid) }`. */
 export function countIn(answer: unknown): number {
   return Number(listIn(answer)[0]?.count ?? 0);
 }
 
-/** The record as its type's node: its kinds come from the schema, as the node's type does. */
+/** The record as a node of its type. Both follow the schema. */
 export function toNode<Type extends TypeName>({ id, version, workspace, values }: NodeRecord): Node<Type> {
   return { id, version, ...(workspace === null ? {} : { workspace }), ...values } as unknown as Node<Type>;
 }
@@ -54,7 +54,7 @@ function storedNode(type: string, raw: Readonly<Record<string, unknown>>): Store
   };
 }
 
-/** What was written before its field was there has the value that SQLite gives it, too. */
+/** A node that is older than a field gets the same default as in SQLite. */
 function valueIn(raw: unknown, kind: FieldKind): Value {
   if (typeof raw === 'string' || typeof raw === 'number' || typeof raw === 'boolean') return raw;
   if (kind.endsWith('?')) return null;

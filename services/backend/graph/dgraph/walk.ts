@@ -8,24 +8,24 @@ import { everyId, keyOf } from './node-index.ts';
 import { compareKeys, type Stretch, stretches } from './order-key.ts';
 import { predicates } from './predicates.ts';
 
-/** One stretch of one index that a selection goes through, in one direction. */
+/** A stretch of one index that a selection is read along. */
 export interface Leg {
   readonly predicate: string;
-  /** The order whose keys these are. */
+  /** The field or order of the keys. */
   readonly by: string;
   readonly stretch: Stretch;
-  /** The key that a page ended at: the next begins behind it. */
+  /** The key that the page before ended at: this page begins after it. */
   readonly behind: string | null;
 }
 
-/** Where a selection's nodes lie, in their order: those without a value come in a leg of their own, behind the others. */
+/** The legs of a selection, in order. Nodes without a value are in a leg of their own, the last one. */
 export function legsOf(selection: CheckedSelection): readonly Leg[] {
   const { type, workspace, orderBy, nullable, conditions } = selection;
   const scope = workspace ?? '';
   if (orderBy === 'id') {
     if (isEverywhere(selection)) return [legOf(selection, everyId, everyIdOf(type))];
     const only = equality(conditions);
-    // Among nodes of one value keys are in the order of ids.
+    // Keys with the same value are in the order of ids.
     if (only !== undefined) return [legOf(selection, only.field, stretches.equal(scope, only.value), only.value)];
     return [
       typeNamed(type).owned ? legOf(selection, 'id', stretches.ids(scope)) : legOf(selection, everyId, everyIdOf(type)),
@@ -53,14 +53,14 @@ function legOf(
 ): Leg {
   const predicate = by === everyId ? predicates.id(type) : predicates.order(type, by);
   if (after === null) return { predicate, by, stretch: whole, behind: null };
-  // The node that the page before ended at, as far as its cursor tells of it.
+  // The last node of the page before, as far as the cursor tells.
   const values = { [by]: value ?? (orderBy === 'id' ? null : after.value) };
   const key = keyOf({ type, id: after.id, version: 1, workspace, values }, by);
   const isHere = compareKeys(key, whole.from) >= 0 && compareKeys(key, whole.to) <= 0;
   if (isHere)
     return { predicate, by, stretch: descending ? { ...whole, to: key } : { ...whole, from: key }, behind: key };
   const isBefore = compareKeys(key, whole.from) < 0;
-  // A cursor that was made under other conditions.
+  // A cursor of other conditions.
   return { predicate, by, stretch: isBefore === descending ? nowhere(whole) : whole, behind: null };
 }
 
@@ -68,12 +68,12 @@ function nowhere({ from }: Stretch): Stretch {
   return { from, to: '' };
 }
 
-/** Over all workspaces, of a type that lies in them. */
+/** Whether a selection of an owned type reads all workspaces. */
 export function isEverywhere({ type, workspace }: CheckedSelection): boolean {
   return workspace === null && typeNamed(type).owned;
 }
 
-/** The stretch of its field's index that a condition leaves, or null where it is about another field or leaves no single one. */
+/** The stretch that a condition leaves of the index of `field`; null for a condition on another field, or with several stretches. */
 export function stretchOf(condition: CheckedCondition, field: string, scope: string): Stretch | null {
   if (condition.field !== field) return null;
   switch (condition.kind) {
@@ -86,7 +86,7 @@ export function stretchOf(condition: CheckedCondition, field: string, scope: str
   }
 }
 
-/** The same selection, asked of one node. */
+/** Whether the selection contains a node. */
 export function matches({ workspace, conditions, words, type }: CheckedSelection, node: NodeRecord): boolean {
   if (workspace !== null && node.workspace !== workspace) return false;
   if (!conditions.every((condition) => holds(condition, node.values[condition.field] ?? null))) return false;
@@ -95,7 +95,7 @@ export function matches({ workspace, conditions, words, type }: CheckedSelection
   return words.every((word) => has.some((own) => own.startsWith(word)));
 }
 
-/** Nodes in the order of the legs; what lies in none of them is left out. */
+/** The nodes that lie on the legs, in order. */
 export function inOrder<Node extends NodeRecord>(
   legs: readonly Leg[],
   descending: boolean,

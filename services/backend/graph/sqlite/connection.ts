@@ -9,12 +9,12 @@ export interface ConnectionOptions {
   readonly readOnly: boolean;
 }
 
-/** Statements come from the schema and from call sites, so there are few; this only keeps a mistake from growing without end. */
+/** Statements come from the schema and from call sites, so there are few. The bound limits a mistake. */
 const statementsMax = 1000;
 
 const readerLockMs = 1000;
 
-/** One connection: statements are prepared once, rows come as arrays, what fails is named. */
+/** One connection: prepares each statement once, returns rows as arrays, and names errors. */
 export class Connection {
   readonly file: string;
   readonly #database: DatabaseSync;
@@ -22,7 +22,7 @@ export class Connection {
 
   constructor({ file, readOnly }: ConnectionOptions) {
     this.file = file;
-    // A wait for a lock holds up the whole thread: a writer tries again instead, a reader waits only beside a process that recovers the file.
+    // A wait for a lock blocks the whole thread. A writer retries instead; a reader waits only while another process recovers the file.
     this.#database = this.#named(() => new DatabaseSync(file, { readOnly, timeout: readOnly ? readerLockMs : 0 }));
   }
 
@@ -56,7 +56,7 @@ export class Connection {
     this.#named(() => this.#statement(sql).run(...values));
   }
 
-  /** Several reads of one moment. */
+  /** Runs several reads on one snapshot. */
   snapshot<Result>(read: () => Result): Result {
     if (this.inTransaction) return read();
     this.run('begin', []);

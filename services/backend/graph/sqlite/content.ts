@@ -14,10 +14,10 @@ import { quoted } from './sql.ts';
 import { toGraphError } from './sqlite-errors.ts';
 import { edgeTable, storageItems, wordTable } from './storage.ts';
 
-/** Rows that are read, or written in one transaction. */
+/** Rows of one read, or of one transaction of writes. */
 const rowsAtOnce = 2000;
 
-/** Copies all that is committed, also while a backend writes to it; the copy is on the disk when this resolves. */
+/** Copies everything committed, even while a backend writes. The copy is durable when the promise resolves. */
 export async function copyGraph(file: string, target: string): Promise<void> {
   closeSync(openSync(target, 'a', 0o600));
   try {
@@ -36,7 +36,7 @@ export async function copyGraph(file: string, target: string): Promise<void> {
 
 export interface SqliteContentOptions {
   readonly file: string;
-  /** Reads what is there at the moment of opening, also while a backend writes. Else nobody else may have it open, and it is made where it is missing. */
+  /** True: reads the snapshot of the moment of opening, even while a backend writes. False: no other process may have the file open, and a missing file is created. */
   readonly readOnly: boolean;
 }
 
@@ -80,7 +80,7 @@ export function openSqliteContent({ file, readOnly }: SqliteContentOptions): Gra
         connection.run(sql, [name, source, target]);
       });
     },
-    // Each transaction is whole by itself.
+    // Each transaction is complete by itself.
     async finish() {},
     async close() {
       connection.close();
@@ -88,7 +88,7 @@ export function openSqliteContent({ file, readOnly }: SqliteContentOptions): Gra
   };
 }
 
-/** From page to page by the first columns of the last row. */
+/** Each page starts after the first columns of the last row. */
 async function* pages(read: (after: readonly string[]) => Row[], columns: number): AsyncGenerator<Row> {
   for (let rows = read([]); rows.length > 0; ) {
     await giveWay();
@@ -122,10 +122,10 @@ function makeStorage(connection: Connection): void {
   connection.exec('commit');
 }
 
-/** What a newer version keeps beside what this one knows would be left behind without a word. */
+/** Refuses a file of a newer version: this version would silently leave out the values that it does not know. */
 function refuseNewer(connection: Connection): void {
   const names = connection.rows('select name from storage', []).map(([name]) => String(name));
-  // Words follow from values, whoever searches by them.
+  // Words of search are derived from values, so they may differ.
   const words = names.flatMap((name) => /^words (.+)/.exec(name)?.[1] ?? []).map((type) => `table ${wordTable(type)}`);
   const known = new Set([...storageItems().map(({ name }) => name), ...words]);
   const newer = names.find((name) => /^(table|column) /.test(name) && !known.has(name));
@@ -149,7 +149,7 @@ function recordOf(type: string, columns: readonly string[], row: Row): NodeRecor
   };
 }
 
-/** A field that the file does not have yet has the value that it will be given. */
+/** A field that the file lacks has its default. */
 function fieldValue(kind: FieldKind, stored: SqlValue | undefined): Value {
   if (kind === 'boolean') return stored === 1;
   if (stored !== undefined) return stored;

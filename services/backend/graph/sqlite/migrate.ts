@@ -12,9 +12,8 @@ export interface Migration {
 }
 
 /**
- * Adds what the schema has and the file has not, and records it as the next migration; the caller's transaction is around it.
- * No values are taken away or changed: what the schema no longer names stays, for an older version that may come back. Such a version
- * makes anew what nodes were only found by, and that goes.
+ * Adds what the file lacks of the schema, and records a migration, in the caller's transaction. Values are never removed or changed, so an
+ * older version can come back. Indexes and words that the schema no longer needs are removed.
  */
 export function migrate(connection: Connection, items: readonly StorageItem[]): Migration | null {
   connection.exec(
@@ -46,7 +45,7 @@ export function migrate(connection: Connection, items: readonly StorageItem[]): 
   return migration;
 }
 
-/** Indexes and words of tables that are known here, and that nodes are no longer found by. */
+/** Indexes and words that this version's tables no longer need. */
 function removeLeft(connection: Connection, named: ReadonlySet<string>): void {
   const remove = (kind: 'index' | 'table', name: string) => {
     connection.exec(`drop ${kind} if exists ${quoted(name)}`);

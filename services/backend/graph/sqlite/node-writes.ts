@@ -15,11 +15,11 @@ export interface NewRow {
   readonly id: string;
   readonly workspace: string | null;
   readonly values: Values;
-  /** Of a node that was somewhere else before; a new one begins at 1. */
+  /** The version of an imported node. Default: 1. */
   readonly version?: number;
 }
 
-/** Rows come back as the file has them. */
+/** Writes return rows as the file stores them. */
 export function insertNode(connection: Connection, type: string, { id, workspace, values, version = 1 }: NewRow): Row {
   const columns: Columns = { id, version, ...(workspace === null ? {} : { workspace }), ...inSql(values) };
   const names = Object.keys(columns);
@@ -75,7 +75,7 @@ interface Writing {
   readonly type: string;
   readonly sql: string;
   readonly values: readonly SqlValue[];
-  /** The row as it is to be. */
+  /** The new row. */
   readonly columns: Columns;
 }
 
@@ -99,7 +99,7 @@ function takenFields(connection: Connection, type: string, columns: Columns): re
     return connection.row(`select 1 from ${quoted(type)} where ${where} and id <> ?`, [...values, id]) !== null;
   };
   const inWorkspace = owned ? ['workspace'] : [];
-  // Where no other node has these values, it is the id itself that is taken.
+  // If no other node has these values, the id is taken.
   return unique.find((fields) => isShared([...inWorkspace, ...fields])) ?? uniqueEverywhere.find(isShared) ?? ['id'];
 }
 

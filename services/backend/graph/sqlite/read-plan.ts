@@ -4,14 +4,14 @@ import type { SqlValue } from './connection.ts';
 import { all, equal, quoted, type Sql, sqlValue } from './sql.ts';
 import { edgeTable } from './storage.ts';
 
-/** A read, said in SQL before it is sent to where it runs: whoever runs it knows nothing of the schema. */
+/** A read as SQL. Its runner, which may be another thread, does not need the schema. */
 export interface RowsPlan {
-  /** One after the other until `limit` rows are there; each one's last parameter, not among its values, is how many are still wanted. */
+  /** Run in turn until `limit` rows are found. The last parameter of each, not among its values, is the number of missing rows. */
   readonly steps: readonly Sql[];
   readonly limit: number;
-  /** Every row that is looked at is one that is given: the time it takes is that of the rows that come. */
+  /** Reads no row that it does not return, so its time follows from the number of rows. */
   readonly straight: boolean;
-  /** The first one with few enough candidates is run instead of `steps`. */
+  /** The first one with few enough candidates replaces `steps`. */
   readonly shortcuts: readonly Shortcut[];
 }
 

@@ -3,7 +3,7 @@ import type { Row } from './connection.ts';
 import type { FollowPlan, RowsPlan } from './read-plan.ts';
 import type { Followed } from './run-plan.ts';
 
-/** What the main thread asks of the reading thread; it answers in the order of asking. */
+/** Questions of the main thread to the reading thread, which answers in order. */
 export type Question =
   | { readonly kind: 'rows'; readonly plan: RowsPlan }
   | { readonly kind: 'follow'; readonly plan: FollowPlan }
@@ -17,7 +17,7 @@ export interface Answers {
 
 export type Answer = { readonly result: Answers[keyof Answers] } | { readonly failure: Failure };
 
-/** An error's class and code are lost between threads: these are what is sent. */
+/** An error loses its class and code between threads, so both are sent as values. */
 export type Failure =
   | { readonly code: ErrorCode; readonly message: string; readonly hint: string | null }
   | { readonly code: null; readonly message: string };

@@ -7,17 +7,17 @@ interface Asked {
   fail(error: SvcError): void;
 }
 
-/** Reads are bounded by pages: one that takes longer waits for a disk that does not answer. */
+/** Reads are bounded by pages: one that takes longer waits for a silent disk. */
 const answerMs = 30_000;
 const askedMax = 1000;
-/** A thread takes some twenty megabytes, which a platform that nobody looks at need not have. */
+/** A thread takes about 20 MB, so an idle platform ends it. */
 const idleMs = 20_000;
 
-/** The thread for reads that may take long, so that none holds up the main thread. It is there while it is used. */
+/** The thread for reads that may take long, so that they do not block the main thread. It ends when idle. */
 export class ReaderThread {
   readonly #file: string;
   #worker: Worker | null = null;
-  /** Answers come in the order of asking. */
+  /** Waiting questions. Answers come in the same order. */
   #asked: Asked[] = [];
   #idle: NodeJS.Timeout | undefined;
 
@@ -30,7 +30,7 @@ export class ReaderThread {
     // The build knows this form: in dist/ it names the bundle of the same file, and from source Node strips the types.
     const worker = new Worker(new URL('./sqlite-reader.worker.ts', import.meta.url), {
       workerData: this.#file,
-      // What the process was started with (--require, --input-type, a test runner's loader) is not for this thread.
+      // Options of the process (--require, --input-type, a test runner's loader) do not apply to this thread.
       execArgv: [],
       // Pages pass through and are forgotten: more room for them would only be kept (32 MB of resident memory).
       resourceLimits: { maxYoungGenerationSizeMb: 8 },
@@ -54,7 +54,7 @@ export class ReaderThread {
       this.#asked.push({
         settle(answer) {
           clearTimeout(timer);
-          // What kind of answer it is follows from its place in the order.
+          // The order of the answers tells which question each belongs to.
           if ('result' in answer) resolve(answer.result as Answers[Kind]);
           else reject(toError(answer.failure));
         },
@@ -69,7 +69,7 @@ export class ReaderThread {
     });
   }
 
-  /** Ends the thread after what was asked before. */
+  /** Ends the thread after the waiting questions. */
   async close(): Promise<void> {
     const worker = this.#worker;
     if (worker === null) return;
@@ -79,7 +79,7 @@ export class ReaderThread {
     await ended;
   }
 
-  /** Lets the thread go; a question that comes while it ends starts another. */
+  /** Ends the thread. A question that arrives meanwhile starts another one. */
   #rest(): void {
     const worker = this.#worker;
     if (worker === null || this.#asked.length > 0) return;

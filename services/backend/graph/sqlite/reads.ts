@@ -13,7 +13,7 @@ import { countPlan, selectPlan } from './select-plan.ts';
 
 export type Reads = Pick<Graph, 'find' | 'findBy' | 'select' | 'count' | 'follow' | 'followBack'>;
 
-/** Where plans are run: in a transaction, beside it, or in another thread. */
+/** Runs plans: in a transaction, outside of it, or in another thread. */
 export interface Runner {
   /** At most one node, by a unique index. */
   point(plan: RowsPlan): Promise<readonly Row[]>;
@@ -21,7 +21,7 @@ export interface Runner {
   follow(plan: FollowPlan): Promise<Followed>;
 }
 
-/** Each read: refuse what is wrong, say it as a plan, run it, make nodes of the rows. */
+/** Each read checks its arguments, makes a plan, runs it and makes nodes of the rows. */
 export function readsOn(runner: Runner): Reads {
   const [point, rows, follow] = [givingWay(runner.point), givingWay(runner.rows), givingWay(runner.follow)];
   return {

@@ -5,7 +5,7 @@ import type { Row } from './connection.ts';
 import { columnsOf, type FollowPlan } from './read-plan.ts';
 import type { Followed } from './run-plan.ts';
 
-/** Rows as nodes of the type that they were read from: columns and their kinds come from the schema, as the node's type does. */
+/** Rows as nodes of their type. Columns and types follow the schema. */
 export function nodesOf<Type extends TypeName>(type: string, rows: readonly Row[]): Node<Type>[] {
   const { fields } = typeNamed(type);
   const columns = columnsOf(type).map((name) => ({ name, isBoolean: fields[name] === 'boolean' }));
@@ -22,7 +22,7 @@ export function nodeOf<Type extends TypeName>(type: Type, row: Row | undefined):
   return row === undefined ? null : (nodesOf<Type>(type, [row])[0] ?? null);
 }
 
-/** A node that several edges lead to is one object. */
+/** Several edges to one node lead to one object. */
 export function endsOf<Type extends TypeName>(
   type: string,
   plan: FollowPlan,

@@ -7,7 +7,7 @@ import type { Sql } from './sql.ts';
 export interface Followed {
   /** Each node once, however many edges lead to it. */
   readonly rows: readonly Row[];
-  /** For each id that was asked for, in order: places in `rows`. */
+  /** For each requested id, in order: the indexes of its ends in `rows`. */
   readonly ends: readonly (readonly number[])[];
 }
 
@@ -16,14 +16,14 @@ export function runRows(connection: Connection, plan: RowsPlan): Row[] {
   return connection.snapshot(() => runSteps(connection, chosenSteps(connection, plan), plan.limit));
 }
 
-/** What can be read in a fraction of a millisecond. */
+/** A read of so little takes a fraction of a millisecond. */
 export interface Few {
   readonly rows: number;
   /** Characters of all texts. */
   readonly textLength: number;
 }
 
-/** What a straight plan gives where that is few, else null: the look costs no more than a few. */
+/** The rows of a straight plan if they are few, else null. Trying costs no more than reading a few. */
 export function runFew(connection: Connection, plan: RowsPlan, few: Few): Row[] | null {
   if (!plan.straight) return null;
   const rows: Row[] = [];
@@ -58,7 +58,7 @@ export function runFollow(connection: Connection, plan: FollowPlan): Followed {
   return followed;
 }
 
-/** Reads no further as soon as there is more than `max`. */
+/** Stops reading after `max`. */
 function follow(
   connection: Connection,
   { ends, node, ids, limitEach }: FollowPlan,

@@ -4,19 +4,19 @@ import type { RowsPlan, Shortcut } from './read-plan.ts';
 import { all, beginsWith, equal, quoted, type Sql } from './sql.ts';
 import { wordTable } from './storage.ts';
 
-/** Where nodes `n` come from, and what must hold of them besides. */
+/** The source of the nodes `n`, and further conditions on them. */
 export interface Source {
   readonly from: Sql;
   readonly conditions: readonly Sql[];
 }
 
 /**
- * A word that few nodes have is looked up, and what it finds is sorted; a word that many have is looked for in one node after
- * the other, in order, until a page is full. With several words such a walk may find nothing for long, so more may be sorted.
+ * Nodes with a rare word are looked up and sorted. For a frequent word, the nodes are read in order until a page is full. With several
+ * words such a walk may find nothing for long, so more candidates may be sorted.
  */
 const candidatesMax = { oneWord: 2000, severalWords: 20_000 };
 
-/** The plan of a selection that may search; `steps` says it over a source of nodes. */
+/** The plan of a selection with or without a search; `steps` makes it from a source of nodes. */
 export function searched(
   selection: CheckedSelection,
   limit: number,
@@ -27,7 +27,7 @@ export function searched(
     from: { sql: `${quoted(type)} n`, values: [] },
     conditions: words.map((word) => has(type, 'n', word)),
   };
-  // The words of owned nodes lie by workspace: without one they cannot be looked up.
+  // The index of words begins with the workspace, so without one it is of no use.
   const canLookUp = workspace !== null || !typeNamed(type).owned;
   return {
     steps: steps(walk),

@@ -3,7 +3,7 @@ import { columnList, inWorkspace, type RowsPlan } from './read-plan.ts';
 import { type Source, searched } from './search-plan.ts';
 import { all, beginsWith, equal, quoted, type Sql, sqlValue } from './sql.ts';
 
-/** One row more than a page has, which tells whether there is another. */
+/** One row more than the page: it shows whether there is a next page. */
 export function selectPlan(selection: CheckedSelection): RowsPlan {
   const plan = searched(selection, selection.limit + 1, (source) =>
     phases(selection).map((phase) => {
@@ -41,7 +41,7 @@ interface Phase {
   readonly order: string;
 }
 
-/** Nodes in order; those without a value after those with one, in both directions. */
+/** Nodes in order. Nodes without a value come last, in both directions. */
 function phases({ orderBy, nullable, descending, after }: CheckedSelection): Phase[] {
   const [beyond, direction] = descending ? ['<', 'desc'] : ['>', 'asc'];
   const beyondId = after === null ? [] : [{ sql: `n.id ${beyond} ?`, values: [after.id] }];

@@ -1,6 +1,6 @@
 import { SvcError } from '../../../contracts/errors.ts';
 
-/** What SQLite says (sqlite.org/rescode.html), as an error for whoever asked; anything else that was thrown stays what it is. */
+/** An error of SQLite (sqlite.org/rescode.html) as an error for the caller. Other errors stay as they are. */
 export function toGraphError(thrown: unknown, file: string): unknown {
   const code = extendedCode(thrown);
   const make = code === null ? undefined : (failures[code] ?? failures[code & 0xff]);
@@ -31,7 +31,7 @@ const failures: Readonly<Record<number, (file: string, cause: unknown) => SvcErr
   10: (file, cause) => unavailable(`Reading or writing the database "${file}" failed.`, 'Check the disk.', cause),
   11: damaged,
   13: full,
-  // SQLITE_IOERR_SHMSIZE: the memory that it shares with readers, a file beside the database, could not be made larger.
+  // SQLITE_IOERR_SHMSIZE: the file of the memory that SQLite shares with readers could not grow.
   4874: full,
   14: (file, cause) =>
     unavailable(`The database "${file}" cannot be opened.`, 'Check that its folder exists and may be written.', cause),

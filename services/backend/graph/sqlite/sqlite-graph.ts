@@ -18,11 +18,11 @@ export interface SqliteGraphOptions {
 }
 
 export interface SqliteGraphLimits {
-  /** How long the work of one transaction may take: it reads and writes the graph and waits for nothing else. */
+  /** Deadline of one transaction's work, which reads and writes the graph and waits for nothing else. */
   readonly workMs: number;
   /** How long another process (a backup, a shell) may hold the file. */
   readonly lockMs: number;
-  /** How long a transaction may wait for those before it, and how many may wait. */
+  /** How long a transaction may wait in the queue, and how many may wait. */
   readonly waitMs: number;
   readonly waitingMax: number;
 }
@@ -46,7 +46,7 @@ export async function openSqliteGraph({ file, ...options }: SqliteGraphOptions):
     return reader;
   };
   const thread = new ReaderThread(file);
-  // A look at a few rows costs this thread less than a message to another would; what turns out to be long is asked of the other.
+  // A read of a few rows costs this thread less than a message to another thread. Longer reads go to the other thread.
   const reads = readsOn({
     point: async (plan) => runRows(mustBeOpen(), plan),
     rows: async (plan) => runFew(mustBeOpen(), plan, few) ?? (await thread.ask({ kind: 'rows', plan })),
@@ -93,7 +93,7 @@ function createPrivately(file: string): void {
 async function openWriter(file: string, limits: SqliteGraphLimits): Promise<Connection> {
   const writer = new Connection({ file, readOnly: false });
   try {
-    // Full: a commit is on the disk when it is acknowledged, whatever happens to the machine then.
+    // FULL: an acknowledged commit is on the disk, so it survives a crash of the machine.
     writer.exec(
       `pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = ${logPages}; pragma cache_size = -16384;`,
     );
@@ -116,7 +116,7 @@ async function inTransaction<Result>(
     writer.run('commit', []);
     return result;
   } catch (thrown) {
-    // A full disk has rolled back already.
+    // On a full disk SQLite has rolled back already.
     if (writer.inTransaction) writer.run('rollback', []);
     throw thrown;
   }
@@ -134,7 +134,7 @@ async function begin(writer: Connection, { lockMs }: SqliteGraphLimits): Promise
   }
 }
 
-/** What still holds the transaction after its time can do nothing with it. */
+/** After the deadline the transaction is closed, and work that goes on fails. */
 async function timed<Result>(
   writer: Connection,
   { workMs }: SqliteGraphLimits,

@@ -13,18 +13,18 @@ import { edgeTable } from './storage.ts';
 
 export interface OpenTransaction {
   readonly transaction: Transaction;
-  /** Throws what a write has failed of: it may be half done, so the transaction must not be stored even if its work caught the error. */
+  /** Throws the error of a failed write. The write may be half done, so the transaction must not be stored even if `work` caught the error. */
   mustBeWhole(): void;
-  /** Whatever still holds the transaction can do nothing with it from now on. */
+  /** Closes the transaction: every later call fails. */
   end(): void;
 }
 
-/** The reads and writes of a transaction that `connection` has begun. A refused write has done nothing and may be caught. */
+/** The reads and writes of a transaction that `connection` has begun. A refused write has changed nothing and may be caught. */
 export function openTransaction(connection: Connection): OpenTransaction {
   let open = true;
   let failure: { readonly thrown: unknown } | null = null;
   const mustBeOpen = () => {
-    // After some failures SQLite has rolled back already: what came then would be stored by itself.
+    // After some failures SQLite has rolled back already, and a later write would be stored by itself.
     if (!open || !connection.inTransaction) throw new SvcError('internal', 'A transaction was used after its end.');
     return connection;
   };

@@ -3,15 +3,15 @@ import { searchWordsVersion } from '../search-words.ts';
 import { quoted } from './sql.ts';
 
 /**
- * What the schema needs in the file, in the order in which it can be added: tables, columns, indexes, words.
- * Everything has a default and no values are ever taken away, so an older version of the platform can still write.
+ * The storage that the schema needs, in the order in which it can be added: tables, columns, indexes, words.
+ * Everything has a default and values are never removed, so an older version of the platform can still write.
  */
 export interface StorageItem {
   readonly name: string;
-  /** Differs where the item differs. What is there under this name with another definition cannot be changed. */
+  /** Changes with the item. An existing item of this name with another definition cannot be changed. */
   readonly definition: string;
   readonly sql: string;
-  /** Whose words are made anew when this item is new or other than before. */
+  /** The type whose words are rebuilt when this item is added or changed. */
   readonly reindex?: Reindex;
 }
 
@@ -62,7 +62,7 @@ function typeItems(name: string, type: NodeType): StorageItem[] {
   ];
 }
 
-/** In its workspace and over all of them. Where no two nodes have the same value, the unique index is in order already. */
+/** Indexes within a workspace and over all of them. A unique index is in order already, so its field needs no other. */
 function orderItems(table: string, { owned, unique, fields }: NodeType, field: string): StorageItem[] {
   const isUnique = unique.some((names) => names.length === 1 && names[0] === field) && !fields[field]?.endsWith('?');
   const inWorkspace = indexItem(`${table}_by_workspace_${field}`, table, ['workspace', field, 'id']);
@@ -89,7 +89,7 @@ const columnTypes: Readonly<Record<FieldKind, string>> = {
   'time?': 'integer',
 };
 
-/** What has no value is left out: it is not unique, and an index that says so would be taken for a way to find it. */
+/** Rows without a value are left out: null is not unique, and SQLite would use the index to find nulls. */
 function uniqueItem(table: string, { fields }: NodeType, columns: readonly string[]): StorageItem {
   const name = `${table}_unique_${columns.join('_')}`;
   const nullable = columns.filter((column) => fields[column]?.endsWith('?'));
@@ -111,7 +111,7 @@ function indexItem(name: string, table: string, columns: readonly string[]): Sto
   };
 }
 
-/** Keyed both ways: from a beginning of a word to nodes, and from a node to its words. Nodes of no workspace have ''. */
+/** Indexed in both directions: from the beginning of a word to nodes, and from a node to its words. Nodes without a workspace have ''. */
 function wordItems(reindex: Reindex): StorageItem[] {
   const { type, fields } = reindex;
   const table = wordTable(type);
