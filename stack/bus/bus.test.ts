@@ -119,7 +119,7 @@ describe('our own nats-server', () => {
 
   test('that says nothing is refused', async () => {
     install('exit 1');
-    await expect(checkNatsServer(distributed, dir)).rejects.toThrow(/is of version unknown/);
+    await expect(checkNatsServer(distributed, dir)).rejects.toThrow(/has version unknown/);
   });
 
   test('that is current is taken', async () => {

@@ -127,7 +127,7 @@ describe('our own dgraph', () => {
 
   test('that says nothing is refused', async () => {
     install('');
-    await expect(checkDgraphProgram(own, dir)).rejects.toThrow(/is of version unknown/);
+    await expect(checkDgraphProgram(own, dir)).rejects.toThrow(/has version unknown/);
   });
 
   test.each([

@@ -129,10 +129,10 @@ describe('a node of Dgraph that lost its data', () => {
       expect.stringMatching(/^dgraph-zero-2: Its data "data\/dgraph\/zero-2" .* svc up --start-empty$/),
     ]);
     const { services } = await status({ installation });
-    expect(services.find(({ name }) => name === 'dgraph-zero-2')?.reason).toContain('is gone');
+    expect(services.find(({ name }) => name === 'dgraph-zero-2')?.reason).toContain('is missing');
     await expect(check(null, [], false), 'before a move').rejects.toThrow('"data/dgraph/zero-2" (there since');
     recordData(installation, readDefinition(installation.definitionFile));
-    expect(lossOf(installation, 'dgraph-zero-2')).toContain('is gone');
+    expect(lossOf(installation, 'dgraph-zero-2')).toContain('is missing');
     expect(lossOf(installation, 'dgraph-zero')).toBeNull();
   });
 
@@ -150,7 +150,7 @@ describe('a node of Dgraph that lost its data', () => {
     ranWith(3, 2);
     lose('dgraph-alpha-2');
     leave();
-    expect(lossOf(installation, 'dgraph-alpha-2')).toContain('is gone');
+    expect(lossOf(installation, 'dgraph-alpha-2')).toContain('is missing');
   });
 
   test('of two is refused, and gets a copy of the other one, under its own id', async () => {
@@ -164,7 +164,7 @@ describe('a node of Dgraph that lost its data', () => {
     const nodes = await check(agree);
     expect(nodes).toEqual(['dgraph-alpha-2']);
     // Until it has been copied it is missed.
-    expect(lossOf(installation, 'dgraph-alpha-2')).toContain('is gone');
+    expect(lossOf(installation, 'dgraph-alpha-2')).toContain('is missing');
     await fill(nodes);
     expect(lossOf(installation, 'dgraph-alpha-2')).toBeNull();
     const copied = (name: string) => readFileSync(join(folderOf('dgraph-alpha-2'), name));
@@ -213,7 +213,7 @@ describe('a node of Dgraph that lost its data', () => {
     const { copied, forgotten } = await settle(agree);
     expect(copied).toEqual([]);
     // Until the start is certain, the data is missed.
-    expect(lossOf(installation, 'dgraph-alpha')).toContain('is gone');
+    expect(lossOf(installation, 'dgraph-alpha')).toContain('is missing');
     forgetData(installation, readDefinition(installation.definitionFile), forgotten);
     expect(readPlace(installation)?.data).toEqual([]);
     expect(lossOf(installation, 'dgraph-alpha')).toBeNull();
@@ -232,9 +232,9 @@ describe('a node of Dgraph that lost its data', () => {
     const notices: string[] = [];
     expect(await check(null, notices)).toEqual([]);
     expect(notices).toEqual([
-      expect.stringMatching(/^dgraph-zero-2: Its data "data\/dgraph\/zero-2" \(there since 2026-01-01\) is gone/),
+      expect.stringMatching(/^dgraph-zero-2: Its data "data\/dgraph\/zero-2" \(there since 2026-01-01\) is missing/),
     ]);
-    expect(lossOf(installation, 'dgraph-zero-2')).toContain('is gone');
+    expect(lossOf(installation, 'dgraph-zero-2')).toContain('is missing');
     expect(lossOf(installation, 'dgraph-alpha-2')).toBeNull();
   });
 });

@@ -53,7 +53,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: '1.runtime',
     says: 'Runtime: executes MCP servers and routes tool calls',
-    shown: [`${runtimeCalls}: two MCP servers with tools of the same name never meet`],
+    shown: [`${runtimeCalls}: two MCP servers with tools of the same name never conflict`],
   },
   {
     id: '1.graph',
@@ -68,7 +68,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: '1.manage-servers',
     says: 'Managing MCP servers, with status and health',
-    shown: [`${backendStatus}: that one has so is Connected, with its tools`],
+    shown: [`${backendStatus}: that one process has Connected is Connected, with its tools`],
   },
   { id: '1.manage-integrations', says: 'Managing OAuth integrations', shown: integrations },
   { id: '1.manage-keys', says: 'Managing user API keys', shown: [`${backendKeys}: creating a key`] },
@@ -77,7 +77,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: '1.runtimes',
     says: 'A cloud runtime, and runtimes that customers deploy',
-    shown: [`${admission}: lets one runtime of one workspace in`],
+    shown: [`${admission}: admits one runtime of one workspace`],
   },
 
   // 2. Resources
@@ -107,20 +107,20 @@ export const requirements: readonly Requirement[] = [
   {
     id: '2.key',
     says: 'Name, expiration date, Expired label, Bearer token',
-    shown: [`${backendKeys}: a key is good until the moment it expires`],
+    shown: [`${backendKeys}: a key is valid until the moment it expires`],
   },
   {
     id: '2.runtime-identity',
     says: 'A runtime key, or a system key plus a name; sends heartbeats',
     shown: [
-      `${admission}: of a runtime lets the platform's runtime of that name in, made at its first sight and the same ever after`,
-      `${runtimeBus}: a runtime says that it lives every HEARTBEAT_INTERVAL`,
+      `${admission}: of a runtime admits the platform's runtime of that name, created on its first use and the same ever after`,
+      `${runtimeBus}: a runtime sends a heartbeat every HEARTBEAT_INTERVAL`,
     ],
   },
   {
     id: '2.remote-mcp-identity',
     says: 'A system key; no runtime record',
-    shown: [`${admission}: of remote-mcp lets remote-mcp in`],
+    shown: [`${admission}: of remote-mcp admits remote-mcp`],
   },
   {
     id: '2.session',
@@ -146,17 +146,19 @@ export const requirements: readonly Requirement[] = [
   {
     id: '3.server-health',
     says: 'green, yellow, red',
-    shown: [`${runtimeCalls}: lines that are no messages are passed over; many of them show as degraded`],
+    shown: [`${runtimeCalls}: lines that are not messages are skipped; many of them show as degraded`],
   },
   {
     id: '3.key',
     says: 'Expired past its date, otherwise valid',
-    shown: [`${backendKeys}: a key is good until the moment it expires`],
+    shown: [`${backendKeys}: a key is valid until the moment it expires`],
   },
   {
     id: '3.cloud-runtime',
     says: 'available, unavailable',
-    shown: ['services/backend/runtimes/processes.test.ts: a runtime is available while one of its processes is heard'],
+    shown: [
+      'services/backend/runtimes/processes.test.ts: a runtime is available while one of its processes sends heartbeats',
+    ],
   },
   {
     id: '3.rule-1',
@@ -223,7 +225,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: '5.rule-4',
     says: 'No accepted prefix: invalid',
-    shown: [`${keyText}: what is no key is refused from its text alone:`],
+    shown: [`${keyText}: a text that is not a key is refused by its form:`],
   },
   {
     id: '5.rule-5',
@@ -256,13 +258,13 @@ export const requirements: readonly Requirement[] = [
   {
     id: '5.runtime',
     says: 'Exactly one form of identity; USER_KEY and MCP_REMOTE_ENABLED are rejected',
-    shown: [`${envCheck}: the identity of a runtime`, `${envCheck}: variables that are no more`],
+    shown: [`${envCheck}: the identity of a runtime`, `${envCheck}: removed variables`],
   },
-  { id: '5.remote-mcp', says: 'SYSTEM_KEY only', shown: [`${envCheck}: variables that are no more`] },
+  { id: '5.remote-mcp', says: 'SYSTEM_KEY only', shown: [`${envCheck}: removed variables`] },
   {
     id: '5.encryption',
     says: 'ENCRYPTION_KEY: 64 hex characters; not the development one in production',
-    shown: [`${envCheck}: of development is refused in production and nowhere else`],
+    shown: [`${envCheck}: of development is refused in production only`],
   },
   {
     id: '5.origins',
@@ -283,7 +285,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: '6.heartbeat',
     says: 'A heartbeat every HEARTBEAT_INTERVAL',
-    shown: [`${runtimeBus}: a runtime says that it lives every HEARTBEAT_INTERVAL`],
+    shown: [`${runtimeBus}: a runtime sends a heartbeat every HEARTBEAT_INTERVAL`],
   },
   { id: '6.mail', says: 'Outbound e-mail through the configured provider', shown: mail },
 
@@ -323,7 +325,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: '7.encryption-key',
     says: 'No ENCRYPTION_KEY: required variable missing',
-    shown: [`${boot}: with what is wrong, all of it at once`],
+    shown: [`${boot}: with every fault in one message`],
   },
   {
     id: '7.disconnected',
@@ -349,7 +351,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: '9.modes',
     says: 'USER_KEY and MCP_REMOTE_ENABLED rejected; SKILL_IDS and ROLE_IDS not read',
-    shown: [`${envCheck}: variables that are no more`, `${variablesTest}: runtime SKILL_IDS`],
+    shown: [`${envCheck}: removed variables`, `${variablesTest}: runtime SKILL_IDS`],
   },
   {
     id: '9.separate',

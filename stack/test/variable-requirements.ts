@@ -13,7 +13,7 @@ import {
 } from './requirement.ts';
 
 const parts = 'stack/parts/parts.test.ts';
-const dgraphParts = `${parts}: with a Dgraph of our own are its two nodes too`;
+const dgraphParts = `${parts}: own Dgraph are its two nodes too`;
 const processes = 'stack/test/processes.test.ts';
 const natsTest = 'services/kit/bus/nats/server.test.ts';
 const commands = 'services/backend/test/commands.test.ts';
@@ -31,7 +31,7 @@ export const variableRequirements: readonly Requirement[] = [
     says: 'Graph endpoint',
     shown: [`${variablesTest}: backend PRIVATE_GRAPHDB_URL`],
   },
-  { id: '8.backend.BUS_SERVERS', says: 'Bus address', shown: [`${boot}: on a bus that is not there`] },
+  { id: '8.backend.BUS_SERVERS', says: 'Bus address', shown: [`${boot}: on a bus that does not exist`] },
   {
     id: '8.backend.PUBLIC_BUS_SERVERS',
     says: 'Bus list advertised to external runtimes',
@@ -40,7 +40,7 @@ export const variableRequirements: readonly Requirement[] = [
   {
     id: '8.backend.ENCRYPTION_KEY',
     says: 'Secret-encryption key',
-    shown: [`${boot}: with an encryption key that its records are not encrypted with`],
+    shown: [`${boot}: with another encryption key than that of its records`],
   },
   { id: '8.backend.JWT_PRIVATE_KEY_PATH', says: 'Private key', shown: [`${boot}: without its signing keys`] },
   {
@@ -89,7 +89,7 @@ export const variableRequirements: readonly Requirement[] = [
   {
     id: '8.frontend.BUILD_PUBLIC_BACKEND_URL',
     says: 'Backend URL at build time',
-    shown: [`${frontend}: without it the build-time value holds`],
+    shown: [`${frontend}: without it the build-time value is used`],
   },
   {
     id: '8.frontend.PUBLIC_BACKEND_URL',
@@ -119,7 +119,7 @@ export const variableRequirements: readonly Requirement[] = [
   {
     id: '8.runtime.HEARTBEAT_INTERVAL',
     says: '5000 ms',
-    shown: [`${runtimeBus}: a runtime says that it lives every HEARTBEAT_INTERVAL`],
+    shown: [`${runtimeBus}: a runtime sends a heartbeat every HEARTBEAT_INTERVAL`],
   },
   {
     id: '8.runtime.PRIVATE_MCP_URL',
@@ -129,7 +129,7 @@ export const variableRequirements: readonly Requirement[] = [
   {
     id: '8.runtime.SVC_ALLOWED_PATHS',
     says: 'Safelist for file access',
-    shown: [`${sandbox}: reads what is allowed`],
+    shown: [`${sandbox}: reads allowed paths`],
   },
   { id: '8.runtime.SVC_WORKING_DIR', says: 'Working directory', shown: [`${variablesTest}: runtime SVC_WORKING_DIR`] },
   ...['SVC_MAX_FILE_SIZE_MB', 'SVC_GC_INTERVAL_MS', 'SVC_GC_MAX_AGE_MS', 'SVC_ASSET_CACHE_MAX_AGE_MS'].map(
@@ -173,11 +173,15 @@ export const variableRequirements: readonly Requirement[] = [
   { id: '8.infrastructure.GRAPHDB_HTTP_PORT', says: '8080', shown: [dgraphParts] },
   { id: '8.infrastructure.GRAPHDB_GRPC_PORT', says: '9080', shown: [dgraphParts] },
   { id: '8.infrastructure.GRAPHDB_ZERO_PORT', says: '5080', shown: [dgraphParts] },
-  { id: '8.infrastructure.BUS_PORT', says: '4222', shown: [`${parts}: nats-server: where it listens`] },
+  {
+    id: '8.infrastructure.BUS_PORT',
+    says: '4222',
+    shown: [`${parts}: nats-server: its listen address and folder, and no secret`],
+  },
   {
     id: '8.infrastructure.BUS_HTTP_PORT',
     says: '8222',
-    shown: [`${parts}: nats-server: its monitoring only where svc.yaml names a port, and then on this machine`],
+    shown: [`${parts}: nats-server: its monitoring only when svc.yaml names a port, and then on this machine`],
   },
   {
     id: '8.infrastructure.BUS_PERSISTENT_MESSAGING',
@@ -191,19 +195,19 @@ export const variableRequirements: readonly Requirement[] = [
     says: 'The encryption key before the present one',
     shown: [
       'services/backend/secrets/check-encryption-key.test.ts: a new key takes over from the previous one',
-      `${secrets}: the previous key still decrypts, the present one encrypts`,
+      `${secrets}: the previous key still decrypts, the current one encrypts`,
     ],
   },
   {
     id: 'additions.backend.JWT_PREVIOUS_PUBLIC_KEY_PATH',
     says: 'The signing key before the present one',
-    shown: [`${boot}: JWT_PREVIOUS_PUBLIC_KEY_PATH lets tokens of the key before live on`],
+    shown: [`${boot}: JWT_PREVIOUS_PUBLIC_KEY_PATH keeps tokens of the earlier key valid`],
   },
   {
     id: 'additions.backend.MCP_SERVER_COMMANDS',
     says: 'Which commands MCP servers may run',
     shown: [
-      `${commands}: none: nobody runs a command`,
+      `${commands}: none: MCP servers run no command, and no role changes that`,
       `${commands}: a list: these commands`,
       `${variablesTest}: backend MCP_SERVER_COMMANDS`,
     ],
@@ -244,9 +248,9 @@ export const variableRequirements: readonly Requirement[] = [
     id: 'additions.runtime.MCP_SERVER_SANDBOX',
     says: 'How MCP servers are kept apart',
     shown: [
-      `${sandbox}: nothing of the platform, of other MCP servers or of the machine is there`,
+      `${sandbox}: everything of the platform, of other MCP servers and of the machine that is visible without a sandbox is hidden`,
       'services/runtime/test/sandboxed-lives.test.ts: the whole tree ends with the MCP server',
-      `${members}: %s runs in a sandbox, one of an operator does not`,
+      `${members}: %s runs in a sandbox, and an operator`,
       `${members}: with none-for-everybody runs as an operator’s`,
     ],
   },
@@ -269,17 +273,17 @@ export const variableRequirements: readonly Requirement[] = [
   {
     id: 'additions.runtime.MCP_SERVER_DOCKER_SOCKET',
     says: 'Where containers of MCP servers are run',
-    shown: [`${contained}: a Docker that goes away`, `${contained}: because %s`],
+    shown: [`${contained}: a stopped Docker is explained and waited for`, `${contained}: because %s`],
   },
   {
     id: 'additions.runtime.MCP_SERVER_IMAGE',
     says: 'What containers of MCP servers are made of',
-    shown: [`${contained}: an image that is not there`, `${contained}: servers of packages work`],
+    shown: [`${contained}: a missing image is named`, `${contained}: servers of packages work`],
   },
   {
     id: 'additions.runtime.MCP_SERVER_MEMORY_MAX_MB',
     says: 'The most memory of one',
-    shown: [`${contained}: what the image does not bring, and what takes more memory than it may`],
+    shown: [`${contained}: a command missing in the image, and too much memory, are explained`],
   },
   {
     id: 'additions.runtime.MCP_SERVER_HIDDEN_PATHS',
@@ -336,9 +340,7 @@ export const variableRequirements: readonly Requirement[] = [
     (name): Requirement => ({
       id: `additions.backend.PRIVATE_GRAPHDB_${name}`,
       says: 'How the graph database is reached',
-      shown: [
-        `stack/parts/environment.test.ts: one that somebody else runs, with what svc.yaml says of it and nothing more`,
-      ],
+      shown: [`stack/parts/environment.test.ts: an external one, with the settings of svc.yaml and nothing more`],
     }),
   ),
   ...['backend', 'frontend', 'runtime', 'remote-mcp'].map(

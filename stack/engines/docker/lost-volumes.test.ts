@@ -103,8 +103,8 @@ describe('of what the record names', () => {
     const lossOf = (part: string, there: readonly string[], filling: readonly string[] = []) =>
       lossOfVolume(named(part), { part, ...known(there, filling) });
     expect(lossOf('dgraph-zero', ['dgraph-zero'])).toBeNull();
-    expect(lossOf('dgraph-zero', [])).toContain('is gone');
-    expect(lossOf('dgraph-zero', ['dgraph-zero'], ['dgraph-zero'])).toContain('is gone');
+    expect(lossOf('dgraph-zero', [])).toContain('is missing');
+    expect(lossOf('dgraph-zero', ['dgraph-zero'], ['dgraph-zero'])).toContain('is missing');
     expect(lossOf('nats', [])).toBeNull();
   });
 });
