@@ -1,22 +1,36 @@
 import { resolve } from 'node:path';
 import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
 import { sizeText } from '../../stack/machine/size-text.ts';
 import { backup } from '../../stack/operations/backup/backup.ts';
 import { readDefinition } from '../../stack/settings/check.ts';
 import { environment, interruption, SvcCommand } from '../command.ts';
 import { describeContent, notInside } from '../output/backup.ts';
+import { newPassphrase } from '../passphrase.ts';
 import { installationOf } from '../platform.ts';
 
 export default class Backup extends SvcCommand {
   static override summary = 'Write all records and files into one archive, while the platform runs.';
   static override description =
-    'The archive holds all records and files as they were at one moment, with the sessions of agents and the usage to be counted, and is read again before the command ends. Secrets in it stay encrypted with secrets/encryption.key, which is not inside: keep that file elsewhere. svc restore brings the archive back.';
+    'The archive holds all records and files as they were at one moment, the sessions of agents and the usage to be counted. It is read again before the command ends. Secrets in it stay encrypted with secrets/encryption.key: keep that file elsewhere, or use --with-secrets. svc restore brings the archive back.';
   static override examples = [
     { description: 'Into a file named by the date, in this folder', command: '<%= config.bin %> backup' },
     { description: 'Into another file', command: '<%= config.bin %> backup /backups/tools.backup.gz' },
+    { description: 'With all keys, encrypted with a passphrase', command: '<%= config.bin %> backup --with-secrets' },
   ];
   static override args = {
     file: Args.string({ name: 'FILE', description: 'The archive to write. It must not be there.' }),
+  };
+
+  static override flags = {
+    'with-secrets': Flags.boolean({
+      summary: 'Put the keys of the platform inside too. Asks for a passphrase, and encrypts the archive with it.',
+    }),
+    'passphrase-file': Flags.string({
+      summary: 'A file whose first line is the passphrase, in place of the question.',
+      helpValue: 'FILE',
+      dependsOn: ['with-secrets'],
+    }),
   };
 
   async run(): Promise<void> {
@@ -24,15 +38,29 @@ export default class Backup extends SvcCommand {
     const terminal = this.terminal(flags);
     const installation = installationOf(flags);
     const { name } = readDefinition(installation.definitionFile);
-    const file = resolve(args.file ?? nameFor(name, new Date()));
+    const isEncrypted = flags['with-secrets'];
+    const file = resolve(args.file ?? `${nameFor(name, new Date())}${isEncrypted ? '.age' : ''}`);
+    const passphrase = isEncrypted ? await newPassphrase({ file: flags['passphrase-file'], terminal }) : null;
     const { version } = this.config;
     const onNotice = (message: string) => terminal.talk(message);
-    const made = await backup({ installation, file, version, env: environment, onNotice, signal: interruption() });
+    const how = { version, passphrase, env: environment, onNotice, signal: interruption() };
+    const made = await backup({ installation, file, ...how });
     const { head, graph, files, usage, sessions, sizeBytes } = made;
     const { createdAt, encryptionKey, bus } = head;
-    terminal.json({ file, sizeBytes, createdAt, encryptionKey, graph, files, bus, usage, sessions });
+    terminal.json({
+      file,
+      sizeBytes,
+      createdAt,
+      encryptionKey,
+      graph,
+      files,
+      bus,
+      usage,
+      sessions,
+      secrets: isEncrypted,
+    });
     terminal.result(`Wrote "${file}" (${sizeText(sizeBytes)}): ${describeContent(made)}.`);
-    terminal.talk(notInside(head));
+    terminal.talk(notInside(made));
   }
 }
 

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { isEncrypted } from '../../stack/content/encrypt-archive.ts';
 import { sizeText } from '../../stack/machine/size-text.ts';
 import { restore } from '../../stack/operations/backup/restore.ts';
 import { confirmReplacement, undoReplacement } from '../../stack/operations/replace/end-replacement.ts';
@@ -13,6 +14,7 @@ import { describeContent, describeRestore } from '../output/backup.ts';
 import { describeLoss, tellProgress } from '../output/move.ts';
 import { openProgressList, type ProgressList } from '../output/progress-list.ts';
 import type { Terminal } from '../output/terminal.ts';
+import { passphraseOf } from '../passphrase.ts';
 import { installationOf } from '../platform.ts';
 
 interface Restoring {
@@ -20,13 +22,14 @@ interface Restoring {
   readonly terminal: Terminal;
   readonly file: string;
   readonly key: string | undefined;
+  readonly passphraseFile: string | undefined;
   readonly over: string | undefined;
 }
 
 export default class Restore extends SvcCommand {
   static override summary = 'Fill an installation with what svc backup wrote.';
   static override description =
-    'Checks all of the archive before anything is changed. An archive of another installation needs the key of that one. Data that is there is replaced after the name of the installation is typed, and kept until --confirm removes it or --undo goes back to it.';
+    'Checks all of the archive before anything is changed. An archive of another installation needs the key of that one; an archive made with --with-secrets contains it. Existing data is replaced after the name of the installation is typed, and kept until --confirm removes it or --undo goes back to it.';
   static override examples = [
     {
       description: 'Into an installation with the same secrets/encryption.key',
@@ -58,6 +61,10 @@ export default class Restore extends SvcCommand {
     confirm: Flags.boolean({ summary: 'Remove the data before the restore that was kept.' }),
     undo: Flags.boolean({ summary: 'Go back to the data before the restore.' }),
     yes: Flags.boolean({ char: 'y', summary: 'With --undo: do it without asking.' }),
+    'passphrase-file': Flags.string({
+      summary: 'A file whose first line is the passphrase of an encrypted archive, in place of the question.',
+      helpValue: 'FILE',
+    }),
   };
 
   async run(): Promise<void> {
@@ -73,15 +80,24 @@ export default class Restore extends SvcCommand {
     if (flags.confirm) return await confirm(installation, terminal);
     if (flags.undo) return await undo(installation, terminal, flags.yes);
     const key = flags['encryption-key-file'];
-    await restoreFile({ installation, terminal, file: resolve(args.file ?? ''), key, over: flags.over });
+    await restoreFile({
+      installation,
+      terminal,
+      file: resolve(args.file ?? ''),
+      key,
+      passphraseFile: flags['passphrase-file'],
+      over: flags.over,
+    });
   }
 }
 
-async function restoreFile({ installation, terminal, file, key, over }: Restoring): Promise<void> {
+async function restoreFile({ installation, terminal, file, key, passphraseFile, over }: Restoring): Promise<void> {
+  const passphrase = isEncrypted(file) ? await passphraseOf({ file: passphraseFile, terminal }) : null;
   const list = openProgressList(terminal);
   const { content, kept, downMs } = await restore({
     installation,
     file,
+    passphrase,
     encryptionKeyFile: key === undefined ? null : resolve(key),
     confirm: async (plan) => {
       terminal.talk(describeRestore(plan));

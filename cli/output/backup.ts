@@ -32,14 +32,16 @@ export function describeRestore({ content, isUp, neededBytes, freeBytes }: Resto
 }
 
 /** What a backup leaves out, which a person must keep elsewhere. */
-export function notInside({ encryptionKey, bus }: ArchiveContent['head']): string {
+export function notInside({ head: { encryptionKey, bus }, secrets }: ArchiveContent): string {
   return [
     ...(bus === 'approximate'
       ? [
           'Approximate: sessions and usage to be counted, which changed while they were read. All else is of one moment.',
         ]
       : []),
-    `Not inside: secrets/ (the key that opens its secrets is secrets/encryption.key, fingerprint ${encryptionKey}), svc.yaml,`,
+    secrets.size > 0
+      ? 'Inside are the keys of the platform: the passphrase opens all of it. Not inside: svc.yaml,'
+      : `Not inside: secrets/ (the key that opens its secrets is secrets/encryption.key, fingerprint ${encryptionKey}), svc.yaml,`,
     `${bus === 'none' ? 'sessions of agents, usage to be counted, ' : ''}logs, and what MCP servers keep in folders of their own.`,
   ].join('\n');
 }

@@ -110,6 +110,53 @@ test('a backup taken while records are written has all that were acknowledged be
   expect(inside.length).toBeGreaterThan(before);
 });
 
+test('an encrypted backup has the keys of the platform, so that another one needs only the passphrase', async () => {
+  const right = join(dir(), 'passphrase');
+  const wrong = join(dir(), 'wrong-passphrase');
+  writeFileSync(right, 'correct horse battery staple\n');
+  writeFileSync(wrong, 'correct horse battery stable\n');
+  const secret = (of: string, name: string) => readFileSync(join(of, 'secrets', name), 'utf8').trim();
+  const made = await json('backup', 'secret.backup.gz.age', '--with-secrets', '--passphrase-file', right);
+  expect(made).toMatchObject({ secrets: true, files: { count: 1 } });
+  const { other, type } = await emptyOne('with-secrets');
+  const own = secret(other, 'encryption.key');
+  const refused: readonly (readonly [args: string[], words: string])[] = [
+    [[], 'needs its passphrase, and there is no terminal'],
+    [['--passphrase-file', wrong], `The passphrase does not open "${made.file}".`],
+    [['--passphrase-file', 'none'], 'none'],
+  ];
+  for (const [args, words] of refused) {
+    const { code, stderr } = await type('restore', made.file, ...args);
+    expect(stderr).toContain(words);
+    expect(code).not.toBe(0);
+    expect(existsSync(join(other, 'data/graph.sqlite'))).toBe(false);
+    expect(secret(other, 'encryption.key')).toBe(own);
+  }
+  expect(await type('restore', made.file, '--passphrase-file', right)).toMatchObject({ code: 0 });
+  const same = ['encryption.key', 'jwt-private.pem', 'system-remote-mcp.key', 'system-runtime.key'];
+  for (const name of same) expect(secret(other, name)).toBe(secret(dir(), name));
+  // The public half is derived, and the whole is accepted.
+  expect((await type('init', '.', '--yes')).code).toBe(0);
+  expect(secret(other, 'jwt-public.pem')).toBe(secret(dir(), 'jwt-public.pem'));
+  expect((await type('backup', 'again.gz', '--json')).stdout).toContain(JSON.stringify(made.graph));
+});
+
+test('an encrypted backup is refused without a passphrase that is worth it', async () => {
+  const short = join(dir(), 'short');
+  writeFileSync(short, 'too short\n');
+  const refused: readonly (readonly [args: string[], words: string])[] = [
+    [['--with-secrets'], 'there is no terminal to ask at'],
+    [['--with-secrets', '--passphrase-file', short], 'fewer than 12 characters'],
+    [['--passphrase-file', short], '--with-secrets'],
+  ];
+  for (const [args, words] of refused) {
+    const { code, stderr } = await svc('backup', 'refused.age', ...args);
+    expect(stderr).toContain(words);
+    expect(code).not.toBe(0);
+    expect(existsSync(join(dir(), 'refused.age'))).toBe(false);
+  }
+});
+
 test('what cannot be backed up or restored is refused by name, and changes nothing', async () => {
   writeFileSync(join(dir(), 'there.gz'), '');
   expect((await svc('backup', 'there.gz')).stderr).toContain('is there already, and a backup replaces nothing.');

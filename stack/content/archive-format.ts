@@ -6,7 +6,8 @@ import { SvcError } from '../../services/contracts/errors.ts';
  * its rows, which are arrays. The end counts the rows of each section and has the sha256 of every byte before it.
  *
  * The promise: a version of the platform reads every format up to its own. A change that an older version would read wrongly is a new format.
- * Format 2 has the sections of the bus before those of the graph; format 1 has neither them nor `bus` in its head.
+ * Format 2 has the secrets, where asked, and the sections of the bus before those of the graph; format 1 has none of them. An archive with secrets
+ * is encrypted as a whole, after it was compressed, with a passphrase (age-encryption.org/v1).
  */
 export const formatVersion = 2;
 
@@ -47,11 +48,18 @@ export const edgeRow = z.tuple([z.string(), z.string()]);
 export const fileRow = z.tuple([z.string(), z.int().min(0)]);
 export const pieceRow = z.tuple([z.base64()]);
 
+/** Secrets that an archive may have: those of the platform itself. Those of its bus and graph database are made anew. */
+export const archivedSecrets = ['encryptionKey', 'jwtPrivateKey', 'remoteMcpKey', 'runtimeKey', 'mailKey'] as const;
+export type ArchivedSecret = (typeof archivedSecrets)[number];
+const secretMaxChars = 64 * 1024;
+export const secretRow = z.tuple([z.enum(archivedSecrets), z.string().min(1).max(secretMaxChars)]);
+
 /** A record of usage that was not yet added up. */
 export const usageRow = z.tuple([z.base64()]);
 /** A session: its key, its value and when it expires, in milliseconds since 1970. */
 export const sessionRow = z.tuple([z.string(), z.base64(), z.int().min(0)]);
 
+export const secretsSection = 'secrets';
 export const usageSection = 'usage';
 export const sessionsSection = 'sessions';
 export const filesSection = 'files';

@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { Encrypter } from 'age-encryption';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { all, blobOf, inChunks } from '../../services/backend/files/blobs.contract.ts';
 import { filled } from '../../services/backend/graph/content.contract.ts';
 import { carryContent, type GraphContent, readContent } from '../../services/backend/graph/content.ts';
 import { openSqliteContent } from '../../services/backend/graph/sqlite/content.ts';
+import { Secret } from '../../services/contracts/secret.ts';
 import { openBusContent } from '../../services/kit/bus/open-content.ts';
 import { checkArchive } from './archive.ts';
 import { formatVersion, lineBytesMax } from './archive-format.ts';
@@ -53,7 +55,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const check = (file: string) => checkArchive(file, signal);
+const check = (file: string, passphrase: Secret | null = null) => checkArchive({ file, passphrase }, signal);
 const lines = () => gunzipSync(readFileSync(whole)).toString('utf8').trimEnd().split('\n');
 
 async function* inTurn<Item>(items: readonly Item[]): AsyncGenerator<Item> {
@@ -75,6 +77,7 @@ it('what was written is read, and fills another graph with the same', async () =
     head,
     graph,
     files: { count: 3, bytes: 700_005 },
+    secrets: new Map(),
     usage: 3,
     sessions: 2,
   });
@@ -120,6 +123,67 @@ it('a writer that is closed early comes to its end', async () => {
   const writer = new ArchiveWriter(openSync(join(folder, 'early.backup.gz'), 'wx'), head);
   await writer.close();
   await expect(check(join(folder, 'early.backup.gz'))).rejects.toMatchObject({ code: 'invalid_input' });
+});
+
+describe('encrypted', () => {
+  const passphrase = new Secret('correct horse battery');
+  const file = join(folder, 'secrets.backup.gz.age');
+  const secrets = new Map([['encryptionKey', new Secret('a'.repeat(64))]] as const);
+  beforeAll(async () => {
+    const writer = new ArchiveWriter(openSync(file, 'wx'), head, passphrase);
+    await writer.addSecrets(secrets);
+    for (const bytes of files) await writer.addFile(blobOf(bytes), inChunks(bytes));
+    await writer.finish();
+  });
+  const refused = (bytes: Uint8Array, words: string) => {
+    const changed = written(bytes);
+    return expect(check(changed, passphrase)).rejects.toThrow(`"${changed}" ${words}`);
+  };
+
+  it('it holds secrets, and is opened with its passphrase only', async () => {
+    const found = await check(file, passphrase);
+    expect(found).toMatchObject({ head, files: { count: 3, bytes: 700_005 } });
+    expect([...found.secrets].map(([name, secret]) => [name, secret.reveal()])).toEqual([
+      ['encryptionKey', 'a'.repeat(64)],
+    ]);
+    expect(readFileSync(file).includes('a'.repeat(8))).toBe(false);
+    await expect(check(file)).rejects.toThrow(`"${file}" is encrypted with a passphrase.`);
+    await expect(check(file, new Secret('wrong'))).rejects.toMatchObject({
+      code: 'forbidden',
+      message: `The passphrase does not open "${file}".`,
+    });
+  });
+
+  it('cut or changed, it is refused by name', async () => {
+    // With the usual work factor each look would take a second.
+    const encrypter = new Encrypter();
+    encrypter.setPassphrase(passphrase.reveal());
+    encrypter.setScryptWorkFactor(10);
+    const bytes = Buffer.from(await encrypter.encrypt(readFileSync(whole)));
+    expect(await check(written(bytes), passphrase)).toMatchObject({ graph, usage: 3 });
+    const ends = Array.from({ length: 20 }, (_, index) => Math.floor((bytes.length * (index + 1)) / 21));
+    for (const end of [30, 100, 180, ...ends, bytes.length - 1]) {
+      await refused(bytes.subarray(0, end), 'is cut, or was changed');
+    }
+    for (const at of [250, ...ends, bytes.length - 1]) {
+      const turned = Buffer.from(bytes);
+      turned[at] = (turned[at] ?? 0) ^ 0x55;
+      await refused(turned, 'is cut, or was changed');
+    }
+    await refused(Buffer.concat([bytes, bytes.subarray(0, 70_000)]), 'is cut, or was changed');
+  });
+
+  it('a header is refused that would take much memory', async () => {
+    const text = readFileSync(file).toString('latin1');
+    await refused(Buffer.from(text.replace(' 18\n', ' 20\n'), 'latin1'), 'was encrypted with the work factor 20');
+    const endless = Buffer.concat([
+      Buffer.from('age-encryption.org/v1\n-> scrypt '),
+      Buffer.alloc(20 * lineBytesMax, 'a'),
+    ]);
+    const before = process.memoryUsage.rss();
+    await refused(endless, 'is cut, or was changed');
+    expect(process.memoryUsage.rss() - before).toBeLessThan(10 * lineBytesMax);
+  });
 });
 
 describe('is refused by name', () => {

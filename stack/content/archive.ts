@@ -6,15 +6,23 @@ import {
 } from '../../services/backend/graph/content.ts';
 import { parseDigest } from '../../services/contracts/digest.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
-import type { ArchiveHead } from './archive-format.ts';
+import type { Secret } from '../../services/contracts/secret.ts';
+import type { ArchivedSecret, ArchiveHead } from './archive-format.ts';
 import { type CarriedBus, carryBus, readBus } from './carry-bus.ts';
 import { ArchiveReader } from './read-archive.ts';
 import type { Store } from './store.ts';
 import type { ArchiveWriter } from './write-archive.ts';
 
-/** Counts and digests of an archive. */
+export interface ArchiveFile {
+  readonly file: string;
+  /** Null: the archive is not encrypted. */
+  readonly passphrase: Secret | null;
+}
+
+/** Secrets, counts and digests of an archive. */
 export interface ArchiveContent {
   readonly head: ArchiveHead;
+  readonly secrets: ReadonlyMap<ArchivedSecret, Secret>;
   readonly usage: number;
   readonly sessions: number;
   readonly graph: readonly KindOfContent[];
@@ -47,8 +55,9 @@ export async function writeArchive(
 }
 
 /** Reads a whole archive. Throws if the archive is cut, changed or of a newer format. */
-export async function checkArchive(file: string, signal: AbortSignal): Promise<ArchiveContent> {
-  await using reader = await ArchiveReader.open(file);
+export async function checkArchive({ file, passphrase }: ArchiveFile, signal: AbortSignal): Promise<ArchiveContent> {
+  await using reader = await ArchiveReader.open(file, passphrase);
+  const secrets = await reader.secrets();
   const bus: CarriedBus = await readBus(reader);
   const graph = await readContent(reader, signal);
   const files = { count: 0, bytes: 0 };
@@ -59,7 +68,7 @@ export async function checkArchive(file: string, signal: AbortSignal): Promise<A
     files.bytes += blob.sizeBytes;
   }
   await reader.finish();
-  return { head: reader.head, usage: bus.usage.count, sessions: bus.keys.size, graph, files };
+  return { head: reader.head, secrets, usage: bus.usage.count, sessions: bus.keys.size, graph, files };
 }
 
 /** The backend keeps the bytes of a removed file for ten minutes, so those of the graph's moment exist. */

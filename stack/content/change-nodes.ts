@@ -57,7 +57,7 @@ export async function changeNodes({ plan, places, signal, onNotice }: ChangeOfNo
     await places.remove(before);
     await places.empty(plan);
     const kinds = await withBus(plan, { places, signal }, async (store) =>
-      verifyStore(store, await fillStore(archive, store, signal), signal),
+      verifyStore(store, await fillStore({ file: archive, passphrase: null }, store, signal), signal),
     );
     // A folder that is removed in part must not be taken for an archive.
     renameSync(folder, `${folder}.part`);

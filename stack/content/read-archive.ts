@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import type { z } from 'zod';
 import type { Blob } from '../../services/backend/files/content.ts';
@@ -14,8 +15,10 @@ import {
 } from '../../services/backend/graph/content.ts';
 import { findDigest } from '../../services/contracts/digest.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { Secret } from '../../services/contracts/secret.ts';
 import { checkKeptEntry, checkKeptRecord, type KeptEntry, type KeptRecord } from '../../services/kit/bus/content.ts';
 import {
+  type ArchivedSecret,
   type ArchiveHead,
   changed,
   cut,
@@ -32,6 +35,8 @@ import {
   nodeRow,
   nodeSection,
   pieceRow,
+  secretRow,
+  secretsSection,
   sectionSchema,
   sessionRow,
   sessionsMax,
@@ -40,6 +45,7 @@ import {
   usageSection,
 } from './archive-format.ts';
 import type { BusSource } from './carry-bus.ts';
+import { decrypting, isEncrypted } from './encrypt-archive.ts';
 
 export interface ArchivedFile {
   readonly blob: Blob;
@@ -59,14 +65,14 @@ export class ArchiveReader implements BusSource, Pick<GraphContent, 'nodes' | 'e
   #next: Line | null = null;
   #head: ArchiveHead | null = null;
 
-  private constructor(file: string) {
+  private constructor(file: string, passphrase: Secret | null) {
     this.#file = file;
-    this.#lines = linesOf(file);
+    this.#lines = linesOf(file, passphrase);
   }
 
-  /** Throws `unsupported` for a newer format, and `invalid_input` for a file that is no archive. */
-  static async open(file: string): Promise<ArchiveReader> {
-    const reader = new ArchiveReader(file);
+  /** Throws `unsupported` for a newer format, `invalid_input` for a file that is no archive, and `forbidden` for a wrong passphrase. */
+  static async open(file: string, passphrase: Secret | null = null): Promise<ArchiveReader> {
+    const reader = new ArchiveReader(file, passphrase);
     try {
       // A pipe may never end, and a restore reads the archive twice.
       const found = await stat(file).catch(() => null);
@@ -87,6 +93,12 @@ export class ArchiveReader implements BusSource, Pick<GraphContent, 'nodes' | 'e
   get head(): ArchiveHead {
     if (this.#head === null) throw new Error('an archive is used after it was opened');
     return this.#head;
+  }
+
+  async secrets(): Promise<ReadonlyMap<ArchivedSecret, Secret>> {
+    const secrets = new Map<ArchivedSecret, Secret>();
+    for await (const [name, text] of this.#section(secretsSection, secretRow)) secrets.set(name, new Secret(text));
+    return secrets;
   }
 
   async *records(): AsyncGenerator<KeptRecord, void> {
@@ -203,11 +215,13 @@ interface Line {
   readonly sha256Before: () => string;
 }
 
-async function* linesOf(file: string): AsyncGenerator<Line, void> {
+async function* linesOf(file: string, passphrase: Secret | null): AsyncGenerator<Line, void> {
   const hash = createHash('sha256');
   const source = createReadStream(file);
-  const plain = source.pipe(createGunzip());
-  source.on('error', (error) => plain.destroy(error));
+  const plain = createGunzip();
+  const reading = isEncrypted(file) ? pipeline(source, decrypting(file, passphrase), plain) : pipeline(source, plain);
+  // The failure is met where the next line is read.
+  reading.catch(() => undefined);
   let isBegun = false;
   /** Of a line that is not over. */
   let begun: Buffer[] = [];

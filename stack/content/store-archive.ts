@@ -3,6 +3,7 @@ import { openSync } from 'node:fs';
 import { carryContent, type KindOfContent, readContent } from '../../services/backend/graph/content.ts';
 import type { Digest } from '../../services/contracts/digest.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
+import type { ArchiveFile } from './archive.ts';
 import type { ArchiveHead } from './archive-format.ts';
 import { type CarriedBus, carryBus, readBus, verifyBus } from './carry-bus.ts';
 import type { Kinds } from './place.ts';
@@ -35,7 +36,7 @@ export async function archiveStore(
       files.add(digest);
     }
     await writer.finish();
-    const read = await readArchive(file, signal);
+    const read = await readArchive({ file, passphrase: null }, signal);
     if (graph !== null) refuseDifferentGraph(graph, read.graph);
     if (bus !== null && !isSameBus(bus, read.bus)) throw differs('bus');
     if (files.symmetricDifference(read.files).size > 0) throw differs('files');
@@ -46,13 +47,19 @@ export async function archiveStore(
 }
 
 /** Reads a whole archive. */
-export async function readArchive(file: string, signal: AbortSignal): Promise<ArchivedContent> {
+export async function readArchive(file: ArchiveFile, signal: AbortSignal): Promise<ArchivedContent> {
   return await fillStore(file, { bus: null, graph: null, blobs: null }, signal);
 }
 
 /** Fills the content that is given with what the archive has of it, which must be empty. Returns what the archive has. */
-export async function fillStore(file: string, store: Store, signal: AbortSignal): Promise<ArchivedContent> {
-  await using reader = await ArchiveReader.open(file);
+export async function fillStore(
+  { file, passphrase }: ArchiveFile,
+  store: Store,
+  signal: AbortSignal,
+): Promise<ArchivedContent> {
+  await using reader = await ArchiveReader.open(file, passphrase);
+  // The secrets of an encrypted archive come first.
+  await reader.secrets();
   const bus = store.bus === null ? await readBus(reader) : await carryBus(reader, store.bus);
   const graph =
     store.graph === null ? await readContent(reader, signal) : await carryContent(reader, store.graph, signal);

@@ -1,20 +1,24 @@
 import { createHash } from 'node:crypto';
-import { createWriteStream, type WriteStream } from 'node:fs';
-import { finished } from 'node:stream/promises';
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
 import { createGzip, type Gzip } from 'node:zlib';
 import type { Blob } from '../../services/backend/files/content.ts';
 import type { EdgeRecord, GraphContent, NodeRecord } from '../../services/backend/graph/content.ts';
+import type { Secret } from '../../services/contracts/secret.ts';
 import type { KeptEntry, KeptRecord } from '../../services/kit/bus/content.ts';
 import {
+  type ArchivedSecret,
   type ArchiveHead,
   edgeSection,
   filesSection,
   nodeSection,
   pieceBytes,
+  secretsSection,
   sessionsSection,
   usageSection,
 } from './archive-format.ts';
 import type { BusTarget } from './carry-bus.ts';
+import { encrypting } from './encrypt-archive.ts';
 
 /** So much is compressed at a time. */
 const chunkChars = 64 * 1024;
@@ -36,23 +40,26 @@ export class ArchiveWriter {
     addEntries: (_bucket, entries) => this.#addEntries(entries),
   };
   readonly #gzip: Gzip;
-  readonly #target: WriteStream;
   readonly #written: Promise<void>;
   readonly #hash = createHash('sha256');
   readonly #rows: Record<string, number> = {};
   #pending = '';
 
   /** Takes over the descriptor of a file that is open for writing. */
-  constructor(fd: number, head: ArchiveHead) {
-    const target = createWriteStream('', { fd, flush: true });
-    this.#target = target;
+  constructor(fd: number, head: ArchiveHead, passphrase: Secret | null = null) {
     this.#gzip = createGzip({ level });
-    this.#written = finished(target);
+    const target = createWriteStream('', { fd, flush: true });
+    this.#written =
+      passphrase === null ? pipeline(this.#gzip, target) : pipeline(this.#gzip, encrypting(passphrase), target);
     // The failure is met where the next line is written.
-    this.#written.catch((error: Error) => this.#gzip.destroy(error));
-    this.#gzip.on('error', (error) => target.destroy(error));
-    this.#gzip.pipe(target);
+    this.#written.catch(() => undefined);
     this.#add(head);
+  }
+
+  /** Stand before all other sections. */
+  async addSecrets(secrets: ReadonlyMap<ArchivedSecret, Secret>): Promise<void> {
+    const section = this.#begin(secretsSection);
+    for (const [name, secret] of secrets) await this.#row(section, [name, secret.reveal()]);
   }
 
   async #addRecords(records: AsyncIterable<KeptRecord>): Promise<void> {
@@ -103,7 +110,6 @@ export class ArchiveWriter {
   /** Closes the file; without `finish` before, the archive stays incomplete. */
   async close(): Promise<void> {
     this.#gzip.destroy();
-    this.#target.destroy();
     await this.#written.catch(() => undefined);
   }
 

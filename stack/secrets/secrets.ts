@@ -38,7 +38,7 @@ export interface SecretFiles {
   readonly mailKey: string;
 }
 
-export function secretFilesOf({ secretsDir }: Installation): SecretFiles {
+export function secretFilesOf({ secretsDir }: Pick<Installation, 'secretsDir'>): SecretFiles {
   return {
     encryptionKey: join(secretsDir, 'encryption.key'),
     jwtPrivateKey: join(secretsDir, 'jwt-private.pem'),

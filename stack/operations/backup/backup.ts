@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import type { KindOfContent } from '../../../services/backend/graph/content.ts';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
+import type { Secret } from '../../../services/contracts/secret.ts';
 import { inWords } from '../../../services/contracts/system-words.ts';
 import { type ArchiveContent, checkArchive, writeArchive } from '../../content/archive.ts';
 import { formatVersion } from '../../content/archive-format.ts';
@@ -22,6 +23,7 @@ import { bytesLeft } from '../../state/free-space.ts';
 import type { Installation } from '../../state/installation.ts';
 import { acquireLock } from '../../state/lock.ts';
 import { ensurePrivateFolder } from '../../state/private-folder.ts';
+import { archivedSecretsOf } from '../replace/archived-secrets.ts';
 import { placesOf } from '../replace/fill-places.ts';
 import { refuseInterrupted } from './refuse-interrupted.ts';
 
@@ -31,6 +33,8 @@ export interface BackupOptions {
   readonly file: string;
   /** Version of the platform. */
   readonly version: string;
+  /** Encrypts the archive, which then has the secrets of the platform; null: it has none. */
+  readonly passphrase: Secret | null;
   /** Of the shell that typed the command. */
   readonly env: EnvRecord;
   readonly onNotice: (message: string) => void;
@@ -45,7 +49,7 @@ export interface Backup extends ArchiveContent {
  * Writes the records and files of one moment into an archive, also while the platform runs. The archive gets its name after it was read again.
  */
 export async function backup(options: BackupOptions): Promise<Backup> {
-  const { installation, file, signal } = options;
+  const { installation, file, passphrase, signal } = options;
   ensurePrivateFolder(installation.stateDir);
   const lock = acquireLock(installation, 'command');
   const draft = `${file}.part`;
@@ -58,7 +62,7 @@ export async function backup(options: BackupOptions): Promise<Backup> {
     const fd = openDraft(draft);
     try {
       const written = await write(options, plan, fd);
-      const read = await checkArchive(draft, signal);
+      const read = await checkArchive({ file: draft, passphrase }, signal);
       if (JSON.stringify(read.graph) !== JSON.stringify(written)) {
         throw new SvcError('internal', 'The archive differs from the graph.');
       }
@@ -92,26 +96,28 @@ function cannotWrite(file: string, cause: unknown): SvcError {
 }
 
 async function write(
-  { installation, version, env, onNotice, signal }: BackupOptions,
+  { installation, version, passphrase, env, onNotice, signal }: BackupOptions,
   plan: Plan,
   fd: number,
 ): Promise<readonly KindOfContent[]> {
   const isRunning = isUp(installation);
   const { persistentMessaging } = plan.definition.bus;
-  const writer = new ArchiveWriter(fd, {
+  const head = {
     svc: 'backup',
     format: formatVersion,
     version,
     createdAt: new Date().toISOString(),
     encryptionKey: fingerprintOf(secretFilesOf(installation).encryptionKey),
     bus: !persistentMessaging ? 'none' : isRunning ? 'approximate' : 'exact',
-  });
+  } as const;
+  const writer = new ArchiveWriter(fd, head, passphrase);
   try {
     const places = await placesOf(plan, { env, signal, onNotice });
     const opening = { kinds: { ...allKinds, bus: persistentMessaging }, to: 'read', isRunning } as const;
     await using place = await places.open(opening);
     return await withStore({ plan, place, ...opening, signal }, async ({ bus, graph, blobs }) => {
       if (graph === null) throw withoutData(installation);
+      if (passphrase !== null) await writer.addSecrets(archivedSecretsOf(installation));
       return await writeArchive({ bus, graph, blobs }, writer, signal);
     });
   } finally {

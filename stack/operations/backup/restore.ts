@@ -1,5 +1,6 @@
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
+import { Secret } from '../../../services/contracts/secret.ts';
 import { inWords } from '../../../services/contracts/system-words.ts';
 import { type ArchiveContent, checkArchive } from '../../content/archive.ts';
 import { allKinds, type Kinds } from '../../content/place.ts';
@@ -17,7 +18,7 @@ import { readDefinition } from '../../settings/check.ts';
 import type { Definition } from '../../settings/definition.ts';
 import { hasOwnBus } from '../../settings/has-own-bus.ts';
 import type { Installation } from '../../state/installation.ts';
-
+import { checkArchivedSecrets } from '../replace/archived-secrets.ts';
 import { placesOf } from '../replace/fill-places.ts';
 import { prepareTarget } from '../replace/prepare-target.ts';
 import { type ReplaceProgress, replaceData } from '../replace/replace.ts';
@@ -33,6 +34,8 @@ export interface RestoreOptions {
   readonly encryptionKeyFile: string | null;
   /** Asked before data is replaced. Throws to decline. */
   readonly confirm: (plan: RestorePlan) => Promise<void>;
+  /** Null: the archive is not encrypted. */
+  readonly passphrase: Secret | null;
   readonly env: EnvRecord;
   readonly onProgress: (progress: ReplaceProgress) => void;
   readonly signal: AbortSignal;
@@ -57,18 +60,18 @@ export interface Restored {
 
 /** Restores an archive, after checking all of it. Data that the installation has is kept until the restore is confirmed. */
 export async function restore(options: RestoreOptions): Promise<Restored> {
-  const { installation, file } = options;
+  const { installation } = options;
   return await withReplacing(
     { ...options, done: 'All was restored' },
     async ({ onProgress, onNotice, signal, begin }) => {
       refuseWaiting(installation);
-      const content = await checkArchive(file, signal);
-      const encryptionKey = keyFor(options, content);
+      const content = await checkArchive(options, signal);
+      const secrets = secretsFor(options, content);
       const { plan, isThere } = await planRestore(options, content, onNotice);
       const wasRunning = await begin(plan);
       const replacement = await replaceData({
         ...{ installation, command: 'restore', from: plan, to: plan, definition: null, kinds: restoredKinds(plan) },
-        ...{ folders: [], archive: file, encryptionKey, wasRunning, env: options.env, signal, onProgress },
+        ...{ folders: [], archive: options, secrets, wasRunning, env: options.env, signal, onProgress },
       });
       recordFingerprint(installation);
       if (!isThere) forgetReplacement(installation, replacement);
@@ -112,8 +115,24 @@ function bytesOf({ graph, usage, sessions, files }: ArchiveContent, definition: 
   return firstBytes + ((graph[0]?.count ?? 0) + usage + sessions) * recordBytes + files.bytes;
 }
 
+/** The secrets to put in the place of the installation's own. */
+function secretsFor(options: RestoreOptions, { head, secrets }: ArchiveContent): ArchiveContent['secrets'] {
+  if (secrets.size === 0) {
+    const key = keyFor(options, head);
+    return new Map(key === null ? [] : [['encryptionKey', new Secret(key)]]);
+  }
+  checkArchivedSecrets(options.installation, secrets);
+  if (fingerprintOfText(secrets.get('encryptionKey')?.reveal() ?? '') === head.encryptionKey) return secrets;
+  throw new SvcError('invalid_input', `The encryption key in "${options.file}" is not that of its records.`, {
+    hint: 'Use another backup.',
+  });
+}
+
 /** The key to put in the place of the installation's own; null where that is the right one. */
-function keyFor({ installation, file, encryptionKeyFile }: RestoreOptions, { head }: ArchiveContent): string | null {
+function keyFor(
+  { installation, file, encryptionKeyFile }: RestoreOptions,
+  head: ArchiveContent['head'],
+): string | null {
   const own = secretFilesOf(installation).encryptionKey;
   if (encryptionKeyFile === null) {
     if (hasSecret(own) && fingerprintOf(own) === head.encryptionKey) return null;

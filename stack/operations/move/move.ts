@@ -60,7 +60,7 @@ export async function move(options: MoveOptions): Promise<Moved> {
       ...{ installation, command: 'move', from: plan.from, to: plan.to, kinds: plan.carries, wasRunning, signal },
       definition: applyChanges(text, plan.changes),
       folders: now.engine === to.engine ? [] : ownFoldersOf(plan.from),
-      ...{ archive: null, encryptionKey: null, env: options.env, onProgress },
+      ...{ archive: null, secrets: new Map(), env: options.env, onProgress },
     });
     return { state: 'moved', from: now, to, moved, kept, downMs: null };
   });

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { KindOfContent } from '../../../services/backend/graph/content.ts';
+import type { ArchiveFile } from '../../content/archive.ts';
 import type { Kinds } from '../../content/place.ts';
 import { withStore } from '../../content/store.ts';
 import { type ArchivedContent, fillStore, verifyStore } from '../../content/store-archive.ts';
@@ -21,7 +22,7 @@ export interface Target {
 export interface Filling extends Target {
   /** Empties the places before. */
   readonly empty: (places: Places) => Promise<void>;
-  readonly archive: string;
+  readonly archive: ArchiveFile;
   /** Has the own folders of these parts. */
   readonly keptDir: string;
   readonly folders: readonly string[];
@@ -32,7 +33,7 @@ export async function fillPlaces(filling: Filling): Promise<ArchivedContent | nu
   const { plan, places, empty, archive, keptDir, folders, signal } = filling;
   await empty(places);
   for (const part of folders) if (existsSync(join(keptDir, part))) await places.copyIn(join(keptDir, part), part);
-  if (!existsSync(archive)) return null;
+  if (!existsSync(archive.file)) return null;
   const opening = { kinds: withoutOthersBus(filling), to: 'fill' } as const;
   await using place = await places.open(opening);
   return await withStore({ plan, place, ...opening, signal }, (store) => fillStore(archive, store, signal));

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { inWords } from '../../../services/contracts/system-words.ts';
 import { readArchive } from '../../content/store-archive.ts';
@@ -6,11 +6,11 @@ import { engineFor } from '../../engines/engine-of.ts';
 import type { PlacesOptions } from '../../engines/places.ts';
 import { planOf } from '../../engines/plan-of.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { readSecret, replaceEncryptionKey } from '../../secrets/secrets.ts';
 import { checkDefinition, readDefinition } from '../../settings/check.ts';
 import { endAlone } from '../../state/alone-record.ts';
 import type { Installation } from '../../state/installation.ts';
 import { acquireLock } from '../../state/lock.ts';
+import { archivedSecretsOf, putSecrets } from './archived-secrets.ts';
 import { emptyElsewhere } from './elsewhere.ts';
 import { both, emptying, fillPlaces, placesOf, verifyPlaces } from './fill-places.ts';
 import { forgetReplacement, keptDirOf, keptFilesIn, type Replacement, writeDefinition } from './replacement.ts';
@@ -40,16 +40,22 @@ export async function takeBack(
 async function putBack(installation: Installation, state: Replacement, asking: Asking): Promise<void> {
   const { signal } = asking;
   const keptDir = keptDirOf(installation, state);
-  const { archive, definition, newDefinition, encryptionKey } = keptFilesIn(keptDir);
+  const { archive: file, definition, newDefinition, secretsDir } = keptFilesIn(keptDir);
   const { replaced, archived, folders } = state;
   const from = planIn(installation, definition);
   await refuseNoWayBack(installation, state, asking);
   await emptyTarget(planIn(installation, newDefinition), state, asking);
   if (archived.graph) await emptyElsewhere(from);
   const target = { plan: from, places: await placesOf(from, asking), kinds: both(replaced, archived), signal };
-  const content = await fillPlaces({ ...target, empty: emptying(state, replaced), archive, keptDir, folders });
+  const content = await fillPlaces({
+    ...target,
+    empty: emptying(state, replaced),
+    archive: { file, passphrase: null },
+    keptDir,
+    folders,
+  });
   await verifyPlaces(target, content);
-  if (existsSync(encryptionKey)) replaceEncryptionKey(installation, readSecret(encryptionKey));
+  putSecrets(installation, archivedSecretsOf({ secretsDir }));
   writeDefinition(installation, readFileSync(definition, 'utf8'));
   forgetReplacement(installation, state);
 }
@@ -63,7 +69,7 @@ export async function refuseNoWayBack(
   const { archive, definition: file } = keptFilesIn(keptDirOf(installation, state));
   const { definition } = planIn(installation, file);
   await engineFor(definition).check(definition, env);
-  if (Object.values(state.archived).includes(true)) await readArchive(archive, signal);
+  if (Object.values(state.archived).includes(true)) await readArchive({ file: archive, passphrase: null }, signal);
 }
 
 type Asking = Omit<PlacesOptions, 'plan'>;

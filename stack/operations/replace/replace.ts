@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError, toSvcError } from '../../../services/contracts/errors.ts';
 import { inWords } from '../../../services/contracts/system-words.ts';
+import type { ArchiveContent, ArchiveFile } from '../../content/archive.ts';
 import { type ArchiveHead, formatVersion } from '../../content/archive-format.ts';
 import { type Kinds, noKinds } from '../../content/place.ts';
 import { withStore } from '../../content/store.ts';
@@ -11,10 +12,11 @@ import type { Places } from '../../engines/places.ts';
 import type { Progress } from '../../lifecycle/progress.ts';
 import { ownVersion } from '../../machine/version.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { fingerprintOf, readSecret, replaceEncryptionKey, secretFilesOf } from '../../secrets/secrets.ts';
+import { fingerprintOf, secretFilesOf } from '../../secrets/secrets.ts';
 import { syncFolder, writeDurably } from '../../state/durable-file.ts';
 import type { Installation } from '../../state/installation.ts';
 import { acquireLock } from '../../state/lock.ts';
+import { keepSecrets, putSecrets } from './archived-secrets.ts';
 import { emptyElsewhere, graphElsewhere } from './elsewhere.ts';
 import { both, emptying, fillPlaces, placesOf, verifyPlaces } from './fill-places.ts';
 import { takeBack } from './put-back.ts';
@@ -39,9 +41,9 @@ export interface ReplaceOptions {
   /** Parts whose own folders get another place. */
   readonly folders: readonly string[];
   /** The archive to fill from; null: the one that is kept. */
-  readonly archive: string | null;
-  /** The key of the secrets in that archive; null if it stays. */
-  readonly encryptionKey: string | null;
+  readonly archive: ArchiveFile | null;
+  /** The secrets to put in the place of the installation's own. */
+  readonly secrets: ArchiveContent['secrets'];
   readonly wasRunning: boolean;
   readonly env: EnvRecord;
   readonly signal: AbortSignal;
@@ -94,14 +96,14 @@ export async function replaceData(options: ReplaceOptions): Promise<Replacement>
       const target = { plan: to, places: await placesOf(to, asking), empty, folders, signal };
       const keptDir = keptDirOf(installation, state);
       if (command === 'restore' && kinds.graph) await emptyElsewhere(to);
-      const source = options.archive ?? keptFilesIn(keptDir).archive;
+      const source = options.archive ?? { file: keptFilesIn(keptDir).archive, passphrase: null };
       const filled = options.archive === null ? both(kinds, state.archived) : kinds;
       const content = await fillPlaces({ ...target, kinds: filled, archive: source, keptDir });
       step('verify');
       const moved = await verifyPlaces({ ...target, kinds: filled }, content);
       signal.throwIfAborted();
       step('write-definition');
-      if (options.encryptionKey !== null) replaceEncryptionKey(installation, options.encryptionKey);
+      putSecrets(installation, options.secrets);
       if (options.definition !== null) writeDefinition(installation, options.definition);
       note({ step: 'waiting', moved: [...moved] });
     } finally {
@@ -127,7 +129,7 @@ async function notKept(cause: unknown, places: Places): Promise<SvcError> {
 
 /** Writes the data before into the kept folder. Returns the kinds of content that are there. */
 async function keep(
-  { installation, from, definition, encryptionKey, folders, signal }: ReplaceOptions,
+  { installation, from, definition, secrets, folders, signal }: ReplaceOptions,
   { places, state }: { readonly places: Places; readonly state: Replacement },
 ): Promise<Kinds> {
   const keptDir = keptDirOf(installation, state);
@@ -136,8 +138,7 @@ async function keep(
   const before = readFileSync(installation.definitionFile, 'utf8');
   writeDurably(files.definition, before);
   writeDurably(files.newDefinition, definition ?? before);
-  const { encryptionKey: key } = secretFilesOf(installation);
-  if (encryptionKey !== null && existsSync(key)) writeDurably(files.encryptionKey, readSecret(key));
+  keepSecrets(installation, files.secretsDir, secrets);
   const opening = { kinds: state.replaced, to: 'read' } as const;
   await using place = await places.open(opening);
   const isThere = Object.values(place.there).includes(true);
@@ -146,7 +147,7 @@ async function keep(
     : await withStore({ plan: from, place, ...opening, signal }, async (store) => {
         const head: ArchiveHead = {
           ...{ svc: 'backup', format: formatVersion, version: ownVersion(), createdAt: state.startedAt },
-          encryptionKey: fingerprintOf(key),
+          encryptionKey: fingerprintOf(secretFilesOf(installation).encryptionKey),
           bus: store.bus === null ? 'none' : 'exact',
         };
         await archiveStore(store, { file: files.archive, head, signal });

@@ -71,8 +71,8 @@ export function keptFilesIn(keptDir: string) {
     /** svc.yaml before, and as it becomes. */
     definition: join(keptDir, 'svc.yaml'),
     newDefinition: join(keptDir, 'new-svc.yaml'),
-    /** Only if the replacement changes the key. */
-    encryptionKey: join(keptDir, 'encryption.key'),
+    /** Secrets that the replacement changes. */
+    secretsDir: join(keptDir, 'secrets'),
   };
 }
 

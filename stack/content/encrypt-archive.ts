@@ -1,0 +1,113 @@
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { Decrypter, Encrypter } from 'age-encryption';
+import { SvcError } from '../../services/contracts/errors.ts';
+import type { Secret } from '../../services/contracts/secret.ts';
+
+type Bytes = AsyncIterable<Uint8Array>;
+type Transform = (source: Bytes) => AsyncGenerator<Uint8Array, void>;
+
+/** Encrypts with a passphrase, in the age format (age-encryption.org/v1). */
+export function encrypting(passphrase: Secret): Transform {
+  return async function* (source) {
+    const encrypter = new Encrypter();
+    encrypter.setPassphrase(passphrase.reveal());
+    yield* chunksOf(await encrypter.encrypt(streamOf(source)));
+  };
+}
+
+/** Decrypts the bytes of a file. Throws `forbidden` for a wrong passphrase. */
+export function decrypting(file: string, passphrase: Secret | null): Transform {
+  return async function* (source) {
+    checkHeader(file);
+    if (passphrase === null) throw needsPassphrase(file);
+    const decrypter = new Decrypter();
+    decrypter.addPassphrase(passphrase.reveal());
+    const plain = await decrypter.decrypt(streamOf(source)).catch((cause: unknown) => {
+      throw wrongPassphrase(file, cause);
+    });
+    try {
+      yield* chunksOf(plain);
+    } catch (thrown) {
+      throw damaged(file, thrown);
+    }
+  };
+}
+
+/** Whether a file says that it is encrypted. A file that cannot be read does not say so. */
+export function isEncrypted(file: string): boolean {
+  return beginningOf(file).startsWith(magic);
+}
+
+const magic = 'age-encryption.org/v1\n';
+/** A header for one passphrase, and the work that its key takes: 2 to this power. */
+const header =
+  /^age-encryption\.org\/v1\n-> scrypt [A-Za-z0-9+/]{22} (\d{1,2})\n[A-Za-z0-9+/]{43}\n--- [A-Za-z0-9+/]{43}\n/;
+/** What age itself writes, which takes 256 MB and about a second. */
+const workMax = 18;
+const headerMaxBytes = 256;
+
+/** A header is read whole and names the memory that is used for it, so both are bounded before anything is decrypted. */
+function checkHeader(file: string): void {
+  const [, work] = header.exec(beginningOf(file)) ?? [];
+  if (work === undefined) throw damaged(file);
+  if (Number(work) <= workMax) return;
+  throw new SvcError(
+    'unsupported',
+    `"${file}" was encrypted with the work factor ${work}, and ${workMax} is the limit.`,
+    {
+      hint: 'Encrypt it again with the usual factor: age --decrypt, then age --encrypt --passphrase',
+    },
+  );
+}
+
+function streamOf(source: Bytes): ReadableStream<Uint8Array> {
+  const chunks = source[Symbol.asyncIterator]();
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await chunks.next();
+      if (done === true) controller.close();
+      else controller.enqueue(value);
+    },
+  });
+}
+
+async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  const reader = stream.getReader();
+  for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
+}
+
+function beginningOf(file: string): string {
+  try {
+    // Opening a pipe waits for its writer.
+    if (!statSync(file).isFile()) return '';
+    const fd = openSync(file, 'r');
+    try {
+      const bytes = Buffer.alloc(headerMaxBytes);
+      return bytes.toString('latin1', 0, readSync(fd, bytes, 0, headerMaxBytes, 0));
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    return '';
+  }
+}
+
+function needsPassphrase(file: string): SvcError {
+  return new SvcError('invalid_input', `"${file}" is encrypted with a passphrase.`, {
+    hint: 'Without a terminal, name a file that holds it: --passphrase-file FILE',
+  });
+}
+
+function wrongPassphrase(file: string, cause: unknown): SvcError {
+  return new SvcError('forbidden', `The passphrase does not open "${file}".`, {
+    hint: 'Type the one that was given to svc backup. If it is the right one, the file was changed.',
+    cause,
+  });
+}
+
+function damaged(file: string, cause?: unknown): SvcError {
+  return new SvcError('invalid_input', `"${file}" is cut, or was changed after it was written.`, {
+    hint: 'Copy it again from where it was written, or use another backup.',
+    cause,
+  });
+}

@@ -1,0 +1,90 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { runSvc } from '../../../cli/test/run-svc.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+/** An operator restores an archive that somebody else wrote. What hangs or takes much memory is killed, and has no exit code. */
+const patienceMs = 30_000;
+const heap = '--max-old-space-size=200';
+
+const folder = realpathSync(mkdtempSync(join(tmpdir(), 'svc-archives-')));
+const dir = join(folder, 'installation');
+const file = join(folder, 'came.backup.gz');
+const passphrase = join(folder, 'passphrase');
+const mebibyte = 1024 * 1024;
+
+beforeAll(async () => {
+  expect(await runSvc(['init', dir, '--yes'], { cwd: folder })).toMatchObject({ code: 0 });
+  writeFileSync(passphrase, 'correct horse battery staple\n');
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const head = { svc: 'backup', format: 2, version: '9.9.9', createdAt: '2026-01-02T03:04:05.678Z', bus: 'exact' };
+const lines = (...rows: readonly unknown[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+/** With a right head, which names the key of the installation's secrets as an owner of both would. */
+const packed = (text: string | Buffer) =>
+  gzipSync(Buffer.concat([Buffer.from(lines({ ...head, encryptionKey: '0'.repeat(16) })), Buffer.from(text)]));
+const aged = (work: number, after: Buffer) =>
+  Buffer.concat([
+    Buffer.from(
+      `age-encryption.org/v1\n-> scrypt ${'A'.repeat(22)} ${work}\n${'A'.repeat(43)}\n--- ${'A'.repeat(43)}\n`,
+    ),
+    after,
+  ]);
+
+test.each<[string, () => Buffer, string]>([
+  ['a line that never ends', () => packed(Buffer.alloc(400 * mebibyte, 'x')), 'was changed'],
+  ['a line of nested lists', () => packed(`${'['.repeat(8 * mebibyte)}\n`), 'was changed'],
+  ['a session for each subject of the bus', () => packed(lines({ section: 'sessions' }, ['>', '', 1])), 'was changed'],
+  [
+    'a record beyond what the bus takes',
+    () => packed(lines({ section: 'usage' }, ['A'.repeat(mebibyte)])),
+    'was changed',
+  ],
+  ['a secret that would be another file', () => packed(lines({ section: 'secrets' }, ['../../x', 'y'])), 'was changed'],
+  [
+    'a secret without end',
+    () => packed(lines({ section: 'secrets' }, ['mailKey', 'x'.repeat(mebibyte)])),
+    'was changed',
+  ],
+  ['a file by a path', () => packed(lines({ section: 'files' }, ['../../../etc/passwd', 1])), 'was changed'],
+  ['a section of its own', () => packed(lines({ section: '__proto__' }, ['x'])), 'was changed'],
+  ['sections in another order', () => packed(lines({ section: 'files' }, { section: 'usage' })), 'was changed'],
+  [
+    'an encrypted file whose header never ends',
+    () => Buffer.concat([Buffer.from('age-encryption.org/v1\n'), Buffer.alloc(400 * mebibyte, 'x')]),
+    'is cut, or was changed',
+  ],
+  ['a key that takes a gigabyte', () => aged(20, Buffer.alloc(64)), 'work factor 20'],
+  ['a passphrase of somebody else', () => aged(14, Buffer.alloc(64)), 'The passphrase does not open'],
+])('%s is refused by name, in bounded memory, and changes nothing', async (_what, make, words) => {
+  writeFileSync(file, make());
+  await refused(file, words);
+});
+
+test('what is no file is refused: a device, a pipe, a link to a secret', async () => {
+  const pipe = join(folder, 'pipe');
+  const link = join(folder, 'link');
+  spawnSync('mkfifo', [pipe]);
+  symlinkSync(join(dir, 'secrets/encryption.key'), link);
+  for (const one of ['/dev/zero', pipe, folder, link]) await refused(one, 'is not a backup of this platform');
+});
+
+async function refused(archive: string, words: string): Promise<void> {
+  const secrets = () =>
+    readdirSync(join(dir, 'secrets')).map((name) => readFileSync(join(dir, 'secrets', name), 'utf8'));
+  const before = secrets();
+  const args = ['restore', archive, '--dir', dir, '--passphrase-file', passphrase];
+  const run = await runSvc(args, { cwd: folder, env: { NODE_OPTIONS: heap }, timeoutMs: patienceMs });
+  expect(run.stderr).toContain(words);
+  expect(run.stderr).toContain(archive);
+  expect(run.stderr).not.toContain(before[0]?.trim());
+  expect([1, 2, 3, 4, 5]).toContain(run.code);
+  expect(readdirSync(join(dir, 'data')).filter((name) => /graph|bus|blobs|restoring/.test(name))).toEqual([]);
+  expect(secrets()).toEqual(before);
+}
