@@ -29,7 +29,7 @@ test('where no line is as asked for, that is said beside the result', async () =
     ['--request', 'xyz'],
     ['--since', '1s'],
   ]) {
-    expect(await svc('logs', ...filter)).toEqual({ code: 0, stdout: '', stderr: 'No lines.\n' });
+    expect(await svc('logs', ...filter)).toEqual({ code: 0, stdout: '', stderr: 'No lines match.\n' });
   }
   const asJson = await svc('logs', '--request', 'xyz', '--json', '--quiet');
   expect([JSON.parse(asJson.stdout), asJson.stderr]).toEqual([{ lines: [] }, '']);
