@@ -16,6 +16,7 @@ import type { RunningService, StartService } from '../../services/kit/service.ts
 import { startRemoteMcp } from '../../services/remote-mcp/start.ts';
 import { startRuntime } from '../../services/runtime/start.ts';
 import { freePort } from './free-ports.ts';
+import { secondLoopback } from './second-loopback.ts';
 
 /** Each variable is changed, and what the running service then does is observed: that it is parsed proves nothing. */
 const open: (() => Promise<unknown>)[] = [];
@@ -105,8 +106,8 @@ describe('frontend', () => {
 
   test('frontend PORT is where it answers, frontend BIND_HOST on which address', async () => {
     const port = await freePort();
-    const { service } = await frontendWith({ PORT: String(port), BIND_HOST: '::1' });
-    expect(service.url).toBe(`http://[::1]:${port}`);
+    const { service } = await frontendWith({ PORT: String(port), BIND_HOST: secondLoopback.host });
+    expect(service.url).toBe(`http://${secondLoopback.inUrl}:${port}`);
     expect(await reaches(service.url)).toBe(200);
   });
 
@@ -410,8 +411,8 @@ describe('runtime', () => {
   test('runtime BIND_HOST is the address it answers on', async () => {
     const backend = await backendWith();
     const identity = { SYSTEM_KEY: await registered(backend, 'runtime', ['cloud']), RUNTIME_NAME: 'cloud' };
-    const { service } = await runtimeWith(backend, { ...identity, REMOTE_PORT: '0', BIND_HOST: '::1' });
-    expect(service.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
+    const { service } = await runtimeWith(backend, { ...identity, REMOTE_PORT: '0', BIND_HOST: secondLoopback.host });
+    expect(new URL(service.url ?? '').hostname).toBe(secondLoopback.inUrl);
     expect(await reaches(service.url)).toBe(200);
   });
 
@@ -510,9 +511,9 @@ describe('remote-mcp', () => {
     const backend = await backendWith();
     const { service } = await remoteMcpWith(backend, {
       SYSTEM_KEY: await registered(backend, 'remote-mcp'),
-      BIND_HOST: '::1',
+      BIND_HOST: secondLoopback.host,
     });
-    expect(service.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
+    expect(new URL(service.url ?? '').hostname).toBe(secondLoopback.inUrl);
     expect(await reaches(service.url)).toBe(200);
   });
 

@@ -3,12 +3,13 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { createServer } from 'node:net';
-import { networkInterfaces, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../../../stack/test/free-ports.ts';
+import { secondLoopback } from '../../../stack/test/second-loopback.ts';
 import { newProcessId } from '../../contracts/ids.ts';
 import { newKey } from '../../contracts/keys.ts';
 import { tokenAudience } from '../../contracts/token.ts';
@@ -175,11 +176,8 @@ describe('once it runs', () => {
 
 describe('variables', () => {
   test('BIND_HOST is where it listens', async () => {
-    // A loopback address beside the usual one; not every machine has IPv6.
-    const hasIpv6 = Object.values(networkInterfaces()).some((found) => found?.some(({ address }) => address === '::1'));
-    const [host, shown] = hasIpv6 ? ['::1', '[::1]'] : ['127.0.0.2', '127.0.0.2'];
-    const service = await start({ BIND_HOST: host });
-    expect(new URL(service.url ?? '').hostname).toBe(shown);
+    const service = await start({ BIND_HOST: secondLoopback.host });
+    expect(new URL(service.url ?? '').hostname).toBe(secondLoopback.inUrl);
     expect((await fetch(`${service.url}/health`)).status).toBe(200);
     await service.stop();
   });
