@@ -52,7 +52,7 @@ function chosenByContext(env: EnvRecord): Chosen | null {
 /** The daemon mounts secrets and files from folders of this machine, so it must run here. */
 function socketOf(address: string, saidBy: string): string {
   if (address.startsWith('unix://') && address.length > 'unix://'.length) return address.slice('unix://'.length);
-  throw new SvcError('unsupported', `${saidBy} says "${address}", but svc uses only a Docker socket of this machine.`, {
+  throw new SvcError('unsupported', `${saidBy} says "${address}", and svc needs a Docker socket of this machine.`, {
     hint: 'Name a socket, such as unix:///var/run/docker.sock, or unset it for the usual one.',
   });
 }

@@ -98,8 +98,8 @@ test('Docker is given the login with the request for the image, outside of its a
       ...{ docker, env: env(), signal: new AbortController().signal, onNotice: () => undefined },
     });
   writeConfig({ auths: { 'registry.example.com': { auth: basic('ann:secret') } } });
-  await expect(fetching('registry.example.com/node:24.1.0')).rejects.toThrow('could not be fetched');
-  await expect(fetching(`nats@sha256:${'a'.repeat(64)}`)).rejects.toThrow('could not be fetched');
+  await expect(fetching('registry.example.com/node:24.1.0')).rejects.toThrow('could not be pulled');
+  await expect(fetching(`nats@sha256:${'a'.repeat(64)}`)).rejects.toThrow('could not be pulled');
   expect(asked).toEqual([
     {
       url: expect.stringContaining(`fromImage=${encodeURIComponent('registry.example.com/node:24.1.0')}`),

@@ -42,7 +42,7 @@ describe('killed', () => {
     const again = await up({ env: process.env, installation, onProgress: told.onProgress });
     expect([again.outcome, again.status.ended]).toEqual(['started', null]);
     const how = `was ended from outside (not by svc down), at about ${seen.ended?.at}; its last log line: ${seen.ended?.lastLogLine}.`;
-    expect(told.notices()).toEqual([`The platform before (pid ${pid}) ${how} Its record was removed.`]);
+    expect(told.notices()).toEqual([`The previous platform (pid ${pid}) ${how} Its record was removed.`]);
     await down({ installation });
     expect((await status({ installation })).ended).toBeNull();
     await up({ env: process.env, installation });
