@@ -192,7 +192,7 @@ describe('a node of Dgraph that lost its data', () => {
     ranWith(1, 2);
     lose('dgraph-alpha-2');
     const fewer = () => refuseFewerNodes(keptInFiles(installation), replicas(1, 1));
-    expect(fewer).toThrow('data/dgraph/alpha-2 is there');
+    expect(fewer).toThrow('data/dgraph/alpha-2 exists');
   });
 
   test('too many are refused, with consent too', async () => {

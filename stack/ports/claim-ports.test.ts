@@ -61,7 +61,7 @@ describe('a member of a cluster', () => {
   test('whose port is taken is refused, and named with what helps', async () => {
     await expect(claim([6091], { wishes, members, leased })).rejects.toMatchObject({
       code: 'conflict',
-      message: 'Port 6091 of dgraph-zero-2 is taken by holder of 6091.',
+      message: 'Port 6091 of dgraph-zero-2 is in use by holder of 6091.',
       hint: expect.stringContaining('Stop that program.'),
     });
   });

@@ -78,7 +78,7 @@ export async function claimPorts(claim: Claim): Promise<ClaimedPorts> {
     }
     const holder = others === undefined ? holderOf(taken) : 'another service of this installation';
     if (members.has(name)) {
-      throw new SvcError('conflict', `Port ${taken} of ${name} is taken by ${holder}.`, {
+      throw new SvcError('conflict', `Port ${taken} of ${name} is in use by ${holder}.`, {
         hint: `The other nodes of its cluster know ${name} by this port, so it cannot move. Stop that program.`,
       });
     }

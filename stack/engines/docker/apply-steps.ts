@@ -214,7 +214,7 @@ function notStarted({ part }: ContainerPlan, cause: unknown): Error {
     const ports = part.published.map(({ port }) => port);
     const port = ports.find((one) => findPortHolder(one) !== null) ?? ports[0] ?? 0;
     return new LostPort(
-      new SvcError('conflict', `${part.name} failed to start: port ${port} is taken by ${describeHolder(port)}.`, {
+      new SvcError('conflict', `${part.name} failed to start: port ${port} is in use by ${describeHolder(port)}.`, {
         hint: 'Stop that program, or change the port in svc.yaml (auto takes the next free one).',
         cause,
       }),

@@ -129,7 +129,7 @@ async function refuseTakenPorts(part: Part): Promise<void> {
   for (const address of listensAt(part)) {
     if (await isPortFree(address, portPatienceMs)) continue;
     const port = portOf(address);
-    throw takenPort(`Port ${port} of ${part.name} is taken by ${describeHolder(port)}.`);
+    throw takenPort(`Port ${port} of ${part.name} is in use by ${describeHolder(port)}.`);
   }
 }
 

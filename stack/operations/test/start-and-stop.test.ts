@@ -188,7 +188,7 @@ describe('ports', () => {
     const refused = up({ env: process.env, installation });
     await expect(refused).rejects.toMatchObject({ code: 'conflict' });
     await expect(refused).rejects.toThrow(
-      new RegExp(`^Port ${port} of backend is taken by ".+" \\(pid ${process.pid}\\)\\.$`),
+      new RegExp(`^Port ${port} of backend is in use by ".+" \\(pid ${process.pid}\\)\\.$`),
     );
     expect(platformsOf(installation)).toEqual([]);
     await new Promise((resolve) => stranger.close(resolve));
@@ -205,7 +205,7 @@ describe('ports', () => {
     const { status: running } = await up({ env: process.env, installation, onProgress: told.onProgress });
     await new Promise((resolve) => stranger.close(resolve));
     expect(
-      told.notices().some((line) => /^Port 8888 is taken by .+: frontend moved to \d+, and stays there\.$/.test(line)),
+      told.notices().some((line) => /^Port 8888 is in use by .+: frontend moved to \d+, and stays there\.$/.test(line)),
     ).toBe(true);
     const { frontend } = readLease(installation);
     expect(frontend).toBeGreaterThan(8888);
@@ -271,7 +271,7 @@ describe('a port that another program takes after the plan was made', () => {
     expect(await startAgainst(installation, frontend)).toMatchObject({
       code: 'conflict',
       message: expect.stringMatching(
-        new RegExp(`^Port ${frontend} of frontend is taken by ".+" \\(pid ${process.pid}\\)\\.$`),
+        new RegExp(`^Port ${frontend} of frontend is in use by ".+" \\(pid ${process.pid}\\)\\.$`),
       ),
     });
     expect(existsSync(join(installation.logsDir, 'platform.log'))).toBe(false);

@@ -190,7 +190,7 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
     const foreign = { ...programs.foreign, caddy };
     await using supervisor = supervise({ ...trial, programs: { ...programs, foreign } });
     await expect(supervisor.run).rejects.toMatchObject({
-      message: expect.stringContaining(`Port ${port} of caddy is taken by "`),
+      message: expect.stringContaining(`Port ${port} of caddy is in use by "`),
     });
   });
 });

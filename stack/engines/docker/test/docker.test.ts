@@ -144,7 +144,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     const { code, stderr } = await trial.platform.run(['up']);
     stranger.close();
     expect(code).not.toBe(0);
-    expect(stderr).toMatch(new RegExp(`Port ${port} of frontend is taken by ".+" \\(pid ${process.pid}\\)\\.`));
+    expect(stderr).toMatch(new RegExp(`Port ${port} of frontend is in use by ".+" \\(pid ${process.pid}\\)\\.`));
     expect(await up()).toContain('frontend was stopped: it continues.');
   });
 
@@ -212,8 +212,8 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     await once(taken, 'listening');
     const { code, stderr } = await trial.platform.run(['up']);
     taken.close();
-    expect([code, stderr]).toEqual([5, expect.stringContaining(`Port ${frontend} of frontend is taken by "`)]);
-    expect(stderr.match(/is taken by/g)).toHaveLength(1);
+    expect([code, stderr]).toEqual([5, expect.stringContaining(`Port ${frontend} of frontend is in use by "`)]);
+    expect(stderr.match(/is in use by/g)).toHaveLength(1);
     expect(stderr).toContain(`(pid ${process.pid})`);
     expect(await up()).toContain('frontend was stopped: it goes on.');
   });

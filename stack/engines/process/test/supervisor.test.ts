@@ -260,7 +260,7 @@ describe('a port that another program has', () => {
     const stranger = await occupy(port);
     await expect(trial.up()).rejects.toMatchObject({
       code: 'conflict',
-      message: expect.stringMatching(new RegExp(`^Port ${port} of nats is taken by ".+" \\(pid ${process.pid}\\)\\.$`)),
+      message: expect.stringMatching(new RegExp(`^Port ${port} of nats is in use by ".+" \\(pid ${process.pid}\\)\\.$`)),
       hint: expect.stringContaining('bus.port'),
     });
     expect(readRecord(installation)).toBeNull();
@@ -275,7 +275,7 @@ describe('a port that another program has', () => {
       const port = readPlan(installation).ports[name];
       const stranger = await occupy(port);
       await using supervisor = supervise(trial);
-      await expect(supervisor.run).rejects.toThrow(`Port ${port} of ${name} is taken by "`);
+      await expect(supervisor.run).rejects.toThrow(`Port ${port} of ${name} is in use by "`);
       expect(supervisor.states).not.toContain(`${name} healthy`);
       expect(readFailure(installation)).toMatchObject({ service: name, code: 'conflict', portTaken: true });
       await new Promise((resolve) => stranger.close(resolve));
