@@ -145,7 +145,7 @@ describe.runIf(dockerSocket !== null)('in a container of its own', () => {
       const { reason } = await platform.reported(name, ({ status }) => status === 'Error');
       expect(reason).toMatchObject({
         code: 'command_not_found',
-        message: expect.stringContaining('in the image "node:24.21.0-bookworm-slim"'),
+        message: expect.stringContaining('the image "node:24.21.0-bookworm-slim" has no such command'),
         repair: expect.stringContaining('images.base'),
       });
     }

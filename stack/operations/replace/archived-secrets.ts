@@ -34,6 +34,7 @@ export function checkArchivedSecrets(installation: Installation, secrets: Secret
 
 /** Keeps those secrets of the installation in a folder that other secrets are about to replace. */
 export function keepSecrets(installation: Installation, keptDir: string, secrets: Secrets): void {
+  if (secrets.size === 0) return;
   const own = archivedSecretsOf(installation);
   writeSecrets(keptDir, new Map([...own].filter(([name]) => secrets.has(name))));
 }
