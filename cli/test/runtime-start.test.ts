@@ -30,7 +30,7 @@ describe('what cannot be right is refused before anything is made', () => {
     [
       'an authority that is not there',
       { RUNTIME_KEY: key, BUS_CA_PATH: 'ca.pem' },
-      /BUS_CA_PATH "ca\.pem" is not there/,
+      /BUS_CA_PATH "ca\.pem" does not exist/,
     ],
   ];
   test.each(rows)('%s', async (_what, env, told) => {
@@ -67,10 +67,10 @@ describe('a file with variables', () => {
     writeFileSync(file, `RUNTIME_KEY=${mistyped}\nBUS_CA_PATH=beside.pem\n`, { mode: 0o644 });
     const run = await runSvc(['runtime', 'start', '--variable-file', file], { cwd: tmpdir() });
     expect(run.stderr).toContain(`"${file}" may be read by others (mode 0644): chmod 600 ${file}`);
-    expect(run.stderr).toContain(`BUS_CA_PATH "${join(cwd, 'beside.pem')}" is not there.`);
+    expect(run.stderr).toContain(`BUS_CA_PATH "${join(cwd, 'beside.pem')}" does not exist.`);
     expect(run.code).toBe(2);
     const other = await start({ BUS_CA_PATH: 'other.pem' }, '--variable-file', file);
-    expect(other.stderr).toContain('BUS_CA_PATH "other.pem" is not there.');
+    expect(other.stderr).toContain('BUS_CA_PATH "other.pem" does not exist.');
   });
 
   test('that sets what nobody reads is told of', async () => {

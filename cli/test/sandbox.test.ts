@@ -132,7 +132,7 @@ describe('runtime.sandbox', () => {
     const env = { PATH: `${bin}:${process.env.PATH}` };
     const { code, stderr } = await runSvc(['config', 'check'], { cwd: dir, env });
     expect(stderr).toMatch(
-      /runtime\.sandbox: bwrap does not work on this machine: the system has no room for another namespace/,
+      /runtime\.sandbox: bwrap does not work on this machine: the system has reached its limit of namespaces/,
     );
     expect(stderr).toContain('user.max_user_namespaces');
     expect(code).toBe(4);

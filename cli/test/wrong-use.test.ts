@@ -131,7 +131,7 @@ describe('typed with npx', () => {
   const env = { npm_command: 'exec' };
   test('every command that is told is told with npx', async () => {
     const run = await runSvc(['up'], { cwd, env });
-    expect(run.stderr).toContain('Make one here with npx svc init, or');
+    expect(run.stderr).toContain('Create one here with npx svc init, or');
     const mistaken = await runSvc(['status', 'extra'], { cwd, env });
     expect(mistaken.stderr).toContain('Usage: npx svc status [--watch]\n');
     const help = await runSvc(['help', 'status'], { cwd, env });

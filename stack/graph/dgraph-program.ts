@@ -16,5 +16,5 @@ export async function checkDgraphProgram(definition: Definition, path: string | 
   if (!hasOwnGraph(definition)) return [];
   const { program, version } = await checkProgram({ ...needed, isTaken: (said) => isNewDgraph(said) }, path);
   if (version !== builtFromSource) return [];
-  return [`"${program}" was built from source and states no version: svc treats it as ${oldestDgraph}.`];
+  return [`"${program}" was built from source and states no version, so it counts as ${oldestDgraph}.`];
 }

@@ -134,7 +134,7 @@ describe('our own dgraph', () => {
     ['v25.4.0', '', []],
     ['v25.5.0-beta1', ' anonymous=none', []],
     ['v26.0.0', ' anonymous=none', []],
-    ['dev', '', [expect.stringMatching(/was built from source and states no version: svc treats it as 25\.4\.$/)]],
+    ['dev', '', [expect.stringMatching(/was built from source and states no version, so it counts as 25\.4\.$/)]],
   ])('of version %s is taken, and told%s what it knows', async (version, posture, notices) => {
     says(version);
     expect(await checkDgraphProgram(own, dir)).toEqual(notices);

@@ -89,8 +89,8 @@ export function contentContract(engine: ContentEngine): void {
     await graph.close();
     expect(await compare()).toEqual([
       { kind: 'role', added: 1, changed: 1, removed: 0 },
-      { kind: 'edge.role.skills', added: 0, changed: 0, removed: 1 },
       { kind: 'skill', added: 0, changed: 0, removed: 1 },
+      { kind: 'edge.role.skills', added: 0, changed: 0, removed: 1 },
     ]);
   });
 

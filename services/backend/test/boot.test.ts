@@ -103,7 +103,7 @@ describe('refuses to start', () => {
     );
   });
 
-  test('on a bus that is not there', async () => {
+  test('on a bus that does not exist', async () => {
     const { callout, system, issuer } = newSeeds();
     const server = `127.0.0.1:${await freePort()}`;
     const env = {

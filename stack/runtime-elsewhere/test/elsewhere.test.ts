@@ -176,7 +176,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
         .map(({ level }) => level)
         .slice(0, 3),
     ).toEqual(['warn', 'debug', 'debug']);
-    expect(failures()[0]).toMatchObject({ err: { message: expect.stringContaining('cannot be reached') } });
+    expect(failures()[0]).toMatchObject({ err: { message: expect.stringContaining('Cannot reach the bus') } });
     await bus.start();
     await serves();
     await runtime.end('SIGTERM');
@@ -212,7 +212,7 @@ describe.skipIf(findNatsServer() === null)('on a real server with TLS', () => {
     const distrustful = elsewhere.start();
     await expect.poll(() => distrustful.said('failed to connect to the bus'), patiently).toBe(true);
     expect(distrustful.stdout).toMatch(
-      /is not trusted, and was told nothing: it has a self-signed certificate\..*BUS_CA_PATH/,
+      /is not trusted, and received no credential: it has a self-signed certificate\..*BUS_CA_PATH/,
     );
     await distrustful.end('SIGTERM');
 

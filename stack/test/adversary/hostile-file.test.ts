@@ -138,7 +138,7 @@ test('a file beside the YAML is refused where both lie in an installation', asyn
   const { dir } = platform.installation;
   writeFileSync(join(dir, 'platform.yaml'), named('notes.md'));
   const { code, stderr } = await platform.run(['apply', 'platform.yaml'], { cwd: dir });
-  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('lies in the installation') });
+  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('is in the installation') });
 });
 
 test('standard input without an end is refused', async () => {
