@@ -11,6 +11,6 @@ test.skipIf(!existsSync(fullDevice))('a result that cannot be written is an erro
   const child = spawn(process.execPath, [svcFile, 'help'], { stdio: ['ignore', openSync(fullDevice, 'w'), 'pipe'] });
   const exit = new Promise((resolve) => child.once('close', resolve));
   const told = child.stderr === null ? '' : await text(child.stderr);
-  expect(told).toBe('Error: The result could not be written to stdout: no room is left on the disk.\n');
+  expect(told).toBe('Error: The result could not be written to stdout: no space is left on the disk.\n');
   expect(await exit).toBe(1);
 });

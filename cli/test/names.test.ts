@@ -17,7 +17,7 @@ describe('what is named and not there ends with 1, whatever it is', () => {
     ['runtime', ['server', 'add', 'x', '--runtime', 'nosuch', '--', 'node']],
   ])('a %s: svc %j', async (kind, args) => {
     const run = await svc(...args);
-    expect(run.stderr).toContain(`There is no ${kind} "nosuch"`);
+    expect(run.stderr).toMatch(new RegExp(`^Error: (There is|This workspace has) no ${kind} "nosuch"`));
     expect([run.stdout, run.code]).toEqual(['', 1]);
   });
 });

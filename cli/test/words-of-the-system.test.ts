@@ -51,7 +51,7 @@ test('a socket that is no Docker, and a port that another program has', async ()
   const { code, stderr } = await svc('up --dir contained', { DOCKER_HOST: `unix://${socket}` });
   expect([code, stderr]).toEqual([
     4,
-    expect.stringContaining('does not answer as it should: the connection was ended'),
+    expect.stringContaining('gives an unexpected answer: the connection was closed by the other side'),
   ]);
   expect(stderr).not.toMatch(rawCode);
   await new Promise((resolve) => stranger.close(resolve));

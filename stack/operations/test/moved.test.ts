@@ -14,7 +14,7 @@ test('where /mcp moves, whoever starts it is told what agents must be told; at t
     const notices: string[] = [];
     const onNotice = (message: string) => void notices.push(message);
     const plan = await preparePlan({ installation, planner, ownsPort: () => false, avoid: new Set(), onNotice });
-    return { plan, notices: notices.filter((notice) => notice.startsWith('Agents')) };
+    return { plan, notices: notices.filter((notice) => notice.startsWith('Give agents')) };
   };
   const first = await prepare();
   expect(first.notices).toEqual([]);
