@@ -38,13 +38,14 @@ export const skips: readonly AllowedSkip[] = [
     isHere: processesAreShown,
   },
   {
-    pattern: /cli\/test\/move\.test\.ts > on a real server > and through one to Dgraph/,
-    reason: 'A move to Dgraph needs dgraph and nats-server; the first is in no package registry.',
+    pattern:
+      /cli\/test\/(move\.test\.ts > on a real server > and through one to Dgraph|backup-elsewhere\.test\.ts > distributed with dgraph)/,
+    reason: 'A platform with Dgraph needs dgraph and nats-server; the first is in no package registry.',
     isHere: onPath('dgraph', 'nats-server'),
   },
   {
     pattern:
-      /(services\/kit\/bus\/nats|stack\/(runtime-elsewhere|operations\/move|content|bus|engines\/process)\/test|cli\/test)\/[a-z-]+\.test\.ts > on a real server|killed-runtime\.test\.ts > on a real bus|(lost-bus|persistent-messaging)\.test\.ts > on a real server/,
+      /(services\/kit\/bus\/nats|stack\/(runtime-elsewhere|operations\/move|content|bus|engines\/process)\/test|cli\/test)\/[a-z-]+\.test\.ts > on a real server|killed-runtime\.test\.ts > on a real bus|(lost-bus|persistent-messaging)\.test\.ts > on a real server|backup-elsewhere\.test\.ts > distributed with sqlite/,
     reason: 'The program nats-server is not installed on every machine; CI installs it.',
     isHere: onPath('nats-server'),
   },
@@ -78,7 +79,7 @@ export const skips: readonly AllowedSkip[] = [
     isHere: onPath('dgraph', 'nats-server'),
   },
   {
-    pattern: /stack\/graph\/test\/dgraph(-cluster)?\.test\.ts > on a real Dgraph/,
+    pattern: /stack\/graph\/test\/dgraph(-cluster)?\.test\.ts > (on a real Dgraph|coordination nodes join)/,
     reason:
       'The program dgraph is in no package registry: what is asked of a real one is asked where it is on the path.',
     isHere: onPath('dgraph'),

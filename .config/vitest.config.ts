@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
+import { LongestFirst } from './suites/longest-first.ts';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const every = '{cli,stack,services,templates,.config,.ci}/**/*.test.ts';
@@ -18,6 +19,7 @@ export default defineConfig({
       { extends: true, test: { name: 'alone', include: [alone], maxWorkers: 1, sequence: { groupOrder: 1 } } },
     ],
     environment: 'node',
+    sequence: { sequencer: LongestFirst },
     setupFiles: [join(here, 'suites/announce-worker.ts')],
     // A process for each file: a suite that crashes or leaks takes nothing along, and real signals can be sent.
     pool: 'forks',

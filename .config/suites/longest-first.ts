@@ -1,0 +1,39 @@
+import { relative } from 'node:path';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/**
+ * Suites that take most of a minute or more. Those with containers and those without take turns: they would wait for one Docker. vitest itself
+ * orders by the size of a file, and a suite that imports its tests is a small file.
+ */
+const longest = [
+  'stack/operations/move/test/containers.test.ts',
+  'stack/operations/move/test/move.test.ts',
+  'services/kit/bus/nats/nats.test.ts',
+  'stack/engines/docker/test/clusters.test.ts',
+  'stack/operations/test/start-and-stop.test.ts',
+  'stack/test/whole-path.test.ts',
+  'stack/engines/docker/test/docker.test.ts',
+  'stack/test/adversary/hostile-member.test.ts',
+  'stack/test/clusters.test.ts',
+  'stack/engines/docker/test/faults.test.ts',
+  'services/kit/bus/nats/cluster.test.ts',
+  'stack/test/acme.test.ts',
+  'stack/operations/test/killed.test.ts',
+  'stack/engines/docker/test/full-disk.test.ts',
+  'cli/test/backup.test.ts',
+  'cli/test/backup-elsewhere.test.ts',
+  'stack/test/adversary/copied-folder.test.ts',
+  'stack/test/processes.test.ts',
+  'stack/content/test/change-nodes.test.ts',
+];
+
+/** Starts the longest suites first, so that no core is idle while the last one runs. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rankOf = ({ moduleId }: TestSpecification) => {
+      const rank = longest.indexOf(relative(this.ctx.config.root, moduleId));
+      return rank === -1 ? longest.length : rank;
+    };
+    return (await super.sort(files)).toSorted((one, other) => rankOf(one) - rankOf(other));
+  }
+}
