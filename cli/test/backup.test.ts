@@ -257,7 +257,7 @@ test('a restore over data that is killed at any moment loses nothing', async () 
   writeFileSync(join(other, 'data/graph.sqlite'), 'damaged');
   const damaged = await type('restore', file, '--over', name);
   expect([damaged.code, damaged.stderr]).toEqual([4, expect.stringContaining("that is there can't be kept")]);
-  expect(damaged.stderr).toContain('outside of data/: data/graph.sqlite');
+  expect(damaged.stderr).toContain('outside of data/: data/bus.sqlite data/graph.sqlite');
   expect(readFileSync(join(other, 'data/graph.sqlite'), 'utf8')).toBe('damaged');
   writeFileSync(join(other, 'data/graph.sqlite'), graph);
   for (let timeoutMs = 150; ; timeoutMs = Math.ceil(timeoutMs * growth)) {
