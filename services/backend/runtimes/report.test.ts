@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { event } from '../../contracts/bus/messages.ts';
 import { patterns, subjects } from '../../contracts/bus/subjects.ts';
@@ -27,7 +27,8 @@ let started: Subscription;
 let cloud: TestRuntime;
 let remoteMcp: Bus;
 
-beforeAll(async () => {
+// A runtime may send so much at once: each test begins with all of it.
+beforeEach(async () => {
   backend = await openTestBackend();
   started = await startRuntimes(backend);
   cloud = await connectPlatformRuntime(backend, 'cloud');
@@ -35,7 +36,7 @@ beforeAll(async () => {
   await registerSystemKey(backend, operator, { component: 'remote-mcp', key: key.reveal() });
   remoteMcp = await backend.hub.connect({ kind: 'system', key, component: 'remote-mcp' }, newProcessId());
 });
-afterAll(async () => {
+afterEach(async () => {
   await started.stop();
   await backend.close();
 });
