@@ -260,7 +260,9 @@ describe('a port that another program has', () => {
     const stranger = await occupy(port);
     await expect(trial.up()).rejects.toMatchObject({
       code: 'conflict',
-      message: expect.stringMatching(new RegExp(`^Port ${port} of nats is in use by ".+" \\(pid ${process.pid}\\)\\.$`)),
+      message: expect.stringMatching(
+        new RegExp(`^Port ${port} of nats is in use by ".+" \\(pid ${process.pid}\\)\\.$`),
+      ),
       hint: expect.stringContaining('bus.port'),
     });
     expect(readRecord(installation)).toBeNull();
