@@ -32,7 +32,7 @@ export interface SharedFlags {
   readonly 'no-input': boolean;
 }
 
-/** A command only parses, calls and prints. Its work lies in the stack or in a file beside it. */
+/** A command only parses, calls and prints. Its work is in the stack or in a file beside it. */
 export abstract class SvcCommand extends Command {
   static override baseFlags = sharedFlags;
 
@@ -44,7 +44,7 @@ export abstract class SvcCommand extends Command {
         stdout: process.stdout,
         stderr: process.stderr,
         env: environment,
-        // Not config.bin: oclif reads its configuration anew for each command.
+        // Not config.bin: oclif reads its configuration again for each command.
         asTyped: withName(commandName({ env: environment, script: process.argv[1] }), this.config.commandIDs),
       },
     );

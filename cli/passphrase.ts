@@ -10,7 +10,7 @@ export interface PassphraseSource {
 }
 
 const passphraseMaxBytes = 4096;
-/** An archive may be attacked for years by somebody who has a copy of it. */
+/** An attacker with a copy of the archive may guess for years. */
 const passphraseMinChars = 12;
 
 /** A passphrase to encrypt with: typed twice without echo, or from a file. */

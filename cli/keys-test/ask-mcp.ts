@@ -10,8 +10,8 @@ const protocolVersion = '2025-11-25';
 const question = { jsonrpc: '2.0', id: 1, method: 'ping' };
 
 /**
- * "A response that is not HTTP 401 means the key is valid" (part 4 of the specification) is said of /mcp. So whoever answers must first
- * refuse who brings no key, and then answer as MCP does: any other answer proves nothing. The key goes to nobody who did not ask for it.
+ * "A response that is not HTTP 401 means the key is valid" (part 4 of the specification) holds for /mcp. So the address must first refuse
+ * a request without a key, and then answer as MCP does: any other answer proves nothing. An address that asks for no key does not get the key.
  */
 export async function authenticate(climber: Climber): Promise<Outcome> {
   const bare = await post(climber, question, {});
@@ -84,7 +84,7 @@ export async function listTools(climber: Climber): Promise<Outcome> {
   return passed(`${result.tools.length} at the beginning of a session`);
 }
 
-/** The tools that every session has are no use by themselves: what an agent can do lies in the skills of the key's roles. */
+/** The tools that every session has are not counted: an agent's tools come from the skills of the key's roles. */
 export async function listSkills(climber: Climber): Promise<Outcome | null> {
   const params = { name: constantTools.listSkills, arguments: {} };
   const answer = await post(climber, { jsonrpc: '2.0', id: 5, method: 'tools/call', params });
@@ -114,7 +114,7 @@ function textOf({ content }: Record<string, unknown>): string {
 }
 
 export async function endSession(climber: Climber): Promise<void> {
-  // The session would end by itself when idle: failing to end it now is nobody's trouble.
+  // The session ends by itself when idle, so a failure to end it now does no harm.
   await exchange(climber.url, { method: 'DELETE', headers: authorization(climber), timeoutMs: rungTimeoutMs }).catch(
     () => undefined,
   );

@@ -82,7 +82,7 @@ export function forbidden(answer: Answer): Cause {
   };
 }
 
-/** Nothing is known of a key from an address that lets everybody in, or nobody. */
+/** An address that admits every key, or none, proves nothing about a key. */
 export function asksForNoKey(url: URL, answer: Answer): Cause {
   const location = answer.headers.location;
   if (answer.status >= 300 && answer.status < 400 && typeof location === 'string') {

@@ -61,7 +61,7 @@ function tooLate(error: Error, url: URL, timeoutMs: number): Error {
   return new SvcError('timeout', `No answer from ${url.host} within ${timeoutMs / 1000} s.`);
 }
 
-/** A JSON-RPC message from a JSON body or from the first data event of a stream; null where there is none. */
+/** A JSON-RPC message from a JSON body or from the first data event of a stream; null if there is none. */
 export function messageOf(answer: Answer): Record<string, unknown> | null {
   const type = String(answer.headers['content-type'] ?? '');
   const text = type.includes('text/event-stream') ? dataOf(answer.body) : answer.body;

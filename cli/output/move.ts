@@ -37,7 +37,7 @@ function aboutServers({ from, to, unseen }: MovePlan): readonly string[] {
     : ['  runtime    MCP servers run on this machine, with its programs'];
 }
 
-/** More would hide what else is said; the same is told of each once it is mended. */
+/** A longer list would hide the rest of the output. */
 const foldersShownMax = 10;
 
 /** What an MCP server is started in must be there: who is asked knows what to add, and where. */

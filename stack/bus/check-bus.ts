@@ -7,7 +7,7 @@ import { readSecret } from '../secrets/secrets.ts';
 import { greetNats } from './greet-nats.ts';
 import { isNewEnough, oldestNats } from './nats-server.ts';
 
-/** Refuses, before anything is started, a bus that somebody else runs and that is not as we need it. */
+/** Refuses an external bus that does not fit, before anything starts. */
 export async function checkBus(plan: Plan): Promise<void> {
   const { servers } = plan.definition.bus;
   if (servers === 'auto') return;

@@ -35,8 +35,8 @@ const answerTimeoutMs = 5000;
 const lineMaxBytes = 64 * 1024;
 
 /**
- * Connects to a NATS server as a client does (INFO, CONNECT, PING), to learn what it is and whether it knows a user. Throws `unavailable`
- * where nobody answers, or something else than NATS.
+ * Connects to a NATS server as a client does (INFO, CONNECT, PING), to learn its version and whether it knows a user. Throws `unavailable`
+ * without an answer, and for an answer of another program.
  */
 export async function greetNats({ server, ca, seed }: Greeting): Promise<Greeted> {
   const trust = ca === null ? {} : { ca };

@@ -1,4 +1,4 @@
-/** Nodes of a platform's bus and graph that run without the rest of it: for whoever carries data, and nobody else. */
+/** Nodes of a platform's bus and graph that run without its other parts, so that data can be carried. */
 export interface Alone {
   /** Where the nodes of NATS are reached from this machine; none where none run. */
   readonly bus: readonly string[];

@@ -48,7 +48,7 @@ export const edgeRow = z.tuple([z.string(), z.string()]);
 export const fileRow = z.tuple([z.string(), z.int().min(0)]);
 export const pieceRow = z.tuple([z.base64()]);
 
-/** Secrets that an archive may have: those of the platform itself. Those of its bus and graph database are made anew. */
+/** Secrets that an archive may have: those of the platform itself. New ones are made for its bus and graph database. */
 export const archivedSecrets = ['encryptionKey', 'jwtPrivateKey', 'remoteMcpKey', 'runtimeKey', 'mailKey'] as const;
 export type ArchivedSecret = (typeof archivedSecrets)[number];
 const secretMaxChars = 64 * 1024;

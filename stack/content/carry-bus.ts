@@ -19,7 +19,7 @@ const lostMaxMs = 1000;
 /** And may have been on that way for so long. */
 const wayMaxMs = 5000;
 
-/** Copies what the bus keeps: usage that nobody has counted yet, and the sessions of agents. */
+/** Copies the content of a bus: uncounted usage, and the sessions of agents. */
 export async function carryBus(from: BusSource, to: BusTarget): Promise<CarriedBus> {
   const records = new Records();
   await to.addRecords(
@@ -45,8 +45,8 @@ export async function readBus(from: BusSource): Promise<CarriedBus> {
 }
 
 /**
- * Reads what is there now and throws where it is not what was carried: each record in its place, each key with its value and no longer a
- * life than it had. What has expired meanwhile may be gone.
+ * Reads the target and throws if its content differs from the carried content: each record in its place, each key with its value and with no
+ * later expiry. A key that expired meanwhile may be missing.
  */
 export async function verifyBus(carried: CarriedBus, there: BusSource): Promise<readonly KindOfContent[]> {
   const { usage, keys: found } = await readBus(there);

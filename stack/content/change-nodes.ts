@@ -132,7 +132,7 @@ function otherVersion(plan: Plan): SvcError {
   });
 }
 
-/** The same platform with as many nodes as kept what is there. */
+/** The same platform with the number of nodes that holds the present data. */
 function planBefore({ definition }: Plan, places: BusPlaces): Plan {
   const before = {
     ...definition,

@@ -86,7 +86,7 @@ export async function verifyStore(
   return [...graph, ...kept, ...kindOfFiles(files)];
 }
 
-/** On a bus of somebody else there may be more files. */
+/** An external bus may hold more files. */
 async function refuseMissingFiles(blobs: NonNullable<Store['blobs']>, files: ReadonlySet<Digest>): Promise<void> {
   const found = new Set<Digest>();
   for await (const digest of blobs.list()) found.add(digest);

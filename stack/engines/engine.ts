@@ -37,7 +37,7 @@ export interface Engine {
   logs(installation: Installation, linesMax: number): Promise<readonly LogSource[]>;
 }
 
-/** What an engine is told about a start. */
+/** The options of a start. */
 export interface EngineStart {
   readonly installation: Installation;
   readonly env: EnvRecord;
@@ -67,7 +67,7 @@ export interface SettledLosses {
   readonly copied: readonly string[];
   /** Where these nodes keep their data. */
   places(): Promise<NodePlaces>;
-  /** Removes the lost data from the record: the start makes it anew. */
+  /** Removes the lost data from the record: the start creates it again. */
   forget(): Promise<void>;
 }
 
@@ -77,7 +77,7 @@ export interface Prepared {
   readonly changes: readonly string[] | null;
   /** Whether no part of the platform exists yet. */
   readonly isFresh: boolean;
-  /** Whether a change concerns all parts, so that the platform stops before it starts anew. */
+  /** Whether a change concerns all parts, so that the platform stops before it starts again. */
   readonly mustStop: boolean;
   /** Whether everything runs as planned and is ready, or will be in a moment. */
   isCurrent(): Promise<boolean>;

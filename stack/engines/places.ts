@@ -52,7 +52,7 @@ export interface Disk {
   readonly freeBytes: number | null;
 }
 
-/** The parts that keep an own folder: nobody else reads it. */
+/** The parts with a folder that only they read. */
 export function ownFoldersOf({ parts }: { readonly parts: readonly Part[] }): readonly string[] {
   return parts
     .filter(({ service, keeps }) => keeps !== null && (service === 'runtime' || service === 'caddy'))

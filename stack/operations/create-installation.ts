@@ -51,7 +51,7 @@ export async function createInstallation(wanted: NewInstallation): Promise<Creat
   return { installation, steps };
 }
 
-/** Told here in words of its own: in the file that the address would be written to, nobody could look for it. */
+/** Has its own message, because the file that the address would be written to does not exist yet. */
 function refuseOwner(email: string | undefined): void {
   const { rule } = settings.parts.owner.parts.email;
   if (email === undefined || rule.safeParse(email).success) return;

@@ -191,7 +191,7 @@ async function awaitReady(container: ContainerPlan, application: Application, re
 
 /** Tells a ready part what it must know before a part that needs it starts. Idempotent. */
 async function settle({ part }: ContainerPlan, application: Application): Promise<void> {
-  // The processes of a service share what one of them is told.
+  // One process of a service hands the setting to the others.
   const { state, signal } = application;
   if (part.name === 'backend') await register(part.url, application);
   if (part.name === 'dgraph-alpha') await provisionGraphInside({ ...state, signal });

@@ -62,7 +62,7 @@ async function settleVolumes(
   };
 }
 
-/** Removes volumes from the record: the next start makes them anew. */
+/** Removes volumes from the record: the next start creates them again. */
 async function forgetVolumes(names: readonly string[], plan: Plan, daemon: Daemon): Promise<void> {
   const { installation, definition } = plan;
   const record = readContainers(installation);

@@ -102,7 +102,7 @@ export class Platform {
 
   /** Tells a ready part what it must know before a part that needs it starts. Idempotent. */
   async #settle({ name, url }: Part, signal: AbortSignal): Promise<void> {
-    // The processes of a service share what one of them is told.
+    // One process of a service hands the setting to the others.
     if (name === 'backend')
       await step('platform', 'register its identities', () => registerAt(url, this.#plan, signal));
     if (name === this.#dataNodes()[0]?.name) await this.#provisionGraph(name, signal);

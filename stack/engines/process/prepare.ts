@@ -66,7 +66,7 @@ async function tellTakeover(installation: Installation, onNotice: (message: stri
   if (end !== null) onNotice(`${describeEnd(end)} Its parts are kept.`);
 }
 
-/** A platform that another command starts, or that stumbled, gets this long before it is started anew. */
+/** A platform that another command starts, or whose part restarts, gets this long before it is started again. */
 const patienceMs = 10_000;
 
 async function becomesHealthy({ record }: RunningPlatform, plan: Plan, signal: AbortSignal): Promise<boolean> {

@@ -139,7 +139,7 @@ function withoutData({ dir }: Installation): SvcError {
   return new SvcError('not_found', `The platform in "${dir}" has no data yet.`, { hint: 'Start it once: svc up' });
 }
 
-/** Asks for the size of the data: the compressed archive takes less. What lies in volumes or on other machines is not known here. */
+/** Asks for room for the size of the data: the compressed archive is smaller. The size of volumes and of other machines is not known here. */
 function refuseWithoutRoom({ installation: { dataDir }, definition: { topology, graph } }: Plan, file: string): void {
   const folder = dirname(file);
   if (!existsSync(folder)) throw new SvcError('not_found', `There is no folder "${folder}".`);

@@ -98,7 +98,7 @@ async function planRestore(
   return { plan, isThere };
 }
 
-/** A bus in memory keeps nothing, and one that somebody else runs keeps its own records. */
+/** A bus in memory keeps nothing, and an external one keeps its own records. */
 function restoredKinds({ definition }: Plan): Kinds {
   const isOthers = definition.topology === 'distributed' && !hasOwnBus(definition);
   return { ...allKinds, bus: definition.bus.persistentMessaging && !isOthers };

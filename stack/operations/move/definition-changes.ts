@@ -30,7 +30,7 @@ function withoutMany({ replicas }: Definition, { topology, graph }: Side): reado
     .map((service) => ({ path: ['replicas', service], from: String(replicas[service]), to: '1' }));
 }
 
-/** Nobody else reaches the bus inside one process, and no front stands before it. */
+/** The bus inside one process has no other clients, and no front. */
 function withoutOutside(definition: Definition): readonly FieldChange[] {
   const { bus } = definition;
   return [

@@ -81,7 +81,7 @@ export async function planMove({ installation, to, env, signal, onNotice }: Plan
   return { ...known, ...load, unseen, neededBytes, freeBytes: disk.freeBytes, downSeconds };
 }
 
-/** The content that the other side keeps in another place. A bus or a graph of somebody else's stays where it is. */
+/** The content that the other side keeps in another place. An external bus or graph stays where it is. */
 function whatMoves({ definition }: Plan, to: Side, hasGraph: boolean): Kinds {
   const isOther = definition.engine !== to.engine;
   const isElsewhere = graphElsewhere(definition) !== null && to.graph === 'dgraph';

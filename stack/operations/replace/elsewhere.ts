@@ -4,7 +4,7 @@ import { dgraphAddressOf } from '../../graph/dgraph-address.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { Definition } from '../../settings/definition.ts';
 
-/** The address of a Dgraph that somebody else runs: it is filled and emptied in its place. */
+/** The address of an external Dgraph: it is filled and emptied in its place. */
 export function graphElsewhere({ graph, graphdb }: Definition): string | null {
   return graph === 'dgraph' && graphdb.url !== 'auto' ? graphdb.url : null;
 }
@@ -22,7 +22,7 @@ export async function refuseFilled(plan: Plan): Promise<void> {
   );
 }
 
-/** Removes the data of a platform from a Dgraph that somebody else runs. */
+/** Removes the data of a platform from an external Dgraph. */
 export async function emptyElsewhere(plan: Plan): Promise<void> {
   if (graphElsewhere(plan.definition) !== null) await emptyDgraph(dgraphAddressOf(plan));
 }

@@ -41,7 +41,7 @@ export interface Loss {
   readonly uncounted: string | null;
 }
 
-/** Removes the data before. `tell` hears first what and how large it is. */
+/** Removes the data before. `tell` first receives what is removed and its size. */
 export async function confirmReplacement(
   options: EndOptions,
   tell: (replacement: Replacement, bytes: number) => void,
@@ -53,7 +53,7 @@ export async function confirmReplacement(
   });
 }
 
-/** Goes back to the data before. `confirm` hears what is lost, and throws to decline. */
+/** Goes back to the data before. `confirm` receives the loss, and throws to decline. */
 export async function undoReplacement(
   options: EndOptions,
   confirm: (loss: Loss) => Promise<void>,

@@ -48,7 +48,7 @@ export async function verifyPlaces(target: Target, content: ArchivedContent | nu
   return await withStore({ plan, place, ...opening, signal }, (store) => verifyStore(store, content, signal));
 }
 
-/** A bus that somebody else runs keeps its records: it is read, and never filled. */
+/** An external bus keeps its records: it is read, and never filled. */
 function withoutOthersBus({ plan: { definition }, kinds }: Target): Kinds {
   const isOthers = definition.topology === 'distributed' && !hasOwnBus(definition);
   return { ...kinds, bus: kinds.bus && !isOthers };

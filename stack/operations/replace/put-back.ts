@@ -74,7 +74,7 @@ export async function refuseNoWayBack(
 
 type Asking = Omit<PlacesOptions, 'plan'>;
 
-/** Removes the new data. If it lies with another engine, or with somebody else, the way back does not wait for it. */
+/** Removes the new data. If another engine or an external graph holds it, the way back does not wait for the removal. */
 async function emptyTarget(to: Plan, state: Replacement, asking: Asking): Promise<void> {
   const { filled } = state.elsewhere;
   const empty = async () => {

@@ -127,7 +127,7 @@ async function notKept(cause: unknown, places: Places): Promise<SvcError> {
   });
 }
 
-/** Writes the data before into the kept folder. Returns the kinds of content that are there. */
+/** Writes the data before into the kept folder. Returns its kinds of content. */
 async function keep(
   { installation, from, definition, secrets, folders, signal }: ReplaceOptions,
   { places, state }: { readonly places: Places; readonly state: Replacement },

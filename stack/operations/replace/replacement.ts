@@ -33,7 +33,7 @@ const replacement = z.object({
   archived: kinds,
   /** Parts whose own folders are copied too. */
   folders: z.array(z.string()),
-  /** Addresses of a Dgraph that somebody else runs: the one with the data before, and the one with the data after. */
+  /** Addresses of an external Dgraph: the one with the data before, and the one with the data after. */
   elsewhere: z.object({ left: z.string().nullable(), filled: z.string().nullable() }),
   /** Counts and digests of the new data. */
   moved: z.array(z.object({ kind: z.string(), count: z.number().int(), digest: z.string() })),

@@ -1,13 +1,13 @@
 import { copyFile, open, rm } from 'node:fs/promises';
 import { SvcError } from '../../../contracts/errors.ts';
 
-/** The platform begins its log anew after a megabyte of writes at the earliest, which is longer than a copy takes. */
+/** The platform restarts its log after a megabyte of writes at the earliest, which takes longer than a copy. */
 const attemptsMax = 20;
 
 /**
- * Copies the file of a bus while a platform has it open. The platform locks the database for itself, so the copy is of files: the database, then
- * its log. All that was written into the database during the copy is in the log, as after a crash, unless the log was begun anew: then
- * the copy is repeated.
+ * Copies the file of a bus while a platform has it open. The platform locks the database, so the files are copied: the database, then
+ * its log. The log has everything that was written into the database during the copy, as after a crash. If the log was restarted, the copy
+ * is repeated.
  */
 export async function copyBus(file: string, target: string): Promise<void> {
   for (let attempt = 1; attempt <= attemptsMax; attempt++) {
@@ -24,7 +24,7 @@ export async function copyBus(file: string, target: string): Promise<void> {
 
 const headerBytes = 32;
 
-/** A log that is begun anew has another salt in its header (file format of SQLite, section 4.1). */
+/** A restarted log has another salt in its header (file format of SQLite, section 4.1). */
 async function logHeader(log: string): Promise<string> {
   const handle = await open(log).catch(tolerateMissing);
   if (handle === undefined) return '';
