@@ -65,7 +65,7 @@ describe('the daemon that is asked', () => {
   test('is not on another machine', () => {
     for (const host of ['tcp://10.0.0.1:2376', 'ssh://me@there', 'npipe:////./pipe/docker', 'unix://']) {
       expect(() => findDaemonAddress({ HOME: home, DOCKER_HOST: host })).toThrow(
-        'only a Docker socket of this machine',
+        'svc needs a Docker socket of this machine',
       );
     }
   });
