@@ -26,6 +26,9 @@ export function describeRestore({ content, isUp, neededBytes, freeBytes }: Resto
     'Replaces the data of this installation:',
     `  by         what was backed up at ${content.head.createdAt}: ${describeContent(content)}`,
     '  kept       data/before-restore-…, until svc restore --confirm or svc restore --undo',
+    ...(content.secrets.size > 0
+      ? ['  keys       those of the archive replace those in secrets/: its maker may know them']
+      : []),
     `  downtime   ${isUp ? 'from the stop of the platform to its start' : 'none: the platform does not run'}`,
     `  disk       needs about ${sizeText(neededBytes)}, free: ${room}`,
   ].join('\n');

@@ -19,8 +19,8 @@ export async function findRegistryLogin(image: string, env: EnvRecord): Promise<
   const config = readDockerConfig(env);
   const registry = registryOf(image);
   const helper = config.credHelpers?.[registry] ?? config.credsStore ?? '';
-  const login = helper === '' ? loginIn(config, registry) : await askHelper(helper, registry, env);
-  return login ?? loginIn(config, registry);
+  const asked = helper === '' ? null : await askHelper(helper, registry, env);
+  return asked ?? loginIn(config, registry);
 }
 
 /** The first part of a name is a registry where it is a host name; a name without one is an image of Docker Hub. */

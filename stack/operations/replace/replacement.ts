@@ -22,9 +22,9 @@ const replacement = z.object({
   step: z.enum(steps),
   from: side,
   to: side,
-  startedAt: z.string(),
-  /** Folder with the data before, relative to the installation. */
-  kept: z.string(),
+  startedAt: z.iso.datetime(),
+  /** Folder with the data before, relative to the installation. It is removed in the end, so no other folder is accepted. */
+  kept: z.string().regex(/^data\/before-(move|restore)-[0-9TZ-]+$/),
   /** Whether the platform ran when the command began. */
   wasRunning: z.boolean(),
   /** The kinds of content that going back replaces. */
@@ -32,7 +32,7 @@ const replacement = z.object({
   /** The kinds that the kept archive holds. */
   archived: kinds,
   /** Parts whose own folders are copied too. */
-  folders: z.array(z.string()),
+  folders: z.array(z.string().regex(/^[a-z0-9-]+$/)),
   /** Addresses of an external Dgraph: the one with the data before, and the one with the data after. */
   elsewhere: z.object({ left: z.string().nullable(), filled: z.string().nullable() }),
   /** Counts and digests of the new data. */
@@ -45,7 +45,11 @@ export function readReplacement({ stateDir }: Installation): Replacement | null 
   const file = recordIn(stateDir);
   if (!existsSync(file)) return null;
   const { data } = replacement.safeParse(readJson(file));
-  if (data === undefined) throw otherVersion('state/replacement.json');
+  if (data === undefined) {
+    throw new SvcError('unsupported', '"state/replacement.json" is damaged, or of another version.', {
+      hint: 'Use the version that wrote it, or restore the file. The data before is in data/before-….',
+    });
+  }
   return data;
 }
 
@@ -91,11 +95,8 @@ export function refuseOlderMove({ stateDir }: Installation, { mayWait }: { reado
   const file = join(stateDir, 'move.json');
   if (!existsSync(file)) return;
   const isWaiting = z.object({ phase: z.literal('moved') }).safeParse(readJson(file)).success;
-  if (!isWaiting || !mayWait) throw otherVersion('state/move.json');
-}
-
-function otherVersion(file: string): SvcError {
-  return new SvcError('unsupported', `"${file}" is of a move that another version has begun.`, {
+  if (isWaiting && mayWait) return;
+  throw new SvcError('unsupported', '"state/move.json" is of a move that another version has begun.', {
     hint: 'Bring it to its end with that version: svc move --confirm, or svc move --undo',
   });
 }
