@@ -3,16 +3,15 @@ import type { SourceFile } from './source-file.ts';
 import type { Violation } from './violation.ts';
 
 /**
- * One violation for each group of files that import each other in a circle. Type-only imports count as links of a
- * circle, since they tie two files together as much as any other; a circle of type-only imports alone is allowed,
- * because it is erased and two types may well name each other.
+ * One violation for each group of files that import each other in a circle. An import of a type counts as any other: it
+ * ties two files together as much.
  */
 export function cycleViolations(files: readonly SourceFile[]): Violation[] {
   const links = new Map(
     files.map((file) => [
       file.path,
-      file.imports.flatMap(({ specifier, typeOnly, line }) =>
-        specifier?.startsWith('.') ? [{ to: resolveImport(file.path, specifier), typeOnly, line }] : [],
+      file.imports.flatMap(({ specifier, line }) =>
+        specifier?.startsWith('.') ? [{ to: resolveImport(file.path, specifier), line }] : [],
       ),
     ]),
   );
@@ -20,7 +19,7 @@ export function cycleViolations(files: readonly SourceFile[]): Violation[] {
   const violations: Violation[] = [];
   for (const [path, outgoing] of links) {
     for (const link of outgoing) {
-      if (link.typeOnly || reported.has(path)) continue;
+      if (reported.has(path)) continue;
       const back = shortestWay(links, link.to, path);
       if (back === null) continue;
       for (const member of back) reported.add(member);

@@ -14,8 +14,6 @@ export interface SourceFile {
 export interface Import {
   /** As written; null where it is computed, so that nobody can tell what it names. */
   readonly specifier: string | null;
-  /** Erased before the program runs. `import { type A }` is not: what it names is still loaded. */
-  readonly typeOnly: boolean;
   readonly line: number;
 }
 
@@ -27,8 +25,7 @@ export function readSourceFile(root: string, path: string): SourceFile {
   const imports: Import[] = [];
   const processUses: { name: 'process.env' | 'process.exit'; line: number }[] = [];
 
-  const add = (source: unknown, typeOnly: boolean, node: Node) =>
-    imports.push({ specifier: literal(source), typeOnly, line: lineOf(node) });
+  const add = (source: unknown, node: Node) => imports.push({ specifier: literal(source), line: lineOf(node) });
   const addUse = (name: unknown, node: Node) => {
     if (name === 'env' || name === 'exit') processUses.push({ name: `process.${name}`, line: lineOf(node) });
   };
@@ -36,22 +33,22 @@ export function readSourceFile(root: string, path: string): SourceFile {
   visit(parseAst(withoutHashbang(text), { lang: languageOf(path) }), (node) => {
     switch (node.type) {
       case 'ImportDeclaration':
-        add(node.source, node.importKind === 'type', node);
+        add(node.source, node);
         if (isProcessModule(node.source))
           for (const named of childrenOf(node.specifiers)) addUse(nameOf(named.imported), named);
         break;
       case 'ExportAllDeclaration':
       case 'ExportNamedDeclaration':
-        if (node.source) add(node.source, node.exportKind === 'type', node);
+        if (node.source) add(node.source, node);
         break;
       case 'ImportExpression':
-        add(node.source, false, node);
+        add(node.source, node);
         break;
       case 'TSImportType':
-        add(node.source ?? node.argument, true, node);
+        add(node.source ?? node.argument, node);
         break;
       case 'CallExpression':
-        if (nameOf(node.callee) === 'require') add(childrenOf(node.arguments)[0], false, node);
+        if (nameOf(node.callee) === 'require') add(childrenOf(node.arguments)[0], node);
         break;
       case 'MemberExpression':
         if (isProcess(node.object)) addUse(nameOf(node.property) ?? literal(node.property), node);

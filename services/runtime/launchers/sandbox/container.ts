@@ -8,7 +8,8 @@ import { containerOptions, nameOf } from './container-options.ts';
 import { inTime, removeContainer, startContainer } from './container-program.ts';
 import { explainInContainer, explainLost, explainNoContainer } from './explain-container.ts';
 import { unavailable } from './explain-sandboxed.ts';
-import { type SandboxOptions, viewFor, visibleEnvironment } from './mcp-server-view.ts';
+import { viewFor, visibleEnvironment } from './mcp-server-view.ts';
+import type { SandboxOptions } from './sandbox-options.ts';
 import type { View } from './view.ts';
 import { findWorkingFolder } from './working-folder.ts';
 

@@ -2,19 +2,9 @@ import path from 'node:path';
 import type { ChildEnvironmentOptions } from '../child-environment.ts';
 import type { ChildOrder } from '../spawn-child.ts';
 import { authorityPaths } from './machine-paths.ts';
+import type { SandboxOptions } from './sandbox-options.ts';
 import { View } from './view.ts';
 import type { WorkingFolder } from './working-folder.ts';
-
-export interface SandboxOptions {
-  /** Contains the homes of all MCP servers: each sees its own. */
-  readonly workingDir: string;
-  /** The platform's own paths, never visible inside. */
-  readonly hiddenPaths: readonly string[];
-  /** Paths that every sandbox may read. */
-  readonly allowedPaths: readonly string[];
-  /** Members may use folders below these as working directories. */
-  readonly memberFolders: readonly string[];
-}
 
 /** Parts of the machine that any program needs, for a sandbox without programs of its own. */
 export interface MachinePrograms {

@@ -2,8 +2,8 @@ import path from 'node:path';
 import type { Reason } from '../../../contracts/bus/messages.ts';
 import { quotedPath } from '../explain-exit.ts';
 import type { ChildOrder } from '../spawn-child.ts';
-import type { SandboxOptions } from './mcp-server-view.ts';
 import { whyNeverWritable } from './never-writable.ts';
+import type { SandboxOptions } from './sandbox-options.ts';
 import { findReal, isWithin } from './view.ts';
 
 /** The working directory of a sandboxed MCP server, as real paths. */
