@@ -82,14 +82,14 @@ describe('a made-up tree', () => {
     expect(manifest.commands.greet.flags.name).toMatchObject({ type: 'option', required: true });
   });
 
-  test('names the licence of what it contains, and of nothing else', () => {
+  test('names the licences of its contents, and no others', () => {
     const licences = readFileSync(join(elsewhere, 'dist/licenses.txt'), 'utf8');
     const named = [...licences.matchAll(/^(.+) \d+\.\d+\.\d+\n=+\n\nLicence: /gm)].map(([, name]) => name);
     expect(named).toEqual(expect.arrayContaining(['@oclif/core', 'pino', 'sonic-boom']));
     expect(named.filter((name) => ['fastify', 'esbuild', 'typescript'].includes(name ?? ''))).toEqual([]);
   });
 
-  test('is built again only when a source changed or an output is missing, and drops what has no source any more', () => {
+  test('is rebuilt only when a source changed or an output is missing, and drops outputs without a source', () => {
     expect(build('--if-changed').stderr).toBe('');
     rmSync(join(root, 'dist/cli/main.js'));
     expect(build('--if-changed').stderr).toContain('Built');
@@ -118,7 +118,7 @@ describe('a made-up tree', () => {
 });
 
 describe('dist/ of this repository', () => {
-  test('is what the sources make, and so is the manifest of the commands', async () => {
+  test('matches the sources, and so does the manifest of the commands', async () => {
     const { modules } = await bundle(repository);
     for (const [path, text] of modules) {
       expect(

@@ -42,7 +42,7 @@ describe('a task', () => {
     expect(run).toMatchObject({ status: 7, stderr: '', stdout: '[["--a","b c","--","*"],true,true]\n' });
   });
 
-  test('runs under the Node of the machine where no pinned one exists for it', () => {
+  test("runs under the machine's Node where no pinned one exists for the platform", () => {
     const root = checkout('console.log(process.execPath);', false);
     mkdirSync(join(root, 'node_modules'));
     const account = 'node_modules/.package-lock.json';
@@ -77,7 +77,7 @@ describe('a signal', () => {
   const laterMs = 400;
 
   // A machine that stalls sends the repetition so late that it is none: then once more.
-  test('reaches the task once, though npm repeats what the terminal sends; a later one reaches it again', {
+  test('reaches the task once although npm repeats it; a later signal reaches it again', {
     retry: 3,
   }, async () => {
     const { child, nextLine, exit } = await start(program);
@@ -92,7 +92,7 @@ describe('a signal', () => {
     expect(await exit).toEqual({ code: 5, signal: null });
   });
 
-  test('to the whole group, as a terminal sends it, reaches the task only by way of what started it', async () => {
+  test('to the whole group, as a terminal sends it, reaches the task only through its parent', async () => {
     const { child, nextLine, exit } = await start(program);
     // Nobody passes this one on, so only a task in the same group would hear of it.
     process.kill(-(child.pid ?? 0), 'SIGWINCH');
@@ -103,13 +103,13 @@ describe('a signal', () => {
     expect(await exit).toEqual({ code: 5, signal: null });
   });
 
-  test('that ends the task ends what started it in the same way', async () => {
+  test('that ends the task ends its parent in the same way', async () => {
     const { child, exit } = await start(`setInterval(() => {}, 1000); console.log('started');`);
     process.kill(child.pid ?? 0, 'SIGTERM');
     expect(await exit).toEqual({ code: null, signal: 'SIGTERM' });
   });
 
-  test('that kills what started the task lets the task end by itself', async () => {
+  test('that kills the parent lets the task end by itself', async () => {
     const { child, nextLine } = await start(program);
     process.kill(child.pid ?? 0, 'SIGKILL');
     expect(await nextLine()).toBe('ended after 0');
@@ -122,7 +122,7 @@ describe('the installation', () => {
   // Says what it was asked, and "installs" what the repository has.
   const npm = `#!/bin/sh\necho "npm $*" >&2\nln -s "${repository}/node_modules" node_modules\n`;
 
-  test('is made where there is none, and left alone where it is what the lock says', () => {
+  test('is made where it is missing, and kept where it matches the lock file', () => {
     const root = checkout(`console.log('checked');`, false);
     expect(ready(root)).toMatchObject({
       status: 0,
@@ -156,7 +156,7 @@ describe('the installation', () => {
     expect(ready(root).stderr).toContain('npm ci');
   });
 
-  test('that fails is said, and nothing runs', () => {
+  test('that fails is reported, and nothing runs', () => {
     const root = checkout(`console.log('checked');`, false);
     expect(ready(root, '#!/bin/sh\nexit 3\n')).toMatchObject({
       status: 3,

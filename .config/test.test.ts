@@ -57,7 +57,7 @@ test('a suite that blocks its process is ended at the limit of a file, and fails
   expect(run.stdout).toContain('  stack/hang.test.ts: was still running after 2 s');
 });
 
-test('the limit of the whole run ends what is left, with the processes it started', async () => {
+test('the limit of the whole run ends the remaining suites and their processes', async () => {
   const pidFile = join(mkdtempSync(join(tmpdir(), 'svc-runner-')), 'pid');
   folders.push(dirname(pidFile));
   const hanging = `import { spawn } from 'node:child_process'; import { writeFileSync } from 'node:fs'; import { test } from 'vitest';
@@ -85,7 +85,7 @@ test('a skip without a reason on the list fails', async () => {
   expect(run.stdout).toContain('  stack/a.test.ts > unlisted: skipped, and .config/skips.ts gives no reason for it');
 });
 
-test('a skip on the list is named with its reason, an entry that nothing used is told', async () => {
+test('a listed skip is named with its reason, and an unused entry is reported', async () => {
   const run = await runSuites({
     'stack/a.test.ts': `import { test } from 'vitest'; test('runs', () => {}); test('needs a moon', (it) => it.skip('no moon'));`,
     '.config/skips.ts': `export const skips = [{ pattern: /needs a moon/, reason: 'not every sky has one', isHere: false }, { pattern: /gone/, reason: 'old', isHere: false }];`,
@@ -95,7 +95,7 @@ test('a skip on the list is named with its reason, an entry that nothing used is
   expect(run.stdout).toContain('Allowed skips that nothing used\n  /gone/: old');
 });
 
-test('a suite is skipped as a whole where what it needs is missing, and by no other reason', async () => {
+test('a suite is skipped as a whole only where a program that it needs is missing', async () => {
   const suite = `import { test } from 'vitest'; test.skip('needs a moon', () => {}); test.skip('needs its light', () => {});`;
   const listed = (isHere: boolean) => ({
     'stack/a.test.ts': suite,
@@ -118,7 +118,7 @@ test('a suite is skipped as a whole where what it needs is missing, and by no ot
   expect(mixed).toMatchObject({ code: 1, last: '0 passed, 2 failed, 2 skipped' });
 });
 
-test('a promise that nobody awaited fails the run', async () => {
+test('a rejected promise that no test awaits fails the run', async () => {
   const run = await runSuites({
     'stack/a.test.ts': `import { test } from 'vitest'; test('leaves', () => { void Promise.reject(new Error('left behind')); });`,
   });
@@ -141,7 +141,7 @@ test('an interrupted run still ends with its numbers', async () => {
   expect(await finished).toMatchObject({ code: 1, last: '2 passed, 1 failed, 0 skipped' });
 });
 
-test('a runner that is killed takes its suites along, also one that blocks its process', async () => {
+test('a killed runner takes its suites along, also one that blocks its process', async () => {
   const pidFile = join(mkdtempSync(join(tmpdir(), 'svc-runner-')), 'pid');
   folders.push(dirname(pidFile));
   const blocking = `import { writeFileSync } from 'node:fs'; import { test } from 'vitest';

@@ -49,12 +49,12 @@ describe('every way to import is noticed', () => {
     expect(found).toEqual(['services/runtime/x.ts:2 services/runtime may not import services/backend/a.ts']);
   });
 
-  test('one that is only known when it runs is refused', () => {
+  test('a computed import is refused', () => {
     const found = violationsOf({ 'stack/x.ts': `export const load = (name: string) => import(name);` });
     expect(found).toEqual(['stack/x.ts:1 imports what is only known when it runs']);
   });
 
-  test('text that only looks like an import is none', () => {
+  test('text that only looks like an import does not count', () => {
     const text = `// import '../backend/a.ts'\nexport const a = "import '../backend/a.ts'";`;
     expect(violationsOf({ 'services/runtime/x.ts': text })).toEqual([]);
   });
@@ -114,7 +114,7 @@ describe('the import table', () => {
     ]);
   });
 
-  test('what lies outside of the parts is refused, as a place and as a target', () => {
+  test('a file outside of the parts is refused, as importer and as target', () => {
     expect(violationsOf({ 'services/x.ts': '' })).toEqual(['services/x.ts:1 lies in no part of the architecture']);
     expect(violationsOf({ 'cli/x.ts': `import '../.config/a.ts';` })).toEqual([
       'cli/x.ts:1 cli may not import .config/a.ts',
@@ -149,7 +149,7 @@ describe('floors', () => {
 });
 
 describe('circles of imports', () => {
-  test('one of two files, and a longer one, are each told once', () => {
+  test('a circle of two files and a longer one are reported once each', () => {
     const found = violationsOf({
       'stack/a.ts': `import './b.ts';`,
       'stack/b.ts': `import './a.ts';`,
@@ -163,7 +163,7 @@ describe('circles of imports', () => {
     ]);
   });
 
-  test('one that only types make is one as well', () => {
+  test('imports of types alone make a circle as well', () => {
     const found = violationsOf({
       'stack/a.ts': `import type { B } from './b.ts';`,
       'stack/b.ts': `import type { A } from './a.ts';`,
@@ -171,7 +171,7 @@ describe('circles of imports', () => {
     expect(found).toEqual(['stack/a.ts:1 is in a circle of imports: stack/a.ts → stack/b.ts → stack/a.ts']);
   });
 
-  test('two ways to the same file are no circle', () => {
+  test('two paths to the same file are no circle', () => {
     expect(
       violationsOf({
         'stack/a.ts': `import './b.ts'; import './c.ts';`,

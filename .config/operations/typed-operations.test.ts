@@ -46,7 +46,7 @@ test('a field that leaves the schema is missed', async () => {
   await expect(operationsProblem(root)).rejects.toThrow(/Cannot query field "lastHeartbeatAt"/);
 });
 
-test('an operation that was changed without npm run operations is told', async () => {
+test('an operation that was changed without npm run operations is reported', async () => {
   const root = copyWith({ file: 'operations', from: 'versions', to: '' });
   expect(await operationsProblem(root)).toContain('npm run operations');
 });

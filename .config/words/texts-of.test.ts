@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { textsOf } from './texts-of.ts';
 
-test('finds messages and hints with their line, a template with what it leaves open', () => {
+test('finds messages and hints with their line, and marks the gaps of a template', () => {
   const source = [
     "import { a } from './a.ts';",
     `fail('not_found', \`There is no \${kind} "\${name}".\`, {`,

@@ -18,7 +18,7 @@ async function serve() {
   return { http, url: await listen(http.server, { host: '127.0.0.1', port: 0 }) };
 }
 
-test('one that is being stopped answers whoever comes all the same, asks them to connect anew, and says that it is not ready', async () => {
+test('a stopping remote-mcp still answers, asks clients to reconnect, and reports that it is not ready', async () => {
   const { http, url } = await serve();
   const unused = connect(Number(new URL(url).port), '127.0.0.1');
   await once(http.server, 'connection');
@@ -37,7 +37,7 @@ test('one that is being stopped answers whoever comes all the same, asks them to
   await expect(send(`${url}/mcp`, { body: ping })).rejects.toThrow();
 });
 
-test('one that is being stopped waits until a front that follows it has seen so', async () => {
+test('a stopping remote-mcp waits until the front has seen that it is not ready', async () => {
   const { http, url } = await serve();
   const other = await serve();
   await send(`${url}/ready`, { method: 'GET' });

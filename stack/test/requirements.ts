@@ -125,7 +125,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: '2.session',
     says: 'Carries a workspace, ends when idle, may be preloaded',
-    shown: [`${agentSessions}: ends a session that is idle for longer, and not one that is used or has a stream open`],
+    shown: [`${agentSessions}: ends a session that is idle for longer, and none that is used or has an open stream`],
   },
   {
     id: '2.usage',
@@ -165,7 +165,7 @@ export const requirements: readonly Requirement[] = [
     says: "A skill's tools are available only while every MCP server it references is Connected",
     shown: [
       `${backendStatus}: are available only while every MCP server it refers to is Connected`,
-      `${agentSkills}: takes the tools of all skills that reference`,
+      `${agentSkills}: removes its tools from all skills that reference`,
     ],
   },
   {

@@ -40,7 +40,7 @@ export const variableRequirements: readonly Requirement[] = [
   {
     id: '8.backend.ENCRYPTION_KEY',
     says: 'Secret-encryption key',
-    shown: [`${boot}: with another encryption key than that of its records`],
+    shown: [`${boot}: with an encryption key that differs from the one of its records`],
   },
   { id: '8.backend.JWT_PRIVATE_KEY_PATH', says: 'Private key', shown: [`${boot}: without its signing keys`] },
   {
@@ -158,7 +158,7 @@ export const variableRequirements: readonly Requirement[] = [
   {
     id: '8.remote-mcp.SVC_ALLOWED_ORIGINS',
     says: 'Allowed origins',
-    shown: [`${transport}: one that is listed may ask, and may read what matters`],
+    shown: [`${transport}: a listed origin may call, and may read the headers that it needs`],
   },
   {
     id: '8.remote-mcp.SVC_PREVENT_DNS_REBINDING',
@@ -168,7 +168,7 @@ export const variableRequirements: readonly Requirement[] = [
   {
     id: '8.remote-mcp.SVC_SESSION_IDLE_TIMEOUT_MS',
     says: 'Idle sessions end',
-    shown: [`${agentSessions}: ends a session that is idle for longer, and not one that is used or has a stream open`],
+    shown: [`${agentSessions}: ends a session that is idle for longer, and none that is used or has an open stream`],
   },
   { id: '8.infrastructure.GRAPHDB_HTTP_PORT', says: '8080', shown: [dgraphParts] },
   { id: '8.infrastructure.GRAPHDB_GRPC_PORT', says: '9080', shown: [dgraphParts] },

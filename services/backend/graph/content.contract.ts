@@ -22,7 +22,7 @@ export interface ContentEngine {
 }
 
 export function contentContract(engine: ContentEngine): void {
-  it('what was carried into an empty graph is the same to the last byte, and works', async () => {
+  it('content carried into an empty graph is equal to the last byte, and the graph works', async () => {
     const [from, to] = [await engine.empty(), await engine.empty()];
     const furnished = await filled(from);
     const before = await using(engine, from, readContent);
@@ -74,7 +74,7 @@ export function contentContract(engine: ContentEngine): void {
     expect(changed.map(({ kind }) => kind)).toEqual(['graph', 'workspace']);
   });
 
-  it('tells by kind what was added, changed and removed', async () => {
+  it('counts added, changed and removed nodes by kind', async () => {
     const [then, now] = [await engine.empty(), await engine.empty()];
     const { workspace, role, skills } = await filled(then);
     await using(engine, then, (source) => using(engine, now, (target) => carryContent(source, target)));
@@ -94,7 +94,7 @@ export function contentContract(engine: ContentEngine): void {
     ]);
   });
 
-  it('whoever carries it can be stopped', async () => {
+  it('carrying stops when the signal aborts', async () => {
     const [from, to] = [await engine.empty(), await engine.empty()];
     await filled(from);
     const stopped = AbortSignal.abort(new Error('enough'));

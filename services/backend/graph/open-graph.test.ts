@@ -20,7 +20,7 @@ it('opens a file by its path, and by the address of a file as programs write it'
   }
 });
 
-it('refuses what is neither a file nor an address, and says what would be one', async () => {
+it('refuses a value that is neither a file nor an address, with examples', async () => {
   for (const url of ['', 'localhost:99999', 'http://', 'http://dgraph:65000']) {
     const opening = openGraph({ url });
     await expectRefusal(opening, 'invalid_input', /Dgraph/);

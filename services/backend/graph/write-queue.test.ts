@@ -22,7 +22,7 @@ it('carries out so many at once, and begins the others in the order of asking', 
   expect(await Promise.all(all)).toEqual([0, 1, 2, 3, 4]);
 });
 
-it('gives the place of one that failed to the next', async () => {
+it('gives the place of a failed write to the next one', async () => {
   const queue = new WriteQueue({ ...options, atOnce: 1 });
   const failing = queue.run(() => Promise.reject(new Error('no')));
   const next = queue.run(async () => 'next');
@@ -30,7 +30,7 @@ it('gives the place of one that failed to the next', async () => {
   expect(await next).toBe('next');
 });
 
-it('takes no more than may wait, and what waited too long is not begun', async () => {
+it('bounds waiting writes, and does not begin a write that waited too long', async () => {
   const queue = new WriteQueue({ waitMs: -1, waitingMax: 1, atOnce: 1 });
   const end = Promise.withResolvers<void>();
   const first = queue.run(() => end.promise);
@@ -42,7 +42,7 @@ it('takes no more than may wait, and what waited too long is not begun', async (
   expect(await queue.run(async () => 'later')).toBe('later');
 });
 
-it('closes once what was asked for is done, and refuses what comes then', async () => {
+it('closes after the accepted writes, and refuses later ones', async () => {
   const queue = new WriteQueue({ ...options, atOnce: 1 });
   const done: string[] = [];
   const both = ['one', 'two'].map((name) => queue.run(async () => done.push(name)));

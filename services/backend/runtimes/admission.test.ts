@@ -254,7 +254,7 @@ describe('revoking a runtime', () => {
     await bus.close();
   });
 
-  test('of the platform refuses its name, whatever system key connects', async () => {
+  test('of the platform refuses its name to every system key', async () => {
     const key = newKey('system');
     await registerSystemKey(backend, operator, { component: 'runtime', key: key.reveal(), runtimeNames: ['spare'] });
     const identity = await asCloud(key, 'spare');

@@ -69,7 +69,7 @@ describe('a handshake', () => {
     expect(text).not.toContain(Buffer.from(secret).toString('base64url').slice(0, 20));
   });
 
-  test('gives no launch that is no longer allowed, and says why', async () => {
+  test('leaves out a launch that is no longer allowed, with the reason', async () => {
     const { id, owner, addServer } = await newWorkspace();
     const { id: mcpServer } = await addServer('narrowed');
     const url = await createMcpServer(backend, owner, id, {
@@ -154,7 +154,7 @@ describe('a handshake', () => {
     expect(await namesIn(office)).toEqual([]);
   });
 
-  test('one launch that cannot be decrypted does not affect the others, and comes when it can be', async () => {
+  test('a launch that cannot be decrypted does not affect the others, and arrives once it can be', async () => {
     const { id, addServer } = await newWorkspace();
     const broken = await addServer(`broken-${count}`);
     const well = await addServer(`well-${count}`);

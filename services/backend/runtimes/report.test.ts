@@ -259,7 +259,7 @@ test('a report whose sender has stopped waiting is given up, and the next one is
 });
 
 describe('a complete report', () => {
-  test('withdraws what is missing in it, of this process only', async () => {
+  test('withdraws the MCP servers that it lacks, for this process only', async () => {
     const one = await newServer();
     const other = await newServer();
     const second = await connectPlatformRuntime(backend, 'cloud-4');
@@ -329,7 +329,7 @@ describe('a list of tools', () => {
     expect(await toolsOf(workspace)).toMatchObject([{ originalName: 'new', listed: true }]);
   });
 
-  test('with invalid tools says which are left out and why, until it is valid', async () => {
+  test('with invalid tools names them with the reason, until the list is valid', async () => {
     const { workspace, server, mcpServer } = await newServer();
     const bad = { name: 'bad', definition: '[]' };
     const long = toolNamed('long', 'x'.repeat(300_000));

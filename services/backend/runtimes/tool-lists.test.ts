@@ -138,7 +138,7 @@ async function expectOneOf(both: readonly TestRuntime[]): Promise<void> {
   expect(reasons.filter((code) => code === 'tools_set_aside')).toHaveLength(1);
 }
 
-test('of two concurrent reports one counts, and not a mixture', async () => {
+test('of two concurrent reports one counts as a whole', async () => {
   await Promise.all([report(first, names('first')), report(second, names('second'))]);
   await expectOneOf([first, second]);
 });

@@ -23,7 +23,7 @@ test('none allows MCP servers over HTTP only', () => {
 });
 
 describe('a list', () => {
-  test('allows what is on it, as it is written', () => {
+  test('allows the listed commands exactly as written', () => {
     expect(allowed('npx, uvx', runs('npx'))).not.toThrow();
     expect(allowed('npx, uvx', runs('uvx'))).not.toThrow();
     expect(allowed('npx', http)).not.toThrow();

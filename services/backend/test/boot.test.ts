@@ -89,7 +89,7 @@ describe('refuses to start', () => {
     await expect(start({ JWT_PRIVATE_KEY_PATH: join(folder, 'none.pem') })).rejects.toThrow(/JWT_PRIVATE_KEY_PATH/);
   });
 
-  test('with another encryption key than that of its records', async () => {
+  test('with an encryption key that differs from the one of its records', async () => {
     const file = { PRIVATE_GRAPHDB_URL: `file:${join(folder, 'encrypted.sqlite')}` };
     await (await start(file)).stop();
     await expect(start({ ...file, ENCRYPTION_KEY: 'aa'.repeat(32) })).rejects.toThrow(/^ENCRYPTION_KEY is not the key/);

@@ -309,7 +309,7 @@ describe('skills', () => {
     expect(updateSkill.reason.message).toContain('"files" is Disconnected');
   });
 
-  test('a mistyped name is answered with the right one', async () => {
+  test('a mistyped name is answered with the similar one', async () => {
     const w = await addWorkspace();
     await backend.must(makeServer, { w, input: { name: 'files', launch: { command: 'node' } } });
     const answer = await backend.ask({

@@ -134,7 +134,7 @@ test('a runtime that cannot confine members gets no command or URL of theirs, an
   expect(await assignedTo(true, url.name)).toMatchObject({ launch: { kind: 'http' }, setBy: 'member' });
 });
 
-test('two processes of one runtime, one of them older, each get what they may run', async () => {
+test('two processes of one runtime, one of an older version, each get their own launches', async () => {
   const { name } = await add(member);
   const { etag } = await cloud.shakeHands(undefined, undefined, { confinesMembers: true });
   const older = await cloud.shakeHands(etag, undefined, {});

@@ -49,7 +49,7 @@ describe('tokens', () => {
     expect(answer).toMatchObject({ status: 200, data: { viewer: { kind: 'operator', id: 'operator', name: 'root' } } });
   });
 
-  test('none, a wrong one, an expired one: 401 with the way to authenticate', async () => {
+  test('a missing, wrong or expired one: 401 with WWW-Authenticate', async () => {
     const expired = await backend.operatorToken({ exp: Math.floor(Date.now() / 1000) - 1 });
     for (const token of [undefined, 'nonsense', expired]) {
       const answer = await backend.ask({ query, token });

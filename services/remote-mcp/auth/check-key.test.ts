@@ -72,7 +72,7 @@ it('a backend that does not come is not waited for much longer, and the key is n
   expect(performance.now() - began).toBeGreaterThan(2000);
 });
 
-it('an answer that is none is told at once', async () => {
+it('an invalid answer is reported at once', async () => {
   await link.connected();
   let asked = 0;
   backend.respond(patterns.key, async () => {

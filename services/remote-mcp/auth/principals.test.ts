@@ -40,7 +40,7 @@ function principals() {
 const good: KeyReply = { ok: true, principal };
 const unknown: KeyReply = { ok: false, refusal: 'unknown', at: null };
 
-test('many requests with the same key are one question, and then none', async () => {
+test('many requests with the same key ask the backend once, and later requests not at all', async () => {
   const { subject, questions, used, authenticate } = principals();
   const all = Array.from({ length: 20 }, () => authenticate());
   expect(questions.map((question) => question.key)).toEqual([key]);
@@ -64,7 +64,7 @@ test('a refusal is remembered for a moment, and forgotten when any key changes',
   expect(await again).toBe(principal);
 });
 
-test('a refusal that was on its way when a key changed is not remembered', async () => {
+test('a refusal under way while a key changes is not cached', async () => {
   const { subject, questions, authenticate } = principals();
   const first = authenticate();
   subject.forgetKey(newId('key'));
@@ -106,7 +106,7 @@ test.each<[string, (subject: Principals) => void]>([
   expect(questions).toHaveLength(3);
 });
 
-test('whoever asks after a key has changed does not wait for what was asked before', async () => {
+test("a request after a key's change does not wait for an earlier check", async () => {
   const { subject, questions, authenticate } = principals();
   const first = authenticate();
   subject.forgetKey(principal.key);
@@ -120,7 +120,7 @@ test('whoever asks after a key has changed does not wait for what was asked befo
   for (const late of [second, third]) await expect(late).rejects.toMatchObject({ code: 'unauthenticated' });
 });
 
-test('another key of the workspace stays known when one is revoked', async () => {
+test("revoking a key keeps the workspace's other keys cached", async () => {
   const { subject, questions, authenticate } = principals();
   const first = authenticate();
   questions[0]?.answer(good);
@@ -215,7 +215,7 @@ describe('a flood of unknown keys', () => {
     expect(await asked).toBe(principal);
   });
 
-  test('on one connection waits with one key, and the rest is refused', async () => {
+  test('on one connection one key waits, and the others are refused', async () => {
     const { ask } = await flooded(16);
     const on = connection();
     ask(bad(), on).catch(() => undefined);

@@ -18,7 +18,7 @@ async function beBackend(hub: Hub): Promise<void> {
   backend.authorize(async (_, process) => ({ kind: 'remote-mcp', process }));
 }
 
-it('whoever needs the bus waits for it to be there', async () => {
+it('a caller waits until the bus is connected', async () => {
   const hub = await startHub({ file: null });
   const link = linkTo(hub);
   link.start();
@@ -31,7 +31,7 @@ it('whoever needs the bus waits for it to be there', async () => {
   await hub.stop();
 });
 
-it('nobody waits for longer than an agent should, or for a link that is being stopped', async () => {
+it('a caller waits within the limit for agents, and not for a link that stops', async () => {
   const hub = await startHub({ file: null });
   const link = linkTo(hub);
   link.start();

@@ -13,7 +13,7 @@ test('a call is made three times at most', () => {
   expect([attempts.again(why), attempts.again(why), attempts.again(why)]).toEqual([true, true, false]);
 });
 
-test('all attempts together may be as silent as one', () => {
+test('all attempts together share the silence limit of one', () => {
   const attempts = new Attempts();
   vi.advanceTimersByTime(40_000);
   attempts.again(why);
@@ -25,7 +25,7 @@ test('all attempts together may be as silent as one', () => {
   expect(attempts.silenceLeftMs).toBe(1);
 });
 
-test('progress goes on where the attempt before was, and is told as it comes where there was none', () => {
+test('progress continues from the previous attempt, and passes unchanged without one', () => {
   const attempts = new Attempts();
   const told = (progress: readonly unknown[]) => progress.filter((one) => attempts.isNews(one));
   expect(told([1, 5, 3, 'x'])).toEqual([1, 5, 3, 'x']);

@@ -14,7 +14,7 @@ test('a second name goes nowhere, however it is written', () => {
   expect(forward('{"name":"a","arguments":{},"n\\u0061me":"b"}')).toBe('{"name":"echo","arguments":{}}');
 });
 
-test('a task is not asked for, because none is offered', () => {
+test('a request for a task is refused, because tasks are not offered', () => {
   expect(forward('{"name":"a","task":{"ttl":1}}')).toBe('{"name":"echo"}');
 });
 

@@ -58,7 +58,7 @@ async function begin(from = process) {
   return { ...under, answer, heard, passedOn: () => heard.filter((one) => one !== null).length };
 }
 
-test('of a flood of interim replies few are looked into, all renew the deadline, one line is logged', async () => {
+test('of a flood of interim replies few are parsed, all renew the deadline, and one line is logged', async () => {
   const call = await begin();
   const fill = Array.from({ length: 60_000 }, () => []);
   const large = progress({ message: fill });

@@ -114,7 +114,7 @@ describe('a pull that', () => {
     expect(taken).toBeLessThan(10);
   });
 
-  test('holds what is no JSON is refused', async () => {
+  test('holds invalid JSON is refused', async () => {
     await expect(readCatalogue(chunks('{"entry":\n', 100), processes)).rejects.toMatchObject({ code: 'unavailable' });
   });
 });

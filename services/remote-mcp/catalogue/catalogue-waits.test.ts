@@ -16,7 +16,7 @@ const never = new AbortController().signal;
 const waitFor = { present: version(1), isSo: isThird, timeoutMs: 60_000, signal: never };
 
 describe('a wait for a catalogue', () => {
-  test('ends with the one in which it is so, and hears nothing of other workspaces', async () => {
+  test('ends with the first catalogue that meets the condition, and ignores other workspaces', async () => {
     const waits = new CatalogueWaits();
     const waiting = Promise.all([waits.until(waitFor), waits.until(waitFor)]);
     waits.changed(version(9, newId('workspace')));
@@ -31,7 +31,7 @@ describe('a wait for a catalogue', () => {
     expect(await new CatalogueWaits().until({ ...waitFor, present: version(3), timeoutMs: 0 })).toEqual(version(3));
   });
 
-  test('ends at its deadline with what is true then', async () => {
+  test('ends at its deadline with the present state', async () => {
     const waits = new CatalogueWaits();
     const waiting = waits.until({ ...waitFor, timeoutMs: 1 });
     waits.changed(version(2));

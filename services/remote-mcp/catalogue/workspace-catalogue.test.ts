@@ -61,7 +61,7 @@ test('a first pull that fails is an error, and the next one may succeed', async 
   await catalogue.stop();
 });
 
-test('one that was changed while it was read is pulled again at once, and as of one moment where that goes on', async () => {
+test('a catalogue that changes during a pull is pulled again at once, and read at one moment if it keeps changing', async () => {
   const { catalogue, pull, pulls } = pulled();
   const loading = catalogue.load();
   for (const count of [1, 2, 3]) (await pull(count)).answer({ kind: 'incomplete' });
@@ -71,7 +71,7 @@ test('one that was changed while it was read is pulled again at once, and as of 
   await catalogue.stop();
 });
 
-test('one that is cut off even as of one moment is an error', async () => {
+test('a catalogue that is cut off even when read at one moment is an error', async () => {
   const { catalogue, pull } = pulled();
   const loading = catalogue.load();
   for (const count of [1, 2, 3, 4]) (await pull(count)).answer({ kind: 'incomplete' });
@@ -79,7 +79,7 @@ test('one that is cut off even as of one moment is an error', async () => {
   await catalogue.stop();
 });
 
-test('many events are one pull, which names the version that is known', async () => {
+test('many events cause one pull, which names the known version', async () => {
   const { catalogue, pull, pulls, versions } = pulled();
   const loading = catalogue.load();
   (await pull(1)).answer(version(1));
@@ -93,7 +93,7 @@ test('many events are one pull, which names the version that is known', async ()
   await catalogue.stop();
 });
 
-test('an event during a pull makes another one after it', async () => {
+test('an event during a pull causes another pull after it', async () => {
   const { catalogue, pull, versions } = pulled();
   const loading = catalogue.load();
   const first = await pull(1);
@@ -148,7 +148,7 @@ test('a pull that waited for a backend that was away is followed by the next as 
   }
 });
 
-test('what is known stays while pulls fail, and they go on', async () => {
+test('the known catalogue stays while pulls fail, and pulls are retried', async () => {
   const { catalogue, pull } = pulled();
   const loading = catalogue.load();
   (await pull(1)).answer(version(1));

@@ -61,7 +61,7 @@ test('a client that reads nothing of its answer is let go', async () => {
   await once(socket, 'close');
 });
 
-test('one that reads nothing of a stream is let go when it has ended', async () => {
+test('a client that reads nothing of a stream is disconnected when the stream has ended', async () => {
   const { exchange, socket } = await ask(unreadAnswers({ silenceMaxMs: 50 }));
   exchange.stream().finish(large);
   await once(socket, 'close');
@@ -99,7 +99,7 @@ test('an answer above the share is let go, and counts no more', async () => {
   expect(all.memory.held).toBe(0);
 });
 
-test('streams that nobody reads count with their first message', async () => {
+test('unread streams count from their first message', async () => {
   const all = unreadAnswers({ shareBytes: large.length / 4 });
   const opened: Socket[] = [];
   const message = 'x'.repeat(100_000);

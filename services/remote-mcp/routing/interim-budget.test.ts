@@ -16,13 +16,13 @@ test('the largest notifications are kept, a few at once and four a second', () =
   expect(budget.spend(250, notificationMaxBytes)).toBe(false);
 });
 
-test('of a flood, what the bounds allow is kept, and a second later the same again', () => {
+test('of a flood, the allowed number is kept each second', () => {
   const budget = new InterimBudget(boundsOfCall, 0);
   expect(kept(budget, { everyMs: 0, bytes: 100, times: 100_000 })).toBe(200);
   expect(Array.from({ length: 1000 }, () => budget.spend(1000, 100)).filter((isKept) => isKept)).toHaveLength(100);
 });
 
-test('all calls of a process have more than one, and are bounded', () => {
+test('all calls of a process together have more than one call has, and are bounded', () => {
   const budget = new InterimBudget(boundsOfProcess, 0);
   expect(kept(budget, { everyMs: 0, bytes: 100, times: 100_000 })).toBe(2000);
 });

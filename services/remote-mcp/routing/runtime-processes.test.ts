@@ -55,7 +55,7 @@ async function beat(
   await vi.waitFor(() => expect(changes).toBe(before + 1));
 }
 
-test('a process that a catalogue names is the same one however long it was gone', async () => {
+test('a process that a catalogue names is recognised after any absence', async () => {
   const bus = await connect();
   const { process } = bus.identity;
   const named = processes.of(runtime, process);
@@ -71,7 +71,7 @@ test('a process that a catalogue names is the same one however long it was gone'
   expect([named.isThere, processes.of(runtime, process)]).toEqual([true, named]);
 });
 
-test('one that promises a heartbeat in thirty years is missed after two minutes', async () => {
+test('a process that promises a heartbeat in thirty years counts as silent after two minutes', async () => {
   const bus = await connect();
   const { process } = bus.identity;
   const named = processes.of(runtime, process);
@@ -83,7 +83,7 @@ test('one that promises a heartbeat in thirty years is missed after two minutes'
   expect(named.isThere).toBe(false);
 });
 
-test('of two processes the one is chosen that has fewer calls of all remote-mcps', async () => {
+test('of two processes, the one with fewer calls of all remote-mcps is chosen', async () => {
   const [busy, free] = [await connect(), await connect()];
   const [first, second] = [busy, free].map(({ identity }) => processes.of(runtime, identity.process));
   if (first === undefined || second === undefined) throw new Error('there are two');
@@ -110,7 +110,7 @@ test('a process of another runtime with the same id neither keeps it alive nor t
   expect([own.isThere, there.isThere]).toEqual([false, true]);
 });
 
-test('while nobody can be heard it is not they who are silent', async () => {
+test('while the bus is lost no process counts as silent', async () => {
   const bus = await connect();
   const { process } = bus.identity;
   const named = processes.of(runtime, process);

@@ -60,7 +60,7 @@ test('a stream ends when its key has expired, and is kept alive until then', () 
   expect(() => streams.checkRoom(long.principal)).toThrow('This remote-mcp is being stopped.');
 });
 
-test('one key has two thousand at most, and other keys have theirs', () => {
+test('one key has at most two thousand, and other keys have their own', () => {
   const streams = new SessionStreams(alone);
   const key = newId('key');
   const first = opened({ key });
@@ -75,7 +75,7 @@ test('one key has two thousand at most, and other keys have theirs', () => {
   streams.checkRoom(first.principal);
 });
 
-test('one whose client left before it was opened is not held', async () => {
+test('a stream whose client left before it opened is not kept', async () => {
   const streams = new SessionStreams(alone);
   const { session, principal } = opened();
   const tried = Promise.withResolvers<void>();
@@ -95,7 +95,7 @@ test('one whose client left before it was opened is not held', async () => {
   server.close();
 });
 
-test('the changes of its workspace are followed for as long as one is open', async () => {
+test('changes of its workspace are followed while a stream is open', async () => {
   vi.useFakeTimers({ now: 1_000_000, toFake: ['setInterval', 'clearInterval', 'Date', 'performance'] });
   const empty = { mcpServers: [], skills: [], roles: [] };
   const maps = { toolsByName: new Map(), skillsById: new Map(), rolesById: new Map() };

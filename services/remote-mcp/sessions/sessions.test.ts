@@ -106,7 +106,7 @@ describe('renewal', () => {
     await one.sessions.stop();
   });
 
-  test('goes on after another remote-mcp has changed the session', async () => {
+  test('continues after another remote-mcp has changed the session', async () => {
     fakeTime();
     const [listening, other] = [holder({ isListening: true }), holder()];
     listening.sessions.start();
@@ -132,7 +132,7 @@ describe('renewal', () => {
     await finder.sessions.stop();
   });
 
-  test('of what nobody uses is none: it ends', async () => {
+  test('does not happen for an unused session: the session ends', async () => {
     fakeTime();
     const one = holder();
     one.sessions.start();
@@ -161,7 +161,7 @@ describe('a read that ends late', () => {
     return { here, session, finish };
   }
 
-  test('does not undo what was written meanwhile', async () => {
+  test('does not undo a later write', async () => {
     const { here, session, finish } = await reading(true);
     expect(await here.sessions.find(session.id, principal.key)).toBe(session);
     await load(here.sessions, session);
@@ -197,7 +197,7 @@ describe('a read that ends late', () => {
   });
 });
 
-test('a key that opens all its sessions at once gets no more than one after the other', async () => {
+test('a key that opens all its sessions at once gets no more than in sequence', async () => {
   const { sessions } = holder();
   const opened = await Promise.allSettled(Array.from({ length: 20_500 }, () => sessions.open(principal, fresh)));
   const refused = opened.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));

@@ -77,7 +77,7 @@ test('messages of every kind give their memory back', async () => {
   }
 });
 
-test('requests behind each other without end lose their connection, and nobody waits for them', async () => {
+test('endless pipelined requests lose their connection, and other clients do not wait', async () => {
   const { socket } = await begin('content-length: 1000000');
   const body = JSON.stringify(ping);
   const one = `POST /mcp HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
@@ -86,7 +86,7 @@ test('requests behind each other without end lose their connection, and nobody w
   expect((await send(platform.mcpUrl, { key: other, body: ping })).status).toBe(200);
 });
 
-test('a workspace holds its share with however many keys, and another one does not notice', async () => {
+test('a workspace has one share for all its keys, and other workspaces do not notice', async () => {
   const workspace = await TestWorkspace.create(platform, 'many');
   const keys = await Promise.all(Array.from({ length: 12 }, async (_, nth) => (await workspace.key(`k${nth}`)).text));
   const begun = await Promise.all(

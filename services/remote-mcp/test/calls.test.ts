@@ -84,14 +84,14 @@ describe('a call', () => {
     expect([answer.headers.get('x-request-id'), lastCall()?.request]).toEqual(['follow-me', 'follow-me']);
   });
 
-  test('is answered with the bytes of the result, as they are', async () => {
+  test('is answered with the unchanged bytes of the result', async () => {
     const payload = Buffer.from('{"content":[],"n":12345678901234567890,"x":1.0,"ü":"\\u00fc"}');
     platform.runtime.answer(async () => ({ payload, headers: { [callHeader.kind]: 'result' } }));
     const answer = await call('echo', {}, { id: 'ä"1' });
     expect(answer.text).toBe(`{"jsonrpc":"2.0","id":"ä\\"1","result":${payload}}`);
   });
 
-  test('is answered with the error of the MCP server, as it is', async () => {
+  test('is answered with the unchanged error of the MCP server', async () => {
     const error = { code: -32042, message: 'Go there first', data: { elicitations: [{ url: 'https://x' }] } };
     platform.runtime.answer(async () => rpcError(error));
     const answer = await call('echo', {}, { id: 3 });
@@ -106,7 +106,7 @@ describe('a call', () => {
     expect(answer.body.result.content[0].text).toHaveLength(15_000_000);
   });
 
-  test('can be made through call_tool, arguments and _meta as they are', async () => {
+  test('can be made through call_tool, with unchanged arguments and _meta', async () => {
     const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"call_tool","arguments":{"name":"echo","arguments":{"n":1.0}},"_meta":{"x":2.0}}}`;
     await send(platform.mcpUrl, { key: key.text, session, body });
     expect(lastCall()?.paramsText).toBe('{"name":"echo","arguments":{"n":1.0},"_meta":{"x":2.0}}');
@@ -237,7 +237,7 @@ describe('cancellation', () => {
     await until(() => aborted.length === 1);
   });
 
-  test('of an unknown id, or one of another type, does nothing', async () => {
+  test('of an unknown id, or an id of another type, does nothing', async () => {
     const { aborted, started } = hang();
     const answer = call('slow', {}, { id: 6 });
     await started();
@@ -248,7 +248,7 @@ describe('cancellation', () => {
     await until(() => aborted.length === 1);
   });
 
-  test('concerns one session, though another has the same id under way', async () => {
+  test('concerns one session, although another session uses the same id', async () => {
     const { aborted, started } = hang();
     const other = await openSession(platform.mcpUrl, key.text);
     const body = rpc('tools/call', { name: 'slow' }, 8);
@@ -262,7 +262,7 @@ describe('cancellation', () => {
     await answers[0];
   });
 
-  test('reaches a call that another remote-mcp has under way', async () => {
+  test('reaches a call under way at another remote-mcp', async () => {
     const another = await platform.startAnother();
     const { aborted, started } = hang();
     const body = rpc('tools/call', { name: 'slow' }, 9);
@@ -303,7 +303,7 @@ describe('cancellation', () => {
     expect((await call('slow', {}, { id: 10 })).body.result).toEqual({ content: [] });
   });
 
-  test('is what becomes of the calls of a revoked key, and its agent is told; those of a key that is still good go on', async () => {
+  test('ends the calls of a revoked key, and the agent gets an error; calls of valid keys continue', async () => {
     const { aborted, started } = hang();
     const revoked = await workspace.key('revoked while calling');
     const own = await openSession(platform.mcpUrl, revoked.text);
@@ -327,7 +327,7 @@ describe('cancellation', () => {
     await backendBus.close();
   });
 
-  test('is what becomes of the calls of a workspace that is suspended', async () => {
+  test('ends the calls of a suspended workspace', async () => {
     const own = await TestWorkspace.create(platform, 'halted');
     await own.mcpServer('halt', [tool('halt')]);
     await own.role('All', [await own.skill('halt', ['halt/halt'])]);
@@ -343,7 +343,7 @@ describe('cancellation', () => {
     await until(() => aborted.length === 1);
   });
 
-  test('is not what a lost connection means (2025-11-25, "Sending Messages to the Server")', async () => {
+  test('does not follow from a lost connection (2025-11-25, "Sending Messages to the Server")', async () => {
     const { aborted, started } = hang();
     const controller = new AbortController();
     const body = JSON.stringify(rpc('tools/call', { name: 'slow' }, 11));
@@ -417,7 +417,7 @@ describe('a call that fails on the way', () => {
   });
 });
 
-test('of two runtime processes the one with fewer calls under way gets the next, and one that falls silent gets none', async () => {
+test('of two runtime processes, the one with fewer calls gets the next, and a silent one gets none', async () => {
   const own = await TestWorkspace.create(platform, 'twins');
   const twin = await platform.connectRuntime();
   const id = await own.mcpServer('twin', [tool('twin')]);
@@ -448,7 +448,7 @@ test('of two runtime processes the one with fewer calls under way gets the next,
   await twin.stop();
 });
 
-test('a call that reaches nobody goes to another runtime process, and only what none takes is an error', async () => {
+test('a call that reaches no listener goes to another runtime process, and is an error only if none accepts it', async () => {
   const own = await TestWorkspace.create(platform, 'nobody');
   const absent = await platform.connectRuntime();
   const id = await own.mcpServer('nobody', [tool('nobody')], absent);
@@ -477,7 +477,7 @@ test('a call that reaches nobody goes to another runtime process, and only what 
   expect(platform.runtime.calls).toHaveLength(answered + 5);
 });
 
-test('a runtime process that the backend says is gone gets no call, until it is heard again', async () => {
+test('a runtime process that the backend reports as gone gets no call until its next heartbeat', async () => {
   const own = await TestWorkspace.create(platform, 'gone');
   const quiet = await platform.connectRuntime('lonely');
   await own.mcpServer('quiet', [tool('quiet')], quiet);

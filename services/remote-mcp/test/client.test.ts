@@ -45,7 +45,7 @@ test('connects, finds a skill, loads it, hears that the list changed, lists and 
   await client.close();
 });
 
-test('goes on with its session at another remote-mcp when the one it talks to is stopped, and hears of changes there', async () => {
+test('continues its session at another remote-mcp when its own stops, and receives changes there', async () => {
   const [leaving, staying] = [await platform.startAnother(), await platform.startAnother()];
   let at = leaving;
   const listening: string[] = [];
@@ -135,7 +135,7 @@ test('sees errors of tools as results and errors of the protocol as errors', asy
   await client.close();
 });
 
-test('binary content and a result of 1 MB come as they were sent', async () => {
+test('binary content and a result of 1 MB arrive unchanged', async () => {
   const { client } = await connect();
   const data = Buffer.alloc(750_000, 0xfe).toString('base64');
   platform.runtime.answer(async () => result({ content: [{ type: 'image', data, mimeType: 'image/png' }] }));
@@ -144,12 +144,12 @@ test('binary content and a result of 1 MB come as they were sent', async () => {
   await client.close();
 });
 
-test('one that asks for the newest protocol first falls back to a session', async () => {
+test('a client that asks for the newest protocol first falls back to a session', async () => {
   const { client } = await connect({ versionNegotiation: { mode: 'auto' } });
   expect((await client.listTools()).tools).toHaveLength(6);
   await client.close();
 });
 
-test('with a wrong key it is told so', async () => {
+test('with a wrong key it gets a clear error', async () => {
   await expect(connect({}, `${key}x`)).rejects.toThrow(/401|Unauthorized|length/i);
 });

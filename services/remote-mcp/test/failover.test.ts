@@ -74,14 +74,17 @@ async function underWay(name: string, id?: string) {
 }
 
 describe('a runtime process ends with a call under way', () => {
-  test.each(['read', 'set'])('"%s" says that it may be repeated, and goes on elsewhere', async (name) => {
-    const { answer } = await underWay(name);
-    await staying.report(server);
-    await backend.disconnect(dying.runtime);
-    expect(await textOf(answer)).toBe(`staying: ${name}`);
-  });
+  test.each(['read', 'set'])(
+    '"%s" declares that it may be repeated, and is retried at another process',
+    async (name) => {
+      const { answer } = await underWay(name);
+      await staying.report(server);
+      await backend.disconnect(dying.runtime);
+      expect(await textOf(answer)).toBe(`staying: ${name}`);
+    },
+  );
 
-  test.each(['write', 'guess'])('"%s" says nothing of that: it ends at once, and is not sent again', async (name) => {
+  test.each(['write', 'guess'])('"%s" declares nothing: it ends at once, and is not retried', async (name) => {
     const { answer } = await underWay(name);
     await staying.report(server);
     const before = staying.calls.length;
@@ -101,7 +104,7 @@ describe('a runtime process ends with a call under way', () => {
     expect(staying.calls).toHaveLength(before);
   });
 
-  test('one that may be repeated waits for a process that is starting', async () => {
+  test('a repeatable call waits for a process that is starting', async () => {
     await staying.report(server, starting);
     const { answer } = await underWay('read');
     await backend.disconnect(dying.runtime);
@@ -112,7 +115,7 @@ describe('a runtime process ends with a call under way', () => {
     expect(await textOf(answer)).toBe('staying: read');
   });
 
-  test('one that may be repeated and finds no other says so', async () => {
+  test('a repeatable call without another process gets an error that says so', async () => {
     const { answer } = await underWay('read');
     await backend.disconnect(dying.runtime);
     expect((await answer).body.error).toMatchObject({
@@ -122,7 +125,7 @@ describe('a runtime process ends with a call under way', () => {
     });
   });
 
-  test('one that is cancelled while it waits for another process is not sent', async () => {
+  test('a call cancelled while it waits for another process is not sent', async () => {
     await staying.report(server, starting);
     const { answer } = await underWay('read', 'waits');
     await backend.disconnect(dying.runtime);
@@ -135,7 +138,7 @@ describe('a runtime process ends with a call under way', () => {
     expect(staying.calls).toHaveLength(before + 1);
   });
 
-  test('progress that was told does not go back, and there is one answer', async () => {
+  test('progress never goes back, and there is one answer', async () => {
     const told = Promise.withResolvers<void>();
     dying.answer(async ({ progress }, request) => {
       for (const at of [1, 2, 3]) {
@@ -184,7 +187,7 @@ describe('a call that was not carried out goes to another process, whatever it d
     });
   });
 
-  test('and where all refuse it, the reason is told', async () => {
+  test('and if all refuse it, the error has the reason', async () => {
     await staying.report(server);
     await until(async () => (await textOf(call('write'))) === 'staying: write');
     for (const one of [dying, staying]) one.answer(async () => refused);
@@ -195,7 +198,7 @@ describe('a call that was not carried out goes to another process, whatever it d
     });
   });
 
-  test('because it came when the last one had just gone, and nobody knew yet what came after it', async () => {
+  test('because it arrived between the end of the last process and the report of the next', async () => {
     dying.stopBeating();
     // As where its connection ends: remote-mcp knows before the backend has written it down.
     backend.publish(subjects.gone(dying.runtime, dying.process), Buffer.from('{}'));
@@ -207,7 +210,7 @@ describe('a call that was not carried out goes to another process, whatever it d
     expect(await textOf(answer)).toBe('staying: write');
   });
 
-  test('because it reached nobody, also one that is only told of now', async () => {
+  test('because it reached no listener, also at a process that is reported only now', async () => {
     // Who beats and does not answer would be tried again with every beat.
     dying.stopBeating();
     await dying.stopAnswering();

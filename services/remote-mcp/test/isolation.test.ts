@@ -69,7 +69,7 @@ const attempts: Readonly<Record<string, () => readonly object[]>> = {
   'logging/setLevel': () => [{ level: 'info' }],
 };
 
-test.each([...requestMethods.keys()])('%s tells and touches nothing of another workspace', async (method) => {
+test.each([...requestMethods.keys()])('%s reveals and changes nothing of another workspace', async (method) => {
   const known = requestMethods.get(method);
   const params = attempts[method]?.() ?? (known?.kind === 'later' ? [{}] : null);
   expect(params, `nobody said what ${method} could carry`).not.toBeNull();
@@ -114,7 +114,7 @@ test('ids of the other workspace are refused like ids that are nowhere', async (
   expect(unknown).toEqual({ ...nowhere, message: nowhere.message.replace('only_nowhere', 'only_theirs') });
 });
 
-test('a session of the other workspace is one that is nowhere', async () => {
+test('a session of the other workspace is as unknown as a made-up one', async () => {
   const answers = await Promise.all(
     [theirs.session, 'A'.repeat(32)].map((session) => ask({ key: mine.key, session }, 'ping')),
   );
@@ -136,7 +136,7 @@ test('a key sees only the roles it is for', async () => {
   );
 });
 
-test('a tool that is only in roles outside the key is as unknown as one that is nowhere', async () => {
+test('a tool that is only in roles outside the key is as unknown as a made-up one', async () => {
   await mine.workspace.mcpServer('vault', [tool('open_vault')]);
   await mine.workspace.role('Vault', [await mine.workspace.skill('vault', ['vault/open_vault'])]);
   const narrow = await mine.workspace.key('no vault', { roles: [mine.role] });

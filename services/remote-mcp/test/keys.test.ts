@@ -112,7 +112,7 @@ describe('403', () => {
 });
 
 describe('while the backend is away', () => {
-  test('cached keys are good, expired ones still 401, unknown ones 503 with the way to go on', async () => {
+  test('cached keys work, expired ones get 401, unknown ones 503 with Retry-After', async () => {
     const expiresAt = Date.now() + 1500;
     const short = await workspace.key('expires while away', { expiresAt });
     const unseen = await workspace.key('not seen before');

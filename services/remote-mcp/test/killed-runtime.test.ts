@@ -53,7 +53,7 @@ describe.skipIf(findNatsServer() === null)('on a real bus, of two runtime proces
     await rm(folder, { recursive: true });
   });
 
-  test('one is killed: what may be repeated is done by the other, all else is told that nobody knows', async () => {
+  test('one is killed: the other repeats what may be repeated, and other calls get "outcome unknown"', async () => {
     const [instance] = await instances(1);
     const killed = start();
     await instances(2);
@@ -77,7 +77,7 @@ describe.skipIf(findNatsServer() === null)('on a real bus, of two runtime proces
     expect(names.filter((entry) => hadIt.get(entry) !== instance)).toHaveLength(8);
   });
 
-  test('one is told to stop: it finishes what it has, and ends', async () => {
+  test('one gets SIGTERM: it finishes its calls and ends', async () => {
     const left = start();
     await instances(2);
     const answers = Array.from({ length: 8 }, (_, at) => call('write', `stop-${at}`, 1000));

@@ -15,7 +15,7 @@ const silent = { write: () => undefined };
 const env = { SYSTEM_KEY: newKey('system').reveal(), BUS_SERVERS: 'inproc:', REMOTE_PORT: '0' };
 
 describe('without a backend', () => {
-  test('it lives, says what is missing, and refuses no key for it', async () => {
+  test('it is alive, reports the missing backend, and refuses no key because of it', async () => {
     const hub = await startHub({ file: null });
     const service = await startRemoteMcp(env, { hub, version: '1', log: silent });
     const get = (path: string) => send(`${service.url}${path}`, { method: 'GET' });
@@ -34,7 +34,7 @@ describe('without a backend', () => {
     await hub.stop();
   });
 
-  test('it serves what it knows: lists and calls go on, and changes are caught up with afterwards', async () => {
+  test('it serves the cached catalogue: lists and calls continue, and it catches up with changes afterwards', async () => {
     const platform = await startPlatform();
     const workspace = await TestWorkspace.create(platform, 'acme');
     await workspace.mcpServer('files', [tool('echo')]);
@@ -69,7 +69,7 @@ describe('without a backend', () => {
   }, 60_000);
 });
 
-test('a system key that is not known is said at /ready', async () => {
+test('an unknown system key is reported at /ready', async () => {
   const platform = await startPlatform();
   const service = await startRemoteMcp(env, { hub: platform.hub, version: '1', log: silent });
   const ready = () => send(`${service.url}/ready`, { method: 'GET' });
@@ -79,7 +79,7 @@ test('a system key that is not known is said at /ready', async () => {
   await platform.stop();
 });
 
-test('the bus is lost: nobody is told that a key is wrong', async () => {
+test('while the bus is lost, no key is refused as wrong', async () => {
   const platform = await startPlatform();
   const workspace = await TestWorkspace.create(platform, 'acme');
   const { text: key } = await workspace.key('agent');
@@ -94,7 +94,7 @@ test('the bus is lost: nobody is told that a key is wrong', async () => {
   await platform.stop();
 });
 
-test('what was missed while the bus was lost is caught up with when it returns', async () => {
+test('it catches up with missed changes when the bus returns', async () => {
   const platform = await startPlatform();
   const hub = lossy(platform.hub);
   const url = `${(await platform.startAnother({}, hub)).url}/mcp`;
@@ -131,7 +131,7 @@ test('what was missed while the bus was lost is caught up with when it returns',
   await platform.stop();
 });
 
-test('a stop lets a call under way end, ends streams, and takes no more', async () => {
+test('a stop lets a call under way end, ends streams, and accepts no new calls', async () => {
   const platform = await startPlatform();
   const backendBus = await platform.hub.connect({ kind: 'backend' }, newProcessId());
   let counted = 0;
@@ -177,7 +177,7 @@ test('a stop lets a call under way end, ends streams, and takes no more', async 
   await platform.stop();
 });
 
-test('a call that does not end while a remote-mcp is stopped is ended, and said to be', async () => {
+test('a call that outlasts the stop of a remote-mcp is ended with an error', async () => {
   const platform = await startPlatform();
   const drainMs = 50;
   const another = await platform.startAnother({}, platform.hub, drainMs);

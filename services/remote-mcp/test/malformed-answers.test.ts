@@ -81,7 +81,7 @@ describe('an answer that is not what it says it is', () => {
   });
 });
 
-describe('what comes before an answer', () => {
+describe('interim replies', () => {
   const progress = (token: string, more: object = {}) => ({
     jsonrpc: '2.0',
     method: 'notifications/progress',

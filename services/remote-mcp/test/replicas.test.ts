@@ -47,7 +47,7 @@ const ways = both.flatMap((opens) =>
 describe.each(ways)('opened at $opens, stream at $holds, calls at $calls, cancelled at $cancels', (way) => {
   const { opens, holds, calls, cancels } = way;
 
-  test('what one discloses all disclose, and the stream tells', async () => {
+  test('tools disclosed at one remote-mcp are disclosed at all, and the stream announces them', async () => {
     const session = await openSession(urls[opens], key);
     const stream = await openStream(urls[holds], { key, session });
     await ask(holds, session, 'tools/list');
@@ -64,7 +64,7 @@ describe.each(ways)('opened at $opens, stream at $holds, calls at $calls, cancel
     stream.close();
   });
 
-  test('a call says its progress where it was made, and is cancelled from anywhere', async () => {
+  test('a call sends its progress at its own remote-mcp, and can be cancelled at any', async () => {
     const session = await openSession(urls[opens], key);
     const stream = await openStream(urls[holds], { key, session });
     let wasCancelled = false;
@@ -93,7 +93,7 @@ describe.each(ways)('opened at $opens, stream at $holds, calls at $calls, cancel
     stream.close();
   });
 
-  test('the end of the session is its end everywhere, with what is under way', async () => {
+  test('the end of a session ends it and its calls at every remote-mcp', async () => {
     const session = await openSession(urls[opens], key);
     const stream = await openStream(urls[holds], { key, session });
     const before = platform.runtime.calls.length;
@@ -108,7 +108,7 @@ describe.each(ways)('opened at $opens, stream at $holds, calls at $calls, cancel
   });
 });
 
-test('a tool that comes to a skill loaded elsewhere is told on the stream', async () => {
+test('a tool added to a skill that was loaded elsewhere is announced on the stream', async () => {
   const own = await workspace.mcpServer('growing', [tool('first')]);
   const skill = await workspace.skill('growing', ['growing/first', 'growing/second']);
   await workspace.role('Growing', [skill]);
@@ -128,7 +128,7 @@ test('a tool that comes to a skill loaded elsewhere is told on the stream', asyn
   stream.close();
 });
 
-test('what belongs to no request is told on one stream, wherever that is: the newest that is open', async () => {
+test('a message without a request goes to the newest open stream, at any remote-mcp', async () => {
   const session = await openSession(urls.A, key);
   const older = await openStream(urls.A, { key, session });
   // Of one moment both would be the newest.
@@ -151,7 +151,7 @@ test('what belongs to no request is told on one stream, wherever that is: the ne
   older.close();
 });
 
-test('a call that waits for a start at one is cancelled, or ended with its session, at another', async () => {
+test('a call that waits for a start is cancelled, or ended with its session, at another remote-mcp', async () => {
   const own = await workspace.mcpServer('slow-to-start', [tool('awaited')]);
   await workspace.role('Slow', [await workspace.skill('slow', ['slow-to-start/awaited'])]);
   const session = await openSession(urls.A, key);
@@ -177,7 +177,7 @@ test('a call that waits for a start at one is cancelled, or ended with its sessi
   expect(platform.runtime.calls).toHaveLength(before);
 });
 
-test('a key that is revoked ends what it has at each of them', async () => {
+test('a revoked key ends its sessions at every remote-mcp', async () => {
   const revoked = await workspace.key('revoked');
   const by = { key: revoked.text, session: await openSession(urls.A, revoked.text) };
   const opened = [await openStream(urls.A, by), await openStream(urls.B, by)];
@@ -193,7 +193,7 @@ test('a key that is revoked ends what it has at each of them', async () => {
   platform.runtime.answer(async () => result({ content: [] }));
 });
 
-test('what is called at each of them is counted once', async () => {
+test('each call is counted once, at whichever remote-mcp', async () => {
   const backend = await platform.hub.connect({ kind: 'backend' }, newProcessId());
   const counted = new Map<string, number>();
   const consumer = backend.stream(streams.usage).consume('replicas', async (batch) => {
@@ -214,7 +214,7 @@ test('what is called at each of them is counted once', async () => {
   await backend.close();
 });
 
-test('a call that is under way hears of the level of logging that is set elsewhere', async () => {
+test('a call under way learns the logging level that is set at another remote-mcp', async () => {
   const session = await openSession(urls.A, key);
   const said = Promise.withResolvers<void>();
   platform.runtime.answer(async (_call, request) => {

@@ -31,7 +31,7 @@ describe('a request', () => {
     }
   });
 
-  test('of an unknown session is refused with 404, whatever it is', async () => {
+  test('of an unknown session is refused with 404, whatever its method', async () => {
     for (const session of ['x', 'A'.repeat(32), '../../etc', 'A'.repeat(5000)]) {
       for (const body of [ping, rpc('tools/list'), { jsonrpc: '2.0', method: 'notifications/initialized' }]) {
         const answer = await send(platform.mcpUrl, { key, session, body });
@@ -62,7 +62,7 @@ describe('a request', () => {
   });
 });
 
-test('DELETE ends a session, its streams and what it has under way', async () => {
+test('DELETE ends a session, its streams and its calls', async () => {
   const session = await openSession(platform.mcpUrl, key);
   const stream = await openStream(platform.mcpUrl, { key, session });
   await workspace.mcpServer('hanging', [tool('hang')]);
@@ -81,7 +81,7 @@ test('DELETE ends a session, its streams and what it has under way', async () =>
 });
 
 describe('streams', () => {
-  test('a session has four at most, and a further one takes the place of the oldest', async () => {
+  test('a session has at most four, and another one replaces the oldest', async () => {
     const session = await openSession(platform.mcpUrl, key);
     const streams = [];
     for (let i = 0; i < 5; i++) streams.push(await openStream(platform.mcpUrl, { key, session }));
@@ -105,7 +105,7 @@ describe('streams', () => {
     other.close();
   });
 
-  test('tell what changed while nobody listened, also where nothing else was asked yet', async () => {
+  test('announce a change that happened without a listener, also before the first request', async () => {
     const another = await platform.startAnother();
     const session = await openSession(platform.mcpUrl, key);
     const stream = await openStream(`${another.url}/mcp`, { key, session });
@@ -121,7 +121,7 @@ describe('streams', () => {
 });
 
 describe('SVC_SESSION_IDLE_TIMEOUT_MS', () => {
-  test('ends a session that is idle for longer, and not one that is used or has a stream open', async () => {
+  test('ends a session that is idle for longer, and none that is used or has an open stream', async () => {
     const idleMs = 600;
     const short = await platform.startAnother({ SVC_SESSION_IDLE_TIMEOUT_MS: String(idleMs) });
     const url = `${short.url}/mcp`;
@@ -145,7 +145,7 @@ describe('SVC_SESSION_IDLE_TIMEOUT_MS', () => {
 });
 
 describe('another remote-mcp', () => {
-  test('goes on with a session, knows what it loaded, and hears of its end', async () => {
+  test('continues a session with its loaded skills, and learns of its end', async () => {
     const another = await platform.startAnother();
     const [here, there] = [platform.mcpUrl, `${another.url}/mcp`];
     await workspace.mcpServer('files', []);
@@ -170,7 +170,7 @@ describe('another remote-mcp', () => {
     await until(async () => (await listWith(session, here)).status === 404);
   });
 
-  test('loads what both load at once', async () => {
+  test('keeps both skills when two are loaded at once', async () => {
     const another = await platform.startAnother();
     const urls = [platform.mcpUrl, `${another.url}/mcp`];
     const names = Array.from({ length: 6 }, (_, i) => `both-${i}`);
@@ -189,7 +189,7 @@ describe('another remote-mcp', () => {
   });
 });
 
-test('a session outlives its remote-mcp, and its idle time goes on from its last use', async () => {
+test('a session outlives its remote-mcp, and its idle time counts from its last use', async () => {
   const idleMs = 4000;
   const env = { SVC_SESSION_IDLE_TIMEOUT_MS: String(idleMs) };
   const [first, second] = [await platform.startAnother(env), await platform.startAnother(env)];

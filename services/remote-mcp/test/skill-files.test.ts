@@ -54,14 +54,14 @@ async function textOf(name: string, args: object): Promise<string> {
   return content.map(({ text }: Content) => text).join('\n');
 }
 
-test('load_skill tells which files a skill carries', async () => {
+test('load_skill lists the files of a skill', async () => {
   const text = await textOf('load_skill', { skill: 'forms' });
   expect(text).toContain('Read references/forms.md.');
   expect(text).toContain('Files of this skill, to be read with read_skill_file:');
   expect(text).toContain('- "references/forms.md" (8 bytes)');
 });
 
-test('a text is given as it is', async () => {
+test('a text is given unchanged', async () => {
   const content = [{ type: 'text', text: '# Forms\n' }];
   expect(await read({ path: 'references/forms.md' })).toEqual({ content });
   expect(await read({ path: 'references/forms.md', offset: 2 })).toEqual({
@@ -71,7 +71,7 @@ test('a text is given as it is', async () => {
   expect(await read({ path: 'empty' })).toEqual({ content: [{ type: 'text', text: '' }] });
 });
 
-test('a long one comes in parts, each of whole letters', async () => {
+test('a long text comes in parts, each of whole characters', async () => {
   let [got, offset, parts] = ['', 0, 0];
   for (; ; parts++) {
     const { content } = await read({ path: 'long.txt', offset });
@@ -84,7 +84,7 @@ test('a long one comes in parts, each of whole letters', async () => {
   expect(parts).toBe(1);
 });
 
-test('what is no text is given as a whole: an image to look at, anything else as a resource', async () => {
+test('other content comes as a whole: an image as an image, the rest as a resource', async () => {
   const { content } = await read({ path: 'data.bin' });
   expect(content[1].resource).toMatchObject({ uri: 'skill://forms/data.bin', mimeType: 'application/octet-stream' });
   expect(Buffer.from(content[1].resource.blob, 'base64').equals(binary)).toBe(true);
@@ -110,7 +110,7 @@ test.each<[string, object, RegExp]>([
   expect([isError, content[0].text]).toEqual([true, expect.stringMatching(message)]);
 });
 
-test('a role that is not active gives none', async () => {
+test('an inactive role gives no files', async () => {
   const other = await openSession(platform.mcpUrl, key);
   await call('deactivate_role', { role: 'Clerk' }, { key, session: other });
   const { isError, content } = await read({ path: 'references/forms.md' }, { key, session: other });
@@ -133,7 +133,7 @@ test('another workspace has its own, under the same names and with the same byte
   expect((await read({ path: 'logo.png' })).isError).toBeUndefined();
 });
 
-test('a change is seen at once, and one that was not seen yet misleads nobody', async () => {
+test('a read during a change gets the old text, the new text or a clear refusal', async () => {
   await workspace.file(forms, 'moving.md', 'one');
   await until(async () => (await read({ path: 'moving.md' })).content[0].text === 'one');
   await workspace.file(forms, 'moving.md', 'another');

@@ -78,7 +78,7 @@ test('nothing preloaded: the constant tools and no other', async () => {
 });
 
 describe('list_skills', () => {
-  test('tells the skills of the active roles, and which roles are not', async () => {
+  test('lists the skills of the active roles, and names inactive roles', async () => {
     const text = await say(await openSession(platform.mcpUrl, key), 'list_skills');
     expect(text).toMatch(/^2 skills\. Load one/);
     expect(text).toContain('- "reading" (role "Reader"): Read documents\n  Available, 2 tools.');
@@ -93,7 +93,7 @@ describe('list_skills', () => {
     expect(await say(session, 'list_skills', { query: 'nothing like it' })).toMatch(/^No skill with/);
   });
 
-  test('tells why a key gives nothing', async () => {
+  test('says why a key gives no skill', async () => {
     const empty = await workspace.role('Empty', []);
     const { text: ofEmpty } = await workspace.key('of-empty', { roles: [empty, roles.off] });
     const ask = async (key: string) => {
@@ -111,13 +111,13 @@ describe('list_skills', () => {
     expect(_meta).toEqual({ 'svc/skills': { skills: 0, tools: 0, names: [], unavailable: [] } });
   });
 
-  test('counts for programs what the session sees', async () => {
+  test('gives programs the counts of what the session sees', async () => {
     const { result } = await call(await openSession(platform.mcpUrl, key), 'list_skills');
     const seen = { skills: 2, tools: 3, names: ['reading', 'selling'], unavailable: [] };
     expect(result._meta).toEqual({ 'svc/skills': seen });
   });
 
-  test('refuses what was never a cursor', async () => {
+  test('refuses a made-up cursor', async () => {
     const { error } = await call(await openSession(platform.mcpUrl, key), 'list_skills', { cursor: '!' });
     expect(error).toMatchObject({ code: -32602, message: expect.stringMatching(/cursor/) });
   });
@@ -213,7 +213,7 @@ describe('roles', () => {
     }
   });
 
-  test('one that an administrator disables is gone from open sessions, which hear of it', async () => {
+  test('a role that an administrator disables leaves open sessions, which are notified', async () => {
     const session = await openSession(platform.mcpUrl, key);
     await say(session, 'load_skill', { skill: 'selling' });
     await names(session);
@@ -250,7 +250,7 @@ describe('preloading', () => {
     expect(await names(await openWith(`roleIds=${roles.off}`))).toEqual([]);
   });
 
-  test('empty parameters are as none', async () => {
+  test('empty parameters count as absent', async () => {
     expect(await names(await openWith('skillIds=&roleIds=,,'))).toEqual([]);
   });
 
@@ -281,7 +281,7 @@ describe('preloading', () => {
 describe('an MCP server that is not Connected (part 3 of the specification, rule 1)', () => {
   const reason = { code: 'exited', message: 'It exited with 1: no token', repair: 'Set CRM_TOKEN.' };
 
-  test('takes the tools of all skills that reference it away, and says why and what to do', async () => {
+  test('removes its tools from all skills that reference it, and says why and what to do', async () => {
     const session = await openWith(`skillIds=${skills.selling},${skills.reading}`);
     const stream = await openStream(platform.mcpUrl, { key, session });
     expect(await names(session)).toEqual(['find_deal', 'read_file', 'search_files']);

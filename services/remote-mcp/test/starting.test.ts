@@ -89,7 +89,7 @@ describe('while an MCP server is being started', () => {
     expect(callsTo(files)).toBe(before + 2);
   });
 
-  test('what a call may be silent for is not less after the wait, because progress would renew that', async () => {
+  test('the silence limit of a call starts after the wait', async () => {
     const asked: RequestOptions[] = [];
     const another = await platform.startAnother({}, overheard(platform.hub, asked));
     // It knows the catalogue, so the call waits for nothing but the start.
@@ -114,7 +114,7 @@ describe('while an MCP server is being started', () => {
     expect((await answer).body.result.content).toEqual([{ type: 'text', text: 'done' }]);
   });
 
-  test('its tools are listed, and loading the skill tells them', async () => {
+  test('its tools are listed, and loading the skill names them', async () => {
     const loaded = await request('tools/call', { name: 'load_skill', arguments: { skill: 'both' } }, 40);
     expect(loaded.body.result.isError).toBeUndefined();
     expect(JSON.stringify(loaded.body.result.content)).toMatch(/the tool read.*It is starting/);
@@ -125,7 +125,7 @@ describe('while an MCP server is being started', () => {
     await until(async () => !(await names()).includes('read'));
   });
 
-  test('a call is told why, at once, when it fails to start', async () => {
+  test('a call gets the reason at once when it fails to start', async () => {
     const { answer } = await waiting(agent(), { name: 'read' });
     await platform.runtime.report(files, failed);
     const { isError, content } = (await answer).body.result;
@@ -179,7 +179,7 @@ test('an MCP server that is removed while a call waits for it is unknown then', 
   expect((await answer).body.error).toMatchObject({ code: -32602, message: 'Unknown tool: "leave"' });
 });
 
-test('a remote-mcp that is stopped lets nobody wait', async () => {
+test('a stopping remote-mcp ends all waits', async () => {
   const another = await platform.startAnother();
   const { answer } = await waiting({ ...agent(), url: `${another.url}/mcp` }, { name: 'read' });
   const begun = performance.now();

@@ -20,7 +20,7 @@ afterAll(() => platform.stop());
 
 const post = (body: unknown, more: object = {}) => send(platform.mcpUrl, { key, session, body, ...more });
 
-describe('what a request must be', () => {
+describe('the form of a request', () => {
   test.each<[string, number, Readonly<Record<string, string | null>>]>([
     ['Accept of both forms', 200, {}],
     [
@@ -44,7 +44,7 @@ describe('what a request must be', () => {
     if (status !== 200) expect(answer.body.error).toMatchObject({ code: 'unsupported', hint: expect.any(String) });
   });
 
-  test('the answer to one who accepts events only is an event', async () => {
+  test('a client that accepts events only gets an event', async () => {
     const answer = await post(ping, { headers: { accept: 'text/event-stream' } });
     expect(answer.headers.get('content-type')).toBe('text/event-stream');
     expect(answer.text).toBe('event: message\ndata: {"jsonrpc":"2.0","id":1,"result":{}}\n\n');
@@ -65,7 +65,7 @@ describe('what a request must be', () => {
     expect([answer.status, answer.body.error.code]).toEqual([400, code]);
   });
 
-  test('a body of 4 MiB is taken, and one of a byte more is refused with an answer that can be read', async () => {
+  test('a body of 4 MiB is accepted, and a byte more is refused with a readable answer', async () => {
     const padded = (bytes: number) => {
       const start = '{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"';
       return `${start}${'x'.repeat(bytes - start.length - 3)}"}}`;
@@ -77,7 +77,7 @@ describe('what a request must be', () => {
     expect(twice.map(({ status }) => status)).toEqual([413, 200]);
   });
 
-  test('a body in many small parts is one body', async () => {
+  test('a body may arrive in many small parts', async () => {
     const answer = await new Promise<number | undefined>((resolve, reject) => {
       const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'mcp-session-id': session };
       const slow = request(platform.mcpUrl, { method: 'POST', headers }, (response) => {
@@ -108,20 +108,20 @@ describe('versions', () => {
     expect(answer.body.result.protocolVersion).toBe(version);
   });
 
-  test('an unknown one is answered with the newest', async () => {
+  test('an unknown version is answered with the newest', async () => {
     for (const protocolVersion of ['1999-01-01', '2099-01-01', '']) {
       const answer = await send(platform.mcpUrl, { key, body: rpc('initialize', { protocolVersion }) });
       expect(answer.body.result.protocolVersion).toBe('2025-11-25');
     }
   });
 
-  test('initialize without one is refused', async () => {
+  test('initialize without a version is refused', async () => {
     const answer = await send(platform.mcpUrl, { key, body: rpc('initialize', {}, 3) });
     expect(answer.body).toMatchObject({ id: 3, error: { code: -32602 } });
     expect(answer.headers.has('mcp-session-id')).toBe(false);
   });
 
-  test('the header may be missing or any of them, and an unknown one is refused', async () => {
+  test('the header may be missing or any known version, and an unknown one is refused', async () => {
     const status = async (version: string | null) =>
       (await post(rpc('tools/list'), { headers: { 'mcp-protocol-version': version } })).status;
     expect(await status(null)).toBe(200);
@@ -130,12 +130,12 @@ describe('versions', () => {
     expect(await status('nonsense')).toBe(400);
   });
 
-  test('a bare ping is answered whatever the header says', async () => {
+  test('a ping is answered whatever the header says', async () => {
     const headers = { 'mcp-protocol-version': '2026-07-28' };
     expect((await send(platform.mcpUrl, { key, body: ping, headers })).status).toBe(200);
   });
 
-  test('what is offered is what is answered', async () => {
+  test('every offered method is answered', async () => {
     const { body } = await send(platform.mcpUrl, { key, body: rpc('initialize', { protocolVersion: '2025-11-25' }) });
     expect(body.result).toEqual({
       protocolVersion: '2025-11-25',
@@ -163,7 +163,7 @@ describe('methods', () => {
     ]);
   });
 
-  test('the log level is one of eight', async () => {
+  test('the log level must be one of eight', async () => {
     expect((await post(rpc('logging/setLevel', { level: 'warning' }))).body.result).toEqual({});
     expect((await post(rpc('logging/setLevel', { level: 'loud' }))).body.error.code).toBe(-32602);
   });
@@ -207,7 +207,7 @@ describe('origins', () => {
     }
   });
 
-  test('one that is listed may ask, and may read what matters', async () => {
+  test('a listed origin may call, and may read the headers that it needs', async () => {
     const answer = await post(ping, { headers: allowed });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('access-control-allow-origin')).toBe(allowed.origin);
@@ -245,7 +245,7 @@ describe('origins', () => {
 });
 
 describe('the request id', () => {
-  test("is the client's own where that is one, and a new one elsewhere", async () => {
+  test("is the client's own if it is valid, and a new one otherwise", async () => {
     const idOf = async (given: string | null) =>
       (await post(ping, { headers: { 'x-request-id': given } })).headers.get('x-request-id');
     expect(await idOf('abc-1.2_3')).toBe('abc-1.2_3');

@@ -55,7 +55,7 @@ async function another(): Promise<{ runtime: RealRuntime; instances: readonly st
   return { runtime, instances: [...seen] };
 }
 
-test('one that joins or leaves is nothing that agents are told of', async () => {
+test('agents get no notification when a runtime process joins or leaves', async () => {
   const stream = await openStream(platform.mcpUrl, { key, session });
   const listed = async () => (await send(platform.mcpUrl, { key, session, body: rpc('tools/list') })).text;
   const before = (await listed()).replace(/"id":"[^"]*"/, '');
@@ -69,7 +69,7 @@ test('one that joins or leaves is nothing that agents are told of', async () => 
   stream.close();
 });
 
-test('calls go to the one with fewest under way', async () => {
+test('calls go to the process with the fewest under way', async () => {
   const { runtime, instances } = await another();
   const long = Array.from({ length: 6 }, (_, at) => whoAnswered(call('write', `long-${at}`, 3000)));
   await until(async () => (await entries()).filter((line) => line.includes(' long-')).length === 6);
@@ -79,7 +79,7 @@ test('calls go to the one with fewest under way', async () => {
   await runtime.stop();
 });
 
-test('one that dies takes no other call along, and what may be repeated is done by the other', async () => {
+test('a process that dies affects its own calls only, and the other repeats what may be repeated', async () => {
   const { runtime, instances } = await another();
   const names = ['write', 'read'].flatMap((name) => Array.from({ length: 10 }, (_, at) => `${name}-${at}`));
   const answers = names.map((entry) => ({ entry, answer: call(entry.split('-')[0] ?? '', entry, 1000) }));

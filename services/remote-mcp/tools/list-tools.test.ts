@@ -67,7 +67,7 @@ test('10,000 tools come page by page, each once and in order, after the constant
   expect(names.slice(6)).toEqual([...view.catalogue.toolsByName.keys()]);
 });
 
-test('a page is bounded in length too, and holds at least one tool however long', async () => {
+test('a page is bounded in length too, and holds at least one tool of any length', async () => {
   const view = await viewOf(5, 800_000);
   expect(pages(view).map((page) => page.length)).toEqual([7, 1, 1, 1, 1]);
   const long = await viewOf(2, 3_000_000);
@@ -81,7 +81,7 @@ test('a cursor stays good when its tool is gone', async () => {
   expect(JSON.parse(listTools(smaller, nextCursor)).tools).toEqual([]);
 });
 
-test.each(['', 'nonsense!', 7, {}, 'x'.repeat(3000)])('what is no cursor is refused: %s', async (cursor) => {
+test.each(['', 'nonsense!', 7, {}, 'x'.repeat(3000)])('an invalid cursor is refused: %s', async (cursor) => {
   const view = await viewOf(1, 10);
   expect(() => listTools(view, cursor)).toThrow(/cursor/);
 });

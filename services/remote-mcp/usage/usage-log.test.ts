@@ -25,7 +25,7 @@ function openLog() {
   };
 }
 
-test('calls that differ only in their duration are one record', async () => {
+test('calls that differ only in their duration become one record', async () => {
   const { log, records, called } = openLog();
   for (let i = 0; i < 5; i++) called();
   called({ outcome: 'error' });
@@ -47,7 +47,7 @@ test('more calls than a record may stand for become several records', async () =
   expect(records.map(({ call }) => call?.calls)).toEqual([100_000, 1]);
 });
 
-test('calls of many tools in one second become batches that the backend takes', async () => {
+test('calls of many tools in one second become batches that the backend accepts', async () => {
   const { log, records, called } = openLog();
   for (let i = 0; i < 2500; i++) called({ tool: newId('tool') });
   log.keyUsed(principal as never);

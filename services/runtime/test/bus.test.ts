@@ -131,7 +131,7 @@ test('sends few messages a second, however many changes there are', async () => 
 });
 
 describe('a revoked runtime', () => {
-  test('stops its MCP servers, and says so', async () => {
+  test('stops its MCP servers and reports it', async () => {
     await using platform = await Platform.open();
     platform.assign({ one: script('stubborn') });
     const running = await platform.startRuntime({ REMOTE_PORT: '0' });

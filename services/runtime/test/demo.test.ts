@@ -31,7 +31,7 @@ test('answers its tools', async () => {
   expect(Math.abs(Date.parse(text) - Date.now())).toBeLessThan(60_000);
 });
 
-test('reports a failure as one, and refuses unknown tools', async () => {
+test('reports a failure with isError, and refuses unknown tools', async () => {
   expect(await call('fail', { reason: 'Because.' })).toMatchObject({ ...said('Because.'), isError: true });
   expect(await call('add', { a: 'x', b: 1 })).toMatchObject({ isError: true });
   await expect(call('toString')).rejects.toThrow('There is no tool "toString"');

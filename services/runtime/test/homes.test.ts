@@ -16,7 +16,7 @@ async function gone(folder: string): Promise<void> {
 const asked = (platform: Platform, name: string) =>
   platform.until(() => (platform.asked.includes(platform.idOf(name)) ? true : null));
 
-test('the home of a removed MCP server is removed, and that of another stays', async () => {
+test('only the home of the removed MCP server is removed', async () => {
   await using platform = await Platform.open();
   await platform.startRuntime();
   platform.assign({ one: script('says'), other: script('says') });
@@ -28,7 +28,7 @@ test('the home of a removed MCP server is removed, and that of another stays', a
   expect((await platform.connected('other')).status).toBe('Connected');
 });
 
-test('one that no longer runs here keeps its home', async () => {
+test('an MCP server that no longer runs here keeps its home', async () => {
   await using platform = await Platform.open();
   const runtime = await platform.startRuntime();
   platform.assign({ one: script('says') });
@@ -39,7 +39,7 @@ test('one that no longer runs here keeps its home', async () => {
   expect(existsSync(homeOf(platform, 'one'))).toBe(true);
 });
 
-test('one that was removed while the runtime was away has its home removed when it is back', async () => {
+test('an MCP server removed while the runtime was away loses its home when the runtime is back', async () => {
   await using platform = await Platform.open();
   const before = await platform.startRuntime();
   platform.assign({ one: script('says') });

@@ -103,7 +103,7 @@ export function conditionsContract(engine: GraphEngine): void {
     expect(await where({ field: 'name', in: ['', 'echo', 'null'] })).toBe(1);
   });
 
-  it('on what is not indexed, and with values of another kind, are refused', async () => {
+  it('on fields without an index, and with values of another type, are refused', async () => {
     await using test = await TestGraph.open(engine);
     const refused: [unknown, RegExp][] = [
       [{ field: 'description', equals: '' }, /"description"/],

@@ -69,7 +69,7 @@ export function edgesContract(engine: GraphEngine): void {
     await expectRefusal(follow(textMax / 2), 'too_large');
   });
 
-  it('are taken away, and taking away what is not there is no error', async () => {
+  it('are removed, and removing a missing edge is no error', async () => {
     await using test = await TestGraph.open(engine);
     const { role, skills } = await roleWithSkills(test, 3);
     const [first = '', second = '', third] = ids(skills);
@@ -81,7 +81,7 @@ export function edgesContract(engine: GraphEngine): void {
     expect(await skillsOf(test, role.id)).toEqual([third]);
   });
 
-  it('to or from what is not there are refused, and then none is added', async () => {
+  it('to or from a missing node are refused, and then no edge is added', async () => {
     await using test = await TestGraph.open(engine);
     const [skill] = await addSkills(test, 1);
     const role = await test.add('role', roleNode(test.acme));
@@ -117,7 +117,7 @@ export function edgesContract(engine: GraphEngine): void {
     expect([...back.values()]).toEqual([[], [], []]);
   });
 
-  it('lead from the nodes of each workspace to one that all share, each seen by its own only', async () => {
+  it('lead from nodes of each workspace to a shared node, and each workspace sees its own edges only', async () => {
     await using test = await TestGraph.open(engine);
     const user = await test.add('user', userNode());
     const person = { from: 'member', edge: 'person' } as const;

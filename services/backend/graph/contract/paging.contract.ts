@@ -88,7 +88,7 @@ export function pagingContract(engine: GraphEngine): void {
     expect(page).toMatchObject({ nodes: { length: 2 }, next: null });
   });
 
-  it('shows what was there all the time exactly once, whatever is added, changed and removed between pages', async () => {
+  it('shows every node that stays exactly once, whatever is added, changed and removed between pages', async () => {
     await using test = await TestGraph.open(engine);
     const stay = Array.from({ length: 20 }, (_, i) => `stay ${String(i).padStart(2, '0')}`);
     await test.addRoles(test.acme, stay);
@@ -117,7 +117,7 @@ export function pagingContract(engine: GraphEngine): void {
     expect(new Set(seen).size).toBe(seen.length);
   });
 
-  it('refuses what is not a cursor of the same type, order and direction', async () => {
+  it('refuses a cursor of another type, order or direction', async () => {
     await using test = await TestGraph.open(engine);
     await test.addRoles(test.acme, ['a', 'b', 'c']);
     const byName = { type: 'role', anchor: test.acme, orderBy: 'name', limit: 1 } as const;
@@ -134,7 +134,7 @@ export function pagingContract(engine: GraphEngine): void {
     await expectRefusal(test.graph.select({ ...byName, type: 'skill', after }), 'invalid_input');
   });
 
-  it('refuses limits that are none', async () => {
+  it('refuses invalid limits', async () => {
     await using test = await TestGraph.open(engine);
     for (const limit of [0, -1, 1.5, pageMax + 1, Number.NaN, Number.POSITIVE_INFINITY, wrong<number>('2')]) {
       await expectRefusal(test.graph.select({ type: 'role', anchor: test.acme, limit }), 'invalid_input', /limit/);
@@ -151,7 +151,7 @@ export function pagingContract(engine: GraphEngine): void {
     expect(page.next).not.toBeNull();
   });
 
-  it('refuses an order by what is not indexed', async () => {
+  it('refuses an order by a field without an index', async () => {
     await using test = await TestGraph.open(engine);
     for (const orderBy of ['description', 'nme', 'workspace', 'version', 'constructor']) {
       const selection = { type: 'role', anchor: test.acme, limit: 1, orderBy: wrong<'name'>(orderBy) } as const;

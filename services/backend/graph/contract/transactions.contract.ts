@@ -24,7 +24,7 @@ export function transactionsContract(engine: GraphEngine): void {
     await again.close();
   });
 
-  it('leave nothing behind when their work throws, and say what it threw', async () => {
+  it('leave nothing behind when their work throws, and pass the error on', async () => {
     await using test = await TestGraph.open(engine);
     const role = await test.add('role', roleNode(test.acme, { name: 'Admin' }));
     const skill = await test.add('skill', skillNode(test.acme));
@@ -151,7 +151,7 @@ export function transactionsContract(engine: GraphEngine): void {
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   });
 
-  it('update only what is there, and remove also what is not', async () => {
+  it('update existing nodes only, and removing a missing node is no error', async () => {
     await using test = await TestGraph.open(engine);
     const role = await test.add('role', roleNode(test.acme));
     await test.graph.write(async (transaction) => {

@@ -41,7 +41,7 @@ export function uniquenessContract(engine: GraphEngine): void {
     expect(await test.graph.findBy('tool', values, test.acme)).toEqual(first);
   });
 
-  it('of several fields does not confuse where one value ends and the next begins', async () => {
+  it('of several fields keeps the border between two values', async () => {
     await using test = await TestGraph.open(engine);
     await test.add('tool', toolNode(test.acme, { mcpServer: 'a', originalName: 'b\u001fc' }));
     await test.add('tool', toolNode(test.acme, { mcpServer: 'a\u001fb', originalName: 'c' }));
@@ -104,7 +104,7 @@ export function uniquenessContract(engine: GraphEngine): void {
     await expectRefusal(test.add('role', { ...role, workspace: test.globex }), 'conflict', /"id"/);
   });
 
-  it('lets one of many at the same time through', async () => {
+  it('lets one of many concurrent writers through', async () => {
     await using test = await TestGraph.open(engine);
     const outcomes = await Promise.allSettled(
       Array.from({ length: 20 }, () => test.add('role', roleNode(test.acme, { name: 'Admin' }))),
@@ -131,7 +131,7 @@ export function uniquenessContract(engine: GraphEngine): void {
     expect(names(nodes)).toEqual(['Admin', 'After', 'Before']);
   });
 
-  it('is what a node can be found by, and nothing else is', async () => {
+  it('allows a node to be found by its unique fields only', async () => {
     await using test = await TestGraph.open(engine);
     const { graph, acme } = test;
     expect(await graph.findBy('role', { name: 'nobody' }, acme)).toBeNull();

@@ -4,7 +4,7 @@ import { keyNode, memberNode, roleNode, settingNode } from './sample-nodes.contr
 import { expectRefusal, type GraphEngine, TestGraph, wrong } from './test-graph.contract.ts';
 
 export function valuesContract(engine: GraphEngine): void {
-  it('come back as they were given', async () => {
+  it('come back unchanged', async () => {
     await using test = await TestGraph.open(engine);
     const key = keyNode(test.acme, {
       name: ' "\'`;--\n\r\t\\ é 中 \u{1f600} \ufeff ',

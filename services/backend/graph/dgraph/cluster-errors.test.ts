@@ -5,7 +5,7 @@ import { Aborted, isSilent, isUnanswered, isUnsent, Taken, toClusterError, toCom
 const servers = ['127.0.0.1:9080', '127.0.0.1:9081'];
 const answered = (code: number, details: string) => Object.assign(new Error(details), { code, details });
 
-it('a transaction that others came before is told from everything else', () => {
+it('a conflict with another transaction is distinguished from every other error', () => {
   for (const answer of [
     answered(grpc.status.ABORTED, 'x'),
     answered(grpc.status.UNKNOWN, 'Transaction has been aborted. Please retry'),
@@ -14,7 +14,7 @@ it('a transaction that others came before is told from everything else', () => {
   }
 });
 
-it('a value that is taken is told by its predicate, whatever the value and the namespace', () => {
+it('a taken value is recognised by its predicate, whatever the value and the namespace', () => {
   const said = (value: string, predicate: string) =>
     toClusterError(answered(2, `could not insert duplicate value [${value}] for predicate [${predicate}]`), servers);
   expect(said('x', 'role.unique.name')).toMatchObject({ predicate: 'role.unique.name' });
@@ -22,7 +22,7 @@ it('a value that is taken is told by its predicate, whatever the value and the n
   expect(said('x', 'role.id')).toBeInstanceOf(Taken);
 });
 
-it('what the cluster could not do is said without what was asked, and what it answered stays inside', () => {
+it("an error of the cluster contains neither the query nor the cluster's answer", () => {
   for (const code of [2, 4, 7, 8, 13, 14, 16]) {
     const error = toClusterError(answered(code, 'while lexing { secret }'), servers);
     expect(error).toMatchObject({ code: code === 8 ? 'too_large' : 'unavailable' });
@@ -42,7 +42,7 @@ it('a login that is refused does not blame the password alone: a node without it
   });
 });
 
-it('a node that has only begun has done nothing: it is as if nobody had been there', () => {
+it('a node that is still starting has carried out nothing, so the error counts as unreachable', () => {
   const beginning = answered(2, 'Please retry again, server is not ready to accept requests');
   expect([isUnanswered(beginning), isUnsent(beginning)]).toEqual([true, true]);
   for (const toError of [toClusterError, toCommitError]) {
@@ -81,7 +81,7 @@ it('a full disk is named', () => {
   expect(error).toMatchObject({ code: 'unavailable', message: expect.stringContaining('disk') });
 });
 
-it('what did not come from the cluster stays what it is', () => {
+it('an error from elsewhere passes unchanged', () => {
   const bug = new TypeError('x');
   expect(toClusterError(bug, servers)).toBe(bug);
 });

@@ -34,13 +34,13 @@ it('are in the order of text by its bytes, of numbers by value, and of ids where
   expect(compareKeys(orderKey('w', 'a', 'z'), orderKey('w', 'a!', 'a'))).toBeLessThan(0);
 });
 
-it('put what has no value behind everything that has one', () => {
+it('sort nodes without a value behind all others', () => {
   for (const value of [...texts, ...numbers]) {
     expect(compareKeys(orderKey('w', value, 'z'), orderKey('w', null, 'a'))).toBeLessThan(0);
   }
 });
 
-it('of a beginning are one stretch, with nothing else in it', () => {
+it('of one prefix are contiguous', () => {
   for (const beginning of texts) {
     const stretch = stretches.beginning('w', beginning);
     for (const text of texts) {
@@ -51,7 +51,7 @@ it('of a beginning are one stretch, with nothing else in it', () => {
   }
 });
 
-it('of one value are one stretch, with nothing else in it', () => {
+it('of one value are contiguous', () => {
   for (const wanted of [...texts, ...numbers]) {
     const stretch = stretches.equal('w', wanted);
     for (const value of [...texts, ...numbers].filter((one) => typeof one === typeof wanted)) {

@@ -43,7 +43,7 @@ describe('the content of a file', () => {
     expect(statSync(copy).mode & 0o777).toBe(0o600);
   });
 
-  it('is read as it was at one moment, while a backend has it open', async () => {
+  it('is read at one moment, while a backend has it open', async () => {
     const address = await empty();
     const { workspace } = await filled(address);
     const before = await using(reading, address, readContent);
@@ -68,7 +68,7 @@ describe('the content of a file', () => {
     });
   });
 
-  it('is read whatever another version finds nodes by', async () => {
+  it('is read despite indexes of another version', async () => {
     const address = await empty();
     await filled(address);
     const before = await using(reading, address, readContent);
@@ -80,7 +80,7 @@ describe('the content of a file', () => {
     expect(await using(reading, address, readContent)).toEqual(before);
   });
 
-  it('of what is no graph is named', async () => {
+  it('of a file that is no graph is refused by name', async () => {
     await expect(reading.open({ url: `file:${join(folder, 'nowhere', 'x')}` })).rejects.toMatchObject({
       code: 'unavailable',
     });

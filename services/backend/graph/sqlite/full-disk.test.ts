@@ -61,20 +61,23 @@ it.skipIf(!canMount)(
   },
 );
 
-it.skipIf(!canMount)('a disk that is full from the start is said to be, and is no obstacle later', async () => {
-  using disk = SmallDisk.mount(folder, 4);
-  const file = join(folder, 'second.sqlite');
-  // Twice: what a database shares with its readers needs room too, where it is there already and nothing is to be written.
-  for (const _ of ['new', 'there already']) {
-    disk.fill();
-    await expect(openSqliteGraph({ file })).rejects.toMatchObject({
-      code: 'unavailable',
-      message: expect.stringMatching(/disk is full/),
-    });
-    disk.makeRoom();
-    await (await openSqliteGraph({ file })).close();
-  }
-});
+it.skipIf(!canMount)(
+  'a disk that is full at the start is reported, and the graph works once there is room',
+  async () => {
+    using disk = SmallDisk.mount(folder, 4);
+    const file = join(folder, 'second.sqlite');
+    // Twice: what a database shares with its readers needs room too, where it is there already and nothing is to be written.
+    for (const _ of ['new', 'there already']) {
+      disk.fill();
+      await expect(openSqliteGraph({ file })).rejects.toMatchObject({
+        code: 'unavailable',
+        message: expect.stringMatching(/disk is full/),
+      });
+      disk.makeRoom();
+      await (await openSqliteGraph({ file })).close();
+    }
+  },
+);
 
 it('a database that cannot grow refuses by name, loses nothing, keeps reading, and is over when it can', () => {
   const dir = mkdtempSync(join(tmpdir(), 'svc-full-database-'));

@@ -14,7 +14,7 @@ it('adds everything to an empty file, as migration 1, and then nothing', () => {
   expect(recorded(connection)).toEqual([1]);
 });
 
-it('adds a type, a field, an index and a unique field to what is there', () => {
+it('adds a type, a field, an index and a unique field to existing data', () => {
   const connection = newFile();
   migrate(connection, storageItems({ note }));
   addNote(connection, 'n1', 'One');
@@ -40,7 +40,7 @@ it('adds a type, a field, an index and a unique field to what is there', () => {
   expect(recorded(connection)).toEqual([1, 2]);
 });
 
-it('lets an older version go on with what a newer one has added', () => {
+it('lets an older version work with additions of a newer one', () => {
   const connection = newFile();
   const newer: NodeType = { ...note, fields: { title: 'text', text: 'text', pinned: 'boolean' } };
   migrate(connection, storageItems({ note: newer, other: note }));
@@ -50,7 +50,7 @@ it('lets an older version go on with what a newer one has added', () => {
   expect(connection.rows('select title, text, pinned from note', [])).toEqual([['One', '', 0]]);
 });
 
-it('makes words anew where other fields are searched', () => {
+it('rebuilds search words when the searched fields change', () => {
   const connection = newFile();
   const fields = { title: 'text', text: 'text?' } as const;
   migrate(connection, storageItems({ note: { ...note, fields, search: [] } }));
@@ -64,7 +64,7 @@ it('makes words anew where other fields are searched', () => {
   expect(wordsOf(connection, 'n7')).toEqual(['7', 'alles', 'note', 'uber']);
 });
 
-it('takes away what nodes are no longer found by, and makes it anew for a version that does', () => {
+it('removes unused indexes, and rebuilds them for a version that uses them', () => {
   const connection = newFile();
   const before = storageItems({ note: { ...note, unique: [['title']], index: ['title'] } });
   const now = storageItems({ note: { ...note, search: [] } });
@@ -81,14 +81,14 @@ it('takes away what nodes are no longer found by, and makes it anew for a versio
   expect(wordsOf(connection, 'n2')).toEqual(['two']);
 });
 
-it('refuses what would change what is there', () => {
+it('refuses a migration that would change existing data', () => {
   const connection = newFile();
   migrate(connection, storageItems({ note }));
   const changed: NodeType = { ...note, fields: { title: 'integer' } };
   expect(() => migrate(connection, storageItems({ note: changed }))).toThrow(/"column note.title" is "text not null/);
 });
 
-it('says which new rule the nodes that are there break', () => {
+it('names the new rule that existing nodes break', () => {
   const connection = newFile();
   migrate(connection, storageItems({ note }));
   addNote(connection, 'n1', 'Same');

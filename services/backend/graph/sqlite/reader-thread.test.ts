@@ -56,7 +56,7 @@ test('a few rows are read here, many in a thread, which ends when nothing is ask
   }
 });
 
-test('what is read here and there is the same', async () => {
+test('a read in the reader thread gives the same result', async () => {
   const by = (limit: number) => graph.select({ type: 'role', anchor: workspace, limit, orderBy: 'name' });
   const whole = await by(1000);
   const pages = [];

@@ -47,7 +47,7 @@ describe('the SQLite file', () => {
     await expectRefusal(openSqliteGraph({ file }), 'unavailable', /nowhere/);
   });
 
-  it('that is no database is refused, and left as it is', async () => {
+  it('that is no database is refused and not changed', async () => {
     const file = newFile();
     const content = 'These are my notes.\n'.repeat(1000);
     writeFileSync(file, content);
@@ -55,7 +55,7 @@ describe('the SQLite file', () => {
     expect(readFileSync(file, 'utf8')).toBe(content);
   });
 
-  it('that is damaged inside is said to be', async () => {
+  it('that is damaged inside is reported as damaged', async () => {
     const file = newFile();
     const { graph } = await opened(file);
     await graph.write((transaction) =>

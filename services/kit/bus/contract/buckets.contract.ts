@@ -29,7 +29,7 @@ export function bucketsContract(engine: BusEngine): void {
     expect(await shown(other, 'a')).toEqual(['1', revision]);
   });
 
-  it('keep a value as it was when put, and give each reader its own copy', async () => {
+  it('keep the value of the moment of the put, and give each reader a copy', async () => {
     await using platform = await TestPlatform.start(engine);
     const bucket = await sessions(platform);
     const value = bytes('as put');

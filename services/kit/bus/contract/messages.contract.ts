@@ -82,7 +82,7 @@ export function messagesContract(engine: BusEngine): void {
     for (const one of everyone) expect(await one.atLeast(400)).toEqual(sent);
   });
 
-  it('arrive as they were when sent, even when the sender changes its objects afterwards', async () => {
+  it('arrive unchanged even when the sender changes its objects afterwards', async () => {
     await using platform = await TestPlatform.start(engine);
     const bus = await platform.remoteMcp();
     const heard = new Heard<Message>();

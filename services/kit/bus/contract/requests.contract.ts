@@ -81,7 +81,7 @@ export function requestsContract(engine: BusEngine): void {
     expect(await Promise.all(answers)).toEqual(Array.from({ length: 500 }, (_, i) => [String(i), String(i)]));
   });
 
-  it('and replies arrive as they were when sent, even when the objects change afterwards', async () => {
+  it('and replies arrive unchanged even when the objects change afterwards', async () => {
     await using platform = await TestPlatform.start(engine);
     const [asker, runtime] = [await platform.remoteMcp(), await platform.runtime()];
     const mutable = (body: string) => ({ payload: bytes(body), headers: { a: body } as Record<string, string> });

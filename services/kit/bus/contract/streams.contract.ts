@@ -18,7 +18,7 @@ export function streamsContract(engine: BusEngine): void {
     expect(await heard.atLeast(200)).toEqual(numbers(0, 200));
   });
 
-  it('keep a record as it was when appended', async () => {
+  it('keep a record unchanged', async () => {
     await using platform = await TestPlatform.start(engine);
     const { appending, consuming } = await bothEnds(platform);
     const payload = bytes('as sent');

@@ -82,7 +82,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(await carry(openNats(server), openFile(back))).toEqual({ records: names, keys: names.toSorted() });
   });
 
-  it('what NATS keeps is read beside a backend that runs, which nobody without the seed can do', async () => {
+  it('data in NATS can be read beside a running backend, and only with the seed', async () => {
     const server = await startServer();
     await withPlatform(onNats(server), async (platform) => {
       await fill(platform);

@@ -19,7 +19,7 @@ function failing(...errors: readonly Error[]) {
   };
 }
 
-describe('what several nodes are asked while one of them takes over', () => {
+describe('requests to several nodes while another node takes over', () => {
   test('is asked again until it is answered', async () => {
     const work = failing(apiError(503), statusError('no responders', 503));
     expect(await throughElection(cluster, work)).toBe('done');

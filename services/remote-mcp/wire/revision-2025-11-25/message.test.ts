@@ -7,7 +7,7 @@ const budget = agentMemory({ total: 20_000_000, shares: { key: 2_000_000, worksp
 const owner = { key: newId('key'), workspace: newId('workspace') };
 const read = (text: string) => readMessage(Buffer.from(text), budget.hold(owner, 0));
 
-test('a request keeps its id and its parameters as they were written', () => {
+test('a request keeps its id and its parameters byte by byte', () => {
   const text = '{"jsonrpc":"2.0","id": 9007199254740993 ,"method":"tools/call","params": {"n": 1.0} }';
   expect(read(text)).toEqual({
     kind: 'request',
@@ -20,12 +20,12 @@ test('a request keeps its id and its parameters as they were written', () => {
   expect(read('{"jsonrpc":"2.0","id":"1","method":"ping"}')).toMatchObject({ id: '1', idText: '"1"', paramsText: '' });
 });
 
-test('of members of equal name the last one counts', () => {
+test('of members with equal names the last one counts', () => {
   const text = '{"jsonrpc":"2.0","id":1,"id":2,"method":"a","method":"b","params":{"x":1},"params":{"y":2}}';
   expect(read(text)).toMatchObject({ id: 2, idText: '2', method: 'b', params: { y: 2 }, paramsText: '{"y":2}' });
 });
 
-test('notifications and responses are told from requests', () => {
+test('notifications, responses and requests are distinguished', () => {
   expect(read('{"jsonrpc":"2.0","method":"notifications/initialized"}')).toEqual({
     kind: 'notification',
     method: 'notifications/initialized',
@@ -78,7 +78,7 @@ describe('refused', () => {
   });
 });
 
-test('what parsing takes is counted before it is taken', () => {
+test('the memory for parsing is reserved before it is used', () => {
   const text = `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":[${'{},'.repeat(20_000)}1]}}`;
   expect(() => read(text)).toThrow(expect.objectContaining({ code: 'rate_limited' }));
 });

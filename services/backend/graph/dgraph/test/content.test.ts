@@ -25,7 +25,7 @@ describeOnCluster((cluster) => {
   };
   contentContract(engine);
 
-  it('is the same in the other engine, on the way there and back', async () => {
+  it('is equal in the other engine and after the way back', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'svc-content-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const [address, back] = [join(folder, 'there.sqlite'), join(folder, 'back.sqlite')];
@@ -42,7 +42,7 @@ describeOnCluster((cluster) => {
     expect(await using(file(back), there, readContent)).toEqual(before);
   });
 
-  it('what was filled is no graph before it is finished, and unique values and other writers are looked at from then on', async () => {
+  it('filled content becomes a graph when it is finished, and unique values and other writers are checked from then on', async () => {
     const [from, to] = [await cluster().emptyGraph(), await cluster().emptyGraph()];
     const { workspace, role } = await filled(from);
     const cut: GraphContent = await engine.open(to);
@@ -87,7 +87,7 @@ describeOnCluster((cluster) => {
     await graph.close();
   }, 240_000);
 
-  it('what a newer version has added is not left behind without a word', async () => {
+  it('content that a newer version added is not dropped silently', async () => {
     const address = await cluster().emptyGraph();
     using look = clusterAt(address);
     await migrate(
@@ -100,7 +100,7 @@ describeOnCluster((cluster) => {
     });
   });
 
-  it('what another version finds nodes by is nothing that could be left behind', async () => {
+  it('indexes of another version are not content', async () => {
     const address = await cluster().emptyGraph();
     const { workspace } = await filled(address);
     const before = await using(engine, address, readContent);

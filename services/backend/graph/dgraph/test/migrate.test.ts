@@ -22,7 +22,7 @@ describeOnCluster((server) => {
     expect(await migrate(cluster, types)).toBeNull();
   });
 
-  it('adds a type and a field to what is there, and lets an older version go on with them', async () => {
+  it('adds a type and a field to existing data, and an older version still works', async () => {
     using cluster = await newCluster(server());
     await migrate(cluster, storedTypes({ note }));
     const grown = storedTypes({ note: { ...note, fields: { title: 'text', colour: 'text?' } }, tag: note });
@@ -33,7 +33,7 @@ describeOnCluster((server) => {
     expect(listIn(q).map(({ text }) => text)).toContainEqual(expect.stringContaining('note.colour'));
   });
 
-  it('refuses what would change what is there', async () => {
+  it('refuses a migration that would change existing data', async () => {
     using cluster = await newCluster(server());
     await migrate(cluster, storedTypes({ note }));
     const changed = migrate(cluster, storedTypes({ note: { ...note, fields: { title: 'integer' } } }));
@@ -52,7 +52,7 @@ describeOnCluster((server) => {
     expect(migrations.filter((migration) => migration !== null)).toHaveLength(1);
   });
 
-  it('makes indexes anew where their rules were others, in pages and orders alike', async () => {
+  it('rebuilds indexes whose rules changed, for pages and orders', async () => {
     const address = await server().emptyGraph();
     const before = await openAt(address);
     const { id: workspace } = await before.write((transaction) => transaction.create('workspace', workspaceNode()));
@@ -84,7 +84,7 @@ describeOnCluster((server) => {
     await after.close();
   });
 
-  it('takes away indexes that nodes are no longer found by, and makes them anew for a version that does', async () => {
+  it('removes unused indexes, and rebuilds them for a version that uses them', async () => {
     const address = await server().emptyGraph();
     const graph = await openAt(address);
     const { id: workspace } = await graph.write((transaction) => transaction.create('workspace', workspaceNode()));

@@ -53,7 +53,7 @@ describeOnCluster((cluster) => {
     120_000,
   );
 
-  it('what is asked and written while the only data node dies and begins again is done once it is ready', async () => {
+  it('requests during a restart of the only data node are carried out once it is ready', async () => {
     // Not the administrator, who may see everything: a node that has only begun has not read yet what others may.
     const user = await cluster().userIn(await cluster().emptyGraph());
     const graph = await openDgraphGraph({ ...TestCluster.optionsFor(user), requestMs: 30_000 });
@@ -80,7 +80,7 @@ describeOnCluster((cluster) => {
     await graph.close();
   }, 120_000);
 
-  it('what may not be seen is refused, and never taken for what is not there', async () => {
+  it('a forbidden read is refused, and never answered as not found', async () => {
     const user = await cluster().userIn(await cluster().emptyGraph());
     const graph = await openDgraphGraph({ ...TestCluster.optionsFor(user), requestMs: 1000 });
     const { id } = await graph.write((transaction) => transaction.create('workspace', workspaceNode()));
@@ -98,7 +98,7 @@ describeOnCluster((cluster) => {
     await graph.close();
   }, 60_000);
 
-  it('two backends open the same empty graph at the same time, and what one stores the other sees', async () => {
+  it("two backends open the same empty graph at the same time, and each sees the other's writes", async () => {
     const address = await cluster().emptyGraph();
     const [one, other] = await Promise.all([openAt(address), openAt(address)]);
     const workspace = await one.write((transaction) => transaction.create('workspace', workspaceNode()));
@@ -118,7 +118,7 @@ describeOnCluster((cluster) => {
     await Promise.all([one.close(), other.close()]);
   });
 
-  it('a connection that nothing comes through any more is given up after one request', async () => {
+  it('a silent connection is given up after one request', async () => {
     const address = await cluster().emptyGraph();
     const { port } = new URL(address.url);
     await using wire = await Wire.start(Number(port) + 1000);
@@ -133,7 +133,7 @@ describeOnCluster((cluster) => {
     await graph.close();
   });
 
-  it('a cluster that is not there, another password and another user are told apart', async () => {
+  it('an unreachable cluster, a wrong password and a wrong user have different errors', async () => {
     const { url, user, password = '', namespace } = await cluster().emptyGraph();
     const away = openDgraphGraph({ servers: ['127.0.0.1:1'], tls: null, requestMs: 500 });
     await expectRefusal(away, 'unavailable', /"127\.0\.0\.1:1" cannot be reached/);
