@@ -28,7 +28,7 @@ if (!values['if-changed'] || !isCurrent(root, fingerprint)) {
   }
 }
 
-/** Shared chunks first, then what loads them, then away with the rest: a platform that runs from dist/ meanwhile goes on. */
+/** Writes shared chunks first, then their importers, and removes the rest last: a platform that runs from dist/ keeps working. */
 async function build(): Promise<string[]> {
   const { modules, data, metafile } = await bundle(root);
   const written: string[] = [];

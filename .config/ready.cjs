@@ -54,7 +54,7 @@ function main([name, ...args]) {
   run(node, task.entry, args);
 }
 
-/** True when node_modules holds what package-lock.json says. npm keeps its own account of what it installed, written last. */
+/** True when node_modules matches package-lock.json. npm writes its own list of installed packages last. */
 function isInstalled() {
   const wanted = packagesIn(path.join(root, 'package-lock.json'));
   const present = packagesIn(path.join(modules, '.package-lock.json'));

@@ -94,7 +94,7 @@ describe('a signal', () => {
 
   test('to the whole group, as a terminal sends it, reaches the task only through its parent', async () => {
     const { child, nextLine, exit } = await start(program);
-    // Nobody passes this one on, so only a task in the same group would hear of it.
+    // No process passes this signal on, so only a task in the same group would receive it.
     process.kill(-(child.pid ?? 0), 'SIGWINCH');
     process.kill(-(child.pid ?? 0), 'SIGINT');
     expect(await nextLine()).toBe('interrupted');
@@ -119,7 +119,7 @@ describe('a signal', () => {
 });
 
 describe('the installation', () => {
-  // Says what it was asked, and "installs" what the repository has.
+  // Prints its arguments, and "installs" the packages of the repository.
   const npm = `#!/bin/sh\necho "npm $*" >&2\nln -s "${repository}/node_modules" node_modules\n`;
 
   test('is made where it is missing, and kept where it matches the lock file', () => {

@@ -10,7 +10,7 @@ import type { AllowedSkip } from './suites/verdict.ts';
 const docker = process.env.SVC_TEST_DOCKER_HOST ?? null;
 const processesAreShown = existsSync('/proc/self/environ');
 
-/** Every test that may be skipped, and why. A skip that is not here fails `npm test`, and so does one whose reason is not: what it needs is there. */
+/** Every test that may be skipped, with its reason. `npm test` fails for any other skip, and for a listed one whose program is present. */
 export const skips: readonly AllowedSkip[] = [
   {
     pattern: /(full-disks?\.test\.ts > |faults\.test\.ts > a disk that gets full|folder-blobs\.test\.ts > a full disk)/,

@@ -180,7 +180,7 @@ async function finish(child: ReturnType<typeof startRunner>) {
   return { code: await code, stdout, last: stdout.trimEnd().split('\n').at(-1) };
 }
 
-/** A zombie is dead: where nobody reaps orphans, it keeps its process id. */
+/** A zombie is dead: without a process that reaps orphans, it keeps its process id. */
 function isAlive(pid: number): boolean {
   if (existsSync('/proc/self/stat')) {
     return existsSync(`/proc/${pid}/stat`) && !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');

@@ -69,7 +69,7 @@ async function loadSkips(): Promise<readonly AllowedSkip[]> {
   const file = join(root, '.config/skips.ts');
   if (!existsSync(file)) return [];
   const loaded = (await import(pathToFileURL(file).href)) as { readonly skips: readonly AllowedSkip[] };
-  // What is here is no reason to leave out what needs it.
+  // A present program is no reason to skip the suites that need it.
   return loaded.skips.filter(({ isHere }) => !isHere);
 }
 
@@ -77,7 +77,7 @@ function progressLine({ file, ms, tests, errors }: SuiteResult): string {
   return `${wordFor(tests, errors).padEnd(6)} ${file} (${ms} ms)`;
 }
 
-/** Whether what is skipped may be is told at the end. */
+/** The end of the run reports whether each skip is allowed. */
 function wordFor(tests: SuiteResult['tests'], errors: SuiteResult['errors']): 'ok' | 'skip' | 'FAILED' {
   if (tests.length === 0 || errors.length > 0 || tests.some((test) => test.state === 'failed')) return 'FAILED';
   return tests.some((test) => test.state === 'passed') ? 'ok' : 'skip';

@@ -6,7 +6,7 @@ import { LongestFirst } from './suites/longest-first.ts';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const every = '{cli,stack,services,templates,.config,.ci}/**/*.test.ts';
-/** Suites that take from others what they use: one at a time, when all others have ended. */
+/** Suites that would disturb others: one at a time, after all others have ended. */
 const alone = '**/*.alone.test.ts';
 
 export default defineConfig({

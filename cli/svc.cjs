@@ -13,7 +13,7 @@ function quoted(word) {
 
 function tooOld() {
   var command = ['svc'].concat(typed.map(quoted)).join(' ');
-  // npx finds what is installed here or in a folder above.
+  // npx finds packages that are installed here or in a folder above.
   var home = __dirname.split(path.sep + 'node_modules' + path.sep)[0];
   var installed = home !== __dirname && (process.cwd() + path.sep).indexOf(home + path.sep) === 0;
   var problem = 'svc needs Node ' + wanted + ' or newer; this is Node ' + process.versions.node + '. ';

@@ -54,7 +54,7 @@ function run(root: string, command: string, args: readonly string[]): string {
   return stdout;
 }
 
-/** Null for what is not text, or is listed by git but deleted in the work tree. */
+/** Null for a file that is not text, or that git lists and the work tree lacks. */
 function textOf(file: string): string | null {
   const found = lstatSync(file, { throwIfNoEntry: false });
   if (found?.isSymbolicLink()) return readlinkSync(file);

@@ -5,7 +5,7 @@ import { isTestCode, type Violation } from './violation.ts';
 // Entries of a process that are not called main.ts: the command, and what `npm start` runs.
 const otherEntries = ['cli/svc.cjs', 'stack/demo/start.ts'];
 
-// oclif makes the commands, so the environment cannot be handed to them: their base class fetches it, nobody else.
+// oclif makes the commands, so their environment cannot be an argument: their base class alone reads it.
 const environmentReaders = [...otherEntries, 'cli/command.ts'];
 
 /** Only a process's entry reads its environment or ends it; everything else gets what it needs as an argument. */

@@ -12,7 +12,7 @@ export interface SourceFile {
 }
 
 export interface Import {
-  /** As written; null where it is computed, so that nobody can tell what it names. */
+  /** As written; null where it is computed. */
   readonly specifier: string | null;
   readonly line: number;
 }

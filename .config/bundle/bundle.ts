@@ -14,7 +14,7 @@ export interface Bundle {
   readonly metafile: Metafile;
 }
 
-/** Everything that runs, with every dependency, as readable ES modules that share what they have in common. */
+/** All programs with their dependencies, as readable ES modules with shared chunks. */
 export async function bundle(root: string): Promise<Bundle> {
   const entries = findEntries(root);
   const outdir = join(root, 'dist');

@@ -9,7 +9,7 @@ import { settings } from '@oclif/core/settings';
  */
 export async function commandManifest(root: string): Promise<string | null> {
   if (!existsSync(join(root, 'dist/cli/commands'))) return null;
-  // What is in dist/ counts, also where NODE_ENV is "test".
+  // The commands are those in dist/, also where NODE_ENV is "test".
   settings.enableAutoTranspile = false;
   const pjson = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const plugin = new Plugin({

@@ -12,7 +12,7 @@ const files = {
   generated: 'stack/client/generated/operations.ts',
 };
 
-/** A copy of the schema, the operations and what was made of them, in which `change` was made. */
+/** A copy of the schema, the operations and the generated file, with one change. */
 function copyWith(change: { readonly file: keyof typeof files; readonly from: string; readonly to: string }): string {
   const root = mkdtempSync(join(tmpdir(), 'operations-'));
   onTestFinished(() => rmSync(root, { recursive: true }));

@@ -113,7 +113,7 @@ function journalOf(stdio: readonly unknown[]): Readable {
   return stdio[journalDescriptor] as Readable;
 }
 
-/** Ends one suite's worker; vitest notices and goes on with the others. */
+/** Ends one suite's worker; vitest notices and continues with the others. */
 function killWorker(workers: string, suite: string): 'killed' | 'already dead' | 'unknown' {
   let pid: number;
   try {

@@ -14,7 +14,7 @@ export interface Verdict {
   readonly skips: readonly { readonly name: string; readonly reason: string }[];
   /** Every failure by name; as many as `failed` counts. */
   readonly failures: readonly string[];
-  /** Allowed skips that no test made use of: told, not a failure, since another machine may need them. */
+  /** Allowed skips that no test used. They are reported and no failure, since another machine may need them. */
   readonly unused: readonly AllowedSkip[];
   readonly passed: number;
   readonly failed: number;

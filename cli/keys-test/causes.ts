@@ -34,7 +34,7 @@ export function refusalOf(key: Secret, answer: Answer): Cause {
   };
 }
 
-/** What is typed in place of a key where an example was copied as it is, and whatever else can be in no header. */
+/** A placeholder copied from an example, or text that no header can contain. */
 export function unsendable(key: Secret): Cause {
   const text = key.reveal();
   if (text === '') return { code: 'unauthenticated', ...textRefusals.missing };

@@ -14,7 +14,7 @@ export interface Question {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly timeoutMs: number;
-  /** Ends with the headers: for an answer that goes on and on. */
+  /** Ends after the headers, for an endless answer. */
   readonly headersOnly?: boolean;
 }
 

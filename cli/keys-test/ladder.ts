@@ -15,7 +15,7 @@ export interface Rung {
 export interface LadderResult {
   /** No rung broke. */
   readonly ok: boolean;
-  /** What is known of the key itself, also where a later rung broke. */
+  /** Facts about the key itself, also if a later rung failed. */
   readonly verdict: Verdict;
   /** HTTP status of the answer to the key; 0 where it was never sent. */
   readonly status: number;

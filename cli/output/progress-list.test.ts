@@ -16,7 +16,7 @@ interface Shown {
   readonly options?: { readonly json?: boolean; readonly quiet?: boolean };
 }
 
-/** A terminal, or a pipe, with what was written to it. */
+/** A terminal or a pipe that records its output. */
 function terminalWith({ isTTY = true, env = {}, options = {} }: Shown) {
   // listr2 asks the process itself whether it may draw.
   process.stdout.isTTY = isTTY;

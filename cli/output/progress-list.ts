@@ -98,7 +98,7 @@ class Row {
   }
 }
 
-/** listr2 draws a list whose lines are known when it begins. So parts that begin together are one list, and what comes later is the next. */
+/** listr2 draws a list whose lines are known at its start. So parts that start together are one list, and later parts are the next. */
 class DrawnList implements ProgressList {
   readonly #terminal: Terminal;
   readonly #canvas: Canvas;
@@ -176,7 +176,7 @@ class DrawnList implements ProgressList {
       {
         concurrent: true,
         exitOnError: false,
-        // The command itself ends at Ctrl-C, after it has taken back what it began.
+        // The command itself ends at Ctrl-C, after it has rolled back.
         registerSignalListeners: false,
         renderer: 'default',
         rendererOptions: {
@@ -201,7 +201,7 @@ class DrawnList implements ProgressList {
     );
     this.#rows = rows;
     if (this.#isEnding) this.#leave();
-    // The step is over where the command has told more meanwhile.
+    // The step is over once the command reports another one.
     else if (this.#waiting.length > 0) rows.get(stepRow)?.settle('done');
     await list.run();
   }

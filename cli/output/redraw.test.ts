@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { openTerminal } from './terminal.ts';
 
-/** What is drawn twice, on a terminal or into a pipe. */
+/** A picture that is drawn twice, on a terminal or into a pipe. */
 function drawnTwice(env: Record<string, string>, isTTY: boolean, json = false): string {
   const stdout = Object.assign(new PassThrough(), { isTTY });
   const terminal = openTerminal(

@@ -29,7 +29,7 @@ export interface Terminal {
   readonly interactive: boolean;
 }
 
-/** The person's terminal as a drawing library needs it. What is written here must be printable already. */
+/** The person's terminal as a drawing library needs it. Text written here must be printable already. */
 export type Canvas = NodeJS.WriteStream;
 
 export type { Colour };

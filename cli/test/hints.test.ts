@@ -23,7 +23,7 @@ const prose: ReadonlySet<string> = new Set(['needs', 'runs', 'as']);
 
 /** Every command that a text tells to type and that is not there, or not with these flags. */
 function missingIn(text: string): string[] {
-  // What is put in when the text is made, and the name of the program in examples.
+  // The values of placeholders, and the name of the program in examples.
   const plain = text.replaceAll('<%= config.bin %>', 'svc');
   return [...plain.matchAll(/(?<![\w./-])svc ([a-z]+)(?: ([a-z]+))?([^\n`"',;]*)/g)].flatMap(
     ([typed, first = '', second = '', rest = '']) => {

@@ -129,7 +129,7 @@ test('https to a port that speaks http is told in these words', async () => {
   await server.stop();
 });
 
-/** A web server that is healthy, and answers as it is told at /mcp. */
+/** A healthy web server with a given answer at /mcp. */
 async function serve(handle: RequestListener): Promise<{ url: string; stop: () => Promise<void> }> {
   const server: Server = createServer((request, response) =>
     request.url === '/health' ? response.end('ok') : handle(request, response),

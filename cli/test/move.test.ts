@@ -33,7 +33,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     definition = readFileSync(`${dir()}/svc.yaml`, 'utf8');
   });
 
-  /** What the session is offered, which it was told of when it was opened, and what a tool answers in it. */
+  /** The tools of the session, its instructions, and the answer of a tool. */
   const use = async () => {
     const ask = async (method: string, params?: unknown) => {
       const { body, text } = await send(mcp, { key, session, body: rpc(method, params) });

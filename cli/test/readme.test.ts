@@ -15,7 +15,7 @@ const section = /^## From a package, in an empty folder$(.*?)^## /ms.exec(
   readFileSync(join(repository, 'README.md'), 'utf8'),
 )?.[1];
 const blocks = [...(section ?? '').matchAll(/^```$(.*?)^```$/gms)].map(([, text = '']) => text.trim());
-/** Lines in the order of the README, without that of another program. */
+/** The lines of the README in order, without those of another program. */
 const commands = blocks.flatMap((block) => block.split('\n')).filter((line) => !line.startsWith('claude '));
 
 describe.skipIf(oldNode === null)('under the Node of this machine, which is too old', () => {

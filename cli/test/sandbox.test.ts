@@ -18,7 +18,7 @@ async function openProject() {
 
 const stdio = join(import.meta.dirname, '../../services/runtime/test/children/stdio.mjs');
 
-/** Writes down, where it works, what it sees of the installation. */
+/** Writes into its working directory which files of the installation it sees. */
 const peeking = `
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';

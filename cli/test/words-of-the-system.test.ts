@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runSvc } from './run-svc.ts';
 
-/** As the system names what it refuses: nobody has to know these. */
+/** Error codes of the system, which no message may contain. */
 const rawCode = /\bE[A-Z]{3,}[A-Z0-9]*\b|errno|syscall/;
 
 let cwd = '';

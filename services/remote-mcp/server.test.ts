@@ -47,7 +47,7 @@ test('a stopping remote-mcp waits until the front has seen that it is not ready'
     isQuiet = true;
   });
   other.http.leaving.begin();
-  // As long as one waits that nobody follows.
+  // As long as a remote-mcp waits that no front follows.
   await other.http.leaving.quiet();
   expect(isQuiet).toBe(false);
   expect((await send(`${url}/ready`, { method: 'GET' })).status).toBe(503);

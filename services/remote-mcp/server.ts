@@ -15,7 +15,7 @@ import { degraded, missing } from './readiness.ts';
 const headersDeadlineMs = 15_000;
 const requestDeadlineMs = 60_000;
 const deadlinesCheckedEveryMs = 5000;
-/** Longer than that of the front and of common proxies, so that no request arrives on a connection that is being closed. */
+/** Longer than the timeout of the front and of common proxies, so that no request arrives on a closing connection. */
 const keepAliveMs = 75_000;
 
 const connectionsMax = 20_000;

@@ -65,7 +65,7 @@ function conclusion({ cause, rungs, verdict }: LadderResult, page: Page): string
     : 'The key is valid and the tools can be listed.';
 }
 
-/** 3: the key is refused, or what it asks for. 4: it could not be tested, or it is valid and a later rung broke. */
+/** 3: the key or its request is refused. 4: the key could not be tested, or is valid and a later rung failed. */
 function exitCodeOf({ code }: Cause): number {
   return code === 'unauthenticated' || code === 'forbidden' ? 3 : 4;
 }

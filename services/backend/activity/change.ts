@@ -14,7 +14,7 @@ export interface Change {
   readonly transaction: Transaction;
   readonly access: Access;
   readonly workspace: WorkspaceId;
-  /** Records what was done. A change that records nothing raises no revision and sends no event. */
+  /** Records an activity. A change without a record raises no revision and sends no event. */
   record(entry: ActivityEntry): void;
   /** Sends a message to other services once the change is stored. */
   announce(announcement: Announcement): void;

@@ -12,7 +12,7 @@ export interface BlobsContent {
 }
 
 /**
- * Copies all blobs of one side to the other, which may have some already; each is verified as it is put. Returns the
+ * Copies all blobs of one side to the other, which may have some already, and verifies each. Returns the
  * content of the target.
  */
 export async function carryBlobs(from: Blobs, to: Blobs, signal: AbortSignal): Promise<BlobsContent> {

@@ -68,7 +68,7 @@ interface Used<Kind extends 'key' | 'tool' | 'skill' | 'mcpServer'> {
   readonly anchor: Anchor<Kind>;
 }
 
-/** A used object may be removed by now; then only its id is left. */
+/** If a used object was removed since, only its id is left. */
 async function nameOf<Kind extends 'key' | 'tool' | 'skill' | 'mcpServer'>(
   graph: Graph,
   { kind, id: text, anchor }: Used<Kind>,

@@ -64,7 +64,7 @@ export function answerReports(backend: ReportNeeds, turns: Turns): Subscription 
 
 /** Of one process: a report being stored, one whose sender gave up on it, and the next. */
 const queuedMax = 3;
-/** A runtime waits for 30 s. Its next report need not store again what was stored until then. */
+/** A runtime waits for 30 s. Its next report need not repeat entries that were stored until then. */
 const storedWithinMs = 30_000;
 /** A workspace has half as many MCP servers: the rest is for those that were just removed. */
 const reportedByCustomerMax = 2 * mcpServersMax;
@@ -135,7 +135,7 @@ interface ReportWithLists {
   readonly until: AbortSignal;
 }
 
-/** Decides what is stored of each MCP server, and what is refused. */
+/** Decides which entries of each MCP server are stored or refused. */
 async function judge({ report, servers, lists, until }: ReportWithLists): Promise<ReportVerdict> {
   const said: SaidOfServer[] = [];
   const faults: { mcpServer: McpServerId; why: string }[] = [];

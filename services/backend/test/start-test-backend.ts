@@ -43,7 +43,7 @@ export interface Question {
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
+  // biome-ignore lint/suspicious/noExplicitAny: tests check the shape themselves
   readonly data: any;
   readonly errors: readonly GraphqlProblem[];
   /** Code of the first error, or null. */

@@ -60,7 +60,7 @@ export interface Bus {
    */
   beginClose(): Promise<void>;
 
-  /** Finishes what is under way, within the deadline of each, then lets go. */
+  /** Finishes requests under way, within the deadline of each, then closes. */
   close(): Promise<void>;
 }
 

@@ -18,7 +18,7 @@ const principal: Principal = {
   expiresAt: null,
 };
 
-/** A backend that answers when told. */
+/** A backend that answers at the test's command. */
 function principals() {
   const questions: { readonly key: string; answer(reply: KeyReply): void; fail(): void }[] = [];
   const used: Principal[] = [];

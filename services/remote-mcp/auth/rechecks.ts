@@ -3,7 +3,7 @@ import { Backlog } from '../bus/backlog.ts';
 import type { Principals } from './principals.ts';
 import { refuseSuspended } from './refusals.ts';
 
-/** A stream or a call that a key opened and that still goes on. */
+/** An open stream or call of a key. */
 export interface Admitted {
   /** The Authorization header with the key. */
   readonly authorization: string | undefined;

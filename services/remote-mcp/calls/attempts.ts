@@ -11,7 +11,7 @@ export class Attempts {
   #isSent = false;
   #repeats = 0;
   #failure: SvcError | null = null;
-  /** The highest progress that the agent was told, in all attempts and in the attempts before this one. */
+  /** The highest progress sent to the agent, in all attempts and in the attempts before this one. */
   #told = Number.NEGATIVE_INFINITY;
   #toldBefore = Number.NEGATIVE_INFINITY;
 

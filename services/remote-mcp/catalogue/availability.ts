@@ -1,7 +1,7 @@
 import { startingCode } from '../../contracts/bus/messages.ts';
 import type { McpServer, Skill } from './catalogue.ts';
 
-/** A missing part of a skill, in words for the agent: what is missing, why, and how to mend it. */
+/** A missing part of a skill, in words for the agent: the part, the reason and the repair. */
 export interface Lack {
   readonly what: string;
   readonly repair: string;

@@ -17,7 +17,7 @@ function version(version: number): Pulled {
   return { kind: 'changed', catalogue, etag: `"${version}"` };
 }
 
-/** A backend that answers pulls when told. */
+/** A backend that answers pulls at the test's command. */
 function pulled() {
   const pulls: { readonly asked: Asked; answer(pulled: Pulled): void; fail(): void }[] = [];
   const versions: number[] = [];

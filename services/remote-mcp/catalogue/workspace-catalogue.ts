@@ -15,7 +15,7 @@ const compareEveryMs = 15_000;
 const gatherMs = 20;
 /** Pulls take at most a sixth of the time: after one that took a second, the next begins five seconds later. */
 const restPerCost = 5;
-/** A longer pull than that of the largest workspace has waited for a backend that was away, which costs nothing. */
+/** Longer than a pull of the largest workspace takes. A pull that waits for an absent backend costs nothing. */
 const restMaxMs = 5000;
 /** The last of them asks for a snapshot. */
 const attemptsMax = 4;

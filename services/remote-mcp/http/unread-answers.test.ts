@@ -75,7 +75,7 @@ test('where too much waits for a key, its answer that has waited longest is let 
   second.exchange.json(200, large);
   await once(first.socket, 'close');
   await second.read();
-  // What has been read does not count any more.
+  // Bytes that the client has read no longer count.
   const third = await ask(all);
   third.exchange.json(200, large);
   await third.read();

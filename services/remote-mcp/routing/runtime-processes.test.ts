@@ -59,7 +59,7 @@ test('a process that a catalogue names is recognised after any absence', async (
   const bus = await connect();
   const { process } = bus.identity;
   const named = processes.of(runtime, process);
-  // A call reached nobody, before any heartbeat was heard.
+  // A call reached no listener, before any heartbeat arrived.
   named.gone();
   vi.advanceTimersByTime(1000);
   await beat(bus, [runtime, process]);

@@ -22,7 +22,7 @@ const log = createLog({ service: 'test', level: 'error', destination: { write: (
 const alone = { onListening: () => undefined, tell: () => undefined };
 const unread = new UnreadAnswers({ memory: agentMemory(), refusals: { write: () => undefined } });
 
-/** A stream of a session of its own, and what was written to it. */
+/** A stream of an own session that records the written bytes. */
 function opened({ expiresAt = null as number | null, key = newId('key') } = {}) {
   const names = { id: newSessionId(), key, workspace: newId('workspace') };
   const state = { protocol: '2025-11-25', logLevel: 'debug', disclosure: nothingDisclosed, seenAt: 0 } as const;

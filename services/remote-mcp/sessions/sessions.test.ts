@@ -82,7 +82,7 @@ describe('renewal', () => {
     vi.useFakeTimers({ now: 1_000_000, toFake: ['setInterval', 'clearInterval', 'Date', 'performance'] });
   const sweepMs = idleTimeoutMs / 16;
 
-  /** Time as the sessions know it; what is on its way to the bus arrives before it goes on. */
+  /** The clock of the sessions. Messages on their way to the bus arrive before it advances. */
   async function pass(ms: number, holders: readonly ReturnType<typeof holder>[]) {
     for (let passed = 0; passed < ms; passed += sweepMs) {
       vi.advanceTimersByTime(sweepMs);

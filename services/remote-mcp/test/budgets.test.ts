@@ -22,7 +22,7 @@ afterAll(() => platform.stop());
 
 const largest = 4 * 1024 * 1024;
 
-/** A request of which the body is missing, and what comes back. */
+/** A request without its body, and the answer. */
 async function begin(header: string, as = key) {
   const { hostname, port } = new URL(platform.url);
   const socket = connect(Number(port), hostname);

@@ -21,7 +21,7 @@ beforeAll(async () => {
   platform = await startPlatform();
   workspace = await TestWorkspace.create(platform, 'acme');
   server = await workspace.mcpServer('files', [tool('echo'), tool('slow')]);
-  // The same tool names once more, so that this one's are told apart by a prefix.
+  // The same tool names once more, so that these get a prefix.
   await workspace.mcpServer('more', [tool('echo')]);
   const skill = await workspace.skill('all', ['files/echo', 'files/slow', 'more/echo']);
   await workspace.role('All', [skill]);
@@ -490,7 +490,7 @@ test('a runtime process that the backend reports as gone gets no call until its 
   // It says that it will not be heard for a minute, so silence alone says nothing.
   quiet.stopBeating();
   quiet.beat(60_000);
-  // Heard by now: it would be there again by what it said before it was gone.
+  // The heartbeat from before the end has arrived by now: it must not bring the process back.
   expect((await callQuiet()).content).toHaveLength(1);
   const backendBus = await platform.hub.connect({ kind: 'backend' }, newProcessId());
   backendBus.publish(subjects.gone(quiet.runtime, quiet.process), Buffer.from('{}'));

@@ -18,7 +18,7 @@ const tools = [
 
 let platform: Platform;
 let backend: Bus;
-/** The one that dies, and the one that is there. Both are the platform's own, so both run what is bound to none. */
+/** The process that dies, and the one that stays. Both are the platform's own, so both run unbound MCP servers. */
 let dying: TestRuntime;
 let staying: TestRuntime;
 let server: McpServerId;

@@ -50,7 +50,7 @@ async function side(name: string): Promise<Side> {
 const ask = ({ key, session }: Pick<Side, 'key' | 'session'>, method: string, params: object = {}) =>
   send(platform.mcpUrl, { key, session, body: rpc(method, params) });
 
-/** What of the other side a request may carry, by method; a method that nobody listed here fails. */
+/** Names of the other workspace that a request may carry, by method. An unlisted method fails. */
 const attempts: Readonly<Record<string, () => readonly object[]>> = {
   initialize: () => [{ protocolVersion: '2025-11-25' }],
   ping: () => [{}],
@@ -76,7 +76,7 @@ test.each([...requestMethods.keys()])('%s reveals and changes nothing of another
   for (const one of params ?? []) {
     const before = platform.runtime.calls.length;
     const { text } = await ask(mine, method, one);
-    // What was asked for is in the refusal; nothing else of the other side may be.
+    // The refusal has the requested name, and nothing else of the other workspace.
     const echoed = JSON.stringify(one);
     for (const secret of [
       'reads theirs',

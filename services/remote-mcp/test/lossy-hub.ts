@@ -1,6 +1,6 @@
 import type { Bus, Hub, Message } from '../../kit/bus/bus.ts';
 
-/** The real bus, whose connections can be told that they are lost: until they return, what is published passes them by. */
+/** The real bus with connections that a test can cut: until they return, they miss published messages. */
 export interface LossyHub extends Hub {
   lose(): void;
   restore(): void;

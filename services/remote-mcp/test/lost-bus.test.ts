@@ -77,7 +77,7 @@ function ofRuntime() {
   return { ...names, SVC_WORKING_DIR: join(folder, 'runtime'), PATH: process.env.PATH ?? '' };
 }
 
-/** Resolves when the service listens; what it waits for may be missing. */
+/** Resolves when the service listens. The parts that it needs may be missing. */
 async function start(service: string, env: Readonly<Record<string, string>>) {
   const program = join(import.meta.dirname, '../..', service, 'main.ts');
   const child = spawn(process.execPath, [program], {

@@ -29,7 +29,7 @@ export interface Platform {
   /** Variables of a further process of the service, beside its BUS_SERVERS. */
   readonly variables: { readonly backend: Environment; readonly remoteMcp: Environment };
   /** A GraphQL question by an operator. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
+  // biome-ignore lint/suspicious/noExplicitAny: tests check the shape themselves
   must(query: string, variables?: Variables): Promise<any>;
   /** Another remote-mcp on the same bus. */
   startAnother(env?: Readonly<Record<string, string>>, through?: Hub, drainMs?: number): Promise<RunningService>;

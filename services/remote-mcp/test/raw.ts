@@ -5,7 +5,7 @@ export interface RawAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
+  // biome-ignore lint/suspicious/noExplicitAny: tests check the shape themselves
   readonly body: any;
 }
 

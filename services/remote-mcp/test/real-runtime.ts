@@ -9,11 +9,11 @@ import { startRuntime } from '../../runtime/start.ts';
 import { type Platform, untilReady } from './platform.ts';
 
 export interface RealRuntime extends RunningService {
-  /** Its connection to the bus ends, as that of a process that was killed. It is to be stopped all the same. */
+  /** Ends its connection to the bus, as a kill would. The process must still be stopped. */
   die(): void;
 }
 
-/** A process of the platform's runtime "lonely" as it is, with a working directory of its own. */
+/** A real process of the platform's runtime "lonely", with its own working directory. */
 export async function startRealRuntime(platform: Platform): Promise<RealRuntime> {
   const buses: Bus[] = [];
   const workingDir = await mkdtemp(join(tmpdir(), 'svc-replica-'));

@@ -19,7 +19,7 @@ const slowMs = 60_000;
 let platform: Platform;
 let folder: string;
 let key: string;
-/** As a front knows them: whoever of them says that it is ready. */
+/** The remote-mcps that a front uses: those that report ready. */
 let remoteMcps: RunningService[];
 let runtimes: RunningService[] = [];
 
@@ -39,7 +39,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Brings a request to a remote-mcp that is ready, and to another where nobody listens any more, as any front does. */
+/** Sends a request to a ready remote-mcp, and to another if that one no longer listens, as any front does. */
 class Front {
   readonly #notReady = new Set<RunningService>();
   #turn = 0;
@@ -114,7 +114,7 @@ test('each process is stopped and started in turn, and no call fails or is carri
     await until(() => answered.length > enough || failed.length > 0, slowMs);
   };
   await goOn();
-  // Each as soon as the one before says that it is ready, as whoever rolls them does.
+  // Each as soon as the previous one reports ready, as in a rolling restart.
   for (let at = 0; at < 2; at++) {
     await runtimes[at]?.stop();
     runtimes[at] = await startRealRuntime(platform);

@@ -19,7 +19,7 @@ export interface TestRuntime {
   answer(answerer: Answerer): void;
   /** Its last beat promises the next one soon. */
   stopBeating(): void;
-  /** As if it were gone and nobody had noticed yet. */
+  /** As if it were gone without being noticed yet. */
   stopAnswering(): Promise<void>;
   /** One heartbeat, which says when the next is to be expected. */
   beat(intervalMs: number): void;
@@ -34,7 +34,7 @@ export interface Call {
   readonly request: string;
   readonly progress: string | undefined;
   readonly paramsText: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
+  // biome-ignore lint/suspicious/noExplicitAny: tests check the shape themselves
   readonly params: any;
 }
 

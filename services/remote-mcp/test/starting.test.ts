@@ -7,7 +7,7 @@ import { openSession, rpc, send } from './raw.ts';
 import { result, tool } from './runtime.ts';
 import { TestWorkspace } from './workspace.ts';
 
-/** As a runtime says it of what it has not started yet. */
+/** The report of a runtime about an MCP server that it has not started yet. */
 const starting: Partial<ServerReport> = {
   status: 'Disconnected',
   health: 'red',

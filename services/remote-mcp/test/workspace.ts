@@ -25,7 +25,7 @@ export class TestWorkspace {
     return new TestWorkspace(platform, createWorkspace.id);
   }
 
-  /** One that runs on the runtime of that name as it is started here. */
+  /** An MCP server that runs on the runtime with the name that is used here. */
   runningOn(runtime: string, name: string, launch: object): Promise<McpServerId> {
     return this.#create('createMcpServer', 'McpServerInput', { name, launch, runtime });
   }

@@ -10,7 +10,7 @@ const used: UsedTool = {
   ...{ outcome: 'ok', durationMs: 2 },
 };
 
-/** A log whose bus takes batches, and what it took. */
+/** A log with a bus that records its batches. */
 function openLog() {
   const records: UsageRecord[] = [];
   const append = async (payload: Uint8Array) => {

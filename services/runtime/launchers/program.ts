@@ -33,7 +33,7 @@ export interface Program {
 export type Ended = Pick<Exit, 'code' | 'signal'>;
 
 export interface ProcessTraits {
-  /** In its environment, and in that of its descendants. */
+  /** In its environment, and in the environment of its descendants. */
   readonly mark: string;
   /** It only holds the processes inside: those are signalled, and it ends with them. */
   readonly isHolder: boolean;

@@ -33,7 +33,7 @@ export function crashContract(engine: GraphEngine): void {
   );
 }
 
-/** The number of the last transaction that the writer was told is stored; the first `lines` of them it tells are waited for. */
+/** The number of the last transaction that was acknowledged to the writer. Waits for the first `lines` numbers that it prints. */
 async function killAfter(lines: number, address: GraphAddress, workspace: WorkspaceId): Promise<number> {
   const child = spawn(process.execPath, [writer, JSON.stringify(address), workspace], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -110,7 +110,7 @@ export function edgesContract(engine: GraphEngine): void {
     const options = { anchor: test.acme, limitEach: 10 };
     const origins = await test.graph.followBack(roleSkills, ids(skills), options);
     expect([...origins.values()]).toEqual([[], [], []]);
-    // What comes back under the same id comes back without them.
+    // A node added again under the same id has no edges.
     await test.add('role', role);
     expect(await skillsOf(test, role.id)).toEqual([]);
     const back = await test.graph.followBack(roleSkills, ids(skills), options);

@@ -2,7 +2,7 @@ import { Secret } from '../../../contracts/secret.ts';
 import type { Graph } from '../graph.ts';
 import { openGraph } from '../open-graph.ts';
 
-/** Where a graph is, in a form that another process can be told. */
+/** The address of a graph, in a form that another process can be given. */
 export interface GraphAddress {
   readonly url: string;
   readonly user?: string;

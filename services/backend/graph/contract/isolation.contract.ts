@@ -3,7 +3,7 @@ import { newId } from '../../../contracts/ids.ts';
 import { keyNode, roleNode, skillNode, toolNode } from './sample-nodes.contract.ts';
 import { expectRefusal, type GraphEngine, ids, TestGraph, wrong } from './test-graph.contract.ts';
 
-/** Acme asks for everything of Globex, by what it could have guessed. */
+/** Acme asks for everything of Globex, by names and ids that it could guess. */
 export function isolationContract(engine: GraphEngine): void {
   it('holds for a node by its id', async () => {
     await using test = await TestGraph.open(engine);

@@ -81,7 +81,7 @@ export async function expectRefusal(promise: Promise<unknown>, code: ErrorCode, 
   expect(thrown).toMatchObject({ code, message: expect.stringMatching(message) });
 }
 
-/** What the types forbid, to show that it is refused when it comes all the same. */
+/** A value that the types forbid, to show that it is refused at run time too. */
 export const wrong = <Wanted>(value: unknown): Wanted => value as Wanted;
 
 export const names = (nodes: readonly { readonly name: string | null }[]) => nodes.map(({ name }) => name);

@@ -146,7 +146,7 @@ export function transactionsContract(engine: GraphEngine): void {
     expect(await update({ description: 'a' }, 1)).toMatchObject({ version: 2, description: 'a' });
     await expectRefusal(update({ description: 'b' }, 1), 'conflict', /version 2, not 1/);
     expect(await update({})).toMatchObject({ version: 3, description: 'a' });
-    // Of two people who both saw version 3, one is told.
+    // Of two people who both saw version 3, one gets the conflict.
     const outcomes = await Promise.allSettled([update({ description: 'c' }, 3), update({ description: 'd' }, 3)]);
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   });
@@ -202,7 +202,7 @@ export function transactionsContract(engine: GraphEngine): void {
     const last = test.add('role', roleNode(test.acme));
     await test.graph.ready();
     await Promise.all([test.graph.close(), test.graph.close()]);
-    // What was asked for before is done.
+    // Earlier requests are carried out.
     await last;
     await expectRefusal(test.add('role', roleNode(test.acme)), 'unavailable', /closed/);
     await expectRefusal(test.graph.find('role', newId('role'), test.acme), 'unavailable', /closed/);

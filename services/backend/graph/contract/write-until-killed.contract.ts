@@ -18,6 +18,6 @@ for (;;) {
     await transaction.update('workspace', workspace, { revision: revision + 1 }, { anchor: null });
     return revision + 1;
   });
-  // At once: what is only in a buffer of this process dies with it.
+  // At once: a buffer of this process dies with it.
   writeSync(1, `${number}\n`);
 }

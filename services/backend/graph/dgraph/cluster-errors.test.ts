@@ -48,9 +48,9 @@ it('a node that is still starting has carried out nothing, so the error counts a
   for (const toError of [toClusterError, toCommitError]) {
     expect(toError(beginning, servers)).toMatchObject({ message: expect.stringContaining('cannot be reached') });
   }
-  // It has not read yet what we may do.
+  // The node has not read our rights yet.
   expect(isUnsent(answered(7, 'unauthorized to mutate following predicates: setting.name'))).toBe(true);
-  // What reached somebody may have been done, whoever did not answer.
+  // A request that reached the cluster may have been carried out without an answer.
   const gone = answered(14, 'Connection dropped');
   expect([isUnanswered(gone), isUnsent(gone)]).toEqual([true, false]);
   expect(isUnsent(answered(14, 'No connection established'))).toBe(true);

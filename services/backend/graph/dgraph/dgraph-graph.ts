@@ -90,7 +90,7 @@ async function untilStored<Result>(
   }
 }
 
-/** After the deadline the transaction is closed, and work that goes on fails. */
+/** After the deadline the transaction is closed, and work that continues fails. */
 async function timed<Result>(
   { transaction }: OpenTransaction,
   work: (transaction: Transaction) => Promise<Result>,

@@ -8,7 +8,7 @@ import { ordersOf, predicates, type UniqueCombination, uniqueCombinations } from
 /** Raised with each change of the rules below: every node is then indexed again. */
 export const nodeIndexVersion = 1;
 
-/** What is stored beside a node to find it by. All of it follows from the node. */
+/** The index entries of a node. All of them follow from the node. */
 export interface NodeIndex {
   /** By predicate: order keys and unique digests. */
   readonly texts: ReadonlyMap<string, string>;

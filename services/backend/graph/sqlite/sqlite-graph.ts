@@ -134,7 +134,7 @@ async function begin(writer: Connection, { lockMs }: SqliteGraphLimits): Promise
   }
 }
 
-/** After the deadline the transaction is closed, and work that goes on fails. */
+/** After the deadline the transaction is closed, and work that continues fails. */
 async function timed<Result>(
   writer: Connection,
   { workMs }: SqliteGraphLimits,

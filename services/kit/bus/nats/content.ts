@@ -116,7 +116,7 @@ class NatsBusContent implements BusContent {
       return { consumer: found, pending: (await found.info()).num_pending };
     });
     for (let left = pending; left > 0; ) {
-      // Never more than there is: a fetch waits for what it asks for.
+      // Never more than exist: a fetch waits for the number that it asks for.
       const wanted = Math.min(left, batchMax);
       const batch = await throughElection(this.#connection, () => fetchBatch(consumer, wanted));
       if (batch.length === 0) {
@@ -136,7 +136,7 @@ class NatsBusContent implements BusContent {
   }
 }
 
-/** At most so many messages. A fetch that breaks off behind some of them has brought these: the next one goes on after them. */
+/** At most so many messages. A fetch that breaks off keeps the messages it has brought, and the next one continues after them. */
 async function fetchBatch(consumer: Consumer, wanted: number): Promise<readonly JsMsg[]> {
   const batch: JsMsg[] = [];
   try {

@@ -26,7 +26,7 @@ export class Endpoint {
   async post(exchange: Exchange, principal: Principal): Promise<void> {
     const accepts = readAccept(exchange.header('accept'));
     checkContent(exchange.header('content-type'), exchange.header('content-encoding'));
-    // Held until the message is answered. A call goes on after its client has left.
+    // Held until the message is answered. A call continues after its client has left.
     const held = this.#platform.memory.hold(principal, 0);
     try {
       const message = await this.#read(exchange, principal, held);
@@ -79,7 +79,7 @@ export class Endpoint {
     const stream = exchange.stream();
     stream.keepAlive();
     streams.add({ stream, session, principal, authorization: exchange.header('authorization') });
-    // Changes from before the stream was open are told now, or with the first catalogue.
+    // Changes from before the stream are announced now, or with the first catalogue.
     if (catalogues.now(principal.workspace) !== null) listChanges.ofSession(session.id);
   }
 

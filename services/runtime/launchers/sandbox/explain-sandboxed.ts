@@ -30,7 +30,7 @@ const wordsFor = {
 } as const satisfies Record<Author, { author: string; instead: string }>;
 
 /**
- * Distinguishes the end of the command from that of bwrap: bwrap's status output says whether the command ever ran. Its
+ * Distinguishes the end of the command from the end of bwrap: bwrap's status output says whether the command ever ran. Its
  * exit code is the command's; above 128 it stands for a signal.
  */
 export function createExplainer(

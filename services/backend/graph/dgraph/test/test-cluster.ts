@@ -51,7 +51,7 @@ export class TestCluster {
     this.#spawn('zero', [...ports, '--wal', join(this.#folder, 'zw')]);
   }
 
-  /** Starts what was killed. Resolves when the cluster answers. */
+  /** Starts the killed node. Resolves when the cluster answers. */
   async startAgain(): Promise<void> {
     if (!this.#children.has('zero')) this.#startZero();
     if (!this.#children.has('alpha')) this.#startAlpha();
@@ -77,7 +77,7 @@ export class TestCluster {
     }
   }
 
-  /** As a cluster's client is told of a graph in it. */
+  /** The address of a graph, as a client of the cluster gets it. */
   static optionsFor({ url, user = '', password = '', namespace }: GraphAddress): ClusterOptions {
     const { hostname, port } = new URL(url);
     const servers = [`${hostname}:${Number(port) + 1000}`];

@@ -9,7 +9,7 @@ export interface Flooder {
   readonly key: string;
 }
 
-/** What it sends. It receives this once it is connected and its process has an id. */
+/** The messages to send. The program receives them once it is connected and its process has an id. */
 export interface Flood {
   readonly subject: string;
   readonly count: number;
