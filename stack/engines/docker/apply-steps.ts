@@ -69,22 +69,13 @@ async function allOf(started: Iterable<Promise<void>>): Promise<void> {
   if (failed !== undefined) throw failed.reason;
 }
 
-async function isWell(step: ContainerStep, { state, isShaken, signal }: Shaken): Promise<boolean> {
-  const { part, options, check } = step.container;
+async function isWell({ kind, container }: ContainerStep, { state, isShaken, signal }: Shaken): Promise<boolean> {
+  const { part, options, check } = container;
   const { docker } = state.daemon;
-  switch (step.kind) {
-    case 'keep':
-      // A part that it needs may have just been repaired.
-      return becomesReady(docker, options.name, check, {
-        timeoutMs: isShaken ? part.limits.startMaxMs : patienceMs,
-        signal,
-      });
-    case 'make':
-      return step.isPeer && (await askReady(docker, options.name, check)).ready;
-    case 'start':
-    case 'unpause':
-      return false;
-  }
+  if (kind === 'make') return (await askReady(docker, options.name, check)).ready;
+  // A part that it needs may have just been repaired.
+  const timeoutMs = isShaken ? part.limits.startMaxMs : patienceMs;
+  return becomesReady(docker, options.name, check, { timeoutMs, signal });
 }
 
 async function removeExtra(name: string, { state: { plan, daemon }, logs, onState }: Application): Promise<void> {
@@ -94,30 +85,19 @@ async function removeExtra(name: string, { state: { plan, daemon }, logs, onStat
   onState(part, 'stopped');
 }
 
-/** Repairs a container that is not ready. */
+/** Replaces a container that is not ready. */
 async function bring({ kind, container }: ContainerStep, application: Application): Promise<void> {
-  const { state, onNotice } = application;
-  switch (kind) {
-    case 'keep':
-      onNotice(`${container.part.name} is not ready: it is replaced.`);
-      return remakeContainer(container, application);
-    case 'unpause': {
-      const paused = state.daemon.docker.getContainer(container.options.name);
-      const { RestartCount } = await paused.inspect();
-      await paused.unpause();
-      return awaitReady(container, application, RestartCount);
-    }
-    case 'start':
-      return startContainer(container, application);
-    case 'make':
-      return remakeContainer(container, application);
-  }
+  if (kind === 'keep') application.onNotice(`${container.part.name} is not ready: it is replaced.`);
+  await remakeContainer(container, application);
 }
 
 /** Replaces a ready container that differs from the plan. */
-function renew({ kind, container }: ContainerStep, application: Application): Promise<void> {
+async function renew({ kind, container }: ContainerStep, application: Application): Promise<void> {
+  if (kind === 'make') return remakeContainer(container, application);
+  // Docker reads the files again when it restarts the container, and state/ may have been lost.
+  giveFilesOf(container, application);
   // Identities and passwords of the graph are no variables of a container, so a change of them shows nowhere else.
-  return kind === 'make' ? remakeContainer(container, application) : settle(container, application);
+  return settle(container, application);
 }
 
 async function remakeContainer(container: ContainerPlan, application: Application): Promise<void> {
@@ -132,8 +112,13 @@ async function remakeContainer(container: ContainerPlan, application: Applicatio
   await startContainer(container, application);
 }
 
-async function makeContainer(container: ContainerPlan, { state: { plan, daemon } }: Application): Promise<void> {
+function giveFilesOf(container: ContainerPlan, { state: { plan, daemon } }: Application): void {
   giveFiles(plan.installation, container, runsAs(plan.installation, daemon.isRootless).owner);
+}
+
+async function makeContainer(container: ContainerPlan, application: Application): Promise<void> {
+  giveFilesOf(container, application);
+  const { daemon } = application.state;
   await daemon.docker.createContainer(container.options);
   const [, ...others] = container.networks;
   const { name: Container } = container.options;
@@ -171,16 +156,12 @@ async function awaitItsFounder(
   }
 }
 
-async function awaitReady(container: ContainerPlan, application: Application, restarts = 0): Promise<void> {
+async function awaitReady(container: ContainerPlan, application: Application): Promise<void> {
   const { state, signal, onState } = application;
   const { docker } = state.daemon;
   const { part, options, check } = container;
   try {
-    await waitUntilContainerReady(docker, options.name, check, {
-      timeoutMs: part.limits.startMaxMs,
-      signal,
-      restarts,
-    });
+    await waitUntilContainerReady(docker, options.name, check, { timeoutMs: part.limits.startMaxMs, signal });
   } catch (error) {
     if (signal.aborted) throw new SvcError('cancelled', 'Interrupted.', { cause: error });
     throw await notReady(container, error, docker);

@@ -100,23 +100,18 @@ export async function becomesReady(
   }
 }
 
-export interface ContainerWait extends ReadinessWait {
-  /** How often Docker had restarted the container before. */
-  readonly restarts?: number;
-}
-
-/** Resolves once the container is ready. Throws why it ended, or that it was not ready in time, in words that follow its name. */
+/** Resolves once the new container is ready. Throws why it ended, or that it was not ready in time, in words that follow its name. */
 export async function waitUntilContainerReady(
   docker: Docker,
   name: string,
   check: readonly string[],
-  { restarts = 0, ...wait }: ContainerWait,
+  wait: ReadinessWait,
 ): Promise<void> {
   const readOnce = async () => {
     const found = await inspectContainer(docker, name);
     if (found === null) throw new SvcError('unavailable', 'it was removed');
     const { State, RestartCount } = found;
-    if (!State.Running || State.Restarting || RestartCount > restarts)
+    if (!State.Running || State.Restarting || RestartCount > 0)
       throw new SvcError('unavailable', `it ${await lastEndOf(docker, found)}`);
     return askReady(docker, name, check);
   };

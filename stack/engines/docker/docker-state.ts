@@ -1,3 +1,4 @@
+import type { ContainerInspectInfo } from 'dockerode';
 import type { Plan } from '../../plan/plan.ts';
 import { type ContainersRecord, readContainers } from '../../state/containers-record.ts';
 import type { EngineStart } from '../engine.ts';
@@ -7,12 +8,16 @@ import type { Daemon } from './daemon.ts';
 import { factsOf } from './facts.ts';
 import type { ImageFacts } from './images.ts';
 import { lossOfVolume, volumeOfNode, wholeVolumes } from './lost-volumes.ts';
-import { ensureNetworks, type Network, networkPlansOf } from './network.ts';
+import { ensureNetworks, networkPlansOf } from './network.ts';
 import { ensurePlanImages } from './plan-images.ts';
-import type { ExistingContainer } from './reconcile.ts';
 import { serviceImageOn } from './service-image.ts';
 import { runsAs } from './user.ts';
 import { listVolumes } from './volumes.ts';
+
+/** A container that exists under a planned name. */
+export interface ExistingContainer extends Pick<ContainerInspectInfo, 'Config'> {
+  readonly State: Pick<ContainerInspectInfo['State'], 'Running' | 'Paused' | 'Restarting'>;
+}
 
 /** The plan of the containers, and what the daemon has. */
 export interface DockerState {
@@ -28,7 +33,6 @@ export interface DockerState {
   readonly present: ReadonlyMap<string, ExistingContainer>;
   /** Containers of parts that the plan no longer has. */
   readonly extra: readonly string[];
-  readonly networks: Readonly<Record<string, Network>>;
   /** Names of the volumes that exist and hold no unfinished copy. */
   readonly volumes: ReadonlySet<string>;
   readonly images: Readonly<Record<string, ImageFacts>>;
@@ -61,7 +65,7 @@ export async function readDockerState(
   const extra = [...found.keys()].filter((name) => !names.includes(name));
   const present = await presentUnder(names, found, daemon);
   const volumes = wholeVolumes(there, before);
-  return { daemon, before, plan, planned, wanted, present, extra, networks, volumes, images, serviceImage, user };
+  return { daemon, before, plan, planned, wanted, present, extra, volumes, images, serviceImage, user };
 }
 
 function withoutLostNodes(planned: DockerPlan, isLost: (part: string) => boolean): DockerPlan {

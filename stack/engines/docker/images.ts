@@ -17,15 +17,13 @@ export interface Images {
 
 export interface ImageFacts {
   readonly id: string;
-  /** The environment variables of the image. */
-  readonly env: readonly string[];
 }
 
 /** Null where the daemon does not have the image. */
 export async function findImage(docker: Docker, name: string): Promise<ImageFacts | null> {
   try {
-    const { Id, Config } = await docker.getImage(name).inspect();
-    return { id: Id, env: Config.Env ?? [] };
+    const { Id } = await docker.getImage(name).inspect();
+    return { id: Id };
   } catch (error) {
     if (statusOf(error) === 404) return null;
     throw error;

@@ -9,8 +9,6 @@ export const labels = {
   hash: 'svc.config-hash',
   /** On a container that runs without the rest of its platform. */
   alone: 'svc.alone',
-  /** A hash of what nodes of a cluster need to accept each other. Only such nodes have it. */
-  peers: 'svc.peers-hash',
   /** On the container that holds the volumes of a stopped platform. It is no part. */
   holds: 'svc.holds-volumes-of',
 } as const;

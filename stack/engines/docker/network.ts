@@ -9,13 +9,6 @@ import { hasOwnGraph } from '../../settings/has-own-graph.ts';
 import { labels, prefixOf } from './names.ts';
 import { tolerate } from './remove-container.ts';
 
-/** A network that exists. */
-export interface Network {
-  readonly id: string;
-  /** Its addresses, such as 172.18.0.0/16. */
-  readonly subnet: string;
-}
-
 /** The names of a part's networks. Each room is a network. */
 export function networksOf({ rooms }: Part, definition: Definition): readonly string[] {
   return rooms.map((room) => networkOf(room, definition));
@@ -55,15 +48,15 @@ export function bridgeOf(Name: string, { id }: Definition): NetworkCreateOptions
   return { Name, Driver: 'bridge', CheckDuplicate: true, Labels: { [labels.installation]: id } };
 }
 
-/** Makes missing networks. Returns all of them by name. */
+/** Makes missing networks. Returns the addresses of all of them by name, such as 172.18.0.0/16. */
 export async function ensureNetworks(
   docker: Docker,
   plans: readonly NetworkCreateOptions[],
-): Promise<Readonly<Record<string, Network>>> {
-  const all: Record<string, Network> = {};
+): Promise<Readonly<Record<string, string>>> {
+  const all: Record<string, string> = {};
   for (const plan of plans) {
-    if ((await findNetwork(docker, plan.Name)) === null) await docker.createNetwork(plan);
-    all[plan.Name] = (await findNetwork(docker, plan.Name)) ?? { id: '', subnet: '' };
+    if ((await findSubnet(docker, plan.Name)) === null) await docker.createNetwork(plan);
+    all[plan.Name] = (await findSubnet(docker, plan.Name)) ?? '';
   }
   return all;
 }
@@ -82,14 +75,13 @@ export async function removeFreeNetworks(docker: Docker, id: string): Promise<vo
 }
 
 const inspected = z.object({
-  Id: z.string(),
   IPAM: z.object({ Config: z.array(z.object({ Subnet: z.string() })).min(1) }),
 });
 
-async function findNetwork(docker: Docker, name: string): Promise<Network | null> {
+async function findSubnet(docker: Docker, name: string): Promise<string | null> {
   try {
-    const { Id, IPAM } = inspected.parse(await docker.getNetwork(name).inspect());
-    return { id: Id, subnet: IPAM.Config[0]?.Subnet ?? '' };
+    const { IPAM } = inspected.parse(await docker.getNetwork(name).inspect());
+    return IPAM.Config[0]?.Subnet ?? '';
   } catch (error) {
     if (statusOf(error) === 404) return null;
     throw error;
