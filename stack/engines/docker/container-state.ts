@@ -1,3 +1,5 @@
+import type { Duplex } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import type Docker from 'dockerode';
 import type { ContainerInspectInfo } from 'dockerode';
 import { statusOf, wordsOf } from '../../../services/contracts/docker.ts';
@@ -57,19 +59,13 @@ export async function runInside(
   return { said, exitCode: (await exec.inspect()).ExitCode };
 }
 
-async function textOf(stream: NodeJS.ReadableStream): Promise<string> {
-  const late = AbortSignal.timeout(askTimeoutMs);
-  const chunks: Buffer[] = [];
-  const read = (async () => {
-    for await (const chunk of stream) chunks.push(Buffer.from(chunk));
-  })();
-  const tooLate = new Promise<never>((_, reject) => {
-    late.addEventListener('abort', () => reject(new Error(`no answer within ${askTimeoutMs / 1000} s`)), {
-      once: true,
-    });
-  });
-  await Promise.race([read, tooLate]);
-  return withoutFrames(Buffer.concat(chunks)).trim();
+async function textOf(stream: Duplex): Promise<string> {
+  const late = setTimeout(() => stream.destroy(new Error(`no answer within ${askTimeoutMs / 1000} s`)), askTimeoutMs);
+  try {
+    return withoutFrames(await buffer(stream)).trim();
+  } finally {
+    clearTimeout(late);
+  }
 }
 
 /** Our services name what is missing; other programs only say that they are not ready. */
