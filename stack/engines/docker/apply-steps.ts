@@ -1,7 +1,7 @@
 import { isDiskFull, makeRoom, wordsOf } from '../../../services/contracts/docker.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { waitUntilReady } from '../../lifecycle/readiness.ts';
-import type { PlatformLogs } from '../../logs/platform-logs.ts';
+import { openPlatformLogs, type PlatformLogs } from '../../logs/platform-logs.ts';
 import { describeHolder, findPortHolder } from '../../machine/port-holder.ts';
 import { readyAt } from '../../parts/part.ts';
 import { startInOrder } from '../../plan/start-in-order.ts';
@@ -20,17 +20,30 @@ import type { ContainerStep } from './reconcile.ts';
 import { removeContainer } from './remove-container.ts';
 import { runsAs } from './user.ts';
 
-export interface Application extends Pick<EngineStart, 'signal' | 'onState' | 'onNotice'> {
+export interface StepsToApply extends Pick<EngineStart, 'signal' | 'onState' | 'onNotice'> {
   /** What becomes of each container, in the order of their start. */
   readonly steps: readonly ContainerStep[];
+  /** Whether no container exists. */
+  readonly isFresh: boolean;
   readonly state: Pick<DockerState, 'plan' | 'daemon' | 'serviceImage' | 'extra'>;
+}
+
+interface Application extends Omit<StepsToApply, 'isFresh'> {
+  /** The last lines of removed containers go there. */
   readonly logs: PlatformLogs;
 }
 
 /** Carries out the steps. Throws the reason of the first part that failed. */
-export async function applySteps(application: Application, isFresh: boolean): Promise<void> {
-  for (const name of application.state.extra) await removeExtra(name, application);
-  return isFresh ? startAll(application) : changeEach(application);
+export async function applySteps({ isFresh, ...work }: StepsToApply): Promise<void> {
+  const { installation, definition } = work.state.plan;
+  const logs = openPlatformLogs(installation, definition);
+  const application = { ...work, logs };
+  try {
+    for (const name of work.state.extra) await removeExtra(name, application);
+    await (isFresh ? startAll(application) : changeEach(application));
+  } finally {
+    logs.close();
+  }
 }
 
 /** Where no container exists, each starts as soon as the parts that it needs are ready. */
@@ -129,43 +142,25 @@ async function makeContainer(container: ContainerPlan, application: Application)
 
 async function startContainer(container: ContainerPlan, application: Application): Promise<void> {
   const { state, signal, onState } = application;
-  const { part, options } = container;
+  const { part, options, check } = container;
+  const { docker } = state.daemon;
+  const { definition, parts } = state.plan;
+  const containerOf = (name: string) => containerNameOf(name, definition);
+  const explain = async (error: unknown) => {
+    if (signal.aborted) throw new SvcError('cancelled', 'Interrupted.', { cause: error });
+    throw await notReady(container, error, docker);
+  };
   signal.throwIfAborted();
   onState(part.name, 'starting');
-  await awaitItsFounder(container, application);
-  await state.daemon.docker
+  await awaitFounder(part, { docker, parts, containerOf, signal }).catch(explain);
+  await docker
     .getContainer(options.name)
     .start()
     .catch((error: unknown) => {
       throw notStarted(container, error);
     });
-  await awaitReady(container, application);
-}
-
-async function awaitItsFounder(
-  { part, options }: ContainerPlan,
-  { state: { daemon, plan }, signal }: Application,
-): Promise<void> {
-  const { docker } = daemon;
-  const containerOf = (name: string) => containerNameOf(name, plan.definition);
-  try {
-    await awaitFounder(part, { docker, parts: plan.parts, containerOf, signal });
-  } catch (error) {
-    if (signal.aborted) throw new SvcError('cancelled', 'Interrupted.', { cause: error });
-    throw await notReady({ part, options }, error, docker);
-  }
-}
-
-async function awaitReady(container: ContainerPlan, application: Application): Promise<void> {
-  const { state, signal, onState } = application;
-  const { docker } = state.daemon;
-  const { part, options, check } = container;
-  try {
-    await waitUntilContainerReady(docker, options.name, check, { timeoutMs: part.limits.startMaxMs, signal });
-  } catch (error) {
-    if (signal.aborted) throw new SvcError('cancelled', 'Interrupted.', { cause: error });
-    throw await notReady(container, error, docker);
-  }
+  const { startMaxMs: timeoutMs } = part.limits;
+  await waitUntilContainerReady(docker, options.name, check, { timeoutMs, signal }).catch(explain);
   onState(part.name, 'healthy');
   await settle(container, application);
 }

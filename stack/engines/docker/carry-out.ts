@@ -1,4 +1,3 @@
-import { openPlatformLogs } from '../../logs/platform-logs.ts';
 import { wishesOf } from '../../parts/parts.ts';
 import { writeLease } from '../../ports/port-lease.ts';
 import { recordFingerprint } from '../../secrets/secrets.ts';
@@ -12,7 +11,7 @@ import type { DockerState } from './docker-state.ts';
 import { removeFormerImages } from './former-images.ts';
 import type { Decision } from './reconcile.ts';
 import { isPublished } from './site.ts';
-import { takeDown } from './take-down.ts';
+import { stopContainers } from './take-down.ts';
 import { ensureVolumes, handOverVolumes, releaseVolumes } from './volumes.ts';
 
 export interface CarryOut extends Pick<EngineStart, 'installation' | 'signal' | 'onState' | 'onNotice'> {
@@ -26,16 +25,13 @@ export async function carryOut(work: CarryOut): Promise<void> {
   const { daemon, plan } = state;
   const { definition } = plan;
   const { steps, isFresh } = decision;
-  const logs = openPlatformLogs(installation, definition);
   try {
     await makeVolumes(work);
-    await applySteps({ ...work, steps, logs }, isFresh);
+    await applySteps({ ...work, steps, isFresh });
   } catch (error) {
     // A first start that failed leaves no container behind.
-    if (isFresh) await takeDown(installation, { daemon, id: definition.id, logs, onState: () => undefined });
+    if (isFresh) await stopContainers(plan, { daemon, onState: () => undefined });
     throw error;
-  } finally {
-    logs.close();
   }
   await releaseVolumes(daemon.docker, definition.id);
   await removeFormerImages(daemon.docker, installation, state.serviceImage);

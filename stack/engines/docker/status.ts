@@ -12,7 +12,7 @@ import type { Inspection } from '../engine.ts';
 import { describeContainerEnd, lastEndOf } from './container-end.ts';
 import { askReady, inspectContainer } from './container-state.ts';
 import { type Daemon, reconnectToDaemon } from './daemon.ts';
-import { findFullVolume, toldOfFullDisk } from './full-volume.ts';
+import { findFullVolume } from './full-volume.ts';
 import { lossOfVolume } from './lost-volumes.ts';
 import { idIn } from './names.ts';
 import { checkIn } from './silence.ts';
@@ -87,8 +87,7 @@ async function lookAt(
     memoryOf(found, daemon),
     endsOf(found, daemon),
   ]);
-  const { StartedAt, FinishedAt, Running, Paused } = found.State;
-  const told = state === 'healthy' || Paused ? null : await toldOfFullDisk(daemon.docker, found);
+  const { StartedAt, FinishedAt, Running } = found.State;
   const since = Running ? StartedAt : FinishedAt;
   const known = { name, url, container, memoryBytes, restarts: found.RestartCount, ends };
   return {
@@ -96,7 +95,7 @@ async function lookAt(
     state,
     health: healthOf[state],
     since: isTime(since) ? new Date(since).toISOString() : null,
-    reason: told ?? reason,
+    reason,
   };
 }
 
