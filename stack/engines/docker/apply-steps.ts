@@ -13,33 +13,31 @@ import type { ContainerPlan } from './container-plan.ts';
 import { askReady, becomesReady, inspectContainer, patienceMs, waitUntilContainerReady } from './container-state.ts';
 import type { DockerState } from './docker-state.ts';
 import { giveFiles, takeBackFiles } from './given-files.ts';
-import { containerNameOf, labels } from './names.ts';
+import { containerNameOf } from './names.ts';
 import { notReady } from './not-ready.ts';
 import { provisionGraphInside } from './provision-graph.ts';
-import type { ContainerStep } from './reconcile.ts';
+import type { ContainerStep, Decision } from './reconcile.ts';
 import { removeContainer } from './remove-container.ts';
 import { runsAs } from './user.ts';
 
-export interface StepsToApply extends Pick<EngineStart, 'signal' | 'onState' | 'onNotice'> {
-  /** What becomes of each container, in the order of their start. */
+interface Application extends Pick<EngineStart, 'signal' | 'onState' | 'onNotice'> {
   readonly steps: readonly ContainerStep[];
-  /** Whether no container exists. */
-  readonly isFresh: boolean;
-  readonly state: Pick<DockerState, 'plan' | 'daemon' | 'serviceImage' | 'extra'>;
-}
-
-interface Application extends Omit<StepsToApply, 'isFresh'> {
+  readonly state: DockerState;
   /** The last lines of removed containers go there. */
   readonly logs: PlatformLogs;
 }
 
-/** Carries out the steps. Throws the reason of the first part that failed. */
-export async function applySteps({ isFresh, ...work }: StepsToApply): Promise<void> {
-  const { installation, definition } = work.state.plan;
+/** Carries out the steps of a decision. Throws the reason of the first part that failed. */
+export async function applySteps(
+  { steps, isFresh }: Decision,
+  state: DockerState,
+  { signal, onState, onNotice }: EngineStart,
+): Promise<void> {
+  const { installation, definition } = state.plan;
   const logs = openPlatformLogs(installation, definition);
-  const application = { ...work, logs };
+  const application = { steps, state, logs, signal, onState, onNotice };
   try {
-    for (const name of work.state.extra) await removeExtra(name, application);
+    for (const [name, part] of state.extra) await removeExtra(name, part, application);
     await (isFresh ? startAll(application) : changeEach(application));
   } finally {
     logs.close();
@@ -53,27 +51,20 @@ async function startAll(application: Application): Promise<void> {
   await startInOrder(containers, (container) => startContainer(container, application));
 }
 
-/** Changes one kind of parts after the other. After a kind was restarted, the kinds that need it may take as long as after a start. */
+/** Changes one kind of parts after the other. */
 async function changeEach(application: Application): Promise<void> {
-  let isShaken = false;
-  for (const kind of Map.groupBy(application.steps, ({ container }) => container.part.service).values())
-    isShaken = (await applyKind(kind, { ...application, isShaken })) || isShaken;
+  const kinds = Map.groupBy(application.steps, ({ container }) => container.part.service);
+  for (const kind of kinds.values()) await applyKind(kind, application);
 }
 
 /**
  * Starts the containers that are not ready at once, because a node of a cluster waits for the others. Replaces the ready ones one by one,
- * so that most of a cluster stays up. Returns whether any container was started.
+ * so that most of a cluster stays up.
  */
-async function applyKind(steps: readonly ContainerStep[], application: Shaken): Promise<boolean> {
+async function applyKind(steps: readonly ContainerStep[], application: Application): Promise<void> {
   const areWell = await Promise.all(steps.map((step) => isWell(step, application)));
   await allOf(steps.filter((_, index) => !areWell[index]).map((step) => bring(step, application)));
   for (const step of steps.filter((_, index) => areWell[index])) await renew(step, application);
-  return areWell.includes(false) || steps.some(({ kind }) => kind === 'make');
-}
-
-interface Shaken extends Application {
-  /** Whether a part was started before. */
-  readonly isShaken: boolean;
 }
 
 /** Waits for all of them, so that no part is still starting when this throws. */
@@ -82,17 +73,17 @@ async function allOf(started: Iterable<Promise<void>>): Promise<void> {
   if (failed !== undefined) throw failed.reason;
 }
 
-async function isWell({ kind, container }: ContainerStep, { state, isShaken, signal }: Shaken): Promise<boolean> {
+async function isWell({ kind, container }: ContainerStep, { steps, state, signal }: Application): Promise<boolean> {
   const { part, options, check } = container;
   const { docker } = state.daemon;
   if (kind === 'make') return (await askReady(docker, options.name, check)).ready;
-  // A part that it needs may have just been repaired.
-  const timeoutMs = isShaken ? part.limits.startMaxMs : patienceMs;
+  // A part that it needs may have just been replaced.
+  const timeoutMs = steps.some((step) => step.kind === 'make') ? part.limits.startMaxMs : patienceMs;
   return becomesReady(docker, options.name, check, { timeoutMs, signal });
 }
 
-async function removeExtra(name: string, { state: { plan, daemon }, logs, onState }: Application): Promise<void> {
-  const part = (await inspectContainer(daemon.docker, name))?.Config.Labels?.[labels.part] ?? name;
+async function removeExtra(name: string, part: string, { state, logs, onState }: Application): Promise<void> {
+  const { daemon, plan } = state;
   await removeContainer(daemon.docker, { name, part }, logs);
   takeBackFiles(plan.installation, part);
   onState(part, 'stopped');

@@ -8,6 +8,7 @@ import type { Daemon } from './daemon.ts';
 import { factsOf } from './facts.ts';
 import type { ImageFacts } from './images.ts';
 import { lossOfVolume, volumeOfNode, wholeVolumes } from './lost-volumes.ts';
+import { labels } from './names.ts';
 import { ensureNetworks, networkPlansOf } from './network.ts';
 import { ensurePlanImages } from './plan-images.ts';
 import { serviceImageOn } from './service-image.ts';
@@ -31,8 +32,8 @@ export interface DockerState {
   readonly wanted: DockerPlan;
   /** Containers that exist under the planned names, whoever made them. */
   readonly present: ReadonlyMap<string, ExistingContainer>;
-  /** Containers of parts that the plan no longer has. */
-  readonly extra: readonly string[];
+  /** Containers of parts that the plan no longer has, with the names of their parts. */
+  readonly extra: ReadonlyMap<string, string>;
   /** Names of the volumes that exist and hold no unfinished copy. */
   readonly volumes: ReadonlySet<string>;
   readonly images: Readonly<Record<string, ImageFacts>>;
@@ -62,7 +63,8 @@ export async function readDockerState(
   });
   const found = await inspectContainers(docker, definition.id);
   const names = wanted.containers.map(({ options }) => options.name);
-  const extra = [...found.keys()].filter((name) => !names.includes(name));
+  const others = [...found].filter(([name]) => !names.includes(name));
+  const extra = new Map(others.map(([name, { Config }]) => [name, Config.Labels[labels.part] ?? name]));
   const present = await presentUnder(names, found, daemon);
   const volumes = wholeVolumes(there, before);
   return { daemon, before, plan, planned, wanted, present, extra, volumes, images, serviceImage, user };

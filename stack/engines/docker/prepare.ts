@@ -26,15 +26,7 @@ export async function prepareContainers(plan: Plan, daemon: Daemon, start: Engin
     await stopContainers(plan, { daemon, onState });
   };
   const apply = async () => {
-    const current = state ?? (await readDockerState(plan, daemon, { ...start, onNotice: () => undefined }));
-    await carryOut({
-      installation,
-      state: current,
-      decision: reconcile(current),
-      signal,
-      onState,
-      onNotice,
-    });
+    await carryOut(state ?? (await readDockerState(plan, daemon, { ...start, onNotice: () => undefined })), start);
   };
   return {
     ...{ changes, isFresh },

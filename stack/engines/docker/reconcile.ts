@@ -38,7 +38,7 @@ export function reconcile(state: DockerState): Decision {
     steps,
     changes: before?.isUp ? changesBetween(before.settings, settings) : null,
     isFresh: present.size === 0,
-    isSame: before?.isUp === true && extra.length === 0 && steps.every(({ kind }) => kind === 'keep'),
+    isSame: before?.isUp === true && extra.size === 0 && steps.every(({ kind }) => kind === 'keep'),
     record: recordOf(state, settings),
   };
 }
