@@ -30,10 +30,9 @@ export async function downContainers(
   onState: TakeDown['onState'],
 ): Promise<'stopped' | 'unchanged'> {
   const record = readContainers(installation);
-  const [first] = record?.services ?? [];
-  if (record === null || first === undefined) return 'unchanged';
+  if (record === null || record.services.length === 0) return 'unchanged';
   const daemon = await reconnectToDaemon(record.daemon.socket);
-  const id = idIn(first.container, first.name);
+  const id = idIn(record);
   await refuseOtherFolder(daemon.docker, installation, id);
   const count = await takeDown(installation, { daemon, id, limits: limitsIn(record), onState });
   return count === 0 ? 'unchanged' : 'stopped';
