@@ -18,7 +18,7 @@ export async function inspectContainers(
   const filters = { label: [`${labels.installation}=${installationId}`, ...alsoLabels] };
   const listed = await docker.listContainers({ all: true, filters });
   const found = await Promise.all(listed.map(({ Id }) => inspectContainer(docker, Id)));
-  return new Map(found.flatMap((one) => (one === null ? [] : [[nameOf(one), one]])));
+  return new Map(found.flatMap((one) => (one === null ? [] : [[one.Name.replace(/^\//, ''), one]])));
 }
 
 /** By name or id. Null: there is no such container. */
@@ -29,10 +29,6 @@ export async function inspectContainer(docker: Docker, name: string): Promise<Co
     if (statusOf(error) === 404) return null;
     throw error;
   }
-}
-
-export function nameOf({ Name }: Pick<ContainerInspectInfo, 'Name'>): string {
-  return Name.replace(/^\//, '');
 }
 
 /** The deadline of one health check. */

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import Docker from 'dockerode';
 import { z } from 'zod';
 import { explainDocker, startDocker, statusOf, usersOf } from '../../../services/contracts/docker.ts';
@@ -118,15 +119,10 @@ function explainLater({ modem }: Docker, address: DaemonAddress): void {
 }
 
 async function withinTime<Result>(work: Promise<Result>): Promise<Result> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(Object.assign(new Error('late'), { code: 'ETIMEDOUT' })), answerTimeoutMs);
+  const late = pause(answerTimeoutMs, undefined, { ref: false }).then(() => {
+    throw Object.assign(new Error('late'), { code: 'ETIMEDOUT' });
   });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return await Promise.race([work, late]);
 }
 
 function noDaemon(): SvcError {
