@@ -10,7 +10,7 @@ import { LostPort } from '../lost-port.ts';
 import { registerAt } from '../register-identities.ts';
 import { awaitFounder } from './await-founder.ts';
 import type { ContainerPlan } from './container-plan.ts';
-import { askReady, becomesReady, inspectContainer, patienceMs, waitUntilContainerReady } from './container-state.ts';
+import { askReady, becomesReady, patienceMs, waitUntilContainerReady } from './container-state.ts';
 import type { DockerState } from './docker-state.ts';
 import { giveFiles, takeBackFiles } from './given-files.ts';
 import { containerNameOf } from './names.ts';
@@ -108,7 +108,7 @@ async function remakeContainer(container: ContainerPlan, application: Applicatio
   const { state, logs, onState } = application;
   const { docker } = state.daemon;
   const { name } = container.options;
-  if ((await inspectContainer(docker, name)) !== null) {
+  if (state.present.has(name)) {
     await removeContainer(docker, { name, part: container.part.name }, logs);
     onState(container.part.name, 'stopped');
   }

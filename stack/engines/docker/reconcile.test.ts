@@ -48,10 +48,6 @@ describe('a container', () => {
     expect(changes(labelled('backend', { [labels.hash]: 'other' }))).toEqual(['backend differs from svc.yaml']);
   });
 
-  test('is replaced where another program made it', () => {
-    expect(changes(labelled('backend', {}))).toEqual(['backend was replaced by a foreign container']);
-  });
-
   test.each([
     ['was stopped', { Running: false }],
     ['was paused', { Paused: true }],

@@ -58,9 +58,7 @@ function stepOf(container: ContainerPlan, { present, known }: ReconcileInput): C
   const found = present.get(options.name);
   const make = (why: string | null) => ({ kind: 'make', container, why }) as const;
   if (found === undefined) return make(known.has(part.name) ? 'was removed' : null);
-  const hash = found.Config.Labels?.[labels.hash];
-  if (hash === undefined) return make('was replaced by a foreign container');
-  if (hash !== options.Labels?.[labels.hash]) return make(null);
+  if (found.Config.Labels[labels.hash] !== options.Labels?.[labels.hash]) return make(null);
   const { Paused, Restarting, Running } = found.State;
   if (Paused) return make('was paused');
   if (Restarting) return make('kept ending');

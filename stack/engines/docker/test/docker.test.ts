@@ -117,7 +117,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     expect(await trial.inContainer('runtime', 'ls /run/svc; ls /run/secrets 2>&1')).not.toContain('encryption');
   });
 
-  test('a part that was stopped or replaced by hand is replaced, and the others run on', async () => {
+  test('a stopped or removed part is replaced, and a foreign container with its name is refused', async () => {
     const before = await trial.ids();
     await trial.containerOf('remote-mcp').stop();
     const status = await trial.platform.svc('status');
@@ -129,7 +129,10 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
       name: `svc-${trial.id}-runtime`,
       Image: (await trial.inspect()).get('backend')?.Image ?? '',
     });
-    expect(await up()).toContain('runtime was replaced by a foreign container: it is replaced.');
+    const { code, stderr } = await trial.platform.run(['up']);
+    expect([code, stderr]).toEqual([4, expect.stringContaining(`"/svc-${trial.id}-runtime" is already in use`)]);
+    await trial.containerOf('runtime').remove();
+    expect(await up()).toContain('runtime was removed: it is replaced.');
     await works('mended');
   });
 
