@@ -1,7 +1,6 @@
 import type Docker from 'dockerode';
 import type { NetworkCreateOptions } from 'dockerode';
 import { z } from 'zod';
-import { statusOf } from '../../../services/contracts/docker.ts';
 import type { Part, Room } from '../../parts/part.ts';
 import type { Definition } from '../../settings/definition.ts';
 import { hasOwnBus } from '../../settings/has-own-bus.ts';
@@ -55,11 +54,15 @@ export async function ensureNetworks(
 ): Promise<Readonly<Record<string, string>>> {
   const all: Record<string, string> = {};
   for (const plan of plans) {
-    if ((await findSubnet(docker, plan.Name)) === null) await docker.createNetwork(plan);
-    all[plan.Name] = (await findSubnet(docker, plan.Name)) ?? '';
+    // 409: it exists.
+    await docker.createNetwork(plan).catch((error: unknown) => tolerate(error, [409]));
+    const { IPAM } = inspected.parse(await docker.getNetwork(plan.Name).inspect());
+    all[plan.Name] = IPAM.Config[0]?.Subnet ?? '';
   }
   return all;
 }
+
+const inspected = z.object({ IPAM: z.object({ Config: z.array(z.object({ Subnet: z.string() })).min(1) }) });
 
 /** Removes networks without a container, whether it runs or not. */
 export async function removeFreeNetworks(docker: Docker, id: string): Promise<void> {
@@ -71,19 +74,5 @@ export async function removeFreeNetworks(docker: Docker, id: string): Promise<vo
       .getNetwork(Id)
       .remove()
       .catch((error: unknown) => tolerate(error, [403, 404]));
-  }
-}
-
-const inspected = z.object({
-  IPAM: z.object({ Config: z.array(z.object({ Subnet: z.string() })).min(1) }),
-});
-
-async function findSubnet(docker: Docker, name: string): Promise<string | null> {
-  try {
-    const { IPAM } = inspected.parse(await docker.getNetwork(name).inspect());
-    return IPAM.Config[0]?.Subnet ?? '';
-  } catch (error) {
-    if (statusOf(error) === 404) return null;
-    throw error;
   }
 }
