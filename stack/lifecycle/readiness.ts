@@ -82,7 +82,7 @@ function missingIn(body: string): string | null {
 }
 
 /** NATS gives up a stream that it failed to write, and does not retry by itself. */
-export function withRepair(error: string): string {
+function withRepair(error: string): string {
   return isDiskFull(error)
     ? `Its disk is full (${error}). Free some space, then run svc up, which restarts it.`
     : error;

@@ -67,7 +67,7 @@ function partOf(node: string, setup: Setup): Part {
   // Over HTTP, because no certificate covers its address on this machine.
   const asked = isOneHost ? 'caddy-http' : (sharedServices(definition)[0] ?? '');
   return {
-    ...{ name: node, service: 'caddy', rooms: ['platform'], sees: [], cluster: null, keeps },
+    ...{ name: node, service: 'caddy', rooms: ['platform'], sees: [], keeps },
     url: isOneHost && definition.public.tls !== 'none' ? https : http,
     otherUrls: isOneHost ? shared : others,
     ready: readyAt(site.isPrivate ? httpAddress(loopback, site.ports[asked] ?? 0) : http),

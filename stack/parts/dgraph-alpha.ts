@@ -68,7 +68,6 @@ function partOf(node: string, setup: Setup): Part {
     keeps,
     rooms: ['graph'],
     limits: dgraphLimits('dgraph-alpha', definition),
-    cluster: null,
   };
 }
 

@@ -64,6 +64,5 @@ function partOf(node: string, index: number, setup: Setup): Part {
     keeps,
     rooms: ['graph'],
     limits: dgraphLimits('dgraph-zero', definition),
-    cluster: null,
   };
 }

@@ -92,7 +92,6 @@ function partOf(node: string, setup: Setup): Part {
     // Runtimes elsewhere reach it from outside.
     rooms: bus.public === undefined ? ['bus'] : ['platform', 'bus'],
     limits: limitsOf('nats', definition),
-    cluster: nodes.length < 2 ? null : { nodes, secret: secrets.busRoutes },
   };
 }
 

@@ -31,8 +31,6 @@ export interface Part {
   /** Folders of this machine that it may read. */
   readonly sees: readonly string[];
   readonly limits: Limits;
-  /** The common settings of a cluster's nodes. Nodes with different ones refuse each other. */
-  readonly cluster: Cluster | null;
 }
 
 /** A file, and its path as a part sees it. */
@@ -66,11 +64,6 @@ export interface Limits {
   /** Space for temporary files. */
   readonly temporary: { readonly sizeMb: number; readonly isExecutable: boolean };
   readonly capabilities: readonly string[];
-}
-
-export interface Cluster {
-  readonly nodes: readonly string[];
-  readonly secret: string;
 }
 
 /** `service`: Node runs it from this package. `foreign`: a program of others. */

@@ -53,7 +53,7 @@ export function serviceParts(setup: Setup, traits: ServiceTraits): readonly Part
     const own = variables(files.give, name);
     return [
       {
-        ...{ name, service, url, after: traits.after, rooms: traits.rooms, sees: traits.sees ?? [], cluster: null },
+        ...{ name, service, url, after: traits.after, rooms: traits.rooms, sees: traits.sees ?? [] },
         ready: readyAt(site.isPrivate ? `http://127.0.0.1:${wish.inside}` : url),
         program: { kind: 'service', service },
         variables: {

@@ -1,7 +1,7 @@
 import { isDiskFull, makeRoom, wordsOf } from '../../../services/contracts/docker.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { waitUntilReady } from '../../lifecycle/readiness.ts';
-import type { PlatformLogs } from '../../logs/platform-logs.ts';
+import { openPlatformLogs, type PlatformLogs } from '../../logs/platform-logs.ts';
 import { describeHolder, findPortHolder } from '../../machine/port-holder.ts';
 import { readyAt } from '../../parts/part.ts';
 import { startInOrder } from '../../plan/start-in-order.ts';
@@ -10,27 +10,38 @@ import { LostPort } from '../lost-port.ts';
 import { registerAt } from '../register-identities.ts';
 import { awaitFounder } from './await-founder.ts';
 import type { ContainerPlan } from './container-plan.ts';
-import { askReady, becomesReady, inspectContainer, patienceMs, waitUntilContainerReady } from './container-state.ts';
+import { askReady, becomesReady, patienceMs, waitUntilContainerReady } from './container-state.ts';
 import type { DockerState } from './docker-state.ts';
 import { giveFiles, takeBackFiles } from './given-files.ts';
-import { containerNameOf, labels } from './names.ts';
+import { containerNameOf } from './names.ts';
 import { notReady } from './not-ready.ts';
 import { provisionGraphInside } from './provision-graph.ts';
-import type { ContainerStep } from './reconcile.ts';
+import type { ContainerStep, Decision } from './reconcile.ts';
 import { removeContainer } from './remove-container.ts';
 import { runsAs } from './user.ts';
 
-export interface Application extends Pick<EngineStart, 'signal' | 'onState' | 'onNotice'> {
-  /** What becomes of each container, in the order of their start. */
+interface Application extends Pick<EngineStart, 'signal' | 'onState' | 'onNotice'> {
   readonly steps: readonly ContainerStep[];
-  readonly state: Pick<DockerState, 'plan' | 'daemon' | 'serviceImage' | 'extra'>;
+  readonly state: DockerState;
+  /** The last lines of removed containers go there. */
   readonly logs: PlatformLogs;
 }
 
-/** Carries out the steps. Throws the reason of the first part that failed. */
-export async function applySteps(application: Application, isFresh: boolean): Promise<void> {
-  for (const name of application.state.extra) await removeExtra(name, application);
-  return isFresh ? startAll(application) : changeEach(application);
+/** Carries out the steps of a decision. Throws the reason of the first part that failed. */
+export async function applySteps(
+  { steps, isFresh }: Decision,
+  state: DockerState,
+  { signal, onState, onNotice }: EngineStart,
+): Promise<void> {
+  const { installation, definition } = state.plan;
+  const logs = openPlatformLogs(installation, definition);
+  const application = { steps, state, logs, signal, onState, onNotice };
+  try {
+    for (const [name, part] of state.extra) await removeExtra(name, part, application);
+    await (isFresh ? startAll(application) : changeEach(application));
+  } finally {
+    logs.close();
+  }
 }
 
 /** Where no container exists, each starts as soon as the parts that it needs are ready. */
@@ -40,27 +51,20 @@ async function startAll(application: Application): Promise<void> {
   await startInOrder(containers, (container) => startContainer(container, application));
 }
 
-/** Changes one kind of parts after the other. After a kind was restarted, the kinds that need it may take as long as after a start. */
+/** Changes one kind of parts after the other. */
 async function changeEach(application: Application): Promise<void> {
-  let isShaken = false;
-  for (const kind of Map.groupBy(application.steps, ({ container }) => container.part.service).values())
-    isShaken = (await applyKind(kind, { ...application, isShaken })) || isShaken;
+  const kinds = Map.groupBy(application.steps, ({ container }) => container.part.service);
+  for (const kind of kinds.values()) await applyKind(kind, application);
 }
 
 /**
  * Starts the containers that are not ready at once, because a node of a cluster waits for the others. Replaces the ready ones one by one,
- * so that most of a cluster stays up. Returns whether any container was started.
+ * so that most of a cluster stays up.
  */
-async function applyKind(steps: readonly ContainerStep[], application: Shaken): Promise<boolean> {
+async function applyKind(steps: readonly ContainerStep[], application: Application): Promise<void> {
   const areWell = await Promise.all(steps.map((step) => isWell(step, application)));
   await allOf(steps.filter((_, index) => !areWell[index]).map((step) => bring(step, application)));
   for (const step of steps.filter((_, index) => areWell[index])) await renew(step, application);
-  return areWell.includes(false) || steps.some(({ kind }) => kind === 'make');
-}
-
-interface Shaken extends Application {
-  /** Whether a part was started before. */
-  readonly isShaken: boolean;
 }
 
 /** Waits for all of them, so that no part is still starting when this throws. */
@@ -69,62 +73,42 @@ async function allOf(started: Iterable<Promise<void>>): Promise<void> {
   if (failed !== undefined) throw failed.reason;
 }
 
-async function isWell(step: ContainerStep, { state, isShaken, signal }: Shaken): Promise<boolean> {
-  const { part, options, check } = step.container;
+async function isWell({ kind, container }: ContainerStep, { steps, state, signal }: Application): Promise<boolean> {
+  const { part, options, check } = container;
   const { docker } = state.daemon;
-  switch (step.kind) {
-    case 'keep':
-      // A part that it needs may have just been repaired.
-      return becomesReady(docker, options.name, check, {
-        timeoutMs: isShaken ? part.limits.startMaxMs : patienceMs,
-        signal,
-      });
-    case 'make':
-      return step.isPeer && (await askReady(docker, options.name, check)).ready;
-    case 'start':
-    case 'unpause':
-      return false;
-  }
+  if (kind === 'make') return (await askReady(docker, options.name, check)).ready;
+  // A part that it needs may have just been replaced.
+  const timeoutMs = steps.some((step) => step.kind === 'make') ? part.limits.startMaxMs : patienceMs;
+  return becomesReady(docker, options.name, check, { timeoutMs, signal });
 }
 
-async function removeExtra(name: string, { state: { plan, daemon }, logs, onState }: Application): Promise<void> {
-  const part = (await inspectContainer(daemon.docker, name))?.Config.Labels?.[labels.part] ?? name;
+async function removeExtra(name: string, part: string, { state, logs, onState }: Application): Promise<void> {
+  const { daemon, plan } = state;
   await removeContainer(daemon.docker, { name, part }, logs);
   takeBackFiles(plan.installation, part);
   onState(part, 'stopped');
 }
 
-/** Repairs a container that is not ready. */
+/** Replaces a container that is not ready. */
 async function bring({ kind, container }: ContainerStep, application: Application): Promise<void> {
-  const { state, onNotice } = application;
-  switch (kind) {
-    case 'keep':
-      onNotice(`${container.part.name} is not ready: it is replaced.`);
-      return remakeContainer(container, application);
-    case 'unpause': {
-      const paused = state.daemon.docker.getContainer(container.options.name);
-      const { RestartCount } = await paused.inspect();
-      await paused.unpause();
-      return awaitReady(container, application, RestartCount);
-    }
-    case 'start':
-      return startContainer(container, application);
-    case 'make':
-      return remakeContainer(container, application);
-  }
+  if (kind === 'keep') application.onNotice(`${container.part.name} is not ready: it is replaced.`);
+  await remakeContainer(container, application);
 }
 
 /** Replaces a ready container that differs from the plan. */
-function renew({ kind, container }: ContainerStep, application: Application): Promise<void> {
+async function renew({ kind, container }: ContainerStep, application: Application): Promise<void> {
+  if (kind === 'make') return remakeContainer(container, application);
+  // Docker reads the files again when it restarts the container, and state/ may have been lost.
+  giveFilesOf(container, application);
   // Identities and passwords of the graph are no variables of a container, so a change of them shows nowhere else.
-  return kind === 'make' ? remakeContainer(container, application) : settle(container, application);
+  return settle(container, application);
 }
 
 async function remakeContainer(container: ContainerPlan, application: Application): Promise<void> {
   const { state, logs, onState } = application;
   const { docker } = state.daemon;
   const { name } = container.options;
-  if ((await inspectContainer(docker, name)) !== null) {
+  if (state.present.has(name)) {
     await removeContainer(docker, { name, part: container.part.name }, logs);
     onState(container.part.name, 'stopped');
   }
@@ -132,8 +116,13 @@ async function remakeContainer(container: ContainerPlan, application: Applicatio
   await startContainer(container, application);
 }
 
-async function makeContainer(container: ContainerPlan, { state: { plan, daemon } }: Application): Promise<void> {
+function giveFilesOf(container: ContainerPlan, { state: { plan, daemon } }: Application): void {
   giveFiles(plan.installation, container, runsAs(plan.installation, daemon.isRootless).owner);
+}
+
+async function makeContainer(container: ContainerPlan, application: Application): Promise<void> {
+  giveFilesOf(container, application);
+  const { daemon } = application.state;
   await daemon.docker.createContainer(container.options);
   const [, ...others] = container.networks;
   const { name: Container } = container.options;
@@ -144,47 +133,25 @@ async function makeContainer(container: ContainerPlan, { state: { plan, daemon }
 
 async function startContainer(container: ContainerPlan, application: Application): Promise<void> {
   const { state, signal, onState } = application;
-  const { part, options } = container;
+  const { part, options, check } = container;
+  const { docker } = state.daemon;
+  const { definition, parts } = state.plan;
+  const containerOf = (name: string) => containerNameOf(name, definition);
+  const explain = async (error: unknown) => {
+    if (signal.aborted) throw new SvcError('cancelled', 'Interrupted.', { cause: error });
+    throw await notReady(container, error, docker);
+  };
   signal.throwIfAborted();
   onState(part.name, 'starting');
-  await awaitItsFounder(container, application);
-  await state.daemon.docker
+  await awaitFounder(part, { docker, parts, containerOf, signal }).catch(explain);
+  await docker
     .getContainer(options.name)
     .start()
     .catch((error: unknown) => {
       throw notStarted(container, error);
     });
-  await awaitReady(container, application);
-}
-
-async function awaitItsFounder(
-  { part, options }: ContainerPlan,
-  { state: { daemon, plan }, signal }: Application,
-): Promise<void> {
-  const { docker } = daemon;
-  const containerOf = (name: string) => containerNameOf(name, plan.definition);
-  try {
-    await awaitFounder(part, { docker, parts: plan.parts, containerOf, signal });
-  } catch (error) {
-    if (signal.aborted) throw new SvcError('cancelled', 'Interrupted.', { cause: error });
-    throw await notReady({ part, options }, error, docker);
-  }
-}
-
-async function awaitReady(container: ContainerPlan, application: Application, restarts = 0): Promise<void> {
-  const { state, signal, onState } = application;
-  const { docker } = state.daemon;
-  const { part, options, check } = container;
-  try {
-    await waitUntilContainerReady(docker, options.name, check, {
-      timeoutMs: part.limits.startMaxMs,
-      signal,
-      restarts,
-    });
-  } catch (error) {
-    if (signal.aborted) throw new SvcError('cancelled', 'Interrupted.', { cause: error });
-    throw await notReady(container, error, docker);
-  }
+  const { startMaxMs: timeoutMs } = part.limits;
+  await waitUntilContainerReady(docker, options.name, check, { timeoutMs, signal }).catch(explain);
   onState(part.name, 'healthy');
   await settle(container, application);
 }

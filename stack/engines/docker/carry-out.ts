@@ -1,4 +1,3 @@
-import { openPlatformLogs } from '../../logs/platform-logs.ts';
 import { wishesOf } from '../../parts/parts.ts';
 import { writeLease } from '../../ports/port-lease.ts';
 import { recordFingerprint } from '../../secrets/secrets.ts';
@@ -8,34 +7,25 @@ import { recordCreated } from '../../state/manifest.ts';
 import type { EngineStart } from '../engine.ts';
 import { applySteps } from './apply-steps.ts';
 import type { DockerPlan } from './container-plan.ts';
-import type { Decision } from './decide.ts';
 import type { DockerState } from './docker-state.ts';
 import { removeFormerImages } from './former-images.ts';
+import { reconcile } from './reconcile.ts';
 import { isPublished } from './site.ts';
-import { takeDown } from './take-down.ts';
+import { stopContainers } from './take-down.ts';
 import { ensureVolumes, handOverVolumes, releaseVolumes } from './volumes.ts';
 
-export interface CarryOut extends Pick<EngineStart, 'installation' | 'signal' | 'onState' | 'onNotice'> {
-  readonly state: DockerState;
-  readonly decision: Decision;
-}
-
-/** Carries out a decision, and records the result. */
-export async function carryOut(work: CarryOut): Promise<void> {
-  const { installation, state, decision } = work;
+/** Makes Docker have what the plan says, and records the result. */
+export async function carryOut(state: DockerState, start: EngineStart): Promise<void> {
   const { daemon, plan } = state;
-  const { definition } = plan;
-  const { steps, isFresh } = decision;
-  const logs = openPlatformLogs(installation, definition);
+  const { definition, installation } = plan;
+  const decision = reconcile(state);
   try {
-    await makeVolumes(work);
-    await applySteps({ ...work, steps, logs }, isFresh);
+    await makeVolumes(state, decision.record, start.signal);
+    await applySteps(decision, state, start);
   } catch (error) {
     // A first start that failed leaves no container behind.
-    if (isFresh) await takeDown(installation, { daemon, id: definition.id, logs, onState: () => undefined });
+    if (decision.isFresh) await stopContainers(plan, { daemon, onState: () => undefined });
     throw error;
-  } finally {
-    logs.close();
   }
   await releaseVolumes(daemon.docker, definition.id);
   await removeFormerImages(daemon.docker, installation, state.serviceImage);
@@ -43,9 +33,10 @@ export async function carryOut(work: CarryOut): Promise<void> {
   recordFingerprint(installation);
 }
 
-async function makeVolumes({ installation, state, decision: { record }, signal }: CarryOut): Promise<void> {
+async function makeVolumes(state: DockerState, record: ContainersRecord, signal: AbortSignal): Promise<void> {
   const { daemon, plan, wanted, serviceImage: image, user } = state;
-  const own = { docker: daemon.docker, installationId: plan.definition.id };
+  const { definition, installation } = plan;
+  const own = { docker: daemon.docker, installationId: definition.id };
   // The manifest comes first, so that everything in Docker is known even if this command is killed.
   noteCreated(installation, wanted);
   await ensureVolumes({ ...own, volumes: wanted.volumes, folder: installation.dir });

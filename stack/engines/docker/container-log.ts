@@ -21,11 +21,15 @@ export async function readContainerLog(
 ): Promise<readonly StampedLine[]> {
   const since = after === null ? {} : { since: epochOf(after) };
   const last = tail === undefined ? {} : { tail };
-  const asked = { stdout: true, stderr: true, timestamps: true, follow: false, ...since, ...last } as const;
-  const answer: unknown = await container.logs(asked);
-  const lines = withoutFrames(Buffer.isBuffer(answer) ? answer : Buffer.from(String(answer)))
-    .split('\n')
-    .flatMap(stampedLine);
+  const bytes = await container.logs({
+    stdout: true,
+    stderr: true,
+    timestamps: true,
+    follow: false,
+    ...since,
+    ...last,
+  });
+  const lines = withoutFrames(bytes).split('\n').flatMap(stampedLine);
   return after === null ? lines : lines.filter(({ stamp }) => stamp > after);
 }
 

@@ -144,18 +144,6 @@ describe('what Docker shall have', () => {
       expect(containerOf(plan, name).options.Env).toContain(servers);
   });
 
-  test('tells of nodes of NATS by a label what they must have in common to speak with each other', () => {
-    const peersOf = (yaml: string, name: string, readSecret = facts.readSecret) =>
-      containerOf(plannedFrom(yaml, { readSecret }), name).options.Labels?.[labels.peers];
-    const several = 'replicas: { nats: 3 }';
-    expect(peersOf('', 'nats')).toBeUndefined();
-    expect(peersOf(several, 'backend')).toBeUndefined();
-    expect(peersOf(several, 'nats-2')).toBe(peersOf(several, 'nats'));
-    expect(peersOf(`${several}\nlimits: { memoryMaxMb: { nats: 512 } }`, 'nats')).toBe(peersOf(several, 'nats'));
-    const another = (file: string) => (file.endsWith('routes.key') ? 'another' : facts.readSecret(file));
-    expect(peersOf(several, 'nats', another)).not.toBe(peersOf(several, 'nats'));
-  });
-
   test('publishes each node of NATS for runtimes elsewhere, on ports one after the other', () => {
     const open =
       'replicas: { nats: 3 }\nbus: { port: 4222, public: { servers: ["nats://bus.example.com:4222"], bind: 0.0.0.0, insecure: true } }';

@@ -97,14 +97,8 @@ function containerPlanOf(part: Part, plan: Plan, facts: Facts): ContainerPlan {
     [labels.folder]: installation.dir,
     [labels.part]: part.name,
     [labels.hash]: hashOf({ options, networks, imageId, prints, folder: installation.dir }),
-    ...peersOf(part, facts),
   };
   return { part, image: program.image, networks, volume, given, check, options: { ...options, Labels } };
-}
-
-/** Equal for containers that accept each other as nodes of one cluster. */
-function peersOf({ cluster }: Part, { readSecret }: Facts): Record<string, string> {
-  return cluster === null ? {} : { [labels.peers]: hashOf([cluster.nodes, readSecret(cluster.secret)]) };
 }
 
 function tmpfsOf({ temporary: { sizeMb, isExecutable } }: Limits): string {

@@ -1,3 +1,5 @@
+import type { Duplex } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import type Docker from 'dockerode';
 import type { ContainerInspectInfo } from 'dockerode';
 import { statusOf, wordsOf } from '../../../services/contracts/docker.ts';
@@ -16,7 +18,7 @@ export async function inspectContainers(
   const filters = { label: [`${labels.installation}=${installationId}`, ...alsoLabels] };
   const listed = await docker.listContainers({ all: true, filters });
   const found = await Promise.all(listed.map(({ Id }) => inspectContainer(docker, Id)));
-  return new Map(found.flatMap((one) => (one === null ? [] : [[nameOf(one), one]])));
+  return new Map(found.flatMap((one) => (one === null ? [] : [[one.Name.replace(/^\//, ''), one]])));
 }
 
 /** By name or id. Null: there is no such container. */
@@ -27,10 +29,6 @@ export async function inspectContainer(docker: Docker, name: string): Promise<Co
     if (statusOf(error) === 404) return null;
     throw error;
   }
-}
-
-export function nameOf({ Name }: Pick<ContainerInspectInfo, 'Name'>): string {
-  return Name.replace(/^\//, '');
 }
 
 /** The deadline of one health check. */
@@ -57,19 +55,13 @@ export async function runInside(
   return { said, exitCode: (await exec.inspect()).ExitCode };
 }
 
-async function textOf(stream: NodeJS.ReadableStream): Promise<string> {
-  const late = AbortSignal.timeout(askTimeoutMs);
-  const chunks: Buffer[] = [];
-  const read = (async () => {
-    for await (const chunk of stream) chunks.push(Buffer.from(chunk));
-  })();
-  const tooLate = new Promise<never>((_, reject) => {
-    late.addEventListener('abort', () => reject(new Error(`no answer within ${askTimeoutMs / 1000} s`)), {
-      once: true,
-    });
-  });
-  await Promise.race([read, tooLate]);
-  return withoutFrames(Buffer.concat(chunks)).trim();
+async function textOf(stream: Duplex): Promise<string> {
+  const late = setTimeout(() => stream.destroy(new Error(`no answer within ${askTimeoutMs / 1000} s`)), askTimeoutMs);
+  try {
+    return withoutFrames(await buffer(stream)).trim();
+  } finally {
+    clearTimeout(late);
+  }
 }
 
 /** Our services name what is missing; other programs only say that they are not ready. */
@@ -100,23 +92,18 @@ export async function becomesReady(
   }
 }
 
-export interface ContainerWait extends ReadinessWait {
-  /** How often Docker had restarted the container before. */
-  readonly restarts?: number;
-}
-
-/** Resolves once the container is ready. Throws why it ended, or that it was not ready in time, in words that follow its name. */
+/** Resolves once the new container is ready. Throws why it ended, or that it was not ready in time, in words that follow its name. */
 export async function waitUntilContainerReady(
   docker: Docker,
   name: string,
   check: readonly string[],
-  { restarts = 0, ...wait }: ContainerWait,
+  wait: ReadinessWait,
 ): Promise<void> {
   const readOnce = async () => {
     const found = await inspectContainer(docker, name);
     if (found === null) throw new SvcError('unavailable', 'it was removed');
     const { State, RestartCount } = found;
-    if (!State.Running || State.Restarting || RestartCount > restarts)
+    if (!State.Running || State.Restarting || RestartCount > 0)
       throw new SvcError('unavailable', `it ${await lastEndOf(docker, found)}`);
     return askReady(docker, name, check);
   };

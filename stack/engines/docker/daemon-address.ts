@@ -10,8 +10,6 @@ import { dockerFolder, readDockerConfig, readJsonIn } from './docker-config.ts';
 export interface DaemonAddress {
   readonly socket: string;
   readonly saidBy: string;
-  /** Other sockets that exist, for an operator who meant one of them. */
-  readonly others: readonly string[];
 }
 
 /**
@@ -19,15 +17,15 @@ export interface DaemonAddress {
  * chosen address is never replaced by another.
  */
 export function findDaemonAddress(env: EnvRecord): DaemonAddress | null {
-  const chosen = chosenByVariable(env) ?? chosenByContext(env);
-  if (chosen !== null) return { ...chosen, others: [] };
-  const [socket, ...others] = usualSockets(env).filter(isSocket);
-  return socket === undefined ? null : { socket, saidBy: 'the usual place', others };
+  return chosenByVariable(env) ?? chosenByContext(env) ?? usualAddress(env);
 }
 
-type Chosen = Pick<DaemonAddress, 'socket' | 'saidBy'>;
+function usualAddress(env: EnvRecord): DaemonAddress | null {
+  const socket = usualSockets(env).find(isSocket);
+  return socket === undefined ? null : { socket, saidBy: 'the usual place' };
+}
 
-function chosenByVariable(env: EnvRecord): Chosen | null {
+function chosenByVariable(env: EnvRecord): DaemonAddress | null {
   const host = env.DOCKER_HOST ?? '';
   return host === '' ? null : { socket: socketOf(host, 'DOCKER_HOST'), saidBy: 'DOCKER_HOST' };
 }
@@ -35,7 +33,7 @@ function chosenByVariable(env: EnvRecord): Chosen | null {
 const context = z.object({ Endpoints: z.object({ docker: z.object({ Host: z.string() }) }) });
 
 /** `docker context use` stores the name. The folder of a context is the hash of its name. */
-function chosenByContext(env: EnvRecord): Chosen | null {
+function chosenByContext(env: EnvRecord): DaemonAddress | null {
   const name = env.DOCKER_CONTEXT ?? readDockerConfig(env).currentContext;
   if (name === undefined || name === '' || name === 'default') return null;
   const hash = createHash('sha256').update(name).digest('hex');
@@ -57,19 +55,10 @@ function socketOf(address: string, saidBy: string): string {
   });
 }
 
-function usualSockets({ HOME: home, XDG_RUNTIME_DIR: runtimeDir }: EnvRecord): readonly string[] {
-  const ofUser = runtimeDir === undefined || runtimeDir === '' ? [] : [join(runtimeDir, 'docker.sock')];
+function usualSockets({ HOME: home, XDG_RUNTIME_DIR: runtimeDir = '' }: EnvRecord): readonly string[] {
+  const ofUser = runtimeDir === '' ? [] : [join(runtimeDir, 'docker.sock')];
   const inHome = ['.docker/run/docker.sock', '.colima/default/docker.sock', '.orbstack/run/docker.sock'];
-  const podman = [
-    ...(runtimeDir === undefined ? [] : [join(runtimeDir, 'podman/podman.sock')]),
-    '/run/podman/podman.sock',
-  ];
-  return [
-    '/var/run/docker.sock',
-    ...ofUser,
-    ...(home === undefined ? [] : inHome.map((path) => join(home, path))),
-    ...podman,
-  ];
+  return ['/var/run/docker.sock', ...ofUser, ...(home === undefined ? [] : inHome.map((path) => join(home, path)))];
 }
 
 function isSocket(path: string): boolean {

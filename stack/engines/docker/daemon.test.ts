@@ -18,7 +18,7 @@ async function fakeDocker() {
   const socket = join(folder, 'docker.sock');
   const server = createServer(({ url }, response) => {
     if (url === '/version') return response.end(JSON.stringify({ ApiVersion: '1.47' }));
-    if (url === '/info') return response.end(JSON.stringify({ ID: 'one', OSType: 'linux' }));
+    if (url === '/info') return response.end(JSON.stringify({ ID: 'one' }));
     if (url?.startsWith('/containers/hangs')) return response.destroy();
     response.writeHead(500, { 'content-type': 'application/json' });
     return response.end(JSON.stringify({ message: 'driver failed: out of addresses' }));
@@ -29,7 +29,7 @@ async function fakeDocker() {
     return new Promise((resolve) => server.close(resolve));
   };
   left.push(() => void stop());
-  const { docker } = await connectTo({ socket, saidBy: 'DOCKER_HOST', others: [] });
+  const { docker } = await connectTo({ socket, saidBy: 'DOCKER_HOST' });
   return { docker, socket, stop };
 }
 

@@ -1,10 +1,10 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import Docker from 'dockerode';
 import { z } from 'zod';
 import { explainDocker, startDocker, statusOf, usersOf } from '../../../services/contracts/docker.ts';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { isVersion } from '../../machine/check-program.ts';
-import { findProgram } from '../../machine/find-program.ts';
 import { type DaemonAddress, findDaemonAddress } from './daemon-address.ts';
 
 /** A Docker daemon that answers and has the features that the platform needs. */
@@ -30,7 +30,6 @@ const version = z.object({
 });
 const info = z.object({
   ID: z.string(),
-  OSType: z.string(),
   SecurityOptions: z.array(z.string()).nullish(),
   MemoryLimit: z.boolean().optional(),
   PidsLimit: z.boolean().optional(),
@@ -39,13 +38,13 @@ const info = z.object({
 /** Connects to the daemon that `docker` itself would use. Throws what is wrong with it and how to repair it. */
 export async function connectToDaemon(env: EnvRecord): Promise<Daemon> {
   const address = findDaemonAddress(env);
-  if (address === null) throw noDaemon(env);
+  if (address === null) throw noDaemon();
   return connectTo(address);
 }
 
 /** Connects to the daemon that has the platform. */
 export function reconnectToDaemon(socket: string): Promise<Daemon> {
-  return connectTo({ socket, saidBy: 'where svc up found it', others: [] });
+  return connectTo({ socket, saidBy: 'where svc up found it' });
 }
 
 /** The field of svc.yaml that needs Docker, and the alternative without it. */
@@ -69,37 +68,23 @@ export async function connectTo(address: DaemonAddress, { neededBy, instead }: D
   });
   const { ApiVersion, Components = [] } = understood(version, said, socket);
   if (Components.some(({ Name }) => /podman/i.test(Name))) {
-    throw new SvcError('unsupported', `Podman answers at "${socket}", and ${neededBy} needs Docker.`, {
-      hint: `${instead}. If Docker is installed too, name its socket.`,
-    });
-  }
-  const { ID, OSType, SecurityOptions, MemoryLimit, PidsLimit } = understood(info, about, socket);
-  if (OSType !== 'linux') {
-    throw new SvcError(
-      'unsupported',
-      `The Docker at "${socket}" runs containers of ${OSType}, and the platform needs Linux containers.`,
-      {
-        hint: 'Switch Docker Desktop to Linux containers.',
-      },
+    throw unfit(
+      `Podman answers at "${socket}", and ${neededBy} needs Docker.`,
+      `${instead}. If Docker is installed too, name its socket.`,
     );
   }
+  const { ID, SecurityOptions, MemoryLimit, PidsLimit } = understood(info, about, socket);
   if (!isVersion(ApiVersion, oldestApi)) {
-    throw new SvcError(
-      'unsupported',
+    throw unfit(
       `The Docker at "${socket}" is older than 20.10 (its interface is ${ApiVersion}).`,
-      {
-        hint: 'Install a current Docker.',
-      },
+      'Install a current Docker.',
     );
   }
   const users = usersOf(SecurityOptions ?? []);
   if (users === 'remapped') {
-    throw new SvcError(
-      'unsupported',
+    throw unfit(
       `The Docker at "${socket}" maps the users of its containers (userns-remap), so that they cannot read their files.`,
-      {
-        hint: `Turn userns-remap off, or run Docker rootless. ${instead}`,
-      },
+      `Turn userns-remap off, or run Docker rootless. ${instead}`,
     );
   }
   const shortcomings = [
@@ -110,12 +95,17 @@ export async function connectTo(address: DaemonAddress, { neededBy, instead }: D
   return { docker, socket, id: ID, isRootless: users === 'rootless', shortcomings };
 }
 
+function unfit(what: string, hint: string): SvcError {
+  return new SvcError('unsupported', what, { hint });
+}
+
 function understood<Parsed>(shape: z.ZodType<Parsed>, answer: unknown, socket: string): Parsed {
   const parsed = shape.safeParse(answer);
   if (parsed.success) return parsed.data;
-  throw new SvcError('unsupported', `The program that answers at "${socket}" is not Docker.`, {
-    hint: 'Name the socket of Docker: DOCKER_HOST=unix:///var/run/docker.sock',
-  });
+  throw unfit(
+    `The program that answers at "${socket}" is not Docker.`,
+    'Name the socket of Docker: DOCKER_HOST=unix:///var/run/docker.sock',
+  );
 }
 
 /** The daemon may stop between two requests. Every later failure gets the same explanation as a failed connection. */
@@ -129,37 +119,20 @@ function explainLater({ modem }: Docker, address: DaemonAddress): void {
 }
 
 async function withinTime<Result>(work: Promise<Result>): Promise<Result> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(Object.assign(new Error('late'), { code: 'ETIMEDOUT' })), answerTimeoutMs);
+  const late = pause(answerTimeoutMs, undefined, { ref: false }).then(() => {
+    throw Object.assign(new Error('late'), { code: 'ETIMEDOUT' });
   });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return await Promise.race([work, late]);
 }
 
-/** The error where none of the usual sockets exists. */
-export function noDaemon(env: EnvRecord): SvcError {
-  const isThere = (['docker', 'dockerd', 'podman'] as const).find((name) => findProgram(name, env.PATH) !== null);
-  if (isThere === 'podman') {
-    return new SvcError('unsupported', 'Podman is installed, and engine: docker needs Docker.', {
-      hint: `Install Docker. ${ofEngine.instead}`,
-    });
-  }
-  if (isThere !== undefined) {
-    return new SvcError('unavailable', 'Docker is installed but does not run: none of its usual sockets exists.', {
-      hint: `${startDocker} If its socket is elsewhere, name it: DOCKER_HOST=unix:///…`,
-    });
-  }
-  return new SvcError('unavailable', 'Docker is not installed on this machine.', {
-    hint: `Install it (docs.docker.com/engine/install). ${ofEngine.instead}`,
+function noDaemon(): SvcError {
+  const repair = `${startDocker} To install it: docs.docker.com/engine/install. If its socket is elsewhere, name it: DOCKER_HOST=unix:///…`;
+  return new SvcError('unavailable', 'No Docker runs on this machine: none of its usual sockets exists.', {
+    hint: `${repair} ${ofEngine.instead}`,
   });
 }
 
-function explain(error: unknown, { socket, saidBy, others }: DaemonAddress): SvcError {
+function explain(error: unknown, { socket, saidBy }: DaemonAddress): SvcError {
   const { code, what, repair } = explainDocker(error, `"${socket}" (${saidBy})`);
-  const also = others.length === 0 ? '' : ` Docker also has ${others.join(', ')}, which DOCKER_HOST may name.`;
-  return new SvcError(code, `${what}.`, { hint: `${repair}${also}`, cause: error });
+  return new SvcError(code, `${what}.`, { hint: repair, cause: error });
 }

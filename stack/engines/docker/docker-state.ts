@@ -1,18 +1,24 @@
+import type { ContainerInspectInfo } from 'dockerode';
 import type { Plan } from '../../plan/plan.ts';
 import { type ContainersRecord, readContainers } from '../../state/containers-record.ts';
 import type { EngineStart } from '../engine.ts';
 import { type DockerPlan, dockerPlanOf } from './container-plan.ts';
-import { inspectContainer, inspectContainers } from './container-state.ts';
+import { inspectContainers } from './container-state.ts';
 import type { Daemon } from './daemon.ts';
 import { factsOf } from './facts.ts';
 import type { ImageFacts } from './images.ts';
 import { lossOfVolume, volumeOfNode, wholeVolumes } from './lost-volumes.ts';
-import { ensureNetworks, type Network, networkPlansOf } from './network.ts';
+import { labels } from './names.ts';
+import { ensureNetworks, networkPlansOf } from './network.ts';
 import { ensurePlanImages } from './plan-images.ts';
-import type { ExistingContainer } from './reconcile.ts';
 import { serviceImageOn } from './service-image.ts';
 import { runsAs } from './user.ts';
 import { listVolumes } from './volumes.ts';
+
+/** A container of the platform that exists. */
+export interface ExistingContainer extends Pick<ContainerInspectInfo, 'Config'> {
+  readonly State: Pick<ContainerInspectInfo['State'], 'Running' | 'Paused' | 'Restarting'>;
+}
 
 /** The plan of the containers, and what the daemon has. */
 export interface DockerState {
@@ -24,11 +30,10 @@ export interface DockerState {
   readonly planned: DockerPlan;
   /** The same without nodes of Dgraph that lost their volumes. */
   readonly wanted: DockerPlan;
-  /** Containers that exist under the planned names, whoever made them. */
+  /** The existing containers of the plan, by name. */
   readonly present: ReadonlyMap<string, ExistingContainer>;
-  /** Containers of parts that the plan no longer has. */
-  readonly extra: readonly string[];
-  readonly networks: Readonly<Record<string, Network>>;
+  /** Containers of parts that the plan no longer has, with the names of their parts. */
+  readonly extra: ReadonlyMap<string, string>;
   /** Names of the volumes that exist and hold no unfinished copy. */
   readonly volumes: ReadonlySet<string>;
   readonly images: Readonly<Record<string, ImageFacts>>;
@@ -57,11 +62,12 @@ export async function readDockerState(
     return before !== null && lossOfVolume(volumeOfNode(part, definition), { part, record: before, there }) !== null;
   });
   const found = await inspectContainers(docker, definition.id);
-  const names = wanted.containers.map(({ options }) => options.name);
-  const extra = [...found.keys()].filter((name) => !names.includes(name));
-  const present = await presentUnder(names, found, daemon);
+  const names = new Set(wanted.containers.map(({ options }) => options.name));
+  const present = new Map([...found].filter(([name]) => names.has(name)));
+  const others = [...found].filter(([name]) => !names.has(name));
+  const extra = new Map(others.map(([name, { Config }]) => [name, Config.Labels[labels.part] ?? name]));
   const volumes = wholeVolumes(there, before);
-  return { daemon, before, plan, planned, wanted, present, extra, networks, volumes, images, serviceImage, user };
+  return { daemon, before, plan, planned, wanted, present, extra, volumes, images, serviceImage, user };
 }
 
 function withoutLostNodes(planned: DockerPlan, isLost: (part: string) => boolean): DockerPlan {
@@ -78,17 +84,4 @@ function tellOthers(
     const known = before?.images[name];
     if (known !== undefined && known !== id) onNotice(`The image ${name} has changed: ${known} → ${id}.`);
   }
-}
-
-async function presentUnder(
-  names: readonly string[],
-  found: ReadonlyMap<string, ExistingContainer>,
-  { docker }: Daemon,
-): Promise<ReadonlyMap<string, ExistingContainer>> {
-  const present = new Map<string, ExistingContainer>();
-  for (const name of names) {
-    const one = found.get(name) ?? (await inspectContainer(docker, name));
-    if (one !== null) present.set(name, one);
-  }
-  return present;
 }

@@ -17,7 +17,7 @@ export const dockerEngine: Engine = {
     return surveyContainers(start);
   },
   async down({ installation, onProgress }) {
-    const { downContainers } = await import('./down.ts');
+    const { downContainers } = await import('./take-down.ts');
     return downContainers(installation, (name, state) => onProgress({ kind: 'service', name, state }));
   },
   async inspect(options) {

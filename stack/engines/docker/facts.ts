@@ -2,7 +2,7 @@ import type { ConfigurationFacts } from '../../parts/part.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { fingerprintOf, readSecret } from '../../secrets/secrets.ts';
 import type { ImageFacts } from './images.ts';
-import { graphNetworkOf, type Network } from './network.ts';
+import { graphNetworkOf } from './network.ts';
 import { serviceImageOn } from './service-image.ts';
 
 /** Facts of the daemon that the plan of a container depends on. */
@@ -22,7 +22,8 @@ export interface Facts extends Omit<ConfigurationFacts, 'version'> {
 export interface DaemonAnswers {
   readonly user: string;
   readonly images: Readonly<Record<string, ImageFacts>>;
-  readonly networks: Readonly<Record<string, Network>>;
+  /** Their addresses by name. */
+  readonly networks: Readonly<Record<string, string>>;
 }
 
 /** Collects the facts. The nodes of the graph accept administration from their own network, which the backend is in. */
@@ -36,6 +37,6 @@ export function factsOf({ definition }: Plan, { user, images, networks }: Daemon
     ),
     fingerprintOf,
     readSecret,
-    admins: networks[graphNetworkOf(definition)]?.subnet ?? '',
+    admins: networks[graphNetworkOf(definition)] ?? '',
   };
 }

@@ -1,9 +1,6 @@
 import type Docker from 'dockerode';
-import type { ContainerInspectInfo } from 'dockerode';
 import type { SvcError } from '../../../services/contracts/errors.ts';
-import { withRepair } from '../../lifecycle/readiness.ts';
 import { fullWith } from '../../state/free-space.ts';
-import { readContainerLog } from './container-log.ts';
 import { inspectContainer, runInside } from './container-state.ts';
 import { dataDir } from './site.ts';
 
@@ -29,18 +26,4 @@ async function lookInto(container: string, docker: Docker): Promise<SvcError | n
   if (blocks === undefined) return null;
   const repair = 'docker system df tells what takes it.';
   return fullWith(Number(blocks) * 1024, { place: `the volume "${volume}"`, repair });
-}
-
-/** A part on a full disk logs its failures again and again. */
-const linesMax = 200;
-const words = /.{0,160}no space left on device/i;
-
-/** The last line about a full disk that a part logged since its start, with the repair; null where there is none. */
-export async function toldOfFullDisk(
-  docker: Docker,
-  { Id, State: { StartedAt } }: Pick<ContainerInspectInfo, 'Id' | 'State'>,
-): Promise<string | null> {
-  const lines = await readContainerLog(docker.getContainer(Id), { tail: linesMax, after: StartedAt }).catch(() => []);
-  const told = lines.flatMap(({ text }) => words.exec(text)?.[0] ?? []).at(-1);
-  return told === undefined ? null : withRepair(told);
 }

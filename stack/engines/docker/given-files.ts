@@ -53,18 +53,6 @@ export function giveFiles(installation: Installation, { part, given }: FileRecei
   chmodSync(dir, 0o700);
 }
 
-/** Whether the files of a part exist unchanged. */
-export function isGiven(installation: Installation, { part, given }: FileReceiver): boolean {
-  const dir = givenDirOf(installation, part.name);
-  return given.every((file) => {
-    try {
-      return readFileSync(join(dir, file.name), 'utf8') === textOf(file);
-    } catch {
-      return false;
-    }
-  });
-}
-
 export function takeBackFiles(installation: Installation, part: string): void {
   rmSync(givenDirOf(installation, part), { recursive: true, force: true });
 }

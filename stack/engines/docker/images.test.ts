@@ -7,11 +7,16 @@ import Docker from 'dockerode';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { ensureImage } from './images.ts';
 
-const layer = { status: 'Downloading', id: 'one', progressDetail: { current: 50, total: 100 } };
+/** The registry's answer to a pull. Without an error the pull never continues. */
+let answer = { status: 'Downloading' } as Readonly<Record<string, string>>;
+let begun = Promise.withResolvers<void>();
 
-/** Begins a pull that never continues. */
 const server = createServer(({ url }, response) => {
-  if (url?.startsWith('/images/create')) return response.write(`${JSON.stringify(layer)}\n`);
+  if (url?.startsWith('/images/create')) {
+    response.write(`${JSON.stringify(answer)}\n`);
+    begun.resolve();
+    return 'error' in answer && response.end();
+  }
   response.writeHead(404, { 'content-type': 'application/json' });
   return response.end(JSON.stringify({ message: 'No such image' }));
 });
@@ -23,6 +28,8 @@ beforeEach(async () => {
   const socketPath = join(folder, 'docker.sock');
   await once(server.listen(socketPath), 'listening');
   docker = new Docker({ socketPath, host: undefined, protocol: 'http' });
+  answer = { status: 'Downloading' };
+  begun = Promise.withResolvers();
 });
 afterEach(async () => {
   vi.restoreAllMocks();
@@ -33,10 +40,9 @@ afterEach(async () => {
 
 /** An image whose pull has begun. */
 async function fetching(signal: AbortSignal) {
-  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
-  const onNotice = (message: string) => message.includes('%') && begin();
-  const fetched = ensureImage('nats:9.9.9', 'images.nats', { docker, env: {}, signal, onNotice });
-  await Promise.race([begun, fetched]);
+  const asking = { docker, env: {}, signal, onNotice: () => undefined };
+  const fetched = ensureImage('nats:9.9.9', 'images.nats', asking);
+  await Promise.race([begun.promise, fetched]);
   return { fetched };
 }
 
@@ -50,6 +56,20 @@ test('a registry that says nothing any more is not waited for without end', asyn
   });
   late.abort();
   await failed;
+});
+
+test.each([
+  ['manifest for nats:9.9.9 not found: manifest unknown', 'Check images.nats in svc.yaml'],
+  ['write /var/lib/docker/tmp/x: no space left on device', 'docker system df'],
+])('an image that cannot be pulled is refused in the words of Docker: %s', async (error, hint) => {
+  answer = { error };
+  const { signal } = new AbortController();
+  const asking = { docker, env: {}, signal, onNotice: () => undefined };
+  await expect(ensureImage('nats:9.9.9', 'images.nats', asking)).rejects.toMatchObject({
+    code: 'unavailable',
+    message: `The image "nats:9.9.9" is missing and could not be pulled: ${error}.`,
+    hint: expect.stringContaining(hint),
+  });
 });
 
 test('whoever fetches it is heard when he gives up', async () => {

@@ -1,9 +1,7 @@
 import type Docker from 'dockerode';
-import { z } from 'zod';
 import { isDiskFull, makeRoom, statusOf, wordsOf } from '../../../services/contracts/docker.ts';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
-import { pullFailure } from './pull-failure.ts';
 import { findRegistryLogin } from './registry-login.ts';
 import type { ServiceImage } from './service-image.ts';
 
@@ -17,39 +15,46 @@ export interface Images {
 
 export interface ImageFacts {
   readonly id: string;
-  /** The environment variables of the image. */
-  readonly env: readonly string[];
 }
 
 /** Null where the daemon does not have the image. */
 export async function findImage(docker: Docker, name: string): Promise<ImageFacts | null> {
   try {
-    const { Id, Config } = await docker.getImage(name).inspect();
-    return { id: Id, env: Config.Env ?? [] };
+    return await getImage(docker, name);
   } catch (error) {
     if (statusOf(error) === 404) return null;
     throw error;
   }
 }
 
-/** Pulls the image where it is missing. */
+async function getImage(docker: Docker, name: string): Promise<ImageFacts> {
+  return { id: (await docker.getImage(name).inspect()).Id };
+}
+
+/** Pulls the image where it is missing. `field` is the field of svc.yaml that names it. */
 export async function ensureImage(name: string, field: string, images: Images): Promise<ImageFacts> {
-  const present = await findImage(images.docker, name);
+  const { docker, env, signal, onNotice } = images;
+  const present = await findImage(docker, name);
   if (present !== null) return present;
-  const login = await findRegistryLogin(name, images.env);
-  images.onNotice(`Fetching ${name} …`);
+  const login = await findRegistryLogin(name, env);
+  onNotice(`Fetching ${name} …`);
   try {
     // Not docker.pull: it would write the login into the address of the request.
     const begin = (abortSignal: AbortSignal) =>
-      images.docker.createImage(login ?? undefined, { fromImage: name, abortSignal });
-    await follow(begin, images, percentOf(name, images.onNotice));
+      docker.createImage(login ?? undefined, { fromImage: name, abortSignal });
+    await follow(begin, images);
   } catch (error) {
-    if (images.signal.aborted) throw error;
-    throw pullFailure(name, field, error);
+    if (signal.aborted) throw error;
+    throw new SvcError('unavailable', `The image "${name}" is missing and could not be pulled: ${wordsOf(error)}.`, {
+      hint: isDiskFull(error) ? makeRoom : checkRegistry(field),
+      cause: error,
+    });
   }
-  const fetched = await findImage(images.docker, name);
-  if (fetched === null) throw new SvcError('internal', `The image "${name}" was pulled, but Docker does not have it.`);
-  return fetched;
+  return getImage(docker, name);
+}
+
+function checkRegistry(field: string): string {
+  return `Check ${field} in svc.yaml and the access of Docker to the registry. For a private image: docker login. Without internet: docker load.`;
 }
 
 /** Builds the service image where it is missing. */
@@ -64,9 +69,7 @@ export async function ensureServiceImage(image: ServiceImage, images: Images): P
     const made = { t, dockerfile, buildargs: { BASE }, forcerm: true };
     const begin = (abortSignal: AbortSignal) =>
       docker.buildImage({ context: image.context, src: [...image.sources] }, { ...made, abortSignal });
-    await follow(begin, images, ({ stream: line = '' }) => {
-      if (/^Step \d+\/\d+/.test(line)) onNotice(`  ${line.trim().split('\n')[0]?.slice(0, 100)}`);
-    });
+    await follow(begin, images);
   } catch (error) {
     if (signal.aborted) throw error;
     throw new SvcError('unavailable', `The service image could not be built: ${wordsOf(error)}.`, {
@@ -75,10 +78,7 @@ export async function ensureServiceImage(image: ServiceImage, images: Images): P
     });
   }
   await removeStages(docker);
-  const built = await findImage(docker, image.name);
-  if (built === null)
-    throw new SvcError('internal', `The image "${image.name}" was built, but Docker does not have it.`);
-  return built;
+  return getImage(docker, image.name);
 }
 
 /** Removes the large intermediate images. 409: another prune runs, and the next build removes them. */
@@ -89,62 +89,30 @@ async function removeStages(docker: Docker): Promise<void> {
   });
 }
 
-const progressEvent = z.object({
-  stream: z.string().optional(),
-  status: z.string().optional(),
-  id: z.string().optional(),
-  error: z.string().optional(),
-  progressDetail: z.object({ current: z.number().optional(), total: z.number().optional() }).nullish(),
-});
-type ProgressEvent = z.infer<typeof progressEvent>;
-
 /** For a distant registry on a slow line. */
 const minutesMax = 20;
 
-/** Follows the daemon's progress lines to their end. An error is one of these lines. */
+/** Waits for the end of the daemon's work. An error is one of its progress lines. */
 async function follow(
   begin: (abortSignal: AbortSignal) => Promise<NodeJS.ReadableStream>,
-  { signal }: Images,
-  onEvent: (event: ProgressEvent) => void,
+  { docker, signal }: Images,
 ): Promise<void> {
   const late = AbortSignal.timeout(minutesMax * 60_000);
   try {
-    let rest = '';
-    for await (const chunk of await begin(AbortSignal.any([signal, late]))) {
-      const lines = (rest + String(chunk)).split('\n');
-      rest = lines.pop() ?? '';
-      for (const line of lines) tellLine(line, onEvent);
-    }
-    tellLine(rest, onEvent);
+    const progress = await begin(AbortSignal.any([signal, late]));
+    await new Promise<void>((resolve, reject) => {
+      docker.modem.followProgress(progress, (broken: Error | null, lines: readonly ProgressLine[]) => {
+        const said = lines.findLast(({ error }) => error !== undefined)?.error;
+        const failed = broken ?? (said === undefined ? null : new Error(said));
+        return failed === null ? resolve() : reject(failed);
+      });
+    });
   } catch (error) {
     if (!late.aborted) throw error;
     throw new SvcError('timeout', `it was not done within ${minutesMax} minutes`, { cause: error });
   }
 }
 
-function tellLine(line: string, onEvent: (event: ProgressEvent) => void): void {
-  if (line.trim() === '') return;
-  const event = progressEvent.safeParse(JSON.parse(line)).data;
-  if (event === undefined) return;
-  if (event.error !== undefined) throw new Error(event.error);
-  onEvent(event);
-}
-
-const toldEveryPercent = 20;
-
-/** Reports the progress over all known layers. */
-function percentOf(name: string, onNotice: (message: string) => void): (event: ProgressEvent) => void {
-  const layers = new Map<string, { readonly current: number; readonly total: number }>();
-  let told = 0;
-  return ({ id, status, progressDetail }) => {
-    const { current, total } = progressDetail ?? {};
-    if (status !== 'Downloading' || id === undefined || current === undefined || total === undefined) return;
-    layers.set(id, { current, total });
-    const all = [...layers.values()];
-    const sum = (of: 'current' | 'total') => all.reduce((bytes, layer) => bytes + layer[of], 0);
-    const percent = Math.floor((100 * sum('current')) / sum('total') / toldEveryPercent) * toldEveryPercent;
-    if (percent <= told) return;
-    told = percent;
-    onNotice(`  ${name}: ${percent} % of ${(sum('total') / 1e6).toFixed(0)} MB`);
-  };
+interface ProgressLine {
+  readonly error?: string;
 }

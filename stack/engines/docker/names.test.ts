@@ -3,7 +3,8 @@ import { containerNameOf, idIn } from './names.ts';
 
 test('the name of a container says of which installation it is', () => {
   for (const part of ['nats', 'remote-mcp-2']) {
-    const name = containerNameOf(part, { id: 'abcdef0123456789' });
-    expect([name, idIn(name, part)]).toEqual([`svc-abcdef0123456789-${part}`, 'abcdef0123456789']);
+    const container = containerNameOf(part, { id: 'abcdef0123456789' });
+    const id = idIn({ services: [{ name: part, container, url: null }] });
+    expect([container, id]).toEqual([`svc-abcdef0123456789-${part}`, 'abcdef0123456789']);
   }
 });

@@ -1,4 +1,5 @@
 import type { Definition } from '../../settings/definition.ts';
+import type { ContainersRecord } from '../../state/containers-record.ts';
 
 /** The labels of everything that `svc` creates in Docker. */
 export const labels = {
@@ -9,8 +10,6 @@ export const labels = {
   hash: 'svc.config-hash',
   /** On a container that runs without the rest of its platform. */
   alone: 'svc.alone',
-  /** A hash of what nodes of a cluster need to accept each other. Only such nodes have it. */
-  peers: 'svc.peers-hash',
   /** On the container that holds the volumes of a stopped platform. It is no part. */
   holds: 'svc.holds-volumes-of',
 } as const;
@@ -25,7 +24,7 @@ export function containerNameOf(part: string, of: Pick<Definition, 'id'>): strin
   return `${prefixOf(of)}-${part}`;
 }
 
-/** The id of the installation, read from the name of a container and its part. */
-export function idIn(container: string, part: string): string {
-  return container.slice(prefixOf({ id: '' }).length, -`-${part}`.length);
+/** The id of the installation that a record is about, read from the name of a container. */
+export function idIn({ services: [first] }: Pick<ContainersRecord, 'services'>): string {
+  return first === undefined ? '' : first.container.slice(prefixOf({ id: '' }).length, -`-${first.name}`.length);
 }

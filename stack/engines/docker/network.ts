@@ -1,20 +1,12 @@
 import type Docker from 'dockerode';
 import type { NetworkCreateOptions } from 'dockerode';
 import { z } from 'zod';
-import { statusOf } from '../../../services/contracts/docker.ts';
 import type { Part, Room } from '../../parts/part.ts';
 import type { Definition } from '../../settings/definition.ts';
 import { hasOwnBus } from '../../settings/has-own-bus.ts';
 import { hasOwnGraph } from '../../settings/has-own-graph.ts';
 import { labels, prefixOf } from './names.ts';
 import { tolerate } from './remove-container.ts';
-
-/** A network that exists. */
-export interface Network {
-  readonly id: string;
-  /** Its addresses, such as 172.18.0.0/16. */
-  readonly subnet: string;
-}
 
 /** The names of a part's networks. Each room is a network. */
 export function networksOf({ rooms }: Part, definition: Definition): readonly string[] {
@@ -55,18 +47,22 @@ export function bridgeOf(Name: string, { id }: Definition): NetworkCreateOptions
   return { Name, Driver: 'bridge', CheckDuplicate: true, Labels: { [labels.installation]: id } };
 }
 
-/** Makes missing networks. Returns all of them by name. */
+/** Makes missing networks. Returns the addresses of all of them by name, such as 172.18.0.0/16. */
 export async function ensureNetworks(
   docker: Docker,
   plans: readonly NetworkCreateOptions[],
-): Promise<Readonly<Record<string, Network>>> {
-  const all: Record<string, Network> = {};
+): Promise<Readonly<Record<string, string>>> {
+  const all: Record<string, string> = {};
   for (const plan of plans) {
-    if ((await findNetwork(docker, plan.Name)) === null) await docker.createNetwork(plan);
-    all[plan.Name] = (await findNetwork(docker, plan.Name)) ?? { id: '', subnet: '' };
+    // 409: it exists.
+    await docker.createNetwork(plan).catch((error: unknown) => tolerate(error, [409]));
+    const { IPAM } = inspected.parse(await docker.getNetwork(plan.Name).inspect());
+    all[plan.Name] = IPAM.Config[0]?.Subnet ?? '';
   }
   return all;
 }
+
+const inspected = z.object({ IPAM: z.object({ Config: z.array(z.object({ Subnet: z.string() })).min(1) }) });
 
 /** Removes networks without a container, whether it runs or not. */
 export async function removeFreeNetworks(docker: Docker, id: string): Promise<void> {
@@ -78,20 +74,5 @@ export async function removeFreeNetworks(docker: Docker, id: string): Promise<vo
       .getNetwork(Id)
       .remove()
       .catch((error: unknown) => tolerate(error, [403, 404]));
-  }
-}
-
-const inspected = z.object({
-  Id: z.string(),
-  IPAM: z.object({ Config: z.array(z.object({ Subnet: z.string() })).min(1) }),
-});
-
-async function findNetwork(docker: Docker, name: string): Promise<Network | null> {
-  try {
-    const { Id, IPAM } = inspected.parse(await docker.getNetwork(name).inspect());
-    return { id: Id, subnet: IPAM.Config[0]?.Subnet ?? '' };
-  } catch (error) {
-    if (statusOf(error) === 404) return null;
-    throw error;
   }
 }

@@ -1,10 +1,14 @@
+import type Docker from 'dockerode';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { readDefinition } from '../../settings/check.ts';
 import { type ContainersRecord, readContainers } from '../../state/containers-record.ts';
+import { copyOf, isOtherPlaceOf } from '../../state/find-original.ts';
 import type { Installation } from '../../state/installation.ts';
+import { inspectContainers } from './container-state.ts';
 import { connectToDaemon, type Daemon } from './daemon.ts';
-import { refuseOtherFolder } from './refuse-other-folder.ts';
+import { labels } from './names.ts';
+import { inspectVolumes } from './volumes.ts';
 
 /** Connects to the daemon of an installation. Refuses another daemon, and containers and volumes that belong to another folder. */
 export async function connectToOwnDaemon(installation: Installation, env: EnvRecord): Promise<Daemon> {
@@ -24,4 +28,15 @@ function refuseOtherDaemon(before: ContainersRecord | null, { id, socket }: Daem
       hint: `Use that one: DOCKER_HOST=unix://${before.daemon.socket}`,
     },
   );
+}
+
+/** Throws where a container or volume of this id is labelled with another folder, which still holds an installation of this id. */
+export async function refuseOtherFolder(docker: Docker, installation: Installation, id: string): Promise<void> {
+  const [containers, volumes] = await Promise.all([inspectContainers(docker, id), inspectVolumes(docker, id)]);
+  for (const { Labels } of [...[...containers.values()].map(({ Config }) => Config), ...volumes]) {
+    const folder = Labels?.[labels.folder];
+    if (folder !== undefined && isOtherPlaceOf(id, folder, installation)) {
+      throw copyOf({ dir: folder, pid: null }, installation);
+    }
+  }
 }

@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { aborted } from '../../machine/aborted.ts';
-import { settingsOf } from '../../plan/differences.ts';
+import { type Settings, settingsOf } from '../../plan/differences.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { refuseFullDisk } from '../../state/free-space.ts';
 import type { EngineStart, Prepared } from '../engine.ts';
@@ -7,38 +8,29 @@ import { busInVolumes } from './bus-in-volumes.ts';
 import { carryOut } from './carry-out.ts';
 import { becomesReady, patienceMs } from './container-state.ts';
 import type { Daemon } from './daemon.ts';
-import { decide } from './decide.ts';
 import { type DockerState, readDockerState } from './docker-state.ts';
 import { findFullVolume } from './full-volume.ts';
+import { reconcile } from './reconcile.ts';
 import { stopContainers } from './take-down.ts';
 
-/** Compares a plan with the containers that exist. A container that differs or was changed by hand is replaced, the others stay. */
+/** Compares a plan with the containers that exist. A container that differs or does not run is replaced, the others stay. */
 export async function prepareContainers(plan: Plan, daemon: Daemon, start: EngineStart): Promise<Prepared> {
   const { installation, signal, onState, onNotice } = start;
   const first = await readDockerState(plan, daemon, start);
   const { before, present } = first;
-  const { changes, byHand, isFresh, isSame } = decide(installation, first);
-  for (const line of byHand) onNotice(line);
+  const { steps, changes, isFresh, isSame } = reconcile(first);
+  for (const { container, why } of steps) if (why !== null) onNotice(`${container.part.name} ${why}: it is replaced.`);
   let state: DockerState | null = first;
   const stop = async () => {
     state = null;
     await stopContainers(plan, { daemon, onState });
   };
   const apply = async () => {
-    const current = state ?? (await readDockerState(plan, daemon, { ...start, onNotice: () => undefined }));
-    await carryOut({
-      installation,
-      state: current,
-      decision: decide(installation, current),
-      signal,
-      onState,
-      onNotice,
-    });
+    await carryOut(state ?? (await readDockerState(plan, daemon, { ...start, onNotice: () => undefined })), start);
   };
   return {
     ...{ changes, isFresh },
-    // Another graph has other users, so no part may keep an identity of the old one.
-    mustStop: before?.isUp === true && before.settings.graph !== settingsOf(plan).graph,
+    mustStop: before?.isUp === true && concernsAll(before.settings, settingsOf(plan)),
     isCurrent: async () => isSame && (await areReady(first, signal)),
     async refuseFullDisk() {
       refuseFullDisk(installation);
@@ -54,6 +46,13 @@ export async function prepareContainers(plan: Plan, daemon: Daemon, start: Engin
       await stop();
     },
   };
+}
+
+/** Another graph has other users. Nodes of a cluster refuse a node with another secret. */
+function concernsAll(before: Settings, after: Settings): boolean {
+  const shared = (settings: Settings) =>
+    Object.entries(settings).filter(([name]) => name === 'graph' || name.startsWith('secrets/'));
+  return !isDeepStrictEqual(new Map(shared(before)), new Map(shared(after)));
 }
 
 async function areReady(

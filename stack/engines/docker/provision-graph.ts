@@ -16,16 +16,11 @@ const name = 'provision-graph';
 /** The start of the container. */
 const containerStartMs = 30_000;
 
-interface Provisioner {
-  readonly options: Task['options'];
-  readonly given: readonly GivenFile[];
-}
-
 /** A container in the closed network of the graph, with the three secrets that it needs. */
 export function provisionerOf(
   plan: Plan,
-  { user, serviceImage, force = false }: Pick<Facts, 'user' | 'serviceImage'> & { readonly force?: boolean },
-): Provisioner {
+  { user, serviceImage, force = false }: Pick<Facts, 'user' | 'serviceImage'> & Pick<Provisioning, 'force'>,
+): { readonly options: Task['options']; readonly given: readonly GivenFile[] } {
   const { definition, installation, secrets, site } = plan;
   const files = [secrets.graphAclKey, secrets.graphPassword, secrets.graphAdminPassword].map((file) => ({
     file,

@@ -1,79 +1,97 @@
-import type { ContainerInspectInfo } from 'dockerode';
+import { urlsOf } from '../../lifecycle/urls.ts';
+import { changesBetween, type Settings, settingsOf } from '../../plan/differences.ts';
+import type { Plan } from '../../plan/plan.ts';
+import type { ContainersRecord } from '../../state/containers-record.ts';
 import type { ContainerPlan, DockerPlan } from './container-plan.ts';
-import { driftOf } from './drift.ts';
-import { labels } from './names.ts';
+import type { DockerState, ExistingContainer } from './docker-state.ts';
+import { containerNameOf, labels } from './names.ts';
 
-/** A container that exists under a planned name. */
-export interface ExistingContainer
-  extends Pick<ContainerInspectInfo, 'Id' | 'Image' | 'Config' | 'HostConfig' | 'NetworkSettings'> {
-  readonly State: Pick<ContainerInspectInfo['State'], 'Running' | 'Paused' | 'Restarting'>;
+/** What becomes of one container. A container that is made replaces the existing one. */
+export interface ContainerStep {
+  readonly kind: 'keep' | 'make';
+  readonly container: ContainerPlan;
+  /** The reason if it is not svc.yaml, in words that follow the name of the part. */
+  readonly why: string | null;
 }
 
-/** What happens to one container. `why` follows the name of its part. */
-export type ContainerStep =
-  | { readonly kind: 'keep'; readonly container: ContainerPlan }
-  | { readonly kind: 'start' | 'unpause'; readonly container: ContainerPlan; readonly why: string }
-  /**
-   * Also replaces an existing container. `byHand`: the reason is not svc.yaml. `isPeer`: the existing container runs and accepts the new
-   * one in its cluster.
-   */
-  | {
-      readonly kind: 'make';
-      readonly container: ContainerPlan;
-      readonly why: string | null;
-      readonly byHand: boolean;
-      readonly isPeer: boolean;
-    };
+/** What a start changes, compared with the state of Docker. */
+export interface Decision {
+  /** In start order. */
+  readonly steps: readonly ContainerStep[];
+  /** Differences in svc.yaml since the last start, one line each; null where nothing ran. */
+  readonly changes: readonly string[] | null;
+  /** Whether no container of the platform exists. */
+  readonly isFresh: boolean;
+  /** Whether every container is as planned. Its health is checked later. */
+  readonly isSame: boolean;
+  /** The record to write. */
+  readonly record: ContainersRecord;
+}
+
+/** Compares the plan with the containers that exist. */
+export function reconcile(state: DockerState): Decision {
+  const { before, plan, planned, wanted, present, extra } = state;
+  const settings = settingsIn(plan, planned);
+  const known = new Set(before?.isUp ? before.services.map(({ name }) => name) : []);
+  const steps = stepsOf(wanted.containers, { present, known });
+  return {
+    steps,
+    changes: before?.isUp ? changesBetween(before.settings, settings) : null,
+    isFresh: present.size === 0,
+    isSame: before?.isUp === true && extra.size === 0 && steps.every(({ kind }) => kind === 'keep'),
+    record: recordOf(state, settings),
+  };
+}
 
 export interface ReconcileInput {
   readonly present: ReadonlyMap<string, ExistingContainer>;
   /** Parts that ran after the last start. */
   readonly known: ReadonlySet<string>;
-  /** Network ids by name. */
-  readonly networkIds: Readonly<Record<string, string>>;
-  /** The environment variables of images, by name. */
-  readonly imageEnv: Readonly<Record<string, readonly string[]>>;
-  /** Whether the files of a part exist unchanged. */
-  readonly isGiven: (container: ContainerPlan) => boolean;
 }
 
-/** The steps that lead from the existing containers to the plan, in start order. */
-export function reconcile({ containers }: DockerPlan, situation: ReconcileInput): readonly ContainerStep[] {
-  return containers.map((container) => stepOf(container, situation));
+export function stepsOf(containers: readonly ContainerPlan[], input: ReconcileInput): readonly ContainerStep[] {
+  return containers.map((container) => stepOf(container, input));
 }
 
-function stepOf(container: ContainerPlan, situation: ReconcileInput): ContainerStep {
-  const { part, options, image } = container;
-  const found = situation.present.get(options.name);
-  const make = { kind: 'make', container, isPeer: found !== undefined && isPeer(container, found) } as const;
-  const byHand = (why: string) => ({ ...make, why, byHand: true });
-  if (found === undefined) {
-    return situation.known.has(part.name) ? byHand('was removed') : { ...make, why: null, byHand: false };
-  }
-  const wanted = options.Labels?.[labels.hash];
-  const hash = found.Config.Labels?.[labels.hash];
-  if (hash === undefined) return byHand('was replaced by a foreign container');
-  if (hash !== wanted) return { ...make, why: null, byHand: false };
-  const drift = driftOf(container, found, situation.imageEnv[image] ?? []);
-  if (drift.length > 0) return byHand(`was changed (its ${drift.join(', its ')})`);
-  if (container.networks.some((name) => isInAnother(name, found, situation)))
-    return byHand('was in a network that was removed');
-  if (!situation.isGiven(container)) return byHand('had lost its files');
+function stepOf(container: ContainerPlan, { present, known }: ReconcileInput): ContainerStep {
+  const { part, options } = container;
+  const found = present.get(options.name);
+  const make = (why: string | null) => ({ kind: 'make', container, why }) as const;
+  if (found === undefined) return make(known.has(part.name) ? 'was removed' : null);
+  if (found.Config.Labels[labels.hash] !== options.Labels?.[labels.hash]) return make(null);
   const { Paused, Restarting, Running } = found.State;
-  if (Paused) return { kind: 'unpause', container, why: 'was paused' };
-  if (Restarting) return byHand('kept ending');
-  if (!Running) return { kind: 'start', container, why: 'was stopped' };
-  return { kind: 'keep', container };
+  if (Paused) return make('was paused');
+  if (Restarting) return make('kept ending');
+  if (!Running) return make('was stopped');
+  return { kind: 'keep', container, why: null };
 }
 
-function isPeer({ options }: ContainerPlan, { Config, State }: ExistingContainer): boolean {
-  const { Running, Paused, Restarting } = State;
-  return Running && !Paused && !Restarting && Config.Labels?.[labels.peers] === options.Labels?.[labels.peers];
+/** Settings of a container that are no variables. */
+function settingsIn(plan: Plan, { containers }: DockerPlan): Settings {
+  const own = containers.flatMap(({ part, image, options: { User, HostConfig } }) => [
+    [`${part.name} image`, image],
+    [`${part.name} user`, User ?? ''],
+    [`${part.name} memory`, String(HostConfig?.Memory)],
+    [`${part.name} published`, JSON.stringify(HostConfig?.PortBindings)],
+  ]);
+  return { ...settingsOf(plan), ...Object.fromEntries(own) };
 }
 
-/** A network that was removed and made again has the same name and another id. */
-function isInAnother(name: string, { NetworkSettings }: ExistingContainer, { networkIds }: ReconcileInput): boolean {
-  const { NetworkID } = NetworkSettings.Networks[name] ?? {};
-  // A container joins its networks when it first starts.
-  return NetworkID !== undefined && NetworkID !== '' && NetworkID !== networkIds[name];
+function recordOf({ before, plan, daemon, planned, images, user }: DockerState, settings: Settings): ContainersRecord {
+  const { definition, addresses, version } = plan;
+  return {
+    isUp: true,
+    version,
+    daemon: { id: daemon.id, socket: daemon.socket },
+    settings,
+    urls: { ...urlsOf(addresses), runtime: plan.parts.find(({ service }) => service === 'runtime')?.url ?? '' },
+    services: plan.parts.map((part) => {
+      const isReached = part.published.length > 0;
+      return { name: part.name, container: containerNameOf(part.name, definition), url: isReached ? part.url : null };
+    }),
+    images: Object.fromEntries(Object.entries(images).map(([name, { id }]) => [name, id])),
+    volumes: [...planned.volumes],
+    filling: before?.filling ?? [],
+    user,
+  };
 }

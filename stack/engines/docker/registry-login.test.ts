@@ -71,12 +71,12 @@ test('a program that is missing or answers nonsense is named, and what it printe
   writeConfig({ credsStore: 'missing' });
   await expect(login('nats:2.15.0')).rejects.toMatchObject({
     code: 'unavailable',
-    message: `The login for "${dockerHub}" could not be read: the program "docker-credential-missing" is not on the path.`,
+    message: `The login for "${dockerHub}" could not be read: "docker-credential-missing" printed none.`,
     hint: expect.stringContaining('docker login'),
   });
   writeHelper('odd', dockerHub, '{"Secret":"hidden"}');
   writeConfig({ credsStore: 'odd' });
-  await expect(login('nats:2.15.0')).rejects.toThrow('"docker-credential-odd" printed no login.');
+  await expect(login('nats:2.15.0')).rejects.toThrow('"docker-credential-odd" printed none.');
 });
 
 test('Docker is given the login with the request for the image, outside of its address', async () => {

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { askProgram } from '../../machine/ask-program.ts';
-import { findProgram } from '../../machine/find-program.ts';
 import { type DockerConfig, readDockerConfig } from './docker-config.ts';
 
 /** What Docker hands to a registry with a request for an image. */
@@ -44,15 +43,10 @@ const noLogin = /credentials not found/i;
 /** A credential helper is a program that reads the registry's address and prints the login. */
 async function askHelper(helper: string, registry: string, env: EnvRecord): Promise<RegistryLogin | null> {
   const name = `docker-credential-${helper}`;
-  const program = findProgram(name, env.PATH);
-  if (program === null) throw unreadable(registry, `the program "${name}" is not on the path`);
-  const answer = await askProgram(program, ['get'], { timeoutMs: helperTimeoutMs, env, input: registry });
-  if (answer.failed) {
-    if (noLogin.test(answer.stdout + answer.stderr)) return null;
-    throw unreadable(registry, `"${name}" failed`);
-  }
+  const answer = await askProgram(name, ['get'], { timeoutMs: helperTimeoutMs, env, input: registry });
+  if (answer.failed && noLogin.test(answer.stdout + answer.stderr)) return null;
   const parsed = kept.safeParse(parseJson(answer.stdout)).data;
-  if (parsed === undefined) throw unreadable(registry, `"${name}" printed no login`);
+  if (answer.failed || parsed === undefined) throw unreadable(registry, name);
   const { Username: username, Secret: secret } = parsed;
   return username === '<token>'
     ? { identitytoken: secret, serveraddress: registry }
@@ -67,8 +61,8 @@ function parseJson(text: string): unknown {
   }
 }
 
-function unreadable(registry: string, why: string): SvcError {
-  return new SvcError('unavailable', `The login for "${registry}" could not be read: ${why}.`, {
+function unreadable(registry: string, helper: string): SvcError {
+  return new SvcError('unavailable', `The login for "${registry}" could not be read: "${helper}" printed none.`, {
     hint: 'Log in again: docker login. Or correct credsStore and credHelpers in the config.json of Docker.',
   });
 }

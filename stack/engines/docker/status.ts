@@ -12,7 +12,7 @@ import type { Inspection } from '../engine.ts';
 import { describeContainerEnd, lastEndOf } from './container-end.ts';
 import { askReady, inspectContainer } from './container-state.ts';
 import { type Daemon, reconnectToDaemon } from './daemon.ts';
-import { findFullVolume, toldOfFullDisk } from './full-volume.ts';
+import { findFullVolume } from './full-volume.ts';
 import { lossOfVolume } from './lost-volumes.ts';
 import { idIn } from './names.ts';
 import { checkIn } from './silence.ts';
@@ -27,9 +27,7 @@ export async function statusOfContainers({ installation, readPlan, signal }: Ins
   }
   const daemon = await reconnectToDaemon(record.daemon.socket);
   const look = withCertificate(record.urls);
-  const [first] = record.services;
-  const id = first === undefined ? '' : idIn(first.container, first.name);
-  const there = await listVolumes(daemon.docker, id);
+  const there = await listVolumes(daemon.docker, idIn(record));
   const lossOf = (part: string, volume: string) => lossOfVolume(volume, { part, record, there });
   const [services, fullVolume] = await Promise.all([
     Promise.all(record.services.map((service) => lookAt(service, daemon, lossOf).then(look))),
@@ -70,33 +68,20 @@ async function lookAt(
     const loss = lossOf(name, container);
     const state = loss === null ? 'stopped' : 'lost';
     const reason = loss ?? 'Its container was removed: svc up replaces it.';
-    return {
-      name,
-      state,
-      health: healthOf[state],
-      url,
-      container: null,
-      since: null,
-      memoryBytes: null,
-      reason,
-      ...noEnds,
-    };
+    const unknown = { container: null, since: null, memoryBytes: null, ...noEnds };
+    return { name, url, state, health: healthOf[state], reason, ...unknown };
   }
   const [{ state, reason }, memoryBytes, ends] = await Promise.all([
     healthIn(found, container, daemon),
     memoryOf(found, daemon),
     endsOf(found, daemon),
   ]);
-  const { StartedAt, FinishedAt, Running, Paused } = found.State;
-  const told = state === 'healthy' || Paused ? null : await toldOfFullDisk(daemon.docker, found);
+  const { StartedAt, FinishedAt, Running } = found.State;
   const since = Running ? StartedAt : FinishedAt;
-  const known = { name, url, container, memoryBytes, restarts: found.RestartCount, ends };
   return {
-    ...known,
-    state,
-    health: healthOf[state],
+    ...{ name, url, container, state, health: healthOf[state], reason, memoryBytes, ends },
     since: isTime(since) ? new Date(since).toISOString() : null,
-    reason: told ?? reason,
+    restarts: found.RestartCount,
   };
 }
 
@@ -107,9 +92,10 @@ interface ContainerHealth {
 
 async function healthIn(found: ContainerInspectInfo, container: string, { docker }: Daemon): Promise<ContainerHealth> {
   const { Paused, Restarting, Running, Health } = found.State;
-  if (Paused) return { state: 'unhealthy', reason: 'Its container is paused: svc up resumes it.' };
+  if (Paused) return { state: 'unhealthy', reason: 'Its container is paused: svc up replaces it.' };
   if (Restarting) return { state: 'restarting', reason: `Restarting: it ${describeContainerEnd(found)}.` };
-  if (!Running) return { state: 'stopped', reason: `Its container ${describeContainerEnd(found)}: svc up starts it.` };
+  if (!Running)
+    return { state: 'stopped', reason: `Its container ${describeContainerEnd(found)}: svc up replaces it.` };
   const readiness = await askReady(docker, container, checkIn(found.Config.Healthcheck?.Test));
   if (readiness.ready) return { state: 'healthy', reason: null };
   return { state: Health?.Status === 'starting' ? 'starting' : 'unhealthy', reason: readiness.missing };

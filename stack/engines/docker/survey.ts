@@ -1,3 +1,4 @@
+import type { ContainerInspectInfo } from 'dockerode';
 import type { KeptBy } from '../../graph/kept-by.ts';
 import { kindOf } from '../../place/node-data.ts';
 import type { Plan } from '../../plan/plan.ts';
@@ -6,7 +7,6 @@ import { type ContainersRecord, readContainers, writeContainers } from '../../st
 import type { EngineStart, SettledLosses, Survey } from '../engine.ts';
 import { inspectContainers } from './container-state.ts';
 import type { Daemon } from './daemon.ts';
-import { portsHeldBy } from './held-ports.ts';
 import { goneVolumes, settleLostVolumes, wholeVolumes } from './lost-volumes.ts';
 import { prefixOf } from './names.ts';
 import { type NodesInVolumes, nodesInVolumes } from './nodes-in-volumes.ts';
@@ -25,7 +25,7 @@ export async function surveyContainers(start: EngineStart): Promise<Survey> {
   for (const shortcoming of daemon.shortcomings) if (record === null) onNotice(shortcoming);
   const { id } = readDefinition(installation.definitionFile);
   await endContainersAlone(daemon.docker, installation, id);
-  const held = portsHeldBy([...(await inspectContainers(daemon.docker, id)).values()]);
+  const held = portsHeldBy(await inspectContainers(daemon.docker, id));
   const volumes = wholeVolumes(await listVolumes(daemon.docker, id), record);
   return {
     ownsPort: (port) => held.has(port),
@@ -34,6 +34,13 @@ export async function surveyContainers(start: EngineStart): Promise<Survey> {
     settleLosses: (plan) => settleVolumes(plan, { ...start, daemon, volumes }),
     prepare: (plan) => prepareContainers(plan, daemon, start),
   };
+}
+
+/** Ports of this machine that running containers have. A stopped container has none: another program may have taken its port. */
+function portsHeldBy(found: ReadonlyMap<string, ContainerInspectInfo>): ReadonlySet<number> {
+  const bindings = [...found.values()].flatMap(({ NetworkSettings }) => Object.values(NetworkSettings.Ports));
+  // Docker lists a port that is not published as null.
+  return new Set(bindings.flatMap((list) => (list ?? []).map(({ HostPort }) => Number(HostPort))));
 }
 
 /** A node of Dgraph that lost its volume is still a member of its cluster. */

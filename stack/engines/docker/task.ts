@@ -1,8 +1,8 @@
 import type Docker from 'dockerode';
 import type { ContainerCreateOptions } from 'dockerode';
-import { statusOf } from '../../../services/contracts/docker.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { withoutFrames } from './container-log.ts';
+import { tolerate } from './remove-container.ts';
 
 /** A container that does one thing and is removed. */
 export interface Task {
@@ -46,7 +46,5 @@ async function removeIfThere(docker: Docker, name: string): Promise<void> {
   await docker
     .getContainer(name)
     .remove({ force: true })
-    .catch((error: unknown) => {
-      if (statusOf(error) !== 404) throw error;
-    });
+    .catch((error: unknown) => tolerate(error, [404]));
 }

@@ -17,7 +17,7 @@ export async function fetchImage(definition: Definition, options: Omit<Images, '
 
 function connectToOwn({ runtime }: Definition): Promise<Daemon> {
   return connectTo(
-    { socket: runtime.dockerSocket, saidBy: 'runtime.dockerSocket', others: [] },
+    { socket: runtime.dockerSocket, saidBy: 'runtime.dockerSocket' },
     { neededBy: 'runtime.sandbox: container', instead: 'Without Docker: runtime.sandbox: bwrap' },
   );
 }

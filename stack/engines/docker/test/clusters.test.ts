@@ -68,19 +68,15 @@ describe.skipIf(dockerHost === null)('clusters on a real Docker', () => {
   );
 
   test('stopped all at once, they are back together with the next svc up', async () => {
-    const before = await trial.ids();
     await Promise.all(nodes.map((node) => trial.containerOf(node).stop()));
-    expect(await trial.up()).toContain('nats-2 was stopped: it continues.');
-    expect((await trial.changedSince(before)).filter((part) => nodes.includes(part))).toEqual([]);
+    expect(await trial.up()).toContain('nats-2 was stopped: it is replaced.');
     await trial.works(agent, 'together again');
     expect(sessionsBegun()).toBe(1);
   });
 
   test('with a changed shared secret they find each other again', async () => {
-    const before = await trial.ids();
     writeFileSync(secretFilesOf(trial.platform.installation).busRoutes, `${'another-'.repeat(4)}\n`);
     expect(await trial.up()).toMatch(/secrets\/bus-routes\.key: \w+ → \w+/);
-    expect((await trial.changedSince(before)).toSorted()).toEqual(nodes);
     await trial.works(agent, 'known again');
     expect(sessionsBegun()).toBe(1);
   });

@@ -55,7 +55,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('clusters of Dgraph on a r
       await vi.waitFor(save, { timeout: takeoverMs });
       await isAllThere();
       await trial.works(agent, `without ${node}`);
-      expect(await trial.up()).toContain(`${node} was stopped: it continues.`);
+      expect(await trial.up()).toContain(`${node} was stopped: it is replaced.`);
       await isAllThere();
     },
   );

@@ -117,22 +117,22 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     expect(await trial.inContainer('runtime', 'ls /run/svc; ls /run/secrets 2>&1')).not.toContain('encryption');
   });
 
-  test('what was changed by hand is told and mended, and the rest runs on', async () => {
+  test('a stopped or removed part is replaced, and a foreign container with its name is refused', async () => {
     const before = await trial.ids();
-    await trial.containerOf('frontend').update({ Memory: 300 * 1024 * 1024, MemorySwap: 600 * 1024 * 1024 });
     await trial.containerOf('remote-mcp').stop();
     const status = await trial.platform.svc('status');
     expect(status.state).toBe('degraded');
-    const mended = await up();
-    expect(mended).toContain('frontend was changed (its limit of memory): it is replaced.');
-    expect(mended).toContain('remote-mcp was stopped: it continues.');
-    expect(await changedSince(before)).toEqual(['frontend']);
+    expect(await up()).toContain('remote-mcp was stopped: it is replaced.');
+    expect(await changedSince(before)).toEqual(['remote-mcp']);
     await trial.containerOf('runtime').remove({ force: true });
     await trial.docker.createContainer({
       name: `svc-${trial.id}-runtime`,
       Image: (await trial.inspect()).get('backend')?.Image ?? '',
     });
-    expect(await up()).toContain('runtime was replaced by a foreign container: it is replaced.');
+    const { code, stderr } = await trial.platform.run(['up']);
+    expect([code, stderr]).toEqual([4, expect.stringContaining(`"/svc-${trial.id}-runtime" is already in use`)]);
+    await trial.containerOf('runtime').remove();
+    expect(await up()).toContain('runtime was removed: it is replaced.');
     await works('mended');
   });
 
@@ -146,7 +146,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     expect(code).toBe(5);
     expect(stderr).toMatch(new RegExp(`Port ${port} of frontend is in use by ".+" \\(pid ${process.pid}\\)\\.`));
     expect(stderr.match(/is in use by/g)).toHaveLength(1);
-    expect(await up()).toContain('frontend was stopped: it continues.');
+    expect(await up()).toContain('frontend was stopped: it is replaced.');
   });
 
   test('what svc.yaml says anew concerns only the parts that it is about', async () => {

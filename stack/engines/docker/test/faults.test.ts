@@ -16,7 +16,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
   });
   afterAll(() => trial?.[Symbol.asyncDispose]());
 
-  test('what is killed is back by itself, and status tells that it was; paused after that, it goes on', async () => {
+  test('a killed part restarts by itself, and status reports it; svc up replaces a paused part', async () => {
     await trial.containerOf('backend').kill();
     // Docker treats a kill through its API as a wish of the operator, but not a kill of the process inside.
     await trial.containerOf('backend').start();
@@ -31,7 +31,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     expect(told).toMatch(/runtime: ended once without being asked, .*: it was killed \(SIGKILL\)/);
     await trial.works(agent, 'back');
     await trial.containerOf('runtime').pause();
-    expect(await trial.up()).toContain('runtime was paused: it continues.');
+    expect(await trial.up()).toContain('runtime was paused: it is replaced.');
     await trial.works(agent, 'no longer paused');
   });
 
