@@ -233,7 +233,8 @@ describe('secrets that cannot be right are refused before anything starts', () =
     for (const [name, rule] of [
       ['encryption.key', /encryption\.key must hold a 64-character hex string/],
       ['system-runtime.key', /system-runtime\.key must hold a key that starts with SYK_/],
-      ['jwt-private.pem', /jwt-public\.pem must hold the public half/],
+      ['jwt-private.pem', /jwt-private\.pem must hold an Ed25519 private key/],
+      ['jwt-public.pem', /jwt-public\.pem must hold the public half/],
     ] as const) {
       const before = readFileSync(join(installation.secretsDir, name), 'utf8');
       write(installation, name, 'damaged\n');

@@ -4,7 +4,7 @@ import { removeLeftDrafts } from '../state/left-drafts.ts';
 import { type ManifestEntry, recordCreated } from '../state/manifest.ts';
 import { closeEntries, ensurePrivateFolder } from '../state/private-folder.ts';
 import { ensureSecrets } from './ensure-secrets.ts';
-import type { SecretsFor } from './secrets.ts';
+import type { SecretsFor } from './secret-rows.ts';
 
 /** The part of an installation that `svc up` also ensures: lost files are created again, or refused. */
 export function ensureFolders(installation: Installation, definition: SecretsFor): readonly CreationStep[] {

@@ -1,0 +1,137 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
+import { newKey, parseKey } from '../../services/contracts/keys.ts';
+import type { Definition } from '../settings/definition.ts';
+import { hasOwnGraph } from '../settings/has-own-graph.ts';
+import { type BusSeedKind, busSeedPrefixes, isBusSeed, newBusSeed } from './bus-seeds.ts';
+import { isCertificateOf, newNodeKey, nodeCertificate } from './node-certificate.ts';
+
+/** The settings that decide which secrets exist. */
+export type SecretsFor = Pick<Definition, 'topology' | 'graph' | 'graphdb' | 'replicas'>;
+
+/** The content of another file in secrets/, or an empty text. */
+type ReadFile = (name: string) => string;
+
+/** One file in secrets/: its row holds everything about it. */
+export interface SecretRow {
+  readonly file: string;
+  /** Generates it; absent when only the operator provides it. */
+  readonly generate?: (read: ReadFile) => string;
+  /** Whether an installation with these settings generates and checks it; default: every installation. */
+  readonly isOwn?: (settings: SecretsFor) => boolean;
+  /** The rule for its content, in words that follow "must hold". */
+  readonly rule?: string;
+  readonly isRight?: (text: string, read: ReadFile) => boolean;
+  /** The repair of a damaged file; default: a backup. */
+  readonly repair?: string;
+  /** The setting for which the operator must provide it, or null. */
+  readonly neededBy?: (settings: SecretsFor) => string | null;
+}
+
+const ofSystem = {
+  generate: () => newKey('system').reveal(),
+  rule: 'a key that starts with SYK_',
+  isRight(text: string) {
+    const parsed = parseKey(text);
+    return parsed.ok && parsed.kind === 'system';
+  },
+};
+
+const ofBus = (kind: BusSeedKind) => ({
+  generate: () => newBusSeed(kind),
+  isOwn: ({ topology }: SecretsFor) => topology === 'distributed',
+  rule: `the seed of an nkey (${busSeedPrefixes[kind]}…)`,
+  isRight: (text: string) => isBusSeed(kind, text),
+});
+
+/** It is part of an address, or of a configuration in which other characters have a meaning. */
+const token = {
+  generate: newToken,
+  rule: '16 to 512 letters, digits, dashes or underscores',
+  isRight: (text: string) => /^[0-9A-Za-z_-]{16,512}$/.test(text),
+};
+
+const password = {
+  generate: newToken,
+  isOwn: hasOwnGraph,
+  rule: '8 to 512 visible characters',
+  isRight: (text: string) => /^[\x21-\x7e]{8,512}$/.test(text),
+};
+
+/** Every secret. A generated one comes after the secrets that it is derived from. */
+export const secretRows = {
+  encryptionKey: {
+    file: 'encryption.key',
+    generate: newToken,
+    rule: 'a 64-character hex string (32 random bytes)',
+    isRight: (text) => /^[0-9a-fA-F]{64}$/.test(text),
+  },
+  jwtPrivateKey: {
+    file: 'jwt-private.pem',
+    generate: () => generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    rule: 'an Ed25519 private key in PEM form',
+    isRight: (text) => succeeds(() => createPrivateKey(text).asymmetricKeyType === 'ed25519'),
+  },
+  jwtPublicKey: {
+    file: 'jwt-public.pem',
+    generate: (read) => createPublicKey(read('jwt-private.pem')).export({ type: 'spki', format: 'pem' }).toString(),
+    rule: 'the public half of secrets/jwt-private.pem',
+    isRight: (text, read) => succeeds(() => createPublicKey(read('jwt-private.pem')).equals(createPublicKey(text))),
+  },
+  remoteMcpKey: { file: 'system-remote-mcp.key', ...ofSystem },
+  runtimeKey: { file: 'system-runtime.key', ...ofSystem },
+  /** The seeds of key pairs (nkeys) by which NATS knows the backend. */
+  busCalloutSeed: { file: 'bus-callout.seed', ...ofBus('user') },
+  busSystemSeed: { file: 'bus-system.seed', ...ofBus('user') },
+  busIssuerSeed: { file: 'bus-issuer.seed', ...ofBus('account') },
+  /** The shared secret of a NATS cluster's nodes. */
+  busRoutes: { file: 'bus-routes.key', ...token, isOwn: ({ replicas }) => replicas.nats > 1 },
+  /** The key that the platform's own Dgraph signs access tokens with. */
+  graphAclKey: {
+    file: 'graphdb-acl.key',
+    generate: newToken,
+    isOwn: hasOwnGraph,
+    rule: 'at least 32 characters',
+    isRight: (text) => text.length >= 32,
+  },
+  /** The token for Dgraph's administration, besides a user. */
+  graphToken: {
+    file: 'graphdb-token.key',
+    ...token,
+    isOwn: hasOwnGraph,
+    neededBy: ({ graphdb }) => (graphdb.token ? 'token: true' : null),
+  },
+  /** The password of the backend's user there. */
+  graphPassword: {
+    file: 'graphdb-password.key',
+    ...password,
+    neededBy: ({ graphdb: { user } }) => (user === undefined ? null : `user: ${user}`),
+  },
+  /** The password of Dgraph's built-in administrator. The platform does not use it. */
+  graphAdminPassword: { file: 'graphdb-administrator.key', ...password },
+  /** By this key, nodes of the platform's own Dgraph on loopback authenticate each other, and the backend them. */
+  graphNodeKey: { file: 'graphdb-nodes.key', generate: newNodeKey, isOwn: hasOwnGraph },
+  graphNodeCertificate: {
+    file: 'graphdb-nodes.crt',
+    generate: (read) => nodeCertificate(read('graphdb-nodes.key')),
+    isOwn: hasOwnGraph,
+    rule: 'a certificate of secrets/graphdb-nodes.key',
+    isRight: (text, read) => isCertificateOf(text, read('graphdb-nodes.key')),
+    repair: 'Remove both: the next svc up creates new ones.',
+  },
+  /** The mail provider's key. */
+  mailKey: { file: 'mail.key' },
+} satisfies Readonly<Record<string, SecretRow>>;
+
+/** 32 random bytes. */
+function newToken(): string {
+  return randomBytes(32).toString('hex');
+}
+
+/** Whether the check passes. A damaged key makes it throw. */
+function succeeds(check: () => boolean): boolean {
+  try {
+    return check();
+  } catch {
+    return false;
+  }
+}
