@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { hasCaddy } from '../parts/test/running-caddy.ts';
 import type { Agent } from './agent.ts';
 import { type Call, Agent as Worker } from './chaos/agents.ts';
-import { echoTool, hasNatsServer, Platform, startTimeoutMs, until } from './platform.ts';
+import { echoTool, hasNatsServer, Platform, startTimeoutMs } from './platform.ts';
+import { until } from './until.ts';
 
 // Starting and stopping processes one after the other while everything is in use.
 vi.setConfig({ testTimeout: 180_000 });

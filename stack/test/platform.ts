@@ -21,6 +21,7 @@ import {
   type ServicePorts,
 } from './free-ports.ts';
 import { processesOf } from './running-processes.ts';
+import { until } from './until.ts';
 
 export interface PlatformOptions {
   /** Changes svc.yaml before the first start. */
@@ -197,6 +198,14 @@ export class Platform {
     return services[0].pid;
   }
 
+  /** Resolves when `svc status` says that everything runs. */
+  async running(withinMs = 60_000): Promise<void> {
+    await until(async () => {
+      const { code, stdout } = await this.run(['status', '--json']);
+      return code === 0 && JSON.parse(stdout).state === 'running';
+    }, withinMs);
+  }
+
   /** Kills the platform without a word, and returns when it is gone. */
   async kill(): Promise<void> {
     const pid = await this.pid();
@@ -215,15 +224,6 @@ export class Platform {
     if (left.length + taken.length === 0) return;
     const commands = left.map(({ pid, command }) => `${pid} ${command.trim().replaceAll('\n', ' ')}`);
     throw new Error(`svc down left ${[...commands, ...taken.map((name) => `the port of ${name}`)].join('; ')}.`);
-  }
-}
-
-/** Looks again and again until it is true, or until `withinMs` have passed. */
-export async function until(isTrue: () => boolean | Promise<boolean>, withinMs = 20_000): Promise<void> {
-  const deadline = performance.now() + withinMs;
-  while (!(await isTrue())) {
-    if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${isTrue}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 

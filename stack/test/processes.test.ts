@@ -9,8 +9,9 @@ import { newBusSeed, publicBusKey } from '../secrets/bus-seeds.ts';
 import { readSecret, secretFilesOf } from '../secrets/secrets.ts';
 import { readRecord } from '../state/platform-record.ts';
 import type { Agent } from './agent.ts';
-import { hasNatsServer, Platform, startTimeoutMs, testTimeoutMs, until } from './platform.ts';
+import { hasNatsServer, Platform, startTimeoutMs, testTimeoutMs } from './platform.ts';
 import { listeningOf, processesAreShown, processesOf } from './running-processes.ts';
+import { until } from './until.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
 
@@ -147,7 +148,7 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
       stdio: 'ignore',
     });
     const ended = new Promise((resolve) => terminal.once('exit', resolve));
-    await until(async () => (await platform.run(['status', '--json'])).stdout.includes('"state":"running"'), 60_000);
+    await platform.running();
     await works('in the foreground');
     terminal.kill('SIGINT');
     expect(await ended).toBe(0);

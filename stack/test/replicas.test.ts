@@ -7,7 +7,8 @@ import { rolesQuery } from '../client/generated/operations.ts';
 import { hasCaddy } from '../parts/test/running-caddy.ts';
 import type { Agent } from './agent.ts';
 import { type Call, Agent as Worker } from './chaos/agents.ts';
-import { echoTool, hasDgraph, hasNatsServer, Platform, until } from './platform.ts';
+import { echoTool, hasDgraph, hasNatsServer, Platform } from './platform.ts';
+import { until } from './until.ts';
 import { type Attempt, again, makeRole, openOne } from './use.ts';
 
 // Starting and stopping eleven processes one after the other while everything is in use.

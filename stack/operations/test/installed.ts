@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { connectToBackend } from '../../client/backend-client.ts';
 import type { Installation } from '../../state/installation.ts';
 import { readRecord } from '../../state/platform-record.ts';
-import { until } from './trial.ts';
+import { until } from '../../test/until.ts';
 
 export function edit({ definitionFile }: Installation, from: string | RegExp, to: string): void {
   const before = readFileSync(definitionFile, 'utf8');

@@ -11,11 +11,12 @@ import { findRunning } from '../../state/find-running.ts';
 import { lockHolder } from '../../state/lock.ts';
 import { readRecord, writeRecord } from '../../state/platform-record.ts';
 import { isAlive, ownIdentity, startTimeOf } from '../../state/process-identity.ts';
+import { until } from '../../test/until.ts';
 import { down } from '../down.ts';
 import { status } from '../status.ts';
 import { up } from '../up.ts';
 import { addMcpServer, edit, occupy, pidOf, readWorkspaces } from './installed.ts';
-import { listen, openTrial, platformsOf, startCommand, until } from './trial.ts';
+import { listen, openTrial, platformsOf, startCommand } from './trial.ts';
 
 // Each starts the platform once to three times, on a machine that may have other things to do.
 vi.setConfig({ testTimeout: 60_000 });

@@ -10,7 +10,8 @@ import { canSandbox } from '../../../services/runtime/test/sandboxed.ts';
 import { connectToBackend } from '../../client/backend-client.ts';
 import type { Topology } from '../../settings/choices.ts';
 import { replaceScalar } from '../../settings/yaml-text.ts';
-import { Platform, startTimeoutMs, testTimeoutMs, until } from '../platform.ts';
+import { Platform, startTimeoutMs, testTimeoutMs } from '../platform.ts';
+import { until } from '../until.ts';
 import { memberToken } from './member-token.ts';
 import { onEachTopology } from './on-each-topology.ts';
 

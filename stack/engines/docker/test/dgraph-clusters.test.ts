@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Agent } from '../../../test/agent.ts';
-import { until } from '../../../test/platform.ts';
+import { until } from '../../../test/until.ts';
 import { haveDgraphImage } from './dgraph-image.ts';
 import { DockerTrial, dockerHost } from './docker-trial.ts';
 
@@ -97,7 +97,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('clusters of Dgraph on a r
   test('stopped all at once, they are back together', async () => {
     for (const node of ['dgraph-zero', 'dgraph-zero-2', 'dgraph-zero-3']) await trial.containerOf(node).stop();
     await trial.up();
-    await until(async () => (await trial.platform.svc('status')).state === 'running', takeoverMs);
+    await trial.platform.running(takeoverMs);
     await isAllThere();
     await save();
   });

@@ -6,7 +6,7 @@ import { findPortHolder } from '../../../machine/port-holder.ts';
 import { secretFilesOf } from '../../../secrets/secrets.ts';
 import { usualDgraphPorts } from '../../../settings/dgraph-numbers.ts';
 import type { Agent } from '../../../test/agent.ts';
-import { until } from '../../../test/platform.ts';
+import { until } from '../../../test/until.ts';
 import { answersAt, askingWhetherAnswersAt, nobodyBeside } from './answers-at.ts';
 import { haveDgraphImage } from './dgraph-image.ts';
 import { DockerTrial, dockerHost } from './docker-trial.ts';

@@ -10,8 +10,9 @@ import Docker from 'dockerode';
 import { readSecret, secretFilesOf } from '../../../secrets/secrets.ts';
 import { startTimeOf } from '../../../state/process-identity.ts';
 import type { Agent } from '../../../test/agent.ts';
-import { Platform, type PlatformOptions, until } from '../../../test/platform.ts';
+import { Platform, type PlatformOptions } from '../../../test/platform.ts';
 import { type Finding, SecretSearch } from '../../../test/secret-search.ts';
+import { until } from '../../../test/until.ts';
 import { readContainerLog } from '../container-log.ts';
 import { inspectContainers, runInside } from '../container-state.ts';
 import { releaseVolumes } from '../volumes.ts';
@@ -115,10 +116,7 @@ export class DockerTrial {
   /** Resolves when every part that ran runs again by itself. */
   async restartDaemon(): Promise<void> {
     await restart(daemonOf(dockerHost) ?? '');
-    await until(async () => {
-      const { code, stdout } = await this.platform.run(['status', '--json']);
-      return code === 0 && JSON.parse(stdout).state === 'running';
-    }, backWithinMs);
+    await this.platform.running(backWithinMs);
   }
 
   async inContainer(part: string, command: string): Promise<string> {

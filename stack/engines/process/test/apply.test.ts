@@ -1,7 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
-import { listen, until } from '../../../operations/test/trial.ts';
+import { listen } from '../../../operations/test/trial.ts';
 import { readRecord } from '../../../state/platform-record.ts';
 import { startTimeOf } from '../../../state/process-identity.ts';
+import { until } from '../../../test/until.ts';
 import { readPlan } from '../../plan-of.ts';
 import { hasty, openProcessTrial, type ProcessTrial, partOf, supervise, untilHealthy } from './trial.ts';
 

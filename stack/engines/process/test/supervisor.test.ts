@@ -6,11 +6,11 @@ import { request } from '../../../client/http.ts';
 import { answers, readReadiness } from '../../../lifecycle/readiness.ts';
 import { isFree } from '../../../machine/is-free.ts';
 import { status } from '../../../operations/status.ts';
-import { until } from '../../../operations/test/trial.ts';
 import { readyAt } from '../../../parts/part.ts';
 import { readFailure, readRecord } from '../../../state/platform-record.ts';
 import { startTimeOf } from '../../../state/process-identity.ts';
 import { hasIpv6 } from '../../../test/second-loopback.ts';
+import { until } from '../../../test/until.ts';
 import { readPlan } from '../../plan-of.ts';
 import { hasty, livingPids, openProcessTrial, supervise, untilHealthy } from './trial.ts';
 
