@@ -11,6 +11,7 @@ import type { Engine, Graph, Topology } from '../settings/choices.ts';
 import { replaceScalar } from '../settings/yaml-text.ts';
 import { type Installation, installationIn } from '../state/installation.ts';
 import { type Agent, connectAgent } from './agent.ts';
+import { editDefinition } from './edit-definition.ts';
 import { foreignServers } from './foreign-servers.ts';
 import {
   type BusPorts,
@@ -33,6 +34,8 @@ export interface PlatformOptions {
   readonly topology?: Topology;
   readonly graph?: Graph;
   readonly engine?: Engine;
+  /** By the fields of `replicas` in svc.yaml. */
+  readonly replicas?: Readonly<Record<string, number>>;
   /** Beside PATH and a home of its own. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -46,6 +49,9 @@ export const hasDgraph = findProgram('dgraph', process.env.PATH) !== null;
 export const startTimeoutMs = 120_000;
 /** How long a test may take that runs `svc` a few times. */
 export const testTimeoutMs = 60_000;
+
+/** The first start on a Docker daemon builds the image. */
+const upTimeoutMs = 300_000;
 
 const unpack = promisify(execFile);
 
@@ -94,10 +100,11 @@ export class Platform {
 
   /** Made, and not started yet. */
   static async init(options: PlatformOptions = {}): Promise<Platform> {
-    const { settings = (yaml) => yaml, within = tmpdir(), env = {} } = options;
+    const { settings = (yaml) => yaml, within = tmpdir(), env = {}, replicas = {} } = options;
     const { topology = 'embedded', graph = 'sqlite', engine = 'process' } = options;
     const folder = await mkdtemp(join(within, 'svc-whole-path-'));
-    const [ports, busPorts, dgraphPorts] = [await freeServicePorts(), await freeBusPorts(), await freeDgraphPorts()];
+    const [ports, busPorts] = [await freeServicePorts(), await freeBusPorts(replicas.nats)];
+    const dgraphPorts = await freeDgraphPorts(replicas['dgraph-alpha']);
     const platform = new Platform({ folder, ports, busPorts, dgraphPorts, env });
     const chosen = ['--topology', topology, '--graph', graph, '--engine', engine];
     if (options.archive === undefined) await platform.svc('init', platform.installation.dir, '--yes', ...chosen);
@@ -107,14 +114,24 @@ export class Platform {
     for (const [section, ports] of Object.entries(platform.#sections)) {
       for (const [field, port] of Object.entries(ports)) yaml = replaceScalar(yaml, [section, field], String(port));
     }
+    for (const [name, count] of Object.entries(replicas)) {
+      yaml = replaceScalar(yaml, ['replicas', name], String(count));
+    }
     await writeFile(definitionFile, settings(yaml));
     return platform;
   }
 
   static async start(options?: PlatformOptions): Promise<Platform> {
     const platform = await Platform.init(options);
-    await platform.svc('up');
+    await platform.up();
     return platform;
+  }
+
+  /** Returns what `svc up` prints for people. */
+  async up(): Promise<string> {
+    const { code, stderr } = await this.run(['up'], { timeoutMs: upTimeoutMs });
+    if (code !== 0) throw new Error(`svc up ended with ${code}: ${stderr}`);
+    return stderr;
   }
 
   get mcpUrl(): string {
@@ -196,6 +213,11 @@ export class Platform {
   async pid(): Promise<number> {
     const { services } = await this.svc('status');
     return services[0].pid;
+  }
+
+  /** Replaces a text of svc.yaml. */
+  edit(from: string, to: string): void {
+    editDefinition(this.installation, from, to);
   }
 
   /** Resolves when `svc status` says that everything runs. */

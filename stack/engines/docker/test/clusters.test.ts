@@ -34,9 +34,9 @@ describe.skipIf(dockerHost === null)('clusters on a real Docker', () => {
   const pidOf = async (part: string) => (await trial.containerOf(part).inspect()).State.Pid;
 
   test('what one node kept is carried over to three, and the session of an agent goes on', async () => {
-    await trial.edit('  nats: 1\n', '  nats: 3\n');
-    await trial.edit('  remote-mcp: 1\n', '  remote-mcp: 3\n');
-    await trial.edit('  runtime: 1\n', '  runtime: 3\n');
+    trial.platform.edit('  nats: 1\n', '  nats: 3\n');
+    trial.platform.edit('  remote-mcp: 1\n', '  remote-mcp: 3\n');
+    trial.platform.edit('  runtime: 1\n', '  runtime: 3\n');
     const said = await trial.up();
     expect(said).toMatch(/The bus has 3 in the place of 1 nodes, with what it kept: \d+ usage records, 1 sessions\./);
     expect(
@@ -84,7 +84,7 @@ describe.skipIf(dockerHost === null)('clusters on a real Docker', () => {
   });
 
   test('back to one node, everything is there still', async () => {
-    await trial.edit('  nats: 3\n', '  nats: 1\n');
+    trial.platform.edit('  nats: 3\n', '  nats: 1\n');
     await trial.up();
     expect(await busVolumes()).toEqual(['nats']);
     await call();

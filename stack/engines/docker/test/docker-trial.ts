@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createPrivateKey } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -41,8 +41,6 @@ interface Stranger extends AsyncDisposable {
 
 /** Docker itself takes some seconds, and so do elections of Dgraph. */
 const backWithinMs = 120_000;
-/** The first trial on a daemon builds the image. */
-const upTimeoutMs = 300_000;
 
 /** The whole content of a stream. */
 async function bytesOf(stream: NodeJS.ReadableStream): Promise<Buffer> {
@@ -88,18 +86,8 @@ export class DockerTrial {
     return Object.fromEntries([...(await this.inspect())].map(([part, { Id }]) => [part, Id]));
   }
 
-  async edit(from: string, to: string): Promise<void> {
-    const { definitionFile } = this.platform.installation;
-    const before = await readFile(definitionFile, 'utf8');
-    if (!before.includes(from)) throw new Error(`there is no ${from} in svc.yaml`);
-    await writeFile(definitionFile, before.replace(from, to));
-  }
-
-  /** Runs a command of `svc`, and returns what it prints for people. */
-  async up(): Promise<string> {
-    const { code, stderr } = await this.platform.run(['up'], { timeoutMs: upTimeoutMs });
-    if (code !== 0) throw new Error(`svc up ended with ${code}: ${stderr}`);
-    return stderr;
+  up(): Promise<string> {
+    return this.platform.up();
   }
 
   /** The parts whose containers were replaced. */
