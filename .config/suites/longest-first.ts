@@ -8,6 +8,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const longest = [
   'stack/operations/move/test/containers.test.ts',
   'stack/operations/move/test/move.test.ts',
+  'stack/operations/move/test/containers-killed.test.ts',
   'services/kit/bus/nats/nats.test.ts',
   'stack/engines/docker/test/clusters.test.ts',
   'stack/operations/test/start-and-stop.test.ts',

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { connectToBackend } from '../../stack/client/backend-client.ts';
-import { openTrial, until } from '../../stack/operations/test/trial.ts';
+import { openTrial } from '../../stack/operations/test/trial.ts';
 import { readRecord } from '../../stack/state/platform-record.ts';
 import { startTimeOf } from '../../stack/state/process-identity.ts';
+import { until } from '../../stack/test/until.ts';
 import { svcFile } from './run-svc.ts';
 
 vi.setConfig({ testTimeout: 60_000 });

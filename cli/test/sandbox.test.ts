@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { canSandbox, dockerSocket, pathOfBwrap } from '../../services/runtime/test/sandboxed.ts';
-import { edit } from '../../stack/operations/test/installed.ts';
 import { openTrial } from '../../stack/operations/test/trial.ts';
+import { editDefinition } from '../../stack/test/edit-definition.ts';
 import { runSvc } from './run-svc.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -42,7 +42,7 @@ serve();
 describe('runtime.sandbox', () => {
   test('what it may be is said with its place', async () => {
     await using trial = await openTrial();
-    edit(trial.installation, 'sandbox: auto', 'sandbox: docker');
+    editDefinition(trial.installation, 'sandbox: auto', 'sandbox: docker');
     const { code, stderr } = await runSvc(['config', 'check'], { cwd: trial.installation.dir });
     expect(stderr).toMatch(
       /svc\.yaml:\d+:\d+.*runtime\.sandbox must be one of auto, bwrap, container, none-for-everybody, not "docker"/s,
@@ -53,7 +53,7 @@ describe('runtime.sandbox', () => {
   test('none of an older file is read as auto, which up and config check say', async () => {
     await using trial = await openTrial();
     const { dir } = trial.installation;
-    edit(trial.installation, 'sandbox: auto', 'sandbox: none');
+    editDefinition(trial.installation, 'sandbox: auto', 'sandbox: none');
     for (const args of [['config', 'check'], ['up']]) {
       const { code, stderr } = await runSvc(args, { cwd: dir });
       const told = stderr.match(/runtime\.sandbox: none \(MCP_SERVER_SANDBOX\) is read as auto/g);
@@ -78,9 +78,9 @@ describe('runtime.sandbox', () => {
   test('container without a Docker is refused by config check and by up', async () => {
     await using trial = await openTrial();
     const { dir } = trial.installation;
-    edit(trial.installation, 'sandbox: auto', 'sandbox: container');
+    editDefinition(trial.installation, 'sandbox: auto', 'sandbox: container');
     const socket = join(dir, 'none.sock');
-    edit(trial.installation, 'dockerSocket: /var/run/docker.sock', `dockerSocket: ${socket}`);
+    editDefinition(trial.installation, 'dockerSocket: /var/run/docker.sock', `dockerSocket: ${socket}`);
     for (const args of [['config', 'check'], ['up']]) {
       const { code, stderr } = await runSvc(args, { cwd: dir });
       expect(stderr).toContain(`Docker is not running: there is no socket "${socket}" (runtime.dockerSocket).`);
@@ -92,9 +92,9 @@ describe('runtime.sandbox', () => {
   test.runIf(dockerSocket !== null)('in a container, an image that cannot be fetched is refused by up', async () => {
     await using trial = await openTrial();
     const { dir } = trial.installation;
-    edit(trial.installation, 'sandbox: auto', 'sandbox: container');
-    edit(trial.installation, 'dockerSocket: /var/run/docker.sock', `dockerSocket: ${dockerSocket}`);
-    edit(trial.installation, 'base: node:24.21.0-bookworm-slim', 'base: localhost:1/no-such-image:1.0.0');
+    editDefinition(trial.installation, 'sandbox: auto', 'sandbox: container');
+    editDefinition(trial.installation, 'dockerSocket: /var/run/docker.sock', `dockerSocket: ${dockerSocket}`);
+    editDefinition(trial.installation, 'base: node:24.21.0-bookworm-slim', 'base: localhost:1/no-such-image:1.0.0');
     const check = await runSvc(['config', 'check'], { cwd: dir });
     expect(check.stderr).toContain('The image "localhost:1/no-such-image:1.0.0" is missing: svc up pulls it.');
     expect(check.code).toBe(0);
@@ -107,7 +107,7 @@ describe('runtime.sandbox', () => {
   test('bwrap without the program is refused by config check and by up', async () => {
     await using trial = await openTrial();
     const { dir } = trial.installation;
-    edit(trial.installation, 'sandbox: auto', 'sandbox: bwrap');
+    editDefinition(trial.installation, 'sandbox: auto', 'sandbox: bwrap');
     const bin = join(dir, 'bin');
     mkdirSync(bin);
     symlinkSync(process.execPath, join(bin, 'node'));
@@ -122,7 +122,7 @@ describe('runtime.sandbox', () => {
   test.runIf(canSandbox)('bwrap that may make no namespace is refused, with the reason and what mends it', async () => {
     await using trial = await openTrial();
     const { dir } = trial.installation;
-    edit(trial.installation, 'sandbox: auto', 'sandbox: bwrap');
+    editDefinition(trial.installation, 'sandbox: auto', 'sandbox: bwrap');
     const bin = join(dir, 'bin');
     mkdirSync(bin);
     // The real one, as a user where the system gives no further user namespace.
@@ -186,10 +186,10 @@ describe('runtime.sandbox', () => {
       });
       expect(openly.told).toMatch(/^peeks .*none$/m);
 
-      edit(trial.installation, 'sandbox: auto', `sandbox: ${sandbox}`);
-      edit(trial.installation, 'allowedPaths: []', `allowedPaths: [${dir}]`);
+      editDefinition(trial.installation, 'sandbox: auto', `sandbox: ${sandbox}`);
+      editDefinition(trial.installation, 'allowedPaths: []', `allowedPaths: [${dir}]`);
       if (dockerSocket !== null) {
-        edit(trial.installation, 'dockerSocket: /var/run/docker.sock', `dockerSocket: ${dockerSocket}`);
+        editDefinition(trial.installation, 'dockerSocket: /var/run/docker.sock', `dockerSocket: ${dockerSocket}`);
       }
       const check = await svc('config', 'check');
       expect(check.stderr + check.code).toBe('0');

@@ -9,7 +9,8 @@ import { bringUp } from '../operations/bring-up.ts';
 import { inStartOrder } from '../parts/parts.ts';
 import { readDefinition } from '../settings/check.ts';
 import { replaceScalar } from '../settings/yaml-text.ts';
-import { Platform, until } from '../test/platform.ts';
+import { Platform } from '../test/platform.ts';
+import { until } from '../test/until.ts';
 import { engineFor, engineOf, isUp } from './engine-of.ts';
 import { readPlan } from './plan-of.ts';
 

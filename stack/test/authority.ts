@@ -7,7 +7,7 @@ import { ask } from '../parts/test/ask.ts';
 import { makeCertificate } from '../runtime-elsewhere/test/certificate.ts';
 import { freePorts } from './free-ports.ts';
 import { startNameServer } from './name-server.ts';
-import { until } from './platform.ts';
+import { until } from './until.ts';
 
 /** `pebble`, an authority that asks as a real one does and that nobody trusts. */
 export const hasPebble = findProgram('pebble', process.env.PATH) !== null;

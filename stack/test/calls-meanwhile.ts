@@ -1,21 +1,34 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'vitest';
+import { until } from './until.ts';
 
-/** A call may be silent for a minute: none is for so long because its answer got lost. */
+/** A lost answer must not keep a call waiting for its minute of silence. */
 const silentMaxMs = 20_000;
+const betweenCallsMs = 50;
+const backWithinMs = 60_000;
 
 /**
- * Calls one after the other for a while in which a node dies. Nobody waits for an answer that got lost with it; what can't be answered is refused by
- * name, and that for a moment only.
+ * Calls one after the other while a node is away. No call waits for an answer that was lost with the node. A call that
+ * cannot be answered is refused by name, and only for a moment.
  */
-export async function expectCallsMeanwhile(whileMs: number, call: () => Promise<void>): Promise<void> {
+export async function expectCallsUntil(isBack: () => Promise<boolean>, call: () => Promise<void>): Promise<void> {
   const refused: string[] = [];
   let made = 0;
   let longestMs = 0;
-  for (const end = performance.now() + whileMs; performance.now() < end; made++) {
-    const began = performance.now();
-    await call().catch((error: unknown) => refused.push(String(error)));
-    longestMs = Math.max(longestMs, performance.now() - began);
-  }
+  let isOver = false;
+  const callOn = async () => {
+    while (!isOver) {
+      const began = performance.now();
+      await call().catch((error: unknown) => refused.push(String(error)));
+      made++;
+      longestMs = Math.max(longestMs, performance.now() - began);
+      await pause(betweenCallsMs);
+    }
+  };
+  const back = until(isBack, backWithinMs).finally(() => {
+    isOver = true;
+  });
+  await Promise.all([back, callOn()]);
   expect(longestMs).toBeLessThan(silentMaxMs);
   for (const why of refused) expect(why).toMatch(/runtime|remote-mcp|unknown|not known/);
   expect(refused.length).toBeLessThan(made / 2);

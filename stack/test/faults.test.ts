@@ -10,9 +10,10 @@ import { readPlan } from '../engines/plan-of.ts';
 import { firstOf } from '../parts/parts.ts';
 import type { Agent } from './agent.ts';
 import { foreignServers, misbehaving } from './foreign-servers.ts';
-import { Platform, startTimeoutMs, testTimeoutMs, until } from './platform.ts';
+import { Platform, startTimeoutMs, testTimeoutMs } from './platform.ts';
 import { processesAreShown, processesOf } from './running-processes.ts';
 import { canMount, SmallDisk } from './small-disk.ts';
+import { until } from './until.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
 

@@ -1,9 +1,9 @@
-import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { hasCaddy } from '../parts/test/running-caddy.ts';
 import type { Agent } from './agent.ts';
 import { type Call, Agent as Worker } from './chaos/agents.ts';
-import { echoTool, hasNatsServer, Platform, startTimeoutMs, until } from './platform.ts';
+import { echoTool, hasNatsServer, Platform, startTimeoutMs } from './platform.ts';
+import { until } from './until.ts';
 
 // Starting and stopping processes one after the other while everything is in use.
 vi.setConfig({ testTimeout: 180_000 });
@@ -79,9 +79,7 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
   });
 
   test('while one after the other is stopped and started, no call fails', async () => {
-    const { definitionFile } = platform.installation;
-    const yaml = await readFile(definitionFile, 'utf8');
-    await writeFile(definitionFile, yaml.replace('sessionIdleTimeoutMs: 300000', 'sessionIdleTimeoutMs: 600000'));
+    platform.edit('sessionIdleTimeoutMs: 300000', 'sessionIdleTimeoutMs: 600000');
     const before = await services();
     const calls = await underLoad(() => platform.svc('up'));
     const after = await services();
@@ -126,9 +124,7 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
   });
 
   test('where there shall be one only, it takes the address itself', async () => {
-    const { definitionFile } = platform.installation;
-    const yaml = await readFile(definitionFile, 'utf8');
-    await writeFile(definitionFile, yaml.replace('\n  remote-mcp: 2\n', '\n  remote-mcp: 1\n'));
+    platform.edit('\n  remote-mcp: 2\n', '\n  remote-mcp: 1\n');
     await platform.svc('up');
     const seen = await services();
     expect([...seen.keys()]).toEqual(['backend', 'remote-mcp', 'runtime', 'frontend', 'nats']);

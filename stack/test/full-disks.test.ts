@@ -2,8 +2,9 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { rpc, send } from '../../services/remote-mcp/test/raw.ts';
 import type { Agent } from './agent.ts';
-import { hasDgraph, hasNatsServer, Platform, startTimeoutMs, until } from './platform.ts';
+import { hasDgraph, hasNatsServer, Platform, startTimeoutMs } from './platform.ts';
 import { canMount, SmallDisk } from './small-disk.ts';
+import { until } from './until.ts';
 
 vi.setConfig({ testTimeout: 2 * startTimeoutMs });
 

@@ -2,7 +2,8 @@ import { expect } from 'vitest';
 import { z } from 'zod';
 import type { BackendClient } from '../client/backend-client.ts';
 import { foreignServers } from './foreign-servers.ts';
-import { Platform, type PlatformOptions, until } from './platform.ts';
+import { Platform, type PlatformOptions } from './platform.ts';
+import { until } from './until.ts';
 
 /** A platform with two such workspaces: A, to whom the tests belong, and B, of which A must never see anything. */
 export interface TwoHomes {

@@ -9,7 +9,8 @@ import type { BackendClient } from '../client/backend-client.ts';
 import { secretFilesOf } from '../secrets/secrets.ts';
 import { type Arguments, fieldsOf, pagedFieldsOf, placesOf, selectInFull, writeCall } from './graphql-walk.ts';
 import { expectNothingOf, type Home, startTwoHomes, tracesOf } from './homes.ts';
-import { type Platform, startTimeoutMs, testTimeoutMs, until } from './platform.ts';
+import { type Platform, startTimeoutMs, testTimeoutMs } from './platform.ts';
+import { until } from './until.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
 

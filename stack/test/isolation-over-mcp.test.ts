@@ -5,7 +5,8 @@ import { notificationMethods, requestMethods } from '../../services/remote-mcp/w
 import type { BackendClient } from '../client/backend-client.ts';
 import type { Agent } from './agent.ts';
 import { expectNothingOf, type Home, startTwoHomes, toolNames } from './homes.ts';
-import { type Platform, startTimeoutMs, testTimeoutMs, until } from './platform.ts';
+import { type Platform, startTimeoutMs, testTimeoutMs } from './platform.ts';
+import { until } from './until.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
 

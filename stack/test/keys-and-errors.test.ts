@@ -10,7 +10,8 @@ import { firstOf } from '../parts/parts.ts';
 import { readSecret } from '../secrets/secrets.ts';
 import { type ComposedPlatform, composePlatform } from './composed-platform.ts';
 import { foreignServers } from './foreign-servers.ts';
-import { startTimeoutMs, until } from './platform.ts';
+import { startTimeoutMs } from './platform.ts';
+import { until } from './until.ts';
 
 let platform: ComposedPlatform;
 let workspace: string;

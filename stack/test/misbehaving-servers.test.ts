@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { rpc, send } from '../../services/remote-mcp/test/raw.ts';
 import type { Agent } from './agent.ts';
 import { foreignServers, misbehaving } from './foreign-servers.ts';
-import { Platform, startTimeoutMs, testTimeoutMs, until } from './platform.ts';
+import { Platform, startTimeoutMs, testTimeoutMs } from './platform.ts';
 import { processesAreShown, processesOf } from './running-processes.ts';
+import { until } from './until.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
 

@@ -10,8 +10,9 @@ import { issueCertificate, makeAuthority } from '../runtime-elsewhere/test/certi
 import { readSecret, secretFilesOf } from '../secrets/secrets.ts';
 import { type Agent, connectAgent } from './agent.ts';
 import { freePorts } from './free-ports.ts';
-import { hasNatsServer, Platform, startTimeoutMs, testTimeoutMs, until } from './platform.ts';
+import { hasNatsServer, Platform, startTimeoutMs, testTimeoutMs } from './platform.ts';
 import { publicSettings } from './public-settings.ts';
+import { until } from './until.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
 

@@ -11,6 +11,7 @@ import type { Engine, Graph, Topology } from '../settings/choices.ts';
 import { replaceScalar } from '../settings/yaml-text.ts';
 import { type Installation, installationIn } from '../state/installation.ts';
 import { type Agent, connectAgent } from './agent.ts';
+import { editDefinition } from './edit-definition.ts';
 import { foreignServers } from './foreign-servers.ts';
 import {
   type BusPorts,
@@ -21,6 +22,7 @@ import {
   type ServicePorts,
 } from './free-ports.ts';
 import { processesOf } from './running-processes.ts';
+import { until } from './until.ts';
 
 export interface PlatformOptions {
   /** Changes svc.yaml before the first start. */
@@ -32,6 +34,8 @@ export interface PlatformOptions {
   readonly topology?: Topology;
   readonly graph?: Graph;
   readonly engine?: Engine;
+  /** By the fields of `replicas` in svc.yaml. */
+  readonly replicas?: Readonly<Record<string, number>>;
   /** Beside PATH and a home of its own. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -45,6 +49,9 @@ export const hasDgraph = findProgram('dgraph', process.env.PATH) !== null;
 export const startTimeoutMs = 120_000;
 /** How long a test may take that runs `svc` a few times. */
 export const testTimeoutMs = 60_000;
+
+/** The first start on a Docker daemon builds the image. */
+const upTimeoutMs = 300_000;
 
 const unpack = promisify(execFile);
 
@@ -93,10 +100,11 @@ export class Platform {
 
   /** Made, and not started yet. */
   static async init(options: PlatformOptions = {}): Promise<Platform> {
-    const { settings = (yaml) => yaml, within = tmpdir(), env = {} } = options;
+    const { settings = (yaml) => yaml, within = tmpdir(), env = {}, replicas = {} } = options;
     const { topology = 'embedded', graph = 'sqlite', engine = 'process' } = options;
     const folder = await mkdtemp(join(within, 'svc-whole-path-'));
-    const [ports, busPorts, dgraphPorts] = [await freeServicePorts(), await freeBusPorts(), await freeDgraphPorts()];
+    const [ports, busPorts] = [await freeServicePorts(), await freeBusPorts(replicas.nats)];
+    const dgraphPorts = await freeDgraphPorts(replicas['dgraph-alpha']);
     const platform = new Platform({ folder, ports, busPorts, dgraphPorts, env });
     const chosen = ['--topology', topology, '--graph', graph, '--engine', engine];
     if (options.archive === undefined) await platform.svc('init', platform.installation.dir, '--yes', ...chosen);
@@ -106,14 +114,24 @@ export class Platform {
     for (const [section, ports] of Object.entries(platform.#sections)) {
       for (const [field, port] of Object.entries(ports)) yaml = replaceScalar(yaml, [section, field], String(port));
     }
+    for (const [name, count] of Object.entries(replicas)) {
+      yaml = replaceScalar(yaml, ['replicas', name], String(count));
+    }
     await writeFile(definitionFile, settings(yaml));
     return platform;
   }
 
   static async start(options?: PlatformOptions): Promise<Platform> {
     const platform = await Platform.init(options);
-    await platform.svc('up');
+    await platform.up();
     return platform;
+  }
+
+  /** Returns what `svc up` prints for people. */
+  async up(): Promise<string> {
+    const { code, stderr } = await this.run(['up'], { timeoutMs: upTimeoutMs });
+    if (code !== 0) throw new Error(`svc up ended with ${code}: ${stderr}`);
+    return stderr;
   }
 
   get mcpUrl(): string {
@@ -197,6 +215,19 @@ export class Platform {
     return services[0].pid;
   }
 
+  /** Replaces a text of svc.yaml. */
+  edit(from: string, to: string): void {
+    editDefinition(this.installation, from, to);
+  }
+
+  /** Resolves when `svc status` says that everything runs. */
+  async running(withinMs = 60_000): Promise<void> {
+    await until(async () => {
+      const { code, stdout } = await this.run(['status', '--json']);
+      return code === 0 && JSON.parse(stdout).state === 'running';
+    }, withinMs);
+  }
+
   /** Kills the platform without a word, and returns when it is gone. */
   async kill(): Promise<void> {
     const pid = await this.pid();
@@ -215,15 +246,6 @@ export class Platform {
     if (left.length + taken.length === 0) return;
     const commands = left.map(({ pid, command }) => `${pid} ${command.trim().replaceAll('\n', ' ')}`);
     throw new Error(`svc down left ${[...commands, ...taken.map((name) => `the port of ${name}`)].join('; ')}.`);
-  }
-}
-
-/** Looks again and again until it is true, or until `withinMs` have passed. */
-export async function until(isTrue: () => boolean | Promise<boolean>, withinMs = 20_000): Promise<void> {
-  const deadline = performance.now() + withinMs;
-  while (!(await isTrue())) {
-    if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${isTrue}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { svcFile } from '../../cli/test/run-svc.ts';
@@ -9,8 +9,9 @@ import { newBusSeed, publicBusKey } from '../secrets/bus-seeds.ts';
 import { readSecret, secretFilesOf } from '../secrets/secrets.ts';
 import { readRecord } from '../state/platform-record.ts';
 import type { Agent } from './agent.ts';
-import { hasNatsServer, Platform, startTimeoutMs, testTimeoutMs, until } from './platform.ts';
+import { hasNatsServer, Platform, startTimeoutMs, testTimeoutMs } from './platform.ts';
 import { listeningOf, processesAreShown, processesOf } from './running-processes.ts';
+import { until } from './until.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
 
@@ -47,13 +48,6 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
   /** The agent is its own judge: a call that fails meanwhile is tried again, as agents do. */
   const works = (said: string) =>
     until(async () => (await agent.text('echo', { message: said }).catch(() => '')) === `Echo: ${said}`);
-
-  async function edit(from: string, to: string): Promise<void> {
-    const { definitionFile } = platform.installation;
-    const before = await readFile(definitionFile, 'utf8');
-    expect(before).toContain(from);
-    await writeFile(definitionFile, before.replace(from, to));
-  }
 
   test('every part is a process of its own, with its log', async () => {
     const seen = await services();
@@ -97,19 +91,13 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
     });
   });
 
-  test('a changed svc.yaml starts anew what it concerns, with replicas where they are wanted', async () => {
-    const before = await pids();
-    await edit('sessionIdleTimeoutMs: 300000', 'sessionIdleTimeoutMs: 600000');
-    const first = await platform.run(['up']);
-    expect(first.stderr).toContain('~ remote-mcp SVC_SESSION_IDLE_TIMEOUT_MS: 300000 → 600000');
-    expect(changed(before, await pids())).toEqual(['remote-mcp']);
-    await works('after a change');
-    await edit('  runtime: 1\n', '  runtime: 2\n');
+  test('a second runtime comes and goes by svc.yaml', async () => {
+    platform.edit('  runtime: 1\n', '  runtime: 2\n');
     const second = await platform.run(['up']);
     expect([second.code, second.stderr]).toEqual([0, expect.stringContaining('~ runtime-2: new')]);
     expect((await services()).get('runtime-2')?.state).toBe('healthy');
     await works('with two runtimes');
-    await edit('  runtime: 2\n', '  runtime: 1\n');
+    platform.edit('  runtime: 2\n', '  runtime: 1\n');
     await platform.svc('up');
     expect([...(await services()).keys()]).toEqual(names);
     await works('with one again');
@@ -125,14 +113,14 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
     expect(closed.map((one) => one.port)).not.toContain(httpPort);
     expect(closed.filter(({ address }) => !loopback.includes(address))).toEqual([]);
     const open = `public: { servers: ["nats://bus.example.com:${port}"], bind: 0.0.0.0, insecure: true }`;
-    await edit('public: null', open);
-    await edit('httpPort: null', `httpPort: ${httpPort}`);
+    platform.edit('public: null', open);
+    platform.edit('httpPort: null', `httpPort: ${httpPort}`);
     await platform.svc('up');
     expect(listening().map((one) => one.port)).toContain(httpPort);
     expect(listening().filter(({ address }) => !loopback.includes(address))).toEqual([{ address: anywhere, port }]);
-    await edit(open, 'public: null');
+    platform.edit(open, 'public: null');
     // As installations of older versions say it.
-    await edit(`httpPort: ${httpPort}`, 'httpPort: auto');
+    platform.edit(`httpPort: ${httpPort}`, 'httpPort: auto');
     await platform.svc('up');
     expect(listening().map((one) => one.port)).not.toContain(httpPort);
     expect(listening().filter(({ address }) => !loopback.includes(address))).toEqual([]);
@@ -147,7 +135,7 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
       stdio: 'ignore',
     });
     const ended = new Promise((resolve) => terminal.once('exit', resolve));
-    await until(async () => (await platform.run(['status', '--json'])).stdout.includes('"state":"running"'), 60_000);
+    await platform.running();
     await works('in the foreground');
     terminal.kill('SIGINT');
     expect(await ended).toBe(0);
@@ -158,12 +146,12 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
   test('one process takes the place of several where svc.yaml says so, and the other way round, on the same data', async () => {
     const keys = async () => (await platform.svc('keys', 'list')).keys.map(({ id }: { id: string }) => id);
     const before = await keys();
-    await edit('topology: distributed', 'topology: embedded');
+    platform.edit('topology: distributed', 'topology: embedded');
     const { stderr } = await platform.run(['up']);
     expect(stderr).toContain('~ topology: distributed → embedded');
     expect(new Set((await pids()).values()).size).toBe(1);
     expect(await keys()).toEqual(before);
-    await edit('topology: embedded', 'topology: distributed');
+    platform.edit('topology: embedded', 'topology: distributed');
     await platform.svc('up');
     expect(new Set((await pids()).values()).size).toBe(5);
     expect(await keys()).toEqual(before);
@@ -194,9 +182,7 @@ describe.skipIf(!hasNatsServer)('on a real server that somebody else runs', () =
 
   test('nothing is provisioned, and everything checked', { timeout: startTimeoutMs }, async () => {
     await using platform = await Platform.init({ topology: 'distributed', settings });
-    const { definitionFile } = platform.installation;
-    const yaml = await readFile(definitionFile, 'utf8');
-    await writeFile(definitionFile, yaml.replace('127.0.0.1:1]', `127.0.0.1:${platform.busPorts.port}]`));
+    platform.edit('127.0.0.1:1]', `127.0.0.1:${platform.busPorts.port}]`);
     const absent = await platform.fails('up');
     expect([absent.code, absent.json.error.message]).toEqual([
       4,

@@ -1,4 +1,3 @@
-import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { operatorTokens } from '../client/backend-client.ts';
@@ -7,7 +6,8 @@ import { rolesQuery } from '../client/generated/operations.ts';
 import { hasCaddy } from '../parts/test/running-caddy.ts';
 import type { Agent } from './agent.ts';
 import { type Call, Agent as Worker } from './chaos/agents.ts';
-import { echoTool, hasDgraph, hasNatsServer, Platform, until } from './platform.ts';
+import { echoTool, hasDgraph, hasNatsServer, Platform } from './platform.ts';
+import { until } from './until.ts';
 import { type Attempt, again, makeRole, openOne } from './use.ts';
 
 // Starting and stopping eleven processes one after the other while everything is in use.
@@ -142,9 +142,7 @@ describe.skipIf(!hasNatsServer || !hasCaddy || !hasDgraph)('three of each, with 
   });
 
   test('while backends are started anew, one after the other, no request fails', async () => {
-    const { definitionFile } = platform.installation;
-    const yaml = await readFile(definitionFile, 'utf8');
-    await writeFile(definitionFile, yaml.replace('fromName: The Service Team', 'fromName: The Other Team'));
+    platform.edit('fromName: The Service Team', 'fromName: The Other Team');
     const before = await services();
     const { calls, writes, sessions } = await inUse(() => platform.svc('up'));
     const after = await services();

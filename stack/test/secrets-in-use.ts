@@ -10,9 +10,10 @@ import { ping, rpc, send } from '../../services/remote-mcp/test/raw.ts';
 import { mintOperatorToken } from '../client/operator-token.ts';
 import { readSecret, secretFilesOf } from '../secrets/secrets.ts';
 import { foreignServers } from './foreign-servers.ts';
-import { Platform, until } from './platform.ts';
+import { Platform } from './platform.ts';
 import { type RunningProcess, runningProcesses } from './running-processes.ts';
 import { type Finding, SecretSearch } from './secret-search.ts';
+import { until } from './until.ts';
 
 type Keys = Readonly<Record<'good' | 'revoked' | 'expired' | 'mistyped', string>>;
 

@@ -4,10 +4,11 @@ import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from '
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { startTimeoutMs, testTimeoutMs, until } from './platform.ts';
+import { startTimeoutMs, testTimeoutMs } from './platform.ts';
 import { processesAreShown } from './running-processes.ts';
 import { type Finding, formsOf } from './secret-search.ts';
 import { newSecret, SecretsInUse } from './secrets-in-use.ts';
+import { until } from './until.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
 

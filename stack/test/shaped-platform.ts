@@ -38,7 +38,7 @@ async function startInContainers(graph: Graph, settings: (yaml: string) => strin
   const { platform } = trial;
   await chmod(platform.folder, 0o755);
   const read = [join(repository, 'node_modules'), platform.folder];
-  await trial.edit('allowedPaths: []', `allowedPaths: [${read.join(', ')}]`);
+  trial.platform.edit('allowedPaths: []', `allowedPaths: [${read.join(', ')}]`);
   await trial.up();
   return {
     platform,

@@ -6,8 +6,9 @@ import { haveDgraphImage } from '../engines/docker/test/dgraph-image.ts';
 import { dockerHost } from '../engines/docker/test/docker-trial.ts';
 import { type Agent, textOf } from './agent.ts';
 import { foreignServers } from './foreign-servers.ts';
-import { hasDgraph, hasNatsServer, type Platform, startTimeoutMs, testTimeoutMs, until } from './platform.ts';
+import { hasDgraph, hasNatsServer, type Platform, startTimeoutMs, testTimeoutMs } from './platform.ts';
 import { type ShapedPlatform, startShaped } from './shaped-platform.ts';
+import { until } from './until.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
 

@@ -1,15 +1,19 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { Platform, script } from './platform.ts';
 
 test('a runtime sends a heartbeat every HEARTBEAT_INTERVAL', async () => {
   await using platform = await Platform.open();
   await platform.startRuntime({ HEARTBEAT_INTERVAL: '50' });
+  await platform.until(() => (platform.heartbeats.length > 0 ? true : null));
+  // A second timer with the same interval: a busy machine delays both alike.
+  let ticks = 0;
+  const timer = setInterval(() => ticks++, 50);
+  onTestFinished(() => clearInterval(timer));
   await platform.until(() => (platform.heartbeats.length >= 4 ? true : null));
   const [first, , , fourth] = platform.heartbeats;
   expect(first).toMatchObject({ intervalMs: 50, version: '1.2.3', inFlight: 0 });
-  const tookMs = (fourth?.at ?? 0) - (first?.at ?? 0);
-  expect(tookMs).toBeGreaterThanOrEqual(140);
-  expect(tookMs).toBeLessThan(1000);
+  expect((fourth?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(140);
+  expect(ticks).toBeLessThanOrEqual(6);
 });
 
 test('a backend that asks for everything gets a heartbeat at once', async () => {

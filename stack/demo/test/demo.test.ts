@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { parseKey } from '../../../services/contracts/keys.ts';
 import { isFree } from '../../machine/is-free.ts';
-import { until } from '../../operations/test/trial.ts';
 import { readLease } from '../../ports/port-lease.ts';
 import { installationIn } from '../../state/installation.ts';
+import { until } from '../../test/until.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 

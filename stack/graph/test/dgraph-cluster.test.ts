@@ -8,10 +8,10 @@ import { newId, type UserId } from '../../../services/contracts/ids.ts';
 import { readPlan } from '../../engines/plan-of.ts';
 import { openProcessTrial, type ProcessTrial, supervise } from '../../engines/process/test/trial.ts';
 import { findProgram } from '../../machine/find-program.ts';
-import { until } from '../../operations/test/trial.ts';
 import { ensureFolders } from '../../secrets/ensure-folders.ts';
 import { readRecord } from '../../state/platform-record.ts';
 import { freeDgraphPorts } from '../../test/free-ports.ts';
+import { until } from '../../test/until.ts';
 import { dgraphAddressOf } from '../dgraph-address.ts';
 
 /** Elections take their seconds, on a machine that others use as well. */

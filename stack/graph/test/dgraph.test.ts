@@ -12,7 +12,6 @@ import { openProcessTrial, type ProcessTrial, supervise } from '../../engines/pr
 import { preparePlan } from '../../lifecycle/prepare-plan.ts';
 import { readLogs } from '../../logs/read-logs.ts';
 import { findProgram } from '../../machine/find-program.ts';
-import { until } from '../../operations/test/trial.ts';
 import { graphUrlsOf } from '../../parts/dgraph-alpha.ts';
 import { graphAdmin, graphAdminGroup, graphGroup, graphUser } from '../../parts/graph-user.ts';
 import { changesBetween, settingsOf } from '../../plan/differences.ts';
@@ -26,6 +25,7 @@ import { readRecord } from '../../state/platform-record.ts';
 import { freeDgraphPorts, freePort } from '../../test/free-ports.ts';
 import { listeningOf, processesAreShown, processesOf } from '../../test/running-processes.ts';
 import { SecretSearch } from '../../test/secret-search.ts';
+import { until } from '../../test/until.ts';
 import { accessToken } from '../access-token.ts';
 import { askDgraph, type Credentials } from '../ask-dgraph.ts';
 import { checkGraph } from '../check-graph.ts';

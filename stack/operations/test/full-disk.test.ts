@@ -5,10 +5,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { readPlan } from '../../engines/plan-of.ts';
 import { startInBackground, startInForeground } from '../../engines/process/start.ts';
 import { canMount, SmallDisk } from '../../test/small-disk.ts';
+import { until } from '../../test/until.ts';
 import { down } from '../down.ts';
 import { status } from '../status.ts';
 import { up } from '../up.ts';
-import { openTrial, platformsOf, until } from './trial.ts';
+import { openTrial, platformsOf } from './trial.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 

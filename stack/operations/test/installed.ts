@@ -1,17 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { z } from 'zod';
 import { connectToBackend } from '../../client/backend-client.ts';
 import type { Installation } from '../../state/installation.ts';
 import { readRecord } from '../../state/platform-record.ts';
-import { until } from './trial.ts';
-
-export function edit({ definitionFile }: Installation, from: string | RegExp, to: string): void {
-  const before = readFileSync(definitionFile, 'utf8');
-  const after = before.replace(from, to);
-  if (after === before) throw new Error(`there is no ${from} in svc.yaml`);
-  writeFileSync(definitionFile, after);
-}
+import { until } from '../../test/until.ts';
 
 export async function readWorkspaces(installation: Installation) {
   const backend = await connectToBackend(installation);

@@ -11,11 +11,13 @@ import { findRunning } from '../../state/find-running.ts';
 import { lockHolder } from '../../state/lock.ts';
 import { readRecord, writeRecord } from '../../state/platform-record.ts';
 import { isAlive, ownIdentity, startTimeOf } from '../../state/process-identity.ts';
+import { editDefinition } from '../../test/edit-definition.ts';
+import { until } from '../../test/until.ts';
 import { down } from '../down.ts';
 import { status } from '../status.ts';
 import { up } from '../up.ts';
-import { addMcpServer, edit, occupy, pidOf, readWorkspaces } from './installed.ts';
-import { listen, openTrial, platformsOf, startCommand, until } from './trial.ts';
+import { addMcpServer, occupy, pidOf, readWorkspaces } from './installed.ts';
+import { listen, openTrial, platformsOf, startCommand } from './trial.ts';
 
 // Each starts the platform once to three times, on a machine that may have other things to do.
 vi.setConfig({ testTimeout: 60_000 });
@@ -61,15 +63,17 @@ describe('killed', () => {
     expect(readRecord(installation)).toBeNull();
   });
 
-  test.each(['data', 'logs'])('the platform, and %s/ is gone: status tells, down clears away', async (folder) => {
+  test('the platform, and then data/ and logs/ are gone: status tells, down clears away', async () => {
     await using trial = await openTrial();
     const { installation } = trial;
     await up({ env: process.env, installation });
     const pid = pidOf(installation);
     process.kill(pid, 'SIGKILL');
     await until(() => findRunning(installation) === null);
-    rmSync(join(installation.dir, folder), { recursive: true });
-    expect(await status({ installation })).toMatchObject({ state: 'stopped', ended: { by: 'outside', pid } });
+    for (const folder of ['data', 'logs']) {
+      rmSync(join(installation.dir, folder), { recursive: true });
+      expect(await status({ installation })).toMatchObject({ state: 'stopped', ended: { by: 'outside', pid } });
+    }
     expect(await down({ installation })).toEqual({ outcome: 'unchanged' });
     expect(readRecord(installation)).toBeNull();
   });
@@ -167,7 +171,7 @@ describe('where state/ was lost while it runs', () => {
     const trial = await openTrial();
     const { installation } = trial;
     // With its messages on disk a second platform would stumble over the bus; nothing else may be what keeps it out.
-    edit(installation, 'persistentMessaging: true', 'persistentMessaging: false');
+    editDefinition(installation, 'persistentMessaging: true', 'persistentMessaging: false');
     await up({ env: process.env, installation });
     const pid = pidOf(installation);
     renameSync(installation.stateDir, `${installation.stateDir}.lost`);

@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Progress } from '../../lifecycle/progress.ts';
 import type { ListenerName } from '../../settings/choices.ts';
@@ -79,13 +78,4 @@ export function listen() {
     states: () =>
       told.flatMap((progress) => (progress.kind === 'service' ? [`${progress.name} ${progress.state}`] : [])),
   };
-}
-
-/** Looks until it is so; a deadline, not a wait. */
-export async function until(isSo: () => boolean | Promise<boolean>, timeoutMs = 20_000): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
-  while (!(await isSo())) {
-    if (performance.now() > deadline) throw new Error(`it was not so within ${timeoutMs} ms: ${isSo}`);
-    await pause(5);
-  }
 }

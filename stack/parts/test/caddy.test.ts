@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { readPlan } from '../../engines/plan-of.ts';
 import { openProcessTrial, supervise } from '../../engines/process/test/trial.ts';
 import { findProgram } from '../../machine/find-program.ts';
-import { until } from '../../operations/test/trial.ts';
+import { until } from '../../test/until.ts';
 import { hasCaddy } from './running-caddy.ts';
 import { openFront } from './shared.ts';
 import type { Answer } from './upstream.ts';

@@ -2,7 +2,7 @@ import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { cataloguePath, internalFilesPath } from '../../../services/contracts/catalogue.ts';
 import { graphqlPath, jwksPath } from '../../../services/contracts/token.ts';
-import { until } from '../../operations/test/trial.ts';
+import { until } from '../../test/until.ts';
 import { ask, send, type TestRequest } from './ask.ts';
 import { host, openOneHost } from './one-host.ts';
 import { hasCaddy } from './running-caddy.ts';

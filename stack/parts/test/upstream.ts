@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { until } from '../../operations/test/trial.ts';
+import { until } from '../../test/until.ts';
 
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 

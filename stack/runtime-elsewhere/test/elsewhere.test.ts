@@ -1,19 +1,22 @@
 import { existsSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { newKey } from '../../../services/contracts/keys.ts';
 import { findNatsServer } from '../../../services/kit/bus/nats/test/server.ts';
 import { type Agent, connectAgent } from '../../test/agent.ts';
+import { composeOnNats, type PlatformOnNats } from '../../test/composed-platform.ts';
 import { Elsewhere, type StartedRuntime } from './elsewhere.ts';
-import { PlatformOnNats } from './platform.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const server = fileURLToPath(new URL('../../../templates/demo/server.mjs', import.meta.url));
 /** It takes a tenth of a second; without being ended it would learn it from its next handshake, within fifteen. */
 const kickedMaxMs = 5000;
+/** A backend has started by then. */
+const lapseMs = 2000;
 const patiently = { timeout: 30_000, interval: 50 };
 
 describe.skipIf(findNatsServer() === null)('on a real server', () => {
@@ -22,7 +25,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
   let agent: Agent;
 
   beforeAll(async () => {
-    platform = await PlatformOnNats.start();
+    platform = await composeOnNats();
     ({ workspace, agent } = await newTenant('edge'));
   });
   afterAll(() => platform?.[Symbol.asyncDispose]());
@@ -65,6 +68,16 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
 
   const revoke = (id: string) =>
     platform.must('mutation ($w: ID!, $id: ID!) { revokeRuntime(workspace: $w, id: $id) }', { w: workspace, id });
+
+  /** Makes replaced keys of this runtime expire in a moment, as if a day had passed. The backend restarts meanwhile. */
+  async function letKeysExpire(runtime: string): Promise<void> {
+    await platform.stopBackend();
+    const database = new DatabaseSync(join(platform.plan.installation.dataDir, 'graph.sqlite'));
+    const shorten = 'update runtimeKey set expiresAt = ? where runtime = ? and expiresAt > ?';
+    database.prepare(shorten).run(Date.now() + lapseMs, runtime, Date.now());
+    database.close();
+    await platform.startBackend();
+  }
 
   const brought = (key: string) => ({
     RUNTIME_KEY: key,
@@ -130,7 +143,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     const before = await register(workspace, 'edge');
     const late = await startedWith(old, before.key);
     const after = await startedWith(present, (await register(workspace, 'edge')).key);
-    await platform.letKeysExpire(before.id);
+    await letKeysExpire(before.id);
     expect(await late.end()).toBe(3);
     expect(late.stderr).toContain('This RUNTIME_KEY has expired: a newer one was issued.');
     await serves();
@@ -198,7 +211,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
 
 describe.skipIf(findNatsServer() === null)('on a real server with TLS', () => {
   test('a bus with an unknown authority does not get the key, and one with a known authority does', async () => {
-    await using platform = await PlatformOnNats.start({ tls: true });
+    await using platform = await composeOnNats({ tls: true });
     using elsewhere = new Elsewhere();
     const { createWorkspace } = await platform.must(
       'mutation { createWorkspace(input: { name: "tls", ownerEmail: "tls@example.com" }) { id } }',

@@ -22,7 +22,7 @@ import { readRecord } from '../../state/platform-record.ts';
 import { isAlive } from '../../state/process-identity.ts';
 import { readId } from '../../state/read-id.ts';
 import { freePorts } from '../free-ports.ts';
-import { until } from '../platform.ts';
+import { until } from '../until.ts';
 
 const timeoutMs = 60_000;
 const isRoot = process.geteuid?.() === 0;

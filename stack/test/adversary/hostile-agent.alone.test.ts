@@ -9,7 +9,8 @@ import { instructionsMaxBytes } from '../../../services/contracts/workspace-limi
 import { openSession, ping, rpc, send } from '../../../services/remote-mcp/test/raw.ts';
 import type { Topology } from '../../settings/choices.ts';
 import { type Home, startTwoHomes } from '../homes.ts';
-import { type Platform, startTimeoutMs, testTimeoutMs, until } from '../platform.ts';
+import { type Platform, startTimeoutMs, testTimeoutMs } from '../platform.ts';
+import { until } from '../until.ts';
 import { attack } from './hostile-agent.ts';
 import type { HttpAttack, Outcome, Target } from './http-attacks.ts';
 import { liveBytes } from './live-memory.ts';

@@ -7,7 +7,8 @@ import { type BackendClient, openBackendClient } from '../../client/backend-clie
 import type { Topology } from '../../settings/choices.ts';
 import { misbehaving, repository } from '../foreign-servers.ts';
 import { type Home, startTwoHomes } from '../homes.ts';
-import { type Platform, startTimeoutMs, testTimeoutMs, until } from '../platform.ts';
+import { type Platform, startTimeoutMs, testTimeoutMs } from '../platform.ts';
+import { until } from '../until.ts';
 import { memberToken } from './member-token.ts';
 import { onEachTopology } from './on-each-topology.ts';
 import { Victim } from './victim.ts';

@@ -10,7 +10,8 @@ import { canSandbox } from '../../../services/runtime/test/sandboxed.ts';
 import { connectToBackend } from '../../client/backend-client.ts';
 import type { Topology } from '../../settings/choices.ts';
 import { replaceScalar } from '../../settings/yaml-text.ts';
-import { Platform, startTimeoutMs, testTimeoutMs, until } from '../platform.ts';
+import { Platform, startTimeoutMs, testTimeoutMs } from '../platform.ts';
+import { until } from '../until.ts';
 import { memberToken } from './member-token.ts';
 import { onEachTopology } from './on-each-topology.ts';
 
@@ -148,9 +149,7 @@ async function makeGrounds(): Promise<Grounds> {
 async function start(topology: Topology): Promise<void> {
   platform = await Platform.init({ topology });
   grounds = await makeGrounds();
-  const { definitionFile } = platform.installation;
-  const yaml = await readFile(definitionFile, 'utf8');
-  await writeFile(definitionFile, yaml.replace('memberFolders: []', `memberFolders: [${grounds.shared}]`));
+  platform.edit('memberFolders: []', `memberFolders: [${grounds.shared}]`);
   await platform.svc('up');
   const backend = await connectToBackend(platform.installation);
   const { createWorkspace } = await backend.query(
@@ -344,9 +343,7 @@ onEachTopology((topology) => {
       await ask(update, { id, launch: { url, headers: setting('x-chosen', 'by the member') } });
       expect((await outcomeOf(id)).code).toBe('address_refused');
       expect(served.asked.slice(asked).filter(({ headers }) => 'x-chosen' in headers)).toEqual([]);
-      const { definitionFile } = platform.installation;
-      const yaml = await readFile(definitionFile, 'utf8');
-      await writeFile(definitionFile, yaml.replace('allowedAddresses: []', 'allowedAddresses: [127.0.0.1]'));
+      platform.edit('allowedAddresses: []', 'allowedAddresses: [127.0.0.1]');
       await platform.svc('up');
       await until(async () => (await statusOf(id)) === 'Connected');
       expect(served.asked.at(-1)?.headers['x-chosen']).toBe('by the member');

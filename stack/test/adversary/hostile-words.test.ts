@@ -3,7 +3,8 @@ import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { send } from '../../../services/remote-mcp/test/raw.ts';
 import { misbehaving } from '../foreign-servers.ts';
-import { Platform, startTimeoutMs, testTimeoutMs, until } from '../platform.ts';
+import { Platform, startTimeoutMs, testTimeoutMs } from '../platform.ts';
+import { until } from '../until.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
 

@@ -7,7 +7,8 @@ import { hasNodeData } from '../../place/node-data.ts';
 import { readDefinition } from '../../settings/check.ts';
 import { replaceScalar } from '../../settings/yaml-text.ts';
 import { freeDgraphPorts } from '../free-ports.ts';
-import { hasDgraph, hasNatsServer, Platform, startTimeoutMs, until } from '../platform.ts';
+import { hasDgraph, hasNatsServer, Platform, startTimeoutMs } from '../platform.ts';
+import { until } from '../until.ts';
 
 vi.setConfig({ testTimeout: 3 * startTimeoutMs });
 

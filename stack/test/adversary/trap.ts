@@ -3,7 +3,8 @@ import { randomText } from '../../../services/contracts/ids.ts';
 import { openSession, type RawAnswer, rpc, send } from '../../../services/remote-mcp/test/raw.ts';
 import type { BackendClient } from '../../client/backend-client.ts';
 import type { Home } from '../homes.ts';
-import { type Platform, until } from '../platform.ts';
+import type { Platform } from '../platform.ts';
+import { until } from '../until.ts';
 import type { Called, HostileRuntime } from './hostile-runtime.ts';
 
 export interface TrapOptions {

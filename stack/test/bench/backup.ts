@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { startPlatform } from './bench-platform.ts';
 import { atMost, type Figure } from './figure.ts';
 import { fillGraph, muchOfIt } from './fill-graph.ts';
 import { secondsOf } from './move.ts';
-import { startPlatform } from './platform.ts';
 import { svc } from './processes.ts';
 
 const backupMaxS = 5;

@@ -6,10 +6,10 @@ import { type BackendClient, connectToBackend } from '../../client/backend-clien
 import { readSecret, secretFilesOf } from '../../secrets/secrets.ts';
 import { installationIn } from '../../state/installation.ts';
 import { freePort } from '../free-ports.ts';
+import { type BenchPlatform, busOf } from './bench-platform.ts';
 import { addBulk, applySkills } from './disturbances.ts';
 import { atMost, type Figure, reported } from './figure.ts';
 import { median } from './load.ts';
-import { busOf, type Platform } from './platform.ts';
 import { eventually, startNode } from './processes.ts';
 
 const nodes = 20;
@@ -20,7 +20,7 @@ const reachedWithinMs = 10_000;
 const main = new URL('../../../services/remote-mcp/main.ts', import.meta.url).pathname;
 
 /** How soon twenty remote-mcps know of a change, and what it takes to fetch a large workspace. */
-export async function measureChanges(platform: Platform): Promise<Figure[]> {
+export async function measureChanges(platform: BenchPlatform): Promise<Figure[]> {
   const backend = await connectToBackend(installationIn(platform.dir));
   const started: ChildProcess[] = [];
   try {
@@ -58,7 +58,7 @@ async function changeAgain(
   return times;
 }
 
-async function startRemoteMcp(platform: Platform, port: number): Promise<ChildProcess> {
+async function startRemoteMcp(platform: BenchPlatform, port: number): Promise<ChildProcess> {
   return startNode([main], {
     BUS_SERVERS: await busOf(platform.dir),
     SYSTEM_KEY_FILE: secretFilesOf(installationIn(platform.dir)).remoteMcpKey,
@@ -75,7 +75,7 @@ interface Listening {
 }
 
 /** A session with the skill disclosed from the start, whose stream is open. */
-async function listen(url: URL, { key, mcpUrl, mcpUrls }: Platform): Promise<Listening> {
+async function listen(url: URL, { key, mcpUrl, mcpUrls }: BenchPlatform): Promise<Listening> {
   const address = new URL((mcpUrls[0] ?? mcpUrl).search, url);
   const headers = { authorization: `Bearer ${key}`, accept: 'application/json, text/event-stream' };
   const post = (body: object, session?: string) =>
@@ -142,7 +142,7 @@ function late(): Promise<never> {
   });
 }
 
-async function measurePull(platform: Platform, backend: BackendClient): Promise<Figure[]> {
+async function measurePull(platform: BenchPlatform, backend: BackendClient): Promise<Figure[]> {
   for (const name of ['bulk-1', 'bulk-2']) await addBulk(platform, name);
   await applySkills(platform);
   const found = await backend.query(

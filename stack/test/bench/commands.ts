@@ -1,13 +1,13 @@
+import type { BenchPlatform } from './bench-platform.ts';
 import { atMost, type Figure, reported } from './figure.ts';
 import { median } from './load.ts';
-import type { Platform } from './platform.ts';
 import { eventually, svc, timeOfBareNode, timeOfSvc } from './processes.ts';
 import { openCaller } from './sides.ts';
 
 const rounds = 9;
 
 /** How long commands take, beside node alone, turn about. */
-export async function measureCommands(platform: Platform): Promise<Figure[]> {
+export async function measureCommands(platform: BenchPlatform): Promise<Figure[]> {
   const times = { node: [] as number[], version: [] as number[], help: [] as number[], status: [] as number[] };
   for (let round = 0; round < rounds; round++) {
     times.node.push(await timeOfBareNode());
@@ -24,7 +24,10 @@ export async function measureCommands(platform: Platform): Promise<Figure[]> {
 }
 
 /** From nothing running to the first call that is answered; asked for while `svc up` still works. */
-export async function measureUp(platform: Pick<Platform, 'dir' | 'mcpUrl' | 'key'>, limitMs = 1500): Promise<Figure[]> {
+export async function measureUp(
+  platform: Pick<BenchPlatform, 'dir' | 'mcpUrl' | 'key'>,
+  limitMs = 1500,
+): Promise<Figure[]> {
   const times: number[] = [];
   const target = {
     port: Number(platform.mcpUrl.port),

@@ -1,16 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import Docker from 'dockerode';
 import { z } from 'zod';
 import { haveDgraphImage } from '../../engines/docker/test/dgraph-image.ts';
 import type { Engine, Graph } from '../../settings/choices.ts';
+import { Platform } from '../platform.ts';
 import { measureUp } from './commands.ts';
 import { demoServers } from './demo-servers.ts';
 import { atMost, type Figure, reported } from './figure.ts';
 import { median } from './load.ts';
-import { svc } from './processes.ts';
-import { choose } from './settings.ts';
+import { environment, svc } from './processes.ts';
 import { openCaller, type Side } from './sides.ts';
 import { oneSession, perSide } from './speed.ts';
 
@@ -83,11 +80,11 @@ const services = z.array(z.object({ name: z.string(), memoryBytes: z.number().nu
 const status = z.object({ urls: z.object({ mcp: z.string() }), services });
 
 async function startDemo(engine: Engine, graph: Graph = 'sqlite'): Promise<Demo> {
-  const dir = join(await mkdtemp(join(tmpdir(), 'svc-bench-')), 'svc');
-  await svc(dir, 'init', dir, '--yes', '--topology', 'distributed', '--engine', engine, '--graph', graph);
-  await choose(dir, { replicas: 1 });
-  await svc(dir, 'up');
-  await svc(dir, 'server', 'add', 'demo', '--', 'node', demoServers[engine]);
+  const env = { PATH: environment.PATH ?? '', DOCKER_HOST: process.env.DOCKER_HOST ?? '' };
+  const platform = await Platform.init({ topology: 'distributed', engine, graph, env });
+  const { dir } = platform.installation;
+  await platform.up();
+  await platform.addServer('demo', ['node', demoServers[engine]]);
   const skill = made.parse(await svc(dir, 'skill', 'create', 'add', '--tool', 'demo/add'));
   await svc(dir, 'role', 'create', 'Demo', '--skill', 'add');
   const { key } = createdKey.parse(await svc(dir, 'keys', 'create', '--name', 'bench'));
@@ -99,10 +96,7 @@ async function startDemo(engine: Engine, graph: Graph = 'sqlite'): Promise<Demo>
   return {
     ...{ dir, mcpUrl, key },
     side: { name: engine, callers, stop: () => undefined },
-    async remove() {
-      await svc(dir, 'down');
-      await rm(join(dir, '..'), { recursive: true, force: true });
-    },
+    remove: () => platform[Symbol.asyncDispose](),
   };
 }
 

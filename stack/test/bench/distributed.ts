@@ -1,14 +1,14 @@
+import type { BenchPlatform } from './bench-platform.ts';
 import { measureUp } from './commands.ts';
 import { atLeast, atMost, type Figure, reported } from './figure.ts';
 import { median } from './load.ts';
-import type { Platform } from './platform.ts';
 import { startDirect, startFloor } from './sides.ts';
 import { manySessions, oneSession, perSide, ratio } from './speed.ts';
 
 const upMaxMs = 4000;
 
 /** The same calls as inside one process, with every service in a process of its own and NATS between them. */
-export async function measureDistributed(platform: Platform): Promise<Figure[]> {
+export async function measureDistributed(platform: BenchPlatform): Promise<Figure[]> {
   const sides = [platform.side(), await startDirect(), await startFloor('nats')];
   try {
     const one = await perSide(sides, oneSession);

@@ -4,9 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { connectToBackend } from '../../client/backend-client.ts';
 import { installationIn } from '../../state/installation.ts';
+import type { BenchPlatform } from './bench-platform.ts';
 import { atMost, type Figure, reported } from './figure.ts';
 import { quantile, steadily } from './load.ts';
-import type { Platform } from './platform.ts';
 import { repository, svc } from './processes.ts';
 
 const perSecond = 300;
@@ -17,7 +17,7 @@ const disturbedMaxMs = 120_000;
 const timesIdle = 5;
 
 /** The p99 of a quiet platform, and of the same platform while something large goes on beside the calls, compared in pairs. */
-export async function measureDisturbances(platform: Platform): Promise<Figure[]> {
+export async function measureDisturbances(platform: BenchPlatform): Promise<Figure[]> {
   const disturbances: Readonly<Record<string, () => Promise<void>>> = {
     'a browser pages 100,000 nodes': await pagingOf(platform),
     'a catalogue of 10,000 tools is rebuilt': () => rebuildCatalogue(platform),
@@ -38,7 +38,7 @@ export async function measureDisturbances(platform: Platform): Promise<Figure[]>
 }
 
 /** Calls in slices of half a second for as long as the disturbance lasts. */
-async function during(disturb: () => Promise<void>, platform: Platform): Promise<number[]> {
+async function during(disturb: () => Promise<void>, platform: BenchPlatform): Promise<number[]> {
   const callers = await platform.side().callers(8);
   await steadily(callers, perSecond, 2000);
   let done = false;
@@ -59,19 +59,19 @@ const summary = (values: readonly number[]) => [0.5, 0.9, 0.99, 1].map((part) =>
 const toolsEach = 5000;
 const program = join(repository, 'stack/test/bench/bulk-server.mjs');
 
-export async function addBulk(platform: Platform, name: string, workspace = 'Default'): Promise<void> {
+export async function addBulk(platform: BenchPlatform, name: string, workspace = 'Default'): Promise<void> {
   const where = ['--workspace', workspace];
   await svc(platform.dir, 'server', 'add', name, ...where, '--', process.execPath, program, String(toolsEach));
 }
 
 /** Ten thousand tools come into the workspace that is called in, and go. */
-async function rebuildCatalogue(platform: Platform): Promise<void> {
+async function rebuildCatalogue(platform: BenchPlatform): Promise<void> {
   for (const name of ['bulk-1', 'bulk-2']) await addBulk(platform, name);
   for (const name of ['bulk-1', 'bulk-2']) await svc(platform.dir, 'server', 'remove', name);
 }
 
 /** A workspace with a hundred thousand tools: they are the nodes that come by the thousand. */
-async function pagingOf(platform: Platform): Promise<() => Promise<void>> {
+async function pagingOf(platform: BenchPlatform): Promise<() => Promise<void>> {
   const backend = await connectToBackend(installationIn(platform.dir));
   const input = { name: 'Big', ownerEmail: 'owner@localhost' };
   await backend.query(
@@ -83,7 +83,7 @@ async function pagingOf(platform: Platform): Promise<() => Promise<void>> {
   return () => pageThroughTools(platform);
 }
 
-async function pageThroughTools(platform: Platform): Promise<void> {
+async function pageThroughTools(platform: BenchPlatform): Promise<void> {
   const backend = await connectToBackend(installationIn(platform.dir));
   let after: string | null = null;
   do {
@@ -107,7 +107,7 @@ const toolPage = z.object({
   }),
 });
 
-export async function applySkills(platform: Platform): Promise<void> {
+export async function applySkills(platform: BenchPlatform): Promise<void> {
   const skills = Array.from(
     { length: 1000 },
     (_, i) =>
@@ -119,7 +119,7 @@ export async function applySkills(platform: Platform): Promise<void> {
 }
 
 /** A tool that answers with one line of fifty megabytes: too long, and refused while it still comes. */
-async function sendLongLine(platform: Platform): Promise<void> {
+async function sendLongLine(platform: BenchPlatform): Promise<void> {
   const program = join(repository, 'stack/test/bench/long-line-server.mjs');
   await svc(platform.dir, 'server', 'add', 'long-line', '--', process.execPath, program);
   await pause(3000);

@@ -1,7 +1,7 @@
 import { liveBytes } from '../adversary/live-memory.ts';
+import type { BenchPlatform } from './bench-platform.ts';
 import { atLeast, atMost, type Figure } from './figure.ts';
 import { allAtOnce } from './load.ts';
-import type { Platform } from './platform.ts';
 import { perSecondOf } from './speed.ts';
 
 const sessions = 8;
@@ -12,7 +12,7 @@ const heapGrowthMax = 1.1;
 const paceMin = 0.9;
 
 /** A million calls in the same sessions: the heap and the pace of the last round against those of the first. */
-export async function measureEndurance(platform: Platform): Promise<Figure[]> {
+export async function measureEndurance(platform: BenchPlatform): Promise<Figure[]> {
   const callers = await platform.side().callers(sessions);
   const heapMb: number[] = [];
   const perSecond: number[] = [];

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { findDgraph } from '../../../services/backend/graph/dgraph/test/test-cluster.ts';
 import { measureBackup } from './backup.ts';
+import { type BenchPlatform, type PlatformOptions, startPlatform } from './bench-platform.ts';
 import { measureChanges } from './changes.ts';
 import { measureCommands, measureUp } from './commands.ts';
 import { measureContainers } from './containers.ts';
@@ -13,7 +14,6 @@ import type { Figure } from './figure.ts';
 import { measureGraph } from './graph.ts';
 import { measureMemory } from './memory.ts';
 import { measureMove } from './move.ts';
-import { type Platform, type PlatformOptions, startPlatform } from './platform.ts';
 import { repository } from './processes.ts';
 import { measureProxies } from './proxies.ts';
 import { measureReplicas } from './replicas.ts';
@@ -96,7 +96,7 @@ async function writeFigures(): Promise<void> {
 /** What one group leaves behind is none of the next one's business. */
 async function onOwnPlatform(
   options: PlatformOptions,
-  measure: (platform: Platform) => Promise<Figure[]>,
+  measure: (platform: BenchPlatform) => Promise<Figure[]>,
 ): Promise<Figure[]> {
   const platform = await startPlatform(options);
   try {

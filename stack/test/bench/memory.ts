@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { type BenchPlatform, pidOf } from './bench-platform.ts';
 import { atMost, type Figure } from './figure.ts';
 import { Connection, postBytes } from './load.ts';
-import { type Platform, pidOf } from './platform.ts';
 import { residentBytes, svc } from './processes.ts';
 
 const sessions = 10_000;
 const settleMs = 20_000;
 
 /** The platform that was just started and does nothing; then with sessions that do nothing. */
-export async function measureMemory(platform: Platform): Promise<Figure[]> {
+export async function measureMemory(platform: BenchPlatform): Promise<Figure[]> {
   await svc(platform.dir, 'down');
   await svc(platform.dir, 'up');
   const pid = await pidOf(platform.dir);
@@ -27,7 +27,7 @@ export async function measureMemory(platform: Platform): Promise<Figure[]> {
   ];
 }
 
-async function openSessions(platform: Platform, count: number): Promise<void> {
+async function openSessions(platform: BenchPlatform, count: number): Promise<void> {
   const target = {
     port: Number(platform.mcpUrl.port),
     path: '/mcp',

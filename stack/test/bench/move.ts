@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findDgraph } from '../../../services/backend/graph/dgraph/test/test-cluster.ts';
+import { startPlatform } from './bench-platform.ts';
 import { atMost, type Figure, reported } from './figure.ts';
 import { fillGraph, muchOfIt } from './fill-graph.ts';
-import { startPlatform } from './platform.ts';
 import { svc } from './processes.ts';
 
 const moveMaxS = 60;

@@ -4,9 +4,9 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../free-ports.ts';
+import type { BenchPlatform } from './bench-platform.ts';
 import { atLeast, atMost, type Figure, reported } from './figure.ts';
 import { median, quantile } from './load.ts';
-import type { Platform } from './platform.ts';
 import { everything, startNode } from './processes.ts';
 import { type Side, sideOf } from './sides.ts';
 import { loadOf, type PerSide, perSecondOf, perSide, ratio } from './speed.ts';
@@ -20,7 +20,7 @@ export interface ProxyFiles {
 }
 
 /** The platform and two proxies without keys, roles or usage, in turn; behind each, server-everything as a child. */
-export async function measureProxies(platform: Platform, files: ProxyFiles): Promise<Figure[]> {
+export async function measureProxies(platform: BenchPlatform, files: ProxyFiles): Promise<Figure[]> {
   const sides = [platform.side(), await startTbxark(files.tbxark), await startNpmProxy(files.npmProxy)];
   try {
     const one = await measured(sides, 1);

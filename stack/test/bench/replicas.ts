@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { type BenchPlatform, pidOf } from './bench-platform.ts';
 import { atMost, type Figure, reported } from './figure.ts';
 import { type Caller, median } from './load.ts';
-import { type Platform, pidOf } from './platform.ts';
 import { eventually } from './processes.ts';
 import { platformSide } from './sides.ts';
 import { manySessions } from './speed.ts';
@@ -9,7 +9,7 @@ import { manySessions } from './speed.ts';
 const rounds = 5;
 
 /** Two of each against one of each on the same machine, and what a call sees of a runtime that is killed. */
-export async function measureReplicas(platform: Platform): Promise<Figure[]> {
+export async function measureReplicas(platform: BenchPlatform): Promise<Figure[]> {
   const both: number[] = [];
   const one: number[] = [];
   const [first] = platform.mcpUrls;
@@ -30,7 +30,7 @@ export async function measureReplicas(platform: Platform): Promise<Figure[]> {
 }
 
 /** The longest time that any of eight callers waits for an answer while a runtime is killed. */
-async function pauseWhenKilled(platform: Platform): Promise<number> {
+async function pauseWhenKilled(platform: BenchPlatform): Promise<number> {
   const callers = await platform.side().callers(8);
   const stop = new AbortController();
   const work = callers.map((caller) => longestWait(caller, stop.signal));

@@ -1,6 +1,6 @@
+import type { BenchPlatform } from './bench-platform.ts';
 import { atLeast, atMost, type Figure, reported } from './figure.ts';
 import { allAtOnce, type Load, median, quantile, steadily } from './load.ts';
-import type { Platform } from './platform.ts';
 import { type Side, startDirect, startFloor, startMirror } from './sides.ts';
 
 const rounds = 5;
@@ -11,7 +11,7 @@ const sessions = 32;
 const callsOfSession = 500;
 
 /** The platform, the MCP server's own transport and the floor, turn about in one run. */
-export async function measureSpeed(platform: Platform): Promise<Figure[]> {
+export async function measureSpeed(platform: BenchPlatform): Promise<Figure[]> {
   const sides = [platform.side(), await startDirect(), await startFloor(), await startMirror()];
   try {
     const one = await perSide(sides, oneSession);

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Agent, type Call, type Outcome } from './agents.ts';
+import { ChaosPlatform } from './chaos-platform.ts';
 import type { Fault } from './fault.ts';
 import { faultsOf } from './faults.ts';
 import { type ChaosOptions, readOptions, usage } from './options.ts';
 import { unnoticed } from './plants.ts';
-import { ChaosPlatform } from './platform.ts';
 import { type Holding, holdingOf, leaks } from './remains.ts';
 import { Writer } from './writer.ts';
 
@@ -34,7 +34,7 @@ try {
   await platform.stop();
 }
 problems.push(...(await platform.engine.left()).map((left) => `left behind: ${left}`));
-await platform.remove();
+await platform.remove().catch((error: Error) => problems.push(`left behind: ${error.message}`));
 tell();
 
 function optionsOrExit(): ChaosOptions {

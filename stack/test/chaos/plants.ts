@@ -2,8 +2,8 @@ import { connect as connectTo, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { connect, nkeyAuthenticator } from '@nats-io/transport-node';
 import { busSeedsOf, secretFilesOf } from '../../secrets/secrets.ts';
+import type { ChaosPlatform } from './chaos-platform.ts';
 import type { Remove } from './engine-in-hand.ts';
-import type { ChaosPlatform } from './platform.ts';
 import { type Holding, holdingOf, leaks } from './remains.ts';
 
 /** What is left behind on purpose. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { residentBytes } from '../bench/processes.ts';
 import { descriptorsOf } from '../running-processes.ts';
-import type { ChaosPlatform } from './platform.ts';
+import type { ChaosPlatform } from './chaos-platform.ts';
 
 /** What a platform holds at a moment of rest. */
 export interface Holding {

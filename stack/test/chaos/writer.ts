@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { everyPage } from '../../client/every-page.ts';
 import { rolesQuery } from '../../client/generated/operations.ts';
-import type { ChaosPlatform } from './platform.ts';
+import type { ChaosPlatform } from './chaos-platform.ts';
 
 const workspaces = z.object({ workspaces: z.object({ nodes: z.array(z.object({ id: z.string() })) }) });
 const created = z.object({ createRole: z.object({ name: z.string() }) });

@@ -1,7 +1,7 @@
 import Docker from 'dockerode';
 import { expect, test, vi } from 'vitest';
 import { checkDefinition } from '../../../settings/check.ts';
-import { until } from '../../../test/platform.ts';
+import { until } from '../../../test/until.ts';
 import { lastEndOf } from '../container-end.ts';
 import { dockerHost } from './docker-trial.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Agent } from '../../../test/agent.ts';
-import { until } from '../../../test/platform.ts';
+import { until } from '../../../test/until.ts';
 import { haveDgraphImage } from './dgraph-image.ts';
 import { DockerTrial, dockerHost } from './docker-trial.ts';
 
@@ -35,9 +35,9 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('clusters of Dgraph on a r
 
   test('what one node kept is kept by all that came, and the first ones are not made anew without need', async () => {
     const before = await trial.ids();
-    await trial.edit('  dgraph-zero: 1\n', '  dgraph-zero: 3\n');
-    await trial.edit('  dgraph-alpha: 1\n', '  dgraph-alpha: 3\n');
-    await trial.edit('  backend: 1\n', '  backend: 2\n');
+    trial.platform.edit('  dgraph-zero: 1\n', '  dgraph-zero: 3\n');
+    trial.platform.edit('  dgraph-alpha: 1\n', '  dgraph-alpha: 3\n');
+    trial.platform.edit('  backend: 1\n', '  backend: 2\n');
     await trial.up();
     expect(await trial.changedSince(before)).not.toContain('dgraph-zero');
     await isAllThere();
@@ -62,7 +62,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('clusters of Dgraph on a r
 
   test('nodes that shall have less memory are made anew one after the other, so that most are always there', async () => {
     const before = await trial.ids();
-    await trial.edit('    dgraph-alpha: 1536', '    dgraph-alpha: 1400');
+    trial.platform.edit('    dgraph-alpha: 1536', '    dgraph-alpha: 1400');
     const alphas = Object.keys(before)
       .filter((part) => part.startsWith('dgraph-alpha'))
       .sort();
@@ -85,19 +85,19 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('clusters of Dgraph on a r
 
   test('fewer nodes are refused, and what runs goes on', async () => {
     const before = await trial.ids();
-    await trial.edit('  dgraph-alpha: 3\n', '  dgraph-alpha: 2\n');
+    trial.platform.edit('  dgraph-alpha: 3\n', '  dgraph-alpha: 2\n');
     const { code, stderr } = await trial.platform.run(['up']);
     const last = `the volume svc-${trial.id}-dgraph-alpha-3`;
     expect([code, stderr]).toEqual([5, expect.stringContaining(`replicas.dgraph-alpha is 2, and ${last} is there`)]);
     expect(await trial.changedSince(before)).toEqual([]);
     await isAllThere();
-    await trial.edit('  dgraph-alpha: 2\n', '  dgraph-alpha: 3\n');
+    trial.platform.edit('  dgraph-alpha: 2\n', '  dgraph-alpha: 3\n');
   });
 
   test('stopped all at once, they are back together', async () => {
     for (const node of ['dgraph-zero', 'dgraph-zero-2', 'dgraph-zero-3']) await trial.containerOf(node).stop();
     await trial.up();
-    await until(async () => (await trial.platform.svc('status')).state === 'running', takeoverMs);
+    await trial.platform.running(takeoverMs);
     await isAllThere();
     await save();
   });

@@ -6,7 +6,7 @@ import { findPortHolder } from '../../../machine/port-holder.ts';
 import { secretFilesOf } from '../../../secrets/secrets.ts';
 import { usualDgraphPorts } from '../../../settings/dgraph-numbers.ts';
 import type { Agent } from '../../../test/agent.ts';
-import { until } from '../../../test/platform.ts';
+import { until } from '../../../test/until.ts';
 import { answersAt, askingWhetherAnswersAt, nobodyBeside } from './answers-at.ts';
 import { haveDgraphImage } from './dgraph-image.ts';
 import { DockerTrial, dockerHost } from './docker-trial.ts';
@@ -175,7 +175,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker',
   });
 
   test('several backends share one address behind a front, and while one is away the other answers', async () => {
-    await trial.edit('  backend: 1\n', '  backend: 2\n');
+    trial.platform.edit('  backend: 1\n', '  backend: 2\n');
     await trial.up();
     expect(Object.keys(await trial.ids()).sort()).toEqual([...parts, 'caddy', 'backend-2'].sort());
     const { api } = (await trial.platform.svc('status')).urls;
@@ -187,7 +187,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker',
       await works(`without ${away}`);
       await trial.up();
     }
-    await trial.edit('  backend: 2\n', '  backend: 1\n');
+    trial.platform.edit('  backend: 2\n', '  backend: 1\n');
     await trial.up();
     expect(Object.keys(await trial.ids()).sort()).toEqual([...parts].sort());
     await works('alone again');
@@ -202,7 +202,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker',
   });
 
   test('another graph begins empty, and says where this one stays', async () => {
-    await trial.edit('graph: dgraph', 'graph: sqlite');
+    trial.platform.edit('graph: dgraph', 'graph: sqlite');
     const told = await trial.up();
     expect(told).toContain(
       `graph: sqlite begins empty. What is there already stays in the volume svc-${trial.id}-dgraph-alpha`,
@@ -212,7 +212,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker',
     expect(Object.keys(await trial.ids()).sort()).toEqual(parts.filter((part) => !nodes.includes(part)).sort());
     const names = async () => (await trial.platform.svc('server', 'list')).mcpServers.length;
     expect(await names()).toBe(0);
-    await trial.edit('graph: sqlite', 'graph: dgraph');
+    trial.platform.edit('graph: sqlite', 'graph: dgraph');
     await trial.up();
     expect(await names()).toBe(1);
   });

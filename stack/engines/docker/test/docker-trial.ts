@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createPrivateKey } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -10,8 +10,9 @@ import Docker from 'dockerode';
 import { readSecret, secretFilesOf } from '../../../secrets/secrets.ts';
 import { startTimeOf } from '../../../state/process-identity.ts';
 import type { Agent } from '../../../test/agent.ts';
-import { Platform, type PlatformOptions, until } from '../../../test/platform.ts';
+import { Platform, type PlatformOptions } from '../../../test/platform.ts';
 import { type Finding, SecretSearch } from '../../../test/secret-search.ts';
+import { until } from '../../../test/until.ts';
 import { readContainerLog } from '../container-log.ts';
 import { inspectContainers, runInside } from '../container-state.ts';
 import { releaseVolumes } from '../volumes.ts';
@@ -40,8 +41,6 @@ interface Stranger extends AsyncDisposable {
 
 /** Docker itself takes some seconds, and so do elections of Dgraph. */
 const backWithinMs = 120_000;
-/** The first trial on a daemon builds the image. */
-const upTimeoutMs = 300_000;
 
 /** The whole content of a stream. */
 async function bytesOf(stream: NodeJS.ReadableStream): Promise<Buffer> {
@@ -87,18 +86,8 @@ export class DockerTrial {
     return Object.fromEntries([...(await this.inspect())].map(([part, { Id }]) => [part, Id]));
   }
 
-  async edit(from: string, to: string): Promise<void> {
-    const { definitionFile } = this.platform.installation;
-    const before = await readFile(definitionFile, 'utf8');
-    if (!before.includes(from)) throw new Error(`there is no ${from} in svc.yaml`);
-    await writeFile(definitionFile, before.replace(from, to));
-  }
-
-  /** Runs a command of `svc`, and returns what it prints for people. */
-  async up(): Promise<string> {
-    const { code, stderr } = await this.platform.run(['up'], { timeoutMs: upTimeoutMs });
-    if (code !== 0) throw new Error(`svc up ended with ${code}: ${stderr}`);
-    return stderr;
+  up(): Promise<string> {
+    return this.platform.up();
   }
 
   /** The parts whose containers were replaced. */
@@ -115,10 +104,7 @@ export class DockerTrial {
   /** Resolves when every part that ran runs again by itself. */
   async restartDaemon(): Promise<void> {
     await restart(daemonOf(dockerHost) ?? '');
-    await until(async () => {
-      const { code, stdout } = await this.platform.run(['status', '--json']);
-      return code === 0 && JSON.parse(stdout).state === 'running';
-    }, backWithinMs);
+    await this.platform.running(backWithinMs);
   }
 
   async inContainer(part: string, command: string): Promise<string> {

@@ -149,14 +149,6 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     expect(await up()).toContain('frontend was stopped: it is replaced.');
   });
 
-  test('what svc.yaml says anew concerns only the parts that it is about', async () => {
-    const before = await trial.ids();
-    await trial.edit('sessionIdleTimeoutMs: 300000', 'sessionIdleTimeoutMs: 200000');
-    expect(await up()).toContain('remote-mcp SVC_SESSION_IDLE_TIMEOUT_MS: 300000 → 200000');
-    expect(await changedSince(before)).toEqual(['remote-mcp']);
-    await works('shorter');
-  });
-
   test('a call under way ends with its answer, whichever of its parts is exchanged or ends', async () => {
     const skill = await trial.platform.addSkill('slow', ['demo/slow_report']);
     await trial.platform.addRole('Slow', ['slow']);
@@ -174,7 +166,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     ]) {
       const before = await trial.ids();
       await reported(async () => {
-        await trial.edit(`    ${part}: ${megabytes}`, `    ${part}: 500`);
+        trial.platform.edit(`    ${part}: ${megabytes}`, `    ${part}: 500`);
         await up();
       });
       expect(await trial.changedSince(before)).toEqual([part]);
@@ -186,34 +178,34 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
   });
 
   test('several remote-mcps share one address behind a front, and one alone has it back', async () => {
-    await trial.edit('  remote-mcp: 1\n', '  remote-mcp: 2\n');
+    trial.platform.edit('  remote-mcp: 1\n', '  remote-mcp: 2\n');
     await up();
     expect(Object.keys(await trial.ids()).sort()).toEqual([...parts, 'caddy', 'remote-mcp-2'].sort());
     await works('through the front');
-    await trial.edit('  remote-mcp: 2\n', '  remote-mcp: 1\n');
+    trial.platform.edit('  remote-mcp: 2\n', '  remote-mcp: 1\n');
     await up();
     expect(Object.keys(await trial.ids()).sort()).toEqual([...parts].sort());
     await works('alone again');
   });
 
   test('a part that cannot start says why, and up fails', async () => {
-    await trial.edit('  nats: nats:2.15.0-alpine', '  nats: nats-that-nobody-has:1.0.0');
+    trial.platform.edit('  nats: nats:2.15.0-alpine', '  nats: nats-that-nobody-has:1.0.0');
     const { code, stderr } = await trial.platform.run(['up']);
     expect([code, stderr]).toEqual([
       4,
       expect.stringContaining('The image "nats-that-nobody-has:1.0.0" is missing and could not be pulled'),
     ]);
-    await trial.edit('  nats: nats-that-nobody-has:1.0.0', '  nats: nats:2.15.0-alpine');
+    trial.platform.edit('  nats: nats-that-nobody-has:1.0.0', '  nats: nats:2.15.0-alpine');
   });
 
   test('another engine or another Docker never takes its place without a word', async () => {
-    await trial.edit('engine: docker', 'engine: process');
+    trial.platform.edit('engine: docker', 'engine: process');
     const { code, stderr } = await trial.platform.run(['up']);
     expect([code, stderr]).toEqual([
       5,
       expect.stringContaining("svc.yaml says engine: process, and the data of this platform is in Docker's volumes."),
     ]);
-    await trial.edit('engine: process', 'engine: docker');
+    trial.platform.edit('engine: process', 'engine: docker');
     const nowhere = await trial.platform.run(['up'], { env: { DOCKER_HOST: 'unix:///nowhere/docker.sock' } });
     expect([nowhere.code, nowhere.stderr]).toEqual([
       4,
@@ -232,9 +224,9 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
       stack.use(await trial.stranger());
       await trial.docker.getNetwork(network).connect({ Container: `${network}-stranger` });
       const [id, mistake] = [`id: ${trial.id}`, 'id: 0123456789abcdef\nengin: docker'];
-      await trial.edit(id, mistake);
+      trial.platform.edit(id, mistake);
       expect(await trial.platform.svc('down')).toMatchObject({ outcome: 'stopped' });
-      await trial.edit(mistake, id);
+      trial.platform.edit(mistake, id);
       expect((await trial.inspect()).size).toBe(0);
       // A foreign container uses the network.
       expect(await networks()).toEqual([network]);

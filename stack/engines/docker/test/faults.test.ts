@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Agent } from '../../../test/agent.ts';
-import { until } from '../../../test/platform.ts';
+import { until } from '../../../test/until.ts';
 import { DockerTrial, dockerHost } from './docker-trial.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 400_000 });
@@ -51,7 +51,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     }
     // The part misses the bus during that time.
     expect(await restartsOf('remote-mcp')).toBe(before['remote-mcp']);
-    await until(async () => (await trial.platform.svc('status')).state === 'running', 60_000);
+    await trial.platform.running(60_000);
     await trial.works(agent, 'after silence');
   });
 });

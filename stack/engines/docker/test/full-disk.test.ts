@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { rpc, send } from '../../../../services/remote-mcp/test/raw.ts';
 import type { Agent } from '../../../test/agent.ts';
-import { until } from '../../../test/platform.ts';
 import { canMount, SmallDisk } from '../../../test/small-disk.ts';
+import { until } from '../../../test/until.ts';
 import { DockerTrial, dockerHost } from './docker-trial.ts';
 
 vi.setConfig({ testTimeout: 400_000 });

@@ -9,8 +9,8 @@ import { issueCertificate, makeAuthority } from '../../../runtime-elsewhere/test
 import { connectAgent } from '../../../test/agent.ts';
 import { hasPebble, startAuthority } from '../../../test/authority.ts';
 import { freePorts } from '../../../test/free-ports.ts';
-import { until } from '../../../test/platform.ts';
 import { publicSettings } from '../../../test/public-settings.ts';
+import { until } from '../../../test/until.ts';
 import { DockerTrial, dockerHost } from './docker-trial.ts';
 
 vi.setConfig({ testTimeout: 400_000 });

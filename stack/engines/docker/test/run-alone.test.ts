@@ -14,7 +14,7 @@ import type { Plan } from '../../../plan/plan.ts';
 import { busSeedsOf } from '../../../secrets/secrets.ts';
 import { readContainers } from '../../../state/containers-record.ts';
 import { walMetaOf } from '../../../test/made-up-node.ts';
-import { until } from '../../../test/platform.ts';
+import { until } from '../../../test/until.ts';
 import { readPlan } from '../../plan-of.ts';
 import { measureVolumes } from '../copy-volume.ts';
 import { givenDirOf } from '../given-files.ts';

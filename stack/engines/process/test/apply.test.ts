@@ -1,7 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
-import { listen, until } from '../../../operations/test/trial.ts';
+import { listen } from '../../../operations/test/trial.ts';
 import { readRecord } from '../../../state/platform-record.ts';
 import { startTimeOf } from '../../../state/process-identity.ts';
+import { until } from '../../../test/until.ts';
 import { readPlan } from '../../plan-of.ts';
 import { hasty, openProcessTrial, type ProcessTrial, partOf, supervise, untilHealthy } from './trial.ts';
 
@@ -13,30 +14,6 @@ const pidsOf = ({ installation }: ProcessTrial) =>
 const sessions = ['sessionIdleTimeoutMs: 300000', 'sessionIdleTimeoutMs: 60000'] as const;
 
 describe('svc up, while it runs', () => {
-  test('changes nothing where nothing differs', async () => {
-    await using trial = await openProcessTrial();
-    await using _ = supervise(trial);
-    await untilHealthy(trial.installation);
-    const before = pidsOf(trial);
-    expect(await trial.up()).toMatchObject({ outcome: 'unchanged', changes: [], status: { state: 'running' } });
-    expect(pidsOf(trial)).toEqual(before);
-  });
-
-  test('starts the parts anew that differ, and no others', async () => {
-    await using trial = await openProcessTrial();
-    await using _ = supervise(trial);
-    await untilHealthy(trial.installation);
-    const before = pidsOf(trial);
-    trial.edit(...sessions);
-    const told = listen();
-    const { outcome, changes } = await trial.up({ onProgress: told.onProgress });
-    expect([outcome, changes]).toEqual(['restarted', ['remote-mcp SVC_SESSION_IDLE_TIMEOUT_MS: 300000 → 60000']]);
-    expect(told.states()).toEqual(['remote-mcp stopped', 'remote-mcp starting', 'remote-mcp healthy']);
-    const after = pidsOf(trial);
-    expect([...after.keys()].filter((name) => after.get(name) !== before.get(name))).toEqual(['remote-mcp']);
-    expect(await trial.up()).toMatchObject({ outcome: 'unchanged' });
-  });
-
   test('restarts replicas one after the other', async () => {
     await using trial = await openProcessTrial([['  remote-mcp: 1\n', '  remote-mcp: 3\n']]);
     await using _ = supervise(trial);

@@ -6,11 +6,11 @@ import { request } from '../../../client/http.ts';
 import { answers, readReadiness } from '../../../lifecycle/readiness.ts';
 import { isFree } from '../../../machine/is-free.ts';
 import { status } from '../../../operations/status.ts';
-import { until } from '../../../operations/test/trial.ts';
 import { readyAt } from '../../../parts/part.ts';
 import { readFailure, readRecord } from '../../../state/platform-record.ts';
 import { startTimeOf } from '../../../state/process-identity.ts';
 import { hasIpv6 } from '../../../test/second-loopback.ts';
+import { until } from '../../../test/until.ts';
 import { readPlan } from '../../plan-of.ts';
 import { hasty, livingPids, openProcessTrial, supervise, untilHealthy } from './trial.ts';
 
@@ -113,25 +113,6 @@ test('a platform whose folder was removed ends, with all of its parts', async ()
 });
 
 describe('a part that ends without being asked', () => {
-  test.each(names)('%s, killed, is started again at once, alone, and told of', async (name) => {
-    await using trial = await openProcessTrial();
-    const { installation } = trial;
-    await using supervisor = supervise(trial);
-    await untilHealthy(installation);
-    const before = new Map(names.map((one) => [one, supervisor.part(one).process?.pid]));
-    process.kill(before.get(name) ?? 0, 'SIGKILL');
-    await until(() => supervisor.part(name).endCount === 1);
-    await untilHealthy(installation);
-    const changed = names.filter((one) => supervisor.part(one).process?.pid !== before.get(one));
-    expect(changed).toEqual([name]);
-    const seen = (await status({ installation })).services.find((one) => one.name === name);
-    expect(seen).toMatchObject({
-      state: 'healthy',
-      restarts: 1,
-      ends: [{ at: expect.stringMatching(/^\d{4}-/), reason: expect.stringMatching(/^was killed \(SIGKILL\)/) }],
-    });
-  });
-
   test('is started again where state/ was lost', async () => {
     await using trial = await openProcessTrial();
     const { installation } = trial;

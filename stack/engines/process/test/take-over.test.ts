@@ -8,10 +8,11 @@ import { describe, expect, test, vi } from 'vitest';
 import { down } from '../../../operations/down.ts';
 import { status } from '../../../operations/status.ts';
 import { leaveMcpServer } from '../../../operations/test/left-mcp-server.ts';
-import { listen, until } from '../../../operations/test/trial.ts';
+import { listen } from '../../../operations/test/trial.ts';
 import { findRunning } from '../../../state/find-running.ts';
 import { readRecord } from '../../../state/platform-record.ts';
 import { startTimeOf } from '../../../state/process-identity.ts';
+import { until } from '../../../test/until.ts';
 import { spawnSupervisor } from './spawn-supervisor.ts';
 import { livingPids, openProcessTrial, type ProcessTrial, partOf, supervise, untilHealthy } from './trial.ts';
 

@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { createInstallation } from '../../../operations/create-installation.ts';
 import { down } from '../../../operations/down.ts';
-import { until } from '../../../operations/test/trial.ts';
 import { type UpOptions, up } from '../../../operations/up.ts';
 import type { Installation } from '../../../state/installation.ts';
 import { type PlatformRecord, readRecord, type ServiceRecord } from '../../../state/platform-record.ts';
 import { isAlive } from '../../../state/process-identity.ts';
+import { editDefinition } from '../../../test/edit-definition.ts';
 import { freePorts } from '../../../test/free-ports.ts';
+import { until } from '../../../test/until.ts';
 import { readPlan } from '../../plan-of.ts';
 import { type Patience, usualPatience } from '../patience.ts';
 import { runPlatform } from '../run-platform.ts';
@@ -44,11 +45,7 @@ export async function openProcessTrial(yaml: readonly (readonly [from: string, t
   const [backend = 0, remoteMcp = 0, runtime = 0, frontend = 0, nats = 0, ...others] = await freePorts(10);
   const ports = { backend, 'remote-mcp': remoteMcp, runtime, frontend };
   const { installation } = await createInstallation({ dir: join(dir, 'svc'), ports, topology: 'distributed' });
-  const edit = (from: string, to: string) => {
-    const before = readFileSync(installation.definitionFile, 'utf8');
-    if (!before.includes(from)) throw new Error(`there is no ${from} in svc.yaml`);
-    writeFileSync(installation.definitionFile, before.replace(from, to));
-  };
+  const edit = (from: string, to: string) => editDefinition(installation, from, to);
   edit('  port: auto', `  port: ${nats}`);
   for (const [from, to] of yaml) edit(from, to);
   makePrograms(dir);

@@ -1,14 +1,14 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { type BackendClient, connectToBackend } from '../../client/backend-client.ts';
+import type { BackendClient } from '../../client/backend-client.ts';
 import { haveDgraphImage } from '../../engines/docker/test/dgraph-image.ts';
 import type { Engine } from '../../settings/choices.ts';
-import { type Installation, installationIn } from '../../state/installation.ts';
+import { replaceScalar } from '../../settings/yaml-text.ts';
+import type { Installation } from '../../state/installation.ts';
 import { demoServers } from '../bench/demo-servers.ts';
-import { eventually, startNode, svc } from '../bench/processes.ts';
-import { choose } from '../bench/settings.ts';
+import { environment, eventually, startNode } from '../bench/processes.ts';
+import { Platform } from '../platform.ts';
 import { takeInHand } from './bus-in-hand.ts';
 import { Clock } from './clock.ts';
 import { ContainersInHand } from './containers.ts';
@@ -26,24 +26,21 @@ const status = z.object({
   mcpServers: z.array(z.object({ status: z.string() })),
 });
 export type Status = z.infer<typeof status>;
-const createdKey = z.object({ key: z.string() });
 
 const clockToleranceSeconds = 5;
 const clockWithinMs = 10_000;
 
-/** An installation to be hard on: two of each that may be several; and the bus is in our hand, so that it can be taken away, or a part. */
+/** A platform to be hard on: two of each part that may be several. The chaos holds the bus, so that it can take it away. */
 export class ChaosPlatform {
-  readonly folder: string;
-  readonly installation: Installation;
   readonly engine: EngineInHand;
   /** Of the services; null where they have that of the machine. */
   readonly clock: Clock | null;
   readonly key: string;
   readonly urls: readonly string[];
+  readonly #platform: Platform;
 
-  private constructor(made: Pick<ChaosPlatform, 'folder' | 'installation' | 'engine' | 'clock' | 'key' | 'urls'>) {
-    this.folder = made.folder;
-    this.installation = made.installation;
+  private constructor(platform: Platform, made: Pick<ChaosPlatform, 'engine' | 'clock' | 'key' | 'urls'>) {
+    this.#platform = platform;
     this.engine = made.engine;
     this.clock = made.clock;
     this.key = made.key;
@@ -51,28 +48,33 @@ export class ChaosPlatform {
   }
 
   static async start(options: ChaosOptions): Promise<ChaosPlatform> {
-    const folder = await mkdtemp(join(tmpdir(), 'svc-chaos-'));
-    const dir = join(folder, 'svc');
-    const { engine: name, graph } = options;
-    await svc(dir, 'init', dir, '--topology', 'distributed', '--graph', graph, '--engine', name, '--yes');
-    const installation = installationIn(dir);
-    const engine = await starts[name](installation, folder, options);
-    const clock = name === 'process' ? Clock.in(folder, options.faketime) : null;
-    if (clock !== null) await supervise(dir, clock.node);
-    await svc(dir, 'server', 'add', 'demo', '--', 'node', demoServers[name]);
-    await writeFile(join(dir, 'chaos.yaml'), content);
-    await svc(dir, 'apply', join(dir, 'chaos.yaml'));
-    const { key } = createdKey.parse(await svc(dir, 'keys', 'create', '--name', 'chaos'));
-    const { services, urls } = status.parse(await svc(dir, 'status'));
+    const { engine: name, graph, clusters } = options;
+    const nodes = clusters ? nodesOf(graph) : {};
+    const platform = await Platform.init({
+      ...{ topology: 'distributed', graph, engine: name, env: environmentOfChaos },
+      replicas: { 'remote-mcp': 2, runtime: 2, ...nodes },
+    });
+    const engine = await starts[name](platform, options);
+    const clock = name === 'process' ? Clock.in(platform.folder, options.faketime) : null;
+    if (clock !== null) await supervise(platform, clock.node);
+    await platform.addServer('demo', ['node', demoServers[name]]);
+    await platform.addSkill('echo', ['demo/echo']);
+    await platform.addRole('Chaos', ['echo']);
+    const key = await platform.addKey('chaos');
+    const { services, urls } = status.parse(await platform.svc('status'));
     // Each by itself where it is reached by itself, past the front.
     const each = services.flatMap(({ name, url }) =>
       name.startsWith('remote-mcp') && url !== null ? [`${url}/mcp`] : [],
     );
-    return new ChaosPlatform({ folder, installation, engine, clock, key, urls: each.length > 0 ? each : [urls.mcp] });
+    return new ChaosPlatform(platform, { engine, clock, key, urls: each.length > 0 ? each : [urls.mcp] });
+  }
+
+  get installation(): Installation {
+    return this.#platform.installation;
   }
 
   async status(): Promise<Status> {
-    return status.parse(await svc(this.installation.dir, 'status'));
+    return status.parse(await this.#platform.svc('status'));
   }
 
   /** Resolves when everything says that it is well, and its MCP server is Connected. */
@@ -112,36 +114,39 @@ export class ChaosPlatform {
   }
 
   backend(): Promise<BackendClient> {
-    return connectToBackend(this.installation);
+    return this.#platform.backend();
   }
 
   async stop(): Promise<void> {
-    await svc(this.installation.dir, 'down');
+    await this.#platform.svc('down');
     await this.engine.stop();
   }
 
+  /** Fails where processes or ports are left. */
   async remove(): Promise<void> {
-    await rm(this.folder, { recursive: true, force: true });
+    await this.#platform[Symbol.asyncDispose]();
   }
 }
 
-type Start = (installation: Installation, folder: string, options: ChaosOptions) => Promise<EngineInHand>;
+type Start = (platform: Platform, options: ChaosOptions) => Promise<EngineInHand>;
 
 const starts: Readonly<Record<Engine, Start>> = {
-  async process(installation, folder, { graph, clusters }) {
-    const { dir } = installation;
+  async process(platform, { clusters }) {
+    const { installation, folder, busPorts } = platform;
     const bus = clusters ? null : await takeInHand(installation, folder);
-    const of = bus === null ? { nodes: nodesOf(graph) } : { busUrl: `nats://127.0.0.1:${bus.wire.port}` };
-    await choose(dir, { replicas: 2, ...of });
-    await svc(dir, 'up');
+    // The monitoring of the bus says what is left on it.
+    const [field, value] =
+      bus === null ? ['httpPort', String(busPorts.httpPort)] : ['servers', `[nats://127.0.0.1:${bus.wire.port}]`];
+    const yaml = await readFile(installation.definitionFile, 'utf8');
+    await writeFile(installation.definitionFile, replaceScalar(yaml, ['bus', field ?? ''], value ?? ''));
+    await platform.up();
     return new ProcessesInHand(installation, bus);
   },
-  async docker(installation, _folder, { graph, clusters, hang }) {
-    const { dir } = installation;
+  async docker(platform, { graph, clusters, hang }) {
     if (graph === 'dgraph') await haveDgraphImage(process.env.DOCKER_HOST ?? null);
-    await choose(dir, { replicas: 2, ...(clusters ? { nodes: nodesOf(graph) } : {}) });
-    await svc(dir, 'up');
-    return await ContainersInHand.of(installation, { keepers: clusters ? [] : ['backend', 'nats'], hangs: hang });
+    await platform.up();
+    const keepers = clusters ? [] : ['backend', 'nats'];
+    return await ContainersInHand.of(platform.installation, { keepers, hangs: hang });
   },
 };
 
@@ -151,19 +156,14 @@ function nodesOf(graph: string): Readonly<Record<string, number>> {
 }
 
 /** Starts it again with that Node. `svc up` chose its ports, and `svc down` ends it as usual. */
-async function supervise(dir: string, node: string): Promise<void> {
-  await svc(dir, 'down');
-  startNode([join(import.meta.dirname, 'supervisor.ts'), dir, node]);
-  await eventually('that all is healthy with a clock of its own', async () => {
-    const { state } = status.parse(await svc(dir, 'status'));
-    if (state !== 'running') throw new Error(state);
-  });
+async function supervise(platform: Platform, node: string): Promise<void> {
+  await platform.svc('down');
+  startNode([join(import.meta.dirname, 'supervisor.ts'), platform.installation.dir, node]);
+  await platform.running();
 }
 
-const content = `
-workspace: Default
-skills:
-  - { name: echo, description: Says back what it is told, tools: [demo/echo] }
-roles:
-  - { name: Chaos, skills: [echo] }
-`;
+/** MCP servers find the Node of this run. With containers svc finds the daemon. */
+const environmentOfChaos: Readonly<Record<string, string>> = {
+  PATH: environment.PATH ?? '',
+  ...(process.env.DOCKER_HOST === undefined ? {} : { DOCKER_HOST: process.env.DOCKER_HOST }),
+};

@@ -1,13 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { everything, repository, svc } from './processes.ts';
-import { choose } from './settings.ts';
+import { Platform } from '../platform.ts';
+import { environment, everything, repository, svc } from './processes.ts';
 import { platformSide, type Side } from './sides.ts';
 
 /** An installation of its own for the bench: the demo, server-everything, a skill that echoes, a role and a key. */
-export interface Platform {
+export interface BenchPlatform {
   readonly dir: string;
   readonly mcpUrl: URL;
   /** One for each remote-mcp. */
@@ -25,7 +24,6 @@ const status = z.object({
   urls: z.object({ mcp: z.string(), api: z.string() }),
   services: z.array(z.object({ name: z.string(), pid: z.number().nullable(), url: z.string() })),
 });
-const createdKey = z.object({ key: z.string() });
 const skills = z.object({ skills: z.array(z.object({ id: z.string(), name: z.string() })) });
 
 export interface PlatformOptions {
@@ -34,37 +32,29 @@ export interface PlatformOptions {
   readonly graph?: 'sqlite' | 'dgraph';
 }
 
-export async function startPlatform({ replicas, graph = 'sqlite' }: PlatformOptions = {}): Promise<Platform> {
-  const dir = join(await mkdtemp(join(tmpdir(), 'svc-bench-')), 'svc');
-  const topology = replicas === undefined ? 'embedded' : 'distributed';
-  await svc(dir, 'init', dir, '--yes', '--topology', topology, '--graph', graph);
-  await choose(dir, { replicas: replicas ?? 1 });
-  await svc(dir, 'up');
+export async function startPlatform({ replicas, graph = 'sqlite' }: PlatformOptions = {}): Promise<BenchPlatform> {
+  const platform = await Platform.start({
+    topology: replicas === undefined ? 'embedded' : 'distributed',
+    ...{ graph, env: { PATH: environment.PATH ?? '' } },
+    replicas: { 'remote-mcp': replicas ?? 1, runtime: replicas ?? 1 },
+  });
+  const { dir } = platform.installation;
   const file = join(dir, 'bench.yaml');
   await writeFile(file, benchFile);
   // The demo has an echo too: whose is listed first has the bare name.
-  await svc(dir, 'server', 'add', 'everything', '--', process.execPath, everything, 'stdio');
-  await svc(dir, 'apply', file, join(repository, 'templates/demo/platform.yaml'));
-  const { key } = createdKey.parse(await svc(dir, 'keys', 'create', '--name', 'bench'));
-  const echo = skills.parse(await svc(dir, 'skill', 'list')).skills.find((skill) => skill.name === 'bench-echo');
-  const seen = status.parse(await svc(dir, 'status'));
-  const mcpUrl = new URL(seen.urls.mcp);
+  await platform.addServer('everything', [process.execPath, everything, 'stdio']);
+  await platform.svc('apply', file, join(repository, 'templates/demo/platform.yaml'));
+  const key = await platform.addKey('bench');
+  const echo = skills.parse(await platform.svc('skill', 'list')).skills.find((skill) => skill.name === 'bench-echo');
+  const seen = status.parse(await platform.svc('status'));
   const preload = (url: URL) => new URL(`?skillIds=${echo?.id}`, url);
   const mcpUrls = seen.services.flatMap(({ name, url }) =>
     /^remote-mcp/.test(name) ? [preload(new URL('/mcp', url))] : [],
   );
   return {
-    dir,
-    mcpUrl,
-    mcpUrls,
-    apiUrl: seen.urls.api,
-    key,
-    pid: await pidOf(dir),
+    ...{ dir, mcpUrl: new URL(seen.urls.mcp), mcpUrls, apiUrl: seen.urls.api, key, pid: await platform.pid() },
     side: () => platformSide(mcpUrls, key),
-    async remove() {
-      await svc(dir, 'down');
-      await rm(join(dir, '..'), { recursive: true, force: true });
-    },
+    remove: () => platform[Symbol.asyncDispose](),
   };
 }
 

@@ -1,0 +1,77 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { dockerHost } from '../../../engines/docker/test/docker-trial.ts';
+import type { Installation } from '../../../state/installation.ts';
+import { readReplacement } from '../../replace/replacement.ts';
+import type { Side } from '../../replace/side.ts';
+import { embedded, inContainers, MovesInContainers, onProgress } from './moves-in-containers.ts';
+import { contentOf, killedMove, leftovers, moveTo, settleMove } from './trial.ts';
+
+// The first one on a daemon builds the image.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 400_000 });
+
+describe.skipIf(dockerHost === null)('on a real Docker', () => {
+  let trial: MovesInContainers;
+  beforeAll(async () => {
+    trial = await MovesInContainers.open();
+  });
+  afterEach(() => trial.clearAway());
+  afterAll(() => trial?.[Symbol.asyncDispose]());
+
+  const killedAt = async (installation: Installation, to: Side, step: string) => {
+    expect([step, await killedMove(installation, { to, step })]).toEqual([step, 'SIGKILL']);
+    return readReplacement(installation)?.step;
+  };
+
+  test('killed anywhere, the data before is there and whole, and nothing is left in Docker', async () => {
+    const installation = trial.copy();
+    for (const step of ['alone-nats', 'verify', 'write-definition']) {
+      expect(await killedAt(installation, inContainers, step)).toBe('filling');
+      const notices: string[] = [];
+      await settleMove(installation, (message) => void notices.push(message));
+      expect(notices).toEqual([expect.stringContaining('everything is as it was before')]);
+      expect([await trial.inDocker(), leftovers(installation), readReplacement(installation)]).toEqual([[], [], null]);
+      expect(existsSync(join(installation.stateDir, 'containers', 'alone-nats'))).toBe(false);
+      expect([await contentOf(installation), trial.notes()]).toEqual([trial.original, 'what an MCP server keeps']);
+    }
+  });
+
+  test('an undo that is killed is finished the next time', async () => {
+    const installation = trial.copy();
+    await moveTo(installation, inContainers);
+    expect(await killedMove(installation, { verb: 'undo', step: 'fill' })).toBe('SIGKILL');
+    await trial.undo();
+    expect([await trial.inDocker(), leftovers(installation), readReplacement(installation)]).toEqual([[], [], null]);
+    expect([await contentOf(installation), trial.notes()]).toEqual([trial.original, 'what an MCP server keeps']);
+  });
+
+  test('killed on the way back, nothing is lost, wherever that is', async () => {
+    const installation = trial.copy();
+    await moveTo(installation, inContainers);
+    await trial.confirm();
+    const volumes = ['backend', 'nats', 'runtime'];
+    expect(await killedAt(installation, embedded, 'alone-nats')).toBe('keeping');
+    await settleMove(installation, onProgress);
+    expect([await trial.inDocker(), leftovers(installation)]).toEqual([volumes, []]);
+    for (const step of ['fill', 'write-definition']) {
+      expect(await killedAt(installation, embedded, step)).toBe('filling');
+      await settleMove(installation, onProgress);
+      expect([await trial.inDocker(), readReplacement(installation), leftovers(installation)]).toEqual([
+        volumes,
+        null,
+        [],
+      ]);
+      expect(readFileSync(installation.definitionFile, 'utf8')).toContain('\nengine: docker\n');
+    }
+    await moveTo(installation, embedded);
+    expect([await contentOf(installation), trial.notes()]).toEqual([trial.original, 'what an MCP server keeps']);
+    expect(await killedMove(installation, { verb: 'undo', step: 'fill' })).toBe('SIGKILL');
+    await settleMove(installation, onProgress);
+    expect([await trial.inDocker(), readReplacement(installation), leftovers(installation)]).toEqual([
+      volumes,
+      null,
+      [],
+    ]);
+  });
+});
