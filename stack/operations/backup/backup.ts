@@ -25,7 +25,8 @@ import { acquireLock } from '../../state/lock.ts';
 import { ensurePrivateFolder } from '../../state/private-folder.ts';
 import { archivedSecretsOf } from '../replace/archived-secrets.ts';
 import { placesOf } from '../replace/fill-places.ts';
-import { refuseInterrupted } from './refuse-interrupted.ts';
+import { interruptionOf } from '../replace/interrupted-replacement.ts';
+import { readReplacement } from '../replace/replacement.ts';
 
 export interface BackupOptions {
   readonly installation: Installation;
@@ -113,7 +114,7 @@ async function write(
   const writer = new ArchiveWriter(fd, head, passphrase);
   try {
     const places = await placesOf(plan, { env, signal, onNotice });
-    const opening = { kinds: { ...allKinds, bus: persistentMessaging }, to: 'read', isRunning } as const;
+    const opening = { kinds: allKinds, to: 'read', isRunning } as const;
     await using place = await places.open(opening);
     return await withStore({ plan, place, ...opening, signal }, async ({ bus, graph, blobs }) => {
       if (graph === null) throw withoutData(installation);
@@ -123,6 +124,13 @@ async function write(
   } finally {
     await writer.close();
   }
+}
+
+/** The data is between two places. */
+function refuseInterrupted(installation: Installation): void {
+  const interruption = interruptionOf(readReplacement(installation));
+  if (interruption === null) return;
+  throw new SvcError('conflict', interruption, { hint: 'Start the platform once, then back it up: svc up' });
 }
 
 function refuseExisting(file: string): void {

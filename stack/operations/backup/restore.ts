@@ -70,8 +70,18 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
       const { plan, isThere } = await planRestore(options, content, onNotice);
       const wasRunning = await begin(plan);
       const replacement = await replaceData({
-        ...{ installation, command: 'restore', from: plan, to: plan, definition: null, kinds: restoredKinds(plan) },
-        ...{ folders: [], archive: options, secrets, wasRunning, env: options.env, signal, onProgress },
+        ...{ installation, command: 'restore', from: plan, to: plan, definition: null },
+        ...{
+          kinds: restoredKinds(plan),
+          kept: restoredKinds(plan),
+          folders: [],
+          archive: options,
+          secrets,
+          wasRunning,
+          env: options.env,
+          signal,
+          onProgress,
+        },
       });
       recordFingerprint(installation);
       if (!isThere) forgetReplacement(installation, replacement);
