@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { inWords } from '../../../services/contracts/system-words.ts';
-import { readArchive } from '../../content/store-archive.ts';
+import { readArchive } from '../../content/archive.ts';
 import { engineFor } from '../../engines/engine-of.ts';
 import type { PlacesOptions } from '../../engines/places.ts';
 import { planOf } from '../../engines/plan-of.ts';

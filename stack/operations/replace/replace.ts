@@ -1,13 +1,13 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError, toSvcError } from '../../../services/contracts/errors.ts';
 import { inWords } from '../../../services/contracts/system-words.ts';
-import type { ArchiveContent, ArchiveFile } from '../../content/archive.ts';
+import { type ArchiveContent, type ArchiveFile, writeArchive } from '../../content/archive.ts';
 import { type ArchiveHead, formatVersion } from '../../content/archive-format.ts';
 import { type Kinds, noKinds } from '../../content/place.ts';
 import { withStore } from '../../content/store.ts';
-import { archiveStore, kindsOf } from '../../content/store-archive.ts';
+import { ArchiveWriter } from '../../content/write-archive.ts';
 import type { Places } from '../../engines/places.ts';
 import type { Progress } from '../../lifecycle/progress.ts';
 import { ownVersion } from '../../machine/version.ts';
@@ -153,8 +153,9 @@ async function keep(
           encryptionKey: fingerprintOf(secretFilesOf(installation).encryptionKey),
           bus: store.bus === null ? 'none' : 'exact',
         };
-        await archiveStore(store, { file: files.archive, head, signal });
-        return kindsOf(store);
+        await using writer = new ArchiveWriter(openSync(files.archive, 'wx', 0o600), head);
+        await writeArchive(store, { file: files.archive, passphrase: null, writer, signal });
+        return { bus: store.bus !== null, graph: store.graph !== null, blobs: store.blobs !== null };
       });
   for (const part of folders) await places.copyOut(part, join(keptDir, part));
   syncFolder(keptDir);
