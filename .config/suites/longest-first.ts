@@ -25,7 +25,7 @@ const longest = [
   'cli/test/backup-elsewhere.test.ts',
   'stack/test/adversary/copied-folder.test.ts',
   'stack/test/processes.test.ts',
-  'stack/content/test/change-nodes.test.ts',
+  'stack/operations/replace/test/change-nodes.test.ts',
 ];
 
 /** Starts the longest suites first, so that no core is idle while the last one runs. */

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
+import { countsIn } from '../../stack/content/archive.ts';
 import { sizeText } from '../../stack/machine/size-text.ts';
 import { backup } from '../../stack/operations/backup/backup.ts';
 import { readDefinition } from '../../stack/settings/check.ts';
@@ -45,7 +46,8 @@ export default class Backup extends SvcCommand {
     const onNotice = (message: string) => terminal.talk(message);
     const how = { version, passphrase, env: environment, onNotice, signal: interruption() };
     const made = await backup({ installation, file, ...how });
-    const { head, graph, files, usage, sessions, sizeBytes } = made;
+    const { head, graph, sizeBytes } = made;
+    const { files, usage, sessions } = countsIn(made);
     const { createdAt, encryptionKey, bus } = head;
     terminal.json({
       file,

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { countsIn } from '../../stack/content/archive.ts';
 import { isEncrypted } from '../../stack/content/encrypt-archive.ts';
 import { sizeText } from '../../stack/machine/size-text.ts';
 import { restore } from '../../stack/operations/backup/restore.ts';
@@ -107,10 +108,10 @@ async function restoreFile({ installation, terminal, file, key, passphraseFile, 
     onProgress: tellIn(list),
     signal: interruption(),
   }).finally(() => list.end());
-  const { head, graph, files, usage, sessions } = content;
-  const { createdAt, bus } = head;
-  terminal.json({ state: 'restored', createdAt, graph, files, bus, usage, sessions, kept });
-  terminal.result(`Restored what was backed up at ${head.createdAt}: ${describeContent(content)}.`);
+  const { createdAt, bus } = content.head;
+  const { files, usage, sessions } = countsIn(content);
+  terminal.json({ state: 'restored', createdAt, graph: content.graph, files, bus, usage, sessions, kept });
+  terminal.result(`Restored what was backed up at ${createdAt}: ${describeContent(content)}.`);
   if (kept !== null) {
     terminal.talk(
       `The data before is in ${kept}: svc restore --confirm removes it, svc restore --undo goes back to it.`,

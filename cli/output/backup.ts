@@ -1,4 +1,4 @@
-import type { ArchiveContent } from '../../stack/content/archive.ts';
+import { type ArchiveContent, countsIn } from '../../stack/content/archive.ts';
 import { sizeText } from '../../stack/machine/size-text.ts';
 import type { RestorePlan } from '../../stack/operations/backup/restore.ts';
 
@@ -12,7 +12,9 @@ const shown: readonly (readonly [kind: string, one: string])[] = [
 ];
 
 /** How much an archive holds. */
-export function describeContent({ head, graph, files, usage, sessions }: ArchiveContent): string {
+export function describeContent(content: ArchiveContent): string {
+  const { head, graph } = content;
+  const { files, usage, sessions } = countsIn(content);
   const counts = shown.map(([kind, one]) => counted(graph.find((found) => found.kind === kind)?.count ?? 0, one));
   const onBus = [counted(sessions, 'session'), `${counted(usage, 'usage record')} to be counted`];
   const bus = head.bus === 'none' ? [] : onBus;

@@ -4,6 +4,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -199,6 +200,18 @@ test('what cannot be backed up or restored is refused by name, and changes nothi
   writeFileSync(join(other, 'data/graph.sqlite-wal'), '');
   expect(await type('restore', archive, ...key)).toMatchObject({ code: 0 });
   expect((await type('restore', archive, ...key)).stderr).toContain('Without a terminal, add --over');
+});
+
+test('a backup is refused where the bytes of a file are missing', async () => {
+  const [blobs, away] = [join(dir(), 'data/blobs'), join(dir(), 'blobs-away')];
+  renameSync(blobs, away);
+  mkdirSync(blobs);
+  const { code, stderr } = await svc('backup', 'without.backup.gz');
+  rmSync(blobs, { recursive: true });
+  renameSync(away, blobs);
+  expect(code).not.toBe(0);
+  expect(stderr).toContain('The file "forms.md" of a skill is recorded, and its bytes are missing.');
+  expect(existsSync(join(dir(), 'without.backup.gz'))).toBe(false);
 });
 
 test('a restore over data keeps the data before, until it is undone or confirmed', async () => {

@@ -12,7 +12,7 @@ import { carryContent, type GraphContent, readContent } from '../../services/bac
 import { openSqliteContent } from '../../services/backend/graph/sqlite/content.ts';
 import { Secret } from '../../services/contracts/secret.ts';
 import { openBusContent } from '../../services/kit/bus/open-content.ts';
-import { checkArchive } from './archive.ts';
+import { countsIn, readArchive } from './archive.ts';
 import { formatVersion, lineBytesMax } from './archive-format.ts';
 import { carryBus, verifyBus } from './carry-bus.ts';
 import { ArchiveReader } from './read-archive.ts';
@@ -55,7 +55,12 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const check = (file: string, passphrase: Secret | null = null) => checkArchive({ file, passphrase }, signal);
+async function check(file: string, passphrase: Secret | null = null) {
+  const content = await readArchive({ file, passphrase }, signal);
+  const { head, secrets, graph } = content;
+  return { head, secrets, graph, ...countsIn(content) };
+}
+
 const lines = () => gunzipSync(readFileSync(whole)).toString('utf8').trimEnd().split('\n');
 
 async function* inTurn<Item>(items: readonly Item[]): AsyncGenerator<Item> {
@@ -116,12 +121,12 @@ it('an archive of the first format, which has no bus, is read', async () => {
 it('a writer says that the disk is full, and comes to its end', async () => {
   const writer = new ArchiveWriter(openSync('/dev/full', 'w'), head);
   await expect(writer.finish()).rejects.toMatchObject({ code: 'ENOSPC' });
-  await writer.close();
+  await writer[Symbol.asyncDispose]();
 });
 
 it('a writer that is closed early comes to its end', async () => {
   const writer = new ArchiveWriter(openSync(join(folder, 'early.backup.gz'), 'wx'), head);
-  await writer.close();
+  await writer[Symbol.asyncDispose]();
   await expect(check(join(folder, 'early.backup.gz'))).rejects.toMatchObject({ code: 'invalid_input' });
 });
 

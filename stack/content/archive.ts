@@ -1,14 +1,10 @@
-import {
-  carryContent,
-  type GraphContent,
-  type KindOfContent,
-  readContent,
-} from '../../services/backend/graph/content.ts';
-import { parseDigest } from '../../services/contracts/digest.ts';
+import { hash } from 'node:crypto';
+import { carryContent, type KindOfContent, readContent } from '../../services/backend/graph/content.ts';
+import { type Digest, parseDigest } from '../../services/contracts/digest.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { Secret } from '../../services/contracts/secret.ts';
 import type { ArchivedSecret, ArchiveHead } from './archive-format.ts';
-import { type CarriedBus, carryBus, readBus } from './carry-bus.ts';
+import { type CarriedBus, carryBus, readBus, verifyBus } from './carry-bus.ts';
 import { ArchiveReader } from './read-archive.ts';
 import type { Store } from './store.ts';
 import type { ArchiveWriter } from './write-archive.ts';
@@ -19,61 +15,134 @@ export interface ArchiveFile {
   readonly passphrase: Secret | null;
 }
 
-/** Secrets, counts and digests of an archive. */
+/** Counts and digests of everything in an archive, and its secrets. */
 export interface ArchiveContent {
   readonly head: ArchiveHead;
   readonly secrets: ReadonlyMap<ArchivedSecret, Secret>;
-  readonly usage: number;
-  readonly sessions: number;
+  readonly bus: CarriedBus;
   readonly graph: readonly KindOfContent[];
-  readonly files: { readonly count: number; readonly bytes: number };
+  readonly files: ReadonlySet<Digest>;
+  readonly fileBytes: number;
+}
+
+/** How much of each kind an archive has, beside its graph. */
+export function countsIn({ bus, files, fileBytes }: ArchiveContent) {
+  return { usage: bus.usage.count, sessions: bus.keys.size, files: { count: files.size, bytes: fileBytes } };
+}
+
+export interface NewArchive extends ArchiveFile {
+  /** Writes into the file, which has no content yet. */
+  readonly writer: ArchiveWriter;
+  readonly signal: AbortSignal;
 }
 
 /**
- * Writes all that the stores hold. The bus comes first: usage that is added up between the two reads is then in the graph as well, and the backend
- * passes over what it has added up before.
+ * Writes the content of a store into an archive, reads the archive again and compares. The bus comes first: usage that is added up between the two
+ * reads is then in the graph as well, and the backend passes over what it has added up before.
  */
-export async function writeArchive(
-  { bus, graph, blobs }: Store & { readonly graph: GraphContent },
-  writer: ArchiveWriter,
-  signal: AbortSignal,
-): Promise<readonly KindOfContent[]> {
-  if (bus !== null) await carryBus(bus, writer.bus);
-  const kinds = await carryContent(graph, writer.graph, signal);
-  const written = new Set<string>();
-  for await (const { values } of graph.nodes('file')) {
-    signal.throwIfAborted();
-    const digest = parseDigest(String(values.digest));
-    if (written.has(digest)) continue;
-    written.add(digest);
-    const blob = (await blobs?.find(digest)) ?? null;
-    if (blob === null || blobs === null) throw missingBytes(String(values.path));
-    await writer.addFile(blob, await blobs.read(digest));
-  }
+export async function writeArchive(store: Store, archive: NewArchive): Promise<ArchiveContent> {
+  const { writer, signal } = archive;
+  const bus = store.bus === null ? null : await carryBus(store.bus, writer.bus);
+  const graph = store.graph === null ? null : await carryContent(store.graph, writer.graph, signal);
+  const files = await writeFiles(store, archive);
   await writer.finish();
-  return kinds;
+  const read = await readArchive(archive, signal);
+  if (graph !== null) refuseDifferentGraph(graph, read.graph);
+  if (bus !== null && !isSameBus(bus, read.bus)) throw differs('bus');
+  if (files.symmetricDifference(read.files).size > 0) throw differs('files');
+  return read;
+}
+
+/** Of a running platform, a file that goes meanwhile was removed before. The backend keeps what the graph named for ten minutes. */
+async function writeFiles({ graph, blobs }: Store, { writer, signal }: NewArchive): Promise<ReadonlySet<Digest>> {
+  const files = new Set<Digest>();
+  for await (const digest of blobs?.list() ?? []) {
+    signal.throwIfAborted();
+    const blob = await blobs?.find(digest);
+    if (blobs === null || blob === null || blob === undefined) continue;
+    await writer.addFile(blob, await blobs.read(digest));
+    files.add(digest);
+  }
+  for await (const { values } of graph?.nodes('file') ?? []) {
+    if (!files.has(parseDigest(String(values.digest)))) throw missingBytes(String(values.path));
+  }
+  return files;
 }
 
 /** Reads a whole archive. Throws if the archive is cut, changed or of a newer format. */
-export async function checkArchive({ file, passphrase }: ArchiveFile, signal: AbortSignal): Promise<ArchiveContent> {
-  await using reader = await ArchiveReader.open(file, passphrase);
-  const secrets = await reader.secrets();
-  const bus: CarriedBus = await readBus(reader);
-  const graph = await readContent(reader, signal);
-  const files = { count: 0, bytes: 0 };
-  for await (const { blob, bytes } of reader.files()) {
-    signal.throwIfAborted();
-    for await (const _piece of bytes);
-    files.count += 1;
-    files.bytes += blob.sizeBytes;
-  }
-  await reader.finish();
-  return { head: reader.head, secrets, usage: bus.usage.count, sessions: bus.keys.size, graph, files };
+export async function readArchive(archive: ArchiveFile, signal: AbortSignal): Promise<ArchiveContent> {
+  return await fillStore(archive, { bus: null, graph: null, blobs: null }, signal);
 }
 
-/** The backend keeps the bytes of a removed file for ten minutes, so those of the graph's moment exist. */
+/** Fills a store, which must be empty, with what the archive has of its kinds. Reads the whole archive. */
+export async function fillStore(
+  { file, passphrase }: ArchiveFile,
+  store: Store,
+  signal: AbortSignal,
+): Promise<ArchiveContent> {
+  await using reader = await ArchiveReader.open(file, passphrase);
+  const secrets = await reader.secrets();
+  const bus = store.bus === null ? await readBus(reader) : await carryBus(reader, store.bus);
+  const graph =
+    store.graph === null ? await readContent(reader, signal) : await carryContent(reader, store.graph, signal);
+  const files = new Set<Digest>();
+  let fileBytes = 0;
+  for await (const { blob, bytes } of reader.files()) {
+    signal.throwIfAborted();
+    if (store.blobs === null) await drain(bytes);
+    else await store.blobs.put(blob, bytes);
+    files.add(blob.digest);
+    fileBytes += blob.sizeBytes;
+  }
+  await reader.finish();
+  return { head: reader.head, secrets, bus, graph, files, fileBytes };
+}
+
+/** Compares a store that was filled with its archive. Returns counts and digests of the whole content. */
+export async function verifyStore(
+  store: Store,
+  { graph, bus, files }: ArchiveContent,
+  signal: AbortSignal,
+): Promise<readonly KindOfContent[]> {
+  if (store.graph !== null) refuseDifferentGraph(graph, await readContent(store.graph, signal));
+  const kept = store.bus === null ? [] : await verifyBus(bus, store.bus);
+  if (store.blobs !== null) await refuseMissingFiles(store.blobs, files);
+  return [...graph, ...kept, ...kindOfFiles(files)];
+}
+
+/** An external bus may hold more files. */
+async function refuseMissingFiles(blobs: NonNullable<Store['blobs']>, files: ReadonlySet<Digest>): Promise<void> {
+  const found = new Set<Digest>();
+  for await (const digest of blobs.list()) found.add(digest);
+  if (!files.isSubsetOf(found)) throw differs('files');
+}
+
+function kindOfFiles(files: ReadonlySet<Digest>): readonly KindOfContent[] {
+  const digest = hash('sha256', [...files].map((one) => `${one}\n`).join(''));
+  return files.size === 0 ? [] : [{ kind: 'files', count: files.size, digest }];
+}
+
+function refuseDifferentGraph(expected: readonly KindOfContent[], found: readonly KindOfContent[]): void {
+  const text = (kinds: readonly KindOfContent[]) => kinds.map((kind) => JSON.stringify(kind));
+  const differing = new Set(text(expected)).symmetricDifference(new Set(text(found)));
+  if (differing.size > 0) throw differs(`graph (${[...differing].join(', ')})`);
+}
+
+function isSameBus(one: CarriedBus, other: CarriedBus): boolean {
+  const keys = (bus: CarriedBus) => new Set(bus.keys.keys());
+  return one.usage.digest === other.usage.digest && keys(one).symmetricDifference(keys(other)).size === 0;
+}
+
+function differs(what: string): SvcError {
+  return new SvcError('internal', `The ${what} that was written differs from what it was written from.`);
+}
+
 function missingBytes(path: string): SvcError {
   return new SvcError('unavailable', `The file "${path}" of a skill is recorded, and its bytes are missing.`, {
-    hint: 'If somebody removed a skill while the backup ran, run it again. Otherwise data/blobs is incomplete.',
+    hint: 'If somebody removed a skill meanwhile, run the command again. Otherwise data/blobs is incomplete.',
   });
+}
+
+async function drain(items: AsyncIterable<unknown>): Promise<void> {
+  for await (const _item of items);
 }

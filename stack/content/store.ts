@@ -46,7 +46,9 @@ export async function withStore<Result>(
 
 async function withOpened<Result>(options: StoreOptions, work: (store: Store) => Promise<Result>): Promise<Result> {
   const { plan, place, to, signal } = options;
-  const kinds = to === 'fill' ? options.kinds : place.there;
+  const asked = to === 'fill' ? options.kinds : place.there;
+  // A bus in memory keeps nothing.
+  const kinds = { ...asked, bus: asked.bus && plan.definition.bus.persistentMessaging };
   await using open = new AsyncDisposableStack();
   const alone = await place.run(kinds);
   open.defer(() => alone.stop());

@@ -26,7 +26,7 @@ const chunkChars = 64 * 1024;
 const level = 1;
 
 /** Writes an archive into a file. The archive is on the disk once `finish` resolves. */
-export class ArchiveWriter {
+export class ArchiveWriter implements AsyncDisposable {
   /** Accepts a graph, as the graph of an installation does. */
   readonly graph: Pick<GraphContent, 'addNodes' | 'addEdges' | 'finish'> = {
     addNodes: (nodes) => this.#addNodes(nodes),
@@ -108,7 +108,7 @@ export class ArchiveWriter {
   }
 
   /** Closes the file; without `finish` before, the archive stays incomplete. */
-  async close(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     this.#gzip.destroy();
     await this.#written.catch(() => undefined);
   }

@@ -1,5 +1,4 @@
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
-import type { BusPlaces } from '../content/change-nodes.ts';
 import type { NodePlaces } from '../graph/fill-nodes.ts';
 import type { KeptBy } from '../graph/kept-by.ts';
 import type { Status } from '../lifecycle/platform-status.ts';
@@ -83,8 +82,6 @@ export interface Prepared {
   isCurrent(): Promise<boolean>;
   /** Refuses a disk without room for a start. */
   refuseFullDisk(): Promise<void>;
-  /** Where the nodes of the bus keep their data. */
-  readonly bus: Omit<BusPlaces, 'planOf'>;
   /** Stops every part and keeps all data. */
   stop(): Promise<void>;
   /** Starts and restarts parts until all of them run as planned and are ready. Throws `LostPort` where a port was taken meanwhile. */

@@ -10,6 +10,8 @@ import type { Plan } from '../plan/plan.ts';
 export interface Places {
   /** The places that hold data of this plan, named as people find them. */
   list(): Promise<readonly string[]>;
+  /** Whether this number of NATS nodes has kept something there: one node and a cluster have different places. */
+  keepsBus(): Promise<boolean>;
   /** How people move places out of the way. */
   clearHint(places: readonly string[]): string;
   /** Throws where data is lost that the platform had. */

@@ -27,6 +27,7 @@ import { ensurePrivateFolder } from '../state/private-folder.ts';
 import { readId } from '../state/read-id.ts';
 import { newPorts } from './new-ports.ts';
 import { readReplacement } from './replace/replacement.ts';
+import { commandsToEnd, replacementName } from './replace/replacement-name.ts';
 
 export interface Copying {
   readonly installation: Installation;
@@ -106,9 +107,8 @@ function refuseShared(installation: Installation, definition: Definition): void 
   }
   const waiting = readReplacement(installation);
   if (waiting !== null) {
-    const { command } = waiting;
-    throw new SvcError('conflict', `The folder was copied while a ${command} waited to be confirmed or undone.`, {
-      hint: `In the original: svc ${command} --confirm, or svc ${command} --undo. Then copy its folder again.`,
+    throw new SvcError('conflict', `The folder was copied too early. ${replacementName(waiting)} had not ended.`, {
+      hint: `In the original: ${commandsToEnd(waiting)}. Then copy its folder again.`,
     });
   }
   const { topology, graph } = definition;

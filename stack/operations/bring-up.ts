@@ -1,9 +1,8 @@
 import { SvcError } from '../../services/contracts/errors.ts';
-import { areOtherNodes, changeNodes } from '../content/change-nodes.ts';
 import type { Engine, EngineStart, Prepared, Survey } from '../engines/engine.ts';
-import { chosenEngine } from '../engines/engine-of.ts';
+import { chosenEngine, isUp } from '../engines/engine-of.ts';
 import { LostPort } from '../engines/lost-port.ts';
-import { planner, planOf, portWishesOf } from '../engines/plan-of.ts';
+import { planner, portWishesOf } from '../engines/plan-of.ts';
 import { fillNodes } from '../graph/fill-nodes.ts';
 import { makeReady } from '../lifecycle/make-ready.ts';
 import { preparePlan } from '../lifecycle/prepare-plan.ts';
@@ -13,6 +12,7 @@ import { isFree } from '../machine/is-free.ts';
 import { describeHolder } from '../machine/port-holder.ts';
 import type { Plan } from '../plan/plan.ts';
 import { claimPorts } from '../ports/claim-ports.ts';
+import { changeNodes, planOfOtherNodes } from './replace/change-nodes.ts';
 
 export interface BringUp extends Omit<EngineStart, 'onNotice' | 'onState'> {
   readonly onProgress: (progress: Progress) => void;
@@ -43,7 +43,7 @@ export async function bringUp(options: BringUp): Promise<UpResult> {
   };
   if (!foreground && (await prepared.isCurrent())) return { outcome: 'unchanged', changes, status: await ready() };
   await prepared.refuseFullDisk();
-  await stopWhereNeeded(plan, prepared, start);
+  await stopWhereNeeded(plan, prepared, options);
   for (const port of Object.values(plan.ports)) if (!survey.ownsPort(port)) avoid.add(port);
   await refuseLostPorts(plan, survey);
   if (foreground) {
@@ -97,10 +97,10 @@ async function refuseLostPorts({ definition, ports }: Plan, { ownsPort, portPati
   });
 }
 
-/** Stops a platform that cannot change while it runs, and carries the data of the bus to another number of nodes. */
-async function stopWhereNeeded(plan: Plan, prepared: Prepared, { signal, onNotice }: EngineStart): Promise<void> {
-  const places = { ...prepared.bus, planOf: (definition: Plan['definition']) => planOf(plan.installation, definition) };
-  const isOther = areOtherNodes(plan, places);
-  if (prepared.mustStop || isOther) await prepared.stop();
-  if (isOther) await changeNodes({ plan, places, signal, onNotice });
+/** Stops a platform that cannot change while it runs. What another number of NATS nodes kept is carried to those of the plan. */
+async function stopWhereNeeded(to: Plan, prepared: Prepared, options: BringUp): Promise<void> {
+  const wasRunning = isUp(options.installation);
+  const from = await planOfOtherNodes(to, options);
+  if (prepared.mustStop || from !== null) await prepared.stop();
+  if (from !== null) await changeNodes({ ...options, from, to, wasRunning });
 }

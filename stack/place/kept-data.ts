@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { dataOf } from '../parts/dgraph-node.ts';
 import { aloneFolder, clusterFolder } from '../parts/nats.ts';
@@ -6,7 +6,7 @@ import { readLease } from '../ports/port-lease.ts';
 import type { Definition } from '../settings/definition.ts';
 import { hasOwnBus } from '../settings/has-own-bus.ts';
 import { hasOwnGraph } from '../settings/has-own-graph.ts';
-import { blobsIn, busIn, carriedFolder, graphIn } from '../state/data-files.ts';
+import { blobsIn, busIn, graphIn } from '../state/data-files.ts';
 import { findRunning } from '../state/find-running.ts';
 import type { Installation } from '../state/installation.ts';
 import { type KeptData, readPlace, writePlace } from '../state/place-record.ts';
@@ -34,7 +34,7 @@ export interface SettledData {
 /** Throws `not_found` when recorded data is missing: the platform would start empty, and look healthy. */
 export async function settleLostData(check: DataCheck): Promise<SettledData> {
   const { installation, definition, startEmpty, mayKeepOut, onNotice } = check;
-  const { needed, sessions } = pathsOf(installation, definition);
+  const { needed, sessions } = pathsOf(definition);
   const known = knownData(installation, definition);
   const gone = known.filter(({ path }) => !isThere(installation, definition, path));
   const missing = gone.filter(({ path }) => needed.includes(path));
@@ -99,7 +99,7 @@ function unnamedNodes(
 /** Records the data of a platform that has just started, so that its loss is noticed. */
 export function recordData(installation: Installation, definition: Definition): void {
   markData(installation, definition);
-  const { needed } = pathsOf(installation, definition);
+  const { needed } = pathsOf(definition);
   // A node without its data stays recorded, so that it still counts as lost.
   const missed = (readPlace(installation)?.data ?? []).filter(
     ({ path }) => needed.includes(path) && !isThere(installation, definition, path),
@@ -115,7 +115,7 @@ export function recordNewData(installation: Installation, definition: Definition
 }
 
 function dataThere(installation: Installation, definition: Definition): readonly KeptData[] {
-  const { needed, sessions } = pathsOf(installation, definition);
+  const { needed, sessions } = pathsOf(definition);
   const before = readPlace(installation)?.data ?? [];
   const now = new Date().toISOString();
   return [...needed, ...sessions]
@@ -130,13 +130,12 @@ interface Paths {
 }
 
 /** The files and folders for the data of a definition. */
-function pathsOf({ dataDir }: Installation, definition: Definition): Paths {
+function pathsOf(definition: Definition): Paths {
   const { topology, graph, bus, replicas } = definition;
   const nodes = replicas.nats === 1 ? aloneFolder : clusterFolder;
   const busPath = topology === 'embedded' ? busIn('data', topology) : join('data', nodes);
   const hasBus = topology === 'embedded' ? bus.persistentMessaging : hasOwnBus(definition);
-  const isCarried = existsSync(join(dataDir, carriedFolder));
-  const ownBus = hasBus && !isCarried ? [busPath] : [];
+  const ownBus = hasBus ? [busPath] : [];
   if (graph === 'sqlite') return { needed: [graphIn('data', graph), blobsIn('data')], sessions: ownBus };
   // With Dgraph the bus stores the files of skills.
   const ownGraph = hasOwnGraph(definition)

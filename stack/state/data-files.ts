@@ -8,7 +8,7 @@ const natsFolder = 'nats';
 /** Files of skills, beside SQLite; with Dgraph the bus keeps them. */
 const blobsName = 'blobs';
 
-/** An archive of the bus while it gets another number of nodes. */
+/** What the bus kept, where a version before was changing the number of its nodes. */
 export const carriedFolder = 'bus-carried';
 
 export function busIn(dir: string, topology: Topology): string {

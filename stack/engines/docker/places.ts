@@ -36,6 +36,10 @@ export async function placesInVolumes(options: PlacesOptions): Promise<Places> {
       const volumes = await there();
       return volumesOf(plan).filter((name) => volumes.has(name));
     },
+    async keepsBus() {
+      const volumes = await there();
+      return plan.parts.some((part) => part.service === 'nats' && volumes.has(volumeNamed(part.name, plan)));
+    },
     clearHint: (places) => `If nobody needs what is in them: docker volume rm ${places.join(' ')}`,
     async refuseLost() {
       const [record, volumes] = [readContainers(installation), await there()];
@@ -136,7 +140,7 @@ async function placeInVolumes(
       return runContainersAlone({ plan, daemon, ...parts, isRunning, signal });
     },
     save: async () => {
-      if (isFile) await copyFiles({ from: dir, to: files, user }, inside);
+      if (isFile && (kinds.graph || kinds.blobs)) await copyFiles({ from: dir, to: files, user }, inside);
     },
     [Symbol.asyncDispose]: async () => rmSync(dir, { recursive: true, force: true }),
   };

@@ -4,7 +4,6 @@ import { type Settings, settingsOf } from '../../plan/differences.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { refuseFullDisk } from '../../state/free-space.ts';
 import type { EngineStart, Prepared } from '../engine.ts';
-import { busInVolumes } from './bus-in-volumes.ts';
 import { carryOut } from './carry-out.ts';
 import { becomesReady, patienceMs } from './container-state.ts';
 import type { Daemon } from './daemon.ts';
@@ -37,7 +36,6 @@ export async function prepareContainers(plan: Plan, daemon: Daemon, start: Engin
       const full = await findFullVolume(daemon.docker, [...present.keys()]);
       if (full !== null) throw full;
     },
-    bus: busInVolumes(first),
     ...{ stop, apply },
     async applyInForeground(onReady) {
       await apply();

@@ -34,6 +34,7 @@ export function placesInFolders(options: PlacesOptions): Places {
       const bus = topology === 'embedded' ? [busIn('data', topology)] : natsFolders('data');
       return [...bus, graphIn('data', graph)].filter((path) => existsSync(join(installation.dir, path)));
     },
+    keepsBus: async () => existsSync(busFileOf(plan)),
     clearHint: (places) => `Move it to a folder outside of data/: ${places.join(' ')}`,
     async refuseLost() {
       await settleLostData({ installation, definition, startEmpty: null, mayKeepOut: false, onNotice });

@@ -9,7 +9,6 @@ import type { Installation } from '../../state/installation.ts';
 import type { EngineStart, Prepared } from '../engine.ts';
 import { prepareSandbox } from '../sandbox/prepare-sandbox.ts';
 import { applyToRunning } from './apply-to-running.ts';
-import { busInFolders } from './bus-in-folders.ts';
 import { findUnwantedEnd } from './find-unwanted-end.ts';
 import { clearStaleRecord, stopRunning } from './running-platform.ts';
 import { startInBackground, startInForeground } from './start.ts';
@@ -48,7 +47,6 @@ export async function prepareProcesses(
     isCurrent: async () => isSupervised && changes?.length === 0 && (await becomesHealthy(found, plan, signal)),
     // The running platform keeps reading and calling on a full disk, on which it could not start again.
     refuseFullDisk: async () => refuseFullDisk(installation),
-    bus: busInFolders(installation, env),
     stop,
     async apply() {
       await makeWay();

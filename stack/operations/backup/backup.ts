@@ -1,11 +1,10 @@
 import { existsSync, openSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { KindOfContent } from '../../../services/backend/graph/content.ts';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import type { Secret } from '../../../services/contracts/secret.ts';
 import { inWords } from '../../../services/contracts/system-words.ts';
-import { type ArchiveContent, checkArchive, writeArchive } from '../../content/archive.ts';
+import { type ArchiveContent, writeArchive } from '../../content/archive.ts';
 import { formatVersion } from '../../content/archive-format.ts';
 import { allKinds } from '../../content/place.ts';
 import { withStore } from '../../content/store.ts';
@@ -25,7 +24,8 @@ import { acquireLock } from '../../state/lock.ts';
 import { ensurePrivateFolder } from '../../state/private-folder.ts';
 import { archivedSecretsOf } from '../replace/archived-secrets.ts';
 import { placesOf } from '../replace/fill-places.ts';
-import { refuseInterrupted } from './refuse-interrupted.ts';
+import { interruptionOf } from '../replace/interrupted-replacement.ts';
+import { readReplacement } from '../replace/replacement.ts';
 
 export interface BackupOptions {
   readonly installation: Installation;
@@ -49,7 +49,7 @@ export interface Backup extends ArchiveContent {
  * Writes the records and files of one moment into an archive, also while the platform runs. The archive gets its name after it was read again.
  */
 export async function backup(options: BackupOptions): Promise<Backup> {
-  const { installation, file, passphrase, signal } = options;
+  const { installation, file } = options;
   ensurePrivateFolder(installation.stateDir);
   const lock = acquireLock(installation, 'command');
   const draft = `${file}.part`;
@@ -61,14 +61,10 @@ export async function backup(options: BackupOptions): Promise<Backup> {
     refuseWithoutRoom(plan, file);
     const fd = openDraft(draft);
     try {
-      const written = await write(options, plan, fd);
-      const read = await checkArchive({ file: draft, passphrase }, signal);
-      if (JSON.stringify(read.graph) !== JSON.stringify(written)) {
-        throw new SvcError('internal', 'The archive differs from the graph.');
-      }
+      const content = await write(options, plan, { fd, draft });
       renameSync(draft, file);
       syncFolder(dirname(file));
-      return { ...read, sizeBytes: statSync(file).size };
+      return { ...content, sizeBytes: statSync(file).size };
     } catch (thrown) {
       throw isCode(thrown, 'ENOSPC') ? cannotWrite(draft, thrown) : thrown;
     } finally {
@@ -98,8 +94,8 @@ function cannotWrite(file: string, cause: unknown): SvcError {
 async function write(
   { installation, version, passphrase, env, onNotice, signal }: BackupOptions,
   plan: Plan,
-  fd: number,
-): Promise<readonly KindOfContent[]> {
+  { fd, draft }: { readonly fd: number; readonly draft: string },
+): Promise<ArchiveContent> {
   const isRunning = isUp(installation);
   const { persistentMessaging } = plan.definition.bus;
   const head = {
@@ -110,19 +106,22 @@ async function write(
     encryptionKey: fingerprintOf(secretFilesOf(installation).encryptionKey),
     bus: !persistentMessaging ? 'none' : isRunning ? 'approximate' : 'exact',
   } as const;
-  const writer = new ArchiveWriter(fd, head, passphrase);
-  try {
-    const places = await placesOf(plan, { env, signal, onNotice });
-    const opening = { kinds: { ...allKinds, bus: persistentMessaging }, to: 'read', isRunning } as const;
-    await using place = await places.open(opening);
-    return await withStore({ plan, place, ...opening, signal }, async ({ bus, graph, blobs }) => {
-      if (graph === null) throw withoutData(installation);
-      if (passphrase !== null) await writer.addSecrets(archivedSecretsOf(installation));
-      return await writeArchive({ bus, graph, blobs }, writer, signal);
-    });
-  } finally {
-    await writer.close();
-  }
+  await using writer = new ArchiveWriter(fd, head, passphrase);
+  const places = await placesOf(plan, { env, signal, onNotice });
+  const opening = { kinds: allKinds, to: 'read', isRunning } as const;
+  await using place = await places.open(opening);
+  return await withStore({ plan, place, ...opening, signal }, async (store) => {
+    if (store.graph === null) throw withoutData(installation);
+    if (passphrase !== null) await writer.addSecrets(archivedSecretsOf(installation));
+    return await writeArchive(store, { file: draft, passphrase, writer, signal });
+  });
+}
+
+/** The data is between two places. */
+function refuseInterrupted(installation: Installation): void {
+  const interruption = interruptionOf(readReplacement(installation));
+  if (interruption === null) return;
+  throw new SvcError('conflict', interruption, { hint: 'Start the platform once, then back it up: svc up' });
 }
 
 function refuseExisting(file: string): void {

@@ -2,7 +2,7 @@ import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { Secret } from '../../../services/contracts/secret.ts';
 import { inWords } from '../../../services/contracts/system-words.ts';
-import { type ArchiveContent, checkArchive } from '../../content/archive.ts';
+import { type ArchiveContent, countsIn, readArchive } from '../../content/archive.ts';
 import { allKinds, type Kinds } from '../../content/place.ts';
 import { isUp } from '../../engines/engine-of.ts';
 import type { Plan } from '../../plan/plan.ts';
@@ -65,13 +65,23 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
     { ...options, done: 'All was restored' },
     async ({ onProgress, onNotice, signal, begin }) => {
       refuseWaiting(installation);
-      const content = await checkArchive(options, signal);
+      const content = await readArchive(options, signal);
       const secrets = secretsFor(options, content);
       const { plan, isThere } = await planRestore(options, content, onNotice);
       const wasRunning = await begin(plan);
       const replacement = await replaceData({
-        ...{ installation, command: 'restore', from: plan, to: plan, definition: null, kinds: restoredKinds(plan) },
-        ...{ folders: [], archive: options, secrets, wasRunning, env: options.env, signal, onProgress },
+        ...{ installation, command: 'restore', from: plan, to: plan, definition: null },
+        ...{
+          kinds: restoredKinds(plan),
+          kept: restoredKinds(plan),
+          folders: [],
+          archive: options,
+          secrets,
+          wasRunning,
+          env: options.env,
+          signal,
+          onProgress,
+        },
       });
       recordFingerprint(installation);
       if (!isThere) forgetReplacement(installation, replacement);
@@ -110,9 +120,10 @@ const room = {
   dgraph: { firstBytes: 64 * 1024 * 1024, recordBytes: 8192 },
 };
 
-function bytesOf({ graph, usage, sessions, files }: ArchiveContent, definition: Definition): number {
+function bytesOf(content: ArchiveContent, definition: Definition): number {
   const { firstBytes, recordBytes } = room[definition.graph];
-  return firstBytes + ((graph[0]?.count ?? 0) + usage + sessions) * recordBytes + files.bytes;
+  const { usage, sessions, files } = countsIn(content);
+  return firstBytes + ((content.graph[0]?.count ?? 0) + usage + sessions) * recordBytes + files.bytes;
 }
 
 /** The secrets to put in the place of the installation's own. */

@@ -4,6 +4,8 @@ export interface Load {
   readonly from: Side;
   readonly to: Side;
   readonly carries: { readonly bus: boolean; readonly graph: boolean };
+  /** Whether one of the sides keeps its files in volumes. */
+  readonly inVolumes: boolean;
   readonly graphBytes: number;
   /** Of files of skills that lie beside a graph, and go with it or are copied as it is. */
   readonly fileBytes: number;
@@ -42,12 +44,14 @@ const bytesFilledASecond = 10 * megabyte;
 const downSecondsInContainers = 30;
 
 /** What a move takes, so that it can be said, and refused, before anything is stopped. */
-export function costOf({ from, to, carries, graphBytes, fileBytes, busBytes, otherBytes }: Load): Cost {
+export function costOf(load: Load): Cost {
+  const { from, to, carries, inVolumes, graphBytes, fileBytes, busBytes, otherBytes } = load;
   const busSeconds = busBytes / (to.topology === 'distributed' ? bytesASecondToNats : bytesASecond);
   const keptBytes = graphBytes + fileBytes + busBytes;
   const graph = carries.graph ? costOfGraph(to, graphBytes) : nothing;
   const read = from.graph === 'dgraph' ? costOfReading(graphBytes) : nothing;
-  const engine = costOfEngines(from, to, { graphBytes: graphBytes + fileBytes, otherBytes });
+  const copied = 2 * (graphBytes + fileBytes) + (from.engine === to.engine ? 0 : 2 * otherBytes);
+  const engine = inVolumes ? costOfVolumes(copied) : nothing;
   const parts = [read, graph, engine];
   return {
     neededBytes: keptBytes + parts.reduce((sum, one) => sum + one.neededBytes, 2 * busBytes) + spareBytes,
@@ -59,15 +63,8 @@ export function costOf({ from, to, carries, graphBytes, fileBytes, busBytes, oth
 
 const nothing: Cost = { neededBytes: 0, downSeconds: 0 };
 
-/** Files are copied out of volumes, and into them. */
-function costOfEngines(
-  from: Side,
-  to: Side,
-  { graphBytes, otherBytes }: Pick<Load, 'graphBytes' | 'otherBytes'>,
-): Cost {
-  if (from.engine === 'process' && to.engine === 'process') return { neededBytes: 0, downSeconds: 0 };
-  // Own folders are copied to the kept folder, and from there.
-  const bytes = 2 * graphBytes + (from.engine === to.engine ? 0 : 2 * otherBytes);
+/** Files are copied out of volumes, and into them; own folders to the kept folder, and from there. */
+function costOfVolumes(bytes: number): Cost {
   return { neededBytes: bytes, downSeconds: downSecondsInContainers + bytes / bytesASecond };
 }
 

@@ -71,12 +71,13 @@ export async function planMove({ installation, to, env, signal, onNotice }: Plan
   if (left.length > 0) throw leftOver(left, targetPlaces.clearHint(left));
   const carries = whatMoves(from, to, there.length > 0 || graphElsewhere(definition) !== null);
   if (carries.graph) await refuseFilled(plan);
-  if (carries.graph || definition.engine !== to.engine) await engineFor(definition).check(definition, env);
+  await engineFor(definition).check(definition, env);
   const { disk, ...sizes } = await places.measure();
-  const load = { ...sizes, carries, busBytes: carries.bus ? sizes.busBytes : 0 };
+  const inVolumes = from.site.isPrivate || plan.site.isPrivate;
+  const load = { ...sizes, carries, inVolumes, busBytes: carries.bus ? sizes.busBytes : 0 };
   const { neededBytes, downSeconds } = costOf({ ...load, from: sideOf(definition), to });
   for (const one of [disk, (await targetPlaces.measure()).disk]) refuseWithoutRoom(one, neededBytes, 'a move');
-  const unseen = await findUnseenFolders({ from, to: target, isUp: isUp(installation), env, signal });
+  const unseen = await findUnseenFolders({ from, to: plan, isUp: isUp(installation), env, signal });
   const known = { installation, from, to: plan, changes, running: findRunning(installation), isUp: isUp(installation) };
   return { ...known, ...load, unseen, neededBytes, freeBytes: disk.freeBytes, downSeconds };
 }

@@ -6,13 +6,12 @@ import { noKinds } from '../../content/place.ts';
 import { withStore } from '../../content/store.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { readSecret } from '../../secrets/secrets.ts';
-import type { Definition } from '../../settings/definition.ts';
 import { hasOwnGraph } from '../../settings/has-own-graph.ts';
 import { placesOf } from '../replace/fill-places.ts';
 
 export interface Looking {
   readonly from: Plan;
-  readonly to: Definition;
+  readonly to: Plan;
   /** Whether the old side runs. */
   readonly isUp: boolean;
   readonly env: EnvRecord;
@@ -25,11 +24,12 @@ export interface Looking {
  */
 export async function findUnseenFolders(looking: Looking): Promise<readonly WorkingFolder[] | null> {
   const { from, to, isUp, signal } = looking;
-  if (from.definition.engine === to.engine || to.engine === 'process') return [];
+  // Only a private site hides files of this machine.
+  if (from.site.isPrivate || !to.site.isPrivate) return [];
   if (!isUp && hasOwnGraph(from.definition)) return null;
   try {
     const folders = await readFolders(looking);
-    return folders.filter(({ folder }) => !isSeen(folder, to.runtime.allowedPaths));
+    return folders.filter(({ folder }) => !isSeen(folder, to.definition.runtime.allowedPaths));
   } catch {
     signal.throwIfAborted();
     return null;

@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { KindOfContent } from '../../../services/backend/graph/content.ts';
-import type { ArchiveFile } from '../../content/archive.ts';
+import { type ArchiveContent, type ArchiveFile, fillStore, verifyStore } from '../../content/archive.ts';
 import type { Kinds } from '../../content/place.ts';
 import { withStore } from '../../content/store.ts';
-import { type ArchivedContent, fillStore, verifyStore } from '../../content/store-archive.ts';
 import { engineFor } from '../../engines/engine-of.ts';
 import type { Places, PlacesOptions } from '../../engines/places.ts';
 import type { Plan } from '../../plan/plan.ts';
@@ -29,7 +28,7 @@ export interface Filling extends Target {
 }
 
 /** Empties the places of a plan and fills them. Returns what the archive has; null if nothing was filled from it. */
-export async function fillPlaces(filling: Filling): Promise<ArchivedContent | null> {
+export async function fillPlaces(filling: Filling): Promise<ArchiveContent | null> {
   const { plan, places, empty, archive, keptDir, folders, signal } = filling;
   await empty(places);
   for (const part of folders) if (existsSync(join(keptDir, part))) await places.copyIn(join(keptDir, part), part);
@@ -40,7 +39,7 @@ export async function fillPlaces(filling: Filling): Promise<ArchivedContent | nu
 }
 
 /** Reads the content that was filled again, and compares it. Returns counts and digests. */
-export async function verifyPlaces(target: Target, content: ArchivedContent | null): Promise<readonly KindOfContent[]> {
+export async function verifyPlaces(target: Target, content: ArchiveContent | null): Promise<readonly KindOfContent[]> {
   if (content === null) return [];
   const { plan, places, signal } = target;
   const opening = { kinds: withoutOthersBus(target), to: 'read' } as const;

@@ -26,7 +26,8 @@ export function describeInterruptedReplacement(installation: Installation): stri
 }
 
 export function interruptionOf(state: Replacement | null): string | null {
-  const next = state === null ? null : settled[state.step];
-  if (state === null || next === null) return null;
+  if (state === null) return null;
+  const next = state.command === 'nodes' ? 'finishes it' : settled[state.step];
+  if (next === null) return null;
   return `${replacementName(state)} that began at ${state.startedAt} was interrupted: svc up ${next}.`;
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { inWords } from '../../../services/contracts/system-words.ts';
-import { readArchive } from '../../content/store-archive.ts';
+import { readArchive } from '../../content/archive.ts';
 import { engineFor } from '../../engines/engine-of.ts';
 import type { PlacesOptions } from '../../engines/places.ts';
 import { planOf } from '../../engines/plan-of.ts';
@@ -40,11 +40,12 @@ export async function takeBack(
 async function putBack(installation: Installation, state: Replacement, asking: Asking): Promise<void> {
   const { signal } = asking;
   const keptDir = keptDirOf(installation, state);
-  const { archive: file, definition, newDefinition, secretsDir } = keptFilesIn(keptDir);
+  const { archive: file, secretsDir } = keptFilesIn(keptDir);
+  const definitions = definitionsOf(installation, state);
   const { replaced, archived, folders } = state;
-  const from = planIn(installation, definition);
+  const from = planIn(installation, definitions.before);
   await refuseNoWayBack(installation, state, asking);
-  await emptyTarget(planIn(installation, newDefinition), state, asking);
+  await emptyTarget(planIn(installation, definitions.after), state, asking);
   if (archived.graph) await emptyElsewhere(from);
   const target = { plan: from, places: await placesOf(from, asking), kinds: both(replaced, archived), signal };
   const content = await fillPlaces({
@@ -56,7 +57,7 @@ async function putBack(installation: Installation, state: Replacement, asking: A
   });
   await verifyPlaces(target, content);
   putSecrets(installation, archivedSecretsOf({ secretsDir }));
-  writeDefinition(installation, readFileSync(definition, 'utf8'));
+  if (state.command === 'move') writeDefinition(installation, readFileSync(definitions.before, 'utf8'));
   forgetReplacement(installation, state);
 }
 
@@ -66,8 +67,8 @@ export async function refuseNoWayBack(
   state: Replacement,
   { env, signal }: Pick<Asking, 'env' | 'signal'>,
 ): Promise<void> {
-  const { archive, definition: file } = keptFilesIn(keptDirOf(installation, state));
-  const { definition } = planIn(installation, file);
+  const { archive } = keptFilesIn(keptDirOf(installation, state));
+  const { definition } = planIn(installation, definitionsOf(installation, state).before);
   await engineFor(definition).check(definition, env);
   if (Object.values(state.archived).includes(true)) await readArchive({ file: archive, passphrase: null }, signal);
 }
@@ -91,6 +92,15 @@ async function emptyTarget(to: Plan, state: Replacement, asking: Asking): Promis
 
 async function tolerate(work: () => Promise<void>, what: string, { onNotice }: Asking): Promise<void> {
   await work().catch((error: unknown) => onNotice(`${what}: ${inWords(error)}`));
+}
+
+/** The files with svc.yaml before and after the replacement. Only a move changes it. */
+function definitionsOf(installation: Installation, state: Replacement) {
+  const { definition, newDefinition } = keptFilesIn(keptDirOf(installation, state));
+  const { definitionFile } = installation;
+  return state.command === 'move'
+    ? { before: definition, after: newDefinition }
+    : { before: definitionFile, after: definitionFile };
 }
 
 function planIn(installation: Installation, file: string): Plan {

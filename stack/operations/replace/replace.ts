@@ -1,13 +1,13 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError, toSvcError } from '../../../services/contracts/errors.ts';
 import { inWords } from '../../../services/contracts/system-words.ts';
-import type { ArchiveContent, ArchiveFile } from '../../content/archive.ts';
+import { type ArchiveContent, type ArchiveFile, writeArchive } from '../../content/archive.ts';
 import { type ArchiveHead, formatVersion } from '../../content/archive-format.ts';
 import { type Kinds, noKinds } from '../../content/place.ts';
 import { withStore } from '../../content/store.ts';
-import { archiveStore, kindsOf } from '../../content/store-archive.ts';
+import { ArchiveWriter } from '../../content/write-archive.ts';
 import type { Places } from '../../engines/places.ts';
 import type { Progress } from '../../lifecycle/progress.ts';
 import { ownVersion } from '../../machine/version.ts';
@@ -38,6 +38,8 @@ export interface ReplaceOptions {
   readonly definition: string | null;
   /** The content to fill: the kinds that get another place, or other records. */
   readonly kinds: Kinds;
+  /** The content to keep: all that the new data may change. */
+  readonly kept: Kinds;
   /** Parts whose own folders get another place. */
   readonly folders: readonly string[];
   /** The archive to fill from; null: the one that is kept. */
@@ -63,8 +65,7 @@ export async function replaceData(options: ReplaceOptions): Promise<Replacement>
     ...{ command, step: 'keeping', startedAt, wasRunning, folders: [...folders], moved: [] },
     ...{ from: sideOf(from.definition), to: sideOf(to.definition) },
     kept: `data/before-${command}-${startedAt.replace(/\.\d+Z$/, 'Z').replaceAll(':', '-')}`,
-    // The new data may change a graph that stays in its place.
-    replaced: { bus: kinds.bus, graph: true, blobs: true },
+    replaced: options.kept,
     archived: noKinds,
     elsewhere: kinds.graph
       ? { left: graphElsewhere(from.definition), filled: graphElsewhere(to.definition) }
@@ -105,7 +106,8 @@ export async function replaceData(options: ReplaceOptions): Promise<Replacement>
       step('write-definition');
       putSecrets(installation, options.secrets);
       if (options.definition !== null) writeDefinition(installation, options.definition);
-      note({ step: 'waiting', moved: [...moved] });
+      // Nobody goes back to the number of nodes before: svc.yaml asks for the new one.
+      note({ step: command === 'nodes' ? 'confirming' : 'waiting', moved: [...moved] });
     } finally {
       data.release();
     }
@@ -135,9 +137,10 @@ async function keep(
   const keptDir = keptDirOf(installation, state);
   const files = keptFilesIn(keptDir);
   mkdirSync(keptDir, { mode: 0o700 });
-  const before = readFileSync(installation.definitionFile, 'utf8');
-  writeDurably(files.definition, before);
-  writeDurably(files.newDefinition, definition ?? before);
+  if (definition !== null) {
+    writeDurably(files.definition, readFileSync(installation.definitionFile, 'utf8'));
+    writeDurably(files.newDefinition, definition);
+  }
   keepSecrets(installation, files.secretsDir, secrets);
   const opening = { kinds: state.replaced, to: 'read' } as const;
   await using place = await places.open(opening);
@@ -150,8 +153,9 @@ async function keep(
           encryptionKey: fingerprintOf(secretFilesOf(installation).encryptionKey),
           bus: store.bus === null ? 'none' : 'exact',
         };
-        await archiveStore(store, { file: files.archive, head, signal });
-        return kindsOf(store);
+        await using writer = new ArchiveWriter(openSync(files.archive, 'wx', 0o600), head);
+        await writeArchive(store, { file: files.archive, passphrase: null, writer, signal });
+        return { bus: store.bus !== null, graph: store.graph !== null, blobs: store.blobs !== null };
       });
   for (const part of folders) await places.copyOut(part, join(keptDir, part));
   syncFolder(keptDir);

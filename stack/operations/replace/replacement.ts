@@ -1,9 +1,8 @@
-import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { SvcError } from '../../../services/contracts/errors.ts';
-import { checkDefinition } from '../../settings/check.ts';
-import type { Definition } from '../../settings/definition.ts';
+import { carriedFolder } from '../../state/data-files.ts';
 import { readJson, writeDurably } from '../../state/durable-file.ts';
 import type { Installation } from '../../state/installation.ts';
 import { side } from './side.ts';
@@ -17,14 +16,14 @@ const steps = ['keeping', 'filling', 'waiting', 'undoing', 'confirming'] as cons
 const kinds = z.object({ bus: z.boolean(), graph: z.boolean(), blobs: z.boolean() });
 
 const replacement = z.object({
-  /** The command that replaces the data. */
-  command: z.enum(['move', 'restore']),
+  /** The command that replaces the data; `nodes` is `svc up` with another number of NATS nodes, which waits for no confirmation. */
+  command: z.enum(['move', 'restore', 'nodes']),
   step: z.enum(steps),
   from: side,
   to: side,
   startedAt: z.iso.datetime(),
   /** Folder with the data before, relative to the installation. It is removed in the end, so no other folder is accepted. */
-  kept: z.string().regex(/^data\/before-(move|restore)-[0-9TZ-]+$/),
+  kept: z.string().regex(/^data\/before-(move|restore|nodes)-[0-9TZ-]+$/),
   /** Whether the platform ran when the command began. */
   wasRunning: z.boolean(),
   /** The kinds of content that going back replaces. */
@@ -72,18 +71,12 @@ export function keptDirOf({ dir }: Installation, { kept }: Pick<Replacement, 'ke
 export function keptFilesIn(keptDir: string) {
   return {
     archive: join(keptDir, 'content.backup.gz'),
-    /** svc.yaml before, and as it becomes. */
+    /** svc.yaml before, and as it becomes. Only a move changes it. */
     definition: join(keptDir, 'svc.yaml'),
     newDefinition: join(keptDir, 'new-svc.yaml'),
     /** Secrets that the replacement changes. */
     secretsDir: join(keptDir, 'secrets'),
   };
-}
-
-/** svc.yaml before the replacement. */
-export function keptDefinition(installation: Installation, state: Replacement): Definition {
-  const { definition } = keptFilesIn(keptDirOf(installation, state));
-  return checkDefinition(readFileSync(definition, 'utf8'), definition);
 }
 
 export function writeDefinition({ definitionFile }: Installation, text: string): void {
@@ -98,6 +91,15 @@ export function refuseOlderMove({ stateDir }: Installation, { mayWait }: { reado
   if (isWaiting && mayWait) return;
   throw new SvcError('unsupported', '"state/move.json" is of a move that another version has begun.', {
     hint: 'Bring it to its end with that version: svc move --confirm, or svc move --undo',
+  });
+}
+
+/** A version before carried what the bus kept to another number of nodes in a way of its own. */
+export function refuseOlderChange({ dataDir }: Installation): void {
+  const folder = join(dataDir, carriedFolder);
+  if (!existsSync(folder)) return;
+  throw new SvcError('unsupported', `"${folder}" is of a change of nodes that another version has begun.`, {
+    hint: 'Bring it to its end with that version: svc up',
   });
 }
 

@@ -2,7 +2,13 @@ import { SvcError } from '../../../services/contracts/errors.ts';
 import { endAlone } from '../../state/alone-record.ts';
 import type { Installation } from '../../state/installation.ts';
 import { type PutBackOptions, takeBack } from './put-back.ts';
-import { forgetReplacement, type Replacement, readReplacement, refuseOlderMove } from './replacement.ts';
+import {
+  forgetReplacement,
+  type Replacement,
+  readReplacement,
+  refuseOlderChange,
+  refuseOlderMove,
+} from './replacement.ts';
 import { replacementName } from './replacement-name.ts';
 import { sideName } from './side.ts';
 
@@ -15,6 +21,7 @@ export async function settleReplacement(
   options: PutBackOptions,
 ): Promise<Replacement | null> {
   refuseOlderMove(installation, { mayWait: true });
+  refuseOlderChange(installation);
   const state = readReplacement(installation);
   if (state === null) return null;
   await endAlone(installation);
@@ -25,7 +32,7 @@ export async function settleReplacement(
     case 'keeping':
     case 'filling':
       await takeBack(installation, state, options);
-      options.onNotice(`${began} was cut short and was taken back: everything is as it was before.`);
+      options.onNotice(`${began} was cut short and ${describeTakenBack(state)}.`);
       return state;
     case 'undoing':
       await takeBack(installation, state, options);
@@ -36,6 +43,13 @@ export async function settleReplacement(
       options.onNotice(`${began} was confirmed, and the rest of the data before is removed now.`);
       return state;
   }
+}
+
+/** The number of NATS nodes is that of svc.yaml, which says the new one. */
+function describeTakenBack({ command, step }: Replacement): string {
+  return command === 'nodes' && step === 'filling'
+    ? 'is finished now'
+    : 'was taken back: everything is as it was before';
 }
 
 /** Refuses another replacement while one waits to be confirmed. */

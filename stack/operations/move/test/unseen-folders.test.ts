@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { readPlan } from '../../../engines/plan-of.ts';
+import { planOf, readPlan } from '../../../engines/plan-of.ts';
 import { secretFilesOf } from '../../../secrets/secrets.ts';
 import { checkDefinition } from '../../../settings/check.ts';
 import { down } from '../../down.ts';
@@ -20,7 +20,7 @@ afterAll(() => trial?.[Symbol.asyncDispose]());
 
 const lookedAt = async (isUp: boolean, side = 'engine: docker', allowed = '[/srv/documents]') => {
   const text = `id: abcdefghijklmnop\ntopology: distributed\n${side}\nruntime: { allowedPaths: ${allowed} }\n`;
-  const to = checkDefinition(text, 'svc.yaml');
+  const to = planOf(trial.installation, checkDefinition(text, 'svc.yaml'));
   const { signal } = new AbortController();
   return await findUnseenFolders({ from: readPlan(trial.installation), to, isUp, env, signal });
 };
