@@ -15,6 +15,7 @@ import { gunzipSync } from 'node:zlib';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { openSession, rpc, send } from '../../services/remote-mcp/test/raw.ts';
 import { readDefinition } from '../../stack/settings/check.ts';
+import { canMount, SmallDisk } from '../../stack/test/small-disk.ts';
 import { runSvc } from './run-svc.ts';
 import { withRunningPlatform } from './running-platform.ts';
 
@@ -156,6 +157,15 @@ test('an encrypted backup is refused without a passphrase that is worth it', asy
     expect(code).not.toBe(0);
     expect(existsSync(join(dir(), 'refused.age'))).toBe(false);
   }
+});
+
+test.skipIf(!canMount)('a backup onto a disk without room for the data is refused before it begins', async () => {
+  using disk = SmallDisk.mount(join(dir(), 'small'), 1);
+  disk.fill();
+  const { code, stderr } = await svc('backup', 'small/refused.gz');
+  expect(stderr).toMatch(/"[^"]*small" has 0 KB left, and a backup may need [\d.]+ [KM]B\./);
+  expect(code).not.toBe(0);
+  expect(readdirSync(disk.folder)).toEqual(['ballast']);
 });
 
 test('what cannot be backed up or restored is refused by name, and changes nothing', async () => {

@@ -10,12 +10,11 @@ import { allKinds } from '../../content/place.ts';
 import { withStore } from '../../content/store.ts';
 import { ArchiveWriter } from '../../content/write-archive.ts';
 import { isUp } from '../../engines/engine-of.ts';
+import type { Places, Sizes } from '../../engines/places.ts';
 import { readPlan } from '../../engines/plan-of.ts';
-import { sizeOf } from '../../machine/size-of.ts';
 import { sizeText } from '../../machine/size-text.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { fingerprintOf, secretFilesOf } from '../../secrets/secrets.ts';
-import { blobsIn, busIn, graphIn } from '../../state/data-files.ts';
 import { isCode, syncFolder } from '../../state/durable-file.ts';
 import { refuseCopy } from '../../state/find-original.ts';
 import { bytesLeft } from '../../state/free-space.ts';
@@ -49,7 +48,7 @@ export interface Backup extends ArchiveContent {
  * Writes the records and files of one moment into an archive, also while the platform runs. The archive gets its name after it was read again.
  */
 export async function backup(options: BackupOptions): Promise<Backup> {
-  const { installation, file } = options;
+  const { installation, file, env, signal, onNotice } = options;
   ensurePrivateFolder(installation.stateDir);
   const lock = acquireLock(installation, 'command');
   const draft = `${file}.part`;
@@ -57,11 +56,13 @@ export async function backup(options: BackupOptions): Promise<Backup> {
     refuseCopy(installation);
     refuseInterrupted(installation);
     refuseExisting(file);
+    refuseMissingFolder(dirname(file));
     const plan = readPlan(installation);
-    refuseWithoutRoom(plan, file);
+    const places = await placesOf(plan, { env, signal, onNotice });
+    refuseWithoutRoom(await places.measure(), dirname(file));
     const fd = openDraft(draft);
     try {
-      const content = await write(options, plan, { fd, draft });
+      const content = await write(options, { plan, places, fd, draft });
       renameSync(draft, file);
       syncFolder(dirname(file));
       return { ...content, sizeBytes: statSync(file).size };
@@ -91,10 +92,17 @@ function cannotWrite(file: string, cause: unknown): SvcError {
   });
 }
 
+/** The file that becomes the archive, and the places that fill it. */
+interface Draft {
+  readonly plan: Plan;
+  readonly places: Places;
+  readonly fd: number;
+  readonly draft: string;
+}
+
 async function write(
-  { installation, version, passphrase, env, onNotice, signal }: BackupOptions,
-  plan: Plan,
-  { fd, draft }: { readonly fd: number; readonly draft: string },
+  { installation, version, passphrase, signal }: BackupOptions,
+  { plan, places, fd, draft }: Draft,
 ): Promise<ArchiveContent> {
   const isRunning = isUp(installation);
   const { persistentMessaging } = plan.definition.bus;
@@ -107,8 +115,7 @@ async function write(
     bus: !persistentMessaging ? 'none' : isRunning ? 'approximate' : 'exact',
   } as const;
   await using writer = new ArchiveWriter(fd, head, passphrase);
-  const places = await placesOf(plan, { env, signal, onNotice });
-  const opening = { kinds: allKinds, to: 'read', isRunning } as const;
+  const opening = { kinds: { ...allKinds, bus: persistentMessaging }, to: 'read', isRunning } as const;
   await using place = await places.open(opening);
   return await withStore({ plan, place, ...opening, signal }, async (store) => {
     if (store.graph === null) throw withoutData(installation);
@@ -138,12 +145,13 @@ function withoutData({ dir }: Installation): SvcError {
   return new SvcError('not_found', `The platform in "${dir}" has no data yet.`, { hint: 'Start it once: svc up' });
 }
 
-/** Asks for room for the size of the data: the compressed archive is smaller. The size of volumes and of other machines is not known here. */
-function refuseWithoutRoom({ installation: { dataDir }, definition: { topology, graph } }: Plan, file: string): void {
-  const folder = dirname(file);
+function refuseMissingFolder(folder: string): void {
   if (!existsSync(folder)) throw new SvcError('not_found', `There is no folder "${folder}".`);
-  const files = [graphIn(dataDir, graph), busIn(dataDir, topology)].flatMap((one) => [one, `${one}-wal`]);
-  const neededBytes = [...files, blobsIn(dataDir)].reduce((sum, one) => sum + sizeOf(one), 0);
+}
+
+/** Asks for room for the size of the data: the compressed archive is smaller. The size of data on other machines is not known here. */
+function refuseWithoutRoom({ graphBytes, fileBytes, busBytes }: Sizes, folder: string): void {
+  const neededBytes = graphBytes + fileBytes + busBytes;
   const freeBytes = bytesLeft(statfsSync(folder), process.getuid?.() === 0);
   if (freeBytes === null || freeBytes >= neededBytes) return;
   throw new SvcError(

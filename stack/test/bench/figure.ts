@@ -45,6 +45,11 @@ export function reported(what: string, value: number, unit: string, numbers: Fig
   return { what, value: `${said(value)} ${unit}`, target: 'reported', reached: null, numbers: { value, ...numbers } };
 }
 
+/** A figure that this machine cannot measure. */
+export function skipped(what: string, why: string): Figure {
+  return { what, value: 'skipped', target: why, reached: null, numbers: {} };
+}
+
 function said(value: number): string {
   return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { planted } from './plants.ts';
 import { type Holding, leaks } from './remains.ts';
@@ -17,4 +18,10 @@ test.each(Object.entries(platforms))('everything that is planted is noticed in a
   const after = { ...before };
   for (const kind of Object.keys(planted) as (keyof Holding)[]) after[kind] += planted[kind];
   expect(leaks(before, after).map((leak) => leak.split(':')[0])).toEqual(Object.keys(before));
+});
+
+test('NATS allows a connection as many subscriptions as are planted on one', () => {
+  const text = readFileSync(new URL('../../../templates/nats.conf', import.meta.url), 'utf8');
+  const allowed = Number(/^max_subscriptions: (\d+)$/m.exec(text)?.[1]);
+  expect(planted.subscriptions / planted.connections).toBeLessThanOrEqual(allowed);
 });

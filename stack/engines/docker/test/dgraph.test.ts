@@ -6,6 +6,7 @@ import { findPortHolder } from '../../../machine/port-holder.ts';
 import { secretFilesOf } from '../../../secrets/secrets.ts';
 import { usualDgraphPorts } from '../../../settings/dgraph-numbers.ts';
 import type { Agent } from '../../../test/agent.ts';
+import { canMount, SmallDisk } from '../../../test/small-disk.ts';
 import { until } from '../../../test/until.ts';
 import { answersAt, askingWhetherAnswersAt, nobodyBeside } from './answers-at.ts';
 import { haveDgraphImage } from './dgraph-image.ts';
@@ -47,6 +48,13 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker',
     expect(await trial.changedSince(before)).toEqual([]);
     const { lines } = await trial.platform.svc('logs', 'dgraph-alpha', '-n', '1000');
     expect(lines.map(({ message }: { message: string }) => message)).toContain('ACL secret key loaded successfully.');
+  });
+
+  test.skipIf(!canMount)('a backup asks for room for what is in the volumes', async () => {
+    using disk = SmallDisk.mount(join(trial.platform.installation.dir, 'small'), 1);
+    const { code, stderr } = await trial.platform.run(['backup', join(disk.folder, 'refused.gz')]);
+    expect([code, stderr]).toEqual([4, expect.stringMatching(/small" has 1\.0 MB left, and a backup may need/)]);
+    expect(readdirSync(disk.folder)).toEqual([]);
   });
 
   test('nothing of them is published', async () => {
