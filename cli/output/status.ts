@@ -50,7 +50,7 @@ export function describeStatus(status: Status, terminal: Terminal): string {
     parts.push(wrapped(`${status.fullDisk} Data there cannot change until the disk has free space.`, terminal));
   }
   if (status.supervisor?.state === 'silent') {
-    const silent = `Its supervisor (pid ${status.supervisor.pid}) does not answer, so nothing restarts a part that ends. Restart the platform: svc down && svc up`;
+    const silent = `Its supervisor (pid ${status.supervisor.pid}) does not answer, so nothing restarts a part that ends. Replace it: svc up`;
     parts.push(wrapped(silent, terminal));
   }
   if (!isStopped) parts.push(describeAddresses(status));

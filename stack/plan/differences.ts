@@ -42,6 +42,15 @@ export function settingsOfPart({ name, variables, secrets }: Part): Settings {
   return { ...Object.fromEntries(values), ...printsOf(`${name} `, secrets) };
 }
 
+/** The settings of one part alone. */
+export function onlyPart(settings: Settings, part: string): Settings {
+  return Object.fromEntries(Object.entries(settings).filter(([name]) => partOf(name) === part));
+}
+
+export function withoutPart(settings: Settings, part: string): Settings {
+  return Object.fromEntries(Object.entries(settings).filter(([name]) => partOf(name) !== part));
+}
+
 function printsOf(owner: string, files: readonly string[]): Settings {
   return Object.fromEntries(files.map((file) => [`${owner}secrets/${basename(file)}`, fingerprintOf(file)]));
 }
@@ -70,7 +79,7 @@ function differences(before: Settings, after: Settings): readonly string[] {
 }
 
 /** The part of a setting, or null when it concerns all of them. */
-export function partOf(setting: string): string | null {
+function partOf(setting: string): string | null {
   const end = setting.indexOf(' ');
   return end === -1 ? null : setting.slice(0, end);
 }

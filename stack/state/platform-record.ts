@@ -56,6 +56,8 @@ export const platformRecord = z.object({
   settings: z.record(z.string(), z.string()),
   urls: z.object({ app: z.string(), api: z.string(), mcp: z.string(), runtime: z.string() }),
   services: z.array(serviceRecord),
+  /** The platform still starts, or replaces parts one after the other. */
+  isChanging: z.boolean().optional(),
 });
 export type PlatformRecord = z.infer<typeof platformRecord>;
 
@@ -75,16 +77,16 @@ export const failure = z.object({
 });
 export type Failure = z.infer<typeof failure>;
 
-export function readRecord({ stateDir }: Installation): PlatformRecord | null {
-  return platformRecord.safeParse(readJson(recordFile(stateDir))).data ?? null;
+export function readRecord(installation: Installation): PlatformRecord | null {
+  return platformRecord.safeParse(readJson(recordFile(installation))).data ?? null;
 }
 
-export function writeRecord({ stateDir }: Installation, record: PlatformRecord): void {
-  writeWhole(recordFile(stateDir), JSON.stringify(record, null, 2));
+export function writeRecord(installation: Installation, record: PlatformRecord): void {
+  writeWhole(recordFile(installation), JSON.stringify(record, null, 2));
 }
 
-export function removeRecord({ stateDir }: Installation): void {
-  rmSync(recordFile(stateDir), { force: true });
+export function removeRecord(installation: Installation): void {
+  rmSync(recordFile(installation), { force: true });
 }
 
 export function readFailure({ stateDir }: Installation): Failure | null {
@@ -99,7 +101,8 @@ export function removeFailure({ stateDir }: Installation): void {
   rmSync(failureFile(stateDir), { force: true });
 }
 
-function recordFile(stateDir: string): string {
+/** The supervisor also touches this file at intervals. */
+export function recordFile({ stateDir }: Installation): string {
   return join(stateDir, 'process.json');
 }
 

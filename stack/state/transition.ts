@@ -32,8 +32,22 @@ const table: Readonly<Record<ServiceState, Readonly<Partial<Record<ServiceEvent,
   stopped: { start: 'starting', lost: 'lost' },
 };
 
-/** A platform is up when every part is healthy or lost. */
-export function isUp({ state }: { readonly state: ServiceState }): boolean {
+interface HasState {
+  readonly state: ServiceState;
+}
+
+interface HasServices {
+  readonly services: readonly HasState[];
+  readonly isChanging?: boolean | undefined;
+}
+
+/** Every part was started or tried, and is up. */
+export function isPlatformUp({ services, isChanging }: HasServices): boolean {
+  return !isChanging && services.every(isUp);
+}
+
+/** A part is up when it is healthy, or kept out because its data is lost. */
+export function isUp({ state }: HasState): boolean {
   return state === 'healthy' || state === 'lost';
 }
 

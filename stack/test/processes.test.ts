@@ -91,6 +91,32 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
     });
   });
 
+  test('a supervisor that no longer responds is replaced by svc up, and no part restarts', async () => {
+    const before = await pids();
+    const supervisor = readRecord(platform.installation)?.pid ?? 0;
+    process.kill(supervisor, 'SIGSTOP');
+    await until(async () => (await platform.run(['status'])).stdout.includes('Replace it: svc up'));
+    await platform.svc('up');
+    expect(processesOf(platform.installation.dir).map(({ pid }) => pid)).not.toContain(supervisor);
+    expect(changed(before, await pids())).toEqual([]);
+    expect(await platform.svc('status')).toMatchObject({ state: 'running', supervisor: { state: 'running' } });
+  });
+
+  test('a part that is killed during svc up is back, and the others stay', async () => {
+    const before = await pids();
+    platform.edit('sessionIdleTimeoutMs: 300000', 'sessionIdleTimeoutMs: 300001');
+    const up = platform.run(['up']);
+    const supervisor = readRecord(platform.installation)?.pid;
+    await until(() => readRecord(platform.installation)?.pid !== supervisor);
+    process.kill(before.get('frontend') ?? 0, 'SIGKILL');
+    expect((await up).code).toBe(0);
+    await until(async () => [...(await services()).values()].every(({ state }) => state === 'healthy'));
+    expect(changed(before, await pids())).toEqual(['remote-mcp', 'frontend']);
+    platform.edit('sessionIdleTimeoutMs: 300001', 'sessionIdleTimeoutMs: 300000');
+    await platform.svc('up');
+    await works('after a kill during a change');
+  });
+
   test('a second runtime comes and goes by svc.yaml', async () => {
     platform.edit('  runtime: 1\n', '  runtime: 2\n');
     const second = await platform.run(['up']);

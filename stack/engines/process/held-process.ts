@@ -4,6 +4,7 @@ import { SvcError } from '../../../services/contracts/errors.ts';
 import { isAlive, type ProcessIdentity, startTimeOf } from '../../state/process-identity.ts';
 import { describeExit, type Exit } from '../describe-exit.ts';
 import { lastWords } from './last-words.ts';
+import type { Ending } from './part-runner.ts';
 import type { ProcessPlan } from './process-plan.ts';
 
 /** A process that waits before it runs its program. */
@@ -69,14 +70,13 @@ function endOf(child: ChildProcess): Promise<Exit> {
   });
 }
 
-/** Watches a process of an earlier platform, which is no child of this process. */
-export function watchProcess(identity: ProcessIdentity, log: string): Promise<ProcessEnd> {
+/** Watches a process of an earlier supervisor, which is no child of this process. */
+export function watchProcess(identity: ProcessIdentity, log: string): Promise<Ending> {
   return new Promise((resolve) => {
     const timer = setInterval(() => {
       if (isAlive(identity)) return;
       clearInterval(timer);
-      const exit = { code: null, signal: null };
-      resolve({ ...exit, reason: describeEnd(exit, lastWords(log, null)) });
+      resolve({ reason: describeEnd({ code: null, signal: null }, lastWords(log, null)), portTaken: false });
     }, watchIntervalMs);
   });
 }

@@ -2,7 +2,6 @@ import { join, resolve } from 'node:path';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { hostOf } from '../../../services/contracts/host-of.ts';
 import { founderOf, isMember, waitForLeader } from '../../graph/cluster-leader.ts';
-import { answers } from '../../lifecycle/readiness.ts';
 import { boundLog, type LogBound } from '../../logs/bound-log.ts';
 import { versionOf } from '../../machine/check-program.ts';
 import { isFree } from '../../machine/is-free.ts';
@@ -14,22 +13,18 @@ import type { Plan } from '../../plan/plan.ts';
 import { readSecret } from '../../secrets/secrets.ts';
 import { loopback } from '../../settings/ports.ts';
 import { writeWhole } from '../../state/durable-file.ts';
-import { endGroup, killGroup } from '../../state/end-process.ts';
-import { endLeftProcesses } from '../../state/left-processes.ts';
-import { isAlive, type ProcessIdentity } from '../../state/process-identity.ts';
+import { killGroup } from '../../state/end-process.ts';
 import { takenPort } from './failure.ts';
-import { holdProcess, type ProcessEnd, watchProcess } from './held-process.ts';
+import { holdProcess, type ProcessEnd } from './held-process.ts';
 import type { Ending, PartRunner, ProcessListener, RunningPart } from './part-runner.ts';
 import type { Patience } from './patience.ts';
-import { foundProgram, type Programs, processPlanOf } from './process-plan.ts';
-import type { TakenOver } from './take-over.ts';
+import { foundProgram, logOf, type Programs, processPlanOf } from './process-plan.ts';
+import { runningProcess } from './running-process.ts';
 
 export interface ProcessesOptions {
   readonly plan: Plan;
   /** The environment of the supervisor. */
   readonly env: EnvRecord;
-  /** Parts that an earlier platform left running and that this one keeps. */
-  readonly taken: TakenOver;
   readonly programs: Programs;
   readonly patience: Patience;
 }
@@ -38,12 +33,11 @@ export interface ProcessesOptions {
 const boundIntervalMs = 200;
 
 /** Runs every part in a process of its own. */
-export function runAsProcesses({ plan, env, taken, programs, patience }: ProcessesOptions): PartRunner {
+export function runAsProcesses({ plan, env, programs, patience }: ProcessesOptions): PartRunner {
   const { installation, definition } = plan;
-  const logs = new Set<string>();
   const bound = { sizeMaxBytes: definition.logs.fileSizeMaxMb * 1024 * 1024, filesKept: definition.logs.filesKept };
   const timer = setInterval(() => {
-    for (const log of logs) boundIfPossible(log, bound);
+    for (const { name } of plan.parts) boundIfPossible(logOf(installation, name), bound);
   }, boundIntervalMs);
 
   async function prepareForeign(program: ForeignProgram): Promise<void> {
@@ -66,9 +60,7 @@ export function runAsProcesses({ plan, env, taken, programs, patience }: Process
     if (part.program.kind === 'foreign') await prepareForeign(part.program);
     await awaitFounder(part, signal);
     await refuseTakenPorts(part);
-    const plan = processPlanOf(part, { installation, env, programs });
-    logs.add(plan.log);
-    const held = holdProcess(plan);
+    const held = holdProcess(processPlanOf(part, { installation, env, programs }));
     try {
       born(held.identity);
     } catch (error) {
@@ -76,39 +68,11 @@ export function runAsProcesses({ plan, env, taken, programs, patience }: Process
       throw error;
     }
     held.begin();
-    return running(part, held.identity, held.ended, patience);
+    const ended = held.ended.then((how) => endingOf(part, how));
+    return runningProcess({ process: held.identity, ready: part.ready, ended, patience });
   }
 
-  return {
-    async start(part, told) {
-      const found = taken.get(part.name)?.process ?? null;
-      if (found === null || !isAlive(found)) return spawnPart(part, told);
-      const log = join(installation.logsDir, `${part.name}.log`);
-      logs.add(log);
-      told.born(found);
-      return running(part, found, watchProcess(found, log), patience);
-    },
-    async close() {
-      clearInterval(timer);
-      // The start may have failed before these parts were taken over.
-      await endLeftProcesses(
-        [...taken.values()].flatMap(({ name, process }) => (process === null ? [] : [{ name, process }])),
-      );
-    },
-  };
-}
-
-function running(part: Part, identity: ProcessIdentity, end: Promise<ProcessEnd>, patience: Patience): RunningPart {
-  return {
-    ready: part.ready,
-    ended: end.then((how) => endingOf(part, how)),
-    answers: () => answers(part.ready),
-    async stop(how) {
-      await endGroup(identity, how === 'drain' ? patience.drainMs : patience.hurryMs);
-      // Children of the part may outlive it.
-      killGroup(identity);
-    },
-  };
+  return { start: spawnPart, close: async () => clearInterval(timer) };
 }
 
 async function endingOf(part: Part, { reason, code }: ProcessEnd): Promise<Ending> {

@@ -1,29 +1,29 @@
 import { inWords } from '../../../services/contracts/system-words.ts';
 import { provisionGraph } from '../../graph/provision-graph.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
-import { portOf } from '../../machine/port-of.ts';
 import { graphStartMaxMs, graphUrlOf } from '../../parts/dgraph-alpha.ts';
-import { listensAt, type Part } from '../../parts/part.ts';
+import type { Part } from '../../parts/part.ts';
 import { inStartOrder } from '../../parts/parts.ts';
 import { lossOf } from '../../place/loss-of.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { startInOrder } from '../../plan/start-in-order.ts';
 import { registerAt } from '../register-identities.ts';
-import type { PartRunner, StopHow } from './part-runner.ts';
+import type { PartRunner } from './part-runner.ts';
 import type { Patience } from './patience.ts';
 import { StartFailure, step } from './start-failure.ts';
 import { type PartWatcher, type SharedSupervision, SupervisedPart } from './supervised-part.ts';
+import type { LeftPart } from './take-over.ts';
 
-/** Also learns which parts a new plan has. */
-export interface PlanWatcher extends PartWatcher {
-  replan(plan: Plan): void;
+/** Also learns the end of a left part that had to make way. */
+export interface PlatformWatcher extends PartWatcher {
+  ended(name: string): void;
 }
 
 export interface PlatformOptions {
   readonly plan: Plan;
   readonly runner: PartRunner;
   readonly logs: PlatformLogs;
-  readonly watcher: PlanWatcher;
+  readonly watcher: PlatformWatcher;
   readonly patience: Patience;
 }
 
@@ -31,9 +31,9 @@ export interface PlatformOptions {
 export class Platform {
   readonly #surroundings: SharedSupervision;
   readonly #logs: PlatformLogs;
-  readonly #watcher: PlanWatcher;
+  readonly #watcher: PlatformWatcher;
   readonly #parts = new Map<string, SupervisedPart>();
-  #plan: Plan;
+  readonly #plan: Plan;
 
   constructor({ plan, runner, logs, watcher, patience }: PlatformOptions) {
     this.#plan = plan;
@@ -42,30 +42,36 @@ export class Platform {
     this.#watcher = watcher;
   }
 
-  /** Starts each part once the parts that it needs are healthy. Throws a `StartFailure` after it has stopped all parts. */
+  /** Starts each part once the parts that it needs are healthy. Throws a `StartFailure`. */
   async start(signal: AbortSignal): Promise<void> {
-    try {
-      const parts = inStartOrder(this.#plan.parts).map((part) => ({ part }));
-      await startInOrder(parts, ({ part }) => this.#startOne(part, signal));
-    } catch (error) {
-      await this.stop();
-      throw error;
+    const parts = inStartOrder(this.#plan.parts).map((part) => ({ part }));
+    await startInOrder(parts, ({ part }) => this.#startOne(part, signal));
+  }
+
+  /**
+   * Supervises the parts that an earlier supervisor left. Restarts those that differ or are not well, one after the other. Throws a
+   * `StartFailure` for the first that fails: it is tried again, and the others stay as they are.
+   */
+  async takeOver(left: readonly LeftPart[], signal: AbortSignal): Promise<void> {
+    const inTheWay = left.filter(({ next }) => next === 'gives_way');
+    const kept = new Map(left.filter((one) => !inTheWay.includes(one)).map((one) => [one.name, one]));
+    for (const part of this.#plan.parts) {
+      const found = kept.get(part.name);
+      if (found !== undefined) this.#supervised(part).adopt(found.running);
     }
+    for (const { name, running } of inTheWay) {
+      await this.#quietly(name, running.stop('drain'));
+      this.#watcher.ended(name);
+    }
+    for (const part of inStartOrder(this.#plan.parts))
+      await this.#renew(part, kept.get(part.name)?.next === 'stays', signal);
   }
 
-  /** Changes the platform to a plan: restarts parts that differ or are not well, one after the other. Throws a `StartFailure`. */
-  async apply(plan: Plan, differ: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
-    for (const [name, { part }] of this.#parts) if (isInTheWay(part, plan.parts)) await this.#stopOne(name, 'drain');
-    this.#plan = plan;
-    this.#watcher.replan(plan);
-    for (const part of inStartOrder(plan.parts)) await this.#applyTo(part, differ.has(part.name), signal);
-  }
-
-  async #applyTo(part: Part, differs: boolean, signal: AbortSignal): Promise<void> {
+  async #renew(part: Part, stays: boolean, signal: AbortSignal): Promise<void> {
     const present = this.#parts.get(part.name);
     const isWell = (await present?.isWell(signal)) ?? false;
-    if (present !== undefined && isWell && !differs) {
-      present.part = part;
+    if (isWell && stays) {
+      this.#watcher.moved(part, 'ready');
       // Identities in svc.yaml and passwords of the graph are no variables of a part, so a change of them shows nowhere else.
       await this.#settle(part, signal);
       return;
@@ -86,7 +92,7 @@ export class Platform {
     for (const { name } of parts) {
       const users = parts.filter(({ after }) => after.includes(name));
       const free = Promise.all(users.map((user) => stopped.get(user.name)));
-      const ended = free.then(() => this.#stopOne(name, 'hurry'));
+      const ended = free.then(() => this.#stopOne(name));
       stopped.set(name, ended);
     }
     await Promise.all(stopped.values());
@@ -94,10 +100,14 @@ export class Platform {
   }
 
   async #startOne(part: Part, signal: AbortSignal): Promise<void> {
+    await this.#supervised(part).start(signal);
+    await this.#settle(part, signal);
+  }
+
+  #supervised(part: Part): SupervisedPart {
     const supervised = new SupervisedPart(part, this.#surroundings);
     this.#parts.set(part.name, supervised);
-    await supervised.start(signal);
-    await this.#settle(part, signal);
+    return supervised;
   }
 
   /** Tells a ready part what it must know before a part that needs it starts. Idempotent. */
@@ -122,25 +132,15 @@ export class Platform {
     await step(name, 'be provisioned', () => provisionGraph({ urls, caPath, secrets, timeoutMs, signal }));
   }
 
-  /** A part that fails to stop must not keep the others running. */
-  async #stopOne(name: string, how: StopHow): Promise<void> {
-    await this.#parts
-      .get(name)
-      ?.stop(how)
-      .catch((error: unknown) => {
-        this.#logs.note('error', 'a part did not stop', { part: name, reason: inWords(error) });
-      });
+  async #stopOne(name: string): Promise<void> {
+    await this.#quietly(name, this.#parts.get(name)?.stop('hurry'));
     this.#parts.delete(name);
   }
-}
 
-/** A part that the plan no longer has, or one that has a port of another planned part. */
-function isInTheWay(part: Part, wanted: readonly Part[]): boolean {
-  const others = wanted.filter(({ name }) => name !== part.name);
-  const taken = new Set(others.flatMap(portsOf));
-  return others.length === wanted.length || portsOf(part).some((port) => taken.has(port));
-}
-
-function portsOf(part: Part): readonly number[] {
-  return listensAt(part).map(portOf);
+  /** A part that fails to stop must not keep the others running. */
+  async #quietly(part: string, stop: Promise<void> | undefined): Promise<void> {
+    await stop?.catch((error: unknown) => {
+      this.#logs.note('error', 'a part did not stop', { part, reason: inWords(error) });
+    });
+  }
 }

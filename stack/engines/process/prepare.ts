@@ -1,14 +1,16 @@
+import { SvcError } from '../../../services/contracts/errors.ts';
 import { waitUntilReady } from '../../lifecycle/readiness.ts';
 import { describeEnd } from '../../lifecycle/unwanted-end.ts';
 import { lossOf } from '../../place/loss-of.ts';
 import { changesBetween, partsThatDiffer, settingsOf } from '../../plan/differences.ts';
 import type { Plan } from '../../plan/plan.ts';
+import { hasEnded, sendSignal } from '../../state/end-process.ts';
 import type { RunningPlatform } from '../../state/find-running.ts';
 import { refuseFullDisk } from '../../state/free-space.ts';
+import { isSilent } from '../../state/heartbeat.ts';
 import type { Installation } from '../../state/installation.ts';
 import type { EngineStart, Prepared } from '../engine.ts';
 import { prepareSandbox } from '../sandbox/prepare-sandbox.ts';
-import { applyToRunning } from './apply-to-running.ts';
 import { findUnwantedEnd } from './find-unwanted-end.ts';
 import { clearStaleRecord, stopRunning } from './running-platform.ts';
 import { startInBackground, startInForeground } from './start.ts';
@@ -35,22 +37,26 @@ export async function prepareProcesses(
     await stopRunning(installation, running, { signal, onNotice });
     running = null;
   };
-  /** Leaves what a killed platform left running: the platform that starts takes it over. */
+  /** Leaves the parts of a running platform to the supervisor that starts. */
   const makeWay = async () => {
-    if (running === null) return;
-    if (running.isAbandoned) return tellTakeover(installation, onNotice);
-    if (!(await applyToRunning({ installation, running, plan, signal, onNotice, onState }))) await stop();
+    if (running?.isAbandoned) await tellTakeover(installation, onNotice);
+    else if (running !== null) await endSupervisor(running);
   };
   return {
     ...{ changes, isFresh: found === null },
-    mustStop: isSupervised && concernsAll,
-    isCurrent: async () => isSupervised && changes?.length === 0 && (await becomesHealthy(found, plan, signal)),
+    // A platform in a terminal ends there.
+    mustStop: isSupervised && (concernsAll || found.record?.foreground === true),
+    isCurrent: async () => {
+      if (!isSupervised || changes?.length !== 0) return false;
+      if (found.record?.topology === 'distributed' && (await isSilent(installation, signal))) return false;
+      return becomesHealthy(found, plan, signal);
+    },
     // The running platform keeps reading and calling on a full disk, on which it could not start again.
     refuseFullDisk: async () => refuseFullDisk(installation),
     stop,
     async apply() {
       await makeWay();
-      if (running === null || running.isAbandoned) await startInBackground({ plan, env, signal, onState });
+      await startInBackground({ plan, env, signal, onState });
     },
     async applyInForeground(onReady) {
       await makeWay();
@@ -58,6 +64,17 @@ export async function prepareProcesses(
     },
   };
 }
+
+/** SIGKILL, because a kill at any moment must be safe in any case, and because a supervisor may not respond. */
+async function endSupervisor(supervisor: RunningPlatform): Promise<void> {
+  sendSignal(supervisor, 'SIGKILL');
+  if (await hasEnded(supervisor, endTimeoutMs)) return;
+  throw new SvcError('unavailable', `The supervisor (pid ${supervisor.pid}) does not end.`, {
+    hint: 'See how it is: svc status',
+  });
+}
+
+const endTimeoutMs = 5_000;
 
 async function tellTakeover(installation: Installation, onNotice: (message: string) => void): Promise<void> {
   const end = await findUnwantedEnd(installation);

@@ -43,8 +43,8 @@ export interface ProcessPlanOf {
 }
 
 export function processPlanOf(part: Part, { installation, env, programs }: ProcessPlanOf): ProcessPlan {
-  const { dir, stateDir, logsDir } = installation;
-  const where = { cwd: dir, log: join(logsDir, `${part.name}.log`) };
+  const { dir, stateDir } = installation;
+  const where = { cwd: dir, log: logOf(installation, part.name) };
   const { program } = part;
   if (program.kind === 'foreign') {
     return {
@@ -62,6 +62,11 @@ export function processPlanOf(part: Part, { installation, env, programs }: Proce
     env: { NODE_COMPILE_CACHE: compileCacheOf(installation), ...partEnvironment(env), ...part.variables },
     isClosed: false,
   };
+}
+
+/** The log that a part writes. */
+export function logOf({ logsDir }: Installation, part: string): string {
+  return join(logsDir, `${part}.log`);
 }
 
 export function foundProgram({ command }: ForeignProgram, { foreign }: Programs): string {

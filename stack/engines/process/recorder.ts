@@ -3,86 +3,93 @@ import { urlsOf } from '../../lifecycle/urls.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
 import type { Part } from '../../parts/part.ts';
 import { wishesOf } from '../../parts/parts.ts';
-import { partOf, settingsOf, settingsOfPart } from '../../plan/differences.ts';
+import { onlyPart, type Settings, settingsOf, settingsOfPart, withoutPart } from '../../plan/differences.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { writeLease } from '../../ports/port-lease.ts';
-import type { Ports } from '../../settings/ports.ts';
+import { beat } from '../../state/heartbeat.ts';
 import { type PlatformRecord, type ServiceRecord, writeRecord } from '../../state/platform-record.ts';
 import { ownIdentity, type ProcessIdentity } from '../../state/process-identity.ts';
-import { isUp, type ServiceEvent, transition } from '../../state/transition.ts';
-import type { PlanWatcher } from './platform.ts';
+import { isPlatformUp, isUp, type ServiceEvent, transition } from '../../state/transition.ts';
+import type { PlatformWatcher } from './platform.ts';
+import type { LeftParts } from './take-over.ts';
 
 export interface Recording {
   readonly plan: Plan;
-  /** What is known from an earlier platform, by part. */
-  readonly before: ReadonlyMap<string, Partial<ServiceRecord>>;
+  /** What an earlier supervisor left running. */
+  readonly left: LeftParts;
   readonly foreground: boolean;
   readonly logs: PlatformLogs;
-  readonly onChange: Listener;
+  readonly onChange: (record: PlatformRecord) => void;
 }
-
-export type Listener = (record: PlatformRecord) => void;
 
 /** How many ends are kept with their reasons. All ends are counted. */
 const endsKept = 5;
 
 /** Keeps state/process.json current. A command that starts a platform follows it, and every other command reads what runs. */
-export class Recorder implements PlanWatcher {
+export class Recorder implements PlatformWatcher {
+  readonly #plan: Plan;
   readonly #logs: PlatformLogs;
-  readonly #listeners = new Set<Listener>();
-  #plan: Plan;
+  readonly #onChange: Recording['onChange'];
   #record: PlatformRecord;
-  /** Whether all parts were healthy once. */
-  #isUp = false;
-  #keptPorts: Ports | null = null;
+  /** Whether parts ran before this supervisor, or all parts were healthy once. */
+  #isUp: boolean;
+  #hasKeptPorts = false;
+  /** Whether the last record could not be written. */
+  #isUnwritten = false;
 
-  constructor({ plan, before, foreground, logs, onChange }: Recording) {
+  constructor({ plan, left, foreground, logs, onChange }: Recording) {
     this.#plan = plan;
     this.#logs = logs;
-    this.#listeners.add(onChange);
+    this.#onChange = onChange;
+    this.#isUp = left.parts.length > 0;
     this.#record = {
       ...ownIdentity(),
       version: plan.version,
       topology: plan.definition.topology,
       foreground,
-      settings: settingsOf(plan),
+      settings: settingsWith(left, plan),
       urls: urlsOf(plan.addresses),
-      services: plan.parts.map((part) => ({ ...plannedPart(part), ...before.get(part.name) })),
+      services: servicesWith(left, plan),
+      isChanging: true,
     };
     this.#write();
   }
 
-  get record(): PlatformRecord {
-    return this.#record;
+  /** Shows that the supervisor responds, and writes a record that could not be written. */
+  beat(): void {
+    if (this.#isUnwritten) this.#write({ isNeeded: false, isNoted: false });
+    beat(this.#plan.installation);
   }
 
-  /** Called with each change. Returns a function that removes the listener. */
-  listen(listener: Listener): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+  /** Records that every part has been started or tried. */
+  settled(): void {
+    this.#record = { ...this.#record, isChanging: false };
+    this.#keepPortsOnceUp();
+    this.#write({ isNeeded: false });
   }
 
-  /** Records the parts of a new plan. The settings of a part follow when it starts. */
-  replan(plan: Plan): void {
-    const { services, settings } = this.#record;
-    const names = new Set(plan.parts.map(({ name }) => name));
-    const kept = Object.entries(settings).filter(([name]) => names.has(partOf(name) ?? '') || partOf(name) === null);
-    this.#plan = plan;
+  /** Records the end of a part that had to make way for others. The plan may not have it. */
+  ended(name: string): void {
+    const isPlanned = this.#plan.parts.some((part) => part.name === name);
+    const { settings, services } = this.#record;
     this.#record = {
       ...this.#record,
-      urls: urlsOf(plan.addresses),
-      settings: Object.fromEntries(kept),
-      services: plan.parts.map((part) => services.find(({ name }) => name === part.name) ?? plannedPart(part)),
+      settings: withoutPart(settings, name),
+      services: services.flatMap((service) => {
+        if (service.name !== name) return [service];
+        return isPlanned ? [moveService(service, 'stop')] : [];
+      }),
     };
-    this.#write();
+    this.#write({ isNeeded: false });
   }
 
   moved(part: Part, event: ServiceEvent): void {
     this.#change(part, (service) => moveService(service, event));
-    if (event === 'start')
-      this.#record = { ...this.#record, settings: { ...this.#record.settings, ...settingsOfPart(part) } };
-    // The ports are fixed before a client can see that the platform is up.
-    if (this.#record.services.every(isUp)) this.#keepPorts();
+    if (event === 'start') {
+      const others = withoutPart(this.#record.settings, part.name);
+      this.#record = { ...this.#record, settings: { ...others, ...settingsOfPart(part) } };
+    }
+    this.#keepPortsOnceUp();
     this.#write({ isNeeded: event === 'start' || event === 'ready' });
     this.#isUp ||= this.#record.services.every(isUp);
     if (event === 'lost') this.#logs.note('error', 'a part lost its data and was not started', { part: part.name });
@@ -110,27 +117,50 @@ export class Recorder implements PlanWatcher {
     this.#record = { ...this.#record, services };
   }
 
-  #keepPorts(): void {
+  /** The ports are fixed before a client can see that the platform is up. */
+  #keepPortsOnceUp(): void {
+    if (this.#hasKeptPorts || !isPlatformUp(this.#record)) return;
     const { definition, installation, ports } = this.#plan;
-    if (ports === this.#keptPorts) return;
     writeLease(installation, ports, wishesOf(definition));
-    this.#keptPorts = ports;
+    this.#hasKeptPorts = true;
   }
 
   /** A start that cannot be recorded fails. A running platform continues on a full disk and without state/. */
-  #write({ isNeeded = true } = {}): void {
+  #write({ isNeeded = true, isNoted = true } = {}): void {
+    this.#isUnwritten = true;
     try {
       writeRecord(this.#plan.installation, this.#record);
+      this.#isUnwritten = false;
     } catch (error) {
       if (isNeeded && !this.#isUp) throw error;
-      this.#logs.note('error', 'the record could not be written', { reason: inWords(error) });
+      if (isNoted) this.#logs.note('error', 'the record could not be written', { reason: inWords(error) });
     }
-    this.#tell();
+    this.#onChange(this.#record);
   }
+}
 
-  #tell(): void {
-    for (const listener of this.#listeners) listener(this.#record);
-  }
+/** The parts of the plan, and the left parts that it no longer has. */
+function servicesWith({ record, parts }: LeftParts, plan: Plan): ServiceRecord[] {
+  const isLeft = new Set(parts.map(({ name }) => name));
+  const before = new Map(record?.services.map((service) => [service.name, service]));
+  const planned = plan.parts.map((part) => {
+    const known = before.get(part.name);
+    if (known === undefined) return plannedPart(part);
+    const { endCount, lastEnds } = known;
+    return isLeft.has(part.name) ? known : { ...plannedPart(part), endCount, lastEnds };
+  });
+  const names = new Set(plan.parts.map(({ name }) => name));
+  const others = record?.services.filter(({ name }) => isLeft.has(name) && !names.has(name)) ?? [];
+  return [...planned, ...others];
+}
+
+/** A left part runs with its old settings until it starts again. */
+function settingsWith({ record, parts }: LeftParts, plan: Plan): Settings {
+  const old = record?.settings ?? {};
+  return parts.reduce<Settings>(
+    (settings, { name }) => ({ ...withoutPart(settings, name), ...onlyPart(old, name) }),
+    settingsOf(plan),
+  );
 }
 
 function plannedPart({ name, url, ready }: Part): ServiceRecord {

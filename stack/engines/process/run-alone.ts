@@ -40,7 +40,7 @@ export async function runProcessesAlone(options: ProcessesAlone): Promise<Alone>
 }
 
 async function startAll(parts: readonly Part[], { plan, env, signal }: ProcessesAlone): Promise<Alone['stop']> {
-  const runner = runAsProcesses({ plan, env, taken: new Map(), programs: ownPrograms(env), patience: usualPatience });
+  const runner = runAsProcesses({ plan, env, programs: ownPrograms(env), patience: usualPatience });
   const running: RunningPart[] = [];
   const startOne = async (part: Part) => {
     const { name } = part;

@@ -6,8 +6,11 @@ import { recordData, recordNewData } from '../../place/kept-data.ts';
 import { watchData } from '../../place/watch-data.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { recordFingerprint } from '../../secrets/secrets.ts';
+import { beatMs } from '../../state/heartbeat.ts';
+import type { Installation } from '../../state/installation.ts';
+import { leftProcesses } from '../../state/left-processes.ts';
 import { acquireLock } from '../../state/lock.ts';
-import { type PlatformRecord, removeFailure, removeRecord } from '../../state/platform-record.ts';
+import { type PlatformRecord, readRecord, removeFailure, removeRecord } from '../../state/platform-record.ts';
 import { bugText, leaveFailure } from './failure.ts';
 import { endLeftMcpServers } from './left-mcp-servers.ts';
 import type { PartRunner } from './part-runner.ts';
@@ -15,11 +18,10 @@ import { runAsProcesses } from './parts-as-processes.ts';
 import { runInside } from './parts-inside.ts';
 import { type Patience, usualPatience } from './patience.ts';
 import { Platform } from './platform.ts';
-import { openControlOf } from './platform-control.ts';
 import { ownPrograms, type Programs } from './process-plan.ts';
 import { Recorder } from './recorder.ts';
 import { StartFailure, step } from './start-failure.ts';
-import { type TakenOver, takeOver } from './take-over.ts';
+import { takeOver } from './take-over.ts';
 
 export interface RunOptions {
   readonly plan: Plan;
@@ -59,59 +61,83 @@ export async function runPlatform(options: RunOptions): Promise<void> {
     const endWatch = watchData({ installation, patience: patience.folder, onGone });
     try {
       await runParts({ ...options, signal }, logs);
-      if (!gone.signal.aborted) noteData(plan, logs);
+      if (!gone.signal.aborted) noteData(logs, () => recordNewData(installation, plan.definition));
     } catch (thrown) {
       if (signal.aborted) return;
-      const failure = thrown instanceof StartFailure ? thrown : new StartFailure('platform', 'start', thrown);
-      const { part, check, error } = failure;
-      logs.note('error', 'could not start', { part, check, reason: error.message, bug: bugText(error) });
-      leaveFailure(installation, failure);
-      throw failure;
+      throw noteFailure(thrown, installation, logs);
     } finally {
       endWatch();
       logs.close();
-      removeRecord(installation);
+      removeOwnRecord(installation);
     }
   } finally {
     lock.release();
   }
 }
 
+/** A record of parts that still run stays, because nothing else names them. */
+function removeOwnRecord(installation: Installation): void {
+  const record = readRecord(installation);
+  if (record === null || leftProcesses(record).length === 0) removeRecord(installation);
+}
+
 async function runParts(options: RunOptions, logs: PlatformLogs): Promise<void> {
   const { plan, foreground, signal, onChange = () => undefined, patience = usualPatience } = options;
   const { installation } = plan;
-  const taken = await takeOver(plan);
-  // A runtime ends the MCP servers that were left in its own folder.
-  await endLeftMcpServers(installation, (name) => !plan.parts.some((part) => part.name === name));
-  const recorder = new Recorder({ plan, before: taken, foreground, logs, onChange });
-  const runner = await openRunner(options, logs, taken);
+  const left = await takeOver(plan, patience);
+  const recorder = new Recorder({ plan, left, foreground, logs, onChange });
+  const runner = await openRunner(options, logs);
   const platform = new Platform({ plan, runner, logs, watcher: recorder, patience });
-  const control = await openControlOf({ plan, platform, recorder, signal });
+  const heartbeat = setInterval(() => recorder.beat(), beatMs);
+  const isTakeOver = left.parts.length > 0;
   try {
-    await control.started(platform.start(signal));
-    recordFingerprint(installation);
-    recordData(installation, plan.definition);
-    logs.note('info', 'started', { version: plan.version });
+    try {
+      await (isTakeOver ? platform.takeOver(left.parts, signal) : platform.start(signal));
+      recorder.settled();
+      if (isTakeOver) noteData(logs, () => recordStarted(plan));
+      else recordStarted(plan);
+      logs.note('info', 'started', { version: plan.version });
+    } catch (thrown) {
+      if (!isTakeOver || foreground || signal.aborted) throw thrown;
+      noteFailure(thrown, installation, logs);
+      recorder.settled();
+    }
+    // A runtime ends the MCP servers that were left in its own folder.
+    await endLeftMcpServers(installation, (name) => !plan.parts.some((part) => part.name === name));
     await aborted(signal);
     logs.note('info', 'stopping');
   } finally {
-    await control.close();
+    await platform.stop();
+    clearInterval(heartbeat);
   }
-  await platform.stop();
   logs.note('info', 'stopped');
 }
 
-/** Records data that was made since the start. A full disk must not block a stop. */
-function noteData({ installation, definition }: Plan, logs: PlatformLogs): void {
+/** Tells the failure in the log, and to the command that waits. */
+function noteFailure(thrown: unknown, installation: Installation, logs: PlatformLogs): StartFailure {
+  const failure = thrown instanceof StartFailure ? thrown : new StartFailure('platform', 'start', thrown);
+  const { part, check, error } = failure;
+  logs.note('error', 'could not start', { part, check, reason: error.message, bug: bugText(error) });
+  leaveFailure(installation, failure);
+  return failure;
+}
+
+function recordStarted({ installation, definition }: Plan): void {
+  recordFingerprint(installation);
+  recordData(installation, definition);
+}
+
+/** A full disk must neither stop a running platform nor block its stop. */
+function noteData(logs: PlatformLogs, record: () => void): void {
   try {
-    recordNewData(installation, definition);
+    record();
   } catch (error) {
     logs.note('error', 'could not record the data files', { reason: inWords(error) });
   }
 }
 
-async function openRunner(options: RunOptions, logs: PlatformLogs, taken: TakenOver): Promise<PartRunner> {
+async function openRunner(options: RunOptions, logs: PlatformLogs): Promise<PartRunner> {
   const { plan, env, programs = ownPrograms(env), patience = usualPatience } = options;
-  if (plan.definition.topology === 'distributed') return runAsProcesses({ plan, env, taken, programs, patience });
+  if (plan.definition.topology === 'distributed') return runAsProcesses({ plan, env, programs, patience });
   return step('platform', 'start the bus', () => runInside(plan, env, logs));
 }

@@ -9,8 +9,10 @@ import { nodeFlags } from '../../machine/node-flags.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { formatPorts } from '../../ports/port-lease.ts';
 import { compileCacheOf } from '../../state/installation.ts';
+import { leftProcesses } from '../../state/left-processes.ts';
+import { readRecord } from '../../state/platform-record.ts';
 import { startTimeOf } from '../../state/process-identity.ts';
-import { isUp, type ServiceState } from '../../state/transition.ts';
+import { isPlatformUp, type ServiceState } from '../../state/transition.ts';
 import { explain } from './explain-failure.ts';
 import { platformEnvironment } from './inherited-environment.ts';
 import { reportStates } from './report-states.ts';
@@ -27,17 +29,40 @@ export interface StartOptions {
 /** The platform reports each change of a part. A start without a report for this much longer than the limit of a part has failed. */
 const silenceSpareMs = 30_000;
 
-/** Starts the process that holds the platform and outlives this one. Resolves when all parts are healthy. */
-export async function startInBackground({ plan, env, signal, onState }: StartOptions): Promise<void> {
+export interface BackgroundOptions extends StartOptions {
+  /** The entry file of the process. Default: that of this package. */
+  readonly program?: string;
+}
+
+/**
+ * Starts the process that holds the platform and outlives this one. It takes over parts that run already. Resolves when all parts are
+ * healthy.
+ */
+export async function startInBackground({
+  plan,
+  env,
+  signal,
+  onState,
+  program = platformProgram,
+}: BackgroundOptions): Promise<void> {
   const { installation } = plan;
-  const pid = spawnPlatform(plan, env);
+  const before = readRecord(installation);
+  const isTakeOver = before !== null && leftProcesses(before).length > 0;
+  const pid = spawnPlatform(plan, env, program);
   const platform = { pid, startTime: startTimeOf(pid) ?? '' };
   try {
     const silenceMaxMs = Math.max(...plan.parts.map(({ limits }) => limits.startMaxMs)) + silenceSpareMs;
-    await waitUntilHealthy({ installation, platform, timeoutMs: silenceMaxMs, signal, onState });
+    await waitUntilHealthy({
+      installation,
+      platform,
+      timeoutMs: silenceMaxMs,
+      signal,
+      onState,
+      before: before?.services ?? [],
+    });
   } catch (error) {
-    // A start that failed leaves no process behind.
-    await stopRunning(installation, platform, { onNotice: () => undefined });
+    // A start that failed leaves no process behind. Parts that ran before stay up.
+    if (!isTakeOver) await stopRunning(installation, platform, { onNotice: () => undefined });
     throw error;
   }
 }
@@ -66,9 +91,9 @@ export async function startInForeground({ plan, env, signal, onState, onHealthy 
       foreground: true,
       isWanted: () => true,
       signal,
-      onChange: ({ services }) => {
-        report(services);
-        if (services.every(isUp)) healthy ??= tellHealthy();
+      onChange: (record) => {
+        report(record.services);
+        if (isPlatformUp(record)) healthy ??= tellHealthy();
       },
     });
   } catch (error) {
@@ -79,13 +104,14 @@ export async function startInForeground({ plan, env, signal, onState, onHealthy 
   }
 }
 
-function spawnPlatform({ installation, definition, ports }: Plan, env: EnvRecord): number {
+const platformProgram = fileURLToPath(new URL('./main.ts', import.meta.url));
+
+function spawnPlatform({ installation, definition, ports }: Plan, env: EnvRecord, program: string): number {
   const path = join(installation.logsDir, 'platform.log');
   const sizeBytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (sizeBytes > definition.logs.fileSizeMaxMb * 1024 * 1024) rotate(path, definition.logs.filesKept);
   const output = openSync(path, 'a', 0o600);
   try {
-    const program = fileURLToPath(new URL('./main.ts', import.meta.url));
     const told = ['--dir', installation.dir, '--ports', formatPorts(ports), '--started-by', String(process.pid)];
     // Not execa: the process outlives this one and writes to its log by itself.
     const child = spawn(process.execPath, [...nodeFlags.platform, program, ...told], {

@@ -3,17 +3,18 @@ import { readContent } from '../../lifecycle/read-content.ts';
 import { readReadiness } from '../../lifecycle/readiness.ts';
 import { stoppedStatus } from '../../lifecycle/stopped-status.ts';
 import { withCertificate } from '../../lifecycle/with-certificate.ts';
+import { ownVersion } from '../../machine/version.ts';
 import { lossOf } from '../../place/loss-of.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { findOriginal } from '../../state/find-original.ts';
-import { findRunning, type RunningPlatform } from '../../state/find-running.ts';
+import { findRunning } from '../../state/find-running.ts';
 import { describeFullDisk } from '../../state/free-space.ts';
+import { isSilent } from '../../state/heartbeat.ts';
 import type { Installation } from '../../state/installation.ts';
 import type { PartEnd, PlatformRecord, ServiceRecord } from '../../state/platform-record.ts';
 import { memoryOf } from '../../state/process-identity.ts';
 import { type ServiceState, transition } from '../../state/transition.ts';
 import type { Inspection } from '../engine.ts';
-import { askSupervisor } from './control/control-client.ts';
 import { findUnwantedEnd } from './find-unwanted-end.ts';
 import { stoppedProcesses } from './stopped-processes.ts';
 
@@ -22,41 +23,17 @@ export async function statusOfProcesses({ installation, readPlan, signal }: Insp
   const running = findOriginal(installation) === null ? findRunning(installation) : null;
   if (running === null) return stoppedProcesses(readPlan());
   if (running.record === null) return unrecordedStatus(readPlan(), running.pid);
-  const supervisor = await askHow(installation, running, signal);
-  const seen = await runningStatus(installation, supervisor.record ?? running.record, signal);
+  const seen = await runningStatus(installation, running.record, signal);
   if (running.record.topology === 'embedded') return seen;
   const { pid } = running;
   if (running.isAbandoned) {
     const ended = await findUnwantedEnd(installation);
     return { ...seen, state: 'degraded', supervisor: { pid, state: 'gone' }, ended };
   }
-  const { isSilent } = supervisor;
-  const state = isSilent ? 'degraded' : seen.state;
-  return { ...seen, state, supervisor: { pid, state: isSilent ? 'silent' : 'running' } };
-}
-
-/** A status must come in time, and the supervisor's record is as good as its answer. */
-const silenceMaxMs = 1000;
-
-interface Supervision {
-  readonly record: PlatformRecord | null;
-  readonly isSilent: boolean;
-}
-
-async function askHow(
-  installation: Installation,
-  { record, isAbandoned }: RunningPlatform,
-  signal: AbortSignal | undefined,
-): Promise<Supervision> {
-  if (record === null || record.topology === 'embedded' || isAbandoned) return { record, isSilent: false };
-  try {
-    const reply = await askSupervisor(installation, { kind: 'status' }, { silenceMaxMs, signal });
-    return { record: reply.kind === 'record' ? reply.record : record, isSilent: false };
-  } catch (error) {
-    if (signal?.aborted) throw error;
-    // A supervisor that is starting does not listen yet.
-    return { record, isSilent: record.services.every(({ state }) => state !== 'planned') };
-  }
+  // A supervisor of another version may not touch its record.
+  if (running.record.version === ownVersion() && (await isSilent(installation, signal)))
+    return { ...seen, state: 'degraded', supervisor: { pid, state: 'silent' } };
+  return { ...seen, supervisor: { pid, state: 'running' } };
 }
 
 /** A platform that runs, without a record that says how. */

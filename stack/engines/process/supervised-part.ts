@@ -30,8 +30,7 @@ export interface SharedSupervision {
 
 /** One part: starts it, restarts it when it ends unexpectedly, and stops it. */
 export class SupervisedPart {
-  /** The description for the next start. */
-  part: Part;
+  readonly part: Part;
   readonly #runner: PartRunner;
   readonly #watcher: PartWatcher;
   readonly #patience: Patience;
@@ -54,6 +53,12 @@ export class SupervisedPart {
   async start(signal: AbortSignal): Promise<void> {
     if (this.#isKeptOut()) return;
     await this.#launch(signal);
+    this.#supervise(null);
+  }
+
+  /** Supervises a process that an earlier supervisor started. */
+  adopt(running: RunningPart): void {
+    this.#running = running;
     this.#supervise(null);
   }
 

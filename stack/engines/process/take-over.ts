@@ -1,30 +1,70 @@
+import { portOf } from '../../machine/port-of.ts';
+import { listensAt } from '../../parts/part.ts';
 import { lossOf } from '../../place/loss-of.ts';
 import { partsThatDiffer, settingsOf } from '../../plan/differences.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { endLeftProcesses, leftProcesses } from '../../state/left-processes.ts';
 import { type PlatformRecord, readRecord, type ServiceRecord } from '../../state/platform-record.ts';
+import { isAlive, type ProcessIdentity } from '../../state/process-identity.ts';
+import { findOnPort } from './has-port.ts';
+import { watchProcess } from './held-process.ts';
+import type { RunningPart } from './part-runner.ts';
+import type { Patience } from './patience.ts';
+import { logOf } from './process-plan.ts';
+import { runningProcess } from './running-process.ts';
 
-/** Parts that a killed platform left running, by name. The next platform keeps them. */
-export type TakenOver = ReadonlyMap<string, ServiceRecord>;
-
-/** Keeps the parts that run as planned and ends the others, before the next record replaces the one that names them. */
-export async function takeOver(plan: Plan): Promise<TakenOver> {
-  const record = readRecord(plan.installation);
-  if (record === null) return new Map();
-  const left = leftProcesses(record);
-  const lost = plan.parts.map(({ name }) => name).filter((name) => lossOf(plan.installation, name) !== null);
-  const kept = keepable(record, plan).difference(new Set(lost));
-  await endLeftProcesses(left.filter(({ name }) => !kept.has(name)));
-  const names = new Set(left.map(({ name }) => name).filter((name) => kept.has(name)));
-  const services = record.services.filter(({ name }) => names.has(name));
-  // The supervisor has yet to ask whether the part is well.
-  return new Map(services.map((service) => [service.name, { ...service, state: 'planned' }]));
+/** What an earlier supervisor of this installation left running. */
+export interface LeftParts {
+  /** Its record. Null where it left no part. */
+  readonly record: PlatformRecord | null;
+  readonly parts: readonly LeftPart[];
 }
 
-/** Parts that would start in the same way again. */
-export function keepable(record: Pick<PlatformRecord, 'topology' | 'settings'>, plan: Plan): ReadonlySet<string> {
-  if (record.topology !== 'distributed' || plan.definition.topology !== 'distributed') return new Set();
-  const differ = partsThatDiffer(record.settings, settingsOf(plan));
-  if (differ === null) return new Set();
-  return new Set(plan.parts.map(({ name }) => name).filter((name) => !differ.has(name)));
+export interface LeftPart {
+  readonly name: string;
+  readonly running: RunningPart;
+  /** `stays`: it runs as planned. `gives_way`: it must end before other parts start. */
+  readonly next: 'stays' | 'is_replaced' | 'gives_way';
+}
+
+/** Finds the parts that this plan takes over. Ends all of them where a change concerns the whole platform. */
+export async function takeOver(plan: Plan, patience: Patience): Promise<LeftParts> {
+  const { installation } = plan;
+  const record = readRecord(installation);
+  const differ = record === null ? null : partsThatDiffer(record.settings, settingsOf(plan));
+  if (record === null || differ === null) {
+    if (record !== null) await endLeftProcesses(leftProcesses(record));
+    return nothingLeft;
+  }
+  const left = record.services.filter(isRunning);
+  if (left.length === 0) return nothingLeft;
+  const inTheWay = partsInTheWay(left, plan);
+  const nextOf = (name: string): LeftPart['next'] => {
+    if (inTheWay.has(name)) return 'gives_way';
+    return differ.has(name) || lossOf(installation, name) !== null ? 'is_replaced' : 'stays';
+  };
+  const parts = left.map(({ name, process, ready }) => {
+    const ended = watchProcess(process, logOf(installation, name));
+    return { name, running: runningProcess({ process, ready, ended, patience }), next: nextOf(name) };
+  });
+  return { record, parts };
+}
+
+const nothingLeft: LeftParts = { record: null, parts: [] };
+
+type RunningService = ServiceRecord & { readonly process: ProcessIdentity };
+
+function isRunning(service: ServiceRecord): service is RunningService {
+  return service.process !== null && isAlive(service.process);
+}
+
+/** Parts that the plan no longer has, and parts on a port of another planned part. */
+function partsInTheWay(left: readonly RunningService[], { parts }: Plan): ReadonlySet<string> {
+  const names = new Set(parts.map(({ name }) => name));
+  const unplanned = left.map(({ name }) => name).filter((name) => !names.has(name));
+  const holders = parts.flatMap((part) => {
+    const found = listensAt(part).map((address) => findOnPort(left, portOf(address))?.name ?? part.name);
+    return found.filter((name) => name !== part.name);
+  });
+  return new Set([...unplanned, ...holders]);
 }

@@ -1,9 +1,11 @@
+import type { ChildProcess } from 'node:child_process';
 import { describe, expect, test, vi } from 'vitest';
-import { listen } from '../../../operations/test/trial.ts';
-import { readRecord } from '../../../state/platform-record.ts';
-import { startTimeOf } from '../../../state/process-identity.ts';
+import { readFailure, readRecord } from '../../../state/platform-record.ts';
+import { isAlive, startTimeOf } from '../../../state/process-identity.ts';
 import { until } from '../../../test/until.ts';
 import { readPlan } from '../../plan-of.ts';
+import { startInBackground } from '../start.ts';
+import { spawnSupervisor, supervisorProgram } from './spawn-supervisor.ts';
 import { hasty, openProcessTrial, type ProcessTrial, partOf, supervise, untilHealthy } from './trial.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -11,99 +13,128 @@ vi.setConfig({ testTimeout: 60_000 });
 const pidsOf = ({ installation }: ProcessTrial) =>
   new Map((readRecord(installation)?.services ?? []).map(({ name, process }) => [name, process?.pid]));
 
+const changed = (before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, unknown>) =>
+  [...after.keys()].filter((name) => after.get(name) !== before.get(name));
+
 const sessions = ['sessionIdleTimeoutMs: 300000', 'sessionIdleTimeoutMs: 60000'] as const;
+
+async function start(trial: ProcessTrial): Promise<ChildProcess> {
+  const supervisor = spawnSupervisor(trial);
+  await until(() => readRecord(trial.installation)?.isChanging === false, 40_000);
+  return supervisor;
+}
+
+/** Ends the supervisor as `svc up` does. */
+async function endSupervisor({ installation }: ProcessTrial): Promise<void> {
+  const supervisor = readRecord(installation);
+  if (supervisor === null) throw new Error('no supervisor runs');
+  process.kill(supervisor.pid, 'SIGKILL');
+  await until(() => !isAlive(supervisor));
+}
+
+/** Does what `svc up` does, with the programs of the trial. Returns the reported states. A stop may be too short to be seen. */
+async function apply(trial: ProcessTrial): Promise<readonly string[]> {
+  const states: string[] = [];
+  await endSupervisor(trial);
+  await startInBackground({
+    plan: readPlan(trial.installation),
+    env: process.env,
+    signal: new AbortController().signal,
+    onState: (name, state) => states.push(`${name} ${state}`),
+    program: supervisorProgram,
+  });
+  return states.filter((state) => !state.endsWith(' stopped'));
+}
 
 describe('svc up, while it runs', () => {
   test('restarts replicas one after the other', async () => {
     await using trial = await openProcessTrial([['  remote-mcp: 1\n', '  remote-mcp: 3\n']]);
-    await using _ = supervise(trial);
-    await untilHealthy(trial.installation);
+    await start(trial);
     trial.edit(...sessions);
-    const told = listen();
-    await trial.up({ onProgress: told.onProgress });
     const inTurn = ['remote-mcp', 'remote-mcp-2', 'remote-mcp-3'];
-    expect(told.states()).toEqual(
-      inTurn.flatMap((name) => ['stopped', 'starting', 'healthy'].map((state) => `${name} ${state}`)),
+    expect(await apply(trial)).toEqual(
+      inTurn.flatMap((name) => ['starting', 'healthy'].map((state) => `${name} ${state}`)),
     );
   });
 
   test('adds replicas and takes them away', async () => {
     await using trial = await openProcessTrial();
     const { installation } = trial;
-    await using _ = supervise(trial);
-    await untilHealthy(installation);
+    await start(trial);
     const before = pidsOf(trial);
     trial.edit('  remote-mcp: 1\n  runtime: 1\n', '  remote-mcp: 2\n  runtime: 3\n');
-    const { changes, status } = await trial.up();
-    const { ports } = readPlan(installation);
-    expect(changes).toEqual([
-      'caddy: new',
-      `remote-mcp REMOTE_PORT: ${ports['remote-mcp']} → ${ports['remote-mcp-1']}`,
-      ...['remote-mcp-2: new', 'runtime-2: new', 'runtime-3: new'],
-    ]);
-    const names = [
-      'backend',
-      'remote-mcp',
-      'remote-mcp-2',
-      'runtime',
-      'runtime-2',
-      'runtime-3',
-      'frontend',
-      'nats',
-      'caddy',
-    ];
-    expect(status.services.map(({ name, state }) => [name, state])).toEqual(names.map((name) => [name, 'healthy']));
+    await apply(trial);
+    const services = () => readRecord(installation)?.services.map(({ name, state }) => `${name} ${state}`);
+    const apps = ['backend', 'remote-mcp', 'remote-mcp-2', 'runtime', 'runtime-2', 'runtime-3', 'frontend'];
+    expect(services()).toEqual([...apps, 'nats', 'caddy'].map((name) => `${name} healthy`));
     const third = partOf(installation, 'runtime-3').process?.pid ?? 0;
     trial.edit('  remote-mcp: 2\n  runtime: 3\n', '  remote-mcp: 1\n  runtime: 1\n');
-    expect((await trial.up()).changes).toEqual([
-      'caddy: no more',
-      `remote-mcp REMOTE_PORT: ${ports['remote-mcp-1']} → ${ports['remote-mcp']}`,
-      ...['remote-mcp-2: no more', 'runtime-2: no more', 'runtime-3: no more'],
-    ]);
+    expect(await apply(trial)).toEqual(['remote-mcp starting', 'remote-mcp healthy']);
     expect(startTimeOf(third)).toBeNull();
-    const after = pidsOf(trial);
-    expect([...before.keys()].filter((name) => after.get(name) !== before.get(name))).toEqual(['remote-mcp']);
-    expect([...after.keys()]).toEqual([...before.keys()]);
+    expect(changed(before, pidsOf(trial))).toEqual(['remote-mcp']);
+    expect([...pidsOf(trial).keys()]).toEqual([...before.keys()]);
+    expect(await trial.up()).toMatchObject({ outcome: 'unchanged', changes: [] });
   });
 
-  test('tries again what was given up, and says why where that is in vain', async () => {
+  test('tells which part fails, keeps the others up, and goes on with the next svc up', async () => {
+    await using trial = await openProcessTrial([['  remote-mcp: 1\n', '  remote-mcp: 2\n']]);
+    const { installation } = trial;
+    await start(trial);
+    const before = pidsOf(trial);
+    trial.edit(...sessions);
+    trial.behave({ 'remote-mcp': { crash: 'no room to run' } });
+    await expect(apply(trial)).rejects.toMatchObject({
+      message: expect.stringMatching(/^remote-mcp failed to get ready: it ended with exit code 3: no room to run/),
+      hint: 'Read its log: svc logs remote-mcp',
+    });
+    expect(readFailure(installation)).toBeNull();
+    const others = ['backend', 'remote-mcp-2', 'runtime', 'frontend', 'nats', 'caddy'];
+    for (const name of others) expect([name, pidsOf(trial).get(name)]).toEqual([name, before.get(name)]);
+    // The supervisor keeps trying.
+    const { endCount } = partOf(installation, 'remote-mcp');
+    await until(() => partOf(installation, 'remote-mcp').endCount > endCount);
+    process.kill(before.get('frontend') ?? 0, 'SIGKILL');
+    await until(
+      () => partOf(installation, 'frontend').state === 'healthy' && pidsOf(trial).get('frontend') !== undefined,
+    );
+    trial.behave({});
+    await apply(trial);
+    expect(changed(before, pidsOf(trial))).toEqual(['remote-mcp', 'remote-mcp-2', 'frontend']);
+  });
+
+  test('starts a part that the supervisor gave up', async () => {
     await using trial = await openProcessTrial();
     const { installation } = trial;
-    await using _ = supervise(trial, hasty);
-    await untilHealthy(installation);
+    await start(trial);
     const before = pidsOf(trial);
+    await endSupervisor(trial);
     trial.behave({ frontend: { crash: 'the page is gone' } });
     process.kill(before.get('frontend') ?? 0, 'SIGKILL');
-    await until(() => partOf(installation, 'frontend').state === 'failed');
-    await expect(trial.up()).rejects.toMatchObject({
-      message: expect.stringMatching(/^frontend failed to get ready: it ended with exit code 3: the page is gone$/),
-      hint: 'Read its log: svc logs frontend',
-    });
-    // The supervisor restarted it a few more times.
-    await until(() => partOf(installation, 'frontend').state === 'failed');
-    trial.behave({});
-    expect(await trial.up()).toMatchObject({ outcome: 'restarted', changes: [], status: { state: 'running' } });
-    const after = pidsOf(trial);
-    expect([...after.keys()].filter((name) => after.get(name) !== before.get(name))).toEqual(['frontend']);
+    {
+      await using supervisor = supervise(trial, hasty);
+      await until(() => supervisor.states.includes('frontend failed'));
+      expect(readFailure(installation)).toMatchObject({ service: 'frontend', check: 'get ready' });
+      expect(changed(before, pidsOf(trial))).toEqual(['frontend']);
+    }
   });
 
-  test('starts a part anew that runs and does not answer any more', async () => {
+  test('restarts a part that runs and does not answer any more', async () => {
     await using trial = await openProcessTrial();
     const { installation } = trial;
-    await using _ = supervise(trial, { ...hasty, stumbleMs: 100 });
-    await untilHealthy(installation);
+    await start(trial);
     const before = pidsOf(trial);
+    await endSupervisor(trial);
     process.kill(before.get('runtime') ?? 0, 'SIGSTOP');
     trial.edit(...sessions);
-    await trial.up();
-    const after = pidsOf(trial);
-    expect([...after.keys()].filter((name) => after.get(name) !== before.get(name))).toEqual(['remote-mcp', 'runtime']);
+    await using _ = supervise(trial, { ...hasty, stumbleMs: 100 });
+    await until(() => readRecord(installation)?.pid === process.pid && !readRecord(installation)?.isChanging);
+    await untilHealthy(installation);
+    expect(changed(before, pidsOf(trial))).toEqual(['remote-mcp', 'runtime']);
   });
 
   test('leaves what runs alone where svc.yaml is wrong', async () => {
     await using trial = await openProcessTrial();
-    await using _ = supervise(trial);
-    await untilHealthy(trial.installation);
+    const { pid } = await start(trial);
     const before = pidsOf(trial);
     trial.edit('  backend: 1\n', '  backend: 2\n');
     await expect(trial.up()).rejects.toMatchObject({
@@ -111,16 +142,6 @@ describe('svc up, while it runs', () => {
       message: expect.stringContaining('replicas.backend must be 1'),
     });
     trial.edit('  backend: 2\n', '  backend: 1\n');
-    expect(pidsOf(trial)).toEqual(before);
-  });
-
-  test('a second one at once is a conflict', async () => {
-    await using trial = await openProcessTrial();
-    await using _ = supervise(trial);
-    await untilHealthy(trial.installation);
-    trial.edit(...sessions);
-    const first = trial.up();
-    await expect(trial.up()).rejects.toMatchObject({ code: 'conflict' });
-    expect(await first).toMatchObject({ outcome: 'restarted' });
+    expect([pidsOf(trial), readRecord(trial.installation)?.pid]).toEqual([before, pid]);
   });
 });

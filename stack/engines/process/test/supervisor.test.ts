@@ -48,7 +48,6 @@ describe('parts as processes', () => {
     await supervisor.stop();
     expect(pids.filter((pid) => startTimeOf(pid) !== null)).toEqual([]);
     expect(readRecord(installation)).toBeNull();
-    expect(existsSync(join(installation.stateDir, 'control.sock'))).toBe(false);
     for (const { url } of record?.services ?? [])
       expect(await isFree('127.0.0.1', Number(new URL(url).port))).toBe(true);
     const stops = supervisor.states.filter((line) => line.endsWith('stopped'));

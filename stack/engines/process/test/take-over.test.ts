@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ import { status } from '../../../operations/status.ts';
 import { leaveMcpServer } from '../../../operations/test/left-mcp-server.ts';
 import { listen } from '../../../operations/test/trial.ts';
 import { findRunning } from '../../../state/find-running.ts';
-import { readRecord } from '../../../state/platform-record.ts';
+import { readFailure, readRecord } from '../../../state/platform-record.ts';
 import { startTimeOf } from '../../../state/process-identity.ts';
 import { until } from '../../../test/until.ts';
 import { spawnSupervisor } from './spawn-supervisor.ts';
@@ -96,16 +96,51 @@ describe('after a kill -9 of the supervisor', () => {
     await untilHealthy(installation);
   });
 
-  test('a start that fails leaves none of them', async () => {
+  test('a part that fails to start is tried again, and the others stay up', async () => {
     await using trial = await openProcessTrial();
     const { installation } = trial;
     const pids = await abandon(trial);
-    process.kill(partOf(installation, 'backend').process?.pid ?? 0, 'SIGKILL');
+    const backend = partOf(installation, 'backend').process?.pid ?? 0;
+    process.kill(backend, 'SIGKILL');
     trial.behave({ backend: { crash: 'not any more' } });
+    await using _ = supervise(trial);
+    await until(() => readRecord(installation)?.isChanging === false && partOf(installation, 'backend').endCount > 0);
+    expect(readFailure(installation)).toMatchObject({
+      service: 'backend',
+      message: expect.stringContaining('not any more'),
+    });
+    expect(pids.filter((pid) => startTimeOf(pid) === null)).toEqual([backend]);
+    trial.behave({});
+    await untilHealthy(installation);
+  });
+
+  test('a part that is killed while another one is replaced is restarted at once', async () => {
+    await using trial = await openProcessTrial();
+    const { installation } = trial;
+    await abandon(trial);
+    trial.edit('fileSizeMaxMb: 10\n', 'fileSizeMaxMb: 11\n');
+    trial.behave({ backend: { notReady: true } });
+    await using _ = supervise(trial);
+    await until(() => partOf(installation, 'backend').state === 'starting');
+    const frontend = partOf(installation, 'frontend').process?.pid ?? 0;
+    process.kill(frontend, 'SIGKILL');
+    await until(() => partOf(installation, 'frontend').endCount === 1);
+    await until(() => partOf(installation, 'frontend').state === 'healthy');
+    expect(partOf(installation, 'backend').state).toBe('starting');
+  });
+
+  test('a supervisor that cannot start leaves their record', async () => {
+    await using trial = await openProcessTrial();
+    const { installation } = trial;
+    const pids = await abandon(trial);
+    const before = readRecord(installation);
+    // Without secrets a plan cannot be compared.
+    renameSync(installation.secretsDir, `${installation.secretsDir}.lost`);
     await using supervisor = supervise(trial);
-    await expect(supervisor.run).rejects.toThrow('not any more');
-    expect(pids.filter((pid) => startTimeOf(pid) !== null)).toEqual([]);
-    expect(readRecord(installation)).toBeNull();
+    await expect(supervisor.run).rejects.toThrow('platform: start');
+    renameSync(`${installation.secretsDir}.lost`, installation.secretsDir);
+    expect(readRecord(installation)).toEqual(before);
+    expect(livingPids(installation)).toEqual(pids);
   });
 });
 
@@ -116,10 +151,8 @@ test('a supervisor that hears nothing any more is told', async () => {
   await untilHealthy(installation);
   expect(await status({ installation })).toMatchObject({ state: 'running', supervisor: { state: 'running' } });
   supervisor.kill('SIGSTOP');
-  expect(await status({ installation })).toMatchObject({
-    state: 'degraded',
-    supervisor: { pid: supervisor.pid, state: 'silent' },
-  });
+  await until(async () => (await status({ installation })).state === 'degraded', 5000);
+  expect((await status({ installation })).supervisor).toEqual({ pid: supervisor.pid, state: 'silent' });
   supervisor.kill('SIGCONT');
   await until(async () => (await status({ installation })).state === 'running');
 });

@@ -118,7 +118,10 @@ export function partOf(installation: Installation, name: string): ServiceRecord 
 }
 
 export async function untilHealthy(installation: Installation): Promise<void> {
-  await until(() => readRecord(installation)?.services.every(({ state }) => state === 'healthy') ?? false);
+  await until(() => {
+    const record = readRecord(installation);
+    return record !== null && !record.isChanging && record.services.every(({ state }) => state === 'healthy');
+  });
 }
 
 export function livingPids(installation: Installation): readonly number[] {
