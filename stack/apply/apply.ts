@@ -44,12 +44,10 @@ export async function apply(options: ApplyOptions): Promise<Applied> {
   const { onProgress = () => undefined, onApplied = () => undefined, onWait = () => undefined } = options;
   const signal = options.signal ?? new AbortController().signal;
   const wanted = mergeWanted(files.map((one) => one.wanted));
-  const mistakes = [...files.flatMap((one) => one.mistakes), ...wanted.flatMap(saidTwice)];
-  const present = await readPresent(backend, wanted, signal).catch((error: unknown) => {
-    refuseMistaken(mistakes);
-    throw error;
-  });
-  refuseMistaken([...mistakes, ...present.flatMap((one) => checkAgainstLive(one.wanted, one.live, prune))]);
+  refuseMistaken([...files.flatMap(({ mistakes }) => mistakes), ...wanted.flatMap(saidTwice)]);
+  const present: WantedAndLive[] = [];
+  for (const one of wanted) present.push({ wanted: one, live: await readLive(backend, one.workspace, signal) });
+  refuseMistaken(present.flatMap((one) => checkAgainstLive(one.wanted, one.live, prune)));
   const compared: Comparison[] = [];
   for (const one of present) compared.push(await compare(backend, one, prune, signal));
   refuseMistaken(compared.flatMap(notAllowed));
@@ -73,16 +71,6 @@ export async function apply(options: ApplyOptions): Promise<Applied> {
 interface WantedAndLive {
   readonly wanted: WantedWorkspace;
   readonly live: Live;
-}
-
-async function readPresent(
-  backend: BackendClient,
-  wanted: readonly WantedWorkspace[],
-  signal: AbortSignal,
-): Promise<readonly WantedAndLive[]> {
-  const present: WantedAndLive[] = [];
-  for (const one of wanted) present.push({ wanted: one, live: await readLive(backend, one.workspace, signal) });
-  return present;
 }
 
 interface Comparison {

@@ -6,34 +6,27 @@ import type { Place, WantedWorkspace } from './wanted-workspace.ts';
 
 /** Checks the files against the live workspace: unknown names, and more than its limits. */
 export function checkAgainstLive(wanted: WantedWorkspace, live: Live, prune: boolean): readonly PlacedMistake[] {
-  const known = (wishes: readonly Named[], present: readonly Named[]) =>
+  const namesAfter = (wishes: readonly Named[], present: readonly Named[]) =>
     new Set([...wishes, ...(prune ? [] : present)].map(({ name }) => name));
-  const mcpServers = known(wanted.mcpServers, live.mcpServers);
-  const skills = known(wanted.skills, live.skills);
-  const runtimes = new Set(live.runtimes);
+  const runtime = { kind: 'a runtime', known: new Set(live.runtimes) };
+  const mcpServer = { kind: 'an MCP server', known: namesAfter(wanted.mcpServers, live.mcpServers) };
+  const skill = { kind: 'a skill', known: namesAfter(wanted.skills, live.skills) };
+  const references = [
+    ...wanted.mcpServers.map(({ name, place, runtime: asked }) => {
+      return { ...runtime, place, subject: `The MCP server "${name}" runs on`, names: asked === null ? [] : [asked] };
+    }),
+    ...wanted.skills.map(({ name, place, tools }) => {
+      const names = tools.map((tool) => tool.mcpServer);
+      return { ...mcpServer, place, subject: `The skill "${name}" takes tools from`, names };
+    }),
+    ...wanted.roles.map(({ name, place, skills }) => {
+      return { ...skill, place, subject: `The role "${name}" has`, names: skills };
+    }),
+  ];
   return [
-    ...wanted.mcpServers.flatMap(({ name, place, runtime }) =>
-      unknown(runtime === null ? [] : [runtime], runtimes).map((missing) =>
-        mistakeAt(
-          place,
-          `The MCP server "${name}" runs on "${missing}", which is not a runtime here. ${hintFor(missing, runtimes)}`,
-        ),
-      ),
-    ),
-    ...wanted.skills.flatMap(({ name, place, tools }) =>
-      unknown(
-        tools.map(({ mcpServer }) => mcpServer),
-        mcpServers,
-      ).map((missing) =>
-        mistakeAt(
-          place,
-          `The skill "${name}" takes tools from "${missing}", which is not an MCP server here. ${hintFor(missing, mcpServers)}`,
-        ),
-      ),
-    ),
-    ...wanted.roles.flatMap(({ name, place, skills: asked }) =>
-      unknown(asked, skills).map((missing) =>
-        mistakeAt(place, `The role "${name}" has "${missing}", which is not a skill here. ${hintFor(missing, skills)}`),
+    ...references.flatMap(({ kind, known, place, subject, names }) =>
+      unknown(names, known).map((missing) =>
+        mistakeAt(place, `${subject} "${missing}", which is not ${kind} here. ${hintFor(missing, known)}`),
       ),
     ),
     ...tooMany('MCP servers', mcpServersMax, wanted.mcpServers, live.mcpServers),

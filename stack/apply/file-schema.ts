@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { type NameKind, parseDescription, parseName } from '../../services/contracts/names.ts';
 import { skillsOfRoleMax, toolNameLengthMax, toolsOfSkillMax } from '../../services/contracts/workspace-limits.ts';
+import { fields } from '../settings/mistakes.ts';
 
-/** The parts of one file as written. Errors are rules, in words that follow "must be". */
+/** One file as written. Errors are rules, in words that follow "must be". */
 
 const text = (rule: string) => z.string({ error: rule }).min(1, { error: rule });
 /** A longer list is a mistake; the platform's limits are checked for all files together. */
@@ -26,16 +27,17 @@ const kept = (rule: string, parse: (text: string) => string) =>
   });
 const name = (kind: NameKind, rule: string) => kept(rule, (given) => parseName(kind, given));
 const description = kept('a text', parseDescription);
+const trueOrFalse = z.boolean({ error: 'true or false' });
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 /** A value, or its source: secrets stay out of the file. */
-const setting = z.union([scalar, z.strictObject({ fromEnv: z.string().min(1) })], {
+const setting = z.union([scalar, fields({ fromEnv: z.string().min(1) }, '{ fromEnv: NAME }')], {
   error: 'a text, or { fromEnv: NAME }',
 });
 export type Setting = z.infer<typeof setting>;
 const settings = z.record(z.string(), setting, { error: 'names with their values' });
 
-export const mcpServer = z.strictObject(
+const mcpServer = fields(
   {
     command: text('the command to run, in quotes where YAML takes it for something else').optional(),
     args: list(scalar, 'a list of texts').optional(),
@@ -45,9 +47,9 @@ export const mcpServer = z.strictObject(
     url: text('the URL of an MCP server').optional(),
     headers: settings.optional(),
     runtime: name('runtime', 'the name of a runtime').optional(),
-    enabled: z.boolean({ error: 'true or false' }).optional(),
+    enabled: trueOrFalse.default(true),
   },
-  { error: 'fields such as command or url' },
+  'fields such as command or url',
 );
 export type McpServerInFile = z.infer<typeof mcpServer>;
 
@@ -58,44 +60,39 @@ const toolName = z
   .regex(/^[^/]+\/.+$/s, { error: toolRule })
   .regex(longTool, { error: `${toolRule}, with at most ${toolNameLengthMax} characters after the /` });
 
-export const skill = z.strictObject(
+const skill = fields(
   {
     name: name('skill', 'the name of the skill').optional(),
     description: description.optional(),
     instructions: text('a file with instructions, relative to this file').optional(),
     from: text('a folder with a SKILL.md, relative to this file').optional(),
-    tools: list(toolName, 'a list of tools', toolsOfSkillMax).optional(),
+    tools: list(toolName, 'a list of tools', toolsOfSkillMax).default([]),
   },
-  { error: 'fields such as name and tools' },
+  'fields such as name and tools',
 );
 export type SkillInFile = z.infer<typeof skill>;
 
-export const role = z.strictObject(
+const role = fields(
   {
     name: name('role', 'the name of the role'),
-    description: description.optional(),
-    enabled: z.boolean({ error: 'true or false' }).optional(),
-    skills: list(text('the name of a skill'), 'a list of names of skills', skillsOfRoleMax).optional(),
+    description: description.default(''),
+    enabled: trueOrFalse.default(true),
+    skills: list(text('the name of a skill'), 'a list of names of skills', skillsOfRoleMax).default([]),
   },
-  { error: 'fields such as name and skills' },
+  'fields such as name and skills',
 );
 
-/** The fields of a file. Entries of a section are checked one by one: a mistake in one hides none in another. */
-export const sections = {
-  workspace: name('workspace', 'the name of a workspace').default('Default'),
-  mcpServers: z.record(z.string(), z.unknown(), { error: 'MCP servers by name' }).default({}),
-  skills: list(z.unknown(), 'a list of skills').default([]),
-  roles: list(z.unknown(), 'a list of roles').default([]),
-} as const;
+/** A name without a value counts as missing. */
+const section = <Schema extends z.ZodType>(schema: Schema, usual: z.output<Schema>) =>
+  schema.nullish().transform((given) => given ?? usual);
 
-/** The allowed fields at the place of an unknown one. */
-export function knownFields(path: readonly PropertyKey[]): readonly string[] {
-  const shapes: Readonly<Record<string, object>> = {
-    mcpServers: mcpServer.shape,
-    skills: skill.shape,
-    roles: role.shape,
-  };
-  const [section] = path;
-  if (section === undefined) return Object.keys(sections);
-  return path.length === 2 ? Object.keys(shapes[String(section)] ?? {}) : ['fromEnv'];
-}
+export const applyFile = fields(
+  {
+    workspace: section(name('workspace', 'the name of a workspace'), 'Default'),
+    mcpServers: section(z.record(z.string(), mcpServer, { error: 'MCP servers by name' }), {}),
+    skills: section(list(skill, 'a list of skills'), []),
+    roles: section(list(role, 'a list of roles'), []),
+  },
+  'fields: workspace, mcpServers, skills, roles',
+);
+export type FileContent = z.output<typeof applyFile>;

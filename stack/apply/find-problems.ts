@@ -1,12 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { suggestion } from '../../services/contracts/did-you-mean.ts';
 import type { BackendClient } from '../client/backend-client.ts';
 import { everyPage } from '../client/every-page.ts';
 import {
   type McpServersAppliedQuery,
   mcpServersAppliedQuery,
-  offeredToolsQuery,
-  problemOfSkillQuery,
   skillsAppliedQuery,
 } from '../client/generated/operations.ts';
 import type { WantedWorkspace } from './wanted-workspace.ts';
@@ -80,47 +77,21 @@ function lateProblem({ name, status, reason: why }: McpServer, { workspace }: Wa
 const brokenSkillsMax = 50;
 
 async function findBrokenSkills(looking: ProblemSearch): Promise<readonly Problem[]> {
-  const { backend, workspaceId: workspace, wanted, signal } = looking;
-  const names = new Set(wanted.skills.map(({ name }) => name));
-  if (names.size === 0) return [];
+  const { backend, workspaceId, wanted, signal } = looking;
+  const skills = new Map(wanted.skills.map((skill) => [skill.name, skill]));
+  if (skills.size === 0) return [];
   const all = await everyPage(async (page) => {
-    const answer = await backend.send(skillsAppliedQuery, { workspace, ...page }, { signal });
+    const answer = await backend.send(skillsAppliedQuery, { workspace: workspaceId, ...page }, { signal });
     return answer.workspace?.skills;
   });
-  const broken = all.filter(({ name, reason }) => names.has(name) && reason !== null);
-  const problems: Problem[] = [];
-  for (const { name } of broken) {
-    if (problems.length >= brokenSkillsMax) break;
-    problems.push(...(await problemsOfSkill(looking, name)));
-  }
-  return problems;
-}
-
-async function problemsOfSkill(looking: ProblemSearch, name: string): Promise<readonly Problem[]> {
-  const { backend, workspaceId, wanted, signal } = looking;
-  const answer = await backend.send(problemOfSkillQuery, { workspace: workspaceId, name }, { signal });
-  const skill = answer.workspace?.skill ?? null;
-  if (skill === null || skill.reason === null) return [];
-  const problem = { kind: 'skill', workspace: wanted.workspace, name } as const;
-  if (skill.reason.code === 'missing_tool') {
-    const missing = skill.tools.filter(({ listed }) => !listed);
-    const messages = missing.map(async ({ originalName, mcpServer: { id, name: server } }) => ({
-      ...problem,
-      message: `The skill "${name}" has the tool "${server}/${originalName}", which is not offered. ${suggestion(originalName, await offered(looking, id))}`,
-      hint: 'Correct it in the file and apply that again.',
-    }));
-    return Promise.all(messages);
-  }
-  // An MCP server of the files is reported by itself, and a disabled one is not a problem.
-  const ours = new Set(wanted.mcpServers.map((server) => server.name));
-  if (skill.tools.some(({ mcpServer: { name: server } }) => ours.has(server))) return [];
-  const { message, repair } = skill.reason;
-  return [{ ...problem, message: `The skill "${name}" is not available. ${message}`, hint: repair }];
-}
-
-/** The first page: enough to find what was meant. */
-async function offered({ backend, workspaceId, signal }: ProblemSearch, mcpServer: string): Promise<readonly string[]> {
-  const { workspace } = await backend.send(offeredToolsQuery, { workspace: workspaceId, id: mcpServer }, { signal });
-  const tools = workspace?.mcpServer?.tools.nodes ?? [];
-  return tools.filter(({ listed }) => listed).map(({ originalName }) => originalName);
+  const ours = new Set(wanted.mcpServers.map(({ name }) => name));
+  const problems = all.flatMap(({ name, reason }): readonly Problem[] => {
+    const skill = skills.get(name);
+    if (skill === undefined || reason === null) return [];
+    // An MCP server of the files is reported by itself, and a disabled one is not a problem.
+    if (reason.code !== 'missing_tool' && skill.tools.some(({ mcpServer }) => ours.has(mcpServer))) return [];
+    const message = `The skill "${name}" has a problem: ${reason.message}`;
+    return [{ kind: 'skill', workspace: wanted.workspace, name, message, hint: reason.repair }];
+  });
+  return problems.slice(0, brokenSkillsMax);
 }

@@ -18,7 +18,7 @@ export interface NamedFile {
  * the name: so the file must be beside or below the apply file, also at the end of links, and outside of every
  * installation.
  */
-export function readBeside({ by, named, sizeMaxBytes }: NamedFile): Buffer {
+export function readBeside({ by, named, sizeMaxBytes }: NamedFile): string {
   const path = resolve(dirname(by), named);
   const folder = realOf(dirname(by));
   const real = realOf(path);
@@ -36,7 +36,12 @@ export function readBeside({ by, named, sizeMaxBytes }: NamedFile): Buffer {
       `${where} is in the installation "${installation}". Files of an installation are not read: move it, and the file that names it, to another folder.`,
     );
   }
-  return readBounded(real, { sizeMaxBytes, name: `"${path}"` });
+  return textOf(readBounded(real, { sizeMaxBytes, name: `"${path}"` }), path);
+}
+
+export function textOf(bytes: Buffer, file: string): string {
+  if (bytes.includes(0)) throw new SvcError('invalid_input', `"${file}" is not a text file: it holds a zero byte.`);
+  return bytes.toString('utf8');
 }
 
 function realOf(path: string): string {

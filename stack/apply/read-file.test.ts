@@ -272,25 +272,34 @@ describe('a mistake is reported with its place', () => {
     ]);
   });
 
-  test('of any kind, besides all others', () => {
+  test('of any field, besides all others', () => {
     const told = refusalOf(`mcpServers:
-  a.b: { comand: x }
-  c: { command: x, env: { A: { fromEnv: NOTHING } } }
+  c: { comand: x }
 skills:
   - { name: Not A Name, tools: [read] }
-  - { name: b, from: no }
 roles: [{ name: x, skils: [] }]
 skils: []
 `).split('\n');
     expect(told.map((line) => line.replace(/^p\.yaml:(\d+):\d+ /, '$1 ').slice(0, 40))).toEqual([
+      '2 "mcpServers.c.comand" is not a field. ',
+      '4 skills.0.name: "Not A Name" is not a v',
+      '4 skills.0.tools.0 must be MCPSERVER/TOO',
+      '5 "roles.0.skils" is not a field. Did yo',
+      '6 "skils" is not a field. Did you mean "',
+    ]);
+  });
+
+  test('of any kind, once the fields are right', () => {
+    const told = refusalOf(`mcpServers:
+  a.b: { command: x }
+  c: { command: x, env: { A: { fromEnv: NOTHING } } }
+skills:
+  - { name: b, from: no }
+`).split('\n');
+    expect(told.map((line) => line.replace(/^p\.yaml:(\d+):\d+ /, '$1 ').slice(0, 40))).toEqual([
       '2 mcpServers.a.b: "a.b" is not a valid n',
-      '2 "mcpServers.a.b.comand" is not a field',
       '3 mcpServers.c.env.A comes from the envi',
-      '5 skills.0.name: "Not A Name" is not a v',
-      '5 skills.0.tools.0 must be MCPSERVER/TOO',
-      '6 "no/SKILL.md" cannot be read: it does ',
-      '7 "roles.0.skils" is not a field. Did yo',
-      '8 "skils" is not a field. Did you mean "',
+      '5 "no/SKILL.md" cannot be read: it does ',
     ]);
   });
 

@@ -88,7 +88,7 @@ function placeOf(service: FrontService): string {
   return service.toUpperCase().replace('-', '_');
 }
 
-/** Paths are relative to Caddy's working directory; none contains a quote or a brace (settings/public-host.ts). */
+/** Paths are relative to Caddy's working directory; none contains a quote or a brace (settings/settings.ts). */
 function tlsOf({ public: { tls, cert, key, acme }, httpPort, httpsPort }: OneHost): string {
   switch (tls) {
     case 'none':

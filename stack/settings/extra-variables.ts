@@ -1,12 +1,9 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { suggestion } from '../../services/contracts/did-you-mean.ts';
 import { isTelemetry, isTelemetrySecret } from '../../services/contracts/env/telemetry.ts';
 import type { Variable } from '../../services/contracts/env/variable.ts';
 import { rejected, type ServiceName, variables } from '../../services/contracts/env/variables.ts';
-import { isObject } from '../../services/contracts/is-object.ts';
-import { type Complaint, isScalar, withComplaints } from './rules.ts';
-
-type Extra = Readonly<Record<string, string>>;
+import { isScalar } from './rules.ts';
 
 /** The place that decides a variable: a setting of svc.yaml, a file in secrets/, or the topology. */
 export type PlaceOf = (service: ServiceName, variable: string) => string | undefined;
@@ -15,46 +12,50 @@ export type PlaceOf = (service: ServiceName, variable: string) => string | undef
  * Variables of a service without a setting. A variable with a setting is refused here, because two places would
  * conflict.
  */
-export function extraVariables(service: ServiceName, placeOf: PlaceOf): z.ZodType<Extra> {
-  return withComplaints(
-    'variables with their values, such as { HEARTBEAT_INTERVAL: 1000 }',
-    (raw) => complaintsOf(service, raw, placeOf),
-    (raw) =>
-      isObject(raw) ? Object.fromEntries(Object.entries(raw).map(([name, value]) => [name, String(value)])) : null,
-  );
+export function extraVariables(service: ServiceName, placeOf: PlaceOf): z.ZodType<Readonly<Record<string, string>>> {
+  return z
+    .record(z.string(), z.unknown())
+    .superRefine((given, context) => {
+      for (const [name, value] of Object.entries(given)) {
+        const problem = problemOf({ service, name, value, placeOf });
+        if (problem !== null) context.addIssue({ code: 'custom', path: [name], message: `It ${problem}` });
+      }
+    })
+    .transform((given) => Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)])))
+    .describe('variables with their values, such as { HEARTBEAT_INTERVAL: 1000 }');
 }
 
-function complaintsOf(service: ServiceName, raw: unknown, placeOf: PlaceOf): readonly Complaint[] {
-  if (!isObject(raw)) return [];
+interface ExtraVariable {
+  readonly service: ServiceName;
+  readonly name: string;
+  readonly value: unknown;
+  readonly placeOf: PlaceOf;
+}
+
+/** In words that follow the variable. */
+function problemOf({ service, name, value, placeOf }: ExtraVariable): string | null {
   const table: Readonly<Record<string, Variable<unknown>>> = variables[service];
-  return Object.entries(raw).flatMap(([name, value]): readonly Complaint[] => {
-    const about = (message: string, aboutName = true) => [{ path: [name], message, aboutName }];
-    const place = placeOf(service, name.replace(/_FILE$/, ''));
-    if (place !== undefined) return about(`${name} is decided by ${place} only.`);
-    const repair = rejected[service]?.[name];
-    if (repair !== undefined) return about(`${name} is rejected by ${service}. ${repair}`);
-    const secretOfFile = name.endsWith('_FILE') && table[name.slice(0, -'_FILE'.length)]?.secret === true;
-    if (secretOfFile && typeof value === 'string' && value.startsWith('/')) return [];
-    const variable = table[name];
-    if (isTelemetry(name)) {
-      if (isTelemetrySecret(name)) return about(inFile(name));
-      // svc.yaml is safe in git, so it must hold no password.
-      if (isScalar(value) && /\/\/[^/\s]*@/.test(String(value)))
-        return about(`${name} must be without user and password.`, false);
-      return isScalar(value) && String(value).length <= textMaxLength ? [] : about(`${name} must be a text.`, false);
-    }
-    if (variable === undefined) {
-      const free = Object.keys(table).filter((known) => placeOf(service, known) === undefined);
-      return about(`"${name}" is not a variable of ${service}. ${suggestion(name, free)}`);
-    }
-    if (variable.secret) return about(inFile(name));
-    if (isScalar(value) && variable.parse(String(value)) !== null) return [];
-    return about(`${name} must be ${variable.rule}.`, false);
-  });
+  const place = placeOf(service, name.replace(/_FILE$/, ''));
+  if (place !== undefined) return `is decided by ${place} only.`;
+  const repair = rejected[service]?.[name];
+  if (repair !== undefined) return `is rejected by ${service}. ${repair}`;
+  const isFileOfSecret = name.endsWith('_FILE') && table[name.slice(0, -'_FILE'.length)]?.secret === true;
+  if (isFileOfSecret && typeof value === 'string' && value.startsWith('/')) return null;
+  const variable = table[name];
+  if (variable?.secret || isTelemetrySecret(name)) {
+    return `is a secret: put it into a file and name that file in ${name}_FILE.`;
+  }
+  const text = isScalar(value) ? String(value) : null;
+  if (isTelemetry(name)) {
+    // svc.yaml is safe in git, so it must hold no password.
+    if (text !== null && /\/\/[^/\s]*@/.test(text)) return 'must be without user and password.';
+    return text !== null && text.length <= textMaxLength ? null : 'must be a text.';
+  }
+  if (variable === undefined) {
+    const free = Object.keys(table).filter((known) => placeOf(service, known) === undefined);
+    return `is not a variable of ${service}. ${suggestion(name, free)}`;
+  }
+  return text !== null && variable.parse(text) !== null ? null : `must be ${variable.rule}.`;
 }
 
 const textMaxLength = 4096;
-
-function inFile(name: string): string {
-  return `${name} is a secret: put it into a file and name that file in ${name}_FILE.`;
-}

@@ -50,7 +50,7 @@ describe('bus.public admits others', () => {
 
 describe('a mistake in bus.public is reported with its place and its rule', () => {
   const beyond = (host: string) =>
-    `svc.yaml:4:11 bus.public reaches beyond this machine (${host}) without TLS: others on the network can read keys and calls. Set bus.public.tls, or write insecure: true.`;
+    `svc.yaml:4:11 bus.public: It reaches beyond this machine (${host}) without TLS: others on the network can read keys and calls. Set bus.public.tls, or write insecure: true.`;
   const rows: readonly [what: string, text: string, told: string][] = [
     [
       'an open address without TLS',
@@ -66,12 +66,12 @@ describe('a mistake in bus.public is reported with its place and its rule', () =
     [
       'TLS that is insecure',
       '{ servers: [tls://b.example.com:4222], bind: 0.0.0.0, tls: { cert: a, key: b }, insecure: true }',
-      'svc.yaml:4:101 bus.public.insecure contradicts bus.public.tls: leave one of them out.',
+      'svc.yaml:4:101 bus.public.insecure: It contradicts bus.public.tls: leave one out.',
     ],
     [
       'TLS under an address without',
       '{ servers: [nats://b.example.com:4222], bind: 0.0.0.0, tls: { cert: a, key: b } }',
-      'svc.yaml:4:23 bus.public.servers[0] must start with tls:// when bus.public.tls is set.',
+      'svc.yaml:4:23 bus.public.servers.0: It must start with tls:// when bus.public.tls is set.',
     ],
     [
       'half a pair',
@@ -81,7 +81,7 @@ describe('a mistake in bus.public is reported with its place and its rule', () =
     [
       'an address without a port',
       '{ servers: [tls://b.example.com], bind: 0.0.0.0 }',
-      'svc.yaml:4:23 bus.public.servers[0] must be an address such as tls://bus.example.com:4222, with scheme and port.',
+      'svc.yaml:4:23 bus.public.servers.0 must be an address such as tls://bus.example.com:4222, with scheme and port.',
     ],
     [
       'no address',
@@ -108,7 +108,7 @@ describe('a mistake in bus.public is reported with its place and its rule', () =
 
   test('one whose port could change', () => {
     expect(refusal('{ servers: [nats://127.0.0.1:4222] }')).toMatch(
-      /^svc\.yaml:4:3 bus\.public needs a number as bus\.port/,
+      /^svc\.yaml:4:11 bus\.public needs a number as bus\.port/,
     );
     const elsewhere =
       'id: abcdef0123456789\ntopology: distributed\nbus:\n  servers: [nats://127.0.0.1:1]\n  public: { servers: [nats://127.0.0.1:4222] }\n';
@@ -117,7 +117,9 @@ describe('a mistake in bus.public is reported with its place and its rule', () =
 
   test('one without a bus of its own', () => {
     const text = 'id: abcdef0123456789\nbus:\n  public: { servers: [nats://127.0.0.1:4222], bind: 127.0.0.1 }\n';
-    expect(() => checkDefinition(text, 'svc.yaml')).toThrow(/^svc\.yaml:3:3 bus\.public needs topology: distributed\./);
+    expect(() => checkDefinition(text, 'svc.yaml')).toThrow(
+      /^svc\.yaml:3:11 bus\.public needs topology: distributed\./,
+    );
   });
 });
 

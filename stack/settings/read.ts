@@ -1,65 +1,47 @@
-import { suggestion } from '../../services/contracts/did-you-mean.ts';
+import type { z } from 'zod';
 import { isObject } from '../../services/contracts/is-object.ts';
-import { complaintsIn } from './rules.ts';
+import { type MistakeList, nameOf } from './mistakes.ts';
 import { type Group, isGroup, type Setting } from './setting.ts';
-import type { Mistake, Path, YamlText } from './yaml-text.ts';
+import type { Path } from './yaml-text.ts';
 
-interface Reading {
-  readonly text: YamlText;
-  readonly mistakes: Mistake[];
-}
-
-/** The settings in a file, with defaults for missing ones. Mistakes are appended to the given list. */
-export function readSettings(all: Group, text: YamlText, mistakes: Mistake[]): unknown {
-  return readGroup({ text, mistakes }, [], all, text.value);
-}
-
-function readGroup(reading: Reading, path: Path, { parts }: Group, given: unknown): unknown {
+/** The settings in a file, with defaults for missing ones. Mistakes are added to the list. */
+export function readSettings({ parts }: Group, given: unknown, mistakes: MistakeList, path: Path = []): unknown {
   // A name without a value counts as missing.
   const fields = given ?? {};
   if (!isObject(fields)) {
-    complain(reading, path, `${nameOf(path)} must hold fields: ${Object.keys(parts).join(', ')}.`);
+    mistakes.add(path, `${nameOf(path)} must hold fields: ${Object.keys(parts).join(', ')}.`);
     return undefined;
   }
   for (const name of Object.keys(fields)) {
-    if (Object.hasOwn(parts, name)) continue;
-    const message = `"${[...path, name].join('.')}" is not a field. ${suggestion(name, Object.keys(parts))}`;
-    reading.mistakes.push({ ...reading.text.locateName([...path, name]), message });
+    if (!Object.hasOwn(parts, name)) mistakes.addUnknown([...path, name], Object.keys(parts));
   }
   const entries = Object.entries(parts).map(([name, part]) => {
     const inner = [...path, name];
     const own = fields[name];
-    return [name, isGroup(part) ? readGroup(reading, inner, part, own) : readSetting(reading, inner, part, own)];
+    return [name, isGroup(part) ? readSettings(part, own, mistakes, inner) : readSetting(part, own, mistakes, inner)];
   });
   return Object.fromEntries(entries);
 }
 
 function readSetting(
-  reading: Reading,
-  path: Path,
-  { rule, default: usual }: Setting<unknown>,
+  { rule, default: usual, hasOwnMessages = false }: Setting<unknown>,
   given: unknown,
+  mistakes: MistakeList,
+  path: Path,
 ): unknown {
   const raw = given ?? usual;
   const read = rule.safeParse(raw);
   if (read.success) return read.data;
-  const complaints = complaintsIn(read.error.issues);
-  for (const { path: below, message, aboutName } of complaints) {
-    const place = [...path, ...below];
-    const position = aboutName ? reading.text.locateName(place) : reading.text.locate(place);
-    reading.mistakes.push({ ...position, message });
+  const { issues } = read.error;
+  if (hasOwnMessages && issues.some((issue) => issue.code === 'custom' || isAboutFields(issue))) {
+    mistakes.addIssues(path, issues);
+    return undefined;
   }
-  if (complaints.length === 0) {
-    const shown = JSON.stringify(raw)?.slice(0, 80) ?? 'left out';
-    complain(reading, path, `${nameOf(path)} must be ${rule.description}, not ${shown}.`);
-  }
+  const shown = JSON.stringify(raw)?.slice(0, 80) ?? 'left out';
+  mistakes.add(path, `${nameOf(path)} must be ${rule.description}, not ${shown}.`);
   return undefined;
 }
 
-function complain(reading: Reading, path: Path, message: string): void {
-  reading.mistakes.push({ ...reading.text.locate(path), message });
-}
-
-function nameOf(path: Path): string {
-  return path.length === 0 ? 'The file' : path.join('.');
+function isAboutFields({ code, path }: z.core.$ZodIssue): boolean {
+  return code === 'unrecognized_keys' || path.length > 0;
 }

@@ -8,6 +8,8 @@ export interface Setting<Value> {
   readonly meaning?: string;
   /** Its description follows "must be". */
   readonly rule: z.ZodType<Value>;
+  /** Whether errors of the rule about its fields, and of refinements, are messages of their own. */
+  readonly hasOwnMessages?: boolean;
   /** As svc.yaml writes it. */
   readonly default: unknown;
   /** The comment after it: the meaning of `auto`. */
@@ -54,14 +56,16 @@ export function isGroup(part: Setting<unknown> | Group): part is Group {
 
 export interface Row {
   readonly path: readonly string[];
+  /** Its own meaning, or that of its group. */
+  readonly meaning: string;
   readonly setting: Setting<unknown>;
 }
 
 /** Every setting with its path, in the order of the file. */
-export function rowsOf({ parts }: Group, path: readonly string[] = []): readonly Row[] {
+export function rowsOf({ meaning, parts }: Group, path: readonly string[] = []): readonly Row[] {
   return Object.entries(parts).flatMap(([name, part]) => {
     const inner = [...path, name];
-    return isGroup(part) ? rowsOf(part, inner) : [{ path: inner, setting: part }];
+    return isGroup(part) ? rowsOf(part, inner) : [{ path: inner, meaning: part.meaning ?? meaning, setting: part }];
   });
 }
 

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { variables } from '../../services/contracts/env/variables.ts';
 import { checkDefinition } from './check.ts';
+import { MistakeList } from './mistakes.ts';
 import { readSettings } from './read.ts';
 import { wholeNumber } from './rules.ts';
 import { group, rowsOf, setting, settingOf, variablesOf } from './setting.ts';
 import { settings } from './settings.ts';
 import { writeSettings } from './write.ts';
-import { isMistakes, type Mistake, readYaml } from './yaml-text.ts';
+import { isMistakes, readYaml } from './yaml-text.ts';
 
 const id = 'abcdef0123456789';
 
@@ -23,8 +24,8 @@ describe('a setting is one row', () => {
   function read(yaml: string) {
     const text = readYaml(yaml);
     if (isMistakes(text)) throw new Error('the file is no YAML');
-    const mistakes: Mistake[] = [];
-    return { value: readSettings(all, text, mistakes), mistakes };
+    const mistakes = new MistakeList(text);
+    return { value: readSettings(all, text.value, mistakes), mistakes: mistakes.all };
   }
 
   test('it produces the lines of svc.yaml', () => {

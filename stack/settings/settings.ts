@@ -1,9 +1,10 @@
+import { z } from 'zod';
 import { parseAddressBlock } from '../../services/contracts/address-block.ts';
 import { type ServiceName, variables } from '../../services/contracts/env/variables.ts';
 import { formerNone, sandboxes } from '../../services/contracts/sandbox.ts';
 import { engines, graphs, topologies } from './choices.ts';
 import { extraVariables } from './extra-variables.ts';
-import { publicBus } from './public-bus.ts';
+import { busAddress, publicBus } from './public-bus.ts';
 import {
   like,
   likeText,
@@ -15,7 +16,6 @@ import {
   textThat,
   trueOrFalse,
   wholeNumber,
-  withComplaints,
 } from './rules.ts';
 import { group, setting, settingOf } from './setting.ts';
 
@@ -61,19 +61,18 @@ const image = matching(
 );
 /** In MB. With less, Node itself does not start. */
 const memory = wholeNumber(64, 1_048_576);
-const busAddresses = withComplaints(
-  'a list of addresses such as [nats://bus.example.com:4222]',
-  // The value is not repeated, because neither this file nor an error may contain a password.
-  (raw) => (JSON.stringify(raw)?.includes('@') ? [{ path: [], message: noPasswords }] : []),
-  (raw): readonly string[] | null =>
-    Array.isArray(raw) && raw.length > 0 && raw.length <= 1000 && raw.every(isBusAddress) ? raw : null,
+const busAddresses = orAuto(
+  z.array(busAddress).min(1).max(1000).readonly().describe('a list of addresses such as [nats://bus.example.com:4222]'),
 );
-const noPasswords =
-  'bus.servers must hold addresses without user and password: services authenticate with their own keys.';
-
-function isBusAddress(raw: unknown): raw is string {
-  return typeof raw === 'string' && /^(nats|tls):\/\/[^\s@/,]+:\d+$/.test(raw) && URL.canParse(raw);
-}
+/** A wrong value is shown, so a password is refused first: neither this file nor an error may contain it. */
+const busServers = z
+  .unknown()
+  .refine((raw) => !JSON.stringify(raw)?.includes('@'), {
+    error: 'It must hold addresses without user and password: services authenticate with their own keys.',
+    abort: true,
+  })
+  .pipe(busAddresses)
+  .describe(busAddresses.description ?? '');
 
 function absolutePath() {
   return matching(/^\/[^:]*$/, 'an absolute path without a colon');
@@ -330,7 +329,8 @@ none-for-everybody: no command runs in a sandbox. Members' commands too have the
     bus: group(
       'The connection between services. topology: embedded has its bus inside the single process; only persistentMessaging is read there.',
       {
-        servers: setting(orAuto(busAddresses), {
+        servers: setting(busServers, {
+          hasOwnMessages: true,
           meaning:
             'auto: `svc up` runs nats-server, found on PATH. A list such as [nats://bus.example.com:4222] names an external one: no node is started, and it is checked before each start.',
           default: 'auto',
@@ -358,6 +358,7 @@ none-for-everybody: no command runs in a sandbox. Members' commands too have the
           variables: { backend: ['BUS_PERSISTENT_MESSAGING'], 'remote-mcp': ['BUS_PERSISTENT_MESSAGING'] },
         }),
         public: setting(publicBus, {
+          hasOwnMessages: true,
           meaning: `How runtimes on other machines reach the bus; it needs topology: distributed, and a number as port. null: only this machine reaches it.
 Example:
   public:
@@ -508,10 +509,10 @@ null: that Dgraph has no users.`,
     environment: group(
       'Any other variable of the reference, by service, such as HEARTBEAT_INTERVAL: 1000. Secrets belong in secrets/.',
       {
-        backend: setting(extraVariables('backend', placeOf), { default: {} }),
-        'remote-mcp': setting(extraVariables('remote-mcp', placeOf), { default: {} }),
-        runtime: setting(extraVariables('runtime', placeOf), { default: {} }),
-        frontend: setting(extraVariables('frontend', placeOf), { default: {} }),
+        backend: setting(extraVariables('backend', placeOf), { default: {}, hasOwnMessages: true }),
+        'remote-mcp': setting(extraVariables('remote-mcp', placeOf), { default: {}, hasOwnMessages: true }),
+        runtime: setting(extraVariables('runtime', placeOf), { default: {}, hasOwnMessages: true }),
+        frontend: setting(extraVariables('frontend', placeOf), { default: {}, hasOwnMessages: true }),
       },
     ),
   },

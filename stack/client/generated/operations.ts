@@ -474,23 +474,7 @@ export type SkillsAppliedQueryVariables = Exact<{
 }>;
 
 
-export type SkillsAppliedQuery = { readonly workspace: { readonly skills: { readonly nodes: ReadonlyArray<{ readonly name: string, readonly reason: { readonly code: string } | null }>, readonly pageInfo: { readonly next: string | null } } } | null };
-
-export type ProblemOfSkillQueryVariables = Exact<{
-  workspace?: string | null | undefined;
-  name?: string | null | undefined;
-}>;
-
-
-export type ProblemOfSkillQuery = { readonly workspace: { readonly skill: { readonly reason: ProblemFragment | null, readonly tools: ReadonlyArray<{ readonly originalName: string, readonly listed: boolean, readonly mcpServer: { readonly id: string, readonly name: string } }> } | null } | null };
-
-export type OfferedToolsQueryVariables = Exact<{
-  workspace?: string | null | undefined;
-  id?: string | null | undefined;
-}>;
-
-
-export type OfferedToolsQuery = { readonly workspace: { readonly mcpServer: { readonly tools: { readonly nodes: ReadonlyArray<{ readonly originalName: string, readonly listed: boolean }> } } | null } | null };
+export type SkillsAppliedQuery = { readonly workspace: { readonly skills: { readonly nodes: ReadonlyArray<{ readonly name: string, readonly reason: ProblemFragment | null }>, readonly pageInfo: { readonly next: string | null } } } | null };
 
 export const workspaceQuery: Operation<WorkspaceQuery, WorkspaceQueryVariables> = {
   text: "query Workspace($name:String){workspace(name:$name){id name}}",
@@ -649,13 +633,5 @@ export const mcpServersAppliedQuery: Operation<McpServersAppliedQuery, McpServer
 };
 
 export const skillsAppliedQuery: Operation<SkillsAppliedQuery, SkillsAppliedQueryVariables> = {
-  text: "query SkillsApplied($workspace:ID$first:Int$after:String){workspace(id:$workspace){skills(first:$first after:$after){nodes{name reason{code}}pageInfo{next}}}}",
-};
-
-export const problemOfSkillQuery: Operation<ProblemOfSkillQuery, ProblemOfSkillQueryVariables> = {
-  text: "query ProblemOfSkill($workspace:ID$name:String){workspace(id:$workspace){skill(name:$name){reason{...Problem}tools(first:1000){originalName listed mcpServer{id name}}}}}fragment Problem on Reason{code message repair}",
-};
-
-export const offeredToolsQuery: Operation<OfferedToolsQuery, OfferedToolsQueryVariables> = {
-  text: "query OfferedTools($workspace:ID$id:ID){workspace(id:$workspace){mcpServer(id:$id){tools{nodes{originalName listed}}}}}",
+  text: "query SkillsApplied($workspace:ID$first:Int$after:String){workspace(id:$workspace){skills(first:$first after:$after){nodes{name reason{...Problem}}pageInfo{next}}}}fragment Problem on Reason{code message repair}",
 };

@@ -1,0 +1,193 @@
+import { isIP } from 'node:net';
+import { checkEnv } from '../../services/contracts/env/check.ts';
+import { versionInImage } from '../machine/check-program.ts';
+import { addressesOf } from './addresses.ts';
+import type { Definition } from './definition.ts';
+import { alphaMemoryMb, usualDgraphPorts } from './dgraph-numbers.ts';
+import { isNewDgraph, oldestDgraph } from './dgraph-version.ts';
+import { hasOwnBus } from './has-own-bus.ts';
+import { hasOwnGraph } from './has-own-graph.ts';
+import { usualPorts } from './ports.ts';
+import { placeOf } from './settings.ts';
+
+/** Settings that are valid by themselves and cannot work together: the path of one of them, and the message. */
+export type Conflict = readonly [path: string, message: string];
+
+type Conflicts = Iterable<Conflict>;
+
+export function conflictsIn(definition: Definition): readonly Conflict[] {
+  const rules = [
+    ofOneProcess,
+    ofMail,
+    ofAddresses,
+    ofPublicHost,
+    ofBus,
+    ofGraph,
+    ofContainers,
+    ofReplicas,
+    ofNodePorts,
+  ];
+  return rules.flatMap((rule) => [...rule(definition)]);
+}
+
+/** Settings that require separate processes. */
+function* ofOneProcess({ topology, engine, graph, bus, replicas, public: { host } }: Definition): Conflicts {
+  if (topology === 'distributed') return;
+  const needs = 'needs topology: distributed. With topology: embedded';
+  if (engine === 'docker') yield ['engine', 'engine: docker needs topology: distributed.'];
+  if (graph === 'dgraph') yield ['graph', `graph: dgraph ${needs} there is only one process, with SQLite.`];
+  for (const [service, count] of Object.entries(replicas)) {
+    if (count > 1) yield [`replicas.${service}`, `replicas.${service} above 1 ${needs} there is only one process.`];
+  }
+  const why = `${needs} the bus is inside the single process and not reachable.`;
+  if (bus.public !== undefined) yield ['bus.public', `bus.public ${why}`];
+  if (bus.servers !== 'auto') yield ['bus.servers', `bus.servers ${why}`];
+  if (host !== undefined) {
+    yield ['public.host', `public.host ${needs} there is one process, which cannot supervise Caddy.`];
+  }
+}
+
+function* ofMail({ mail }: Definition): Conflicts {
+  if (mail.provider === 'log') return;
+  for (const name of ['from', 'url'] as const) {
+    if (mail[name] === undefined) {
+      yield ['mail.provider', `mail.${name} is required with mail.provider: ${mail.provider}.`];
+    }
+  }
+}
+
+/** The same rule as in the services, reported with its place in the file. Ports do not matter to it. */
+function* ofAddresses(definition: Definition): Conflicts {
+  const { backend, mcp, frontend } = addressesOf(definition, usualPorts).public;
+  const addresses = { PUBLIC_BACKEND_URL: backend, PUBLIC_MCP_URL: mcp, PUBLIC_FRONTEND_URL: frontend };
+  for (const { variable, rule } of checkEnv('backend', { NODE_ENV: 'production', ...addresses }).problems) {
+    const place = Object.hasOwn(addresses, variable) ? placeOf('backend', variable) : undefined;
+    if (place !== undefined) yield [place, `${place} ${rule}.`];
+  }
+}
+
+function* ofPublicHost(definition: Definition): Conflicts {
+  const { host, tls, cert, key, acme } = definition.public;
+  for (const [field, value] of Object.entries({ cert, key })) {
+    if (value === undefined && tls === 'files') yield ['public.tls', `public.tls files needs public.${field}.`];
+    if (value !== undefined && tls !== 'files') yield unused(`public.${field}`, 'files', tls);
+  }
+  for (const [field, value] of Object.entries({ email: acme.email, ca: acme.ca })) {
+    if (value !== undefined && tls !== 'acme') yield unused(`public.acme.${field}`, 'acme', tls);
+  }
+  if (host === undefined) {
+    if (tls !== 'none') {
+      yield ['public.tls', `public.tls ${tls} needs public.host, the name that the certificate is for.`];
+    }
+    return;
+  }
+  // RFC 8555 §7.1.3 allows names only, and no one can prove to own localhost.
+  if (tls === 'acme' && (isIP(host) !== 0 || /(^|\.)localhost$/.test(host))) {
+    yield ['public.host', `public.host must be a public name for tls: acme, not "${host}".`];
+  }
+  yield* ofPublicUrls(definition);
+}
+
+function unused(path: string, usedBy: string, tls: string): Conflict {
+  return [path, `${path} is for tls: ${usedBy}, and public.tls is ${tls}.`];
+}
+
+/**
+ * An address set by hand may have another scheme or port, because another proxy may be in front; host and path must be
+ * those that are answered.
+ */
+function* ofPublicUrls(definition: Definition): Conflicts {
+  const auto = { ...definition, publicUrls: { backend: 'auto', mcp: 'auto', frontend: 'auto' } } as const;
+  const usual = addressesOf(auto, usualPorts).public;
+  for (const name of ['backend', 'mcp', 'frontend'] as const) {
+    const url = definition.publicUrls[name];
+    if (url === 'auto' || hostAndPathOf(url) === hostAndPathOf(usual[name])) continue;
+    const path = `publicUrls.${name}`;
+    yield [path, `${path} must have the host and the path of ${usual[name]} with public.host, or be auto.`];
+  }
+}
+
+function hostAndPathOf(url: string): string {
+  const { hostname, pathname } = new URL(url);
+  return `${hostname}${pathname.replace(/\/$/, '')}`;
+}
+
+/** A port in the files of runtimes elsewhere must not change when another program takes it. */
+function* ofBus(definition: Definition): Conflicts {
+  const { public: open, port } = definition.bus;
+  if (open === undefined || !hasOwnBus(definition) || port !== 'auto') return;
+  const why = 'runtimes elsewhere store the address, and auto may change it';
+  yield ['bus.public', `bus.public needs a number as bus.port, such as 4222: ${why}.`];
+}
+
+/** Architecture, section 3: SQLite has a single writing process. */
+function* ofGraph({ graph, replicas }: Definition): Conflicts {
+  if (replicas.backend === 1 || graph === 'dgraph') return;
+  const why = 'the file has one writer. remote-mcp and runtime can have more';
+  yield ['replicas.backend', `replicas.backend must be 1 with graph: sqlite: ${why}.`];
+}
+
+/** Settings that containers do not support, and the needs of Dgraph's image. */
+function* ofContainers(definition: Definition): Conflicts {
+  const { engine, graph, graphdb, runtime, images, limits } = definition;
+  if (engine === 'process') return;
+  const needs = 'needs engine: process in this version.';
+  if (graph === 'dgraph' && !hasOwnGraph(definition)) yield ['graphdb.url', `An external Dgraph ${needs}`];
+  if (runtime.sandbox === 'bwrap' || runtime.sandbox === 'container') {
+    yield ['runtime.sandbox', `runtime.sandbox: ${runtime.sandbox} ${needs}`];
+  }
+  if (!hasOwnGraph(definition)) return;
+  if (!isNewDgraph(versionInImage(images.dgraph))) {
+    const why = 'older versions have an administration without authentication';
+    yield ['images.dgraph', `images.dgraph must be of ${oldestDgraph} or newer, by its tag: ${why}.`];
+  }
+  const neededMb = alphaMemoryMb(graphdb.cacheMb);
+  if (limits.memoryMaxMb['dgraph-alpha'] < neededMb) {
+    const path = 'limits.memoryMaxMb.dgraph-alpha';
+    const why = `graphdb.cacheMb is ${graphdb.cacheMb}, and 256 more are needed`;
+    yield [path, `${path} must be at least ${neededMb}: ${why}.`];
+  }
+}
+
+/** `replicas` of nodes apply only to nodes that `svc up` runs, not to external ones. */
+function* ofReplicas(definition: Definition): Conflicts {
+  const { topology, graph, replicas } = definition;
+  if (topology === 'embedded') return;
+  const ownGraph = "the platform's own Dgraph, but graphdb.url names an external one";
+  const forGraph = graph === 'sqlite' ? 'graph: dgraph' : ownGraph;
+  const forBus = "the platform's own bus, but bus.servers names an external one";
+  const nodes = [
+    { node: 'nats', isOwn: hasOwnBus(definition), needs: forBus },
+    { node: 'dgraph-zero', isOwn: hasOwnGraph(definition), needs: forGraph },
+    { node: 'dgraph-alpha', isOwn: hasOwnGraph(definition), needs: forGraph },
+  ] as const;
+  for (const { node, isOwn, needs } of nodes) {
+    if (!isOwn && replicas[node] > 1) yield [`replicas.${node}`, `replicas.${node} above 1 needs ${needs}.`];
+  }
+}
+
+const lastPort = 65_535;
+
+/** When the first node's port is a number, further nodes use the next numbers. */
+function* ofNodePorts(definition: Definition): Conflicts {
+  const { bus, graphdb, replicas } = definition;
+  const { alpha, zero } = usualDgraphPorts;
+  const busNodes = hasOwnBus(definition) ? replicas.nats : 0;
+  const graphNodes = hasOwnGraph(definition) ? replicas : { 'dgraph-alpha': 0, 'dgraph-zero': 0 };
+  // `above`: the distance to the node's highest port.
+  const ports = [
+    { path: 'bus.port', port: bus.port, above: 0, nodes: busNodes },
+    { path: 'bus.httpPort', port: bus.httpPort ?? 'auto', above: 0, nodes: busNodes },
+    { path: 'graphdb.port', port: graphdb.port, above: alpha.grpc - alpha.http, nodes: graphNodes['dgraph-alpha'] },
+    {
+      path: 'graphdb.zeroPort',
+      port: graphdb.zeroPort,
+      above: zero.http - zero.grpc,
+      nodes: graphNodes['dgraph-zero'],
+    },
+  ] as const;
+  for (const { path, port, above, nodes } of ports) {
+    if (port === 'auto' || port + above + nodes - 1 <= lastPort) continue;
+    yield [path, `${path} must leave room: the ${nodes} nodes use consecutive numbers.`];
+  }
+}
