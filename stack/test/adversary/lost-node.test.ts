@@ -72,7 +72,7 @@ describe.skipIf(!hasNatsServer || !hasDgraph)('a node of a real Dgraph that lose
       state: 'lost',
       health: 'red',
       reason: expect.stringMatching(
-        /^Its data "data\/dgraph\/.*" \(there since 20.*\) is gone.* svc up --start-empty$/,
+        /^Its data "data\/dgraph\/.*" \(there since 20.*\) is missing, .* svc up --start-empty$/,
       ),
     });
   }

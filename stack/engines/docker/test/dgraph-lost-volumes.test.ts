@@ -81,7 +81,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('clusters of Dgraph on a r
     expect(await stateOf('dgraph-alpha-2')).toMatchObject({
       state: 'lost',
       health: 'red',
-      reason: expect.stringMatching(/^Its volume svc-.*-dgraph-alpha-2 is gone, .* svc up --start-empty$/),
+      reason: expect.stringMatching(/^Its volume svc-.*-dgraph-alpha-2 is missing, .* svc up --start-empty$/),
     });
     await expectRefused('dgraph-alpha-2');
     expect(await isThere('dgraph-alpha-2')).toBe(false);

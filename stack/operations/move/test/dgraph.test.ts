@@ -14,7 +14,7 @@ import { graphIn } from '../../../state/data-files.ts';
 import { type Installation, installationIn } from '../../../state/installation.ts';
 import { writePlace } from '../../../state/place-record.ts';
 import { isAlive } from '../../../state/process-identity.ts';
-import { freeDgraphPorts } from '../../../test/free-ports.ts';
+import { freeDgraphPorts, freeServicePorts } from '../../../test/free-ports.ts';
 import { down } from '../../down.ts';
 import type { Loss } from '../../replace/end-replacement.ts';
 import { readReplacement } from '../../replace/replacement.ts';
@@ -53,8 +53,11 @@ describe.skipIf(findDgraph() === null || findNatsServer() === null)('on a real D
     // Logs of Dgraph have holes.
     spawnSync('cp', ['-a', '--sparse=always', `${of.dir}/.`, dir]);
     installation = installationIn(dir);
+    // Minutes after the original chose its ports, another program may have them.
+    const services = Object.entries(await freeServicePorts()).map(([name, port]) => ({ path: ['ports', name], port }));
     const ports = await freeDgraphPorts();
     const places = [
+      ...services,
       { path: ['graphdb', 'port'], port: ports['dgraph-alpha'] },
       { path: ['graphdb', 'zeroPort'], port: ports['dgraph-zero'] },
     ];
