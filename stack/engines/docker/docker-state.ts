@@ -6,7 +6,7 @@ import { inspectContainer, inspectContainers } from './container-state.ts';
 import type { Daemon } from './daemon.ts';
 import { factsOf } from './facts.ts';
 import type { ImageFacts } from './images.ts';
-import { lossOfVolume, volumeOfNode, wholeVolumes } from './lost-volumes.ts';
+import { describeLostVolume, wholeVolumes } from './lost-volumes.ts';
 import { ensureNetworks, type Network, networkPlansOf } from './network.ts';
 import { ensurePlanImages } from './plan-images.ts';
 import type { ExistingContainer } from './reconcile.ts';
@@ -53,9 +53,7 @@ export async function readDockerState(
   const { user } = runsAs(installation, daemon.isRootless);
   const there = await listVolumes(docker, definition.id);
   const planned = dockerPlanOf(plan, factsOf(plan, { user, images, networks }));
-  const wanted = withoutLostNodes(planned, (part) => {
-    return before !== null && lossOfVolume(volumeOfNode(part, definition), { part, record: before, there }) !== null;
-  });
+  const wanted = withoutLostNodes(planned, (part) => describeLostVolume(part, before, there) !== null);
   const found = await inspectContainers(docker, definition.id);
   const names = wanted.containers.map(({ options }) => options.name);
   const extra = [...found.keys()].filter((name) => !names.includes(name));

@@ -3,7 +3,7 @@ import { readContent } from '../../lifecycle/read-content.ts';
 import { readReadiness } from '../../lifecycle/readiness.ts';
 import { stoppedStatus } from '../../lifecycle/stopped-status.ts';
 import { withCertificate } from '../../lifecycle/with-certificate.ts';
-import { lossOf } from '../../place/loss-of.ts';
+import { describeNodeLoss } from '../../place/kept-data.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { findOriginal } from '../../state/find-original.ts';
 import { findRunning, type RunningPlatform } from '../../state/find-running.ts';
@@ -136,7 +136,7 @@ async function probe(
 /** A node whose data is gone counts as lost, even while its process runs on with deleted files open. */
 function withLoss(installation: Installation): (service: ServiceStatus) => ServiceStatus {
   return (service) => {
-    const loss = lossOf(installation, service.name);
+    const loss = describeNodeLoss(installation, service.name);
     if (loss !== null) return { ...service, state: 'lost', health: healthOf.lost, reason: loss };
     if (service.state !== 'lost') return service;
     return { ...service, reason: 'Its data is back: svc up starts it.' };

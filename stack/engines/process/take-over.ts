@@ -1,4 +1,4 @@
-import { lossOf } from '../../place/loss-of.ts';
+import { describeNodeLoss } from '../../place/kept-data.ts';
 import { partsThatDiffer, settingsOf } from '../../plan/differences.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { endLeftProcesses, leftProcesses } from '../../state/left-processes.ts';
@@ -12,7 +12,7 @@ export async function takeOver(plan: Plan): Promise<TakenOver> {
   const record = readRecord(plan.installation);
   if (record === null) return new Map();
   const left = leftProcesses(record);
-  const lost = plan.parts.map(({ name }) => name).filter((name) => lossOf(plan.installation, name) !== null);
+  const lost = plan.parts.map(({ name }) => name).filter((name) => describeNodeLoss(plan.installation, name) !== null);
   const kept = keepable(record, plan).difference(new Set(lost));
   await endLeftProcesses(left.filter(({ name }) => !kept.has(name)));
   const names = new Set(left.map(({ name }) => name).filter((name) => kept.has(name)));
