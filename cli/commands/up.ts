@@ -25,9 +25,7 @@ export default class Up extends SvcCommand {
   static override flags = {
     foreground: Flags.boolean({ summary: 'Run in the foreground; Ctrl-C stops the platform.' }),
     'as-copy': Flags.boolean({ summary: 'Give a copied folder an id, keys and ports of its own.' }),
-    'start-empty': Flags.boolean({
-      summary: 'Start although data is missing, or copy it from another node of Dgraph. Asks for the name.',
-    }),
+    'start-empty': Flags.boolean({ summary: 'Start although data is missing. Asks for the name.' }),
     confirm: Flags.string({
       summary: 'Name of the installation, instead of typing it.',
       helpValue: 'NAME',

@@ -1,12 +1,11 @@
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
-import type { NodePlaces } from '../graph/fill-nodes.ts';
 import type { KeptBy } from '../graph/kept-by.ts';
 import type { Status } from '../lifecycle/platform-status.ts';
 import type { Progress } from '../lifecycle/progress.ts';
 import type { LogSource } from '../logs/log-source.ts';
 import type { PortWish } from '../parts/port-wish.ts';
 import type { Site } from '../parts/site.ts';
-import type { StartEmpty } from '../place/settle-losses.ts';
+import type { Losses, StartEmpty } from '../place/losses.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Definition } from '../settings/definition.ts';
 import type { Ports } from '../settings/ports.ts';
@@ -55,19 +54,12 @@ export interface Survey {
   /** How long a port of a killed process may take to become free. */
   readonly portPatienceMs: number;
   readonly keptBy: KeptBy;
-  /** Decides what becomes of data that is gone. Throws where the platform must not start without it. */
-  settleLosses(plan: Plan): Promise<SettledLosses>;
+  /** Finds data of the plan that the platform had and that is gone. */
+  findLosses(plan: Plan): Promise<Losses>;
+  /** Removes the lost data of these places from the record: the start creates it again. */
+  forget(places: readonly string[], plan: Plan): Promise<void>;
   /** Compares the plan with what runs. Makes what the comparison needs, such as images, and changes no part. */
   prepare(plan: Plan): Promise<Prepared>;
-}
-
-export interface SettledLosses {
-  /** Nodes of Dgraph that get a copy of another node's data. */
-  readonly copied: readonly string[];
-  /** Where these nodes keep their data. */
-  places(): Promise<NodePlaces>;
-  /** Removes the lost data from the record: the start creates it again. */
-  forget(): Promise<void>;
 }
 
 /** A start that is ready to be carried out. */

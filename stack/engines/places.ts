@@ -1,6 +1,7 @@
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import type { Kinds, Opening, Place } from '../content/place.ts';
 import type { Part } from '../parts/part.ts';
+import type { Losses } from '../place/losses.ts';
 import type { Plan } from '../plan/plan.ts';
 
 /**
@@ -14,9 +15,10 @@ export interface Places {
   keepsBus(): Promise<boolean>;
   /** How people move places out of the way. */
   clearHint(places: readonly string[]): string;
-  /** Throws where data is lost that the platform had. */
-  refuseLost(): Promise<void>;
+  /** Finds data that the platform had and that is gone. */
+  findLosses(): Promise<Losses>;
   measure(): Promise<Sizes>;
+  /** Refuses to read a cluster of Dgraph without the majority of its nodes. Nodes that lost their data do not run. */
   open(opening: Opening): Promise<Place>;
   /** Removes the content of these kinds, whichever topology and graph it is of. */
   empty(kinds: Kinds): Promise<void>;

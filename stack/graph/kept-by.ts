@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { dataOf } from '../parts/dgraph-node.ts';
-import { lossOf } from '../place/loss-of.ts';
+import { describeNodeLoss } from '../place/kept-data.ts';
 import type { Installation } from '../state/installation.ts';
 
 /** The place of a part's graph data, and whether it has any. */
@@ -17,7 +17,7 @@ export type KeptBy = (part: string) => Kept;
 export function keptInFiles(installation: Installation): KeptBy {
   return (part) => {
     const place = part === 'backend' ? 'data/graph.sqlite' : dataOf(part);
-    const isThere = existsSync(join(installation.dir, place)) || lossOf(installation, part) !== null;
+    const isThere = existsSync(join(installation.dir, place)) || describeNodeLoss(installation, part) !== null;
     return { place, isThere };
   };
 }

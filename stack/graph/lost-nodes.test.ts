@@ -1,20 +1,10 @@
 import { once } from 'node:events';
-import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { planFor, readPlan } from '../engines/plan-of.ts';
-import { nodesInFolders } from '../engines/process/nodes-in-folders.ts';
+import { planFor } from '../engines/plan-of.ts';
 import type { PartRunner } from '../engines/process/part-runner.ts';
 import { usualPatience } from '../engines/process/patience.ts';
 import { SupervisedPart } from '../engines/process/supervised-part.ts';
@@ -22,20 +12,15 @@ import { createInstallation } from '../operations/create-installation.ts';
 import { status } from '../operations/status.ts';
 import { dataOf } from '../parts/dgraph-node.ts';
 import { type Part, readyAt } from '../parts/part.ts';
-import { judgeLostNodes } from '../place/judge-lost-nodes.ts';
-import { forgetData, recordData, settleLostData } from '../place/kept-data.ts';
-import { lossOf } from '../place/loss-of.ts';
-import { hasNodeData } from '../place/node-data.ts';
-import type { StartEmpty } from '../place/settle-losses.ts';
-import { settlePlace } from '../place/settle-place.ts';
+import { describeNodeLoss, findLosses, forgetData, recordData } from '../place/kept-data.ts';
+import { judgeLosses, type Loss, type StartEmpty, settleLosses } from '../place/losses.ts';
 import { checkDefinition, readDefinition } from '../settings/check.ts';
+import type { Definition } from '../settings/definition.ts';
 import { usualPorts } from '../settings/ports.ts';
 import type { Installation } from '../state/installation.ts';
 import { installationIn } from '../state/installation.ts';
-import { readPlace, writePlace } from '../state/place-record.ts';
-import type { ServiceState } from '../state/transition.ts';
+import { readPlace } from '../state/place-record.ts';
 import { nodeFolder, writeInNode, writeNode } from '../test/made-up-node.ts';
-import { fillNodes, type NodePlaces } from './fill-nodes.ts';
 import { keptInFiles } from './kept-by.ts';
 import { refuseFewerNodes } from './refuse-fewer-nodes.ts';
 
@@ -71,69 +56,65 @@ function ranWith(zeros: number, alphas: number): void {
   recordData(installation, definition);
 }
 
-const settle = (startEmpty: StartEmpty | null = null, notices: string[] = [], mayKeepOut = true) =>
-  settleLostData({
-    installation,
-    definition: readDefinition(installation.definitionFile),
-    startEmpty,
-    mayKeepOut,
-    onNotice: (message) => void notices.push(message),
-  });
-/** The nodes that shall get a copy. */
-const check = async (...asked: Parameters<typeof settle>) => (await settle(...asked)).copied;
-const fill = (nodes: readonly string[]) => {
-  const onNotice = () => undefined;
-  const plan = readPlan(installation);
-  const places = nodesInFolders({ plan, signal: new AbortController().signal, onNotice });
-  return fillNodes({ definition: plan.definition, nodes, places, onNotice });
-};
+const definitionNow = () => readDefinition(installation.definitionFile);
+const find = () => findLosses(installation, definitionNow());
+const settle = (startEmpty: StartEmpty | null = null, notices: string[] = []) =>
+  settleLosses(find(), { startEmpty, runningPid: null, onNotice: (message) => void notices.push(message) });
+const describeLoss = (node: string) => describeNodeLoss(installation, node);
 const agree = async () => undefined;
 
 describe('which nodes of Dgraph may be missing', () => {
   test.each([
     { nodes: [3, 2], lost: ['dgraph-zero'], verdict: { keptOut: ['dgraph-zero'] } },
-    { nodes: [3, 2], lost: ['dgraph-alpha-2'], verdict: { awaited: ['dgraph-alpha-2'] } },
+    { nodes: [3, 2], lost: ['dgraph-alpha-2'], verdict: { needed: ['dgraph-alpha-2'] } },
     { nodes: [3, 3], lost: ['dgraph-alpha'], verdict: { keptOut: ['dgraph-alpha'] } },
-    { nodes: [1, 1], lost: ['dgraph-alpha'], verdict: { hopeless: ['dgraph-alpha'] } },
-    { nodes: [3, 2], lost: ['dgraph-zero', 'dgraph-zero-3'], verdict: { hopeless: ['dgraph-zero', 'dgraph-zero-3'] } },
+    { nodes: [1, 1], lost: ['dgraph-alpha'], verdict: { needed: ['dgraph-alpha'] } },
+    { nodes: [3, 2], lost: ['dgraph-zero', 'dgraph-zero-3'], verdict: { needed: ['dgraph-zero', 'dgraph-zero-3'] } },
     {
       nodes: [3, 2],
       lost: ['dgraph-zero-2', 'dgraph-alpha'],
-      verdict: { keptOut: ['dgraph-zero-2'], awaited: ['dgraph-alpha'] },
+      verdict: { keptOut: ['dgraph-zero-2'], needed: ['dgraph-alpha'] },
     },
-    { nodes: [1, 2], lost: ['dgraph-zero', 'dgraph-alpha', 'dgraph-alpha-2'], verdict: {} },
+    {
+      nodes: [1, 2],
+      lost: ['dgraph-zero', 'dgraph-alpha', 'dgraph-alpha-2'],
+      verdict: { whole: ['dgraph-zero', 'dgraph-alpha', 'dgraph-alpha-2'] },
+    },
   ])('$nodes without $lost', ({ nodes: [zeros = 1, alphas = 1], lost, verdict }) => {
-    const definition = replicas(zeros, alphas);
-    const gone = lost.map((node) => ({ path: dataOf(node), since: 'then' }));
-    const judged = judgeLostNodes(definition, gone, (node) => !lost.includes(node));
-    const names = Object.fromEntries(
-      Object.entries(judged).map(([kind, losses]) => [kind, losses.map(({ node }: { node: string }) => node)]),
-    );
-    expect(names).toEqual({ keptOut: [], awaited: [], hopeless: [], ...verdict });
+    expect(judged(replicas(zeros, alphas), lost, (node) => !lost.includes(node))).toEqual(verdict);
   });
 
   test('a node that never joined its cluster is no majority', () => {
-    const gone = [{ path: dataOf('dgraph-zero'), since: 'then' }];
-    const judged = judgeLostNodes(replicas(3, 1), gone, (kind) => kind === 'dgraph-alpha');
-    expect(judged.hopeless.map(({ node }) => node)).toEqual(['dgraph-zero']);
+    const hasData = (node: string) => node === 'dgraph-alpha';
+    expect(judged(replicas(3, 1), ['dgraph-zero'], hasData)).toEqual({ needed: ['dgraph-zero'] });
   });
+
+  function judged(definition: Definition, lost: readonly string[], hasData: (node: string) => boolean) {
+    const losses = lost.map((node) => ({ place: dataOf(node), words: node, node, isUnreadable: false }));
+    const verdict = Object.entries(judgeLosses(losses, definition, hasData));
+    return Object.fromEntries(
+      verdict.filter(([, some]) => some.length > 0).map(([kind, some]) => [kind, some.map(({ words }: Loss) => words)]),
+    );
+  }
 });
 
 describe('a node of Dgraph that lost its data', () => {
   test('of three is told, kept out, and still missed after the next start', async () => {
     ranWith(3, 2);
     lose('dgraph-zero-2');
-    const notices: string[] = [];
-    expect(await check(null, notices)).toEqual([]);
-    expect(notices).toEqual([
-      expect.stringMatching(/^dgraph-zero-2: Its data "data\/dgraph\/zero-2" .* svc up --start-empty$/),
-    ]);
+    const told = expect.stringMatching(
+      /^dgraph-zero-2: Its data is missing, .*: "data\/dgraph\/zero-2" \(there since .*svc backup FILE, then svc restore FILE$/,
+    );
+    for (const startEmpty of [null, agree]) {
+      const notices: string[] = [];
+      expect(await settle(startEmpty, notices)).toEqual([]);
+      expect(notices[0]).toEqual(told);
+    }
     const { services } = await status({ installation });
     expect(services.find(({ name }) => name === 'dgraph-zero-2')?.reason).toContain('is missing');
-    await expect(check(null, [], false), 'before a move').rejects.toThrow('"data/dgraph/zero-2" (there since');
-    recordData(installation, readDefinition(installation.definitionFile));
-    expect(lossOf(installation, 'dgraph-zero-2')).toContain('is missing');
-    expect(lossOf(installation, 'dgraph-zero')).toBeNull();
+    recordData(installation, definitionNow());
+    expect(describeLoss('dgraph-zero-2')).toContain('is missing');
+    expect(describeLoss('dgraph-zero')).toBeNull();
   });
 
   test.each([
@@ -150,42 +131,7 @@ describe('a node of Dgraph that lost its data', () => {
     ranWith(3, 2);
     lose('dgraph-alpha-2');
     leave();
-    expect(lossOf(installation, 'dgraph-alpha-2')).toContain('is missing');
-  });
-
-  test('of two is refused, and gets a copy of the other one, under its own id', async () => {
-    ranWith(1, 2);
-    lose('dgraph-alpha-2');
-    await expect(check()).rejects.toMatchObject({
-      code: 'not_found',
-      message: expect.stringContaining('"data/dgraph/alpha-2" (there since'),
-      hint: expect.stringContaining('svc up --start-empty'),
-    });
-    const nodes = await check(agree);
-    expect(nodes).toEqual(['dgraph-alpha-2']);
-    // Until it has been copied it is missed.
-    expect(lossOf(installation, 'dgraph-alpha-2')).toContain('is missing');
-    await fill(nodes);
-    expect(lossOf(installation, 'dgraph-alpha-2')).toBeNull();
-    const copied = (name: string) => readFileSync(join(folderOf('dgraph-alpha-2'), name));
-    expect(String(copied('p/MANIFEST'))).toBe('of dgraph-alpha');
-    // Dgraph gives a data node without an id the one that belongs to its address.
-    expect(copied('w/wal.meta').readBigUInt64BE(0)).toBe(0n);
-    expect(readFileSync(join(folderOf('dgraph-alpha'), 'w/wal.meta')).readBigUInt64BE(0)).not.toBe(0n);
-    expect(existsSync(join(folderOf('dgraph-alpha-2'), 'copy'))).toBe(false);
-    expect(await check()).toEqual([]);
-  });
-
-  test('of three is not copied while nobody knows whether the others have everything', async () => {
-    ranWith(3, 2);
-    lose('dgraph-zero');
-    const nodes = await check(agree);
-    await expect(fill(nodes)).rejects.toMatchObject({
-      code: 'conflict',
-      message: expect.stringContaining('svc status does not show dgraph-zero as lost'),
-      hint: expect.stringContaining('svc up'),
-    });
-    expect(hasNodeData(installation, 'dgraph-zero')).toBe(false);
+    expect(describeLoss('dgraph-alpha-2')).toContain('is missing');
   });
 
   test('is in its cluster all the same: fewer nodes are refused', () => {
@@ -195,13 +141,17 @@ describe('a node of Dgraph that lost its data', () => {
     expect(fewer).toThrow('data/dgraph/alpha-2 exists');
   });
 
-  test('too many are refused, with consent too', async () => {
-    ranWith(3, 2);
-    for (const node of ['dgraph-zero', 'dgraph-zero-2']) lose(node);
+  test.each([
+    { nodes: [1, 2], lost: ['dgraph-alpha-2'] },
+    { nodes: [3, 2], lost: ['dgraph-zero', 'dgraph-zero-2'] },
+  ])('without a majority ($lost) is refused, with consent too', async ({ nodes: [zeros = 1, alphas = 1], lost }) => {
+    ranWith(zeros, alphas);
+    for (const node of lost) lose(node);
     for (const startEmpty of [null, agree]) {
-      await expect(check(startEmpty)).rejects.toMatchObject({
+      await expect(settle(startEmpty)).rejects.toMatchObject({
         code: 'not_found',
-        hint: expect.stringContaining('Restore data/dgraph'),
+        message: expect.stringContaining(`no majority: "${dataOf(lost[0] ?? '')}" (there since`),
+        hint: expect.stringMatching(/svc restore FILE\. .* svc up --start-empty$/),
       });
     }
   });
@@ -209,33 +159,15 @@ describe('a node of Dgraph that lost its data', () => {
   test('with all others is an empty start, where that is wanted', async () => {
     ranWith(1, 1);
     rmSync(join(installation.dataDir, 'dgraph'), { recursive: true });
-    await expect(check()).rejects.toThrow('Data of this installation is missing: "data/dgraph" (there since');
-    const { copied, forgotten } = await settle(agree);
-    expect(copied).toEqual([]);
+    await expect(settle()).rejects.toThrow(
+      /^Data of this installation is missing: "data\/dgraph" \(there since [^"]*$/,
+    );
+    const given = await settle(agree);
     // Until the start is certain, the data is missed.
-    expect(lossOf(installation, 'dgraph-alpha')).toContain('is missing');
-    forgetData(installation, readDefinition(installation.definitionFile), forgotten);
+    expect(describeLoss('dgraph-alpha')).toContain('is missing');
+    forgetData(installation, definitionNow(), given);
     expect(readPlace(installation)?.data).toEqual([]);
-    expect(lossOf(installation, 'dgraph-alpha')).toBeNull();
-  });
-
-  test('is missed after an upgrade from a version that recorded no nodes', async () => {
-    ranWith(3, 1);
-    const { id } = readDefinition(installation.definitionFile);
-    writePlace(installation, id, [{ path: 'data/dgraph', since: '2026-01-01' }]);
-    const ports = { 'dgraph-zero': 5080, 'dgraph-zero-2': 5081, 'dgraph-zero-3': 5082, 'dgraph-alpha': 8080 };
-    writeFileSync(join(installation.stateDir, 'ports.json'), JSON.stringify(ports));
-    // Without ports the node was never started.
-    replicas(3, 2);
-    lose('dgraph-zero-2');
-    settlePlace(installation, () => undefined);
-    const notices: string[] = [];
-    expect(await check(null, notices)).toEqual([]);
-    expect(notices).toEqual([
-      expect.stringMatching(/^dgraph-zero-2: Its data "data\/dgraph\/zero-2" \(there since 2026-01-01\) is missing/),
-    ]);
-    expect(lossOf(installation, 'dgraph-zero-2')).toContain('is missing');
-    expect(lossOf(installation, 'dgraph-alpha-2')).toBeNull();
+    expect(describeLoss('dgraph-alpha')).toBeNull();
   });
 });
 
@@ -244,23 +176,22 @@ describe('a node of Dgraph whose data cannot be read', () => {
     { what: 'its folder', node: 'dgraph-zero-2', name: '', why: 'its symbolic links form a circle' },
     { what: 'the file of its vote', node: 'dgraph-zero-2', name: 'wal.meta', why: 'it is a folder' },
     { what: 'its tables', node: 'dgraph-alpha-3', name: 'p/MANIFEST', why: 'its symbolic links form a circle' },
-  ])('$what: it is kept out, and no copy takes its place', async ({ node, name, why }) => {
+  ])('$what: it is kept out, and stays as it is', async ({ node, name, why }) => {
     ranWith(3, 3);
     const path = join(folderOf(node), name);
     rmSync(path, { recursive: true });
     if (why === 'it is a folder') mkdirSync(path);
     else symlinkSync(path, path);
-    const told = `Its data "${dataOf(node)}" cannot be read (${why}), so it is not started. Repair the disk or the permission, then run: svc up`;
+    const told = `Its data cannot be read, so the node is not started: "${dataOf(node)}" (${why}). Repair the disk or the permission, then run: svc up`;
     for (const startEmpty of [null, agree]) {
       const notices: string[] = [];
-      expect(await check(startEmpty, notices)).toEqual([]);
-      expect(notices).toEqual([`${node}: ${told}`]);
+      expect(await settle(startEmpty, notices)).toEqual([]);
+      expect(notices[0]).toBe(`${node}: ${told}`);
     }
     const { services } = await status({ installation });
     expect(services.find((service) => service.name === node)?.reason).toBe(told);
-    recordData(installation, readDefinition(installation.definitionFile));
-    expect(lossOf(installation, node)).toBe(told);
-    await expect(check(null, [], false), 'before a move').rejects.toMatchObject({ code: 'unavailable' });
+    recordData(installation, definitionNow());
+    expect(describeLoss(node)).toBe(told);
   });
 
   test.each([
@@ -271,7 +202,7 @@ describe('a node of Dgraph whose data cannot be read', () => {
     for (const node of ['dgraph-alpha-2', ...lost]) lose(node);
     symlinkSync('alpha-2', folderOf('dgraph-alpha-2'));
     for (const startEmpty of [null, agree]) {
-      await expect(check(startEmpty)).rejects.toMatchObject({
+      await expect(settle(startEmpty)).rejects.toMatchObject({
         code: 'unavailable',
         message: 'Data of this installation cannot be read: "data/dgraph/alpha-2" (its symbolic links form a circle).',
         hint: expect.stringContaining('Repair the disk or the permission'),
@@ -284,57 +215,9 @@ describe('a node of Dgraph whose data cannot be read', () => {
     ranWith(1, 1);
     rmSync(join(installation.dataDir, 'dgraph'), { recursive: true });
     symlinkSync('dgraph', join(installation.dataDir, 'dgraph'));
-    await expect(check(agree)).rejects.toMatchObject({ code: 'unavailable' });
-    recordData(installation, readDefinition(installation.definitionFile));
+    await expect(settle(agree)).rejects.toMatchObject({ code: 'unavailable' });
+    recordData(installation, definitionNow());
     expect(readPlace(installation)?.data.map(({ path }) => path)).toContain('data/dgraph/alpha');
-  });
-});
-
-describe('a copy, in either engine', () => {
-  /** What is done, one after the other, for a cluster of three nodes of coordination and three data nodes. */
-  async function fillOf(
-    lost: readonly string[],
-    states: Readonly<Record<string, ServiceState>>,
-    freeBytes: number | null = null,
-  ) {
-    const done: string[] = [];
-    const places: NodePlaces = {
-      hasData: (node) => !lost.includes(node),
-      stateOf: (node) => states[node] ?? 'healthy',
-      change: async (nodes) => void done.push(`change ${nodes.join(' ')}`),
-      stop: async () => void done.push('stop'),
-      roomsFor: async (copies) => [
-        { place: 'The disk', repair: 'df -h', neededBytes: copies.length * 5 * 1024 * 1024, freeBytes },
-      ],
-      copy: async ({ from, to }) => void done.push(`copy ${from} to ${to}`),
-    };
-    const filled = fillNodes({ definition: replicas(3, 3), nodes: lost, places, onNotice: () => undefined });
-    await filled.catch((error: Error) => void done.push(error.message));
-    return done;
-  }
-
-  test('is made once the others have acknowledged a change, and nothing runs', async () => {
-    expect(await fillOf(['dgraph-alpha'], { 'dgraph-alpha': 'lost' })).toEqual([
-      'change dgraph-alpha-2 dgraph-alpha-3',
-      'stop',
-      'copy dgraph-alpha-2 to dgraph-alpha',
-    ]);
-  });
-
-  test.each([
-    { state: { 'dgraph-alpha': 'stopped' }, why: 'svc status does not show dgraph-alpha as lost' },
-    { state: { 'dgraph-alpha': 'lost', 'dgraph-alpha-3': 'starting' }, why: 'dgraph-alpha-3 is not healthy' },
-  ] as const)('is not made, and nothing is stopped, while $why', async ({ state, why }) => {
-    expect(await fillOf(['dgraph-alpha'], state)).toEqual([`The data of dgraph-alpha cannot be copied yet: ${why}.`]);
-  });
-
-  test('is not made, and nothing is stopped, where the disk has no room for it', async () => {
-    const lost = ['dgraph-zero', 'dgraph-alpha'];
-    const states = { 'dgraph-zero': 'lost', 'dgraph-alpha': 'lost' } as const;
-    expect(await fillOf(lost, states, 10 * 1024 * 1024)).toEqual([
-      'The disk has 10.0 MB left, and the data of dgraph-zero and dgraph-alpha needs 11.0 MB.',
-    ]);
-    expect(await fillOf(lost, states, 11 * 1024 * 1024)).toContain('stop');
   });
 });
 

@@ -12,8 +12,6 @@ export interface Provisioning {
   /** PEM file of their certificate authority; without one, no TLS. */
   readonly caPath?: string | undefined;
   readonly secrets: Pick<SecretFiles, 'graphAclKey' | 'graphPassword' | 'graphAdminPassword'>;
-  /** Writes the users even if none is missing: an acknowledged write proves a majority of nodes. */
-  readonly force?: boolean;
   /** How long a data node may take until it accepts changes. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -28,7 +26,7 @@ const hearsWithinMs = 2000;
  * everything if something is missing. Idempotent.
  */
 export async function provisionGraph(provisioning: Provisioning): Promise<void> {
-  const { urls, caPath, secrets, force = false, timeoutMs, signal } = provisioning;
+  const { urls, caPath, secrets, timeoutMs, signal } = provisioning;
   const deadline = performance.now() + timeoutMs;
   const ca = caPath === undefined ? undefined : readSecret(caPath);
   const nodes = urls.map((url): Dgraph => ({ url, ca, signal }));
@@ -40,7 +38,7 @@ export async function provisionGraph(provisioning: Provisioning): Promise<void> 
   const provision = (dgraph: Dgraph) =>
     askDgraph(dgraph, '/mutate?commitNow=true', provisioned(passwords), { access: admin });
   await insist(nodes, { deadline, signal }, async (dgraph) => {
-    if (force || !(await isProvisioned(dgraph, admin, passwords))) await provision(dgraph);
+    if (!(await isProvisioned(dgraph, admin, passwords))) await provision(dgraph);
   });
   const user = accessToken(secrets.graphAclKey, { user: graphUser, groups: [graphGroup] });
   let toldAt = performance.now();

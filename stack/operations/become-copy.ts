@@ -5,8 +5,7 @@ import { randomText } from '../../services/contracts/ids.ts';
 import { portWishesOf } from '../engines/plan-of.ts';
 import { aloneFolder, clusterFolder } from '../parts/nats.ts';
 import { markData } from '../place/data-marker.ts';
-import { knownData } from '../place/kept-data.ts';
-import type { StartEmpty } from '../place/settle-losses.ts';
+import type { StartEmpty } from '../place/losses.ts';
 import { writeLease } from '../ports/port-lease.ts';
 import { checkSecrets } from '../secrets/check-secrets.ts';
 import { secretFilesOf } from '../secrets/secrets.ts';
@@ -64,7 +63,7 @@ export async function becomeCopy({ installation, startEmpty, onNotice }: Copying
   const name = nameOfCopy(definition, place?.id);
   const own = replaceScalar(replaceScalar(text, ['id'], id), ['name'], name);
   const changed = checkDefinition(own, installation.definitionFile);
-  const kept = knownData(installation, definition).filter(({ path }) => !isSession(path));
+  const kept = (place?.data ?? []).filter(({ path }) => !isSession(path));
   const lock = acquireLock(installation, 'platform');
   try {
     removeKeys(installation);

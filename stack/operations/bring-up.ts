@@ -3,15 +3,16 @@ import type { Engine, EngineStart, Prepared, Survey } from '../engines/engine.ts
 import { chosenEngine, isUp } from '../engines/engine-of.ts';
 import { LostPort } from '../engines/lost-port.ts';
 import { planner, portWishesOf } from '../engines/plan-of.ts';
-import { fillNodes } from '../graph/fill-nodes.ts';
 import { makeReady } from '../lifecycle/make-ready.ts';
 import { preparePlan } from '../lifecycle/prepare-plan.ts';
 import type { Progress, UpResult } from '../lifecycle/progress.ts';
 import { awaitCertificate } from '../lifecycle/served-certificate.ts';
 import { isFree } from '../machine/is-free.ts';
 import { describeHolder } from '../machine/port-holder.ts';
+import { settleLosses } from '../place/losses.ts';
 import type { Plan } from '../plan/plan.ts';
 import { claimPorts } from '../ports/claim-ports.ts';
+import { findRunning } from '../state/find-running.ts';
 import { changeNodes, planOfOtherNodes } from './replace/change-nodes.ts';
 
 export interface BringUp extends Omit<EngineStart, 'onNotice' | 'onState'> {
@@ -66,7 +67,7 @@ interface Preparation {
 
 /** Finds everything that is wrong and makes what is missing, before any part starts or stops. */
 async function prepare(engine: Engine, start: EngineStart, avoid: ReadonlySet<number>): Promise<Preparation> {
-  const { installation, env, onNotice } = start;
+  const { installation, env, startEmpty, onNotice } = start;
   const survey = await engine.survey(start);
   const plan = await preparePlan({
     ...{ installation, planner, avoid, onNotice },
@@ -74,13 +75,9 @@ async function prepare(engine: Engine, start: EngineStart, avoid: ReadonlySet<nu
     check: (definition) => engine.check(definition, env),
     checkPorts: (definition, ports) => engine.checkPorts(definition, ports, env),
   });
-  const losses = await survey.settleLosses(plan);
-  const { copied: nodes } = losses;
-  if (nodes.length > 0)
-    await fillNodes({ definition: plan.definition, nodes, places: await losses.places(), onNotice });
-  await losses.forget();
-  // The copies were made with the platform stopped. The operator has agreed and has seen the notices.
-  if (nodes.length > 0) return prepare(engine, { ...start, startEmpty: null, onNotice: () => undefined }, avoid);
+  const runningPid = findRunning(installation)?.pid ?? null;
+  const given = await settleLosses(await survey.findLosses(plan), { startEmpty, runningPid, onNotice });
+  await survey.forget(given, plan);
   await makeReady(plan, onNotice);
   return { plan, survey, prepared: await survey.prepare(plan) };
 }

@@ -1,7 +1,7 @@
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { LostPort } from '../engines/lost-port.ts';
 import type { Progress, UpResult } from '../lifecycle/progress.ts';
-import type { StartEmpty } from '../place/settle-losses.ts';
+import type { StartEmpty } from '../place/losses.ts';
 import { settlePlace } from '../place/settle-place.ts';
 import type { Installation } from '../state/installation.ts';
 import { acquireLock } from '../state/lock.ts';

@@ -2,98 +2,65 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { dataOf } from '../parts/dgraph-node.ts';
 import { aloneFolder, clusterFolder } from '../parts/nats.ts';
-import { readLease } from '../ports/port-lease.ts';
 import type { Definition } from '../settings/definition.ts';
 import { hasOwnBus } from '../settings/has-own-bus.ts';
 import { hasOwnGraph } from '../settings/has-own-graph.ts';
 import { blobsIn, busIn, graphIn } from '../state/data-files.ts';
-import { findRunning } from '../state/find-running.ts';
 import type { Installation } from '../state/installation.ts';
 import { type KeptData, readPlace, writePlace } from '../state/place-record.ts';
 import { markData } from './data-marker.ts';
-import { describeLoss } from './loss-of.ts';
-import { hasNodeData, isGone, nodeKinds, nodesOf, readNodeData } from './node-data.ts';
-import { type StartEmpty, settleLosses } from './settle-losses.ts';
+import { describeLoss, judgeLosses, type Loss, type Losses } from './losses.ts';
+import { isGone, kindOf, nodeKinds, nodesOf, readNodeData } from './node-data.ts';
 
-export interface DataCheck {
-  readonly installation: Installation;
-  readonly definition: Definition;
-  readonly startEmpty: StartEmpty | null;
-  /** Whether a minority of the Dgraph nodes may be missing. False for a move, which reads every node. */
-  readonly mayKeepOut: boolean;
-  readonly onNotice: (message: string) => void;
-}
-
-export interface SettledData {
-  /** Nodes of Dgraph to be filled with a copy of another node's data. Other nodes without data are kept out. */
-  readonly copied: readonly string[];
-  /** Data that the installation starts without. The caller removes its record once the start can no longer be refused. */
-  readonly forgotten: readonly KeptData[];
-}
-
-/** Throws `not_found` when recorded data is missing: the platform would start empty, and look healthy. */
-export async function settleLostData(check: DataCheck): Promise<SettledData> {
-  const { installation, definition, startEmpty, mayKeepOut, onNotice } = check;
-  const { needed, sessions } = pathsOf(definition);
-  const known = knownData(installation, definition);
-  const gone = known.filter(({ path }) => !isThere(installation, definition, path));
-  const missing = gone.filter(({ path }) => needed.includes(path));
-  if (missing.length === 0) {
-    if (startEmpty !== null) onNotice('--start-empty was not needed: no data is missing.');
-    if (gone.some(({ path }) => sessions.includes(path))) {
-      onNotice('The data of the bus is missing: agents begin new sessions, and nothing else is lost.');
-    }
-    return { copied: [], forgotten: [] };
-  }
-  const { whole, copied } = await settleLosses({
-    missing,
-    definition,
-    dataOfNode: (node) => readNodeData(installation, node),
-    words: { tell: told, describe: describeLoss, backup: 'data/dgraph' },
-    runningPid: findRunning(installation)?.pid ?? null,
-    ...{ startEmpty, mayKeepOut, onNotice },
+/** The recorded data in data/ that a definition needs and that is gone. */
+export function findLosses(installation: Installation, definition: Definition): Losses {
+  const { needed } = pathsOf(definition);
+  const losses = keptData(installation).flatMap((data) => {
+    return needed.includes(data.path) ? (lossOf(installation, data, nodeAt(data.path, definition)) ?? []) : [];
   });
-  const forgotten = gone.filter((one) => whole.includes(one) || !missing.includes(one));
-  return { copied, forgotten: startEmpty === null ? [] : forgotten };
-}
-
-/** Removes data from the record: the next start creates it again. */
-export function forgetData(installation: Installation, { id }: Definition, forgotten: readonly KeptData[]): void {
-  const known = readPlace(installation)?.data ?? [];
-  const isForgotten = ({ path }: KeptData) => forgotten.some((one) => one.path === path);
-  writePlace(
-    installation,
-    id,
-    known.filter((one) => !isForgotten(one)),
+  const isInside = ({ place }: Loss) => losses.some((other) => place.startsWith(`${other.place}/`));
+  const hasData = (node: string) => readNodeData(installation, node) === 'present';
+  return judgeLosses(
+    losses.filter((loss) => !isInside(loss)),
+    definition,
+    hasData,
   );
 }
 
-/** Names the lost paths, except paths inside another lost folder. */
-function told(data: readonly KeptData[]): readonly string[] {
-  const outer = data.filter(({ path }) => !data.some((other) => path.startsWith(`${other.path}/`)));
-  return outer.map(({ path, since }) => `"${path}" (there since ${since})`);
+/** Whether the recorded sessions are gone: agents begin new ones. */
+export function hasLostSessions(installation: Installation, definition: Definition): boolean {
+  const { sessions } = pathsOf(definition);
+  return keptData(installation).some(({ path }) => sessions.includes(path) && !isThere(installation, path, null));
 }
 
-/** The recorded data of this installation. */
-export function knownData(installation: Installation, definition: Definition): readonly KeptData[] {
-  const known = readPlace(installation)?.data ?? dataBefore(installation, definition);
-  return [...known, ...unnamedNodes(installation, definition, known)];
+/** Why a node of Dgraph is not started: its recorded data is missing or cannot be read. Null for every other part. */
+export function describeNodeLoss(installation: Installation, part: string): string | null {
+  if (kindOf(part) === null) return null;
+  const data = keptData(installation).find(({ path }) => path === dataOf(part));
+  const loss = data === undefined ? null : lossOf(installation, data, part);
+  return loss === null ? null : describeLoss(loss);
 }
 
-/**
- * Nodes of Dgraph that an earlier version started: its record names their common folder and no single node. A started
- * node has a port in `state/ports.json`.
- */
-function unnamedNodes(
-  installation: Installation,
-  definition: Definition,
-  known: readonly KeptData[],
-): readonly KeptData[] {
-  const whole = known.find(({ path }) => path === graphIn('data', 'dgraph'));
-  if (whole === undefined || definition.engine !== 'process') return [];
-  if (known.some(({ path }) => path.startsWith(`${whole.path}/`))) return [];
-  const ports = readLease(installation);
-  return allNodes(definition).flatMap(({ node, path }) => (node in ports ? [{ path, since: whole.since }] : []));
+function lossOf(installation: Installation, { path, since }: KeptData, node: string | null): Loss | null {
+  if (isThere(installation, path, node)) return null;
+  const data = node === null ? 'gone' : readNodeData(installation, node);
+  const isUnreadable = typeof data === 'object';
+  return {
+    place: path,
+    words: `"${path}" (${isUnreadable ? data.unreadable : `there since ${since}`})`,
+    node,
+    isUnreadable,
+  };
+}
+
+/** Removes data from the record: the next start creates it again. */
+export function forgetData(installation: Installation, { id }: Definition, paths: readonly string[]): void {
+  const isForgotten = ({ path }: KeptData) => paths.some((one) => path === one || path.startsWith(`${one}/`));
+  writePlace(
+    installation,
+    id,
+    keptData(installation).filter((one) => !isForgotten(one)),
+  );
 }
 
 /** Records the data of a platform that has just started, so that its loss is noticed. */
@@ -101,25 +68,29 @@ export function recordData(installation: Installation, definition: Definition): 
   markData(installation, definition);
   const { needed } = pathsOf(definition);
   // A node without its data stays recorded, so that it still counts as lost.
-  const missed = (readPlace(installation)?.data ?? []).filter(
-    ({ path }) => needed.includes(path) && !isThere(installation, definition, path),
+  const missed = keptData(installation).filter(
+    ({ path }) => needed.includes(path) && !isThere(installation, path, nodeAt(path, definition)),
   );
   writePlace(installation, definition.id, [...dataThere(installation, definition), ...missed]);
 }
 
 /** Records new data. Missing data stays recorded: it was lost while the platform ran. */
 export function recordNewData(installation: Installation, definition: Definition): void {
-  const before = readPlace(installation)?.data ?? [];
+  const before = keptData(installation);
   const fresh = dataThere(installation, definition).filter(({ path }) => !before.some((one) => one.path === path));
   writePlace(installation, definition.id, [...before, ...fresh]);
 }
 
+function keptData(installation: Installation): readonly KeptData[] {
+  return readPlace(installation)?.data ?? [];
+}
+
 function dataThere(installation: Installation, definition: Definition): readonly KeptData[] {
   const { needed, sessions } = pathsOf(definition);
-  const before = readPlace(installation)?.data ?? [];
+  const before = keptData(installation);
   const now = new Date().toISOString();
   return [...needed, ...sessions]
-    .filter((path) => isThere(installation, definition, path))
+    .filter((path) => isThere(installation, path, nodeAt(path, definition)))
     .map((path) => before.find((one) => one.path === path) ?? { path, since: now });
 }
 
@@ -138,39 +109,28 @@ function pathsOf(definition: Definition): Paths {
   const ownBus = hasBus ? [busPath] : [];
   if (graph === 'sqlite') return { needed: [graphIn('data', graph), blobsIn('data')], sessions: ownBus };
   // With Dgraph the bus stores the files of skills.
-  const ownGraph = hasOwnGraph(definition)
-    ? [graphIn('data', graph), ...allNodes(definition).map(({ path }) => path)]
-    : [];
+  const ownGraph = hasOwnGraph(definition) ? [graphIn('data', graph), ...allNodes(definition).map(dataOf)] : [];
   return { needed: [...ownGraph, ...ownBus], sessions: [] };
 }
 
-function allNodes(definition: Definition) {
-  return nodeKinds.flatMap((kind) => nodesOf(kind, definition).map((node) => ({ node, path: dataOf(node) })));
+function allNodes(definition: Definition): readonly string[] {
+  return nodeKinds.flatMap((kind) => nodesOf(kind, definition));
+}
+
+function nodeAt(path: string, definition: Definition): string | null {
+  return allNodes(definition).find((node) => dataOf(node) === path) ?? null;
 }
 
 /** An empty file or folder is a disk that is not mounted; only the folder of files may be empty. */
-function isThere(installation: Installation, definition: Definition, path: string): boolean {
-  const { dir } = installation;
-  const own = allNodes(definition).find((one) => one.path === path);
-  if (own !== undefined) return hasNodeData(installation, own.node);
+function isThere(installation: Installation, path: string, node: string | null): boolean {
+  if (node !== null) return readNodeData(installation, node) === 'present';
+  const full = join(installation.dir, path);
   try {
-    const found = statSync(join(dir, path));
+    const found = statSync(full);
     if (!found.isDirectory()) return found.size > 0;
-    return path === blobsIn('data') || readdirSync(join(dir, path)).length > 0;
+    return path === blobsIn('data') || readdirSync(full).length > 0;
   } catch (error) {
     // Data that cannot be read is not missing: its part reports the error.
     return !isGone(error);
   }
-}
-
-/**
- * For an installation of an earlier version: ports are recorded after a successful start, and then a graph is in data/.
- */
-function dataBefore(installation: Installation, definition: Definition): readonly KeptData[] {
-  const { graph } = definition;
-  const isOther = graph === 'sqlite' ? 'dgraph' : 'sqlite';
-  if (Object.keys(readLease(installation)).length === 0) return [];
-  if (isThere(installation, definition, graphIn('data', isOther))) return [];
-  const { mtime } = statSync(join(installation.stateDir, 'ports.json'));
-  return [{ path: graphIn('data', graph), since: mtime.toISOString() }];
 }

@@ -22,23 +22,16 @@ export function kindOf(part: string): NodeKind | null {
   return nodeKinds.find((kind) => part === kind || part.startsWith(`${kind}-`)) ?? null;
 }
 
-/** Path of wal.meta in the data of a node: Dgraph keeps the node's Raft id and its vote there. */
+/** Path of wal.meta in the data of a node: Dgraph keeps the node's vote there. */
 export function metaFileOf(node: string): string {
   return kindOf(node) === 'dgraph-zero' ? 'wal.meta' : 'w/wal.meta';
 }
 
-/**
- * Position of the Raft id in wal.meta, and of the vote's size: 0 in a node that never joined its cluster or lost its
- * data.
- */
-export const walMeta = { idBytes: 8, voteAt: 512, voteSizeBytes: 4 } as const;
+/** Position of the vote's size in wal.meta: 0 in a node that never joined its cluster or lost its data. */
+export const walMeta = { voteAt: 512, voteSizeBytes: 4 } as const;
 
 /** The state of a node's data. */
 export type NodeData = 'present' | 'gone' | { readonly unreadable: string };
-
-export function hasNodeData(installation: Installation, node: string): boolean {
-  return readNodeData(installation, node) === 'present';
-}
 
 /**
  * Whether the folder of a node holds its data and its vote. Without them Dgraph lets the node rejoin empty. A permission or a disk that fails

@@ -30,7 +30,8 @@ import { writeRecord } from '../state/platform-record.ts';
 import { ownIdentity, startTimeOf } from '../state/process-identity.ts';
 import { readId } from '../state/read-id.ts';
 import { freePorts } from '../test/free-ports.ts';
-import { forgetData, recordData, recordNewData, settleLostData } from './kept-data.ts';
+import { findLosses, forgetData, hasLostSessions, recordData, recordNewData } from './kept-data.ts';
+import { type StartEmpty, settleLosses } from './losses.ts';
 import { refuseForeignFolder } from './refuse-foreign-folder.ts';
 import { settlePlace } from './settle-place.ts';
 import { watchData } from './watch-data.ts';
@@ -228,11 +229,11 @@ describe('--as-copy', () => {
 });
 
 describe('data', () => {
-  const check = async (startEmpty: ((gone: readonly string[]) => Promise<void>) | null = null) => {
+  const check = async (startEmpty: StartEmpty | null = null, runningPid: number | null = null) => {
     const definition = definitionOf(original);
-    const asked = { installation: original, definition, startEmpty, mayKeepOut: true, onNotice: () => undefined };
-    const { forgotten } = await settleLostData(asked);
-    forgetData(original, definition, forgotten);
+    const settling = { startEmpty, runningPid, onNotice: () => undefined };
+    const given = await settleLosses(findLosses(original, definition), settling);
+    forgetData(original, definition, given);
   };
 
   test.each([
@@ -254,7 +255,8 @@ describe('data', () => {
     lose(original.dataDir);
     const list = gone.map((name) => `"data/${name}" (there since 20`);
     const refused = await check().catch((error: unknown) => error);
-    expect(refused).toMatchObject({ code: 'not_found', hint: expect.stringContaining('svc up --start-empty') });
+    const repairs = /svc restore FILE\. .*svc up --start-empty$/;
+    expect(refused).toMatchObject({ code: 'not_found', hint: expect.stringMatching(repairs) });
     for (const text of list) expect(String(refused)).toContain(text);
     const asked: (readonly string[])[] = [];
     await check(async (names) => void asked.push(names));
@@ -267,23 +269,18 @@ describe('data', () => {
     rmSync(join(original.dataDir, 'graph.sqlite'));
     recordNewData(original, definitionOf(original));
     await expect(check()).rejects.toThrow('"data/graph.sqlite" (there since 20');
+    // The process that has the data open is its only place.
+    await expect(check(async () => undefined, 7)).rejects.toMatchObject({
+      hint: 'The platform (pid 7) still has the data open. Save it: svc backup FILE. Then run: svc down',
+    });
   });
 
   test('of a bus alone is reported, and does not prevent a start', async () => {
     fill(original);
+    expect(hasLostSessions(original, definitionOf(original))).toBe(false);
     rmSync(join(original.dataDir, 'bus.sqlite'));
     await check();
-  });
-
-  test('that an earlier version recorded is noticed too', async () => {
-    const forget = () => rmSync(join(original.stateDir, 'place.json'));
-    forget();
-    settlePlace(original, () => undefined);
-    await check();
-    writeFileSync(join(original.stateDir, 'ports.json'), '{"backend": 3000}');
-    forget();
-    settlePlace(original, () => undefined);
-    await expect(check()).rejects.toThrow('"data/graph.sqlite" (there since 20');
+    expect(hasLostSessions(original, definitionOf(original))).toBe(true);
   });
 
   test('of another installation is refused by its name', () => {

@@ -5,7 +5,6 @@ import { refuseCopy } from '../state/find-original.ts';
 import type { Installation } from '../state/installation.ts';
 import { isSameFolder, readPlace, writePlace } from '../state/place-record.ts';
 import { refuseForeignData } from './data-marker.ts';
-import { knownData } from './kept-data.ts';
 
 /** Refuses a copy and data of another installation. */
 export function checkPlace(installation: Installation): void {
@@ -25,7 +24,7 @@ export function settlePlace(installation: Installation, onNotice: (message: stri
   if (place !== null && place.dir !== here && !isSameFolder(place.dir, here)) {
     onNotice(`The folder was moved here from "${place.dir}".`);
   }
-  writePlace(installation, definition.id, knownData(installation, definition));
+  writePlace(installation, definition.id);
 }
 
 function otherId(recorded: string, said: string): SvcError {

@@ -1,5 +1,4 @@
 import { SvcError } from '../../../services/contracts/errors.ts';
-import { walMeta } from '../../place/node-data.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { Daemon } from './daemon.ts';
 import { containerNameOf, labels } from './names.ts';
@@ -25,39 +24,14 @@ export interface Copy {
 /** Home folders of MCP servers may have some gigabytes. */
 const copyTimeoutMs = 60 * 60_000;
 const measureTimeoutMs = 5 * 60_000;
-const copied = 'cp -a /from/. /to/ && chown -R "$1" /to && sync';
 
 /** Copies all files into an empty target, sparse files as such, and syncs them to the disk. Nothing may write to the source meanwhile. */
 export async function copyFiles({ from, to, user }: Copy, inside: VolumeTask): Promise<void> {
   const Binds = [bind(from, '/from', 'ro'), bind(to, '/to')];
   await run(inside, 'copy', copyTimeoutMs, {
     User: '0:0',
-    Entrypoint: ['sh', '-c', copied, 'sh', user],
+    Entrypoint: ['sh', '-c', 'cp -a /from/. /to/ && chown -R "$1" /to && sync', 'sh', user],
     HostConfig: { Binds, CapAdd: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER'] },
-  });
-}
-
-export interface NodeCopy extends Copy {
-  /** Path of the node's wal.meta. */
-  readonly meta: string;
-}
-
-/** Refuses a node without a vote: it never joined its cluster. Clears the Raft id of the copy. */
-const copiedNode = [
-  `vote=$(od -An -v -t u1 -j ${walMeta.voteAt} -N ${walMeta.voteSizeBytes} "/from/$2" | tr -d " 0")`,
-  '[ -n "$vote" ] || { echo "the node to copy never joined its cluster"; exit 1; }',
-  `${copied} && dd if=/dev/zero of="/to/$2" bs=${walMeta.idBytes} count=1 conv=notrunc,fsync status=none`,
-].join('\n');
-
-/** Copies a Dgraph node into an empty volume. Dgraph gives a node without an id the id that belongs to its address. */
-export async function copyNode({ from, to, user, meta }: NodeCopy, inside: VolumeTask): Promise<void> {
-  await run(inside, 'copy', copyTimeoutMs, {
-    User: '0:0',
-    Entrypoint: ['sh', '-c', copiedNode, 'sh', user, meta],
-    HostConfig: {
-      Binds: [bind(from, '/from', 'ro'), bind(to, '/to')],
-      CapAdd: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER'],
-    },
   });
 }
 

@@ -7,7 +7,7 @@ import { inspectContainers } from './container-state.ts';
 import type { Daemon } from './daemon.ts';
 import { factsOf } from './facts.ts';
 import type { ImageFacts } from './images.ts';
-import { lossOfVolume, volumeOfNode, wholeVolumes } from './lost-volumes.ts';
+import { describeLostVolume, wholeVolumes } from './lost-volumes.ts';
 import { labels } from './names.ts';
 import { ensureNetworks, networkPlansOf } from './network.ts';
 import { ensurePlanImages } from './plan-images.ts';
@@ -58,9 +58,7 @@ export async function readDockerState(
   const { user } = runsAs(installation, daemon.isRootless);
   const there = await listVolumes(docker, definition.id);
   const planned = dockerPlanOf(plan, factsOf(plan, { user, images, networks }));
-  const wanted = withoutLostNodes(planned, (part) => {
-    return before !== null && lossOfVolume(volumeOfNode(part, definition), { part, record: before, there }) !== null;
-  });
+  const wanted = withoutLostNodes(planned, (part) => describeLostVolume(part, before, there) !== null);
   const found = await inspectContainers(docker, definition.id);
   const names = new Set(wanted.containers.map(({ options }) => options.name));
   const present = new Map([...found].filter(([name]) => names.has(name)));

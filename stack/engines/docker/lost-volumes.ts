@@ -1,83 +1,62 @@
-import { dataOf } from '../../parts/dgraph-node.ts';
-import { toldOfLoss } from '../../place/loss-of.ts';
-import { kindOf, nodeKinds, nodesOf } from '../../place/node-data.ts';
-import { type Losses, type Settled, settleLosses } from '../../place/settle-losses.ts';
+import { describeLoss, judgeLosses, type Loss, type Losses } from '../../place/losses.ts';
+import { kindOf } from '../../place/node-data.ts';
 import type { Plan } from '../../plan/plan.ts';
-import type { Definition } from '../../settings/definition.ts';
-import type { ContainersRecord } from '../../state/containers-record.ts';
-import type { KeptData } from '../../state/place-record.ts';
+import { type ContainersRecord, readContainers, writeContainers } from '../../state/containers-record.ts';
+import type { Installation } from '../../state/installation.ts';
 import { containerNameOf } from './names.ts';
 import { volumesOf } from './volume-of.ts';
 
-export interface LostVolumes extends Pick<Losses, 'definition' | 'startEmpty' | 'mayKeepOut' | 'onNotice'> {
-  /** Names of volumes that the platform had. */
-  readonly gone: readonly string[];
-  readonly there: ReadonlySet<string>;
+type RecordOfVolumes = Pick<ContainersRecord, 'volumes' | 'services' | 'filling'>;
+
+/** The recorded volumes that a plan needs and that are gone. */
+export function findLostVolumes(
+  plan: Plan,
+  { record, there }: { readonly record: RecordOfVolumes | null; readonly there: ReadonlySet<string> },
+): Losses {
+  const { definition } = plan;
+  const wanted = volumesOf(plan);
+  const losses = lostVolumes(record, there).filter(({ place }) => wanted.includes(place));
+  const kept = wholeVolumes(there, record);
+  return judgeLosses(losses, definition, (node) => kept.has(containerNameOf(node, definition)));
 }
 
-export interface SettledVolumes extends Pick<Settled, 'lost' | 'copied'> {
-  /** Names of volumes that no copy replaces: the platform starts without their data. */
-  readonly whole: readonly string[];
+/** Why a node of Dgraph has no container. Null where its volume exists, and for every other part. */
+export function describeLostVolume(
+  part: string,
+  record: RecordOfVolumes | null,
+  there: ReadonlySet<string>,
+): string | null {
+  const loss = lostVolumes(record, there).find(({ node }) => node === part);
+  return loss === undefined ? null : describeLoss(loss);
 }
 
-/** Decides what becomes of lost volumes. A Dgraph node with a new volume would rejoin its cluster empty. */
-export async function settleLostVolumes({ gone, there, ...asked }: LostVolumes): Promise<SettledVolumes> {
-  const { definition } = asked;
-  const nodes = nodeKinds.flatMap((kind) => nodesOf(kind, definition));
-  const pathOf = (volume: string) => {
-    const node = nodes.find((one) => volumeOfNode(one, definition) === volume);
-    return node === undefined ? volume : dataOf(node);
-  };
-  const nameOf = ({ path }: KeptData) => gone.find((volume) => pathOf(volume) === path) ?? path;
-  const settled = await settleLosses({
-    ...asked,
-    missing: gone.map((volume) => ({ path: pathOf(volume), since: '' })),
-    dataOfNode: (node) => (there.has(volumeOfNode(node, definition)) ? 'present' : 'gone'),
-    words: {
-      tell: (data) => data.map((loss) => `the volume ${nameOf(loss)}`),
-      describe: (loss) => describeLostVolume(nameOf(loss)),
-      backup: 'the volumes of Dgraph',
-    },
-    runningPid: null,
-  });
-  return { ...settled, whole: settled.whole.map(nameOf) };
-}
-
-export function volumeOfNode(node: string, definition: Pick<Definition, 'id'>): string {
-  return containerNameOf(node, definition);
-}
-
-/** Why a Dgraph node has no container. Null where its volume exists, and for every other part. */
-export function lossOfVolume(volume: string, { part, record, there }: VolumeOfPart): string | null {
-  const isLost = kindOf(part) !== null && record.volumes.includes(volume) && !wholeVolumes(there, record).has(volume);
-  return isLost ? describeLostVolume(volume) : null;
-}
-
-/** Leaves out volumes with an unfinished copy: they count as lost. */
+/** Leaves out volumes with an unfinished copy, which an earlier version began: they count as lost. */
 export function wholeVolumes(
   there: ReadonlySet<string>,
-  record: Pick<ContainersRecord, 'filling'> | null,
+  record: Pick<RecordOfVolumes, 'filling'> | null,
 ): ReadonlySet<string> {
   return there.difference(new Set(record?.filling));
 }
 
-/** Lost volumes that the platform had and that svc.yaml still needs. */
-export function goneVolumes(plan: Plan, { record, there }: KnownVolumes): readonly string[] {
-  const wanted = volumesOf(plan);
-  return (record?.volumes ?? []).filter((name) => wanted.includes(name) && !wholeVolumes(there, record).has(name));
+/** Removes volumes from the record: the next start creates them again. */
+export function forgetVolumes(installation: Installation, isForgotten: (volume: string) => boolean): void {
+  const record = readContainers(installation);
+  if (record === null) return;
+  const isKept = (name: string) => !isForgotten(name);
+  const { volumes, filling } = record;
+  writeContainers(installation, { ...record, volumes: volumes.filter(isKept), filling: filling.filter(isKept) });
 }
 
-interface KnownVolumes {
-  readonly record: Pick<ContainersRecord, 'volumes' | 'filling'> | null;
-  readonly there: ReadonlySet<string>;
+function lostVolumes(record: RecordOfVolumes | null, there: ReadonlySet<string>): readonly Loss[] {
+  if (record === null) return [];
+  const kept = wholeVolumes(there, record);
+  return record.volumes
+    .filter((name) => !kept.has(name))
+    .map((place) => ({ place, words: `the volume ${place}`, node: nodeWith(place, record), isUnreadable: false }));
 }
 
-interface VolumeOfPart {
-  readonly part: string;
-  readonly record: Pick<ContainersRecord, 'volumes' | 'filling'>;
-  readonly there: ReadonlySet<string>;
-}
-
-function describeLostVolume(name: string): string {
-  return toldOfLoss(`volume ${name}`);
+/** The volume of a node of Dgraph has the name of its container. */
+function nodeWith(volume: string, { services }: Pick<RecordOfVolumes, 'services'>): string | null {
+  const part = services.find(({ container }) => container === volume)?.name;
+  return part === undefined || kindOf(part) === null ? null : part;
 }

@@ -2,6 +2,7 @@ import { chownSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { keepsBlobs } from '../../content/kept-on-bus.ts';
 import type { Kinds, Opening, Place } from '../../content/place.ts';
+import { refuseWithoutMajority } from '../../place/losses.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { hasOwnBus } from '../../settings/has-own-bus.ts';
 import { hasOwnGraph } from '../../settings/has-own-graph.ts';
@@ -11,14 +12,14 @@ import type { Installation } from '../../state/installation.ts';
 import type { Places, PlacesOptions, Sizes } from '../places.ts';
 import { copyFiles, copyGraphFile, measureVolumes } from './copy-volume.ts';
 import type { Owner } from './given-files.ts';
-import { goneVolumes, settleLostVolumes, wholeVolumes } from './lost-volumes.ts';
+import { findLostVolumes, forgetVolumes } from './lost-volumes.ts';
 import { prefixOf } from './names.ts';
 import { makeNewVolumes } from './new-volumes.ts';
 import { type PreparedDaemon, prepareDaemon } from './prepared-daemon.ts';
 import { endContainersAlone, runContainersAlone } from './run-alone.ts';
 import { ownerInside, runsAs } from './user.ts';
 import { volumeOf, volumesOf } from './volume-of.ts';
-import { listVolumes, removeVolumes } from './volumes.ts';
+import { holderOf, listVolumes, removeVolumes } from './volumes.ts';
 
 /** Volumes of Docker. */
 export async function placesInVolumes(options: PlacesOptions): Promise<Places> {
@@ -28,7 +29,9 @@ export async function placesInVolumes(options: PlacesOptions): Promise<Places> {
   const { docker, isRootless } = daemon;
   const inside = { plan, daemon, signal };
   const there = () => listVolumes(docker, definition.id);
-  const remove = async (volumes: readonly string[]) => {
+  const remove = async (isRemoved: (volume: string) => boolean) => {
+    forgetVolumes(installation, isRemoved);
+    const volumes = [...(await there())].filter(isRemoved);
     if (volumes.length > 0) await removeVolumes({ docker, volumes, installationId: definition.id });
   };
   return {
@@ -40,21 +43,15 @@ export async function placesInVolumes(options: PlacesOptions): Promise<Places> {
       const volumes = await there();
       return plan.parts.some((part) => part.service === 'nats' && volumes.has(volumeNamed(part.name, plan)));
     },
-    clearHint: (places) => `If nobody needs what is in them: docker volume rm ${places.join(' ')}`,
-    async refuseLost() {
-      const [record, volumes] = [readContainers(installation), await there()];
-      const gone = goneVolumes(plan, { record, there: volumes });
-      if (gone.length === 0) return;
-      await settleLostVolumes({
-        ...{ definition, gone, there: wholeVolumes(volumes, record), onNotice },
-        ...{ startEmpty: null, mayKeepOut: false },
-      });
-    },
+    // Docker removes no volume that a container has.
+    clearHint: (places) =>
+      `If nobody needs what is in them: svc down; docker rm --force ${holderOf(definition.id)}; docker volume rm ${places.join(' ')}`,
+    findLosses: async () => findLostVolumes(plan, { record: readContainers(installation), there: await there() }),
     measure: async () => sizesIn(plan, daemon, signal),
     open: (opening) => placeInVolumes(opening, options, daemon),
-    empty: async (kinds) => remove([...(await there())].filter(matcherOf(kinds, plan))),
+    empty: (kinds) => remove(matcherOf(kinds, plan)),
     async emptyAll() {
-      await remove([...(await there())]);
+      await remove(() => true);
       removeContainers(installation);
     },
     async copyOut(part, folder) {
@@ -114,7 +111,11 @@ async function placeInVolumes(
   const inside = { plan, daemon, signal };
   if (to === 'fill') await makeNewVolumes(inside);
   const volumes = await listVolumes(docker, definition.id);
+  if (to === 'read' && kinds.graph) {
+    refuseWithoutMajority(findLostVolumes(plan, { record: readContainers(installation), there: volumes }));
+  }
   const has = (part: string) => volumes.has(volumeNamed(part, plan));
+  const hasNode = plan.parts.some(({ service, name }) => service === 'dgraph-alpha' && has(name));
   const isFile = definition.graph === 'sqlite';
   const files = volumeNamed('backend', plan);
   const { user, owner } = runsAs(installation, isRootless);
@@ -131,7 +132,7 @@ async function placeInVolumes(
   return {
     there: {
       bus: kinds.bus && hasBus,
-      graph: kinds.graph && (isFile ? existsSync(graphIn(dir, 'sqlite')) : has('dgraph-alpha')),
+      graph: kinds.graph && (isFile ? existsSync(graphIn(dir, 'sqlite')) : hasNode),
       blobs: kinds.blobs && (keepsBlobs(plan) ? hasBus : existsSync(blobsIn(dir))),
     },
     dir,

@@ -19,7 +19,7 @@ const containerStartMs = 30_000;
 /** A container in the closed network of the graph, with the three secrets that it needs. */
 export function provisionerOf(
   plan: Plan,
-  { user, serviceImage, force = false }: Pick<Facts, 'user' | 'serviceImage'> & Pick<Provisioning, 'force'>,
+  { user, serviceImage }: Pick<Facts, 'user' | 'serviceImage'>,
 ): { readonly options: Task['options']; readonly given: readonly GivenFile[] } {
   const { definition, installation, secrets, site } = plan;
   const files = [secrets.graphAclKey, secrets.graphPassword, secrets.graphAdminPassword].map((file) => ({
@@ -31,12 +31,7 @@ export function provisionerOf(
     Image: serviceImage,
     User: user,
     Entrypoint: ['node', `${dist}/stack/engines/docker/provision-graph/main.js`],
-    Cmd: [
-      graphUrlsOf(plan).join(','),
-      String(graphStartMaxMs(definition)),
-      ...files.map(({ path }) => path),
-      ...(force ? ['force'] : []),
-    ],
+    Cmd: [graphUrlsOf(plan).join(','), String(graphStartMaxMs(definition)), ...files.map(({ path }) => path)],
     Labels: { [labels.installation]: definition.id, [labels.part]: name },
     HostConfig: {
       ...confined,
@@ -56,17 +51,15 @@ export interface Provisioning {
   readonly plan: Plan;
   readonly daemon: Daemon;
   readonly serviceImage: string;
-  /** Writes the users even where none is missing, which proves a majority of the nodes. */
-  readonly force?: boolean;
   readonly signal: AbortSignal;
 }
 
 /** Gives the administrator and the backend's user their passwords and rights. Idempotent. */
 export async function provisionGraphInside(provisioning: Provisioning): Promise<void> {
-  const { plan, daemon, serviceImage, force = false, signal } = provisioning;
+  const { plan, daemon, serviceImage, signal } = provisioning;
   const { installation } = plan;
   const { user, owner } = runsAs(installation, daemon.isRootless);
-  const { options, given } = provisionerOf(plan, { user, serviceImage, force });
+  const { options, given } = provisionerOf(plan, { user, serviceImage });
   try {
     giveFiles(installation, { part: { name }, given }, owner);
     const timeoutMs = graphStartMaxMs(plan.definition) + containerStartMs;

@@ -5,6 +5,7 @@ import type { Alone } from '../../content/alone.ts';
 import { isGraphNode, type Part } from '../../parts/part.ts';
 import { type Plan, planAt } from '../../plan/plan.ts';
 import { startInOrder } from '../../plan/start-in-order.ts';
+import { readContainers } from '../../state/containers-record.ts';
 import type { Installation } from '../../state/installation.ts';
 import { closedBus } from '../closed-bus.ts';
 import {
@@ -22,17 +23,19 @@ import { type ContainerPlan, dockerPlanOf } from './container-plan.ts';
 import { inspectContainer, inspectContainers, waitUntilContainerReady } from './container-state.ts';
 import { factsOf } from './facts.ts';
 import { giveFiles, takeBackFiles } from './given-files.ts';
+import { describeLostVolume } from './lost-volumes.ts';
 import { labels } from './names.ts';
 import { ensureNetworks, removeFreeNetworks } from './network.ts';
 import { notReady } from './not-ready.ts';
 import type { PreparedDaemon } from './prepared-daemon.ts';
 import { tolerate } from './remove-container.ts';
 import { runsAs } from './user.ts';
+import { listVolumes } from './volumes.ts';
 
 export interface ContainersAlone {
   readonly plan: Plan;
   readonly daemon: PreparedDaemon;
-  /** The nodes to run. Their volumes exist and belong to the user of the containers. */
+  /** The nodes to run, without nodes that lost their volumes. The other volumes belong to the user of the containers. */
   readonly bus: boolean;
   readonly graph: boolean;
   /** Whether the nodes run already, as parts of the platform: then they are reached as they are. */
@@ -51,7 +54,9 @@ export async function runContainersAlone(options: ContainersAlone): Promise<Alon
   const { plan, daemon, bus, graph, isRunning = false, signal } = options;
   const { docker, isRootless } = daemon;
   const { parts: all } = planAt({ ...plan, definition: closedBus(plan.definition) });
-  const parts = all.filter((part) => (bus && part.service === 'nats') || (graph && isGraphNode(part)));
+  const [record, volumes] = [readContainers(plan.installation), await listVolumes(docker, plan.definition.id)];
+  const isLost = ({ name }: Part) => describeLostVolume(name, record, volumes) !== null;
+  const parts = all.filter((part) => (bus && part.service === 'nats') || (graph && isGraphNode(part) && !isLost(part)));
   const started: AloneContainer[] = [];
   const stop = async () => {
     await removeAll(docker, started.splice(0), plan.installation);

@@ -13,7 +13,7 @@ import { describeContainerEnd, lastEndOf } from './container-end.ts';
 import { askReady, inspectContainer } from './container-state.ts';
 import { type Daemon, reconnectToDaemon } from './daemon.ts';
 import { findFullVolume } from './full-volume.ts';
-import { lossOfVolume } from './lost-volumes.ts';
+import { describeLostVolume } from './lost-volumes.ts';
 import { idIn } from './names.ts';
 import { checkIn } from './silence.ts';
 import { listVolumes } from './volumes.ts';
@@ -28,7 +28,7 @@ export async function statusOfContainers({ installation, readPlan, signal }: Ins
   const daemon = await reconnectToDaemon(record.daemon.socket);
   const look = withCertificate(record.urls);
   const there = await listVolumes(daemon.docker, idIn(record));
-  const lossOf = (part: string, volume: string) => lossOfVolume(volume, { part, record, there });
+  const lossOf = (part: string) => describeLostVolume(part, record, there);
   const [services, fullVolume] = await Promise.all([
     Promise.all(record.services.map((service) => lookAt(service, daemon, lossOf).then(look))),
     findFullVolume(
@@ -60,12 +60,11 @@ function stateOf(services: readonly ServiceStatus[]): Status['state'] {
 async function lookAt(
   { name, container, url }: ContainersRecord['services'][number],
   daemon: Daemon,
-  lossOf: (part: string, volume: string) => string | null,
+  lossOf: (part: string) => string | null,
 ): Promise<ServiceStatus> {
   const found = await inspectContainer(daemon.docker, container);
   if (found === null) {
-    // The volume of a Dgraph node has the name of its container.
-    const loss = lossOf(name, container);
+    const loss = lossOf(name);
     const state = loss === null ? 'stopped' : 'lost';
     const reason = loss ?? 'Its container was removed: svc up replaces it.';
     const unknown = { container: null, since: null, memoryBytes: null, ...noEnds };

@@ -1,15 +1,12 @@
 import type { ContainerInspectInfo } from 'dockerode';
 import type { KeptBy } from '../../graph/kept-by.ts';
 import { kindOf } from '../../place/node-data.ts';
-import type { Plan } from '../../plan/plan.ts';
 import { readDefinition } from '../../settings/check.ts';
-import { type ContainersRecord, readContainers, writeContainers } from '../../state/containers-record.ts';
-import type { EngineStart, SettledLosses, Survey } from '../engine.ts';
+import { type ContainersRecord, readContainers } from '../../state/containers-record.ts';
+import type { EngineStart, Survey } from '../engine.ts';
 import { inspectContainers } from './container-state.ts';
-import type { Daemon } from './daemon.ts';
-import { goneVolumes, settleLostVolumes, wholeVolumes } from './lost-volumes.ts';
+import { findLostVolumes, forgetVolumes, wholeVolumes } from './lost-volumes.ts';
 import { prefixOf } from './names.ts';
-import { type NodesInVolumes, nodesInVolumes } from './nodes-in-volumes.ts';
 import { connectToOwnDaemon } from './own-daemon.ts';
 import { prepareContainers } from './prepare.ts';
 import { endContainersAlone } from './run-alone.ts';
@@ -26,12 +23,18 @@ export async function surveyContainers(start: EngineStart): Promise<Survey> {
   const { id } = readDefinition(installation.definitionFile);
   await endContainersAlone(daemon.docker, installation, id);
   const held = portsHeldBy(await inspectContainers(daemon.docker, id));
-  const volumes = wholeVolumes(await listVolumes(daemon.docker, id), record);
+  const there = await listVolumes(daemon.docker, id);
   return {
     ownsPort: (port) => held.has(port),
     portPatienceMs: 0,
-    keptBy: keptIn(volumes, record, id),
-    settleLosses: (plan) => settleVolumes(plan, { ...start, daemon, volumes }),
+    keptBy: keptIn(wholeVolumes(there, record), record, id),
+    findLosses: async (plan) => findLostVolumes(plan, { record, there }),
+    async forget(volumes) {
+      if (volumes.length === 0) return;
+      // A volume with an unfinished copy still exists.
+      await removeVolumes({ docker: daemon.docker, volumes, installationId: id });
+      forgetVolumes(installation, (name) => volumes.includes(name));
+    },
     prepare: (plan) => prepareContainers(plan, daemon, start),
   };
 }
@@ -50,33 +53,4 @@ function keptIn(volumes: ReadonlySet<string>, record: ContainersRecord | null, i
     const isMissed = kindOf(part) !== null && record?.volumes.includes(name) === true;
     return { place: `the volume ${name}`, isThere: volumes.has(name) || isMissed };
   };
-}
-
-/** Refuses a start without a volume that this platform had: it would start empty, and look healthy. */
-async function settleVolumes(
-  plan: Plan,
-  found: NodesInVolumes & Pick<EngineStart, 'startEmpty'>,
-): Promise<SettledLosses> {
-  const { daemon, volumes, startEmpty, onNotice } = found;
-  const { definition, installation } = plan;
-  const gone = goneVolumes(plan, { record: readContainers(installation), there: volumes });
-  const asked = { definition, gone, there: volumes, startEmpty, mayKeepOut: true, onNotice };
-  const { whole, copied } = gone.length === 0 ? { whole: [], copied: [] } : await settleLostVolumes(asked);
-  return {
-    copied,
-    places: () => nodesInVolumes(plan, found),
-    forget: () => forgetVolumes(whole, plan, daemon),
-  };
-}
-
-/** Removes volumes from the record: the next start creates them again. */
-async function forgetVolumes(names: readonly string[], plan: Plan, daemon: Daemon): Promise<void> {
-  const { installation, definition } = plan;
-  const record = readContainers(installation);
-  if (record === null || names.length === 0) return;
-  // A volume with an unfinished copy still exists.
-  await removeVolumes({ docker: daemon.docker, volumes: names, installationId: definition.id });
-  const isKept = (name: string) => !names.includes(name);
-  const { volumes, filling } = record;
-  writeContainers(installation, { ...record, volumes: volumes.filter(isKept), filling: filling.filter(isKept) });
 }

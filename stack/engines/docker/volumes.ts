@@ -77,7 +77,8 @@ export async function releaseVolumes(docker: Docker, installationId: string): Pr
     .catch((error: unknown) => tolerate(error, [404]));
 }
 
-function holderOf(id: string): string {
+/** The name of the container that holds the volumes of a stopped platform. */
+export function holderOf(id: string): string {
   return containerNameOf('volumes', { id });
 }
 

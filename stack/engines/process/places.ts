@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, rmSync, statfsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { keepsBlobs } from '../../content/kept-on-bus.ts';
 import { allKinds, type Kinds, type Opening, type Place } from '../../content/place.ts';
@@ -7,7 +7,8 @@ import { askProgram } from '../../machine/ask-program.ts';
 import { sizeOf } from '../../machine/size-of.ts';
 import { aloneFolder, clusterFolder } from '../../parts/nats.ts';
 import type { Part } from '../../parts/part.ts';
-import { settleLostData } from '../../place/kept-data.ts';
+import { findLosses, forgetData } from '../../place/kept-data.ts';
+import { refuseWithoutMajority } from '../../place/losses.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { hasOwnBus } from '../../settings/has-own-bus.ts';
 import { hasOwnGraph } from '../../settings/has-own-graph.ts';
@@ -21,11 +22,13 @@ import { runProcessesAlone } from './run-alone.ts';
 
 /** Files and folders in data/. */
 export function placesInFolders(options: PlacesOptions): Places {
-  const { plan, onNotice } = options;
+  const { plan } = options;
   const { installation, definition } = plan;
   const { dataDir } = installation;
   const { graph, topology } = definition;
   const remove = (paths: readonly string[]) => {
+    const kept = paths.map((path) => relative(installation.dir, path));
+    forgetData(installation, definition, kept);
     for (const path of paths) rmSync(path, { recursive: true, force: true });
     syncFolder(dataDir);
   };
@@ -36,9 +39,7 @@ export function placesInFolders(options: PlacesOptions): Places {
     },
     keepsBus: async () => existsSync(busFileOf(plan)),
     clearHint: (places) => `Move it to a folder outside of data/: ${places.join(' ')}`,
-    async refuseLost() {
-      await settleLostData({ installation, definition, startEmpty: null, mayKeepOut: false, onNotice });
-    },
+    findLosses: async () => findLosses(installation, definition),
     async measure() {
       const [graphFile, busFile] = [graphIn(dataDir, graph), busFileOf(plan)];
       return {
@@ -78,8 +79,9 @@ function natsFolders(dir: string): readonly string[] {
   return [aloneFolder, clusterFolder].map((name) => join(dir, name));
 }
 
-function placeInData({ kinds, isRunning = false }: Opening, { plan, env, signal }: PlacesOptions): Place {
+function placeInData({ kinds, to, isRunning = false }: Opening, { plan, env, signal }: PlacesOptions): Place {
   const { definition, installation } = plan;
+  if (to === 'read' && kinds.graph) refuseWithoutMajority(findLosses(installation, definition));
   const { dataDir: dir } = installation;
   const hasBus = isBusElsewhere(plan) || existsSync(busFileOf(plan));
   const hasGraph =

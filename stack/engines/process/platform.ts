@@ -4,7 +4,7 @@ import type { PlatformLogs } from '../../logs/platform-logs.ts';
 import { graphStartMaxMs, graphUrlOf } from '../../parts/dgraph-alpha.ts';
 import type { Part } from '../../parts/part.ts';
 import { inStartOrder } from '../../parts/parts.ts';
-import { lossOf } from '../../place/loss-of.ts';
+import { describeNodeLoss } from '../../place/kept-data.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { startInOrder } from '../../plan/start-in-order.ts';
 import { registerAt } from '../register-identities.ts';
@@ -37,7 +37,7 @@ export class Platform {
 
   constructor({ plan, runner, logs, watcher, patience }: PlatformOptions) {
     this.#plan = plan;
-    this.#surroundings = { runner, watcher, patience, lossOf: (part) => lossOf(plan.installation, part) };
+    this.#surroundings = { runner, watcher, patience, lossOf: (part) => describeNodeLoss(plan.installation, part) };
     this.#logs = logs;
     this.#watcher = watcher;
   }

@@ -1,7 +1,7 @@
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { waitUntilReady } from '../../lifecycle/readiness.ts';
 import { describeEnd } from '../../lifecycle/unwanted-end.ts';
-import { lossOf } from '../../place/loss-of.ts';
+import { describeNodeLoss } from '../../place/kept-data.ts';
 import { changesBetween, partsThatDiffer, settingsOf } from '../../plan/differences.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { hasEnded, sendSignal } from '../../state/end-process.ts';
@@ -90,7 +90,7 @@ async function becomesHealthy({ record }: RunningPlatform, plan: Plan, signal: A
   // A part that the supervisor gave up does not recover by itself.
   if (record.services.some(({ state }) => state === 'failed')) return false;
   const lost = record.services.filter(({ state }) => state === 'lost');
-  if (lost.some(({ name }) => lossOf(installation, name) === null)) return false;
+  if (lost.some(({ name }) => describeNodeLoss(installation, name) === null)) return false;
   const timeoutMs = patienceMs;
   try {
     await waitUntilHealthy({ installation, platform: record, timeoutMs, signal });

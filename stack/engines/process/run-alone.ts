@@ -3,6 +3,7 @@ import { SvcError, toSvcError } from '../../../services/contracts/errors.ts';
 import type { Alone } from '../../content/alone.ts';
 import { graphUrlOf } from '../../parts/dgraph-alpha.ts';
 import type { Part } from '../../parts/part.ts';
+import { describeNodeLoss } from '../../place/kept-data.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { startInOrder } from '../../plan/start-in-order.ts';
 import { endAlone, recordAlone } from '../../state/alone-record.ts';
@@ -18,7 +19,7 @@ export interface ProcessesAlone {
   readonly plan: Plan;
   /** The data folder of the NATS nodes; null: they do not run. */
   readonly busDir: string | null;
-  /** The same for the Dgraph nodes. */
+  /** The same for the Dgraph nodes. Nodes that lost their data do not run. */
   readonly graphDir: string | null;
   readonly env: EnvRecord;
   readonly signal: AbortSignal;
@@ -29,7 +30,8 @@ export async function runProcessesAlone(options: ProcessesAlone): Promise<Alone>
   const { plan, busDir, graphDir } = options;
   await endAlone(plan.installation);
   const nats = busDir === null ? [] : await natsAlone(plan, busDir);
-  const dgraph = graphDir === null ? [] : dgraphAlone(plan, graphDir);
+  const isLost = ({ name }: Part) => describeNodeLoss(plan.installation, name) !== null;
+  const dgraph = graphDir === null ? [] : dgraphAlone(plan, graphDir).filter((part) => !isLost(part));
   const stop = await startAll([...nats, ...dgraph], options);
   const alphas = dgraph.filter(({ service }) => service === 'dgraph-alpha');
   const graph = {

@@ -4,7 +4,7 @@ import { readReadiness } from '../../lifecycle/readiness.ts';
 import { stoppedStatus } from '../../lifecycle/stopped-status.ts';
 import { withCertificate } from '../../lifecycle/with-certificate.ts';
 import { ownVersion } from '../../machine/version.ts';
-import { lossOf } from '../../place/loss-of.ts';
+import { describeNodeLoss } from '../../place/kept-data.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { findOriginal } from '../../state/find-original.ts';
 import { findRunning } from '../../state/find-running.ts';
@@ -113,7 +113,7 @@ async function probe(
 /** A node whose data is gone counts as lost, even while its process runs on with deleted files open. */
 function withLoss(installation: Installation): (service: ServiceStatus) => ServiceStatus {
   return (service) => {
-    const loss = lossOf(installation, service.name);
+    const loss = describeNodeLoss(installation, service.name);
     if (loss !== null) return { ...service, state: 'lost', health: healthOf.lost, reason: loss };
     if (service.state !== 'lost') return service;
     return { ...service, reason: 'Its data is back: svc up starts it.' };

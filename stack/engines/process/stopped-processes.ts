@@ -1,6 +1,6 @@
 import type { Status } from '../../lifecycle/platform-status.ts';
 import { stoppedStatus } from '../../lifecycle/stopped-status.ts';
-import { lossOf } from '../../place/loss-of.ts';
+import { describeNodeLoss } from '../../place/kept-data.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { findOriginal } from '../../state/find-original.ts';
 import { readFailure, readRecord } from '../../state/platform-record.ts';
@@ -22,7 +22,7 @@ export async function stoppedProcesses(plan: Plan): Promise<Status> {
       // The record still has the state before the process ended.
       state: transition(left.find((one) => one.name === name)?.state ?? 'stopped', 'ended'),
       reason:
-        lossOf(installation, name) ??
+        describeNodeLoss(installation, name) ??
         (failure?.service === name || failure?.service === 'platform' ? failure.message : null),
       pid: null,
     }),

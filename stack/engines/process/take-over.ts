@@ -1,6 +1,6 @@
 import { portOf } from '../../machine/port-of.ts';
 import { listensAt } from '../../parts/part.ts';
-import { lossOf } from '../../place/loss-of.ts';
+import { describeNodeLoss } from '../../place/kept-data.ts';
 import { partsThatDiffer, settingsOf } from '../../plan/differences.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { endLeftProcesses, leftProcesses } from '../../state/left-processes.ts';
@@ -41,7 +41,7 @@ export async function takeOver(plan: Plan, patience: Patience): Promise<LeftPart
   const inTheWay = partsInTheWay(left, plan);
   const nextOf = (name: string): LeftPart['next'] => {
     if (inTheWay.has(name)) return 'gives_way';
-    return differ.has(name) || lossOf(installation, name) !== null ? 'is_replaced' : 'stays';
+    return differ.has(name) || describeNodeLoss(installation, name) !== null ? 'is_replaced' : 'stays';
   };
   const parts = left.map(({ name, process, ready }) => {
     const ended = watchProcess(process, logOf(installation, name));

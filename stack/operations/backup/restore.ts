@@ -5,6 +5,8 @@ import { inWords } from '../../../services/contracts/system-words.ts';
 import { type ArchiveContent, countsIn, readArchive } from '../../content/archive.ts';
 import { allKinds, type Kinds } from '../../content/place.ts';
 import { isUp } from '../../engines/engine-of.ts';
+import type { Places } from '../../engines/places.ts';
+import { refuseUnreadable, refuseWithoutMajority } from '../../place/losses.ts';
 import type { Plan } from '../../plan/plan.ts';
 import {
   fingerprintOf,
@@ -21,7 +23,7 @@ import type { Installation } from '../../state/installation.ts';
 import { checkArchivedSecrets } from '../replace/archived-secrets.ts';
 import { placesOf } from '../replace/fill-places.ts';
 import { prepareTarget } from '../replace/prepare-target.ts';
-import { type ReplaceProgress, replaceData } from '../replace/replace.ts';
+import { notKept, type ReplaceProgress, replaceData } from '../replace/replace.ts';
 import { forgetReplacement } from '../replace/replacement.ts';
 import { refuseWithoutRoom } from '../replace/room.ts';
 import { refuseWaiting } from '../replace/settle-replacement.ts';
@@ -100,12 +102,24 @@ async function planRestore(
   const plan = await prepareTarget({ installation, definition, env, signal, onNotice });
   const places = await placesOf(plan, { env, signal, onNotice });
   const isThere = (await places.list()).length > 0;
+  if (isThere) await refuseLosses(places);
   const { disk, graphBytes, fileBytes, busBytes } = await places.measure();
   const neededBytes = bytesOf(content, definition) + graphBytes + fileBytes + busBytes;
   refuseWithoutRoom(disk, neededBytes, 'a restore');
   const { freeBytes } = disk;
   if (isThere) await confirm({ name: definition.name, content, isUp: isUp(installation), neededBytes, freeBytes });
   return { plan, isThere };
+}
+
+/** The data before a restore is kept: nodes of Dgraph without a majority cannot be read. */
+async function refuseLosses(places: Places): Promise<void> {
+  const losses = await places.findLosses();
+  refuseUnreadable([...losses.keptOut, ...losses.needed]);
+  try {
+    refuseWithoutMajority(losses);
+  } catch (error) {
+    throw await notKept(error, places);
+  }
 }
 
 /** A bus in memory keeps nothing, and an external one keeps its own records. */

@@ -121,7 +121,7 @@ export async function replaceData(options: ReplaceOptions): Promise<Replacement>
 }
 
 /** Data that cannot be read is a reason to restore a backup. */
-async function notKept(cause: unknown, places: Places): Promise<SvcError> {
+export async function notKept(cause: unknown, places: Places): Promise<SvcError> {
   const { code } = toSvcError(cause);
   return new SvcError(code, `The data that is there can't be kept: ${inWords(cause)}`, {
     hint: `To restore without it: ${places.clearHint(await places.list())}`,

@@ -3,9 +3,9 @@ import { provisionGraph } from '../../../graph/provision-graph.ts';
 
 /**
  * Provisions the graph from inside its closed network. Exit code 0: done. Otherwise prints the reason. Arguments: addresses of data nodes,
- * the milliseconds that it may take, files of the secrets, and `force` to write the users even where none is missing.
+ * the milliseconds that it may take, and files of the secrets.
  */
-const [urls = '', timeoutMs = '', graphAclKey = '', graphPassword = '', graphAdminPassword = '', how = ''] =
+const [urls = '', timeoutMs = '', graphAclKey = '', graphPassword = '', graphAdminPassword = ''] =
   process.argv.slice(2);
 const secrets = { graphAclKey, graphPassword, graphAdminPassword };
 
@@ -13,7 +13,6 @@ try {
   await provisionGraph({
     urls: urls.split(','),
     secrets,
-    force: how === 'force',
     timeoutMs: Number(timeoutMs),
     signal: new AbortController().signal,
   });

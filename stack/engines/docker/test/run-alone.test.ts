@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { readContent } from '../../../../services/backend/graph/content.ts';
 import { openGraphContent } from '../../../../services/backend/graph/open-content.ts';
 import { openBusContent } from '../../../../services/kit/bus/open-content.ts';
@@ -12,16 +12,12 @@ import { dgraphAddressOf } from '../../../graph/dgraph-address.ts';
 import { provisionGraph } from '../../../graph/provision-graph.ts';
 import type { Plan } from '../../../plan/plan.ts';
 import { busSeedsOf } from '../../../secrets/secrets.ts';
-import { readContainers } from '../../../state/containers-record.ts';
-import { walMetaOf } from '../../../test/made-up-node.ts';
 import { until } from '../../../test/until.ts';
 import { readPlan } from '../../plan-of.ts';
 import { measureVolumes } from '../copy-volume.ts';
 import { givenDirOf } from '../given-files.ts';
-import { nodesInVolumes } from '../nodes-in-volumes.ts';
 import { type PreparedDaemon, prepareDaemon } from '../prepared-daemon.ts';
 import { runContainersAlone } from '../run-alone.ts';
-import { listVolumes, removeVolumes } from '../volumes.ts';
 import { haveDgraphImage } from './dgraph-image.ts';
 import { DockerTrial, dockerHost } from './docker-trial.ts';
 
@@ -142,75 +138,6 @@ describe.skipIf(dockerHost === null)('alone on a real Docker', () => {
     );
     expect(bytes[closed]).toBe(0);
     expect(bytes[open]).toBeGreaterThan(2_900_000);
-  });
-
-  describe('a node of Dgraph', () => {
-    const copying = { from: 'dgraph-alpha', to: 'dgraph-alpha-2' };
-    const volumeOf = (node: string) => `svc-${trial.id}-${node}`;
-    /** The folders of the volumes. */
-    let folder: string;
-    beforeEach(async () => {
-      folder = mkdtempSync(join(tmpdir(), 'svc-nodes-in-volumes-'));
-      mkdirSync(join(folder, 'w'));
-      const DriverOpts = { type: 'none', o: 'bind', device: folder };
-      await trial.docker.createVolume({
-        Name: volumeOf(copying.from),
-        Labels: { 'svc.installation': trial.id },
-        DriverOpts,
-      });
-    });
-    afterEach(async () => {
-      const volumes = Object.values(copying).map(volumeOf);
-      await removeVolumes({ docker: trial.docker, installationId: trial.id, volumes });
-      rmSync(folder, { recursive: true });
-    });
-
-    const places = () => {
-      const ignore = () => undefined;
-      return nodesInVolumes(plan, {
-        volumes: new Set(),
-        daemon,
-        env,
-        signal,
-        onNotice: ignore,
-        onState: ignore,
-      });
-    };
-    const metaOf = async (node: string) => {
-      const { Mountpoint } = await trial.docker.getVolume(volumeOf(node)).inspect();
-      return readFileSync(join(node === copying.from ? folder : Mountpoint, 'w/wal.meta'));
-    };
-    const isThere = async () => (await listVolumes(trial.docker, trial.id)).has(volumeOf(copying.to));
-    const filling = () => readContainers(plan.installation)?.filling;
-
-    test('is copied without its Raft id', async () => {
-      writeFileSync(join(folder, 'w/wal.meta'), walMetaOf(7, 6));
-      writeFileSync(join(folder, 'data'), Buffer.alloc(3_000_000, 1));
-      const { roomsFor, copy } = await places();
-      const [room] = await roomsFor([copying]);
-      expect(room?.neededBytes).toBeGreaterThan(2_900_000);
-      expect(room?.freeBytes).toBeGreaterThan(0);
-      // Docker creates a missing volume as soon as a container mounts it.
-      expect(await isThere()).toBe(false);
-      await copy(copying);
-      const [copied, original] = [await metaOf(copying.to), await metaOf(copying.from)];
-      expect(copied).toEqual(walMetaOf(0, 6));
-      expect(original).toEqual(walMetaOf(7, 6));
-      expect(filling()).toEqual([]);
-      // The copy replaces the content of the volume, so those bytes count as free.
-      expect((await roomsFor([copying]))[0]?.neededBytes).toBeLessThan(100_000);
-    });
-
-    test('that never voted is refused, and nothing is left of the copy', async () => {
-      writeFileSync(join(folder, 'w/wal.meta'), walMetaOf(7, 0));
-      const { copy } = await places();
-      await expect(copy(copying)).rejects.toMatchObject({
-        code: 'unavailable',
-        message: expect.stringContaining('the node to copy never joined its cluster'),
-      });
-      expect(await isThere()).toBe(false);
-      expect(filling()).toEqual([volumeOf(copying.to)]);
-    });
   });
 });
 
