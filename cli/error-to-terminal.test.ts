@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { errorToTerminal } from './error-to-terminal.ts';
 import { openTerminal } from './output/terminal.ts';
 
-test('Ctrl-C at a prompt is said by the exit code alone', async () => {
+test('Ctrl-C at a prompt shows in the exit code alone', async () => {
   const keyboard = new PassThrough();
   const asked = input({ message: 'E-mail address' }, { input: keyboard, output: new PassThrough() });
   keyboard.write('\u0003');

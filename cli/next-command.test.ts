@@ -22,7 +22,7 @@ test('an installation that is found from here need not be named', () => {
   expect(next('up', join(cwd, 'other'), { SVC_DIR: join(cwd, 'other') })).toBe('svc up');
 });
 
-test('any other is, before what belongs to another program, and quoted for the shell', () => {
+test('any other flag goes before the arguments of another program, quoted for the shell', () => {
   expect(next('up', join(cwd, 'other'))).toBe('svc up --dir other');
   expect(next('server add x -- npx -y y', join(cwd, 'my tools'))).toBe("svc server add x --dir 'my tools' -- npx -y y");
   const outside = realpathSync(mkdtempSync(join(tmpdir(), 'svc-next-')));

@@ -4,7 +4,7 @@ import { describeLogLine } from './log-line.ts';
 
 const plain = { paint: (_: string, text: string) => text };
 
-test('a line is told with its time, and of an error what it says', () => {
+test('a line has its time, and an error its message', () => {
   const err = {
     type: 'SvcError',
     message: 'The bus cannot be reached.',
@@ -20,7 +20,7 @@ test('a line is told with its time, and of an error what it says', () => {
   );
 });
 
-test('stays one line, whatever stands in its message or its fields', () => {
+test('stays one line, whatever its message or fields contain', () => {
   const text = JSON.stringify({ level: 30, time: 1, msg: 'a\nb', reason: 'c\r\nd', request: 'e\u2028f' });
   const told = describeLogLine(parseLine('backend', text), plain);
   expect(told).not.toMatch(/[\n\r\u2028]/);

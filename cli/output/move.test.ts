@@ -3,7 +3,7 @@ import { aboutFolders, describeMoved } from './move.ts';
 
 const place = 'runtime.allowedPaths in svc.yaml';
 
-test('what was moved is said with its digest, and of the graph what is in it', () => {
+test('moved content is listed with its digest, and the graph by kind', () => {
   const kinds = ['graph', 'skill', 'bus.usage', 'files'] as const;
   const to = { topology: 'distributed', graph: 'sqlite', engine: 'process' } as const;
   const moved = kinds.map((kind, index) => ({ kind, count: index + 1, digest: 'ab' }));
@@ -18,7 +18,7 @@ test('what was moved is said with its digest, and of the graph what is in it', (
   ]);
 });
 
-test('each folder that is not seen in containers is named once, with what to do', () => {
+test('each folder that containers do not see is named once, with the repair', () => {
   const unseen = ['one', 'two', 'three'].map((mcpServer) => ({ mcpServer, folder: '/srv/a' }));
   expect(aboutFolders([...unseen, { mcpServer: 'four', folder: '/srv/b' }])).toEqual([
     `  folder     "/srv/a" is not there, so that one and 2 more won't start: name it in ${place}, and it can be read`,
@@ -27,13 +27,13 @@ test('each folder that is not seen in containers is named once, with what to do'
   expect(aboutFolders([])).toEqual([]);
 });
 
-test('of many it says how many there are', () => {
+test('of many folders it gives the number', () => {
   const unseen = Array.from({ length: 12 }, (_, index) => ({ mcpServer: 'one', folder: `/srv/${index}` }));
   const lines = aboutFolders(unseen);
   expect([lines.length, lines.at(-1)]).toEqual([11, '  folders    2 more are not there']);
 });
 
-test('where nobody could look it says what to look for', () => {
+test('without a look at the folders it says what to check', () => {
   expect(aboutFolders(null)).toEqual([
     `  folders    MCP servers that have one of this machine need it in ${place}; which, is known while it runs`,
   ]);

@@ -40,7 +40,7 @@ function terminalWith({ isTTY = true, env = {}, options = {} }: Shown) {
 const turn = () => new Promise((resolve) => setTimeout(resolve, 20));
 
 describe('on a terminal', () => {
-  test('parts that begin together are one list, which ends with a line for each', async () => {
+  test('parts that start together are one list, which ends with a line for each', async () => {
     const { terminal, shown } = terminalWith({});
     const list = openProgressList(terminal);
     list.tell({ kind: 'service', name: 'nats', state: 'starting' });
@@ -52,7 +52,7 @@ describe('on a terminal', () => {
     expect(shown()).toMatch(/✔ nats healthy\n✔ backend healthy\n$/);
   });
 
-  test('a part that fails and one that is not waited for are told apart', async () => {
+  test('a failed part and an abandoned one look different', async () => {
     const { terminal, shown } = terminalWith({});
     const list = openProgressList(terminal);
     list.tell({ kind: 'service', name: 'backend', state: 'starting' });
@@ -158,7 +158,7 @@ describe('elsewhere each change is a line', () => {
   });
 });
 
-test('the first Ctrl-C lets the command take back what it began; the second ends it', async () => {
+test('the first Ctrl-C lets the command roll back; the second ends it', async () => {
   const here = (file: string) => fileURLToPath(new URL(file, import.meta.url));
   const command = `
     import { interruption } from '${here('../command.ts')}';

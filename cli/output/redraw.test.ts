@@ -14,7 +14,7 @@ function drawnTwice(env: Record<string, string>, isTTY: boolean, json = false): 
   return String(stdout.read() ?? '');
 }
 
-test('what is drawn anew takes the place of what was there, only where it can', () => {
+test('a new picture replaces the last one only on a terminal that can', () => {
   const clear = '\u001b[2J\u001b[H';
   expect(drawnTwice({ TERM: 'xterm' }, true)).toBe(`${clear}one\n${clear}two\n`);
   expect(drawnTwice({ TERM: 'dumb' }, true)).toBe('one\n\ntwo\n');

@@ -28,13 +28,13 @@ function described(pids: readonly number[]): string {
   return describeStatus(statusWith(pids), plain as never);
 }
 
-test('the memory of a process that all services share is told once', () => {
+test('the memory of a process that all services share is shown once', () => {
   const text = described([7, 7]);
   expect(text).toContain('(embedded, process), in one process: pid 7, 100 MB.');
   expect(text.match(/100 MB/g)).toHaveLength(1);
 });
 
-test('a disk without room is told before all that suffers from it', () => {
+test('a full disk is shown before its consequences', () => {
   const fullDisk = 'The disk is full: "/srv/data/nats" has 0 KB left, and a start needs 256 KB.';
   const told = describeStatus({ ...statusWith([7]), fullDisk }, plain as never);
   expect(told).toContain(`${fullDisk} Data there cannot change until the disk has free space.\n\n  app`);
@@ -48,7 +48,7 @@ test('services in processes of their own have their own memory', () => {
   expect(text.match(/100 MB/g)).toHaveLength(2);
 });
 
-test('a service that ended without being asked is told with how often, when and why', () => {
+test('a service that ended unexpectedly is shown with number, time and reason', () => {
   const seen = statusWith([7, 8]);
   const ends = [{ at: new Date(Date.now() - 120_000).toISOString(), reason: 'was killed (SIGKILL)' }];
   const [first, second] = seen.services;
@@ -67,12 +67,12 @@ test('a service that ended without being asked is told with how often, when and 
   );
 });
 
-test('a supervisor that does not answer is told, with what to do', () => {
+test('a silent supervisor is shown, with the repair', () => {
   const silent = { ...statusWith([7, 8]), state: 'degraded', supervisor: { pid: 9, state: 'silent' } };
   expect(describeStatus(silent as never, plain as never)).toContain('Its supervisor (pid 9) does not answer');
 });
 
-test('services that go on without their platform are told as such', () => {
+test('services without their supervisor are shown as such', () => {
   const left = { ...statusWith([7, 8]), state: 'degraded', ended: { ...end, by: 'outside', reason: null } };
   const text = describeStatus(left as never, plain as never);
   expect(text).toContain('Its services still run, but nothing restarts them. svc up takes them over.');
@@ -81,7 +81,7 @@ test('services that go on without their platform are told as such', () => {
 
 const end = { pid: 7, at: '2026-11-21T15:04:05Z', lastLogLine: 'backend info backend listening' };
 
-test('how a platform ended that nobody stopped is told, and what to do', () => {
+test('the end of a platform that was not stopped is shown, with the repair', () => {
   const killed = { ...statusWith([]), state: 'stopped', ended: { ...end, by: 'outside', reason: null } };
   expect(describeStatus(killed as never, plain as never)).toContain(
     'The previous platform (pid 7) was ended from outside (not by svc down), at about 2026-11-21T15:04:05Z; ' +
@@ -94,7 +94,7 @@ test('how a platform ended that nobody stopped is told, and what to do', () => {
   expect(describeStatus(statusWith([7]), plain as never)).not.toContain('before');
 });
 
-test('a copied folder is told, and how it becomes an installation', () => {
+test('a copied folder is shown, with the way to make it an installation', () => {
   const stopped = { ...statusWith([]), state: 'stopped', copyOf: '/srv/svc' } as const;
   const told = describeStatus(stopped, plain as never);
   expect(told).toContain('This folder is a copy of /srv/svc. Its status is not shown here.');
@@ -102,7 +102,7 @@ test('a copied folder is told, and how it becomes an installation', () => {
   expect(told).not.toContain('Start it');
 });
 
-test('a platform that runs has its addresses told, and one that was stopped how to start it', () => {
+test('a running platform shows its addresses, and a stopped one how to start it', () => {
   expect(described([7])).toContain('mcp   http://localhost:3/mcp');
   expect(described([7])).not.toContain('svc up');
   const stopped = describeStatus({ ...statusWith([]), state: 'stopped' } as never, plain as never);

@@ -25,7 +25,7 @@ test.each(['result', 'talk', 'complain'] as const)('%s: our colours stay, those 
   expect(written((terminal) => terminal[way](terminal.paint('green', foreign)), { colour: false })).toBe(`${shown}\n`);
 });
 
-test('what looks like a style mark of another process is only text', () => {
+test('a style mark in text from elsewhere is plain text', () => {
   const mark = styled('red', '').slice(0, 33);
   const forged = mark.replace(/[0-9a-f]{32}/, '0'.repeat(32));
   expect(forged).not.toBe(mark);

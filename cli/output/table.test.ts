@@ -26,7 +26,7 @@ describe('a table', () => {
   ];
   const header = ['NAME', 'STATE', 'ADDRESS', spare('ID')];
 
-  test('is whole where there is room, and where nobody looks', () => {
+  test('is whole where there is room, and where the output is no terminal', () => {
     for (const width of [120, null]) {
       const text = table(header, rows, width);
       expect(text).toContain('key_02');
@@ -34,7 +34,7 @@ describe('a table', () => {
     }
   });
 
-  test('leaves out what can be spared before it cuts anything', () => {
+  test('leaves out columns that can be spared before it cuts any', () => {
     const text = table(header, rows, 75);
     expect(text).not.toContain('key_');
     expect(text).not.toContain('ID');
@@ -64,7 +64,7 @@ describe('details', () => {
     { name: 'crm', text: 'It ended with exit code 1: it failed. Look at its log, and mend what it names.' },
   ];
 
-  test('are one line each where nobody looks', () => {
+  test('are one line each where the output is no terminal', () => {
     expect(details(told, page(null))).toBe(`crm: ${told[0]?.text}`);
   });
 
@@ -74,7 +74,7 @@ describe('details', () => {
     );
   });
 
-  test('have commands named as they are typed before lines are counted', () => {
+  test('have their commands replaced before lines are counted', () => {
     const asTyped = (text: string) => text.replace('svc up', 'npx svc up');
     expect(details([{ name: 'x', text: 'It ended. Start it: svc up' }], { columns: 30, asTyped })).toBe(
       'x: It ended. Start it: npx svc\n  up',
@@ -88,7 +88,7 @@ describe('details', () => {
   });
 });
 
-test('facts wrap beside what they are about', () => {
+test('facts wrap beside their name', () => {
   expect(
     facts(
       [

@@ -14,13 +14,13 @@ function terminalOn(stdout: { isTTY?: boolean; columns?: number }, stderr: { isT
   return openTerminal({ json, quiet: false, noInput: false }, streams);
 }
 
-test('a terminal has the width it tells, or a usual one; a pipe has none', () => {
+test('a terminal has its reported or the usual width; a pipe has none', () => {
   expect(terminalOn({ isTTY: true, columns: 61 }, {}).columns).toBe(61);
   expect(terminalOn({ isTTY: true, columns: 0 }, {}).columns).toBe(80);
   expect(terminalOn({ columns: 61 }, { isTTY: true }).columns).toBeNull();
 });
 
-test('what goes anywhere but to one person is not seen by a person alone', () => {
+test('output to anything but a terminal does not count as seen by one person', () => {
   expect(terminalOn({ isTTY: true }, { isTTY: true }).isSeen).toBe(true);
   expect(terminalOn({ isTTY: true }, {}).isSeen).toBe(false);
   expect(terminalOn({}, { isTTY: true }).isSeen).toBe(false);

@@ -9,7 +9,7 @@ import { checkPrivateFile, exposure } from './private-file.ts';
 const edge = { name: 'edge', key: 'RTK_x', busServers: ['tls://a.example.com:4222', 'tls://b.example.com:4222'] };
 
 describe('what another machine is given', () => {
-  test('names the file it stands in, and keeps what is kept beside it', () => {
+  test('names its own file, and keeps the other files beside it', () => {
     expect(handOver({ ...edge, authority: null }, null)).toEqual({
       env: {
         RUNTIME_KEY: 'RTK_x',
@@ -28,7 +28,7 @@ describe('what another machine is given', () => {
     expect(env).toMatchObject({ BUS_CA_PATH: 'lab-ca.pem', SVC_WORKING_DIR: 'lab-work' });
   });
 
-  test('has file names that a shell takes, whatever the runtime is called', () => {
+  test("has file names that a shell accepts, whatever the runtime's name", () => {
     const { command, envFile } = handOver({ ...edge, name: 'my edge', authority: null }, null);
     expect([envFile, command]).toEqual(['my-edge.env', 'svc runtime start --variable-file my-edge.env']);
     expect(handOver({ ...edge, authority: null }, 'my edge.env').command).toBe(
@@ -72,19 +72,19 @@ describe('a file for a key', () => {
   writeFileSync(file, 'old');
   afterAll(() => rmSync(dir, { recursive: true }));
 
-  test('takes the place of another only where that was said', () => {
+  test('replaces another file only if asked', () => {
     expect(() => checkPrivateFile('--out', file, false)).toThrow(
       expect.objectContaining({ code: 'conflict', hint: expect.stringContaining('--overwrite') }),
     );
     expect(() => checkPrivateFile('--out', file, true)).not.toThrow();
   });
 
-  test('must be one that can be written', () => {
+  test('must be writable', () => {
     expect(() => checkPrivateFile('--out', dir, true)).toThrow(/is a folder/);
     expect(() => checkPrivateFile('--out', join(dir, 'none', 'edge.env'), true)).toThrow(/its folder is not there/);
   });
 
-  test('that others may read is told of', () => {
+  test('that others may read is reported', () => {
     const stat = (mode: number, isFile = true) => ({ isFile: () => isFile, mode });
     expect(exposure(file, stat(0o100600))).toBeNull();
     expect(exposure(file, stat(0o100644))).toBe(`"${file}" may be read by others (mode 0644): chmod 600 ${file}`);

@@ -22,7 +22,7 @@ skills:
   - { name: haunt, tools: [ghost/boo] }
 `;
 
-test('what is applied and does not work is told to people and to scripts, and ends with 1', async () => {
+test('applied MCP servers that do not work are reported to people and scripts, with exit code 1', async () => {
   writeFileSync(join(cwd, 'broken.yaml'), broken);
   const first = await apply('broken.yaml');
   expect(first.code).toBe(1);
@@ -37,7 +37,7 @@ test('what is applied and does not work is told to people and to scripts, and en
   });
 });
 
-test('interrupted while it waits, it has told what is applied, and ends with 130', async () => {
+test('interrupted while it waits, it has printed the changes, and ends with 130', async () => {
   const stdin = 'mcpServers:\n  mute: { command: sleep, args: ["600"] }\n';
   const run = await runSvc(['apply', '-', '--dir', dir()], {
     cwd,
@@ -60,11 +60,11 @@ test('- is standard input, relative to where it is typed', async () => {
   expect(await apply('-', { stdin })).toMatchObject({ code: 0, stdout: 'Nothing changes: 1 is unchanged.\n' });
 });
 
-test('a file that says nothing is told to say nothing', async () => {
+test('an empty file is reported as empty', async () => {
   expect(await apply('-')).toMatchObject({ code: 0, stdout: 'The files name nothing, so nothing changes.\n' });
 });
 
-test('svc up says what to do next: an MCP server first, then look', async () => {
+test('svc up names the next step: an MCP server first, then a check', async () => {
   await using fresh = await openTrial();
   const up = async () => (await runSvc(['up'], { cwd: fresh.installation.dir })).stderr;
   expect(await up()).toMatch(/^Next: svc server add everything -- npx -y \S+$/m);

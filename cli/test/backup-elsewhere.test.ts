@@ -52,58 +52,61 @@ describe.each([
   ['distributed', 'sqlite', findNatsServer() !== null],
   ['distributed', 'dgraph', findNatsServer() !== null && findDgraph() !== null],
 ] as const)('%s with %s', (topology, graph, isThere) => {
-  test.skipIf(!isThere)('an archive of one process fills it, and its own archive fills one process again', async () => {
-    const first = await emptyOne('embedded', 'sqlite');
-    await first.svc('up');
-    await first.svc('skill', 'create', 'notes');
-    writeFileSync(join(first.dir, 'forms.md'), '# Forms\n');
-    await first.svc('file', 'add', 'notes', 'forms.md');
-    await first.svc('role', 'create', 'Writing', '--skill', 'notes');
-    const { key } = await first.json('keys', 'create', '--name', 'agent');
-    const session = await openSession((await first.json('status')).urls.mcp, key);
-    const made = await first.json('backup', 'first.backup.gz');
-    await first.svc('down');
+  test.skipIf(!isThere)(
+    'an archive of one process fills a Dgraph platform, and an archive of that one fills one process',
+    async () => {
+      const first = await emptyOne('embedded', 'sqlite');
+      await first.svc('up');
+      await first.svc('skill', 'create', 'notes');
+      writeFileSync(join(first.dir, 'forms.md'), '# Forms\n');
+      await first.svc('file', 'add', 'notes', 'forms.md');
+      await first.svc('role', 'create', 'Writing', '--skill', 'notes');
+      const { key } = await first.json('keys', 'create', '--name', 'agent');
+      const session = await openSession((await first.json('status')).urls.mcp, key);
+      const made = await first.json('backup', 'first.backup.gz');
+      await first.svc('down');
 
-    const other = await emptyOne(topology, graph);
-    const restored = await other.json('restore', made.file, '--encryption-key-file', first.key);
-    expect(restored).toMatchObject({ graph: made.graph, files: made.files, sessions: 1 });
-    expect(readdirSync(join(other.dir, 'data')).filter((name) => name.startsWith('before-'))).toEqual([]);
-    expect(await other.json('backup', 'stopped.gz')).toMatchObject({ graph: made.graph, bus: 'exact', sessions: 1 });
-    expect(existsSync(join(other.dir, 'state/alone.json'))).toBe(false);
-    await other.svc('up');
-    const { mcp } = (await other.json('status')).urls;
-    const asked = { key, session, body: rpc('tools/call', { name: 'load_skill', arguments: { skill: 'notes' } }) };
-    expect((await send(mcp, asked)).text).toContain('forms.md');
-    const { files } = await other.json('file', 'list', 'notes');
-    expect(await (await fetch(files[0].url)).text()).toBe('# Forms\n');
+      const other = await emptyOne(topology, graph);
+      const restored = await other.json('restore', made.file, '--encryption-key-file', first.key);
+      expect(restored).toMatchObject({ graph: made.graph, files: made.files, sessions: 1 });
+      expect(readdirSync(join(other.dir, 'data')).filter((name) => name.startsWith('before-'))).toEqual([]);
+      expect(await other.json('backup', 'stopped.gz')).toMatchObject({ graph: made.graph, bus: 'exact', sessions: 1 });
+      expect(existsSync(join(other.dir, 'state/alone.json'))).toBe(false);
+      await other.svc('up');
+      const { mcp } = (await other.json('status')).urls;
+      const asked = { key, session, body: rpc('tools/call', { name: 'load_skill', arguments: { skill: 'notes' } }) };
+      expect((await send(mcp, asked)).text).toContain('forms.md');
+      const { files } = await other.json('file', 'list', 'notes');
+      expect(await (await fetch(files[0].url)).text()).toBe('# Forms\n');
 
-    let acknowledged = -1;
-    let isWriting = true;
-    const writing = (async () => {
-      for (let next = 0; isWriting; next++) {
-        await other.svc('skill', 'create', `under-load-${next}`);
-        acknowledged = next;
-      }
-    })();
-    await expect.poll(() => acknowledged, { timeout: 60_000 }).toBeGreaterThan(2);
-    const before = acknowledged;
-    const live = await other.json('backup', 'live.backup.gz');
-    isWriting = false;
-    await writing;
-    expect(live).toMatchObject({ bus: 'approximate', sessions: 1, files: made.files });
-    const text = gunzipSync(readFileSync(live.file)).toString('utf8');
-    const inside = [...text.matchAll(/"name":"under-load-(\d+)"/g)]
-      .map(([, number]) => Number(number))
-      .sort((a, b) => a - b);
-    expect(inside).toEqual(inside.map((_, index) => index));
-    expect(inside.length).toBeGreaterThan(before);
-    await other.svc('down');
+      let acknowledged = -1;
+      let isWriting = true;
+      const writing = (async () => {
+        for (let next = 0; isWriting; next++) {
+          await other.svc('skill', 'create', `under-load-${next}`);
+          acknowledged = next;
+        }
+      })();
+      await expect.poll(() => acknowledged, { timeout: 60_000 }).toBeGreaterThan(2);
+      const before = acknowledged;
+      const live = await other.json('backup', 'live.backup.gz');
+      isWriting = false;
+      await writing;
+      expect(live).toMatchObject({ bus: 'approximate', sessions: 1, files: made.files });
+      const text = gunzipSync(readFileSync(live.file)).toString('utf8');
+      const inside = [...text.matchAll(/"name":"under-load-(\d+)"/g)]
+        .map(([, number]) => Number(number))
+        .sort((a, b) => a - b);
+      expect(inside).toEqual(inside.map((_, index) => index));
+      expect(inside.length).toBeGreaterThan(before);
+      await other.svc('down');
 
-    const last = await emptyOne('embedded', 'sqlite');
-    await last.svc('restore', live.file, '--encryption-key-file', other.key);
-    const again = await last.json('backup', 'again.backup.gz');
-    expect(again).toMatchObject({ graph: live.graph, files: live.files, usage: live.usage, sessions: live.sessions });
-  });
+      const last = await emptyOne('embedded', 'sqlite');
+      await last.svc('restore', live.file, '--encryption-key-file', other.key);
+      const again = await last.json('backup', 'again.backup.gz');
+      expect(again).toMatchObject({ graph: live.graph, files: live.files, usage: live.usage, sessions: live.sessions });
+    },
+  );
 
   test.skipIf(!isThere)('a restore that is killed leaves no process, and can be repeated', async () => {
     const first = await emptyOne('embedded', 'sqlite');

@@ -53,7 +53,7 @@ async function emptyOne(name: string) {
 
 const keyFile = () => join(dir(), 'secrets/encryption.key');
 
-test('a backup of a running platform fills another one, where agents go on with their keys, sessions, tools and files', async () => {
+test('a backup of a running platform fills another one, where agents keep keys, sessions, tools and files', async () => {
   const session = await openSession(`${(await json('status')).urls.mcp}`, key);
   const made = await json('backup', 'whole.backup.gz');
   expect(made).toMatchObject({
@@ -89,7 +89,7 @@ test('a backup of a running platform fills another one, where agents go on with 
   }
 });
 
-test('a backup taken while records are written has all that were acknowledged before, and none without those before it', async () => {
+test('a backup under load has every record acknowledged before it, and no record without its predecessors', async () => {
   let acknowledged = -1;
   let isWriting = true;
   const writing = (async () => {
@@ -168,7 +168,7 @@ test.skipIf(!canMount)('a backup onto a disk without room for the data is refuse
   expect(readdirSync(disk.folder)).toEqual(['ballast']);
 });
 
-test('what cannot be backed up or restored is refused by name, and changes nothing', async () => {
+test('an impossible backup or restore is refused by name and changes nothing', async () => {
   writeFileSync(join(dir(), 'there.gz'), '');
   expect((await svc('backup', 'there.gz')).stderr).toContain('is there already, and a backup replaces nothing.');
   expect((await svc('backup', 'no/such.gz')).stderr).toContain('There is no folder');

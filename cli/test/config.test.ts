@@ -18,7 +18,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('svc config show tells what each service gets and what decides it', async () => {
+test("svc config show prints each service's variables and their origin", async () => {
   const { stdout, code } = await svc('config', 'show', '--json');
   expect(code).toBe(0);
   const { variables } = JSON.parse(stdout);
@@ -61,7 +61,7 @@ Decides  backend LOG_LEVEL, remote-mcp LOG_LEVEL, runtime LOG_LEVEL, frontend LO
 `);
 });
 
-test('svc config docs refuses what is no setting, with the nearest one', async () => {
+test('svc config docs refuses an unknown setting, with the nearest name', async () => {
   const { stderr, code } = await svc('config', 'docs', 'runtme');
   expect(stderr).toContain('"runtme" is not a setting. Did you mean "runtime"?');
   expect(code).not.toBe(0);

@@ -8,7 +8,7 @@ const words = ['nothing unusual so far', 'the parrot is gone', 'it is an ex-parr
 const ending = `for (const line of ${JSON.stringify(words)}) console.error(line); process.exitCode = 3;`;
 
 describe('an MCP server that ends at once', () => {
-  test('has its last words told once by svc server add, with the cause and what to do', async () => {
+  test('has its last output shown once by svc server add, with cause and repair', async () => {
     const run = await svc('server', 'add', 'ends', '--', process.execPath, '-e', ending);
     expect(run.code).toBe(1);
     for (const line of words) expect(run.stderr.split(line).length - 1, line).toBe(1);
@@ -19,7 +19,7 @@ describe('an MCP server that ends at once', () => {
     expect(run.stdout).toBe('');
   });
 
-  test('has them told once by svc server show', async () => {
+  test('has its last output shown once by svc server show', async () => {
     const { stdout } = await svc('server', 'show', 'ends');
     for (const line of words) expect(stdout.split(`  ${line}\n`).length - 1, line).toBe(1);
     expect(stdout.match(/last words:/g)).toEqual(['last words:']);
@@ -43,7 +43,7 @@ describe('an MCP server that ends at once', () => {
   });
 });
 
-test('an MCP server that says nothing is waited for audibly, and stays added when the wait is interrupted', async () => {
+test('the wait for a silent MCP server is shown, and the MCP server stays when the wait is interrupted', async () => {
   const silent = ['server', 'add', 'slow', '--', process.execPath, '-e', 'setInterval(() => {}, 1000)'];
   const run = await runSvc(silent, { cwd: dir(), interruptAt: '· 5 s: ' });
   expect(run.code).toBe(130);
@@ -53,19 +53,19 @@ test('an MCP server that says nothing is waited for audibly, and stays added whe
   expect((await svc('server', 'list')).stdout).toContain('slow');
 });
 
-test('svc status tells where agents go while the platform runs', async () => {
+test("svc status shows the agents' address while the platform runs", async () => {
   const { stdout } = await svc('status');
   expect(stdout).toMatch(/^ {2}mcp +http:\/\/\S+\/mcp +agents connect here$/m);
 });
 
-test('a command keeps its words as they were typed, also where one stands twice', async () => {
+test('a command keeps its arguments unchanged, also repeated ones', async () => {
   const args = ['-e', 'process.exitCode = 3', '-v', 'a:a', '-v', 'b:b', 'twice', process.execPath];
   await svc('server', 'add', 'twice', '--', process.execPath, ...args);
   const { stdout } = await svc('server', 'show', 'twice', '--json');
   expect(JSON.parse(stdout).launch).toMatchObject({ command: process.execPath, args });
 });
 
-test('a skill without tools is not called available, and a key for it is not shown to whoever does not get it', async () => {
+test('a skill without tools is not called available, and the hint for a key appears only with one', async () => {
   await svc('skill', 'create', 'empty');
   const { stdout } = await svc('skill', 'list');
   expect(stdout).toMatch(/^empty +without tools +0$/m);

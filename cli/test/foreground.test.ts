@@ -12,7 +12,7 @@ import { svcFile } from './run-svc.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-test('a terminal that is closed, which its shell tells too, stops the platform with all that it started', async () => {
+test('a closed terminal stops the platform and every process that it started', async () => {
   await using trial = await openTrial();
   const { installation } = trial;
   const { dir } = installation;

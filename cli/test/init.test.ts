@@ -27,7 +27,7 @@ test('an owner that is no e-mail address is refused in the words of who typed it
   );
 });
 
-test('another owner for what exists is not taken, and that is said', async () => {
+test('another owner for an existing installation is ignored, with a notice', async () => {
   await svc('init', '--yes', '--owner-email', 'a@example.com');
   expect((await svc('init', '--yes', '--owner-email', 'a@example.com')).stderr).not.toContain('owner');
   const { code, stderr } = await svc('init', '--yes', '--owner-email', 'b@example.com');
@@ -35,7 +35,7 @@ test('another owner for what exists is not taken, and that is said', async () =>
   expect(code).toBe(0);
 });
 
-test('a file in the way, and a folder where none can be made, are named', async () => {
+test('a file in the way and an unwritable folder are named', async () => {
   writeFileSync(join(cwd, 'svc'), '');
   const inTheWay = await svc('init', '--yes');
   expect([inTheWay.code, inTheWay.stderr]).toEqual([
@@ -82,13 +82,13 @@ describe('how it shall run', () => {
     for (const name of seeds) expect(statSync(join(cwd, 'svc/secrets', name)).mode & 0o777, name).toBe(0o600);
   });
 
-  test('is one process with no key for NATS where nothing is said', async () => {
+  test('is one process without keys for NATS by default', async () => {
     await svc('init', '--yes');
     expect(readFileSync(join(cwd, 'svc/svc.yaml'), 'utf8')).toMatch(/^topology: embedded$/m);
     expect(readdirSync(join(cwd, 'svc/secrets')).filter((name) => name.endsWith('.seed'))).toEqual([]);
   });
 
-  test('does not change by itself, which is said', async () => {
+  test('does not change by itself, with a notice', async () => {
     await svc('init', '--yes');
     expect((await svc('init', '--yes', '--topology', 'embedded')).stderr).not.toContain('stays');
     const { code, stderr } = await svc('init', '--yes', ...wanted);

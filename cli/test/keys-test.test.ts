@@ -39,7 +39,7 @@ describe('a key is proved', () => {
     expect(found.rung('skills')).toMatchObject({ mark: 'passed', detail: '1 skill (reading), 2 tools' });
   });
 
-  test('and said to be of no use where its roles give no skill', async () => {
+  test('and called useless where its roles give no skill', async () => {
     const found = await outcomeOf(without);
     expect(found).toMatchObject({ ok: true, verdict: 'valid', cause: null });
     expect(found.rung('skills')).toMatchObject({ ok: true, mark: 'noted' });
@@ -92,7 +92,7 @@ describe('a key is not tested, and not called valid,', () => {
     await server.stop();
   });
 
-  test('and never sent to who did not ask for one', async () => {
+  test('and never sent to a server that did not ask for one', async () => {
     const seen: (string | undefined)[] = [];
     const server = await serve(({ headers }, response) => {
       seen.push(headers.authorization);
@@ -115,12 +115,12 @@ describe('a text that can be no key', () => {
     expect(found.rungs.map(({ name }) => name)).toEqual(['key']);
   });
 
-  test('is told where the key belongs', async () => {
+  test('is answered with the right place for the key', async () => {
     expect((await outcomeOf('…', 'http://127.0.0.1:1/mcp')).cause?.hint).toContain('Replace … with your key');
   });
 });
 
-test('https to a port that speaks http is told in these words', async () => {
+test('https to a port that speaks http is explained', async () => {
   const server = await serve((_, response) => void response.end());
   const found = await outcomeOf(able, server.url.replace('http:', 'https:'));
   expect(found.last).toMatchObject({ name: 'TLS', mark: 'failed' });

@@ -17,14 +17,14 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 
-test('the last lines are as many as were asked for, also none', async () => {
+test('the number of last lines is the requested one, also none', async () => {
   const { stdout } = await svc('logs', '-n', '2');
   expect(stdout.trim().split('\n')).toEqual([expect.stringMatching(/line 2$/), expect.stringMatching(/line 3$/)]);
   const none = await svc('logs', '-n', '0');
   expect(none).toEqual({ code: 0, stdout: '', stderr: '' });
 });
 
-test('where no line is as asked for, that is said beside the result', async () => {
+test('a search without a matching line says so beside the result', async () => {
   for (const filter of [
     ['--request', 'xyz'],
     ['--since', '1s'],

@@ -44,7 +44,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     return { names: tools.map(({ name }: { name: string }) => name), sum: sum.structuredContent };
   };
 
-  test('an agent goes on with its session through a move there and back, and is offered the same tools', async () => {
+  test('an agent keeps its session and its tools through a move there and back', async () => {
     const before = await use();
     expect(before).toMatchObject({ names: expect.arrayContaining(['add']), sum: { sum: 5 } });
     const there = await json('move', '--to', 'distributed', '--graph', 'sqlite', '--engine', 'process', '--yes');
@@ -81,7 +81,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
   });
 
   test.skipIf(findDgraph() === null)(
-    'and through one to Dgraph and back, in which each thing keeps its id',
+    'and through a move to Dgraph and back, with unchanged ids',
     async () => {
       const before = { use: await use(), skills: (await json('skill', 'list')).skills };
       const there = await json('move', '--to', 'distributed', '--graph', 'dgraph', '--yes');
@@ -107,7 +107,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     dgraphTimeoutMs,
   );
 
-  test('it says what it will do, and without a terminal needs the word for it', async () => {
+  test('it prints its plan, and needs --yes without a terminal', async () => {
     const { code, stdout, stderr } = await svc('move', '--to', 'distributed');
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain('svc.yaml   topology: embedded → distributed');

@@ -22,7 +22,7 @@ describe('what is named and not there ends with 1, whatever it is', () => {
   });
 });
 
-test('who takes a name again is told how the one that has it is changed', async () => {
+test('a taken name is refused, with the command that changes its holder', async () => {
   const run = await svc('skill', 'create', 'taken');
   expect(run.stderr).toBe(
     'Error: Another skill is named "taken" already.\nChoose another name, or change that one in a file: svc apply FILE.\n',
@@ -30,7 +30,7 @@ test('who takes a name again is told how the one that has it is changed', async 
   expect(run.code).toBe(5);
 });
 
-test('who asks for a tool that is not offered is told what is, and how to correct it', async () => {
+test('a missing tool is refused, with the offered tools and the correction', async () => {
   await svc('server', 'add', 'silent', '--', process.execPath, '-e', toolless);
   const run = await svc('skill', 'create', 'mistyped', '--tool', 'silent/ech');
   expect(run.stderr).toContain(

@@ -13,7 +13,7 @@ test("the command is there under the package's own name too, which npx finds fro
   for (const file of Object.values(manifest.bin)) expect(join(root, file)).toBe(svcFile);
 });
 
-test('what the README takes from the package lies there', () => {
+test('the files that README names are in the package', () => {
   const readme = readFileSync(join(root, 'README.md'), 'utf8');
   const named = [...readme.matchAll(/node_modules\/svc-platform\/(\S+)/g)].map(([, path = '']) => path);
   expect(named).toEqual(['dist/templates/demo']);

@@ -93,7 +93,7 @@ describe('where there is no installation', () => {
   }
 });
 
-test('svc config check tells what svc.yaml sets without effect', async () => {
+test('svc config check reports settings without effect', async () => {
   const dir = join(cwd, 'unread');
   await svc('init', dir, '--yes');
   const file = join(dir, 'svc.yaml');

@@ -71,7 +71,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(run.code).toBe(0);
   });
 
-  test('what it needs is shown where no file is named, the key once', async () => {
+  test('the variables are printed where no file is named, and the key once', async () => {
     const { code, stdout, stderr } = await svc('runtime', 'register', 'bench');
     expect(stdout).toMatch(
       /^# .*\nRUNTIME_KEY=RTK_\w+\nBUS_SERVERS=tls:\S+\nBUS_CA_PATH=bench-ca.pem\nSVC_WORKING_DIR=/,
@@ -122,7 +122,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect((await bindings()).map(({ name }: { name: string }) => name)).not.toContain('edge');
   });
 
-  test('a key that is redirected to a file that others may read is told of', async () => {
+  test('a key redirected to a file that others may read causes a warning', async () => {
     const file = join(here.folder, 'readable.env');
     writeFileSync(file, '', { mode: 0o644 });
     const run = spawnSync(process.execPath, [svcFile, 'runtime', 'register', 'loose'], {

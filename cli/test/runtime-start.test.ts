@@ -48,7 +48,7 @@ describe('what cannot be right is refused before anything is made', () => {
   });
 });
 
-test('a key with a typo is told as such, by nobody but its checksum', async () => {
+test('a key with a typo is detected by its checksum alone', async () => {
   const run = await start({ RUNTIME_KEY: mistyped, SVC_WORKING_DIR: join(cwd, 'typo') });
   expect(run.stderr).toContain('RUNTIME_KEY has a typo');
   expect(run.stderr).not.toContain(mistyped);
@@ -73,7 +73,7 @@ describe('a file with variables', () => {
     expect(other.stderr).toContain('BUS_CA_PATH "other.pem" does not exist.');
   });
 
-  test('that sets what nobody reads is told of', async () => {
+  test('that sets an unused variable is reported', async () => {
     const text = 'BUS_SERVER=nats://x:1\nHTTPS_PROXY=http://proxy:3128\nUSER_KEY=x\nFAVOURITE=blue\n';
     writeFileSync(join(cwd, 'mistyped.env'), text, { mode: 0o600 });
     const { stderr } = await start({}, '--variable-file', 'mistyped.env');
@@ -90,14 +90,14 @@ describe('a file with variables', () => {
     expect(run.code).toBe(2);
   });
 
-  test('that holds anything else is told with its line', async () => {
+  test('that contains anything else is refused with the line', async () => {
     writeFileSync(join(cwd, 'broken.env'), 'RUNTIME_KEY=x\nnonsense\n', { mode: 0o600 });
     const run = await start({}, '--variable-file', 'broken.env');
     expect(run.stderr).toContain('--variable-file "broken.env", line 2: it must be NAME=value.');
   });
 });
 
-test('a failure is one JSON document where that was asked for', async () => {
+test('a failure with --json is one JSON document', async () => {
   const run = await start({}, '--json');
   expect(JSON.parse(run.stdout)).toMatchObject({ error: { code: 'invalid_input' } });
   expect(run.code).toBe(2);

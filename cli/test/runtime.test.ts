@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 
 describe('svc runtime register', () => {
-  test('registers nothing where nobody could reach the bus, and says what to do', async () => {
+  test('registers nothing where the bus is unreachable from outside, with the repair', async () => {
     const run = await svc('runtime', 'register', 'lab', '--out', 'lab.env');
     expect(run.stderr).toBe(
       'Error: Other machines cannot reach the bus of this installation: with topology embedded it runs inside one process. Nothing was registered.\n' +
@@ -40,14 +40,14 @@ describe('svc runtime register', () => {
 });
 
 describe('svc runtime list', () => {
-  test("has the workspace's own and the platform's, with what each runs", async () => {
+  test("has the workspace's runtimes and the platform's, with their MCP servers", async () => {
     const { stdout } = await svc('runtime', 'list');
     expect(stdout).toMatch(/^NAME +OF +STATE +LAST HEARTBEAT +VERSION +SANDBOX +MCP SERVERS +ID$/m);
     expect(stdout).toMatch(/^edge +Default +unavailable +never +– +– +files +run_/m);
     expect(stdout).toMatch(/^cloud +the platform's +available +\d+ s ago +\d+\.\d+\.\d+ +auto +– +run_/m);
   });
 
-  test('is told to scripts', async () => {
+  test('is part of the JSON', async () => {
     const { runtimes } = JSON.parse((await svc('runtime', 'list', '--json')).stdout);
     expect(runtimes).toContainEqual({
       ...{ id: edge, name: 'edge', platform: false, available: false, lastHeartbeatAt: null },
@@ -60,28 +60,28 @@ describe('svc runtime list', () => {
 });
 
 describe('an MCP server of a runtime that is not there', () => {
-  test('says which one it waits for', async () => {
+  test('names the runtime that it waits for', async () => {
     const { stdout } = await svc('server', 'show', 'files');
     expect(stdout).toMatch(/^runtime +edge$/m);
     expect(stdout).toContain('The runtime "edge", on which the MCP server "files" runs, is not connected.');
     expect((await svc('server', 'list')).stdout).toMatch(/^files +Disconnected +down +0 +edge$/m);
   });
 
-  test('is added nevertheless, and whoever added it is told what it waits for', () => {
+  test('is added nevertheless, with a notice of the runtime that it waits for', () => {
     expect(added.stdout).toBe(
       'Added files. Its runtime edge is not connected. The MCP server starts when the runtime connects.\n',
     );
     expect(added.code).toBe(0);
   });
 
-  test('is given no folder of this machine, except where one is named', async () => {
+  test('gets a folder of this machine only if one is named', async () => {
     const cwdOf = async (name: string) => JSON.parse((await svc('server', 'show', name, '--json')).stdout).launch.cwd;
     await svc('server', 'add', 'placed', '--runtime', 'edge', '--cwd', '/srv/there', '--', 'true');
     expect([await cwdOf('files'), await cwdOf('placed')]).toEqual([null, '/srv/there']);
     await svc('server', 'remove', 'placed');
   });
 
-  test('is not bound to one that was mistyped', async () => {
+  test('is not bound to a mistyped runtime', async () => {
     const run = await svc('server', 'add', 'more', '--runtime', 'egde', '--', 'true');
     expect(run.stderr).toBe('Error: There is no runtime "egde".\nDid you mean "edge"?\n');
     expect(run.code).toBe(1);
@@ -104,7 +104,7 @@ describe('svc runtime revoke', () => {
     expect([run.stdout, run.code]).toEqual(['', code]);
   });
 
-  test('takes it away, and says of its MCP servers what is gone', async () => {
+  test('removes it, and names the MCP servers that agents lose', async () => {
     const run = await svc('runtime', 'revoke', 'edge', '--yes');
     expect([run.stdout, run.code]).toEqual(['Revoked edge. Agents lose its MCP servers: files.\n', 0]);
     expect((await svc('runtime', 'list')).stdout).not.toMatch(/^edge/m);

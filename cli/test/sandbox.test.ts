@@ -40,7 +40,7 @@ serve();
 `;
 
 describe('runtime.sandbox', () => {
-  test('what it may be is said with its place', async () => {
+  test('the allowed values are listed with the place of the setting', async () => {
     await using trial = await openTrial();
     editDefinition(trial.installation, 'sandbox: auto', 'sandbox: docker');
     const { code, stderr } = await runSvc(['config', 'check'], { cwd: trial.installation.dir });
@@ -61,7 +61,7 @@ describe('runtime.sandbox', () => {
     }
   });
 
-  test('auto where there is no bwrap: config check says what becomes of members’ commands, and up starts', async () => {
+  test('auto without bwrap: config check explains members’ commands, and up starts', async () => {
     await using trial = await openTrial();
     const { dir } = trial.installation;
     const bin = join(dir, 'bin');
@@ -119,7 +119,7 @@ describe('runtime.sandbox', () => {
     }
   });
 
-  test.runIf(canSandbox)('bwrap that may make no namespace is refused, with the reason and what mends it', async () => {
+  test.runIf(canSandbox)('bwrap that cannot make namespaces is refused, with reason and repair', async () => {
     await using trial = await openTrial();
     const { dir } = trial.installation;
     editDefinition(trial.installation, 'sandbox: auto', 'sandbox: bwrap');

@@ -46,7 +46,7 @@ test.each([
   expect((await svc('server', 'list')).stdout).not.toContain('refused');
 });
 
-test('what the refusal names works: a variable from a file, also for a command that takes an argument', async () => {
+test('the repair of the refusal works: a variable from a file, also for a command with an argument', async () => {
   const file = join(cwd, 'secret.env');
   writeFileSync(file, `TOKEN=${token}\n`);
   chmodSync(file, 0o600);
@@ -58,7 +58,7 @@ test('what the refusal names works: a variable from a file, also for a command t
   expect(shown.stdout).not.toContain(token);
 });
 
-test('what the refusal names works: a variable of the environment, in a file for svc apply', async () => {
+test('the repair of the refusal works: a variable of the environment, in a file for svc apply', async () => {
   const yaml = (more: string) =>
     `mcpServers:\n  from-env: { command: ${process.execPath}, args: [${server}${more}], env: { TOKEN: { fromEnv: TOKEN } } }\n`;
   const apply = (text: string) => {
@@ -75,7 +75,7 @@ test('what the refusal names works: a variable of the environment, in a file for
   expect((await svc('server', 'show', 'in-address')).stdout).toContain('mcp?token=[secret]');
 });
 
-test('one that has a secret in its arguments already keeps running, and its secret is not shown', async () => {
+test('an MCP server with a secret in its arguments keeps running, and its secret is not shown', async () => {
   const backend = await connectToBackend(installationIn(platform.dir()));
   const { workspace } = await backend.query(
     '{ workspace(name: "Default") { id } }',

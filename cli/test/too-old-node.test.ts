@@ -26,7 +26,7 @@ function typedIn(cwd: string, ...args: string[]): Promise<{ code: unknown; stder
   });
 }
 
-test('where svc is installed, the folder gets a Node of its own, or Node 24 is fetched for one command', async () => {
+test('the hint names an own Node for an installed svc, or Node 24 for one command', async () => {
   const { code, stderr } = await typedIn(join(dir, 'project'), 'init', '--yes');
   expect(stderr).toContain(
     'svc needs Node 24 or newer; this is Node 20.20.2. Give this folder one of its own, once:\n\n  npm install node@24\n\n',

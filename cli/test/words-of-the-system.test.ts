@@ -38,7 +38,7 @@ const rows: readonly (readonly [line: string, env: Readonly<Record<string, strin
   ['up --dir contained', { DOCKER_HOST: 'unix:///dev/null' }],
 ];
 
-test.each(rows)('"svc %s" says what is wrong in words', async (line, env) => {
+test.each(rows)('"svc %s" explains the error in words', async (line, env) => {
   const { code, stdout, stderr } = await svc(line, env);
   expect(code).toBeGreaterThan(0);
   expect(`${stdout}${stderr}`).not.toMatch(rawCode);

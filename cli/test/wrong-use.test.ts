@@ -114,7 +114,7 @@ describe('help', () => {
   });
 });
 
-test('what stands after -- is neither help nor a flag of svc', async () => {
+test('arguments after -- are neither help nor flags of svc', async () => {
   const run = await svc('server add x -- node --help --json');
   expect([run.stdout, run.code]).toEqual(['', 1]);
   expect(run.stderr).toContain('svc init');
@@ -129,7 +129,7 @@ test('flags that every command has may stand before it', async () => {
 
 describe('typed with npx', () => {
   const env = { npm_command: 'exec' };
-  test('every command that is told is told with npx', async () => {
+  test('every named command has npx in front', async () => {
     const run = await runSvc(['up'], { cwd, env });
     expect(run.stderr).toContain('Create one here with npx svc init, or');
     const mistaken = await runSvc(['status', 'extra'], { cwd, env });

@@ -66,7 +66,7 @@ describe("more than a workspace's limit", () => {
   const many = <Thing>(count: number, make: (name: string, line: number) => Thing) =>
     Array.from({ length: count }, (_, i) => make(`n${i}`, i + 1));
 
-  test('is reported at the first one beyond the limit', () => {
+  test('is reported at the first entry beyond the limit', () => {
     expect(told({ mcpServers: many(1000, mcpServer), roles: many(1000, role), skills: many(10_000, skill) })).toEqual(
       [],
     );

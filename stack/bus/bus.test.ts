@@ -42,7 +42,7 @@ describe('seeds', () => {
     expect(publicBusKey(one)).toMatch(kind === 'user' ? /^U/ : /^A/);
   });
 
-  test('of another kind, and what is none, are told apart', () => {
+  test('a key of another kind and an invalid one are distinguished', () => {
     expect(isBusSeed('user', newBusSeed('account'))).toBe(false);
     expect(isBusSeed('user', `SU${'A'.repeat(56)}`)).toBe(false);
     expect(isBusSeed('user', newBusSeed('user').slice(0, -1))).toBe(false);
@@ -72,13 +72,13 @@ describe('the configuration of nats-server', () => {
     for (const value of Object.values(values)) expect(text).toContain(value);
   });
 
-  test('opens the monitoring of NATS only where it is told an address', () => {
+  test('opens the monitoring of NATS only at a configured address', () => {
     const { HTTP_LISTEN: _, ...closed } = values;
     expect(natsConfiguration(closed)).not.toMatch(/^\s*http/m);
     expect(natsConfiguration(values)).toContain('http: "the-HTTP_LISTEN"');
   });
 
-  test('with a place left open is none', () => {
+  test('with a placeholder is invalid', () => {
     expect(() => natsConfiguration({ ...values, LISTEN: undefined } as never)).toThrow('LISTEN');
   });
 });
@@ -117,7 +117,7 @@ describe('our own nats-server', () => {
     });
   });
 
-  test('that says nothing is refused', async () => {
+  test('that sends nothing is refused', async () => {
     install('exit 1');
     await expect(checkNatsServer(distributed, dir)).rejects.toThrow(/has version unknown/);
   });
@@ -151,7 +151,7 @@ describe('a bus that somebody else runs is refused before anything starts', () =
     `INFO ${JSON.stringify({ version: '2.12.0', jetstream: true, nonce: 'x', ...said })}\r\n`;
   const check = async (server: string) => checkBus(await plan([server]));
 
-  test('where nobody listens', async () => {
+  test('where no program listens', async () => {
     const [port = 0] = await freePorts(1);
     await expect(check(`nats://127.0.0.1:${port}`)).rejects.toMatchObject({
       code: 'unavailable',

@@ -60,7 +60,7 @@ describe('a question', () => {
     expect(asked).toEqual(['second', 'dying']);
   });
 
-  test('that changes something and is not answered says that its outcome is not known', async () => {
+  test('a mutation without an answer has an unknown outcome', async () => {
     const dying = await answering((request, response) => request.resume().on('end', () => response.destroy()));
     const silent = await answering(() => undefined);
     const gone = await answering(json({}));

@@ -77,7 +77,7 @@ function packed(some: readonly string[]): string {
   return written(gzipSync(some.map((line) => `${line}\n`).join('')));
 }
 
-it('what was written is read, and fills another graph with the same', async () => {
+it('a written archive can be read and fills another graph with equal content', async () => {
   expect(await check(whole)).toEqual({
     head,
     graph,
@@ -118,7 +118,7 @@ it('an archive of the first format, which has no bus, is read', async () => {
   });
 });
 
-it('a writer says that the disk is full, and comes to its end', async () => {
+it('a writer reports a full disk and ends', async () => {
   const writer = new ArchiveWriter(openSync('/dev/full', 'w'), head);
   await expect(writer.finish()).rejects.toMatchObject({ code: 'ENOSPC' });
   await writer[Symbol.asyncDispose]();

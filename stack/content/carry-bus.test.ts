@@ -17,14 +17,14 @@ interface Content {
   readonly keys?: Readonly<Record<string, number>>;
 }
 
-test('what was carried is counted, and the same content has the same digests', async () => {
+test('carried content is counted, and equal content has equal digests', async () => {
   const later = Date.now() + hourMs;
   const carried = await carry({ records: ['a', 'b'], keys: { x: later, y: later } });
   const found = await verifyBus(carried, await holding({ records: ['a', 'b'], keys: { y: later, x: later } }));
   expect(found.map(({ kind, count }) => `${kind} ${count}`)).toEqual(['bus.usage 2', 'bus.sessions 2']);
 });
 
-test('a session that expired on its way may be gone', async () => {
+test('a session that expired meanwhile may be missing', async () => {
   const carried = await carry({ keys: { gone: Date.now() + 900, there: Date.now() + hourMs } });
   const [, sessions] = await verifyBus(carried, await holding({ keys: { there: Date.now() + hourMs } }));
   expect(sessions?.count).toBe(1);

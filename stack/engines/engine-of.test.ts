@@ -14,7 +14,7 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true }));
 
 test.each(['graph.sqlite', 'nats', 'nats-cluster', 'dgraph/alpha'])(
-  'containers never begin with nothing beside what processes kept: data/%s',
+  'containers never start empty beside data of processes: data/%s',
   (kept) => {
     const installation = installationIn(dir);
     const choose = (engine: string) => {

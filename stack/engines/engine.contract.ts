@@ -74,7 +74,7 @@ export function engineContract({ name, env, kill, clear }: EngineTrial): void {
       );
     });
 
-    test('has what this machine must have', async () => {
+    test('checks what this machine needs', async () => {
       const engine = chosen();
       await expect(engine.check(readPlan(platform.installation).definition, env)).resolves.toEqual([]);
     });
@@ -130,7 +130,7 @@ export function engineContract({ name, env, kill, clear }: EngineTrial): void {
     );
 
     test(
-      'changes the parts that svc.yaml says something new of, and no other',
+      'restarts the parts that svc.yaml changes, and no others',
       async () => {
         const before = await status();
         const { definitionFile } = platform.installation;

@@ -48,7 +48,7 @@ describe('the configuration of a node', () => {
   };
   const zero = { ...values, NODE: '2', PEER: '127.0.0.1:5080' };
 
-  test('of coordination closes its administration, and writes what it acknowledges', () => {
+  test('a coordination node closes its administration, and writes before it acknowledges', () => {
     const text = zeroConfiguration({ ...zero, ADDRESS: '127.0.0.1:5081' });
     for (const line of [
       'bindall: false',
@@ -68,7 +68,7 @@ describe('the configuration of a node', () => {
     }
   });
 
-  test('of data asks everybody who he is, and its administration for the token too', () => {
+  test('a data node authenticates every client, and asks for the token for administration', () => {
     const node = { ADDRESS: '127.0.0.1:7081', ZERO: '127.0.0.1:5081', CACHE_MB: '64' };
     const text = alphaConfiguration({ ...values, ...node, ACL_KEY: 'secrets/graphdb-acl.key', ADMINS: '127.0.0.1' });
     for (const line of [
@@ -94,7 +94,7 @@ describe('the configuration of a node', () => {
     }
   });
 
-  test('with a place left open is none', () => {
+  test('with a placeholder is invalid', () => {
     expect(() => zeroConfiguration(zero)).toThrow('dgraph-zero.yaml has no value for ADDRESS');
   });
 });
@@ -109,7 +109,7 @@ describe('our own dgraph', () => {
   };
   const says = (version: string) => install(`Dgraph version   : ${version}\nDgraph codename  :`);
 
-  test('that is not there is refused, with how to get it, and where there is none', async () => {
+  test('a missing program is refused, with the way to get it', async () => {
     await expect(checkDgraphProgram(own, dir)).rejects.toMatchObject({
       code: 'unavailable',
       message: 'graph: dgraph needs dgraph, which is not on PATH.',
@@ -125,7 +125,7 @@ describe('our own dgraph', () => {
     });
   });
 
-  test('that says nothing is refused', async () => {
+  test('that sends nothing is refused', async () => {
     install('');
     await expect(checkDgraphProgram(own, dir)).rejects.toThrow(/has version unknown/);
   });
@@ -155,7 +155,7 @@ describe('our own dgraph', () => {
 describe('a graph that is left for another', () => {
   const sqlite = definitionOf('topology: distributed');
 
-  test('is told, in both directions, until the other is used', async () => {
+  test('is reported, in both directions, until the other graph is used', async () => {
     const { installation } = await createInstallation({ dir: join(dir, 'svc') });
     const left = (definition: typeof own) => leftGraph(definition, keptInFiles(installation));
     expect([...left(sqlite), ...left(own)]).toEqual([]);
@@ -201,7 +201,7 @@ test('nodes of our own dgraph become more, and not fewer', () => {
   expect(() => nodes('dgraph-alpha: 2')).toThrow('replicas.dgraph-zero is 1, and data/dgraph/zero-3 exists');
 });
 
-test('an access token is one of Dgraph: signed with its key as it lies in the file, and short of life', () => {
+test('an access token is signed with the key in the file, and short-lived', () => {
   const file = join(dir, 'acl.key');
   writeFileSync(file, 'the key\n');
   const [head = '', body = '', signature] = accessToken(file, { user: 'u', groups: ['g'] }).split('.');
@@ -213,7 +213,7 @@ test('an access token is one of Dgraph: signed with its key as it lies in the fi
   expect(signature).toBe(createHmac('sha256', 'the key\n').update(`${head}.${body}`).digest('base64url'));
 });
 
-test('rights that a node has missed are told again until they are in force', async () => {
+test('rights that a node missed are sent again until they are in force', async () => {
   const { installation } = await createInstallation({
     dir: join(dir, 'svc'),
     topology: 'distributed',
@@ -241,7 +241,7 @@ test('rights that a node has missed are told again until they are in force', asy
   expect(told).toBe(1);
 });
 
-test('which graph it is concerns all parts where it changes: in another one nobody is who he was', async () => {
+test("a change of the graph's identity restarts every part, because a different graph has different users", async () => {
   const { installation } = await createInstallation({
     dir: join(dir, 'svc'),
     topology: 'distributed',
@@ -315,7 +315,7 @@ describe('a Dgraph that somebody else runs', () => {
     );
   });
 
-  test('is refused where it refuses us or shows us nothing, with what helps', async () => {
+  test('is refused where it denies access, with the repair', async () => {
     const known = { '/health': healthy('v25.4.0'), '/login': { data: { accessJWT: 'access' } } };
     for (const [answer, said] of [
       [refused, / does not answer us\. .*No Auth Token found\.$/],
@@ -334,7 +334,7 @@ describe('a Dgraph that somebody else runs', () => {
     }
   });
 
-  test('without users is taken, and whether everybody may change it is told', async () => {
+  test('without users is accepted, with a warning if everybody may change it', async () => {
     const open = {
       '/health': healthy('dev'),
       '/query': { data: { seen: [] } },

@@ -99,7 +99,7 @@ describe('which nodes of Dgraph may be missing', () => {
 });
 
 describe('a node of Dgraph that lost its data', () => {
-  test('of three is told, kept out, and still missed after the next start', async () => {
+  test('of three is reported, kept out, and still missing after the next start', async () => {
     ranWith(3, 2);
     lose('dgraph-zero-2');
     const told = expect.stringMatching(
@@ -134,7 +134,7 @@ describe('a node of Dgraph that lost its data', () => {
     expect(describeLoss('dgraph-alpha-2')).toContain('is missing');
   });
 
-  test('is in its cluster all the same: fewer nodes are refused', () => {
+  test('still belongs to its cluster: fewer nodes are refused', () => {
     ranWith(1, 2);
     lose('dgraph-alpha-2');
     const fewer = () => refuseFewerNodes(keptInFiles(installation), replicas(1, 1));

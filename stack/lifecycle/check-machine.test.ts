@@ -119,7 +119,7 @@ describe('reported with its place in svc.yaml', () => {
     await expect(checkText(open(host, tls))).rejects.toThrow(told.replace('DIR', dir));
   });
 
-  test('and a valid one is accepted', async () => {
+  test('and a valid certificate is accepted', async () => {
     await expect(
       checkText(open('bus.example.com', 'tls: files\n  cert: bus.pem\n  key: bus.key')),
     ).resolves.toBeUndefined();

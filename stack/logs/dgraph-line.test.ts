@@ -24,7 +24,7 @@ test('of a line with a whole schema the beginning is enough', () => {
   expect(line?.message).toMatch(/^ALTER op: x{390}…$/);
 });
 
-test('one of December, read in January, is of the previous year', () => {
+test('a line of December, read in January, is of the previous year', () => {
   const line = parseDgraphLine('I1231 23:59:59.000000 1 x.go:5] x', Date.parse('2027-01-01T00:00:01Z'));
   expect(line?.time).toBe(Date.parse('2026-12-31T23:59:59Z'));
 });

@@ -26,7 +26,7 @@ test('a log that does not exist yet is read from its first line', async () => {
   expect(await tail.next()).toEqual([]);
 });
 
-test('an unfinished line comes when it is complete, whatever its characters', async () => {
+test('an unfinished line arrives when it is complete, whatever its characters', async () => {
   write('one\ntw');
   const tail = new LogTail(file);
   expect(await tail.before()).toEqual(['one']);
@@ -49,7 +49,7 @@ test('a rotation between two reads loses nothing', async () => {
   expect(await tail.next()).toEqual(['four']);
 });
 
-test('of files larger than one read the ends come, and whole lines', async () => {
+test('of files larger than one read, the last whole lines arrive', async () => {
   writeFileSync(`${file}.1`, large(20));
   write('first\n');
   const lines = await new LogTail(file).before();

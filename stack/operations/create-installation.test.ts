@@ -108,7 +108,7 @@ describe('a new installation', () => {
     );
   });
 
-  test('is not begun with a wrong choice', async () => {
+  test('does not begin with a wrong choice', async () => {
     await expect(createInstallation({ dir: join(root, 'x'), ownerEmail: 'nobody' })).rejects.toMatchObject({
       code: 'invalid_input',
       message: 'The owner must be given by an e-mail address, not "nobody".',
@@ -128,7 +128,7 @@ describe('git', () => {
     return git('ls-files').trim().split('\n');
   };
 
-  test('takes svc.yaml and nothing else of an installation, whatever .gitignore a project has of its own', async () => {
+  test('includes only svc.yaml of an installation, whatever .gitignore the project has', async () => {
     git('init', '--quiet');
     writeFileSync(join(root, '.gitignore'), 'node_modules\n');
     const { installation } = await createInstallation({ dir: root });
@@ -137,7 +137,7 @@ describe('git', () => {
     expect(taken()).toEqual(['.gitignore', 'svc.yaml']);
   });
 
-  test('nor of one that was made before', async () => {
+  test('nor of an existing one', async () => {
     git('init', '--quiet');
     const installation = await create();
     for (const folder of [installation.secretsDir, installation.stateDir]) rmSync(join(folder, '.gitignore'));
@@ -150,7 +150,7 @@ describe('git', () => {
 });
 
 describe('again', () => {
-  test('nothing that exists is changed, and each is said to be kept', async () => {
+  test('existing files are not changed, and each is reported as kept', async () => {
     const installation = await create();
     const before = contentOf(installation);
     const again = await createInstallation({ dir: installation.dir, ownerEmail: 'other@example.com' });
@@ -158,7 +158,7 @@ describe('again', () => {
     expect(new Set(again.steps.map(({ outcome }) => outcome))).toEqual(new Set(['kept']));
   });
 
-  test('only what is missing is made', async () => {
+  test('only missing files are made', async () => {
     const installation = await create();
     const before = contentOf(installation);
     rmSync(join(installation.secretsDir, 'system-runtime.key'));
@@ -171,7 +171,7 @@ describe('again', () => {
     expect({ ...after, 'system-runtime.key': '' }).toEqual({ ...before, 'system-runtime.key': '' });
   });
 
-  test('what a killed process had begun to write is removed, and what a living one writes is not', async () => {
+  test('drafts of a killed process are removed, and drafts of a running one are not', async () => {
     const installation = await create();
     const left = join(installation.secretsDir, 'encryption.key.4194305-0123abcd.draft');
     const own = join(installation.stateDir, `ports.json.${process.pid}-0123abcd.draft`);
@@ -180,7 +180,7 @@ describe('again', () => {
     expect([existsSync(left), existsSync(own)]).toEqual([false, true]);
   });
 
-  test('modes that are too open are closed, and that is said', async () => {
+  test('modes that are too open are closed, with a notice', async () => {
     const installation = await create();
     chmodSync(installation.secretsDir, 0o755);
     chmodSync(join(installation.secretsDir, 'encryption.key'), 0o644);
@@ -209,7 +209,7 @@ describe('secrets that cannot be right are refused before anything starts', () =
     );
   });
 
-  test('no encryption key beside data: none is generated', async () => {
+  test('no encryption key is generated beside data', async () => {
     const installation = await create();
     recordFingerprint(installation);
     rmSync(join(installation.secretsDir, 'encryption.key'));
@@ -268,7 +268,7 @@ describe('secrets that cannot be right are refused before anything starts', () =
     expect(ensureFolders(installation, own).every(({ outcome }) => outcome === 'kept')).toBe(true);
   });
 
-  test('of a Dgraph that somebody else runs: nothing is made, and what is missing is named', async () => {
+  test('of an external Dgraph: nothing is made, and missing files are named', async () => {
     const installation = await create();
     const theirs = (graphdb: string) =>
       checkDefinition(

@@ -202,7 +202,7 @@ describe('the graph of the backend is', () => {
     });
   });
 
-  test('an external one, with the settings of svc.yaml and nothing more', () => {
+  test('an external bus gets the settings of svc.yaml and nothing more', () => {
     expect(variablesOf(`${dgraph}graphdb: { url: "http://db:8080" }\n`)).toEqual({
       PRIVATE_GRAPHDB_URL: 'http://db:8080',
     });

@@ -29,7 +29,7 @@ const acmeLines = (more: readonly string[], ports: readonly string[]) =>
   ['tls {', '\tissuer acme {', ...[...more, ...ports].map((line) => `\t\t${line}`), '\t}', '}'].join('\n\t\t');
 
 describe('the configuration of the front', () => {
-  test('of everything under one host name, with certificates of an authority, is this', () => {
+  test('under one host name, with certificates of an authority, is exactly this', () => {
     const text = caddyfile(caddyfileValues(front));
     expect(withoutComments(text).replaceAll(/\n{2,}/g, '\n\n')).toBe(
       `
@@ -338,7 +338,7 @@ describe('Caddy', () => {
   };
   const two = definitionOf('topology: distributed\nreplicas: { remote-mcp: 2 }');
 
-  test('that is missing is refused, with the way to install it', async () => {
+  test('a missing program is refused, with the way to install it', async () => {
     await expect(checkFront(two, dir)).rejects.toMatchObject({
       code: 'unavailable',
       message: 'replicas.remote-mcp above 1 needs caddy, which is not on PATH.',

@@ -36,7 +36,7 @@ const pair = (side: string) => ` ${side}-cert=secrets/graphdb-nodes.crt; ${side}
 const CERTIFICATES = ` internal-port=true; ca-cert=secrets/graphdb-nodes.crt;${pair('server')}${pair('client')}`;
 
 describe('the parts of an installation', () => {
-  test('in one process are its four services', () => {
+  test('in one process has its four services', () => {
     expect(planOf('').parts.map(({ name, url, after }) => [name, url, after])).toEqual([
       ['backend', 'http://127.0.0.1:3000', []],
       ['remote-mcp', 'http://127.0.0.1:3001', ['runtime', 'frontend']],

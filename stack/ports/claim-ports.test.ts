@@ -58,7 +58,7 @@ describe('a member of a cluster', () => {
     expect(claimed.ports).toMatchObject(leased);
   });
 
-  test('whose port is taken is refused, and named with what helps', async () => {
+  test('whose port is taken is refused, with the repair', async () => {
     await expect(claim([6091], { wishes, members, leased })).rejects.toMatchObject({
       code: 'conflict',
       message: 'Port 6091 of dgraph-zero-2 is in use by holder of 6091.',

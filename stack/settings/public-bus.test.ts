@@ -106,7 +106,7 @@ describe('a mistake in bus.public is reported with its place and its rule', () =
   ];
   for (const [what, text, told] of rows) test(what, () => expect(refusal(text)).toBe(told));
 
-  test('one whose port could change', () => {
+  test('a bus whose port could change', () => {
     expect(refusal('{ servers: [nats://127.0.0.1:4222] }')).toMatch(
       /^svc\.yaml:4:11 bus\.public needs a number as bus\.port/,
     );
@@ -115,7 +115,7 @@ describe('a mistake in bus.public is reported with its place and its rule', () =
     expect(checkDefinition(elsewhere, 'svc.yaml').bus.port).toBe('auto');
   });
 
-  test('one without a bus of its own', () => {
+  test('a platform without a bus of its own', () => {
     const text = 'id: abcdef0123456789\nbus:\n  public: { servers: [nats://127.0.0.1:4222], bind: 127.0.0.1 }\n';
     expect(() => checkDefinition(text, 'svc.yaml')).toThrow(
       /^svc\.yaml:3:11 bus\.public needs topology: distributed\./,

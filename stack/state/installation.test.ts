@@ -31,7 +31,7 @@ test('--dir wins over SVC_DIR, which wins over the nearest parent, which wins ov
   expect(findInstallation({ env: {}, cwd: join(root, 'elsewhere') })?.dir).toBe(below);
 });
 
-test('when there is none, the error says where it was looked for', () => {
+test('without one, the error lists the searched places', () => {
   expect(findInstallation({ env: {}, cwd: root })).toBeNull();
   expect(() => getInstallation({ env: {}, cwd: root })).toThrow(/No installation was found/);
   expect(() => getInstallation({ dir: 'nothing', env: {}, cwd: root })).toThrow(/nothing" is not an installation/);
@@ -47,7 +47,7 @@ test('a new one is created in the named folder, else in ./svc', () => {
   expect(folderForNew({ dir: 'x', env: {}, cwd: root })).toBe(join(root, 'x'));
 });
 
-test('a folder that contains one in ./svc is answered with that one, with the path as typed', () => {
+test('a folder that contains one in ./svc finds it, with the path as typed', () => {
   mkdirSync(join(root, 'outside/svc'), { recursive: true });
   writeFileSync(join(root, 'outside/svc/svc.yaml'), '');
   for (const dir of ['outside', '../outside']) {

@@ -94,7 +94,7 @@ describe('a process', () => {
     expect(isAlive({ ...own, startTime: `${own.startTime}0` })).toBe(false);
   });
 
-  test('that has ended is not alive, nor is one that never existed', async () => {
+  test('that has ended or never existed is not alive', async () => {
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
     children.push(child);
     await once(child, 'spawn');
@@ -154,7 +154,7 @@ describe('a file', () => {
   });
 });
 
-test('the manifest keeps its entries and adds none twice', () => {
+test('the manifest keeps its entries without duplicates', () => {
   recordCreated(installation, [{ kind: 'file', path: 'a' }]);
   recordCreated(installation, [
     { kind: 'file', path: 'a' },

@@ -46,7 +46,7 @@ describe.skipIf(!hasNatsServer || !hasCaddy || !hasPebble)('with an authority', 
     },
   );
 
-  test('where it gives none, that is told, and the platform runs', async () => {
+  test('where it gives no certificate, that is reported, and the platform runs', async () => {
     const [https = 0, http = 0, nobodys = 0] = await freePorts(3);
     await using authority = await startAuthority({ httpPort: nobodys, tlsPort: nobodys });
     const { directory, ownFile } = authority;

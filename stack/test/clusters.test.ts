@@ -43,7 +43,7 @@ describe.skipIf(!hasNatsServer)('on real servers', () => {
   const inData = (name: string) => existsSync(join(platform.installation.dataDir, name));
   const sessionsBegun = () => agent.sent.filter(({ method }) => method === 'initialize').length;
 
-  test('what one node kept is carried over to three, and the session of an agent goes on', async () => {
+  test('the data of one node is carried to three, and the session of an agent continues', async () => {
     platform.edit('nats: 1', 'nats: 3');
     const { stderr, code } = await platform.run(['up']);
     expect(code, stderr).toBe(0);
@@ -55,7 +55,7 @@ describe.skipIf(!hasNatsServer)('on real servers', () => {
     expect(sessionsBegun()).toBe(1);
   });
 
-  test.each(['nats', 'nats-2', 'nats-3'])('%s, killed amid calls, is back, and the agent goes on', async (name) => {
+  test.each(['nats', 'nats-2', 'nats-3'])('%s, killed amid calls, restarts, and the agent continues', async (name) => {
     const killed = await pidOf(name);
     process.kill(killed, 'SIGKILL');
     // A node is healthy once it has the data of the others. Then the next one may be killed.
@@ -82,7 +82,7 @@ describe.skipIf(!hasNatsServer)('on real servers', () => {
     expect((await platform.run(['up'])).stdout).toContain('Nothing to change');
   });
 
-  test('back to one node, everything is there still', async () => {
+  test('back to one node, all data is still there', async () => {
     platform.edit('nats: 3', 'nats: 1');
     await platform.svc('up');
     expect([inData('nats'), inData('bus-carried'), inData('nats-cluster')]).toEqual([true, false, false]);

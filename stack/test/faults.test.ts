@@ -48,7 +48,7 @@ describe('a kill -9 of the platform', () => {
 
   const callSlowly = () => send(platform.mcpUrl, { key, session: agent.session, body: rpc('tools/call', slow) });
 
-  test('during calls: they fail, the next start ends what was left behind, and the session goes on', {
+  test('during calls: they fail, the next start ends leftovers, and the session continues', {
     timeout: startTimeoutMs,
   }, async () => {
     const stubborn = Number(await agent.text('stubborn_echo'));
@@ -74,7 +74,7 @@ describe('a kill -9 of the platform', () => {
   });
 
   describe.each([1, 2])('during writes, round %i', (round) => {
-    test('what was acknowledged is there, each with its record, and nothing by halves', {
+    test('every acknowledged change is there with its record, and none by halves', {
       timeout: startTimeoutMs,
     }, async () => {
       const revision = async () => (await ask(`{ workspace(id: "${workspace}") { revision } }`)).workspace.revision;
@@ -148,7 +148,7 @@ describe('a kill -9 of the platform', () => {
   });
   type Activity = z.infer<typeof activity>;
 
-  test('between a commit and its event: whoever was not told finds out within the interval of comparison', {
+  test('between a commit and its event: the others notice within the interval of comparison', {
     timeout: startTimeoutMs,
   }, async () => {
     const { skill } = (await ask(`{ workspace(id: "${workspace}") { skill(name: "waiting") { id } } }`)).workspace;
@@ -222,7 +222,7 @@ describe.skipIf(!canMount)('a disk that gets full', () => {
   const roles = async () => (await platform.svc('role', 'list')).roles.map(({ name }: { name: string }) => name);
   const acknowledged = ['before'];
 
-  test('refuses changes by name, and goes on reading, calling and telling how it is', async () => {
+  test('refuses changes by name, and still serves reads, calls and status', async () => {
     disk.fill();
     acknowledged.push(...(await addRolesUntilRefused()));
     const refused = await platform.fails('role', 'create', 'one-more');
@@ -251,7 +251,7 @@ describe.skipIf(!canMount)('a disk that gets full', () => {
     await platform.connect(key);
   });
 
-  test('stops while the disk is full, and says what keeps it from starting', async () => {
+  test('stops while the disk is full, and reports why it cannot start', async () => {
     disk.fill();
     const begun = performance.now();
     await platform.svc('down');

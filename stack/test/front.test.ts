@@ -62,7 +62,7 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
   }
   const bad = (calls: readonly Call[]) => calls.filter(({ outcome }) => outcome !== 'answered');
 
-  test('agents have one address, and each remote-mcp one of its own', async () => {
+  test('agents have one address, and each remote-mcp its own', async () => {
     const seen = await services();
     const front = `http://127.0.0.1:${platform.ports['remote-mcp']}`;
     expect(seen.get('caddy')).toMatchObject({ state: 'healthy', url: front });
@@ -78,7 +78,7 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
     expect(JSON.parse(ladder.stdout)).toMatchObject({ ok: true });
   });
 
-  test('while one after the other is stopped and started, no call fails', async () => {
+  test('during a rolling restart no call fails', async () => {
     platform.edit('sessionIdleTimeoutMs: 300000', 'sessionIdleTimeoutMs: 600000');
     const before = await services();
     const calls = await underLoad(() => platform.svc('up'));
@@ -91,7 +91,7 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
   });
 
   test.each(['remote-mcp', 'remote-mcp-2'])(
-    '%s, killed: what failed is told by name, and sessions go on',
+    '%s, killed: failed calls are named, and sessions continue',
     async (name) => {
       const count = (await services()).get(name)?.restarts ?? 0;
       let backAt = 0;
@@ -123,7 +123,7 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
     expect(agent.sent.filter(({ method }) => method === 'initialize')).toHaveLength(1);
   });
 
-  test('where there shall be one only, it takes the address itself', async () => {
+  test('a single remote-mcp takes the address itself', async () => {
     platform.edit('\n  remote-mcp: 2\n', '\n  remote-mcp: 1\n');
     await platform.svc('up');
     const seen = await services();

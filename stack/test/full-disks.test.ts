@@ -9,7 +9,7 @@ import { until } from './until.ts';
 vi.setConfig({ testTimeout: 2 * startTimeoutMs });
 
 test.skipIf(!canMount || !hasNatsServer)(
-  'a bus whose disk gets full is told by name; calls go on, and it keeps again when there is room and svc up was typed',
+  'a full disk of the bus is reported by name; calls work, and svc up repairs it once there is room',
   async () => {
     const platform = await Platform.init({ topology: 'distributed' });
     const disk = SmallDisk.mount(join(platform.installation.dataDir, 'nats'), 16);

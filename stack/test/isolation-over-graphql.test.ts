@@ -210,7 +210,7 @@ describe('over GraphQL', () => {
     expect([...tried].filter((place) => !places.has(place))).toEqual([]);
   });
 
-  test('and one that nobody listed is noticed', () => {
+  test('and an unlisted one is noticed', () => {
     const grown = extendSchema(
       schema,
       parse(`
@@ -247,7 +247,7 @@ describe('over GraphQL', () => {
     expectNothingOfB(text);
   });
 
-  test("a name that both have means one's own", async () => {
+  test("a name in both workspaces means the caller's own", async () => {
     const names = ['role', 'skill', 'mcpServer'].map((field) => `${field}(name: "same") { id }`);
     expect((await ask(`{ ${within(names.join(' '))} }`)).data.workspace).toEqual({
       role: { id: a.same.role },
@@ -256,11 +256,11 @@ describe('over GraphQL', () => {
     });
   });
 
-  test('what is for operators is for nobody else', async () => {
+  test('operations of operators are refused to everybody else', async () => {
     expect((await ask('{ platformRuntimes { nodes { id } } }')).code).toBe('forbidden');
   });
 
-  test('a list that is continued where one of B stopped shows A only', async () => {
+  test('a list continued at a cursor of B shows A only', async () => {
     const fields = pagedFieldsOf(schema, 'Workspace');
     expect(fields.length).toBeGreaterThan(5);
     for (const field of fields) {
@@ -330,7 +330,7 @@ function withoutIds(text: string): string {
   return text.replaceAll(/[a-z]{3}_[0-9A-Za-z]{24}/g, 'ID').replace(/"request":"[^"]+"/, '');
 }
 
-test('a catalogue is for remote-mcp, whoever else asks', async () => {
+test('a catalogue is for remote-mcp alone', async () => {
   const url = `http://127.0.0.1:${platform.ports.backend}/internal/catalogue/${b.workspace}`;
   for (const key of [token, a.same.keyText, b.same.keyText]) {
     const answer = await send(url, { method: 'GET', key });

@@ -133,7 +133,7 @@ const methods: Readonly<Record<string, (() => Promise<void>) | 'later' | 'names 
 const offered = [...requestMethods.keys(), ...notificationMethods.keys()];
 const unlistedOf = (names: readonly string[]) => names.filter((name) => !(name in methods || name in constant));
 
-test('every method and every constant tool is listed here, and one that is not is noticed', () => {
+test('every method and every constant tool is listed here, and an unlisted one is noticed', () => {
   expect(unlistedOf([...offered, ...Object.values(constantTools)])).toEqual([]);
   expect(unlistedOf([...offered, 'resources/steal', 'steal_skill'])).toEqual(['resources/steal', 'steal_skill']);
 });
@@ -148,21 +148,21 @@ test.each(Object.entries({ ...methods, ...constant }))('%s', async (name, attemp
   expectNothingOfB(text);
 });
 
-test.each(offered)('%s in a session of B is as in one that does not exist', async (name) => {
+test.each(offered)('%s in a session of B is answered as for an unknown session', async (name) => {
   if (name === 'initialize') return;
   const body = requestMethods.has(name) ? rpc(name, {}, 1) : { jsonrpc: '2.0', method: name, params: {} };
   const [inTheirs, inNone] = [await asA(body, other.session), await asA(body, other.session.replaceAll(/./g, 'x'))];
   expect([inTheirs.status, inTheirs.text]).toEqual([404, inNone.text]);
 });
 
-test.each(['GET', 'DELETE'])('%s of a session of B finds none, and the session goes on', async (method) => {
+test.each(['GET', 'DELETE'])('%s of a session of B finds none, and the session continues', async (method) => {
   const headers = { accept: 'text/event-stream' };
   const answer = await send(platform.mcpUrl, { method, key: a.same.keyText, session: other.session, headers });
   expect(answer.status).toBe(404);
   expect(await other.text('echo', { message: 'mine' })).toBe('Echo: mine');
 });
 
-test('what changes in B is told to B alone', async () => {
+test('changes in B are announced to B alone', async () => {
   const [told, toldToA] = [other.listChanges(), agent.listChanges()];
   const tools = `[{ mcpServer: "same", tool: "echo" }]`;
   await backend.query(

@@ -312,7 +312,7 @@ describe('while the backend alone is stopped', () => {
   });
   afterAll(() => platform.startBackend());
 
-  test('nobody answers at its address, and everybody at the others', async () => {
+  test('its address is closed, and the others answer', async () => {
     const { local } = platform.plan.addresses;
     await expect(fetch(`${local.backend}/health`)).rejects.toThrow();
     for (const url of [local['remote-mcp'], local.runtime]) expect((await fetch(`${url}/health`)).status).toBe(200);

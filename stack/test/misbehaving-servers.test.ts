@@ -87,14 +87,14 @@ const answerMaxMs = 5000;
 const storedMaxMs = 15_000;
 
 describe('beside one that works, which goes on answering', () => {
-  test('one that writes garbage between its messages works all the same', async () => {
+  test('garbage between messages is ignored', async () => {
     await meanwhile(async () => {
       await loaded('garbage');
       expect(await agent.text('garbage_echo', { text: '2000' })).toBe('done');
     });
   });
 
-  test('one that writes a line of 50 MB has its call refused by name, and goes on', async () => {
+  test('a line of 50 MB fails its call by name, and the MCP server continues', async () => {
     await meanwhile(async () => {
       await loaded('long');
       const call = agent.client.callTool({ name: 'long_echo', arguments: { megabytes: 50 } });
@@ -106,7 +106,7 @@ describe('beside one that works, which goes on answering', () => {
     });
   });
 
-  test('one that never says a word is not Connected, and its skill says so', async () => {
+  test('a silent MCP server is not Connected, and its skill says so', async () => {
     await meanwhile(async () => {
       await expectShown('silent', { status: expect.stringMatching(/Disconnected|Error/), tools: 0 });
       const told = await agent.text('list_skills', { query: 'silent' });
@@ -114,7 +114,7 @@ describe('beside one that works, which goes on answering', () => {
     });
   });
 
-  test('one that exits at once is an Error that says why, tried again ever more rarely', async () => {
+  test('an MCP server that exits at once is an Error with the reason, retried with growing pauses', async () => {
     await meanwhile(async () => {
       let seen = await show('exits');
       // Between two tries it says when the next one is.
@@ -133,7 +133,7 @@ describe('beside one that works, which goes on answering', () => {
     });
   });
 
-  test('one that crashes in a call fails that call by name, and is back by itself', async () => {
+  test('a crash in a call fails that call by name, and the MCP server restarts', async () => {
     await meanwhile(async () => {
       await loaded('crash');
       await expect(agent.text('crash_echo', { text: 'crash' })).rejects.toThrow(/"crash".*exit code 7/s);
@@ -148,7 +148,7 @@ describe('beside one that works, which goes on answering', () => {
 });
 
 test.skipIf(!processesAreShown)(
-  'one that is killed fails its calls by name at once, and is back within seconds',
+  'a killed MCP server fails its calls by name at once, and restarts within seconds',
   async () => {
     const child = processesOf(platform.installation.dir).find(({ command }) => command.includes('server-everything'));
     const call = (id: number) =>

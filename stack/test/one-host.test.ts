@@ -70,7 +70,7 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
 
   const shown = async () => (await certificateAt(Number(new URL(origin).port), 'localhost')).subject.CN;
 
-  test('people, programs and agents are told one address', async () => {
+  test('people, programs and agents get one address', async () => {
     const seen = await platform.svc('status');
     expect(seen.urls).toMatchObject({ app: origin, api: origin, mcp: `${origin}/mcp` });
     expect(seen.services.map(({ name, health }: { name: string; health: string }) => `${name} ${health}`)).toEqual(
@@ -82,7 +82,7 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
     expect(await agent.text('echo', { message: 'over https' })).toBe('Echo: over https');
   });
 
-  test('a key is tested there, by whoever trusts the authority', async () => {
+  test('svc keys test works there with the trusted authority', async () => {
     const test = (env: Record<string, string>) => platform.run(['keys', 'test', '--json'], { env });
     const trusting = await test({ SVC_API_KEY: key, NODE_EXTRA_CA_CERTS: ca });
     expect([trusting.code, JSON.parse(trusting.stdout)]).toMatchObject([0, { ok: true }]);
@@ -103,7 +103,7 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
     expect([answered.status, await answered.json()]).toEqual([200, { data: { __typename: 'Query' } }]);
   });
 
-  test('what the services tell each other is closed, with the right key too', async () => {
+  test('internal paths are closed, with the right key too', async () => {
     const path = `${cataloguePath}/${workspace}`;
     const headers = { authorization: `Bearer ${readSecret(secretFilesOf(platform.installation).remoteMcpKey)}` };
     expect((await fetch(`http://127.0.0.1:${platform.ports.backend}${path}`, { headers })).status).toBe(200);
@@ -112,7 +112,7 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
     }
   });
 
-  test('a certificate that was renewed is taken up by svc up, and nothing else is started anew', async () => {
+  test('svc up applies a renewed certificate, and restarts nothing else', async () => {
     const before = await pids();
     expect(await shown()).toBe('first');
     await useCertificate('second', 'DNS:localhost');
@@ -125,7 +125,7 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
     expect(agent.sent.filter(({ method }) => method === 'initialize')).toHaveLength(1);
   });
 
-  test('one for another name is refused before anything is stopped', async () => {
+  test('a certificate for another name is refused before anything stops', async () => {
     const before = await pids();
     await useCertificate('third', 'DNS:agents.example.com');
     const { code, json } = await platform.fails('up');
@@ -137,7 +137,7 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
     await useCertificate('second', 'DNS:localhost');
   });
 
-  test('without the name each service has an address of its own again, and with it they have one', async () => {
+  test('without the host name each service has its own address again, and with it they share one', async () => {
     const { definitionFile } = platform.installation;
     const yaml = await readFile(definitionFile, 'utf8');
     const without = yaml.replace(/^ {2}(host|cert|key): .*$/gm, '  $1: null').replace('  tls: files', '  tls: none');

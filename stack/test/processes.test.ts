@@ -58,7 +58,7 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
     await works('hello');
   });
 
-  test.each(names)('%s, killed, is back, and the session of an agent goes on', async (name) => {
+  test.each(names)('%s, killed, restarts, and the session of an agent continues', async (name) => {
     const before = await pids();
     const count = (await services()).get(name)?.restarts ?? 0;
     process.kill(before.get(name) ?? 0, 'SIGKILL');
@@ -72,7 +72,7 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
     expect(agent.sent.filter(({ method }) => method === 'initialize')).toHaveLength(1);
   });
 
-  test('without its supervisor all of it serves on; svc status says so, svc up takes it over', async () => {
+  test('without its supervisor the platform keeps serving; svc status reports it, svc up takes it over', async () => {
     const before = await pids();
     const supervisor = readRecord(platform.installation)?.pid ?? 0;
     process.kill(supervisor, 'SIGKILL');
@@ -129,7 +129,7 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
     await works('with one again');
   });
 
-  test.skipIf(!processesAreShown)('nothing answers from outside this machine unless svc.yaml says so', async () => {
+  test.skipIf(!processesAreShown)('nothing answers from outside this machine unless svc.yaml allows it', async () => {
     // 127.0.0.1 and ::1; and 0.0.0.0, which may stand for ::.
     const [loopback, anywhere] = [['0100007F', '00000000000000000000000001000000'], expect.stringMatching(/^0+$/)];
     const listening = () => processesOf(platform.installation.dir).flatMap(({ pid }) => listeningOf(pid));
@@ -169,7 +169,7 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
     await platform.svc('up');
   });
 
-  test('one process takes the place of several where svc.yaml says so, and the other way round, on the same data', async () => {
+  test('svc.yaml changes several processes to one and back, on the same data', async () => {
     const keys = async () => (await platform.svc('keys', 'list')).keys.map(({ id }: { id: string }) => id);
     const before = await keys();
     platform.edit('topology: distributed', 'topology: embedded');

@@ -68,7 +68,7 @@ const boots: readonly Boot[] = [
 ];
 
 test.concurrent.each(boots.map((row) => [row.what, row] as const))(
-  '%s does not start, and says why',
+  '%s does not start, with the reason',
   async (_what, { service, env, says }) => {
     const { code, stderr } = await boot(service, env);
     expect(code).toBe(1);

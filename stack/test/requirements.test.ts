@@ -33,7 +33,7 @@ function isTitleIn(source: string, words: string): boolean {
 }
 
 describe('every requirement', () => {
-  test('has a test that is there, or says what it waits for', () => {
+  test('has an existing test, or names what it waits for', () => {
     expect(requirements.flatMap(complaintsAbout)).toEqual([]);
   });
 
@@ -80,13 +80,13 @@ describe('every variable', () => {
     expect(every.filter(({ shown }) => shown === undefined)).toEqual([]);
   });
 
-  test('that is told as not used yet has a row that says so, in the same words', () => {
+  test('that is logged as unused has a row that says so, in the same words', () => {
     const told = every.filter(({ awaits }) => awaits !== undefined);
     expect(told.length).toBeGreaterThan(0);
     expect(told.filter(({ awaits, shown }) => shown !== `later: comes with ${awaits}`)).toEqual([]);
   });
 
-  test('of a service is told as not used yet where the service does not read it, and nowhere else', () => {
+  test('of a service is logged as unused exactly where the service does not read it', () => {
     const wrong = every
       .filter(({ service }) => service !== 'infrastructure')
       .filter(({ service, name, awaits }) => {

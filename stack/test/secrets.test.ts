@@ -115,7 +115,7 @@ function hasNoSecret(name: string, place: Place): void {
     }
   });
 
-  test(`${name}: there is none`, () => {
+  test(`${name}: missing`, () => {
     expect(place.look().filter(({ secret }) => !secret.startsWith('planted'))).toEqual([]);
   });
 }

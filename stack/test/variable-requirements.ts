@@ -340,7 +340,7 @@ export const variableRequirements: readonly Requirement[] = [
     (name): Requirement => ({
       id: `additions.backend.PRIVATE_GRAPHDB_${name}`,
       says: 'How the graph database is reached',
-      shown: [`stack/parts/environment.test.ts: an external one, with the settings of svc.yaml and nothing more`],
+      shown: [`stack/parts/environment.test.ts: an external bus gets the settings of svc.yaml and nothing more`],
     }),
   ),
   ...['backend', 'frontend', 'runtime', 'remote-mcp'].map(

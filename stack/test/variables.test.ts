@@ -111,7 +111,7 @@ describe('frontend', () => {
     expect(await reaches(service.url)).toBe(200);
   });
 
-  test('frontend LOG_LEVEL decides what is logged', async () => {
+  test('frontend LOG_LEVEL sets the level of its log', async () => {
     const telling = await frontendWith({ PORT: '0', LOG_LEVEL: 'info' });
     expect(telling.logged.map(({ msg }) => msg)).toContain('listening');
     const quiet = await frontendWith({ PORT: '0', LOG_LEVEL: 'error' });
@@ -119,7 +119,7 @@ describe('frontend', () => {
     expect(quiet.logged).toEqual([]);
   });
 
-  test('what nothing reads yet is told in the log', async () => {
+  test('unused variables are logged', async () => {
     const { logged } = await frontendWith({ PORT: '0', METRICS_PORT: '9100' });
     expect(JSON.stringify(logged.filter(({ level }) => level === 'warn'))).toContain('METRICS_PORT is not used yet');
   });
@@ -160,7 +160,7 @@ describe('backend PORT', () => {
 });
 
 describe('backend PRIVATE_GRAPHDB_URL', () => {
-  test('is where it keeps what it is told: in a file, or in a Dgraph, which is told where none answers', async () => {
+  test('is the place of its data: a file, or a Dgraph, which is named where none answers', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'svc-graph-'));
     open.push(() => rm(folder, { recursive: true, force: true }));
     const backend = await backendWith({ PRIVATE_GRAPHDB_URL: `file:${join(folder, 'elsewhere.sqlite')}` });
@@ -213,7 +213,7 @@ describe('backend files', () => {
 });
 
 describe('backend MCP_SERVER_COMMANDS', () => {
-  test('narrowed, it keeps what was added before from being started', async () => {
+  test('narrowed, it keeps MCP servers added before from starting', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'svc-commands-'));
     open.push(() => rm(folder, { recursive: true, force: true }));
     const mark = join(folder, 'started');
@@ -270,7 +270,7 @@ describe('backend MCP_SERVER_COMMANDS', () => {
 });
 
 describe('backend PUBLIC_BUS_SERVERS', () => {
-  test('is what a registered runtime is told', async () => {
+  test('is the address that a registered runtime gets', async () => {
     const backend = await backendWith({ PUBLIC_BUS_SERVERS: 'bus.example.com:4222' });
     const workspace = await addWorkspace(backend);
     const answer = await backend.must(
@@ -337,7 +337,7 @@ async function ping(
 }
 
 describe('public addresses', () => {
-  test('backend PUBLIC_BACKEND_URL and backend PUBLIC_MCP_URL are what services are told at their handshakes', async () => {
+  test('backend PUBLIC_BACKEND_URL and backend PUBLIC_MCP_URL are in the handshake', async () => {
     const backend = await backendWith({
       PUBLIC_BACKEND_URL: 'https://api.example.com',
       PUBLIC_MCP_URL: 'https://mcp.example.com/mcp',
@@ -416,7 +416,7 @@ describe('runtime', () => {
     expect(await reaches(service.url)).toBe(200);
   });
 
-  test('runtime LOG_LEVEL decides what is logged, runtime LOG_LEVELS for some loggers', async () => {
+  test('runtime LOG_LEVEL sets the level of its log, runtime LOG_LEVELS of single loggers', async () => {
     const backend = await backendWith();
     const identity = { SYSTEM_KEY: await registered(backend, 'runtime', ['cloud']), RUNTIME_NAME: 'cloud' };
     const quiet = await runtimeWith(backend, { ...identity, LOG_LEVEL: 'error' });
@@ -463,7 +463,7 @@ describe('runtime', () => {
     );
   });
 
-  test('runtime SKILL_IDS and ROLE_IDS are not read, and that is said once', async () => {
+  test('runtime SKILL_IDS and ROLE_IDS are not read, with one notice', async () => {
     const backend = await backendWith();
     const identity = { SYSTEM_KEY: await registered(backend, 'runtime', ['cloud']), RUNTIME_NAME: 'cloud' };
     const { logged } = await runtimeWith(backend, { ...identity, SKILL_IDS: 'a', ROLE_IDS: 'b' });
@@ -473,7 +473,7 @@ describe('runtime', () => {
 });
 
 describe('remote-mcp', () => {
-  test('remote-mcp SYSTEM_KEY is its only credential: without it, or with that of a runtime, it does not get ready', async () => {
+  test("remote-mcp SYSTEM_KEY is its only credential: without it, or with a runtime's, it does not get ready", async () => {
     const backend = await backendWith();
     const right = await remoteMcpWith(backend, { SYSTEM_KEY: await registered(backend, 'remote-mcp') });
     const ready = async ({ service }: Started) => (await fetch(new URL('/ready', service.url ?? ''))).status;
@@ -535,7 +535,7 @@ describe('remote-mcp', () => {
     expect(await initialize(wrong.service, createKey.secret)).toBe(503);
   });
 
-  test('remote-mcp LOG_LEVEL decides what is logged, remote-mcp LOG_LEVELS for some loggers', async () => {
+  test('remote-mcp LOG_LEVEL sets the level of its log, remote-mcp LOG_LEVELS of single loggers', async () => {
     const backend = await backendWith();
     const systemKey = await registered(backend, 'remote-mcp');
     const quiet = await remoteMcpWith(backend, { SYSTEM_KEY: systemKey, LOG_LEVEL: 'error' });

@@ -67,7 +67,7 @@ describe.each(shapes)('%s', (_, shape, canRun) => {
       return platform.connect(key, `?skillIds=${names.map((name) => skills[name]).join(',')}`);
     }
 
-    test('what was added is Connected, with the tools that its MCP server lists', async () => {
+    test('an added MCP server is Connected, with the tools that it lists', async () => {
       const { mcpServers } = await platform.svc('server', 'list');
       const seen = mcpServers.map(({ name, status, health, tools }: Record<string, unknown>) => [
         name,
@@ -107,7 +107,7 @@ describe.each(shapes)('%s', (_, shape, canRun) => {
         expect(await agent.text('get-sum', { a: 2, b: 40 })).toContain('42');
       });
 
-      test('is told when its list of tools has changed', async () => {
+      test('is notified when its list of tools changes', async () => {
         const agent = await platform.connect(key);
         await agent.listToolNames();
         await agent.text('load_skill', { skill: 'read' });
@@ -159,7 +159,7 @@ describe.each(shapes)('%s', (_, shape, canRun) => {
         expect(seen).toEqual([1, 2, 3, 4].map((step) => [step, 4]));
       });
 
-      test('that the tool refuses is a result that says so', async () => {
+      test('that the tool refuses has a result with isError', async () => {
         const { client } = await loaded('read');
         const result = await client.callTool({ name: 'read_text_file', arguments: { path: '/etc/passwd' } });
         expect(result.isError).toBe(true);
@@ -187,7 +187,7 @@ describe.each(shapes)('%s', (_, shape, canRun) => {
         expect(await agent.text('echo', { message: 'still here' })).toBe('Echo: still here');
       });
 
-      test('returns an image as it is', async () => {
+      test('returns an image unchanged', async () => {
         const { client } = await loaded('demos', 'read');
         const { content } = await client.callTool({ name: 'get-tiny-image', arguments: {} });
         const image = content.find((part) => part.type === 'image');
@@ -200,7 +200,7 @@ describe.each(shapes)('%s', (_, shape, canRun) => {
         expect(read.content[0]).toMatchObject({ type: 'image', data: bytes.toString('base64') });
       });
 
-      test('returns a megabyte as it is', async () => {
+      test('returns a megabyte unchanged', async () => {
         const file = join(platform.folder, 'large.txt');
         const text = Array.from({ length: 40_000 }, (_, i) => `line ${i}: ${'äöü"\\'.repeat(3)}\n`).join('');
         expect(text.length).toBeGreaterThan(1_000_000);
@@ -276,7 +276,7 @@ describe.each(shapes)('%s', (_, shape, canRun) => {
       });
     });
 
-    test('svc apply makes things as the file says, and the second time nothing changes', async () => {
+    test('svc apply makes what the file lists, and changes nothing the second time', async () => {
       const [command, ...args] = shaped.asThere(foreignServers.filesystem);
       await writeFile(join(platform.folder, 'how.md'), '# How\nRead before you write.\n');
       await writeFile(join(platform.folder, 'token.txt'), 'applied-t0ken');
@@ -329,7 +329,7 @@ describe.each(shapes)('%s', (_, shape, canRun) => {
     });
 
     describe('an MCP server that does not start', () => {
-      test('is added, and what was printed says what it said last and why', async () => {
+      test('is added, and the output has its last lines and the reason', async () => {
         const file = join(platform.folder, 'fails.mjs');
         await writeFile(file, `console.error('cannot find the database'); process.exit(7);`);
         const { code, stderr } = await platform.run([
@@ -348,14 +348,14 @@ describe.each(shapes)('%s', (_, shape, canRun) => {
         await platform.svc('server', 'remove', 'fails');
       });
 
-      test('because there is no such command, says so', async () => {
+      test('because its command does not exist, says so', async () => {
         const { code, json } = await platform.fails('server', 'add', 'absent', '--', 'no-such-command-anywhere');
         expect([code, json.status, json.reason.code]).toEqual([1, 'Error', 'command_not_found']);
         expect(json.reason.message).toContain('"no-such-command-anywhere"');
         await platform.svc('server', 'remove', 'absent');
       });
 
-      test('makes its skill say so, with what mends it, and keeps no other from working', async () => {
+      test('makes its skill say so, with the repair, and other skills work', async () => {
         const file = join(platform.folder, 'gate.mjs');
         const gate = join(platform.folder, 'open');
         const program = foreignServers.everything[1];

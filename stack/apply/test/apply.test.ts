@@ -331,7 +331,7 @@ describe('an applied object that does not work is reported', () => {
     expect(await problems()).toEqual([]);
   });
 
-  test('one without an outcome is waited for, and not for ever', async () => {
+  test('an MCP server without an outcome is waited for within a limit', async () => {
     const { write, problems } = await open();
     write(`mcpServers:\n  mute: { command: sleep, args: ["600"] }\n`);
     const waited: string[] = [];

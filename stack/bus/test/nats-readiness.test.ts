@@ -21,7 +21,7 @@ describe.skipIf(!hasNatsServer)('a node of NATS', () => {
     return file;
   };
 
-  test('says at its client port whether it is ready, to the user of the system account alone', async () => {
+  test('answers readiness at its client port, to the user of the system account alone', async () => {
     const server = await TestServer.start(dir);
     try {
       const check = (seed: string) => ({ kind: 'nats', url: server.url, seedFile: seedFile(seed) }) as const;

@@ -13,7 +13,7 @@ const hashOf = (yaml: string, name: string, changed = {}) =>
   containerOf(plannedFrom(yaml, changed), name).options.Labels?.[labels.hash];
 
 describe('what Docker shall have', () => {
-  test('is networks, volumes for what keeps data, and a container for each part in the order of their start', () => {
+  test('has networks, volumes for parts with data, and a container for each part in start order', () => {
     const { networks, volumes, containers } = plannedFrom();
     const network = 'svc-abcdef0123456789';
     const Labels = { 'svc.installation': 'abcdef0123456789' };
@@ -144,7 +144,7 @@ describe('what Docker shall have', () => {
       expect(containerOf(plan, name).options.Env).toContain(servers);
   });
 
-  test('publishes each node of NATS for runtimes elsewhere, on ports one after the other', () => {
+  test('publishes each node of NATS for runtimes elsewhere, on consecutive ports', () => {
     const open =
       'replicas: { nats: 3 }\nbus: { port: 4222, public: { servers: ["nats://bus.example.com:4222"], bind: 0.0.0.0, insecure: true } }';
     const published = ['nats', 'nats-2', 'nats-3'].map(
@@ -164,7 +164,7 @@ describe('what Docker shall have', () => {
     expect(containerOf(plan, 'frontend').options.HostConfig?.Binds).toEqual([]);
   });
 
-  test('publishes what people and agents reach, on bind, and nothing else', () => {
+  test('publishes the addresses of people and agents on bind, and nothing else', () => {
     const published = (yaml: string) =>
       plannedFrom(yaml).containers.flatMap(({ part, options }) =>
         Object.entries(options.HostConfig?.PortBindings ?? {}).map(([inside, at]) => [part.name, inside, at]),
@@ -251,7 +251,7 @@ describe('what Docker shall have', () => {
       expect([front(plan).volume, front(plan).check.at(-1)]).toEqual([null, 'http://127.0.0.1:8080/ready']);
     });
 
-    test('keeps what an authority gave, and vouches for the authority by a copy', () => {
+    test('keeps the certificates of an authority, and gets a copy of its root', () => {
       const plan = open('tls: acme, acme: { ca: secrets/ca.pem }');
       const { given, options, volume } = front(plan);
       expect(volume).toBe('svc-abcdef0123456789-caddy');
@@ -277,7 +277,7 @@ describe('what Docker shall have', () => {
   });
 });
 
-test('nothing of the platform is seen in what svc.yaml allows', () => {
+test("the platform's own folders are hidden below allowed paths", () => {
   const plan = plannedFrom('runtime: { allowedPaths: [/srv, /srv/svc] }');
   const { '/tmp': _own, ...hidden } = containerOf(plan, 'runtime').options.HostConfig?.Tmpfs ?? {};
   expect(Object.keys(hidden)).toEqual(['secrets', 'data', 'state', 'logs'].map((name) => `/srv/svc/${name}`));
@@ -304,7 +304,7 @@ describe('Dgraph', () => {
     });
   });
 
-  test('keeps the data of its nodes, and the backend none', () => {
+  test('keeps data in its nodes, and none in the backend', () => {
     const keeping = ['nats', 'dgraph-zero', 'dgraph-alpha', 'runtime'];
     expect(plan.volumes).toEqual(keeping.map((part) => `${network}-${part}`));
   });
@@ -434,7 +434,7 @@ describe('the hash of a configuration', () => {
     expect(hashOf(shorter, 'backend')).toBe(hashOf('', 'backend'));
   });
 
-  test('knows what is in a secret and which image a name is, and tells neither', () => {
+  test('depends on contents of secrets and ids of images, and reveals neither', () => {
     const otherKey = { fingerprintOf: (file: string) => `another of ${file}` };
     expect(hashOf('', 'backend', otherKey)).not.toBe(hashOf('', 'backend'));
     expect(hashOf('', 'frontend', otherKey)).toBe(hashOf('', 'frontend'));

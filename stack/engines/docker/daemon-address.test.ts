@@ -44,7 +44,7 @@ async function refusal(env: Record<string, string>): Promise<SvcError> {
 }
 
 describe('the daemon that is asked', () => {
-  test('is the one that DOCKER_HOST names, whatever else is there', async () => {
+  test('is the one that DOCKER_HOST names, whatever other sockets exist', async () => {
     await listen(join(home, '.docker/run/docker.sock'));
     expect(findDaemonAddress({ HOME: home, DOCKER_HOST: 'unix:///elsewhere/docker.sock' })).toEqual({
       socket: '/elsewhere/docker.sock',
@@ -52,7 +52,7 @@ describe('the daemon that is asked', () => {
     });
   });
 
-  test('is that of the context that was chosen', () => {
+  test('is the one of the chosen context', () => {
     writeContext('colima', 'unix:///home-of-colima/docker.sock');
     writeFileSync(join(home, '.docker/config.json'), JSON.stringify({ currentContext: 'colima' }));
     expect(findDaemonAddress({ HOME: home })?.socket).toBe('/home-of-colima/docker.sock');

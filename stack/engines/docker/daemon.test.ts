@@ -33,7 +33,7 @@ async function fakeDocker() {
   return { docker, socket, stop };
 }
 
-test('a daemon that is stopped in the middle is told in words, with what mends it', async () => {
+test('a daemon that stops between two requests is reported in words, with the repair', async () => {
   const { docker, socket, stop } = await fakeDocker();
   await expect(docker.getContainer('hangs').inspect()).rejects.toMatchObject({
     code: 'unavailable',
@@ -47,7 +47,7 @@ test('a daemon that is stopped in the middle is told in words, with what mends i
   });
 });
 
-test('what it refuses stays what it said, for whoever knows more of it, and is told in words by whoever does not', async () => {
+test('a refusal of the daemon keeps its status for callers, and has a general message otherwise', async () => {
   const { docker } = await fakeDocker();
   const refused: unknown = await docker.listContainers().catch((error: unknown) => error);
   expect(statusOf(refused)).toBe(500);

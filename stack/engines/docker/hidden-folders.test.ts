@@ -15,13 +15,13 @@ afterEach(() => rmSync(dir, { recursive: true }));
 const hidden = (...allowed: readonly string[]) => Object.keys(hiddenIn(allowed, installationIn(join(dir, 'home/svc'))));
 const below = (folder: string) => ['secrets', 'data', 'state', 'logs'].map((name) => join(folder, name));
 
-test('it is hidden under the name that the container sees it by, whatever links lead there', () => {
+test('the folder is hidden under its path in the container, through any links', () => {
   symlinkSync(join(dir, 'home'), join(dir, 'link'));
   expect(hidden(join(dir, 'link'))).toEqual(below(join(dir, 'link/svc')));
   expect(hidden(dir)).toEqual(below(join(dir, 'home/svc')));
   expect(hidden('/')).toEqual(below(join(dir, 'home/svc')));
 });
 
-test('what is beside it, or is named itself, is seen', () => {
+test('a folder beside it, or one that is named itself, is visible', () => {
   expect(hidden(join(dir, 'home/sv'), join(dir, 'home/svc/secrets'), '/nowhere')).toEqual([]);
 });

@@ -46,7 +46,7 @@ async function fetching(signal: AbortSignal) {
   return { fetched };
 }
 
-test('a registry that says nothing any more is not waited for without end', async () => {
+test('a silent registry ends at the deadline', async () => {
   const late = new AbortController();
   vi.spyOn(AbortSignal, 'timeout').mockReturnValue(late.signal);
   const { fetched } = await fetching(new AbortController().signal);
@@ -72,7 +72,7 @@ test.each([
   });
 });
 
-test('whoever fetches it is heard when he gives up', async () => {
+test('a pull ends when the signal aborts', async () => {
   const interrupting = new AbortController();
   const { fetched } = await fetching(interrupting.signal);
   const failed = expect(fetched).rejects.toThrow(/aborted/);

@@ -32,7 +32,7 @@ async function settle(gone: readonly string[], agrees = false) {
 }
 
 describe('volumes of nodes of Dgraph that are gone', () => {
-  test('one of three: its node is kept out, and told', async () => {
+  test('one of three: its node is kept out and reported', async () => {
     const volume = named('dgraph-zero-2');
     const told = `dgraph-zero-2: Its data is missing, so the node is not started: the volume ${volume}.`;
     expect(await settle(['dgraph-zero-2'])).toEqual({ given: [], asked: [], notices: [expect.stringContaining(told)] });

@@ -7,7 +7,7 @@ const part = { name: 'backend' };
 const docker = new Docker({ socketPath: '/nowhere/docker.sock', host: undefined, protocol: 'http' });
 const why = (cause: unknown) => notReady({ part, options: { name: 'svc-backend' } }, cause, docker);
 
-test('whoever knows what mends it says so; else the log is where to look', async () => {
+test('the hint of the cause is kept; without one it names the log', async () => {
   const gone = new SvcError('unavailable', 'Docker does not run.', { hint: 'Start it.' });
   expect(await why(gone)).toMatchObject({
     code: 'unavailable',

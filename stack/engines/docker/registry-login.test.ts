@@ -38,7 +38,7 @@ test.each([
   ['127.0.0.1:5000/node:24.1.0', '127.0.0.1:5000'],
 ])('the registry of %s is %s', (image, registry) => expect(registryOf(image)).toBe(registry));
 
-test('without a login there is none, for its registry or at all', async () => {
+test('without a stored login the result is null', async () => {
   expect(await login('nats:2.15.0')).toBeNull();
   writeConfig({ auths: { 'other.example.com': { auth: basic('ann:secret') } } });
   expect(await login('registry.example.com/node:24.1.0')).toBeNull();
@@ -58,7 +58,7 @@ test('a login in the file itself is found, be it a password or a token', async (
   });
 });
 
-test('the program that keeps logins is asked, and that of a single registry before it', async () => {
+test('the credential helper is asked, and that of a single registry first', async () => {
   writeHelper('all', dockerHub, '{"Username":"ann","Secret":"one"}');
   writeHelper('single', 'registry.example.com', '{"Username":"<token>","Secret":"two"}');
   writeConfig({ credsStore: 'all', credHelpers: { 'registry.example.com': 'single' } });
@@ -67,7 +67,7 @@ test('the program that keeps logins is asked, and that of a single registry befo
   expect(await login('other.example.com/node:24.1.0')).toBeNull();
 });
 
-test('a program that is missing or answers nonsense is named, and what it printed is not', async () => {
+test('a missing or broken credential helper is named, without its output', async () => {
   writeConfig({ credsStore: 'missing' });
   await expect(login('nats:2.15.0')).rejects.toMatchObject({
     code: 'unavailable',

@@ -67,7 +67,7 @@ describe('the ports of the front', () => {
     });
   });
 
-  test("that are nobody's are left", async () => {
+  test('without a holder are accepted', async () => {
     await expect(check({ 'caddy-https': 20_443, 'caddy-http': 20_080 })).resolves.toBeUndefined();
   });
 });

@@ -12,19 +12,19 @@ afterEach(() => rmSync(join(log, '..'), { recursive: true, force: true }));
 
 const told = '{"level":"info","msg":"told"}\n';
 
-test('are what it complained about since it began', () => {
+test('are the errors since its start', () => {
   writeFileSync(log, `of another\n${told}it broke\n${told}`);
   expect(lastWords(log, 'of another\n'.length)).toBe('it broke');
   expect(lastWords(log, null)).toBe('of another · it broke');
 });
 
-test('are none where it only told how things are', () => {
+test('are none without errors', () => {
   writeFileSync(log, told);
   expect(lastWords(log, 0)).toBeNull();
   expect(lastWords(join(log, 'gone'), 0)).toBeNull();
 });
 
-test('are not the end of a line that began before what is looked at', () => {
+test('do not include the rest of an earlier line', () => {
   writeFileSync(log, `{"level":"info","msg":"${'x'.repeat(20_000)}"}\n${told}`);
   expect(lastWords(log, 0)).toBeNull();
 });

@@ -19,6 +19,6 @@ test('who lived long is started at once, however often that was', () => {
   expect(nextStep([...runs(policy.triesMax), long], policy)).toEqual({ kind: 'start', delayMs: 0 });
 });
 
-test('what was before a long life does not count', () => {
+test('ends before a stable run do not count', () => {
   expect(nextStep([...runs(7), policy.stableMs, 100, 100], policy)).toEqual({ kind: 'start', delayMs: 250 });
 });

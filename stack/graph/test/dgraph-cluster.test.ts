@@ -108,7 +108,7 @@ describe.skipIf(dgraph === null)('on a real Dgraph of several nodes', () => {
     await trial[Symbol.asyncDispose]();
   });
 
-  test('what one node kept is kept by all that came', async () => {
+  test('the data of one node reaches all added nodes', async () => {
     expect(await isThere(first)).toBe(true);
     expect(existsSync(join(trial.installation.dataDir, 'dgraph/alpha-2/p'))).toBe(true);
   });
@@ -132,7 +132,7 @@ describe.skipIf(dgraph === null)('on a real Dgraph of several nodes', () => {
   );
 
   test.each(['dgraph-alpha', 'dgraph-alpha-2'])(
-    'of two data nodes %s is silent: what was saved is read from the other, and changes are refused by name',
+    'of two data nodes %s is silent: reads work from the other, and changes are refused by name',
     async (name) => {
       const id = newId('user');
       await create(id);
@@ -151,7 +151,7 @@ describe.skipIf(dgraph === null)('on a real Dgraph of several nodes', () => {
     },
   );
 
-  test('with a third data node changes go on while one of them is away, and each may die', async () => {
+  test('with a third data node changes work without one of them, and each may die', async () => {
     await stop();
     trial.edit('dgraph-alpha: 2', 'dgraph-alpha: 3');
     await start();

@@ -162,7 +162,7 @@ describe.skipIf(dgraph === null)('on a real Dgraph', () => {
     expect(told.filter((message) => message.includes('Port '))).toEqual([]);
   });
 
-  test('whoever shows nothing is refused everything but its health', async () => {
+  test('a client without credentials gets nothing but health', async () => {
     for (const shown of [{}, { token }, { access: 'nonsense', token }]) {
       await expect(ask('/query', query('{ all(func: has(dgraph.type)) { uid } }'), shown)).rejects.toThrow(
         /accessJwt|jwt/,
@@ -190,7 +190,7 @@ describe.skipIf(dgraph === null)('on a real Dgraph', () => {
     expect((await fetch(`${plain}/query`)).status).toBe(400);
   });
 
-  test('the ports by which nodes speak with each other let nobody in who has not their key', async () => {
+  test('the ports between nodes refuse a client without their key', async () => {
     const [key, stranger] = [readSecret(plan.secrets.graphNodeKey), newNodeKey()];
     const shown = {
       nothing: {},
@@ -256,7 +256,7 @@ describe.skipIf(dgraph === null)('on a real Dgraph', () => {
     // Two hundred changes of the schema, one after the other.
   }, 240_000);
 
-  test('provisioned again it stays as it is, and what was changed by hand is mended', async () => {
+  test('a second provisioning changes nothing, and repairs changes by hand', async () => {
     const before = await ask('/query', users, asAdmin());
     await provision();
     expect(await ask('/query', users, asAdmin())).toEqual(before);
@@ -328,11 +328,11 @@ describe.skipIf(dgraph === null)('on a real Dgraph', () => {
       return checkGraph(planFor(installation, { ...definition, graphdb: { ...definition.graphdb, ...known } }, ports));
     };
 
-    test('is taken as it should be, and its backend is told where it is', async () => {
+    test('is accepted, and the backend gets its address', async () => {
       expect(await theirs({})).toEqual([]);
     });
 
-    test('is refused where it asks for a user and none is named, or does not know ours', async () => {
+    test('is refused where it needs a user and none is named, or the user is unknown', async () => {
       await expect(theirs({ user: undefined })).rejects.toMatchObject({
         code: 'forbidden',
         hint: "Set graphdb.user in svc.yaml to the platform's user in that Dgraph.",
@@ -347,7 +347,7 @@ describe.skipIf(dgraph === null)('on a real Dgraph', () => {
       });
     });
 
-    test('is refused where it gives our user no rights, with what helps', async () => {
+    test('is refused where the user has no rights, with the repair', async () => {
       const password = readSecret(plan.secrets.graphPassword);
       const asked = {
         query:
@@ -362,14 +362,14 @@ describe.skipIf(dgraph === null)('on a real Dgraph', () => {
       });
     });
 
-    test('is refused where nobody vouches for its certificate', async () => {
+    test('is refused where its certificate is not trusted', async () => {
       await expect(theirs({ ca: undefined })).rejects.toMatchObject({
         code: 'unavailable',
         message: expect.stringContaining('it has a self-signed certificate'),
       });
     });
 
-    test('is refused where nobody listens', async () => {
+    test('is refused where no program listens', async () => {
       await expect(theirs({ url: `http://127.0.0.1:${await freePort()}` })).rejects.toMatchObject({
         code: 'unavailable',
         message: expect.stringMatching(/does not answer as a Dgraph: .*connection refused/),
@@ -377,7 +377,7 @@ describe.skipIf(dgraph === null)('on a real Dgraph', () => {
     });
   });
 
-  test('a port that another program takes meanwhile is told', async () => {
+  test('a port that another program takes meanwhile is reported', async () => {
     await using other = await openGraphTrial();
     const stranger = createServer().listen(alphaPorts(other.plan.ports).grpc, '127.0.0.1');
     await once(stranger, 'listening');

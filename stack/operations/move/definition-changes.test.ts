@@ -21,13 +21,13 @@ function differing(before: string, after: string): readonly string[] {
   ];
 }
 
-test('to several processes one word changes, and back it is the same text again', () => {
+test('a move to several processes changes one word, and the way back restores the text', () => {
   const there = applyChanges(embedded, changesFor(read(embedded), distributed));
   expect(differing(embedded, there)).toEqual(['- topology: embedded', '+ topology: distributed']);
   expect(applyChanges(there, changesFor(read(there), oneProcess))).toBe(embedded);
 });
 
-test('what one process cannot have becomes what it has: replicas, a bus elsewhere and a public one', () => {
+test('a move to one process resets replicas, an external bus and a public bus', () => {
   const many = ['remote-mcp', 'runtime'].reduce(
     (text, service) => replaceScalar(text, ['replicas', service], '3'),
     replaceScalar(embedded, ['topology'], 'distributed'),
@@ -73,14 +73,14 @@ test.each([
   expect([one.topology, one.public]).toEqual(['embedded', read(embedded).public]);
 });
 
-test('a file that says nothing of its topology is told where it is now', () => {
+test('a file without a topology gets one', () => {
   const short = 'id: abcdefgh12345678\n# the shortest that there is';
   const there = applyChanges(short, changesFor(read(short), distributed));
   expect(there).toBe(`${short}\ntopology: distributed\n`);
   expect(read(there).topology).toBe('distributed');
 });
 
-test('to the other graph one more word changes, and back it is the same text again', () => {
+test('a move to the other graph changes one more word, and the way back restores the text', () => {
   const there = applyChanges(embedded, changesFor(read(embedded), onDgraph));
   expect(differing(embedded, there)).toEqual([
     '- topology: embedded',

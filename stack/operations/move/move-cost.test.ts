@@ -10,7 +10,7 @@ const sqlite = { topology: 'distributed', graph: 'sqlite', engine: 'process' } a
 const dgraph = { topology: 'distributed', graph: 'dgraph', engine: 'process' } as const;
 const embedded = { topology: 'embedded', graph: 'sqlite', engine: 'process' } as const;
 
-test('a folder is as large as all files in it, and what is not there has no size', () => {
+test('the size of a folder is that of its files, and a missing folder has none', () => {
   const dir = mkdtempSync(join(tmpdir(), 'svc-size-'));
   mkdirSync(join(dir, 'a/b'), { recursive: true });
   writeFileSync(join(dir, 'one'), 'x'.repeat(10));
@@ -19,7 +19,7 @@ test('a folder is as large as all files in it, and what is not there has no size
   rmSync(dir, { recursive: true });
 });
 
-test('holes in a file are none of its size', () => {
+test('holes in a file do not count', () => {
   const dir = mkdtempSync(join(tmpdir(), 'svc-size-'));
   writeFileSync(join(dir, 'one'), 'x'.repeat(10));
   truncateSync(join(dir, 'one'), 64 * megabyte);

@@ -4,7 +4,7 @@ import { refuseWithoutRoom } from './room.ts';
 const megabyte = 1024 * 1024;
 const disk = (freeBytes: number | null) => ({ place: '"/data"', repair: 'df -h tells it.', freeBytes });
 
-test('without room for what is kept, a move is refused with how much there is and how much it needs', () => {
+test('without room for the kept data, a move is refused with the free and the needed bytes', () => {
   expect(() => refuseWithoutRoom(disk(2.5 * megabyte), 3 * megabyte, 'a move')).toThrow(
     expect.objectContaining({
       code: 'unavailable',

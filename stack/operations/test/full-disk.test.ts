@@ -13,7 +13,7 @@ import { openTrial, platformsOf } from './trial.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-test('parts that stopped are not said to run on where it could not be written down', async () => {
+test('stopped parts are not reported as running where the record could not be written', async () => {
   await using trial = await openTrial();
   const { installation } = trial;
   await up({ env: process.env, installation });
@@ -64,7 +64,7 @@ describe.skipIf(!canMount)('on a full disk', () => {
     expect(platformsOf(trial.installation)).toEqual([]);
   });
 
-  test('what runs is not stopped for a change that it could not be started with', async () => {
+  test('a running platform is not stopped for a change that could not start', async () => {
     const { installation } = trial;
     await up({ env: process.env, installation });
     const pids = platformsOf(installation);
@@ -83,7 +83,7 @@ describe.skipIf(!canMount)('on a full disk', () => {
   });
 
   // It got full after the look: at another moment of the start each time.
-  test.each([0, 1, 2, 3, 4])('a start that finds %i pages left tells why it ended', async (pages) => {
+  test.each([0, 1, 2, 3, 4])('a start with %i pages left reports why it ended', async (pages) => {
     const options = { plan: readPlan(trial.installation), env: process.env, signal, onState: () => undefined };
     disk.fill(pages * 4096);
     await expect(startInBackground(options)).rejects.toMatchObject(

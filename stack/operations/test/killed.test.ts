@@ -23,7 +23,7 @@ import { listen, openTrial, platformsOf, startCommand } from './trial.ts';
 vi.setConfig({ testTimeout: 60_000 });
 
 describe('killed', () => {
-  test('the platform, while it runs: status says that it was, up repairs and says so too', async () => {
+  test('the platform, while it runs: status reports it, up repairs and reports it too', async () => {
     await using trial = await openTrial();
     const { installation } = trial;
     const begun = Date.now();
@@ -135,7 +135,7 @@ describe('killed', () => {
     expect(platformsOf(installation)).toEqual([]);
   });
 
-  test.each([0, 250])('the platform, %i ms into its start: up says so, the next one works', async (delayMs) => {
+  test.each([0, 250])('the platform, %i ms into its start: up reports it, the next one works', async (delayMs) => {
     await using trial = await openTrial();
     const { installation } = trial;
     const starting = up({ env: process.env, installation }).catch((error: Error) => error);
@@ -193,7 +193,7 @@ describe('where state/ was lost while it runs', () => {
     expect(await down({ installation })).toEqual({ outcome: 'unchanged' });
   });
 
-  test('up starts it anew, on its ports and beside no other', async () => {
+  test('up restarts it, on its ports and without a second platform', async () => {
     await using trial = await openLost();
     const { installation, pid } = trial;
     const told = listen();

@@ -10,7 +10,7 @@ const dir = realpathSync(mkdtempSync(join(tmpdir(), 'svc-left-')));
 const installation = installationIn(dir);
 afterAll(() => rmSync(dir, { recursive: true }));
 
-test('of an installation that never ran there are none', async () => {
+test('an installation that never ran has none', async () => {
   expect(await endLeftMcpServers(installationIn(join(dir, 'new')))).toBe(0);
 });
 

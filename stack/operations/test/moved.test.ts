@@ -6,7 +6,7 @@ import { writeLease } from '../../ports/port-lease.ts';
 import { freePorts } from '../../test/free-ports.ts';
 import { openTrial } from './trial.ts';
 
-test('where /mcp moves, whoever starts it is told what agents must be told; at the first start nobody is', async () => {
+test('a new address of /mcp is reported with its consequence for agents; the first start reports nothing', async () => {
   const [backend = 0, runtime = 0, frontend = 0, before = 0] = await freePorts(4);
   await using trial = await openTrial({ backend, runtime, frontend });
   const { installation } = trial;

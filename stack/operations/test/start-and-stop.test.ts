@@ -130,7 +130,7 @@ describe('in the foreground', () => {
     expect(readRecord(installation)).toBeNull();
   });
 
-  test('svc down ends it too, and a kill -9 leaves nothing in the way', async () => {
+  test('svc down ends it too, and kill -9 leaves no obstacle', async () => {
     await using trial = await openTrial();
     const { installation } = trial;
     const first = startCommand('foreground', installation);
@@ -144,7 +144,7 @@ describe('in the foreground', () => {
     expect(await up({ env: process.env, installation })).toMatchObject({ outcome: 'started' });
   });
 
-  test('beside one in the background it is a conflict', async () => {
+  test('beside a platform in the background it is a conflict', async () => {
     await using trial = await openTrial();
     const { installation } = trial;
     await up({ env: process.env, installation });
@@ -217,7 +217,7 @@ describe('a start that fails for another reason than a port', () => {
     expect((await up({ env: process.env, installation })).status.urls).toEqual(before.status.urls);
   });
 
-  test('leaves the ports that it would have had to nobody', async () => {
+  test('leaves no port reserved', async () => {
     await using trial = await openTrial({});
     const { installation } = trial;
     mkdirSync(join(installation.dataDir, 'graph.sqlite'));
@@ -266,7 +266,7 @@ describe('a port that another program takes after the plan was made', () => {
   });
 });
 
-test('a port that is taken between the look and the deed is told apart from every other failure', async () => {
+test('a port taken between check and start is distinguished from every other failure', async () => {
   const [port = 0] = await freePorts(1);
   await using trial = await openTrial({ backend: port });
   const { installation } = trial;
@@ -293,7 +293,7 @@ describe('at once', () => {
     expect(await first.ended).toBe(0);
   });
 
-  test('interrupted, it stops what it started', async () => {
+  test('interrupted, it stops the started parts', async () => {
     await using trial = await openTrial();
     const { installation } = trial;
     const interrupt = new AbortController();
@@ -345,7 +345,7 @@ describe('a start that fails', () => {
     expect(await up({ env: process.env, installation })).toMatchObject({ outcome: 'started' });
   });
 
-  test('what svc.yaml asks for and does not go together is refused', async () => {
+  test('settings that do not fit together are refused', async () => {
     await using trial = await openTrial();
     editDefinition(trial.installation, 'engine: process', 'engine: docker');
     await expect(up({ env: process.env, installation: trial.installation })).rejects.toMatchObject({

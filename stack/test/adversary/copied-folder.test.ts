@@ -118,7 +118,7 @@ describe('a folder that was copied while its platform ran', () => {
   );
 
   test(
-    'svc status says what it is, and nothing of the original',
+    'svc status reports the copy, and nothing of the original',
     async () => {
       copyFolder();
       const { code, stdout } = await svc('status', '--json', '--dir', copy);
@@ -188,7 +188,7 @@ describe('a folder that was copied while its platform ran', () => {
   );
 
   test(
-    'of two commands at once one makes it an installation',
+    'of two concurrent commands one makes it an installation',
     async () => {
       copyFolder();
       const both = await Promise.all([svc('up', '--as-copy', '--dir', copy), svc('up', '--as-copy', '--dir', copy)]);
@@ -215,7 +215,7 @@ describe('a folder that was copied while its platform ran', () => {
   );
 
   test(
-    'takes the place of the original once that one is gone',
+    'replaces the original once that one is gone',
     async () => {
       copyFolder();
       await start(copy, '--as-copy');
@@ -256,7 +256,7 @@ describe('a folder that was moved', () => {
   );
 
   test(
-    'holds what an earlier version started, which svc down still stops',
+    'runs a platform of an earlier version, which svc down still stops',
     async () => {
       copyFolder();
       await start(copy, '--as-copy');

@@ -67,7 +67,7 @@ test.each<[string, () => Buffer, string]>([
   await refused(file, words);
 });
 
-test('what is no file is refused: a device, a pipe, a link to a secret', async () => {
+test('anything but a file is refused: a device, a pipe, a link to a secret', async () => {
   const pipe = join(folder, 'pipe');
   const link = join(folder, 'link');
   spawnSync('mkfifo', [pipe]);

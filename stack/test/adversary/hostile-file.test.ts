@@ -197,7 +197,7 @@ test('files beside the YAML are read, behind a link too that stays there', async
   expect((await apply(yaml)).code).toBe(0);
 });
 
-test('nothing of what was refused can be read by members and agents', async () => {
+test('members and agents can read nothing of a refused file', async () => {
   const backend = await platform.backend();
   const { workspace } = await backend.query(
     '{ workspace(name: "Default") { skills { nodes { name instructions } } } }',

@@ -179,7 +179,7 @@ onEachTopology(
           });
         });
 
-        test('answers with what is no JSON fails those calls alone, at once', async () => {
+        test('answers with invalid JSON fails those calls alone, at once', async () => {
           const name = `hostile-${count++}`;
           await connected(a.workspace, await addServer(a.workspace, name, hostile('')));
           const { call } = await agentOf(name);
@@ -197,7 +197,7 @@ onEachTopology(
         });
 
         test.each(['flood', 'endless', 'stderr'])(
-          'writes without end (%s) has its call answered; nobody else hears it',
+          'writes without end (%s) has its call answered, and no other agent receives it',
           async (said) => {
             const name = `hostile-${count++}`;
             await connected(a.workspace, await addServer(a.workspace, name, hostile('')));
@@ -214,7 +214,7 @@ onEachTopology(
           },
         );
 
-        test('does not end when it is asked to is ended, and its workspace goes on', async () => {
+        test('ignores SIGTERM is killed, and its workspace keeps working', async () => {
           await victim.expectUndisturbedBy(async () => {
             const id = await addServer(a.workspace, `hostile-${count++}`, hostile('stubborn'));
             await connected(a.workspace, id);

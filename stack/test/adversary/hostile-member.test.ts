@@ -357,7 +357,7 @@ onEachTopology((topology) => {
   });
 
   test(
-    'with none-for-everybody the operator has let members run what they like',
+    'with none-for-everybody members run any command',
     async () => {
       const { definitionFile } = platform.installation;
       const yaml = await readFile(definitionFile, 'utf8');

@@ -165,7 +165,7 @@ onEachTopology((topology) => {
     });
 
     test.each(listeners)(
-      '%s tells a page under a rebound name what it tells a stranger, and no more',
+      '%s gives a page under a rebound name what it gives a stranger, and no more',
       async (listener) => {
         const headers = { host: rebound, origin: `http://${rebound}` };
         for (const path of paths) {
@@ -177,7 +177,7 @@ onEachTopology((topology) => {
       },
     );
 
-    test.each(listeners)('%s sets no cookie, and says what its answers are', async (listener) => {
+    test.each(listeners)('%s sets no cookie, and declares its content type', async (listener) => {
       for (const path of ['/', '/health', '/ready', '/nothing<script>']) {
         const { headers, body } = await ask(listener, path);
         expect([path, headers['set-cookie']]).toEqual([path, undefined]);
@@ -189,7 +189,7 @@ onEachTopology((topology) => {
     });
   });
 
-  test('the page of the platform can be framed by none, and loads nothing from elsewhere', async () => {
+  test('the page of the platform cannot be framed, and loads nothing from elsewhere', async () => {
     const { headers } = await ask('frontend', '/');
     expect(headers['x-frame-options']).toBe('DENY');
     expect(headers['content-security-policy']).toContain("frame-ancestors 'none'");

@@ -33,7 +33,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(installation.dir, { recursive: true }));
 
-test('a record is read as it was written, and goes with its folder', () => {
+test('a record is read unchanged, and its removal removes the folder', () => {
   mkdirSync(join(installation.dir, record.kept), { recursive: true });
   writeReplacement(installation, record);
   expect(readReplacement(installation)).toEqual(record);

@@ -108,7 +108,7 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
       });
     });
 
-    test('replies under guessed ids answer nobody: a key that was never issued stays refused', async () => {
+    test('replies under guessed ids are ignored: a key that was never issued stays refused', async () => {
       const sprung = await trap();
       const { call, calling } = await sprung.spring();
       sprung.runtime.reply(call.message.reply, forgedResult);
@@ -134,7 +134,7 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
       expect(answer).toEqual([401]);
     });
 
-    test('replies under guessed ids answer nobody: a victim gets the result of its own tool', async () => {
+    test('replies under guessed ids are ignored: a victim gets the result of its own tool', async () => {
       const sprung = await trap();
       const { call, calling } = await sprung.spring();
       sprung.runtime.reply(call.message.reply, forgedResult);
@@ -293,7 +293,7 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
       testTimeoutMs + 4 * floodSeconds * 1000 + 2 * settleMs,
     );
 
-    test('messages in frames, each begun and none ended', async () => {
+    test('unfinished messages in frames', async () => {
       const runtime = await hostile();
       const subject = subjects.heartbeat(runtime.identity.runtime, runtime.identity.process);
       const parts = Array.from({ length: 20_000 }, (_, index) =>
@@ -305,7 +305,7 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
       await expectAsBefore();
     });
 
-    test('questions, each begun and none ended, keep no other runtime from being answered', async () => {
+    test('unfinished questions keep no other runtime from being answered', async () => {
       const runtime = await hostile();
       const { runtime: id, process } = runtime.identity;
       const parts = Array.from({ length: 500 }, () =>
@@ -376,7 +376,7 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
     await expectAsBefore();
   });
 
-  test('a process that calls itself by the name of another’s changes nothing of what that one said', async () => {
+  test("a process with another runtime's process id does not change that one's reports", async () => {
     const runtime = await hostile();
     const same = await runtime.connectAs(known.platform.process);
     opened.push(same);

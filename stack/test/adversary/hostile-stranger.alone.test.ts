@@ -86,7 +86,7 @@ describe.skipIf(!hasNatsServer)('a stranger on the bus', () => {
     expect(client.messages.filter(({ subject }) => !subject.startsWith(inbox))).toEqual([]);
   });
 
-  test('with a valid key makes the server say nothing in its place, whatever reply and trace it names', async () => {
+  test('with a valid key makes the server publish nothing for it, whatever reply and trace it names', async () => {
     const { client } = hostile;
     const [before, heard] = [client.errors.length, client.messages.length];
     await victim.expectUndisturbedBy(async () => {
@@ -105,7 +105,7 @@ describe.skipIf(!hasNatsServer)('a stranger on the bus', () => {
     expect(client.messages.length).toBe(heard);
   });
 
-  test("names nobody's process: shown as process id or as nonce, another's gives an id of its own", async () => {
+  test("cannot choose a process id: another's, as process id or as nonce, gives a new one", async () => {
     const again = await hostile.connectAs(hostile.identity.process);
     expect(again.identity.process).not.toBe(hostile.identity.process);
     const runtimes = await platform.svc('status');

@@ -160,7 +160,7 @@ describe.skipIf(!hasNatsServer || !hasDgraph)('a node of a real Dgraph that lose
     for (const one of names) renameSync(join(platform.installation.dataDir, one), join(away, one));
   }
 
-  test('too many are refused, and what is left stays', async () => {
+  test('too many are refused, and the remaining data stays', async () => {
     await vi.waitFor(save, { timeout: patienceMs });
     await platform.svc('down');
     for (const node of ['dgraph-zero', 'dgraph-zero-2']) rmSync(folderOf(node), { recursive: true });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readOptions } from './options.ts';
 
-test('what is not given has its default', () => {
+test('missing options have defaults', () => {
   expect(readOptions(['--seed', '7', '--away', '10'])).toEqual({
     ...{ seconds: 600, away: 10, seed: 7, only: '', engine: 'process', graph: 'sqlite' },
     ...{ clusters: false, faketime: undefined, hang: false, help: false },

@@ -10,7 +10,7 @@ const platforms: Readonly<Record<string, Holding>> = {
   large: { processes: 40, descriptors: 8000, memoryBytes: 6 * gigabyte, connections: 60, subscriptions: 9000 },
 };
 
-test.each(Object.entries(platforms))('a %s platform that holds what it held has no leaks', (_, holding) => {
+test.each(Object.entries(platforms))('a %s platform with unchanged counts has no leaks', (_, holding) => {
   expect(leaks(holding, holding)).toEqual([]);
 });
 

@@ -39,7 +39,7 @@ function keepSessions(file: string): void {
 }
 
 test.each(Object.entries(known.lists))(
-  'svc %s says what it said',
+  'svc %s prints the frozen output',
   async (command, list) => {
     const isSo = async () => expect(await platform.svc(...command.split(' '))).toMatchObject(list);
     // Its MCP server takes a moment to start.
@@ -54,7 +54,7 @@ test('a key lets its agent in, and a revoked key does not', async () => {
   expect((await platform.run(['keys', 'test'], { env: { SVC_API_KEY: known.key } })).code).toBe(0);
 });
 
-test('an agent goes on with the session it had', async () => {
+test('an agent continues its session', async () => {
   const { status, body } = await send(platform.mcpUrl, {
     ...{ key: known.key, session: known.session },
     body: rpc('tools/list'),

@@ -33,7 +33,7 @@ describe.skipIf(dockerHost === null)('clusters on a real Docker', () => {
   }
   const pidOf = async (part: string) => (await trial.containerOf(part).inspect()).State.Pid;
 
-  test('what one node kept is carried over to three, and the session of an agent goes on', async () => {
+  test('the data of one node is carried to three, and the session of an agent continues', async () => {
     trial.platform.edit('  nats: 1\n', '  nats: 3\n');
     trial.platform.edit('  remote-mcp: 1\n', '  remote-mcp: 3\n');
     trial.platform.edit('  runtime: 1\n', '  runtime: 3\n');
@@ -51,7 +51,7 @@ describe.skipIf(dockerHost === null)('clusters on a real Docker', () => {
   });
 
   test.each([...nodes, 'remote-mcp', 'runtime'])(
-    '%s, killed amid calls, is back by itself, and the agent goes on',
+    '%s, killed amid calls, restarts by itself, and the agent continues',
     async (name) => {
       const killed = await pidOf(name);
       process.kill(killed, 'SIGKILL');
@@ -79,7 +79,7 @@ describe.skipIf(dockerHost === null)('clusters on a real Docker', () => {
     expect(sessionsBegun()).toBe(1);
   });
 
-  test('back to one node, everything is there still', async () => {
+  test('back to one node, all data is still there', async () => {
     trial.platform.edit('  nats: 3\n', '  nats: 1\n');
     await trial.up();
     expect(await busVolumes()).toEqual(['nats']);

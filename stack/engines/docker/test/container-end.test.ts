@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 60_000 });
 /** The image in svc.yaml, so that no registry is asked. */
 const { base: Image } = checkDefinition('id: abcdef0123456789\n', 'svc.yaml').images;
 
-test.skipIf(dockerHost === null)('how a container ended that runs again is told in the same moment', async () => {
+test.skipIf(dockerHost === null)('the end of a restarted container is known at once', async () => {
   const socketPath = (dockerHost ?? '').slice('unix://'.length);
   const docker = new Docker({ socketPath, host: undefined, protocol: 'http' });
   const Entrypoint = ['sh', '-c', '[ -e /tmp/ended ] && exec sleep infinity; : >/tmp/ended; exit 3'];

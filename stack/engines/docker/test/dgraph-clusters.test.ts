@@ -33,7 +33,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('clusters of Dgraph on a r
     expect(roles.map(({ id }: { id: string }) => id)).toEqual(expect.arrayContaining(saved));
   }
 
-  test('what one node kept is kept by all that came, and the first ones are not made anew without need', async () => {
+  test('the data of one node reaches all added nodes, and the first ones are not replaced', async () => {
     const before = await trial.ids();
     trial.platform.edit('  dgraph-zero: 1\n', '  dgraph-zero: 3\n');
     trial.platform.edit('  dgraph-alpha: 1\n', '  dgraph-alpha: 3\n');
@@ -49,7 +49,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('clusters of Dgraph on a r
   });
 
   test.each(['dgraph-zero', 'dgraph-zero-2', 'dgraph-zero-3', 'dgraph-alpha', 'dgraph-alpha-2', 'dgraph-alpha-3'])(
-    '%s away, all goes on, and nothing that was saved is lost',
+    'without %s everything works, and no saved record is lost',
     async (node) => {
       await trial.containerOf(node).kill();
       await vi.waitFor(save, { timeout: takeoverMs });
@@ -60,7 +60,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('clusters of Dgraph on a r
     },
   );
 
-  test('nodes that shall have less memory are made anew one after the other, so that most are always there', async () => {
+  test('nodes with a new memory limit are replaced one after the other, so that most stay up', async () => {
     const before = await trial.ids();
     trial.platform.edit('    dgraph-alpha: 1536', '    dgraph-alpha: 1400');
     const alphas = Object.keys(before)
@@ -83,7 +83,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('clusters of Dgraph on a r
     await isAllThere();
   });
 
-  test('fewer nodes are refused, and what runs goes on', async () => {
+  test('fewer nodes are refused, and the running platform is untouched', async () => {
     const before = await trial.ids();
     trial.platform.edit('  dgraph-alpha: 3\n', '  dgraph-alpha: 2\n');
     const { code, stderr } = await trial.platform.run(['up']);

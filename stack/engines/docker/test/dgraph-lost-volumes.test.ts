@@ -132,7 +132,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('clusters of Dgraph on a r
     await expectAllHealthy();
   });
 
-  test('too many are refused, and what is left stays', async () => {
+  test('too many are refused, and the remaining data stays', async () => {
     await trial.platform.svc('down');
     for (const node of ['dgraph-zero', 'dgraph-zero-2']) await lose(node);
     for (const { error } of [await up(), await startEmpty()]) {

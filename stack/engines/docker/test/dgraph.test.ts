@@ -113,7 +113,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker',
     }
   });
 
-  test('nobody gets in with the password that every Dgraph is born with, or without the token', async () => {
+  test("Dgraph's default password and a missing token are refused", async () => {
     const post = (path: string, body: unknown, headers = '{}') =>
       asBackend(
         `fetch("http://dgraph-alpha:8080${path}",{method:"POST",headers:{"content-type":"application/json",...${headers}},body:JSON.stringify(${JSON.stringify(body)})}).then((a)=>a.text()).then(console.log)`,
@@ -126,7 +126,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker',
     expect(await post('/alter', { drop_all: true }, token)).toMatch(/accessJwt|jwt/);
   });
 
-  test('nobody in a node is root, can write what it runs, or has a privilege', async () => {
+  test('no node runs as root, can change its program or has a privilege', async () => {
     const inspected = await trial.inspect();
     for (const node of nodes) {
       const { Config, HostConfig } = inspected.get(node) ?? expect.fail(node);
@@ -182,7 +182,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker',
     expect((await trial.platform.svc('server', 'list')).mcpServers).toHaveLength(1);
   });
 
-  test('several backends share one address behind a front, and while one is away the other answers', async () => {
+  test('several backends share one address behind a front, and one answers without the other', async () => {
     trial.platform.edit('  backend: 1\n', '  backend: 2\n');
     await trial.up();
     expect(Object.keys(await trial.ids()).sort()).toEqual([...parts, 'caddy', 'backend-2'].sort());
@@ -209,7 +209,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker',
     await works('again');
   });
 
-  test('another graph begins empty, and says where this one stays', async () => {
+  test('another graph starts empty, and names the place of this one', async () => {
     trial.platform.edit('graph: dgraph', 'graph: sqlite');
     const told = await trial.up();
     expect(told).toContain(

@@ -33,7 +33,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
   const changedSince = (before: Readonly<Record<string, string>>) => trial.changedSince(before);
   const up = () => trial.up();
 
-  test('each part is a container, and is what status and logs speak of', async () => {
+  test('each part is a container, and status and logs show it', async () => {
     const status = await trial.platform.svc('status');
     expect(status).toMatchObject({ state: 'running', topology: 'distributed', engine: 'docker' });
     expect(status.services.map(({ name }: { name: string }) => name)).toEqual(parts);
@@ -60,7 +60,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     expect(taken).toBeLessThanOrEqual(memoryMaxBytes);
   });
 
-  test('nothing answers but what is published, and that on loopback only', async () => {
+  test('only published ports answer, on loopback only', async () => {
     const inspected = await trial.inspect();
     const bindings = [...inspected.values()].flatMap(({ NetworkSettings }) =>
       Object.entries(NetworkSettings.Ports).flatMap(([inside, at]) =>
@@ -87,7 +87,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     }
   });
 
-  test('nobody in a container is root, can write what it runs, or has a privilege', async () => {
+  test('no container runs as root, can change its program or has a privilege', async () => {
     for (const [part, { Config, HostConfig }] of await trial.inspect()) {
       expect([part, Config.User, HostConfig.ReadonlyRootfs, HostConfig.CapDrop, HostConfig.SecurityOpt]).toEqual([
         part,
@@ -149,7 +149,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     expect(await up()).toContain('frontend was stopped: it is replaced.');
   });
 
-  test('a call under way ends with its answer, whichever of its parts is exchanged or ends', async () => {
+  test('a call under way gets its answer while any part is replaced or stopped', async () => {
     const skill = await trial.platform.addSkill('slow', ['demo/slow_report']);
     await trial.platform.addRole('Slow', ['slow']);
     const slow = await trial.platform.connect(await trial.platform.addKey('slow'), `?skillIds=${skill}`);
@@ -177,7 +177,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     await works('after all of it');
   });
 
-  test('several remote-mcps share one address behind a front, and one alone has it back', async () => {
+  test('several remote-mcps share one address behind a front, and a single one takes it back', async () => {
     trial.platform.edit('  remote-mcp: 1\n', '  remote-mcp: 2\n');
     await up();
     expect(Object.keys(await trial.ids()).sort()).toEqual([...parts, 'caddy', 'remote-mcp-2'].sort());
@@ -213,7 +213,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     ]);
   });
 
-  test('down removes the containers, whatever svc.yaml says by then, and keeps data, keys, sessions and logs; up brings all of it back', async () => {
+  test('down removes the containers, whatever svc.yaml says, and keeps data, keys, sessions and logs; up restores all of it', async () => {
     const network = `svc-${trial.id}`;
     const networks = async () => {
       const filters = { label: [`svc.installation=${trial.id}`] };

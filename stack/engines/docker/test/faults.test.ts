@@ -35,7 +35,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     await trial.works(agent, 'no longer paused');
   });
 
-  test('what hangs without ending is ended, and is back by itself; what is not ready and says so is left', async () => {
+  test('a hanging part is killed and restarts by itself; a part that reports not ready stays', async () => {
     const restartsOf = async (part: string) => (await trial.containerOf(part).inspect()).RestartCount;
     const hanging = ['frontend', 'nats'];
     const before = Object.fromEntries(

@@ -21,7 +21,7 @@ async function makeVolumes({ docker, id }: DockerTrial, { folder }: SmallDisk): 
 }
 
 test.skipIf(!canMount || dockerHost === null)(
-  'a disk of Docker that gets full is told by name; calls go on, nothing acknowledged is lost, and svc up mends it once there is room',
+  'a full disk of Docker is reported by name; calls work, no acknowledged record is lost, and svc up repairs it once there is room',
   async () => {
     await using stack = new AsyncDisposableStack();
     const folder = mkdtempSync(join(tmpdir(), 'svc-small-docker-'));

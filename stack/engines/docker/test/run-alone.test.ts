@@ -69,7 +69,7 @@ describe.skipIf(dockerHost === null)('alone on a real Docker', () => {
     return found;
   };
 
-  test('NATS runs on its volume, on loopback, for whoever shows himself, and leaves nothing but what it keeps', async () => {
+  test('NATS runs on its volume, on loopback, for authenticated clients, and leaves only its data', async () => {
     const alone = await runContainersAlone({ plan, daemon, bus: true, graph: false, signal });
     const [node, way] = await Promise.all(['nats', 'way'].map((name) => trial.containerOf(`alone-${name}`).inspect()));
     const published = Object.entries(way?.NetworkSettings.Ports ?? {}).map(([port, at]) => [port, at?.[0]?.HostIp]);
@@ -92,7 +92,7 @@ describe.skipIf(dockerHost === null)('alone on a real Docker', () => {
     expect(await usage()).toEqual(['kept']);
   });
 
-  test('what was left by somebody who was killed is ended by the next start', async () => {
+  test('leftovers of a killed command are ended by the next start', async () => {
     const program = fileURLToPath(new URL('./run-alone-and-die.ts', import.meta.url));
     const args = [program, plan.installation.dir];
     const child = spawn(process.execPath, args, { stdio: 'ignore', env: { ...process.env, ...env } });
@@ -105,7 +105,7 @@ describe.skipIf(dockerHost === null)('alone on a real Docker', () => {
     await trial.platform.svc('down');
   });
 
-  test('what does not get ready says why, and leaves nothing', async () => {
+  test('a node that does not get ready is reported with its reason and removed', async () => {
     const site = { ...plan.site, dataPathOf: () => '/nowhere' };
     const failing = runContainersAlone({ plan: { ...plan, site }, daemon, bus: true, graph: false, signal });
     await expect(failing).rejects.toMatchObject({ message: expect.stringContaining('/nowhere') });
@@ -122,7 +122,7 @@ describe.skipIf(dockerHost === null)('alone on a real Docker', () => {
     expect(await leftIn(trial)).toEqual([]);
   });
 
-  test('what volumes take is told also where some of it goes or is closed meanwhile', async () => {
+  test('volumes are measured also while files disappear or are unreadable', async () => {
     const [closed = '', open = ''] = ['closed', 'open'].map((name) => `svc-${trial.id}-${name}`);
     const Labels = { 'svc.installation': trial.id };
     const file = join(mkdtempSync(join(tmpdir(), 'svc-measured-')), 'file');
@@ -142,7 +142,7 @@ describe.skipIf(dockerHost === null)('alone on a real Docker', () => {
 });
 
 describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph alone on a real Docker', () => {
-  test('it is reached on loopback through a way of its own, also while the platform runs', async () => {
+  test('it is reached on loopback through its own forwarder, also while the platform runs', async () => {
     await using trial = await DockerTrial.init({ graph: 'dgraph' });
     await trial.up();
     const plan = readPlan(trial.platform.installation);

@@ -132,7 +132,7 @@ describe('svc up, while it runs', () => {
     expect(changed(before, pidsOf(trial))).toEqual(['remote-mcp', 'runtime']);
   });
 
-  test('leaves what runs alone where svc.yaml is wrong', async () => {
+  test('leaves the running platform alone where svc.yaml is wrong', async () => {
     await using trial = await openProcessTrial();
     const { pid } = await start(trial);
     const before = pidsOf(trial);

@@ -9,7 +9,7 @@ import { createInstallation } from '../../../operations/create-installation.ts';
 import { hasNatsServer } from '../../../test/platform.ts';
 
 describe.skipIf(!hasNatsServer)('on a real server', () => {
-  test('a node that cannot start is told by name, and nobody waits for it any more', async () => {
+  test('a node that cannot start is reported by name, and the wait ends', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'svc-alone-'));
     try {
       const { installation } = await createInstallation({ dir: join(dir, 'svc'), topology: 'distributed' });

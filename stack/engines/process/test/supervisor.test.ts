@@ -54,7 +54,7 @@ describe('parts as processes', () => {
     expect([stops[0], ...stops.slice(3)]).toEqual(['remote-mcp stopped', 'backend stopped', 'nats stopped']);
   });
 
-  test('no secret, and nothing of the shell but what is needed, is in their environments', async () => {
+  test('their environments have no secret, and only the needed variables of the shell', async () => {
     await using trial = await openProcessTrial();
     await using supervisor = supervise(trial);
     await untilHealthy(trial.installation);
@@ -131,7 +131,7 @@ describe('a part that ends without being asked', () => {
     );
   });
 
-  test('takes what it had started along', async () => {
+  test('takes its children along', async () => {
     await using trial = await openProcessTrial();
     trial.behave({ runtime: { child: true } });
     await using supervisor = supervise(trial);
@@ -182,7 +182,7 @@ describe('a part that ends without being asked', () => {
   });
 });
 
-test('a part that runs and says nothing any more is ended and started again', async () => {
+test('a part that runs and no longer answers is killed and restarted', async () => {
   await using trial = await openProcessTrial();
   const { installation } = trial;
   await using supervisor = supervise(trial, { ...hasty, lookMs: 50, silencesMax: 2 });
@@ -201,14 +201,14 @@ test('a part that runs and says nothing any more is ended and started again', as
 });
 
 describe('a start that fails', () => {
-  test.skipIf(!hasIpv6)('says so of an address with brackets as well', async () => {
+  test.skipIf(!hasIpv6)('recognises an address with brackets as well', async () => {
     await using trial = await openProcessTrial([['bind: 127.0.0.1', 'bind: "::1"']]);
     trial.behave({ runtime: { crash: 'no room to run' } });
     await using supervisor = supervise(trial);
     await expect(supervisor.run).rejects.toThrow('runtime: get ready: it ended with exit code 3: no room to run');
   });
 
-  test('names the part and what it said, and leaves nothing', async () => {
+  test('names the part and its output, and leaves no process', async () => {
     await using trial = await openProcessTrial();
     const { installation } = trial;
     trial.behave({ runtime: { crash: 'no room to run' } });
@@ -233,7 +233,7 @@ describe('a port that another program has', () => {
       server.listen(port, '127.0.0.1', () => resolve(server));
     });
 
-  test('is told with its holder before anything starts', async () => {
+  test('is reported with its holder before anything starts', async () => {
     await using trial = await openProcessTrial();
     const { installation } = trial;
     const { nats: port = 0 } = readPlan(installation).ports;
@@ -266,7 +266,7 @@ describe('a port that another program has', () => {
 });
 
 describe('a stop', () => {
-  test('ends who does not listen, and what a part had started', async () => {
+  test('kills a part that ignores SIGTERM, and the children of a part', async () => {
     await using trial = await openProcessTrial();
     trial.behave({ backend: { deaf: true }, runtime: { child: true } });
     await using supervisor = supervise(trial, hasty);
@@ -277,7 +277,7 @@ describe('a stop', () => {
     expect(pids.filter((pid) => startTimeOf(pid) !== null)).toEqual([]);
   });
 
-  test('in the middle of a start ends what was started', async () => {
+  test('in the middle of a start ends the started parts', async () => {
     await using trial = await openProcessTrial();
     trial.behave({ runtime: { notReady: true } });
     await using supervisor = supervise(trial, hasty);

@@ -29,7 +29,7 @@ async function abandon(trial: ProcessTrial): Promise<readonly number[]> {
 }
 
 describe('after a kill -9 of the supervisor', () => {
-  test('all parts serve on, and status tells', async () => {
+  test('all parts keep serving, and status shows it', async () => {
     await using trial = await openProcessTrial();
     const { installation } = trial;
     const pids = await abandon(trial);
@@ -52,7 +52,7 @@ describe('after a kill -9 of the supervisor', () => {
     expect(readRecord(installation)).toBeNull();
   });
 
-  test('the next one takes them over as they are, and starts them again when they end', async () => {
+  test('the next one adopts them unchanged, and restarts them when they end', async () => {
     await using trial = await openProcessTrial();
     const { installation } = trial;
     const pids = await abandon(trial);
@@ -67,7 +67,7 @@ describe('after a kill -9 of the supervisor', () => {
     expect(livingPids(installation).filter((pid) => !pids.includes(pid))).toHaveLength(1);
   });
 
-  test('what differs by then is ended and started anew, and what is wanted no more is ended', async () => {
+  test('parts that differ are restarted, and parts that are no longer planned are ended', async () => {
     await using trial = await openProcessTrial([['  remote-mcp: 1\n', '  remote-mcp: 2\n']]);
     const { installation } = trial;
     await abandon(trial);
@@ -144,7 +144,7 @@ describe('after a kill -9 of the supervisor', () => {
   });
 });
 
-test('a supervisor that hears nothing any more is told', async () => {
+test('a supervisor that no longer answers is reported', async () => {
   await using trial = await openProcessTrial();
   const { installation } = trial;
   const supervisor = spawnSupervisor(trial);
@@ -157,7 +157,7 @@ test('a supervisor that hears nothing any more is told', async () => {
   await until(async () => (await status({ installation })).state === 'running');
 });
 
-test('a process whose number was not written down yet ends with whoever was to do so, and has done nothing', async () => {
+test('a process whose id is not recorded yet ends with its supervisor, and has done nothing', async () => {
   await using trial = await openProcessTrial();
   const file = join(trial.dir, 'ran');
   const program = fileURLToPath(new URL('./hold.ts', import.meta.url));

@@ -46,7 +46,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     expect([await contentOf(installation), trial.notes()]).toEqual([trial.original, 'what an MCP server keeps']);
   });
 
-  test('killed on the way back, nothing is lost, wherever that is', async () => {
+  test('killed at any step of the way back, nothing is lost', async () => {
     const installation = trial.copy();
     await moveTo(installation, inContainers);
     await trial.confirm();

@@ -29,7 +29,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
   afterEach(() => trial.clearAway());
   afterAll(() => trial?.[Symbol.asyncDispose]());
 
-  test('there and back, everything is as it was, and nothing is left in Docker', async () => {
+  test('there and back, all data is unchanged, and nothing is left in Docker', async () => {
     const installation = trial.copy();
     const there = await moveTo(installation, inContainers);
     expect(there).toMatchObject({ state: 'moved', from: embedded, to: inContainers, downMs: null });
@@ -51,7 +51,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     expect([await trial.inDocker(), leftovers(installation), readReplacement(installation)]).toEqual([[], [], null]);
   });
 
-  test('it runs there, and an undo says what was written since, also while it runs', async () => {
+  test('it runs there, and an undo lists later changes, also while it runs', async () => {
     const installation = trial.copy();
     await up({ installation, env });
     const there = await moveTo(installation, inContainers);
@@ -71,7 +71,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     expect(after.definition).toBe(trial.original.definition);
   });
 
-  test("folders of MCP servers are named before it is asked, and shown once svc.yaml names them, without what is the platform's", async () => {
+  test("folders of MCP servers are named before the question, and visible once svc.yaml allows them, without the platform's own", async () => {
     const installation = trial.copy();
     const { dir, definitionFile } = installation;
     await up({ installation, env });
@@ -89,7 +89,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     for (const name of ['secrets', 'data', 'state', 'logs']) expect(mounts).toContain(`tmpfs ${dir}/${name} tmpfs ro,`);
   });
 
-  test('an undo of the way back runs it in containers again', async () => {
+  test('an undo of the way back restores the containers', async () => {
     const installation = trial.copy();
     await moveTo(installation, inContainers);
     await trial.confirm();
@@ -129,7 +129,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     expect(existsSync(join(installation.stateDir, 'containers.json'))).toBe(false);
   };
 
-  test('without Docker, or an image, or where svc.yaml or volumes stand in the way, it is refused before anything is stopped', async () => {
+  test('without Docker or an image, or with a conflicting svc.yaml or volume, it is refused before anything stops', async () => {
     const installation = trial.copy();
     await expect(
       refused(installation, { env: { ...env, DOCKER_HOST: 'unix:///nowhere/docker.sock' } }),
@@ -163,7 +163,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     await expectUntouched(installation);
   });
 
-  test('a Docker that stops meanwhile takes nothing along: the old side goes on, and what is left there is told', async () => {
+  test('when Docker stops meanwhile, the old side continues, and leftovers in Docker are reported', async () => {
     const installation = trial.copy();
     await up({ installation, env });
     await using way = await openWay();
@@ -226,7 +226,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker',
   afterAll(() => trial?.[Symbol.asyncDispose]());
   const onDgraph: Side = { ...inContainers, graph: 'dgraph' };
 
-  test('to Dgraph in containers, to a file there, and back: everything is as it was', async () => {
+  test('to Dgraph in containers, to a file there, and back: all data is unchanged', async () => {
     const installation = trial.copy();
     const there = await moveTo(installation, onDgraph);
     expect(there).toMatchObject({ from: embedded, to: onDgraph });

@@ -102,7 +102,7 @@ describe.skipIf(findNatsServer() === null)(
       expect(everythingIn(installation.dir)).toEqual(before);
     });
 
-    test('and what a move needs is made once it is agreed to', async () => {
+    test('and a move makes what it needs only after the consent', async () => {
       const confirm = async () => {
         expect(Object.keys(everythingIn(installation.dir)).join()).not.toContain('.seed');
         writeFileSync(join(installation.dir, 'asked'), '');

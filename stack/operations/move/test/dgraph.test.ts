@@ -95,7 +95,7 @@ describe.skipIf(findDgraph() === null || findNatsServer() === null)('on a real D
     rmSync(installation.dir, { recursive: true, force: true });
   });
 
-  test('to Dgraph and back, first to the file and then into one process, everything is as it was', async () => {
+  test('to Dgraph and back, first to the file and then into one process, all data is unchanged', async () => {
     const definition = await copy(moved);
     const back = await moveTo(installation, { graph: 'sqlite' });
     expect([back.from, back.to, back.moved]).toEqual([onDgraph, onFile, [...original.graph, ...original.files]]);
@@ -109,7 +109,7 @@ describe.skipIf(findDgraph() === null || findNatsServer() === null)('on a real D
     expect(await contentOf(installation)).toEqual({ ...original, definition: expected });
   });
 
-  test('straight back into one process it is as it was too, also where its ports are others by then', async () => {
+  test('straight back into one process all data is unchanged, also with other ports', async () => {
     await copy(moved);
     await moveTo(installation, { topology: 'embedded' });
     expect(await contentOf(installation)).toMatchObject({
@@ -138,7 +138,7 @@ describe.skipIf(findDgraph() === null || findNatsServer() === null)('on a real D
   );
 
   test.each(['keep', 'dgraph-alpha', 'fill', 'verify', 'write-definition'])(
-    'killed at %s on the way back, nothing is lost',
+    'killed at %s of the way back, nothing is lost',
     async (step) => {
       await copy(moved);
       expect(await killedMove(installation, { to: { graph: 'sqlite' }, step })).toBe('SIGKILL');
@@ -151,7 +151,7 @@ describe.skipIf(findDgraph() === null || findNatsServer() === null)('on a real D
   );
 
   test.each(['dgraph-alpha', 'stop', 'fill'])(
-    'an undo that is killed at %s is begun or finished the next time',
+    'an undo killed at %s is repeated or finished the next time',
     async (step) => {
       await copy(moved);
       await moveTo(installation, { graph: 'sqlite' });
@@ -162,7 +162,7 @@ describe.skipIf(findDgraph() === null || findNatsServer() === null)('on a real D
     },
   );
 
-  test('it runs on Dgraph, and an undo says what was written there since, also while it runs', async () => {
+  test('it runs on Dgraph, and an undo lists later changes, also while it runs', async () => {
     const definition = await copy(filled.installation);
     await moveTo(installation, onDgraph);
     const heard = listen();
@@ -211,7 +211,7 @@ describe.skipIf(findDgraph() === null || findNatsServer() === null)('on a real D
       writeFileSync(join(installation.secretsDir, 'graphdb-password.key'), theirs.password, { mode: 0o600 });
     };
 
-    test('it is filled in its place, and emptied by an undo; what is filled already is refused', async () => {
+    test('an external Dgraph is filled in place and emptied by an undo; a filled one is refused', async () => {
       await elsewhere();
       const there = await moveTo(installation, onDgraph);
       expect(there.moved).toEqual(expect.arrayContaining([...original.graph, ...original.files]));
@@ -229,7 +229,7 @@ describe.skipIf(findDgraph() === null || findNatsServer() === null)('on a real D
       expect((await contentOf(installation)).graph).toEqual(original.graph);
     });
 
-    test('what is moved away from it stays there, and an undo goes back to it', async () => {
+    test('data moved away from an external Dgraph stays there, and an undo returns to it', async () => {
       await elsewhere();
       await moveTo(installation, onDgraph);
       await confirm();

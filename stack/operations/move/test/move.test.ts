@@ -80,7 +80,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     rmSync(installation.dir, { recursive: true, force: true });
   });
 
-  test('there and back, everything is as it was, and svc.yaml is the same text', async () => {
+  test('there and back, all data is unchanged, and svc.yaml is the same text', async () => {
     copy();
     const there = await moveTo(installation, distributed);
     expect(there).toMatchObject({ state: 'moved', from: bothInOne, to: bothApart, downMs: null });
@@ -142,7 +142,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
   });
 
   test.each(['stop', 'keep', 'nats', 'fill', 'verify', 'write-definition'])(
-    'killed at %s on the way back, nothing is lost',
+    'killed at %s of the way back, nothing is lost',
     async (step) => {
       copy();
       await moveTo(installation, distributed);
@@ -154,7 +154,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     },
   );
 
-  test.each(['stop', 'fill'])('an undo that is killed at %s is begun or finished the next time', async (step) => {
+  test.each(['stop', 'fill'])('an undo killed at %s is repeated or finished the next time', async (step) => {
     copy();
     await moveTo(installation, distributed);
     expect(await killedMove(installation, { verb: 'undo', step })).toBe('SIGKILL');
@@ -163,7 +163,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect([leftovers(installation), readReplacement(installation)]).toEqual([[], null]);
   });
 
-  test('a kept archive that was cut is never filled from, and what is there stays', async () => {
+  test('a cut archive is never used, and the present data stays', async () => {
     copy();
     const { kept } = await moveTo(installation, distributed);
     const archive = join(installation.dir, kept ?? '', 'content.backup.gz');
@@ -199,7 +199,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect([leftovers(installation), readReplacement(installation)]).toEqual([[], null]);
   });
 
-  test('undone, it is the old side again, and what was written since is told and gone', async () => {
+  test('an undo restores the old side, and lists later changes, which are lost', async () => {
     copy();
     await moveTo(installation, distributed);
     await up({ installation, env });
@@ -224,7 +224,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(readReplacement(installation)).toMatchObject({ step: 'waiting', kept });
   });
 
-  test('where it is already there is nothing to do, and another move waits until one is confirmed', async () => {
+  test('a move to the present side does nothing, and another move waits until one is confirmed', async () => {
     copy();
     expect(await moveTo(installation, embedded)).toMatchObject({ state: 'unchanged', kept: null, moved: [] });
     await moveTo(installation, distributed);
@@ -235,7 +235,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect((await moveTo(installation, distributed)).state).toBe('waiting');
   });
 
-  test('a new side that does not start is told, with the way back, which leads there', async () => {
+  test('a new side that does not start is reported, with the command that goes back, which works', async () => {
     copy();
     await up({ installation, env });
     const port = readPlan(installation).ports.backend;
@@ -275,7 +275,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(await contentOf(installation)).toEqual(original);
   });
 
-  test('files of skills count in what it needs', async () => {
+  test('files of skills count in the needed room', async () => {
     copy();
     const needed = async () => {
       const plans: MovePlan[] = [];
@@ -335,7 +335,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(notices).toEqual(told === null ? [] : [expect.stringContaining(told)]);
   });
 
-  test('killed at write-definition while the platform ran, an undo runs it as it was', async () => {
+  test('killed at write-definition while the platform ran, an undo starts the old side', async () => {
     copy();
     await up({ installation, env });
     expect(await killedMove(installation, { step: 'write-definition' })).toBe('SIGKILL');
@@ -355,7 +355,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(leftovers(installation)).toEqual([]);
   });
 
-  test('from a bus that somebody else runs, which stays as it is', async () => {
+  test('from an external bus, which is not changed', async () => {
     copy();
     const { busCalloutSeed, busSystemSeed, busIssuerSeed } = secretFilesOf(installation);
     ensureSecrets(installation, checkDefinition('id: abcdef0123456789\ntopology: distributed\n', 'svc.yaml'));
@@ -391,7 +391,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(existsSync(busIn(installation.dataDir, 'distributed'))).toBe(false);
   });
 
-  test('a bus of an earlier time where the new one shall be is refused by name', async () => {
+  test('data of an earlier bus in the new place is refused by name', async () => {
     copy();
     mkdirSync(busIn(installation.dataDir, 'distributed'));
     await expect(moveTo(installation, distributed)).rejects.toMatchObject({

@@ -47,7 +47,7 @@ test('folders that the container of the runtime would not see are named, while t
   expect(await lookedAt(false, 'engine: process')).toEqual([]);
 });
 
-test('where they cannot be read, that is said and nothing else comes of it', async () => {
+test('unreadable folders are reported, with no other consequence', async () => {
   writeFileSync(secretFilesOf(trial.installation).encryptionKey, 'cd'.repeat(32));
   expect(await lookedAt(false)).toBeNull();
 });
