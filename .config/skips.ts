@@ -33,13 +33,13 @@ export const skips: readonly AllowedSkip[] = [
     isHere: onPath('dgraph', 'nats-server'),
   },
   {
-    pattern: /stack\/test\/(secrets\.test\.ts > whatever runs|misbehaving-servers\.test\.ts > one that is killed)/,
+    pattern: /stack\/test\/(secrets\.test\.ts > whatever runs|misbehaving-servers\.test\.ts > a killed MCP server)/,
     reason: 'Arguments and environments of other processes can be read on Linux only, in /proc.',
     isHere: processesAreShown,
   },
   {
     pattern:
-      /cli\/test\/(move\.test\.ts > on a real server > and through one to Dgraph|backup-elsewhere\.test\.ts > distributed with dgraph)/,
+      /cli\/test\/(move\.test\.ts > on a real server > and through a move to Dgraph|backup-elsewhere\.test\.ts > distributed with dgraph)/,
     reason: 'A platform with Dgraph needs dgraph and nats-server; the first is in no package registry.',
     isHere: onPath('dgraph', 'nats-server'),
   },
