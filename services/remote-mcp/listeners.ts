@@ -89,7 +89,7 @@ export class Listeners implements BusListener {
         listChanges.ofSession(id);
         break;
       case 'cancel':
-        session?.calls?.get(message.request)?.cancel();
+        session?.findCall(message.request)?.cancel();
     }
   }
 
@@ -102,5 +102,5 @@ export class Listeners implements BusListener {
 }
 
 function* callsOf(sessions: Iterable<Session>): Generator<Admitted> {
-  for (const { calls } of sessions) yield* calls?.values() ?? [];
+  for (const { calls } of sessions) yield* calls ?? [];
 }

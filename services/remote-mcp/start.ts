@@ -56,7 +56,7 @@ function startParts(platform: RemoteMcp, listeners: Listeners): void {
 function endCalls({ sessions }: RemoteMcp, drainMs: number): void {
   const message = `This remote-mcp is being stopped, and the call was not answered within ${drainMs / 1000} s: it may have been carried out or not.`;
   const why = new SvcError('timeout', message, { hint: 'Send it again only if doing it twice does no harm.' });
-  for (const { calls } of sessions.busy()) for (const call of calls?.values() ?? []) call.end(why);
+  for (const { calls } of sessions.busy()) for (const call of calls ?? []) call.end(why);
 }
 
 /** Each part stops before the parts that it needs; the bus is last. */

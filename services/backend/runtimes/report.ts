@@ -11,6 +11,7 @@ import { SvcError } from '../../contracts/errors.ts';
 import type { McpServerId } from '../../contracts/ids.ts';
 import { mcpServersMax } from '../../contracts/workspace-limits.ts';
 import type { Subscription } from '../../kit/bus/bus.ts';
+import { abortSignalOf } from '../../kit/cancellation.ts';
 import { giveWay } from '../../kit/give-way.ts';
 import { processKey, type Sender, senderOf } from '../bus/sender.ts';
 import { toBody } from '../bus/wire.ts';
@@ -53,7 +54,7 @@ export function answerReports(backend: ReportNeeds, turns: Turns): Subscription 
       return await places.take(runtime, async () => {
         const turn = processKey(sender);
         if (turns.queued(turn) >= queuedMax) throw tooManyReports();
-        const until = AbortSignal.any([signal, AbortSignal.timeout(storedWithinMs)]);
+        const until = AbortSignal.any([abortSignalOf(signal), AbortSignal.timeout(storedWithinMs)]);
         const reply = await turns.take(turn, () => storeReport(backend, sender, { payload, until }));
         return { payload: toBody(reply), headers: {} };
       });

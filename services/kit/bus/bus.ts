@@ -2,6 +2,7 @@ import type { Identity } from '../../contracts/bus/permissions.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import type { KeyId, RuntimeId } from '../../contracts/ids.ts';
 import type { Secret } from '../../contracts/secret.ts';
+import type { CancelSignal } from '../cancellation.ts';
 
 /**
  * The bus that connects the services. Payloads are bytes of up to `payloadMaxBytes`, and each receiver gets its own
@@ -87,7 +88,7 @@ export interface Reply {
 
 export interface Request extends Message {
   /** Aborts when the caller cancels, its deadline passes, or its connection ends. */
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
   /** Sends an interim reply, which also renews the caller's deadline. Resolves when more may be sent (flow control). */
   interim(payload: Uint8Array, headers?: Headers): Promise<void>;
 }
@@ -100,7 +101,7 @@ export interface RequestOptions {
   readonly timeoutMs: number;
   /** Time after which the request fails in any case. Default: `timeoutMs`. */
   readonly timeoutMaxMs?: number;
-  readonly signal?: AbortSignal;
+  readonly signal?: CancelSignal;
   readonly onInterim?: (reply: Reply) => void;
 }
 

@@ -2,6 +2,8 @@
 export interface Deadlined {
   /** By `performance.now()`. */
   readonly deadline: number;
+  /** Its index in the list of requests in progress, which `InFlight` keeps. */
+  place: number;
   timeOut(): void;
 }
 
@@ -11,29 +13,33 @@ export interface Deadlined {
  */
 const tickMs = 25;
 
-/** All requests in progress on the bus. Their number is bounded by the limits of responders. */
+/**
+ * All requests in progress on the bus. Their number is bounded by the limits of responders. They are in an array, because a
+ * Set or Map whose members change all the time keeps removed members in memory (decision 0053).
+ */
 export class InFlight<Item extends Deadlined> {
-  readonly #items = new Set<Item>();
+  readonly #items: Item[] = [];
   readonly #watchers = new Set<() => void>();
   #timer: NodeJS.Timeout | null = null;
 
   begin(item: Item): void {
-    this.#items.add(item);
+    item.place = this.#items.length;
+    this.#items.push(item);
     this.#timer ??= setInterval(() => this.#tick(), tickMs);
   }
 
+  /** Idempotent. */
   done(item: Item): void {
-    this.#items.delete(item);
+    if (this.#has(item)) this.#remove(item.place);
     if (this.#watchers.size > 0) for (const watcher of this.#watchers) watcher();
   }
 
   some(concerns: (item: Item) => boolean): boolean {
-    for (const item of this.#items) if (concerns(item)) return true;
-    return false;
+    return this.#items.some(concerns);
   }
 
   which(concerns: (item: Item) => boolean): readonly Item[] {
-    return [...this.#items].filter(concerns);
+    return this.#items.filter(concerns);
   }
 
   /** Resolves when no matching item is in flight; each item's own deadline makes sure of that. */
@@ -49,10 +55,23 @@ export class InFlight<Item extends Deadlined> {
     });
   }
 
+  #has(item: Item): boolean {
+    return this.#items[item.place] === item;
+  }
+
+  /** The last item takes the place of the removed one. */
+  #remove(place: number): void {
+    const last = this.#items.pop();
+    if (last === undefined || place === this.#items.length) return;
+    this.#items[place] = last;
+    last.place = place;
+  }
+
   #tick(): void {
     const now = performance.now();
-    for (const item of this.#items) if (item.deadline <= now) item.timeOut();
-    if (this.#items.size > 0 || this.#timer === null) return;
+    // The end of one item may end others.
+    for (const item of this.which(({ deadline }) => deadline <= now)) if (this.#has(item)) item.timeOut();
+    if (this.#items.length > 0 || this.#timer === null) return;
     clearInterval(this.#timer);
     this.#timer = null;
   }

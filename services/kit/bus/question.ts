@@ -1,4 +1,5 @@
-import type { SvcError } from '../../contracts/errors.ts';
+import { SvcError } from '../../contracts/errors.ts';
+import { Cancellation } from '../cancellation.ts';
 import type { Headers, Message, Request } from './bus.ts';
 
 /** Receives the interim replies of a responder. */
@@ -12,9 +13,7 @@ export class Question implements Request {
   readonly subject: string;
   readonly payload: Uint8Array;
   readonly headers: Headers;
-  /** Created on the first use: most handlers of short requests never read the signal. */
-  #controller: AbortController | null = null;
-  #aborted: { readonly reason: SvcError | undefined } | null = null;
+  readonly signal = new Cancellation();
 
   constructor(replying: Replying, { subject, payload, headers }: Message) {
     this.#replying = replying;
@@ -23,20 +22,11 @@ export class Question implements Request {
     this.headers = headers;
   }
 
-  get signal(): AbortSignal {
-    if (this.#controller === null) {
-      this.#controller = new AbortController();
-      if (this.#aborted !== null) this.#controller.abort(this.#aborted.reason);
-    }
-    return this.#controller.signal;
-  }
-
   interim(payload: Uint8Array, headers?: Headers): Promise<void> {
     return this.#replying.interim(payload, headers);
   }
 
-  abort(reason?: SvcError): void {
-    this.#aborted = { reason };
-    this.#controller?.abort(reason);
+  abort(reason = new SvcError('cancelled', 'The request was cancelled.')): void {
+    this.signal.abort(reason);
   }
 }

@@ -4,6 +4,7 @@ import { SvcError } from '../../contracts/errors.ts';
 import { randomText } from '../../contracts/ids.ts';
 import { BoundedLog } from '../../kit/bounded-log.ts';
 import { AnswererGone, NobodyAnswers, type Reply } from '../../kit/bus/bus.ts';
+import type { CancelSignal } from '../../kit/cancellation.ts';
 import type { Logger } from '../../kit/log.ts';
 import type { BusLink } from '../bus/bus-link.ts';
 import type { Tool } from '../catalogue/catalogue.ts';
@@ -27,7 +28,7 @@ export interface RoutedCall {
   readonly progressToken: string | null;
   /** How long the MCP server may be silent. */
   readonly silenceMs: number;
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
   /** Called for each interim reply; null if it is not a notification that may be passed on. */
   readonly onInterim: (notification: Notification | null) => void;
 }

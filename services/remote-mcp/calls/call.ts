@@ -1,5 +1,6 @@
 import type { Principal } from '../../contracts/bus/messages.ts';
 import type { SvcError } from '../../contracts/errors.ts';
+import type { CancelSignal } from '../../kit/cancellation.ts';
 import type { Log } from '../../kit/log.ts';
 import type { Principals } from '../auth/principals.ts';
 import type { CatalogueWaits } from '../catalogue/catalogue-waits.ts';
@@ -25,7 +26,7 @@ export interface Call {
   /** Id of the HTTP request in every log. */
   readonly request: string;
   /** Its reason is a SvcError. */
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
   /** Passes on a notification that comes before the answer. */
   readonly onNotification: (notification: Notification) => void;
 }

@@ -1,4 +1,5 @@
 import { constantTools } from '../../contracts/constant-tools.ts';
+import type { CancelSignal } from '../../kit/cancellation.ts';
 import { chooseRole } from '../tools/choose-role.ts';
 import { listSkills } from '../tools/list-skills.ts';
 import { loadSkill } from '../tools/load-skill.ts';
@@ -9,7 +10,7 @@ import type { CallParts, CallView } from './call.ts';
 interface ConstantCall {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
 }
 
 /** Calls one of the tools that remote-mcp itself offers. */

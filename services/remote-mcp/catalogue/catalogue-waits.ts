@@ -1,5 +1,6 @@
 import { SvcError } from '../../contracts/errors.ts';
 import type { WorkspaceId } from '../../contracts/ids.ts';
+import type { CancelSignal } from '../../kit/cancellation.ts';
 import type { Catalogue } from './catalogue.ts';
 
 export interface WaitFor {
@@ -7,7 +8,7 @@ export interface WaitFor {
   readonly present: Catalogue;
   readonly isSo: (catalogue: Catalogue) => boolean;
   readonly timeoutMs: number;
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
 }
 
 interface Wait {
@@ -36,15 +37,15 @@ export class CatalogueWaits {
       lookAgain: () => wait.hear(latest),
       end: reject,
     };
-    const onAbort = () => reject(cancelled());
+    const cancel = { handleEvent: () => reject(cancelled()) };
     const timer = setTimeout(() => resolve(latest), timeoutMs);
-    signal.addEventListener('abort', onAbort);
+    signal.addEventListener('abort', cancel);
     const waits = this.#of(present.workspace).add(wait);
     try {
       return await promise;
     } finally {
       clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
+      signal.removeEventListener('abort', cancel);
       waits.delete(wait);
       if (waits.size === 0) this.#waits.delete(present.workspace);
     }

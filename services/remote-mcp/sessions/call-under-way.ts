@@ -1,4 +1,5 @@
 import { SvcError } from '../../contracts/errors.ts';
+import { Cancellation, type CancelSignal } from '../../kit/cancellation.ts';
 import type { Admitted } from '../auth/rechecks.ts';
 
 /** The agent's id of a request. A number and a text of the same digits are two ids (JSON-RPC 2.0, section 4). */
@@ -6,21 +7,23 @@ export type RequestId = string | number;
 
 /** A request under way, until it is answered or ended with a reason. */
 export class CallUnderWay implements Admitted {
-  readonly #controller = new AbortController();
+  readonly #cancellation = new Cancellation();
+  readonly id: RequestId;
   readonly authorization: string | undefined;
   #isAnswered = false;
 
-  constructor(authorization: string | undefined) {
+  constructor(id: RequestId, authorization: string | undefined) {
+    this.id = id;
     this.authorization = authorization;
   }
 
   /** Its reason is a SvcError. */
-  get signal(): AbortSignal {
-    return this.#controller.signal;
+  get signal(): CancelSignal {
+    return this.#cancellation;
   }
 
   get isOver(): boolean {
-    return this.#isAnswered || this.#controller.signal.aborted;
+    return this.#isAnswered || this.#cancellation.aborted;
   }
 
   answered(): void {
@@ -33,6 +36,6 @@ export class CallUnderWay implements Admitted {
   }
 
   end(why: SvcError): void {
-    this.#controller.abort(why);
+    this.#cancellation.abort(why);
   }
 }

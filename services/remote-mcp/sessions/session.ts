@@ -31,8 +31,8 @@ export class Session {
   epoch: number;
   /** Fingerprint of the list of tools that the agent last saw; null if unknown here. */
   listed: number | null = null;
-  /** Requests under way, by the agent's ids; null while there are none. */
-  calls: Map<RequestId, CallUnderWay> | null = null;
+  /** Requests under way; null while there are none. In an array, for the reason in `InFlight`. */
+  calls: readonly CallUnderWay[] | null = null;
 
   constructor(
     names: { readonly id: SessionId; readonly key: KeyId; readonly workspace: WorkspaceId },
@@ -71,25 +71,28 @@ export class Session {
    * `rate_limited`.
    */
   beginCall(id: RequestId, authorization: string | undefined): CallUnderWay | null {
-    this.calls ??= new Map();
-    if (this.calls.has(id)) return null;
-    if (this.calls.size >= callsMax) {
+    if (this.findCall(id) !== undefined) return null;
+    if (this.calls !== null && this.calls.length >= callsMax) {
       throw new SvcError('rate_limited', `This session has ${callsMax} calls under way, which is the limit.`, {
         hint: 'Wait until some have ended.',
       });
     }
-    const call = new CallUnderWay(authorization);
-    this.calls.set(id, call);
+    const call = new CallUnderWay(id, authorization);
+    this.calls = [...(this.calls ?? []), call];
     return call;
   }
 
-  endCall(id: RequestId, call: CallUnderWay): void {
+  findCall(id: RequestId): CallUnderWay | undefined {
+    return this.calls?.find((call) => call.id === id);
+  }
+
+  endCall(call: CallUnderWay): void {
     call.answered();
-    this.calls?.delete(id);
-    if (this.calls?.size === 0) this.calls = null;
+    const others = this.calls?.filter((other) => other !== call) ?? [];
+    this.calls = others.length === 0 ? null : others;
   }
 
   endCalls(): void {
-    if (this.calls !== null) for (const call of this.calls.values()) call.cancel();
+    if (this.calls !== null) for (const call of this.calls) call.cancel();
   }
 }

@@ -218,9 +218,11 @@ describe('cancellation', () => {
     platform.runtime.answer(
       (got, request) =>
         new Promise((_resolve, reject) => {
-          request.signal.addEventListener('abort', () => {
-            aborted.push(got.session);
-            reject(new SvcError('cancelled', 'cancelled'));
+          request.signal.addEventListener('abort', {
+            handleEvent: () => {
+              aborted.push(got.session);
+              reject(new SvcError('cancelled', 'cancelled'));
+            },
           });
         }),
     );

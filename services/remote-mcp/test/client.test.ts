@@ -100,8 +100,10 @@ test('cancels, which ends the call at its MCP server', async () => {
   platform.runtime.answer(
     (_call, request) =>
       new Promise(() => {
-        request.signal.addEventListener('abort', () => {
-          cancelled = true;
+        request.signal.addEventListener('abort', {
+          handleEvent: () => {
+            cancelled = true;
+          },
         });
       }),
   );

@@ -192,8 +192,10 @@ test('a call that outlasts the stop of a remote-mcp is ended with an error', asy
   const before = platform.runtime.calls.length;
   let wasEnded = false;
   platform.runtime.answer((_call, { signal }) => {
-    signal.addEventListener('abort', () => {
-      wasEnded = true;
+    signal.addEventListener('abort', {
+      handleEvent: () => {
+        wasEnded = true;
+      },
     });
     return new Promise(() => undefined);
   });

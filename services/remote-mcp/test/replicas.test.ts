@@ -71,9 +71,11 @@ describe.each(ways)('opened at $opens, stream at $holds, calls at $calls, cancel
     platform.runtime.answer(async ({ progress }, request) => {
       await notify(request, 'notifications/progress', { progressToken: progress, progress: 1 });
       return new Promise((_, reject) =>
-        request.signal.addEventListener('abort', () => {
-          wasCancelled = true;
-          reject(request.signal.reason);
+        request.signal.addEventListener('abort', {
+          handleEvent: () => {
+            wasCancelled = true;
+            reject(request.signal.reason);
+          },
         }),
       );
     });

@@ -1,6 +1,7 @@
 import { internalFilesPath } from '../../contracts/catalogue.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import type { FileId, WorkspaceId } from '../../contracts/ids.ts';
+import { abortSignalOf, type CancelSignal } from '../../kit/cancellation.ts';
 import { askBackend, type BackendAddress, notAnswering } from '../http/ask-backend.ts';
 
 const deadlineMs = 15_000;
@@ -20,13 +21,13 @@ export interface FilePart {
 }
 
 /** A part of a file, or null where the workspace has no such file any more. Throws `unavailable`. */
-export type ReadFile = (range: FileRange, signal: AbortSignal) => Promise<FilePart | null>;
+export type ReadFile = (range: FileRange, signal: CancelSignal) => Promise<FilePart | null>;
 
 export function fileReader(address: () => BackendAddress): ReadFile {
   return async ({ workspace, file, start, lengthMax }, signal) => {
     const answer = await askBackend(address(), `${internalFilesPath}/${workspace}/${file}`, {
       headers: { range: `bytes=${start}-${start + lengthMax - 1}` },
-      signal: AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]),
+      signal: AbortSignal.any([abortSignalOf(signal), AbortSignal.timeout(deadlineMs)]),
     });
     if (answer.statusCode !== 206) {
       answer.resume();

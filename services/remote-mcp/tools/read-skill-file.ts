@@ -1,3 +1,4 @@
+import type { CancelSignal } from '../../kit/cancellation.ts';
 import type { Skill, SkillFile } from '../catalogue/catalogue.ts';
 import { explainInactive, explainUnknownSkill } from './explain.ts';
 import type { FilePart, ReadFile } from './read-file.ts';
@@ -19,7 +20,7 @@ export interface ReadSkillFileArguments {
 export async function readSkillFile(
   view: View,
   { skill: nameOrId, path, offset = 0 }: ReadSkillFileArguments,
-  { readFile, signal }: { readonly readFile: ReadFile; readonly signal: AbortSignal },
+  { readFile, signal }: { readonly readFile: ReadFile; readonly signal: CancelSignal },
 ): Promise<ToolText> {
   if (typeof nameOrId !== 'string' || nameOrId === '' || typeof path !== 'string' || path === '') {
     return failed('Give the name of a skill and the path of a file of it: {"skill": "…", "path": "…"}.');

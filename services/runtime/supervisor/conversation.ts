@@ -1,29 +1,14 @@
 import { SvcError } from '../../contracts/errors.ts';
 import { isObject } from '../../contracts/is-object.ts';
+import type { CancelSignal } from '../../kit/cancellation.ts';
 import { jsonDepthMax } from '../../kit/scan-json.ts';
 import type { Channel, Outgoing } from '../launchers/channel.ts';
-import { type ReplacedToken, replaceToken } from '../wire/progress-token.ts';
+import { replaceToken } from '../wire/progress-token.ts';
 import { type Incoming, readMessage, type Unusable } from '../wire/read-message.ts';
 import { isMethod, writeAnswer, writeNotification, writeRequest } from '../wire/write-message.ts';
+import type { Answer, Call } from './call.ts';
 import { CallRefused } from './call-refused.ts';
-
-/** A request for an agent. */
-export interface Call {
-  readonly method: string;
-  /** JSON text, passed on unchanged. */
-  readonly params: Uint8Array;
-  /** The progress token inside the params, if any. */
-  readonly progress: string | null;
-  readonly signal: AbortSignal;
-  /** Takes a notification that belongs to this call. */
-  readonly notify: (notification: Uint8Array) => void;
-}
-
-/** The `result` or `error` of the response, as JSON text. */
-export interface Answer {
-  readonly kind: 'result' | 'error';
-  readonly payload: Uint8Array;
-}
+import { Pending, PendingCalls, pendingMax } from './pending-calls.ts';
 
 export interface ConversationListener {
   toolsChanged(): void;
@@ -33,8 +18,6 @@ export interface ConversationListener {
   doubted(): void;
 }
 
-/** Concurrent calls in one MCP server; more would be a queue that only grows. */
-const pendingMax = 256;
 /** A call ends after this long, however often the MCP server reports progress. */
 const callMaxMs = 30 * 60 * 1000;
 const sweepIntervalMs = 60 * 1000;
@@ -44,13 +27,12 @@ const methodNotFound = -32601;
 export class Conversation {
   readonly #name: string;
   readonly #listener: ConversationListener;
-  readonly #pending = new Map<number, Pending>();
+  readonly #pending = new PendingCalls();
   readonly #byToken = new Map<string, Pending>();
   readonly #idleWaiters: (() => void)[] = [];
   readonly #sweep: NodeJS.Timeout;
   #channel: Channel | null = null;
   #closed: SvcError | null = null;
-  #lastId = 0;
   #lastHeard = performance.now();
 
   constructor(name: string, listener: ConversationListener) {
@@ -84,12 +66,16 @@ export class Conversation {
     return new Promise((resolve, reject) => {
       if (!isMethod(call.method)) throw new SvcError('invalid_input', `"${call.method.slice(0, 60)}" is not a method.`);
       if (call.signal.aborted) throw endOf(call.signal);
-      if (this.#pending.size >= pendingMax) {
+      if (this.#pending.isFull) {
         throw new CallRefused('rate_limited', `MCP server "${this.#name}" has ${pendingMax} calls in progress.`, {
           hint: 'Try again when some of them have ended.',
         });
       }
-      const pending = new Pending(++this.#lastId, call, { resolve, reject, abandon: () => this.#abandon(pending) });
+      const pending = new Pending(this.#pending.nextId(), call, {
+        resolve,
+        reject,
+        abandon: () => this.#abandon(pending),
+      });
       this.#send(pending);
     });
   }
@@ -122,12 +108,12 @@ export class Conversation {
     } catch (thrown) {
       garbage(thrown);
     }
-    return during !== null && !this.#pending.has(during);
+    return during !== null && this.#pending.find(during) === null;
   }
 
   lost(id: number, error: SvcError): void {
-    const pending = this.#pending.get(id);
-    if (pending === undefined) return;
+    const pending = this.#pending.find(id);
+    if (pending === null) return;
     this.#forget(pending);
     pending.reject(error);
     if (error.code === 'unavailable') this.#listener.doubted();
@@ -137,7 +123,7 @@ export class Conversation {
   close(error: SvcError): void {
     this.#closed ??= error;
     clearInterval(this.#sweep);
-    for (const pending of [...this.#pending.values()]) {
+    for (const pending of this.#pending.all()) {
       this.#forget(pending);
       pending.reject(error);
     }
@@ -148,7 +134,7 @@ export class Conversation {
     if (this.#channel === null) throw new CallRefused('unavailable', `MCP server "${this.#name}" is starting.`);
     const { id, call } = pending;
     const params = call.progress === null ? call.params : this.#register(pending, call.progress);
-    this.#pending.set(id, pending);
+    this.#pending.add(pending);
     try {
       this.#channel.send(writeRequest(id, call.method, params), { kind: 'request', id, method: call.method });
     } catch (error) {
@@ -179,15 +165,15 @@ export class Conversation {
     switch (message.kind) {
       case 'result':
       case 'error': {
-        const pending = this.#pending.get(message.id);
-        if (pending === undefined) return true; // Its call was cancelled or had passed its deadline.
+        const pending = this.#pending.find(message.id);
+        if (pending === null) return true; // Its call was cancelled or had passed its deadline.
         this.#forget(pending);
         pending.resolve(message);
         return true;
       }
       case 'unusable': {
-        const pending = this.#pending.get(message.id);
-        if (pending === undefined) return false;
+        const pending = this.#pending.find(message.id);
+        if (pending === null) return false;
         this.#forget(pending);
         pending.reject(unusable(this.#name, message.why));
         return false;
@@ -206,7 +192,7 @@ export class Conversation {
       this.#listener.toolsChanged();
       return true;
     }
-    const streamed = during === null ? undefined : this.#pending.get(during);
+    const streamed = during === null ? null : this.#pending.find(during);
     if (method !== 'notifications/progress') {
       streamed?.call.notify(payload);
       return true;
@@ -227,7 +213,7 @@ export class Conversation {
   }
 
   #abandon(pending: Pending): void {
-    if (!this.#pending.has(pending.id)) return;
+    if (this.#pending.find(pending.id) === null) return;
     this.#forget(pending);
     const error = endOf(pending.call.signal);
     pending.reject(error);
@@ -240,7 +226,7 @@ export class Conversation {
   }
 
   #forget(pending: Pending): void {
-    this.#pending.delete(pending.id);
+    this.#pending.remove(pending);
     if (pending.token !== null) this.#byToken.delete(pending.token);
     pending.call.signal.removeEventListener('abort', pending);
     if (this.#pending.size === 0 && this.#idleWaiters.length > 0)
@@ -249,7 +235,7 @@ export class Conversation {
 
   #failOverdue(): void {
     const earliest = performance.now() - callMaxMs;
-    for (const pending of [...this.#pending.values()]) {
+    for (const pending of this.#pending.all()) {
       if (pending.since < earliest) this.#abandon(pending);
     }
   }
@@ -269,38 +255,8 @@ export class Conversation {
 const empty = new Uint8Array();
 const sampleBytes = 200;
 
-interface Ends {
-  readonly resolve: (answer: Answer) => void;
-  readonly reject: (error: SvcError) => void;
-  readonly abandon: () => void;
-}
-
-class Pending {
-  readonly id: number;
-  readonly call: Call;
-  readonly since = performance.now();
-  readonly resolve: (answer: Answer) => void;
-  readonly reject: (error: SvcError) => void;
-  readonly #abandon: () => void;
-  token: string | null = null;
-  restore: ReplacedToken['restore'] = (notification) => notification;
-
-  constructor(id: number, call: Call, { resolve, reject, abandon }: Ends) {
-    this.id = id;
-    this.call = call;
-    this.resolve = resolve;
-    this.reject = reject;
-    this.#abandon = abandon;
-  }
-
-  /** The call's signal has aborted. */
-  handleEvent(): void {
-    this.#abandon();
-  }
-}
-
 /** Why a call ended before its answer. One abandoned without its signal was overdue. */
-function endOf({ aborted, reason }: AbortSignal): SvcError {
+function endOf({ aborted, reason }: CancelSignal): SvcError {
   if (!aborted) return tooLate();
   return reason instanceof SvcError ? reason : new SvcError('cancelled', 'The call was cancelled.');
 }

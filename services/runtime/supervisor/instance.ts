@@ -7,7 +7,8 @@ import type { Channel, ChannelListener } from '../launchers/channel.ts';
 import type { Launched, Launchers } from '../launchers/launch.ts';
 import { createRedact, type Redact } from '../launchers/redact.ts';
 import { settledWithin } from '../time/settled-within.ts';
-import { type Answer, type Call, Conversation } from './conversation.ts';
+import type { Answer, Call } from './call.ts';
+import { Conversation } from './conversation.ts';
 import { greet } from './greet.ts';
 import { listTools, noTools, type ToolList } from './tool-list.ts';
 

@@ -14,9 +14,9 @@ import { withBugReported } from '../../kit/report-bug.ts';
 import type { Launchers } from '../launchers/launch.ts';
 import { settledWithin } from '../time/settled-within.ts';
 import { untilAborted } from '../time/until-aborted.ts';
+import type { Answer, Call } from './call.ts';
 import { CallRefused } from './call-refused.ts';
 import { Complaints } from './complaints.ts';
-import type { Answer, Call } from './conversation.ts';
 import { type Instance, type PingOutcome, type StartedInstance, startInstance } from './instance.ts';
 import {
   type Event,

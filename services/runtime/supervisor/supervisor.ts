@@ -2,8 +2,8 @@ import type { Assigned } from '../../contracts/bus/messages.ts';
 import type { McpServerId } from '../../contracts/ids.ts';
 import type { Log, Logger } from '../../kit/log.ts';
 import type { Launchers } from '../launchers/launch.ts';
+import type { Answer, Call } from './call.ts';
 import { CallRefused } from './call-refused.ts';
-import type { Answer, Call } from './conversation.ts';
 import { McpServer, type Snapshot } from './mcp-server.ts';
 import { StartGate } from './start-gate.ts';
 

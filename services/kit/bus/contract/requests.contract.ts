@@ -336,9 +336,11 @@ export function requestsContract(engine: BusEngine): void {
 /** Replies only once it is aborted, as a good responder does. */
 export function untilAborted(request: Request, aborted: Heard<string>): Promise<Reply> {
   return new Promise((_, reject) => {
-    request.signal.addEventListener('abort', () => {
-      aborted.take('aborted');
-      reject(request.signal.reason);
+    request.signal.addEventListener('abort', {
+      handleEvent: () => {
+        aborted.take('aborted');
+        reject(request.signal.reason);
+      },
     });
   });
 }

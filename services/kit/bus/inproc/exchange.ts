@@ -56,6 +56,7 @@ export class Exchange implements Turn, Deadlined {
   /** Releases the caller's place. */
   readonly #release: () => void;
   deadline: number;
+  place = -1;
   #over = false;
   #interimsWaiting = 0;
   #windowOpened: (() => void)[] = [];

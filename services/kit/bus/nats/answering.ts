@@ -55,6 +55,7 @@ export class Answering implements Deadlined, GivenUp {
   readonly #replies: Outgoing;
   readonly #begunAt = performance.now();
   deadline = this.#begunAt + frameMaxMs;
+  place = -1;
   /** Releases the caller's place. */
   #release: () => void = () => undefined;
   #over = false;

@@ -47,6 +47,7 @@ export class Asking implements Deadlined {
   readonly #deadlineLast: number;
   readonly #onEnd: (asking: Asking) => void;
   deadline: number;
+  place = -1;
   #acceptedBy: string | null = null;
   #hasInquired = false;
   #heardLast = false;

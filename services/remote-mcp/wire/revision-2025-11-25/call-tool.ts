@@ -32,7 +32,7 @@ export async function callTool(
     if (!(why instanceof SvcError && why.code === 'cancelled')) throw why;
     answer.none(why);
   } finally {
-    session.endCall(message.id, underWay);
+    session.endCall(underWay);
   }
   if (session.disclosure !== disclosure) platform.listChanges.ofSession(session.id);
 }

@@ -150,7 +150,7 @@ export class Endpoint {
   /** An unknown id is not an error: the request may just have been answered (2025-11-25, "Cancellation", "Error Handling"). */
   #cancel(session: Session, { requestId }: Params): void {
     if (typeof requestId !== 'string' && typeof requestId !== 'number') return;
-    const call = session.calls?.get(requestId);
+    const call = session.findCall(requestId);
     if (call !== undefined) call.cancel();
     else this.#platform.messages.tell(session.id, { kind: 'cancel', request: requestId });
   }
