@@ -1,5 +1,11 @@
 import { checkServerIdentity, type PeerCertificate } from 'node:tls';
-import type { NatsConnection, NodeConnectionOptions } from '@nats-io/transport-node';
+import {
+  AuthorizationError,
+  connect,
+  type NatsConnection,
+  type NodeConnectionOptions,
+  nkeyAuthenticator,
+} from '@nats-io/transport-node';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { hostOf } from '../../services/contracts/host-of.ts';
 import { inWords } from '../../services/contracts/system-words.ts';
@@ -23,8 +29,6 @@ export async function askNats<Answer>(
   { server, seed, tls, timeoutMs = 5000 }: NatsLogin,
   ask: (connection: NatsConnection) => Answer | Promise<Answer>,
 ): Promise<Answer> {
-  // Loaded here, because most commands need no connection to the bus.
-  const { AuthorizationError, connect, nkeyAuthenticator } = await import('@nats-io/transport-node');
   let connection: NatsConnection | null = null;
   try {
     connection = await connect({

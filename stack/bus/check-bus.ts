@@ -4,7 +4,6 @@ import { SvcError } from '../../services/contracts/errors.ts';
 import { busKeysOf } from '../parts/nats-configuration.ts';
 import type { Plan } from '../plan/plan.ts';
 import { readSecret, type SecretFiles } from '../secrets/secrets.ts';
-import { askNats, tlsOf } from './ask-nats.ts';
 import { isNewEnough, oldestNats } from './nats-server.ts';
 
 /** Refuses an external bus that does not fit, before anything starts. */
@@ -15,6 +14,8 @@ export async function checkBus(plan: Plan): Promise<void> {
 }
 
 async function checkServer(server: string, { installation, definition, secrets }: Plan): Promise<void> {
+  // Most commands need no connection to the bus.
+  const { askNats, tlsOf } = await import('./ask-nats.ts');
   const { ca: caPath } = definition.bus;
   const ca = caPath === undefined ? null : readFileSync(resolve(installation.dir, caPath), 'utf8');
   const users = { callout: secrets.busCalloutSeed, system: secrets.busSystemSeed };

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { ReadyCheck } from '../parts/part.ts';
 import { readSecret } from '../secrets/secrets.ts';
-import { askNats } from './ask-nats.ts';
 
 /** A node's report of its own health, as on the page /healthz of its monitoring. */
 const report = z.object({ data: z.object({ status: z.string(), error: z.string().default('It does not say why.') }) });
@@ -14,6 +13,7 @@ const answerTimeoutMs = 2000;
  * reason. Throws when it does not answer, or refuses the user.
  */
 export async function missingOfNats({ url, seedFile }: Extract<ReadyCheck, { kind: 'nats' }>): Promise<string | null> {
+  const { askNats } = await import('./ask-nats.ts');
   // The certificate is for another name than this machine's own address, and the seed signs a nonce and is never sent.
   const tls = url.startsWith('tls:') ? { tls: { rejectUnauthorized: false } } : {};
   const login = { server: url, seed: readSecret(seedFile), timeoutMs: answerTimeoutMs, ...tls };

@@ -88,7 +88,9 @@ async function runParts(options: RunOptions, logs: PlatformLogs): Promise<void> 
   const recorder = new Recorder({ plan, left, foreground, logs, onChange });
   const runner = await openRunner(options, logs);
   const platform = new Platform({ plan, runner, logs, watcher: recorder, patience });
-  const heartbeat = setInterval(() => recorder.beat(), beatMs);
+  // Nothing reads the heartbeat of a platform in one process, and the disk of an idle laptop may sleep.
+  const isWatched = plan.definition.topology === 'distributed';
+  const heartbeat = isWatched ? setInterval(() => recorder.beat(), beatMs) : undefined;
   const isTakeOver = left.parts.length > 0;
   try {
     try {

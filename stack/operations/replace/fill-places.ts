@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { KindOfContent } from '../../../services/backend/graph/content.ts';
-import { type ArchiveContent, type ArchiveFile, fillStore, verifyStore } from '../../content/archive.ts';
+import { type ArchiveFile, fillStore, verifyStore } from '../../content/archive.ts';
 import type { Kinds } from '../../content/place.ts';
 import { withStore } from '../../content/store.ts';
 import { engineFor } from '../../engines/engine-of.ts';
@@ -10,45 +10,42 @@ import type { Plan } from '../../plan/plan.ts';
 import { hasOwnBus } from '../../settings/has-own-bus.ts';
 import type { Replacement } from './replacement.ts';
 
-export interface Target {
+export interface Filling {
   readonly plan: Plan;
   readonly places: Places;
   /** The kinds to fill. */
   readonly kinds: Kinds;
-  readonly signal: AbortSignal;
-}
-
-export interface Filling extends Target {
   /** Empties the places before. */
   readonly empty: (places: Places) => Promise<void>;
   readonly archive: ArchiveFile;
   /** Has the own folders of these parts. */
   readonly keptDir: string;
   readonly folders: readonly string[];
+  /** Called before the content is read again. */
+  readonly onFilled: () => void;
+  readonly signal: AbortSignal;
 }
 
-/** Empties the places of a plan and fills them. Returns what the archive has; null if nothing was filled from it. */
-export async function fillPlaces(filling: Filling): Promise<ArchiveContent | null> {
-  const { plan, places, empty, archive, keptDir, folders, signal } = filling;
+/** Empties the places of a plan, fills them, reads them again and compares. Returns counts and digests; none if nothing was filled from the archive. */
+export async function fillPlaces(filling: Filling): Promise<readonly KindOfContent[]> {
+  const { plan, places, empty, archive, keptDir, folders, onFilled, signal } = filling;
   await empty(places);
   for (const part of folders) if (existsSync(join(keptDir, part))) await places.copyIn(join(keptDir, part), part);
-  if (!existsSync(archive.file)) return null;
+  if (!existsSync(archive.file)) {
+    onFilled();
+    return [];
+  }
   const opening = { kinds: withoutOthersBus(filling), to: 'fill' } as const;
   await using place = await places.open(opening);
-  return await withStore({ plan, place, ...opening, signal }, (store) => fillStore(archive, store, signal));
-}
-
-/** Reads the content that was filled again, and compares it. Returns counts and digests. */
-export async function verifyPlaces(target: Target, content: ArchiveContent | null): Promise<readonly KindOfContent[]> {
-  if (content === null) return [];
-  const { plan, places, signal } = target;
-  const opening = { kinds: withoutOthersBus(target), to: 'read' } as const;
-  await using place = await places.open(opening);
-  return await withStore({ plan, place, ...opening, signal }, (store) => verifyStore(store, content, signal));
+  return await withStore({ plan, place, ...opening, signal }, async (store) => {
+    const content = await fillStore(archive, store, signal);
+    onFilled();
+    return await verifyStore(store, content, signal);
+  });
 }
 
 /** An external bus keeps its records: it is read, and never filled. */
-function withoutOthersBus({ plan: { definition }, kinds }: Target): Kinds {
+function withoutOthersBus({ plan: { definition }, kinds }: Filling): Kinds {
   const isOthers = definition.topology === 'distributed' && !hasOwnBus(definition);
   return { ...kinds, bus: kinds.bus && !isOthers };
 }

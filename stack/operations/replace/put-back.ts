@@ -12,7 +12,7 @@ import type { Installation } from '../../state/installation.ts';
 import { acquireLock } from '../../state/lock.ts';
 import { archivedSecretsOf, putSecrets } from './archived-secrets.ts';
 import { emptyElsewhere } from './elsewhere.ts';
-import { both, emptying, fillPlaces, placesOf, verifyPlaces } from './fill-places.ts';
+import { both, emptying, fillPlaces, placesOf } from './fill-places.ts';
 import { forgetReplacement, keptDirOf, keptFilesIn, type Replacement, writeDefinition } from './replacement.ts';
 
 export interface PutBackOptions {
@@ -47,15 +47,12 @@ async function putBack(installation: Installation, state: Replacement, asking: A
   await refuseNoWayBack(installation, state, asking);
   await emptyTarget(planIn(installation, definitions.after), state, asking);
   if (archived.graph) await emptyElsewhere(from);
-  const target = { plan: from, places: await placesOf(from, asking), kinds: both(replaced, archived), signal };
-  const content = await fillPlaces({
-    ...target,
+  await fillPlaces({
+    ...{ plan: from, places: await placesOf(from, asking), kinds: both(replaced, archived), keptDir, folders, signal },
     empty: emptying(state, replaced),
     archive: { file, passphrase: null },
-    keptDir,
-    folders,
+    onFilled: () => undefined,
   });
-  await verifyPlaces(target, content);
   putSecrets(installation, archivedSecretsOf({ secretsDir }));
   if (state.command === 'move') writeDefinition(installation, readFileSync(definitions.before, 'utf8'));
   forgetReplacement(installation, state);
