@@ -70,6 +70,8 @@ export async function planMove({ installation, to, env, signal, onNotice }: Plan
   const losses = await places.findLosses();
   refuseUnreadable(losses.keptOut);
   await settleLosses(losses, { startEmpty: null, runningPid, onNotice });
+  // Nodes that a command left there would keep their places from being removed.
+  await targetPlaces.endLeft();
   const there = await places.list();
   const left = (await targetPlaces.list()).filter((place) => !there.includes(place));
   if (left.length > 0) throw leftOver(left, targetPlaces.clearHint(left));

@@ -183,6 +183,10 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     expect((await up({ installation, env })).outcome).toBe('unchanged');
     await addMcpServer(installation);
     await expectUntouched(installation);
+    expect(await trial.inDocker()).toContain('alone-nats');
+    const again = move({ installation, to: inContainers, env, confirm: async () => undefined });
+    await expect(again).rejects.toMatchObject({ hint: expect.stringContaining('docker volume rm') });
+    expect(await trial.inDocker()).not.toContain('alone-nats');
   });
 });
 
