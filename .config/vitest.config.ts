@@ -6,10 +6,7 @@ import { LongestFirst } from './suites/longest-first.ts';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const every = '{cli,stack,services,templates,.config,.ci}/**/*.test.ts';
-/**
- * Suites that would disturb others: two at a time, after all others have ended. Each compares its victim with a control beside it, and its attacker has the
- * lowest priority. Only one of them uses Docker, which it restarts.
- */
+/** Suites that would disturb others: one at a time, after all others have ended. Two attacks at once on two cores exceed the bounds of one. */
 const alone = '**/*.alone.test.ts';
 
 export default defineConfig({
@@ -19,7 +16,7 @@ export default defineConfig({
   test: {
     projects: [
       { extends: true, test: { name: 'together', include: [every], exclude: [...configDefaults.exclude, alone] } },
-      { extends: true, test: { name: 'alone', include: [alone], maxWorkers: 2, sequence: { groupOrder: 1 } } },
+      { extends: true, test: { name: 'alone', include: [alone], maxWorkers: 1, sequence: { groupOrder: 1 } } },
     ],
     environment: 'node',
     sequence: { sequencer: LongestFirst },
