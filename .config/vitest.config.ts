@@ -23,8 +23,8 @@ export default defineConfig({
     setupFiles: [join(here, 'suites/announce-worker.ts')],
     // A process for each file: a suite that crashes or leaks takes nothing along, and real signals can be sent.
     pool: 'forks',
-    // Two more than there are cores: a suite that waits for processes takes less than half of a core.
-    maxWorkers: Math.min(4, availableParallelism() + 2),
+    // One more than there are cores: a suite that waits for processes leaves its core idle half of the time.
+    maxWorkers: Math.min(4, availableParallelism() + 1),
     // Most tests take milliseconds; those that start processes on a busy machine need seconds.
     testTimeout: 20_000,
     hookTimeout: 30_000,

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { readContent } from '../../../../services/backend/graph/content.ts';
@@ -12,7 +13,6 @@ import { dgraphAddressOf } from '../../../graph/dgraph-address.ts';
 import { provisionGraph } from '../../../graph/provision-graph.ts';
 import type { Plan } from '../../../plan/plan.ts';
 import { busSeedsOf } from '../../../secrets/secrets.ts';
-import { until } from '../../../test/until.ts';
 import { readPlan } from '../../plan-of.ts';
 import { measureVolumes } from '../copy-volume.ts';
 import { givenDirOf } from '../given-files.ts';
@@ -36,6 +36,8 @@ async function daemonFor(plan: Plan): Promise<PreparedDaemon> {
     onNotice: () => undefined,
   });
 }
+
+const lookMs = 20;
 
 async function leftIn({ docker, id }: DockerTrial): Promise<readonly string[]> {
   const filters = { label: [`svc.installation=${id}`] };
@@ -116,7 +118,8 @@ describe.skipIf(dockerHost === null)('alone on a real Docker', () => {
     const interrupting = new AbortController();
     const running = runContainersAlone({ plan, daemon, bus: true, graph: false, signal: interrupting.signal });
     const refused = expect(running).rejects.toMatchObject({ code: 'cancelled' });
-    await until(async () => (await leftIn(trial)).some((name) => name.endsWith('alone-nats')));
+    // NATS is ready soon after its container is there.
+    while (!(await leftIn(trial)).some((name) => name.endsWith('alone-nats'))) await pause(lookMs);
     interrupting.abort();
     await refused;
     expect(await leftIn(trial)).toEqual([]);
