@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { dockerHost } from '../../../engines/docker/test/docker-trial.ts';
 import type { Installation } from '../../../state/installation.ts';
 import { readReplacement } from '../../replace/replacement.ts';
@@ -12,12 +12,7 @@ import { contentOf, killedMove, leftovers, moveTo, settleMove } from './trial.ts
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 400_000 });
 
 describe.skipIf(dockerHost === null)('on a real Docker', () => {
-  let trial: MovesInContainers;
-  beforeAll(async () => {
-    trial = await MovesInContainers.open();
-  });
-  afterEach(() => trial.clearAway());
-  afterAll(() => trial?.[Symbol.asyncDispose]());
+  const trial = MovesInContainers.aroundTests();
 
   const killedAt = async (installation: Installation, to: Side, step: string) => {
     expect([step, await killedMove(installation, { to, step })]).toEqual([step, 'SIGKILL']);

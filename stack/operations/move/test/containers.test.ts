@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { findNatsServer } from '../../../../services/kit/bus/nats/test/server.ts';
 import { haveDgraphImage } from '../../../engines/docker/test/dgraph-image.ts';
 import { dockerHost } from '../../../engines/docker/test/docker-trial.ts';
@@ -22,12 +22,7 @@ import { addMcpServer, contentOf, countOf, killedMove, leftovers, moveTo, settle
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 400_000 });
 
 describe.skipIf(dockerHost === null)('on a real Docker', () => {
-  let trial: MovesInContainers;
-  beforeAll(async () => {
-    trial = await MovesInContainers.open();
-  });
-  afterEach(() => trial.clearAway());
-  afterAll(() => trial?.[Symbol.asyncDispose]());
+  const trial = MovesInContainers.aroundTests();
 
   test('there and back, all data is unchanged, and nothing is left in Docker', async () => {
     const installation = trial.copy();
@@ -222,12 +217,7 @@ async function openWay() {
 }
 
 describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker', () => {
-  let trial: MovesInContainers;
-  beforeAll(async () => {
-    trial = await MovesInContainers.open();
-  });
-  afterEach(() => trial.clearAway());
-  afterAll(() => trial?.[Symbol.asyncDispose]());
+  const trial = MovesInContainers.aroundTests();
   const onDgraph: Side = { ...inContainers, graph: 'dgraph' };
 
   test('to Dgraph in containers, to a file there, and back: all data is unchanged', async () => {

@@ -2,6 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Docker from 'dockerode';
+import { afterAll, afterEach, beforeAll } from 'vitest';
 import { dockerHost } from '../../../engines/docker/test/docker-trial.ts';
 import { releaseVolumes } from '../../../engines/docker/volumes.ts';
 import { replaceScalar } from '../../../settings/yaml-text.ts';
@@ -17,24 +18,27 @@ export const embedded: Side = { topology: 'embedded', graph: 'sqlite', engine: '
 export const inContainers: Side = { topology: 'distributed', graph: 'sqlite', engine: 'docker' };
 export const socketPath = (dockerHost ?? '').slice('unix://'.length);
 
-type Filled = Awaited<ReturnType<typeof openFilled>>;
+interface Opened {
+  readonly filled: Awaited<ReturnType<typeof openFilled>>;
+  readonly original: Awaited<ReturnType<typeof contentOf>>;
+}
 
-/** One filled installation, of which each test moves a copy into containers of a real Docker. */
+/** One filled installation, of which each test of a `describe` moves a copy into containers of a real Docker. */
 export class MovesInContainers {
   readonly docker = new Docker({ socketPath, host: undefined, protocol: 'http' });
-  readonly original: Awaited<ReturnType<typeof contentOf>>;
-  readonly id: string;
-  readonly #filled: Filled;
-  #installation: Installation;
+  #opened: Opened | null = null;
+  #copy: Installation | null = null;
 
-  private constructor(filled: Filled, original: MovesInContainers['original']) {
-    this.original = original;
-    this.id = /^id: (\w+)$/m.exec(original.definition)?.[1] ?? '';
-    this.#filled = filled;
-    this.#installation = filled.installation;
+  /** Opens the installation before the tests, and clears away what each test made. */
+  static aroundTests(): MovesInContainers {
+    const moves = new MovesInContainers();
+    beforeAll(() => moves.#open());
+    afterEach(() => moves.#clearAway());
+    afterAll(() => moves.#opened?.filled[Symbol.asyncDispose]());
+    return moves;
   }
 
-  static async open(): Promise<MovesInContainers> {
+  async #open(): Promise<void> {
     // A move in a process of its own takes it from there.
     process.env.DOCKER_HOST = env.DOCKER_HOST;
     const filled = await openFilled();
@@ -45,16 +49,33 @@ export class MovesInContainers {
     const home = join(dataDir, 'runtime/homes');
     mkdirSync(home, { recursive: true });
     writeFileSync(join(home, 'notes.json'), 'what an MCP server keeps');
-    return new MovesInContainers(filled, await contentOf(filled.installation));
+    this.#opened = { filled, original: await contentOf(filled.installation) };
+  }
+
+  get #own(): Opened {
+    if (this.#opened === null) throw new Error('the installation is used before the tests begin');
+    return this.#opened;
+  }
+
+  get original(): Opened['original'] {
+    return this.#own.original;
+  }
+
+  get id(): string {
+    return /^id: (\w+)$/m.exec(this.original.definition)?.[1] ?? '';
+  }
+
+  get #installation(): Installation {
+    return this.#copy ?? this.#own.filled.installation;
   }
 
   copy(): Installation {
     const dir = realpathSync(mkdtempSync(join(tmpdir(), 'svc-move-')));
-    cpSync(this.#filled.installation.dir, dir, { recursive: true });
-    this.#installation = installationIn(dir);
+    cpSync(this.#own.filled.installation.dir, dir, { recursive: true });
+    this.#copy = installationIn(dir);
     // Recorded as the place of another folder, this one would be refused as a copy.
-    rmSync(join(this.#installation.stateDir, 'place.json'));
-    return this.#installation;
+    rmSync(join(this.#copy.stateDir, 'place.json'));
+    return this.#copy;
   }
 
   /** Everything of the installation in Docker, by name. */
@@ -85,15 +106,11 @@ export class MovesInContainers {
     return losses[0];
   }
 
-  async clearAway(): Promise<void> {
+  async #clearAway(): Promise<void> {
     await down({ installation: this.#installation });
     await releaseVolumes(this.docker, this.id);
     const { Volumes } = await this.docker.listVolumes({ filters: { label: [`svc.installation=${this.id}`] } });
     for (const { Name } of Volumes ?? []) await this.docker.getVolume(Name).remove();
     rmSync(this.#installation.dir, { recursive: true, force: true });
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#filled[Symbol.asyncDispose]();
   }
 }
