@@ -3,7 +3,8 @@ import { resolve } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { busKeysOf } from '../parts/nats-configuration.ts';
 import type { Plan } from '../plan/plan.ts';
-import { readSecret, type SecretFiles } from '../secrets/secrets.ts';
+import { readSecret } from '../secrets/secrets.ts';
+import { greetNats } from './greet-nats.ts';
 import { isNewEnough, oldestNats } from './nats-server.ts';
 
 /** Refuses an external bus that does not fit, before anything starts. */
@@ -14,17 +15,14 @@ export async function checkBus(plan: Plan): Promise<void> {
 }
 
 async function checkServer(server: string, { installation, definition, secrets }: Plan): Promise<void> {
-  // Most commands need no connection to the bus.
-  const { askNats, tlsOf } = await import('./ask-nats.ts');
   const { ca: caPath } = definition.bus;
   const ca = caPath === undefined ? null : readFileSync(resolve(installation.dir, caPath), 'utf8');
-  const users = { callout: secrets.busCalloutSeed, system: secrets.busSystemSeed };
-  for (const [user, file] of Object.entries(users)) {
-    const login = { server, seed: readSecret(file), ...tlsOf(server, ca) };
-    const info = await askNats(login, (connection) => connection.info).catch((error: unknown) => {
-      throw error instanceof SvcError && error.code === 'forbidden' ? unknownUser(server, user, secrets) : error;
-    });
-    const { version = null, jetstream = false } = info ?? {};
+  for (const [user, file] of [
+    ['callout', secrets.busCalloutSeed],
+    ['system', secrets.busSystemSeed],
+  ] as const) {
+    const greeted = await greetNats({ server, ca, seed: readSecret(file) });
+    const { version, jetstream, isKnown } = greeted;
     if (!isNewEnough(version)) {
       throw new SvcError('unsupported', `${server} runs NATS ${version}, and ${oldestNats} or newer is needed.`);
     }
@@ -33,12 +31,10 @@ async function checkServer(server: string, { installation, definition, secrets }
         hint: 'Its configuration needs jetstream { store_dir: … }.',
       });
     }
+    if (isKnown) continue;
+    const keys = busKeysOf(secrets, readSecret);
+    throw new SvcError('forbidden', `${server} does not know the user of our ${user} account.`, {
+      hint: `Its configuration needs the accounts and the authorization of templates/nats.conf, with these public keys: callout ${keys.CALLOUT_PUBLIC_KEY}, system ${keys.SYSTEM_PUBLIC_KEY}, issuer ${keys.ISSUER_PUBLIC_KEY}.`,
+    });
   }
-}
-
-function unknownUser(server: string, user: string, secrets: SecretFiles): SvcError {
-  const keys = busKeysOf(secrets, readSecret);
-  return new SvcError('forbidden', `${server} does not know the user of our ${user} account.`, {
-    hint: `Its configuration needs the accounts and the authorization of templates/nats.conf, with these public keys: callout ${keys.CALLOUT_PUBLIC_KEY}, system ${keys.SYSTEM_PUBLIC_KEY}, issuer ${keys.ISSUER_PUBLIC_KEY}.`,
-  });
 }

@@ -106,9 +106,8 @@ function monitoringOf(node: string, { definition, site }: Setup): string | null 
   return wish === undefined ? null : hostAndPort(loopback, site.ports[wish.name]);
 }
 
-function readyOf(url: string, { definition, secrets, site }: Setup): ReadyCheck {
-  const scheme = definition.bus.public?.tls == null ? 'nats:' : 'tls:';
-  if (!site.isPrivate) return { kind: 'nats', url: url.replace(/^nats:/, scheme), seedFile: secrets.busSystemSeed };
+function readyOf(url: string, { secrets, site }: Setup): ReadyCheck {
+  if (!site.isPrivate) return { kind: 'nats', url, seedFile: secrets.busSystemSeed };
   return { kind: 'http', url: `${httpAddress(loopback, usualBusPorts.monitoring)}/healthz` };
 }
 

@@ -185,7 +185,6 @@ describe('the configuration of a part', () => {
       LISTEN: '[::]:4222',
       TLS: 'tls { cert_file: "/srv/svc/secrets/bus.pem", key_file: "/etc/bus.key" }',
     });
-    expect(partOf(plan, 'nats')).toMatchObject({ url: 'nats://[::1]:4222', ready: { url: 'tls://[::1]:4222' } });
     expect(partOf(plan, 'nats')?.secrets.slice(3)).toEqual(['/srv/svc/secrets/bus.pem', '/etc/bus.key']);
     const over = { BUS_SERVERS: 'tls://bus.example.com:4222', BUS_CA_PATH: '/srv/svc/secrets/ca.pem' };
     for (const name of ['backend', 'remote-mcp', 'runtime']) expect(variablesOf(plan, name), name).toMatchObject(over);

@@ -71,15 +71,12 @@ function speakNats(socket) {
   const info = { server_id: 'test', version: '2.11.0', nonce: 'test', jetstream: true };
   socket.on('error', () => undefined);
   socket.write(`INFO ${JSON.stringify(info)}\r\n`);
-  let subscription = '';
   socket.on('data', (chunk) => {
     const said = chunk.toString();
     if (said.includes('PING\r\n')) socket.write('PONG\r\n');
-    subscription = /^SUB \S+ (\d+)/m.exec(said)?.[1] ?? subscription;
-    const inbox = /^PUB \S+HEALTHZ (\S+) /m.exec(said)?.[1];
-    if (inbox === undefined) return;
+    if (!said.includes('HEALTHZ')) return;
     const data = behaviour().notReady ? { status: 'unavailable', error: 'patience' } : { status: 'ok' };
     const body = JSON.stringify({ data });
-    socket.write(`MSG ${inbox} ${subscription} ${body.length}\r\n${body}\r\n`);
+    socket.write(`MSG health 1 ${body.length}\r\n${body}\r\n`);
   });
 }

@@ -1,0 +1,149 @@
+import { connect, type Socket } from 'node:net';
+import { type ConnectionOptions, connect as secure } from 'node:tls';
+import { fromSeed } from '@nats-io/nkeys';
+import { z } from 'zod';
+import { SvcError } from '../../services/contracts/errors.ts';
+import { hostOf } from '../../services/contracts/host-of.ts';
+import { inWords } from '../../services/contracts/system-words.ts';
+
+export interface Greeting {
+  /** With its scheme and port. */
+  readonly server: string;
+  /** PEM that vouches for it; null: the authorities that systems know. */
+  readonly ca: string | null;
+  /** Seed of the user that shows itself. */
+  readonly seed: string;
+}
+
+/** What a NATS server says of itself before anybody has shown who he is, as far as it matters here. */
+const info = z.object({
+  server_id: z.string().default(''),
+  version: z.string(),
+  jetstream: z.boolean().default(false),
+  nonce: z.string().optional(),
+  tls_required: z.boolean().default(false),
+  tls_available: z.boolean().default(false),
+});
+
+export interface Greeted extends Omit<z.infer<typeof info>, 'nonce' | 'server_id'> {
+  /** Whether it lets this user in. */
+  readonly isKnown: boolean;
+}
+
+/** A server in the same building answers in a millisecond. */
+const answerTimeoutMs = 5000;
+const lineMaxBytes = 64 * 1024;
+
+/**
+ * Connects to a NATS server as a client does (INFO, CONNECT, PING), to learn its version and whether it knows a user. Throws `unavailable`
+ * without an answer, and for an answer of another program.
+ */
+export async function greetNats({ server, ca, seed }: Greeting): Promise<Greeted> {
+  const trust = ca === null ? {} : { ca };
+  return await spoken(server, async (open) => {
+    const { said, answer } = await enter({ server, seed, trust, timeoutMs: answerTimeoutMs }, open);
+    return { ...said, isKnown: answer.startsWith('PONG') };
+  });
+}
+
+/** What a node says of its own health, as on the page /healthz of its monitoring. */
+const health = z.object({ data: z.object({ status: z.string(), error: z.string().optional() }) });
+export type NatsHealth = z.infer<typeof health>['data'];
+
+/** A node that does not answer within this time counts as not ready. */
+const healthTimeoutMs = 2000;
+
+/** Asks a node of this machine for its health, at its client port, as the user of the system account. Throws as above. */
+export async function askHealth({ server, seed }: Omit<Greeting, 'ca'>): Promise<NatsHealth> {
+  // The certificate is for another name than this machine's own address, and the seed signs a nonce and is never sent.
+  const trust = { rejectUnauthorized: false };
+  return await spoken(server, async (open) => {
+    const { said, socket, answer } = await enter({ server, seed, trust, timeoutMs: healthTimeoutMs }, open);
+    if (!answer.startsWith('PONG')) throw new Error('it does not know the user of our system account');
+    const subject = `$SYS.REQ.SERVER.${said.server_id}.HEALTHZ`;
+    socket.write(`SUB health 1\r\nPUB ${subject} health 2\r\n{}\r\n`);
+    return health.parse(JSON.parse(await nextLine(socket, healthTimeoutMs, '{', '-ERR'))).data;
+  });
+}
+
+async function spoken<Result>(server: string, speak: (open: Socket[]) => Promise<Result>): Promise<Result> {
+  const open: Socket[] = [];
+  try {
+    return await speak(open);
+  } catch (error) {
+    throw new SvcError('unavailable', `${server} does not answer as a NATS server: ${whyNot(error)}.`, {
+      hint: 'Is it running, and is bus.servers in svc.yaml right?',
+      cause: error,
+    });
+  } finally {
+    for (const socket of open) socket.destroy();
+  }
+}
+
+interface Entry {
+  readonly server: string;
+  readonly seed: string;
+  readonly trust: ConnectionOptions;
+  readonly timeoutMs: number;
+}
+
+/** Shows itself as a user, and returns what the server says to that. */
+async function enter({ server, seed, trust, timeoutMs }: Entry, open: Socket[]) {
+  const { port, protocol } = new URL(server);
+  const host = hostOf(server);
+  const plain = await opened(connect({ host, port: Number(port), timeout: timeoutMs }), open, 'connect');
+  const said = readInfo(await nextLine(plain, timeoutMs, 'INFO '));
+  const wantsTls = protocol === 'tls:' || said.tls_required;
+  const socket = wantsTls
+    ? await opened(secure({ socket: plain, servername: host, ...trust }), open, 'secureConnect')
+    : plain;
+  socket.write(`CONNECT ${JSON.stringify(shownBy(seed, said.nonce))}\r\nPING\r\n`);
+  return { said, socket, answer: await nextLine(socket, timeoutMs, 'PONG', '-ERR') };
+}
+
+function shownBy(seed: string, nonce = '') {
+  const pair = fromSeed(Buffer.from(seed));
+  const sig = Buffer.from(pair.sign(Buffer.from(nonce))).toString('base64url');
+  return { verbose: false, pedantic: false, lang: 'svc', version: '0', protocol: 1, nkey: pair.getPublicKey(), sig };
+}
+
+function opened<Kind extends Socket>(socket: Kind, open: Socket[], event: string): Promise<Kind> {
+  open.push(socket);
+  return new Promise((resolve, reject) => {
+    socket.once(event, () => resolve(socket));
+    socket.once('error', reject);
+    socket.once('timeout', () => reject(new Error(`no answer within ${(socket.timeout ?? 0) / 1000} s`)));
+  });
+}
+
+/** The next line that begins with one of these words; others are passed over. */
+function nextLine(socket: Socket, timeoutMs: number, ...words: readonly string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const fail = (why: string) => () => reject(new Error(why));
+    const read = (chunk: Buffer) => {
+      text += chunk.toString('latin1');
+      if (text.length > lineMaxBytes) return fail('it says something else')();
+      const line = text
+        .split('\r\n')
+        .slice(0, -1)
+        .find((one) => words.some((word) => one.startsWith(word)));
+      if (line === undefined) return;
+      socket.off('data', read);
+      resolve(line);
+    };
+    socket.on('data', read);
+    socket.setTimeout(timeoutMs, fail(`no answer within ${timeoutMs / 1000} s`));
+    socket.once('error', reject);
+    socket.once('close', fail('it closed the connection'));
+  });
+}
+
+function readInfo(line: string): z.infer<typeof info> {
+  return info.parse(JSON.parse(line.slice('INFO '.length)));
+}
+
+function whyNot(error: unknown): string {
+  if (error instanceof z.ZodError || error instanceof SyntaxError) return 'it says something else';
+  return inWords(error);
+}
