@@ -9,7 +9,7 @@ export type CommandLine =
   /** Id of a command or a topic; null for the whole command line. */
   | { readonly kind: 'help'; readonly id: string | null };
 
-type Known = readonly { readonly id: string; readonly aliases: readonly string[] }[];
+type KnownCommands = readonly { readonly id: string; readonly aliases: readonly string[] }[];
 
 const helpFlags: readonly string[] = ['--help', '-h'];
 
@@ -69,7 +69,7 @@ function commandWords(own: readonly string[]): readonly string[] {
 }
 
 function findCommand(
-  commands: Known,
+  commands: KnownCommands,
   first: string,
   second: string | undefined,
 ): { readonly id: string; readonly words: number } | null {
@@ -84,7 +84,7 @@ function findCommand(
 }
 
 /** The topic's name in the commands' ids. A topic answers to its singular and its plural. */
-function topicOf(commands: Known, given: string): string | null {
+function topicOf(commands: KnownCommands, given: string): string | null {
   const found = commands.find(({ id, aliases }) => [id, ...aliases].some((name) => name.startsWith(`${given}:`)));
   return found?.id.split(':')[0] ?? null;
 }
@@ -108,7 +108,7 @@ const habits: Readonly<Record<string, readonly string[]>> = {
   create: ['add'],
 };
 
-function unknownCommand(given: string, known: Known): SvcError {
+function unknownCommand(given: string, known: KnownCommands): SvcError {
   const firsts = [...new Set(known.map(({ id }) => id.split(':')[0] ?? id))];
   return new SvcError('invalid_input', `"svc ${given}" is not a command.`, { hint: unknownHint(given, firsts) });
 }
@@ -126,7 +126,7 @@ interface UnknownOfTopic {
   readonly word: string;
 }
 
-function unknownOfTopic({ topic, typedTopic, word }: UnknownOfTopic, known: Known): SvcError {
+function unknownOfTopic({ topic, typedTopic, word }: UnknownOfTopic, known: KnownCommands): SvcError {
   const verbs = verbsOf(topic, known);
   const meant = habits[word]?.find((other) => verbs.includes(other)) ?? nearest(word, verbs);
   return new SvcError('invalid_input', `"svc ${typedTopic} ${word}" is not a command.`, {
@@ -134,12 +134,12 @@ function unknownOfTopic({ topic, typedTopic, word }: UnknownOfTopic, known: Know
   });
 }
 
-function listed(topic: string, known: Known): string {
+function listed(topic: string, known: KnownCommands): string {
   return `There are: ${verbsOf(topic, known)
     .map((verb) => `svc ${topic} ${verb}`)
     .join(', ')}.`;
 }
 
-function verbsOf(topic: string, known: Known): string[] {
+function verbsOf(topic: string, known: KnownCommands): string[] {
   return known.flatMap(({ id }) => (id.startsWith(`${topic}:`) ? [id.slice(topic.length + 1)] : [])).sort();
 }

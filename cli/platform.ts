@@ -50,13 +50,13 @@ async function unknownName(backend: BackendClient, name: string): Promise<SvcErr
   );
 }
 
-interface Named {
+interface NamedObject {
   readonly id: string;
   readonly name: string;
 }
 
 /** Finds by name or id. The error for an unknown name suggests the nearest. */
-export function named<Thing extends Named>(kind: string, things: readonly Thing[], given: string): Thing {
+export function named<Thing extends NamedObject>(kind: string, things: readonly Thing[], given: string): Thing {
   const found = things.find(({ id, name }) => name === given || id === given);
   if (found !== undefined) return found;
   throw notFound(

@@ -14,7 +14,7 @@ import { openProgressList, type ProgressList } from '../output/progress-list.ts'
 import type { Terminal } from '../output/terminal.ts';
 import { installationOf } from '../platform.ts';
 
-interface Asking {
+interface MoveQuestion {
   readonly terminal: Terminal;
   readonly yes: boolean;
 }
@@ -80,7 +80,7 @@ export default class Move extends SvcCommand {
   }
 }
 
-async function moveTo(installation: Installation, to: WantedSide, asking: Asking): Promise<void> {
+async function moveTo(installation: Installation, to: WantedSide, asking: MoveQuestion): Promise<void> {
   const { terminal, yes } = asking;
   const list = openProgressList(terminal);
   const moved = await move({
@@ -103,7 +103,7 @@ async function moveTo(installation: Installation, to: WantedSide, asking: Asking
   terminal.talk('Next: svc move --confirm removes the old side, svc move --undo returns to it.');
 }
 
-async function confirm(installation: Installation, { terminal }: Asking): Promise<void> {
+async function confirm(installation: Installation, { terminal }: MoveQuestion): Promise<void> {
   const list = openProgressList(terminal);
   const options = { installation, command: 'move', env: environment, onProgress: tellIn(list) } as const;
   const { from, to, moved, kept, elsewhere } = await confirmReplacement(options, (move, bytes) => {
@@ -117,7 +117,7 @@ async function confirm(installation: Installation, { terminal }: Asking): Promis
   }
 }
 
-async function undo(installation: Installation, { terminal, yes }: Asking): Promise<void> {
+async function undo(installation: Installation, { terminal, yes }: MoveQuestion): Promise<void> {
   const signal = interruption();
   const list = openProgressList(terminal);
   const options = { installation, command: 'move', env: environment, onProgress: tellIn(list), signal } as const;

@@ -8,10 +8,10 @@ import type { WithGraph } from './graph/graph.ts';
 const everyMs = 10 * 60_000;
 const dayMs = 24 * 60 * 60 * 1000;
 
-type Context = WithGraph & WithBlobs & WithLog & WithConfig<'HISTORY_DAYS'>;
+type GarbageCollected = WithGraph & WithBlobs & WithLog & WithConfig<'HISTORY_DAYS'>;
 
 /** Removes from time to time the bytes that no file uses, and the history that is old enough. Several backends may do so at once. */
-export function collectGarbage(backend: Context): Subscription {
+export function collectGarbage(backend: GarbageCollected): Subscription {
   const logger = backend.log('garbage');
   const stopping = new AbortController();
   let running: Promise<void> | null = null;
@@ -31,7 +31,7 @@ export function collectGarbage(backend: Context): Subscription {
   };
 }
 
-async function collect(backend: Context, signal: AbortSignal): Promise<void> {
+async function collect(backend: GarbageCollected, signal: AbortSignal): Promise<void> {
   const now = Date.now();
   await removeUnused(backend, { now, signal });
   await forgetHistory(backend.graph, now - backend.config.HISTORY_DAYS * dayMs, signal);

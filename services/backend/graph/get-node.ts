@@ -4,10 +4,10 @@ import type { Anchor, Graph, Node } from './graph.ts';
 import { idKindOf } from './schema.ts';
 
 const words = { workspace: 'workspace', role: 'role', skill: 'skill', mcpServer: 'MCP server' } as const;
-type Named = keyof typeof words;
+type NamedType = keyof typeof words;
 
 /** The node with an id from a request. A node of another workspace counts as missing. */
-export async function getNode<Type extends Named>(
+export async function getNode<Type extends NamedType>(
   graph: Pick<Graph, 'find'>,
   type: Type,
   id: string,
@@ -34,14 +34,14 @@ export function checkVersion(
 /** A name is unique within its type and workspace. */
 export async function requireFreeName(
   graph: Pick<Graph, 'findBy'>,
-  type: Exclude<Named, 'workspace'>,
+  type: Exclude<NamedType, 'workspace'>,
   name: string,
   workspace: WorkspaceId,
 ): Promise<void> {
   if ((await graph.findBy(type, { name }, workspace)) !== null) throw nameTaken(type, name);
 }
 
-export function nameTaken(type: Named, name: string): SvcError {
+export function nameTaken(type: NamedType, name: string): SvcError {
   return new SvcError('conflict', `Another ${words[type]} is named "${name}" already.`, {
     hint:
       type === 'workspace'

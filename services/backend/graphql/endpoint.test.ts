@@ -16,14 +16,14 @@ afterAll(() => backend.close());
 
 const memory = new Budget({ what: 'bytes of memory', hint: 'Wait.', total: 1e9, shares: { user: 1e9 } });
 
-interface Asking {
+interface AskOptions {
   readonly deadlineMs?: number;
   readonly operation?: Operation;
 }
 
 const newOperation = () => new Operation('root', memory.hold({ user: 'root' }, 0));
 
-async function ask(over: Backend, query: string, { deadlineMs, operation = newOperation() }: Asking = {}) {
+async function ask(over: Backend, query: string, { deadlineMs, operation = newOperation() }: AskOptions = {}) {
   const endpoint = createGraphqlEndpoint(over, deadlineMs);
   const response = await endpoint.answer({
     operation,

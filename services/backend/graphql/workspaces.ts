@@ -81,7 +81,7 @@ function addMutations(builder: Builder): void {
 }
 
 /** Null for a workspace that does not exist, and for one that the caller is not a member of. */
-async function findWorkspace(context: GraphqlContext, named: Named): Promise<Node<'workspace'> | null> {
+async function findWorkspace(context: GraphqlContext, named: IdOrName): Promise<Node<'workspace'> | null> {
   const id =
     named.id != null ? findId('workspace', named.id) : await findWorkspaceId(context.backend, requireName(named));
   if (id === null) return null;
@@ -94,13 +94,13 @@ async function findWorkspace(context: GraphqlContext, named: Named): Promise<Nod
   }
 }
 
-export interface Named {
+export interface IdOrName {
   readonly id?: string | null | undefined;
   readonly name?: string | null | undefined;
 }
 
 /** Look-ups take an id or a name. */
-export function requireName({ name }: Named): string {
+export function requireName({ name }: IdOrName): string {
   if (name != null) return name;
   throw new SvcError('invalid_input', 'Give "id" or "name".');
 }

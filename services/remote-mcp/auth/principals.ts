@@ -26,7 +26,7 @@ const unknownChecks = { places: 16, waitingMax: 2048, waitMaxMs: 5000 };
 /** Keys that were good have places of their own, which no stranger can take. */
 const knownChecks = { places: 64, waitingMax: principalsMax, waitMaxMs: 5000 };
 
-interface Known {
+interface CachedPrincipal {
   readonly principal: Principal;
   /** On the monotonic clock. */
   readonly freshUntil: number;
@@ -42,7 +42,7 @@ interface Refused {
 /** The owners of keys. The backend is asked once, and its answer is remembered for a short time under a digest of the key. */
 export class Principals {
   readonly #options: PrincipalsOptions;
-  readonly #known = new BoundedMap<Known>(principalsMax);
+  readonly #known = new BoundedMap<CachedPrincipal>(principalsMax);
   readonly #refused = new BoundedMap<Refused>(refusalsMax);
   /** Digests of keys that were good at their last check. They outlive the rest of the entry. */
   readonly #good = new BoundedMap<true>(principalsMax);
@@ -138,7 +138,7 @@ export class Principals {
     return known.principal;
   }
 
-  #use(known: Known, now: number): void {
+  #use(known: CachedPrincipal, now: number): void {
     known.usedAt = now;
     this.#options.onUsed(known.principal);
   }

@@ -3,11 +3,11 @@ import { SvcError } from '../../contracts/errors.ts';
 import type { WorkspaceId } from '../../contracts/ids.ts';
 import type { Logger } from '../../kit/log.ts';
 import type { Catalogue } from './catalogue.ts';
-import type { Asked, Pulled } from './pull.ts';
+import type { CatalogueRequest, Pulled } from './pull.ts';
 import { WorkspaceCatalogue } from './workspace-catalogue.ts';
 
 export interface CataloguesOptions {
-  readonly pull: (workspace: WorkspaceId, asked: Asked, signal: AbortSignal) => Promise<Pulled>;
+  readonly pull: (workspace: WorkspaceId, asked: CatalogueRequest, signal: AbortSignal) => Promise<Pulled>;
   readonly onChange: (present: Catalogue) => void;
   readonly log: Logger;
 }

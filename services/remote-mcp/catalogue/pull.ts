@@ -7,12 +7,12 @@ import type { Catalogue } from './catalogue.ts';
 import { readCatalogue } from './catalogue-reader.ts';
 
 export interface PullOptions extends BackendAddress {
-  readonly asked: Asked;
+  readonly asked: CatalogueRequest;
   readonly signal: AbortSignal;
   readonly processes: Pick<RuntimeProcesses, 'of'>;
 }
 
-export interface Asked {
+export interface CatalogueRequest {
   /** Of the catalogue that is already held. */
   readonly etag: string | null;
   /** Of one moment, which costs the backend more. */

@@ -3,7 +3,7 @@ import { SvcError } from '../../contracts/errors.ts';
 import { newId } from '../../contracts/ids.ts';
 import { createLog } from '../../kit/log.ts';
 import type { Catalogue } from './catalogue.ts';
-import type { Asked, Pulled } from './pull.ts';
+import type { CatalogueRequest, Pulled } from './pull.ts';
 import { WorkspaceCatalogue } from './workspace-catalogue.ts';
 
 const workspace = newId('workspace');
@@ -19,7 +19,7 @@ function version(version: number): Pulled {
 
 /** A backend that answers pulls at the test's command. */
 function pulled() {
-  const pulls: { readonly asked: Asked; answer(pulled: Pulled): void; fail(): void }[] = [];
+  const pulls: { readonly asked: CatalogueRequest; answer(pulled: Pulled): void; fail(): void }[] = [];
   const versions: number[] = [];
   const waiting: (() => void)[] = [];
   const log = createLog({ service: 'test', level: 'error', destination: { write: () => undefined } });

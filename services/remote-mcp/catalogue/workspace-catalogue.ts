@@ -1,10 +1,10 @@
 import { SvcError } from '../../contracts/errors.ts';
 import type { Logger } from '../../kit/log.ts';
 import type { Catalogue } from './catalogue.ts';
-import type { Asked, Pulled } from './pull.ts';
+import type { CatalogueRequest, Pulled } from './pull.ts';
 
 export interface WorkspaceCatalogueOptions {
-  readonly pull: (asked: Asked, signal: AbortSignal) => Promise<Pulled>;
+  readonly pull: (asked: CatalogueRequest, signal: AbortSignal) => Promise<Pulled>;
   readonly onChange: (present: Catalogue) => void;
   readonly log: Logger;
 }

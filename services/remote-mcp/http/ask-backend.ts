@@ -9,7 +9,7 @@ export interface BackendAddress {
   readonly systemKey: Secret;
 }
 
-export interface Asking {
+export interface BackendRequest {
   readonly headers: OutgoingHttpHeaders;
   /** Also ends an answer that is under way. */
   readonly signal: AbortSignal;
@@ -19,7 +19,7 @@ export interface Asking {
 export function askBackend(
   { backendUrl, systemKey }: BackendAddress,
   path: string,
-  { headers, signal }: Asking,
+  { headers, signal }: BackendRequest,
 ): Promise<IncomingMessage> {
   const url = `${backendUrl}${path}`;
   const request = url.startsWith('https:') ? requestOverTls : requestOverHttp;

@@ -40,7 +40,7 @@ const changeMaxMs = 10_000;
 const neverRead = -1;
 
 /** Reads of one record that are under way, and the news of it that arrived meanwhile, which is newer than their result. */
-interface Reading {
+interface ReadsUnderWay {
   readers: number;
   heard: 'nothing' | 'changed' | 'ended';
 }
@@ -56,7 +56,7 @@ export class Sessions {
     ...{ what: 'sessions', total: sessionsMax, shares: sessionShares },
     hint: 'End sessions that are no longer used (HTTP DELETE); idle ones end by themselves.',
   });
-  readonly #readings = new Map<SessionId, Reading>();
+  readonly #readings = new Map<SessionId, ReadsUnderWay>();
   /** The last change of each session that is being changed. */
   readonly #changes = new Map<SessionId, Promise<void>>();
   readonly #sweepEveryMs: number;

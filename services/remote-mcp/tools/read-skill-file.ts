@@ -43,14 +43,14 @@ export async function readSkillFile(
 
 type ReadPart = (start: number, lengthMax: number) => Promise<FilePart | null>;
 
-interface Asked {
+interface FileRequest {
   readonly skill: Skill;
   readonly file: SkillFile;
   readonly offset: number;
 }
 
 /** Null where the file is not there any more. */
-async function give({ skill, file, offset }: Asked, read: ReadPart): Promise<ToolText | null> {
+async function give({ skill, file, offset }: FileRequest, read: ReadPart): Promise<ToolText | null> {
   if (offset === file.sizeBytes) return told('');
   const part = await read(offset, textMaxBytes);
   if (part === null) return null;

@@ -57,7 +57,7 @@ const callWaitMs = 3000;
 /** A replaced instance may finish its calls for this long. */
 const drainMaxMs = 10_000;
 
-interface Ended {
+interface InstanceEnd {
   readonly failure: Reason | null;
   readonly stopped: Promise<void> | null;
 }
@@ -187,7 +187,7 @@ export class McpServer {
    * One start up to its end; `stopped` resolves when no process of it is left. No failure when the life ended
    * meanwhile.
    */
-  async #liveOnce(life: AbortSignal): Promise<Ended> {
+  async #liveOnce(life: AbortSignal): Promise<InstanceEnd> {
     const started = await this.#startInTurn(life);
     if (started === null) return { failure: null, stopped: null };
     if (!started.ok) {
@@ -210,7 +210,7 @@ export class McpServer {
   }
 
   /** A bug of ours with one MCP server must not end the others. */
-  #ownFault(thrown: unknown): Ended {
+  #ownFault(thrown: unknown): InstanceEnd {
     const { message, hint } = withBugReported(thrown, this.#options.logger);
     return { failure: { code: 'internal', message, repair: hint ?? 'Restart the MCP server.' }, stopped: null };
   }

@@ -118,7 +118,7 @@ export class Cluster {
    * Two data nodes acknowledge each change together, so while one is away the other has everything: a best-effort read of it suffices. One of
    * three nodes may lag behind the majority, so its best effort is not enough.
    */
-  async #read(request: Request): Promise<Told> {
+  async #read(request: Request): Promise<QueryAnswer> {
     if (this.#nodes.length !== 2) return this.#anywhere(asking(request));
     if (performance.now() > this.#aloneUntil) {
       try {
@@ -187,12 +187,12 @@ interface Insisting {
   readonly withinMs: number;
 }
 
-interface Told {
+interface QueryAnswer {
   readonly answers: Readonly<Record<string, unknown>>;
   readonly context: TxnContext | undefined;
 }
 
-function asking(request: Request): Ask<Told> {
+function asking(request: Request): Ask<QueryAnswer> {
   return async (node, options) => {
     const response = await node.query(request, options);
     const answers: unknown = JSON.parse(Buffer.from(response.getJson_asU8()).toString());

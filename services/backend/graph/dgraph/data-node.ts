@@ -28,14 +28,14 @@ export interface NodeOptions {
 
 /** Connects to each data node. One login is valid at all of them. */
 export function openDataNodes(options: NodeOptions): readonly DataNode[] {
-  const shown: Shown = { access: null };
+  const shown: SharedToken = { access: null };
   return options.servers.map(
     (server) => new DataNode({ server, credentials: credentialsOf(server, options), options, shown }),
   );
 }
 
 /** The access token of all nodes; null before the first login. */
-interface Shown {
+interface SharedToken {
   access: Promise<string> | null;
 }
 
@@ -43,7 +43,7 @@ interface Opened {
   readonly server: string;
   readonly credentials: grpc.ChannelCredentials;
   readonly options: NodeOptions;
-  readonly shown: Shown;
+  readonly shown: SharedToken;
 }
 
 /** One data node. Logs in before the first request, and again when the access token has expired. */
@@ -51,7 +51,7 @@ export class DataNode {
   readonly server: string;
   readonly #credentials: grpc.ChannelCredentials;
   readonly #options: NodeOptions;
-  readonly #shown: Shown;
+  readonly #shown: SharedToken;
   #stub: DgraphClientStub;
 
   constructor({ server, credentials, options, shown }: Opened) {

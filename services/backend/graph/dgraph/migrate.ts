@@ -47,11 +47,14 @@ export async function migrate(cluster: Cluster, types: readonly StoredType[]): P
 }
 
 /** The types that the ledger records. */
-export async function readTypes(cluster: Cluster, moment: Moment | null = null): Promise<ReadonlyMap<string, Known>> {
+export async function readTypes(
+  cluster: Cluster,
+  moment: Moment | null = null,
+): Promise<ReadonlyMap<string, SchemaLedger>> {
   return (await readLedger(cluster, moment)).types;
 }
 
-export interface Known {
+export interface SchemaLedger {
   readonly predicates: ReadonlyMap<string, string>;
   readonly index: string;
 }
@@ -75,18 +78,18 @@ async function readLedger(cluster: Cluster, moment: Moment | null) {
   };
 }
 
-function isMissing(type: StoredType, before: Known | undefined): boolean {
+function isMissing(type: StoredType, before: SchemaLedger | undefined): boolean {
   if (before === undefined || before.index !== type.index) return true;
   return [...type.predicates].some(([predicate, definition]) => before.predicates.get(predicate) !== definition);
 }
 
 /** Index predicates that the type no longer has. */
-function leftOf(type: StoredType, { predicates }: Known): readonly string[] {
+function leftOf(type: StoredType, { predicates }: SchemaLedger): readonly string[] {
   return [...predicates.keys()].filter((predicate) => isIndex(predicate) && !type.predicates.has(predicate));
 }
 
 /** Predicates of values that an older or newer version added stay in the type. */
-function merge(type: StoredType, before: Known | undefined): StoredType {
+function merge(type: StoredType, before: SchemaLedger | undefined): StoredType {
   for (const [predicate, definition] of type.predicates) {
     const is = before?.predicates.get(predicate);
     if (is === undefined || is === definition) continue;
@@ -180,7 +183,7 @@ function textsIn(answer: unknown): ReadonlySet<string> {
   return new Set(Array.isArray(answer) ? answer.map(String) : []);
 }
 
-function known(text: string): Known {
+function known(text: string): SchemaLedger {
   const { predicates, index } = JSON.parse(text) as { predicates: [string, string][]; index: string };
   return { predicates: new Map(predicates), index };
 }

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { SvcError } from '../../../contracts/errors.ts';
 import { type Answer, type Answers, type Question, toError } from './reader-messages.ts';
 
-interface Asked {
+interface PendingAnswer {
   settle(answer: Answer): void;
   fail(error: SvcError): void;
 }
@@ -18,7 +18,7 @@ export class ReaderThread {
   readonly #file: string;
   #worker: Worker | null = null;
   /** Waiting questions. Answers come in the same order. */
-  #asked: Asked[] = [];
+  #asked: PendingAnswer[] = [];
   #idle: NodeJS.Timeout | undefined;
 
   constructor(file: string) {

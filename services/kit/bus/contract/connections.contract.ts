@@ -7,7 +7,7 @@ import { newId, newProcessId } from '../../../contracts/ids.ts';
 import { Secret } from '../../../contracts/secret.ts';
 import { AnswererGone, type Credentials, type Reply } from '../bus.ts';
 import { untilAborted } from './requests.contract.ts';
-import { type BusEngine, bytes, Heard, newFolder, TestPlatform, text } from './test-platform.ts';
+import { type BusEngine, bytes, newFolder, ReceivedItems, TestPlatform, text } from './test-platform.ts';
 
 const stranger: Credentials = { kind: 'runtime', key: new Secret('nobody knows me') };
 const never = { timeoutMs: 60_000 };
@@ -95,8 +95,8 @@ export function connectionsContract(engine: BusEngine): void {
   it('that end fail the requests they were answering, at once', async () => {
     await using platform = await TestPlatform.start(engine);
     const [asker, ended, other] = [await platform.remoteMcp(), await platform.runtime(), await platform.runtime()];
-    const begun = new Heard<() => void>();
-    const aborted = new Heard<string>();
+    const begun = new ReceivedItems<() => void>();
+    const aborted = new ReceivedItems<string>();
     for (const { bus, runtime, process } of [ended, other]) {
       bus.respond(subjects.call(runtime, process), async (request) => {
         await request.interim(bytes(''));
@@ -105,7 +105,7 @@ export function connectionsContract(engine: BusEngine): void {
       });
       await platform.reached(bus);
     }
-    const alive = new Heard<Reply>();
+    const alive = new ReceivedItems<Reply>();
     const options = { ...never, onInterim: alive.take };
     const failing = asker.request(subjects.call(ended.runtime, ended.process), bytes(''), options);
     const untouched = asker.request(subjects.call(other.runtime, other.process), bytes(''), options);
@@ -124,8 +124,8 @@ export function connectionsContract(engine: BusEngine): void {
   it('that end fail their own requests, and the responder is notified', async () => {
     await using platform = await TestPlatform.start(engine);
     const { bus, runtime, process, credentials } = await platform.runtime();
-    const begun = new Heard<string>();
-    const aborted = new Heard<string>();
+    const begun = new ReceivedItems<string>();
+    const aborted = new ReceivedItems<string>();
     platform.backend.respond(patterns.handshake, (request) => {
       begun.take('begun');
       return untilAborted(request, aborted);
@@ -145,10 +145,10 @@ export function connectionsContract(engine: BusEngine): void {
     await using platform = await TestPlatform.start(engine);
     const old = await platform.runtime();
     const present = await platform.runtime(old.runtime);
-    const states = new Heard<string>();
+    const states = new ReceivedItems<string>();
     old.bus.onConnection((state) => states.take(`old ${state}`));
     present.bus.onConnection((state) => states.take(`present ${state}`));
-    const gone = new Heard<Identity>();
+    const gone = new ReceivedItems<Identity>();
     platform.backend.onGone(gone.take);
     await platform.reached(platform.backend);
     platform.forget(old.credentials);
@@ -166,11 +166,11 @@ export function connectionsContract(engine: BusEngine): void {
     await using platform = await TestPlatform.start(engine);
     const hostile = await platform.runtime();
     const { runtime, credentials } = hostile;
-    const states = new Heard<string>();
+    const states = new ReceivedItems<string>();
     hostile.bus.onConnection(states.take);
     await platform.reached(platform.backend);
     const next = await platform.hub.connect(credentials, newProcessId());
-    const nextStates = new Heard<string>();
+    const nextStates = new ReceivedItems<string>();
     next.onConnection(nextStates.take);
     await platform.backend.disconnect(runtime, { refusedMs: 1500 });
     const began = performance.now();
@@ -189,7 +189,7 @@ export function connectionsContract(engine: BusEngine): void {
     await using platform = await TestPlatform.start(engine);
     const asker = await platform.remoteMcp();
     const { bus, runtime, process, credentials } = await platform.runtime();
-    const states = new Heard<string>();
+    const states = new ReceivedItems<string>();
     bus.onConnection(states.take);
     bus.respond(subjects.call(runtime, process), async () => done);
     platform.backend.respond(patterns.handshake, async () => done);
@@ -209,7 +209,7 @@ export function connectionsContract(engine: BusEngine): void {
     await using platform = await TestPlatform.start(engine);
     const asker = await platform.remoteMcp();
     const { bus, runtime, process } = await platform.runtime();
-    const states = new Heard<string>();
+    const states = new ReceivedItems<string>();
     bus.onConnection(states.take);
     bus.respond(subjects.call(runtime, process), async () => done);
     await platform.reached(bus);
@@ -221,7 +221,7 @@ export function connectionsContract(engine: BusEngine): void {
 
   it('that end are reported to the backend', async () => {
     await using platform = await TestPlatform.start(engine);
-    const gone = new Heard<Identity>();
+    const gone = new ReceivedItems<Identity>();
     platform.backend.onGone(gone.take);
     const [ended, closed] = [await platform.runtime(), await platform.remoteMcp()];
     platform.forget(ended.credentials);
@@ -239,7 +239,7 @@ export function connectionsContract(engine: BusEngine): void {
     await using platform = await TestPlatform.start(engine);
     const asker = await platform.remoteMcp();
     const { bus, runtime, process } = await platform.runtime();
-    const begun = new Heard<() => void>();
+    const begun = new ReceivedItems<() => void>();
     const handle = () => new Promise<Reply>((resolve) => begun.take(() => resolve(done)));
     bus.respond(subjects.call(runtime, process), handle);
     platform.backend.respond(patterns.handshake, handle);
@@ -267,7 +267,7 @@ export function connectionsContract(engine: BusEngine): void {
   it('may be closed twice: both calls wait until it is closed', async () => {
     await using platform = await TestPlatform.start(engine);
     const bus = await platform.remoteMcp();
-    const begun = new Heard<string>();
+    const begun = new ReceivedItems<string>();
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     let finished = false;
     bus.subscribe(patterns.events, async () => {
@@ -287,7 +287,7 @@ export function connectionsContract(engine: BusEngine): void {
   it('learn of their end even when another listener fails', async () => {
     await using platform = await TestPlatform.start(engine);
     const [first, second] = [await platform.runtime(), await platform.remoteMcp()];
-    const states = new Heard<string>();
+    const states = new ReceivedItems<string>();
     for (const bus of [first.bus, second]) {
       bus.onConnection(() => {
         throw new TypeError('thrown by a test');
@@ -302,7 +302,7 @@ export function connectionsContract(engine: BusEngine): void {
     await using platform = await TestPlatform.start(engine);
     const asker = await platform.remoteMcp();
     const { bus, runtime, process } = await platform.runtime();
-    const [states, begun] = [new Heard<string>(), new Heard<string>()];
+    const [states, begun] = [new ReceivedItems<string>(), new ReceivedItems<string>()];
     asker.onConnection(states.take);
     bus.respond(subjects.call(runtime, process), () => {
       begun.take('begun');
@@ -325,8 +325,8 @@ export function connectionsContract(engine: BusEngine): void {
     await using platform = await TestPlatform.start(engine);
     const first = await platform.runtime(newId('runtime'));
     const [second, other] = [await platform.runtime(first.runtime), await platform.runtime()];
-    const ended = new Heard<string>();
-    const untouched = new Heard<string>();
+    const ended = new ReceivedItems<string>();
+    const untouched = new ReceivedItems<string>();
     first.bus.onConnection(() => ended.take('first'));
     second.bus.onConnection(() => ended.take('second'));
     other.bus.onConnection(untouched.take);

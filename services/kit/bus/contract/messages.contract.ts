@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { matches, patterns, subjects } from '../../../contracts/bus/subjects.ts';
 import { newId, newSessionId } from '../../../contracts/ids.ts';
 import { headersMaxLength, type Message, payloadMaxBytes } from '../bus.ts';
-import { type BusEngine, bytes, Heard, TestPlatform, text } from './test-platform.ts';
+import { type BusEngine, bytes, ReceivedItems, TestPlatform, text } from './test-platform.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -10,7 +10,7 @@ export function messagesContract(engine: BusEngine): void {
   it('arrive with their subject, payload and headers', async () => {
     await using platform = await TestPlatform.start(engine);
     const bus = await platform.remoteMcp();
-    const heard = new Heard<Message>();
+    const heard = new ReceivedItems<Message>();
     bus.subscribe(patterns.events, heard.take);
     await platform.reached(bus);
     const subject = subjects.event(newId('workspace'), 'key');
@@ -26,9 +26,9 @@ export function messagesContract(engine: BusEngine): void {
     await using platform = await TestPlatform.start(engine);
     const bus = await platform.remoteMcp();
     const [workspace, other] = [newId('workspace'), newId('workspace')];
-    const rest = new Heard<string>();
-    const token = new Heard<string>();
-    const exact = new Heard<string>();
+    const rest = new ReceivedItems<string>();
+    const token = new ReceivedItems<string>();
+    const exact = new ReceivedItems<string>();
     bus.subscribe('svc.event.>', (message) => rest.take(message.subject));
     bus.subscribe(patterns.eventsOf(workspace), (message) => token.take(message.subject));
     bus.subscribe(subjects.event(workspace, 'key'), (message) => exact.take(message.subject));
@@ -50,13 +50,13 @@ export function messagesContract(engine: BusEngine): void {
     await using platform = await TestPlatform.start(engine);
     const bus = await platform.remoteMcp();
     const subject = subjects.event(newId('workspace'), 'key');
-    const always = new Heard<string>();
+    const always = new ReceivedItems<string>();
     bus.subscribe(patterns.events, (message) => always.take(text(message.payload)));
     await platform.reached(bus);
     platform.backend.publish(subject, bytes('first'));
     await always.atLeast(1);
     for (const pattern of [subject, 'svc.event.>', patterns.eventsOf(newId('workspace')), subject]) {
-      const added = new Heard<string>();
+      const added = new ReceivedItems<string>();
       const subscription = bus.subscribe(pattern, (message) => added.take(text(message.payload)));
       await platform.reached(bus);
       platform.backend.publish(subject, bytes('while added'));
@@ -73,7 +73,7 @@ export function messagesContract(engine: BusEngine): void {
   it('reach every subscriber', async () => {
     await using platform = await TestPlatform.start(engine);
     const bus = await platform.remoteMcp();
-    const everyone = [new Heard<string>(), new Heard<string>()];
+    const everyone = [new ReceivedItems<string>(), new ReceivedItems<string>()];
     for (const one of everyone) bus.subscribe(patterns.events, (message) => one.take(text(message.payload)));
     await platform.reached(bus);
     const sent = Array.from({ length: 400 }, (_, i) => String(i));
@@ -85,7 +85,7 @@ export function messagesContract(engine: BusEngine): void {
   it('arrive unchanged even when the sender changes its objects afterwards', async () => {
     await using platform = await TestPlatform.start(engine);
     const bus = await platform.remoteMcp();
-    const heard = new Heard<Message>();
+    const heard = new ReceivedItems<Message>();
     bus.subscribe(patterns.events, heard.take);
     await platform.reached(bus);
     const payload = bytes('as sent');
@@ -102,7 +102,7 @@ export function messagesContract(engine: BusEngine): void {
   it('belong to their receiver: other receivers do not see changes to a message', async () => {
     await using platform = await TestPlatform.start(engine);
     const bus = await platform.remoteMcp();
-    const heard = new Heard<string>();
+    const heard = new ReceivedItems<string>();
     for (let i = 0; i < 3; i++) {
       bus.subscribe(patterns.events, (message) => {
         heard.take(`${text(message.payload)} ${JSON.stringify(message.headers)}`);
@@ -118,7 +118,7 @@ export function messagesContract(engine: BusEngine): void {
   it('are not handled inside the call that sends them', async () => {
     await using platform = await TestPlatform.start(engine);
     const bus = await platform.remoteMcp();
-    const heard = new Heard<string>();
+    const heard = new ReceivedItems<string>();
     bus.subscribe(patterns.events, () => heard.take('handled'));
     await platform.reached(bus);
     platform.backend.publish(subjects.event(newId('workspace'), 'key'), bytes(''));
@@ -129,7 +129,7 @@ export function messagesContract(engine: BusEngine): void {
   it('are handled one after the other, in the order they were sent', async () => {
     await using platform = await TestPlatform.start(engine);
     const bus = await platform.remoteMcp();
-    const heard = new Heard<string>();
+    const heard = new ReceivedItems<string>();
     bus.subscribe(patterns.events, async (message) => {
       heard.take(`begin ${text(message.payload)}`);
       await new Promise((resolve) => setImmediate(resolve));
@@ -145,7 +145,7 @@ export function messagesContract(engine: BusEngine): void {
   it('are still received after a handler threw or rejected', async () => {
     await using platform = await TestPlatform.start(engine);
     const bus = await platform.remoteMcp();
-    const heard = new Heard<string>();
+    const heard = new ReceivedItems<string>();
     bus.subscribe(patterns.events, (message) => {
       heard.take(text(message.payload));
       if (text(message.payload) === 'throw') throw new TypeError('thrown by a test');
@@ -162,8 +162,8 @@ export function messagesContract(engine: BusEngine): void {
   it('that a slow consumer leaves waiting are bounded: the oldest are dropped', async () => {
     await using platform = await TestPlatform.start(engine);
     const slow = await platform.remoteMcp();
-    const quick = new Heard<string>();
-    const heard = new Heard<string>();
+    const quick = new ReceivedItems<string>();
+    const heard = new ReceivedItems<string>();
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const handle = async (message: Message) => {
       heard.take(text(message.payload));
@@ -185,7 +185,7 @@ export function messagesContract(engine: BusEngine): void {
   it('end with their subscription, which waits for the running handler', async () => {
     await using platform = await TestPlatform.start(engine);
     const bus = await platform.remoteMcp();
-    const begun = new Heard<string>();
+    const begun = new ReceivedItems<string>();
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     let finished = false;
     const subscription = bus.subscribe(patterns.events, async (message) => {
@@ -212,7 +212,7 @@ export function messagesContract(engine: BusEngine): void {
   ])('of %s arrive whole', async (_, size) => {
     await using platform = await TestPlatform.start(engine);
     const bus = await platform.remoteMcp();
-    const heard = new Heard<Message>();
+    const heard = new ReceivedItems<Message>();
     const session = subjects.session(newSessionId());
     bus.subscribe(session, heard.take);
     await platform.reached(bus);
@@ -249,7 +249,7 @@ export function messagesContract(engine: BusEngine): void {
   it('with headers up to their limit arrive, and above it are refused', async () => {
     await using platform = await TestPlatform.start(engine);
     const bus = await platform.remoteMcp();
-    const heard = new Heard<Message>();
+    const heard = new ReceivedItems<Message>();
     const session = subjects.session(newSessionId());
     bus.subscribe(session, heard.take);
     await platform.reached(bus);

@@ -5,7 +5,7 @@ import { type ErrorCode, errorCodes, SvcError } from '../../../contracts/errors.
 import { newId, newProcessId } from '../../../contracts/ids.ts';
 import { payloadMaxBytes, type Reply, type Request } from '../bus.ts';
 import { pattern } from './messages.contract.ts';
-import { type BusEngine, bytes, Heard, type Runtime, TestPlatform, text } from './test-platform.ts';
+import { type BusEngine, bytes, ReceivedItems, type Runtime, TestPlatform, text } from './test-platform.ts';
 
 const mebibyte = 1024 * 1024;
 const timeoutMs = 20_000;
@@ -22,7 +22,7 @@ export function requestsContract(engine: BusEngine): void {
   it('get the final reply of the responder', async () => {
     await using platform = await TestPlatform.start(engine);
     const [asker, runtime] = [await platform.remoteMcp(), await platform.runtime()];
-    const seen = new Heard<Request>();
+    const seen = new ReceivedItems<Request>();
     runtime.bus.respond(callOf(runtime), async (request) => {
       seen.take(request);
       return reply(`echo ${text(request.payload)}`, { 'svc-kind': 'result' });
@@ -42,7 +42,7 @@ export function requestsContract(engine: BusEngine): void {
       return reply('final');
     });
     await platform.reached(runtime.bus);
-    const heard = new Heard<string>();
+    const heard = new ReceivedItems<string>();
     const onInterim = (interim: Reply) => heard.take(`${text(interim.payload)}/${interim.headers.at}`);
     const final = await asker.request(callOf(runtime), bytes(''), { timeoutMs, onInterim });
     expect(heard.items).toEqual(Array.from({ length: 1000 }, (_, i) => `${i}/${i}`));
@@ -57,7 +57,7 @@ export function requestsContract(engine: BusEngine): void {
       return reply('final');
     });
     await platform.reached(runtime.bus);
-    const heard = new Heard<string>();
+    const heard = new ReceivedItems<string>();
     const onInterim = (interim: Reply) => heard.take(text(interim.payload));
     await asker.request(callOf(runtime), bytes(''), { timeoutMs, onInterim });
     expect(heard.items).toEqual(Array.from({ length: 2000 }, (_, i) => String(i)));
@@ -73,7 +73,7 @@ export function requestsContract(engine: BusEngine): void {
     });
     await platform.reached(runtime.bus);
     const answers = Array.from({ length: 500 }, async (_, i) => {
-      const heard = new Heard<string>();
+      const heard = new ReceivedItems<string>();
       const onInterim = (interim: Reply) => heard.take(text(interim.payload));
       const final = await asker.request(callOf(runtime), bytes(String(i)), { timeoutMs, onInterim });
       return [...heard.items, text(final.payload)];
@@ -100,7 +100,7 @@ export function requestsContract(engine: BusEngine): void {
     });
     await platform.reached(runtime.bus);
     const question = mutable('question');
-    const heard = new Heard<Reply>();
+    const heard = new ReceivedItems<Reply>();
     const asked = asker.request(callOf(runtime), question.payload, {
       timeoutMs,
       headers: question.headers,
@@ -127,7 +127,7 @@ export function requestsContract(engine: BusEngine): void {
       return reply(request.payload);
     });
     await platform.reached(runtime.bus);
-    const heard = new Heard<Reply>();
+    const heard = new ReceivedItems<Reply>();
     const payload = pattern(size);
     const final = await asker.request(callOf(runtime), payload, { timeoutMs, onInterim: heard.take });
     expect(Buffer.compare(final.payload, payload)).toBe(0);
@@ -138,7 +138,7 @@ export function requestsContract(engine: BusEngine): void {
     await using platform = await TestPlatform.start(engine);
     const [asker, runtime] = [await platform.remoteMcp(), await platform.runtime()];
     const tooLarge = new Uint8Array(payloadMaxBytes + 1);
-    const interim = new Heard<unknown>();
+    const interim = new ReceivedItems<unknown>();
     runtime.bus.respond(callOf(runtime), async (request) => {
       await request.interim(tooLarge).catch(interim.take);
       return reply(tooLarge);
@@ -162,7 +162,7 @@ export function requestsContract(engine: BusEngine): void {
   it('without a reply by their deadline fail, and the responder is notified', async () => {
     await using platform = await TestPlatform.start(engine);
     const [asker, runtime] = [await platform.remoteMcp(), await platform.runtime()];
-    const aborted = new Heard<string>();
+    const aborted = new ReceivedItems<string>();
     runtime.bus.respond(callOf(runtime), (request) => untilAborted(request, aborted));
     await platform.reached(runtime.bus);
     const began = performance.now();
@@ -176,7 +176,7 @@ export function requestsContract(engine: BusEngine): void {
   it('have their deadline renewed by interim replies, up to the maximum', async () => {
     await using platform = await TestPlatform.start(engine);
     const [asker, runtime] = [await platform.remoteMcp(), await platform.runtime()];
-    const aborted = new Heard<string>();
+    const aborted = new ReceivedItems<string>();
     runtime.bus.respond(callOf(runtime), async (request) => {
       const alive = setInterval(() => void request.interim(bytes('alive')), 50);
       if (text(request.payload) === 'never') return untilAborted(request, aborted).finally(() => clearInterval(alive));
@@ -197,8 +197,8 @@ export function requestsContract(engine: BusEngine): void {
   it('that are cancelled end at once, and the responder is notified', async () => {
     await using platform = await TestPlatform.start(engine);
     const [asker, runtime] = [await platform.remoteMcp(), await platform.runtime()];
-    const begun = new Heard<string>();
-    const aborted = new Heard<string>();
+    const begun = new ReceivedItems<string>();
+    const aborted = new ReceivedItems<string>();
     runtime.bus.respond(callOf(runtime), (request) => {
       begun.take('begun');
       return untilAborted(request, aborted);
@@ -264,7 +264,7 @@ export function requestsContract(engine: BusEngine): void {
   it("above a responder's limit are refused, until one is finished", async () => {
     await using platform = await TestPlatform.start(engine);
     const [asker, runtime] = [await platform.remoteMcp(), await platform.runtime()];
-    const begun = new Heard<() => void>();
+    const begun = new ReceivedItems<() => void>();
     const handle = () => new Promise<Reply>((resolve) => begun.take(() => resolve(reply('done'))));
     runtime.bus.respond(callOf(runtime), handle, { concurrencyMax: 2 });
     await platform.reached(runtime.bus);
@@ -304,7 +304,7 @@ export function requestsContract(engine: BusEngine): void {
   it('in progress are answered when the responder stops, and the next one finds no listener', async () => {
     await using platform = await TestPlatform.start(engine);
     const [asker, runtime] = [await platform.remoteMcp(), await platform.runtime()];
-    const begun = new Heard<() => void>();
+    const begun = new ReceivedItems<() => void>();
     const responder = runtime.bus.respond(
       callOf(runtime),
       () => new Promise<Reply>((resolve) => begun.take(() => resolve(reply('done')))),
@@ -334,7 +334,7 @@ export function requestsContract(engine: BusEngine): void {
 }
 
 /** Replies only once it is aborted, as a good responder does. */
-export function untilAborted(request: Request, aborted: Heard<string>): Promise<Reply> {
+export function untilAborted(request: Request, aborted: ReceivedItems<string>): Promise<Reply> {
   return new Promise((_, reject) => {
     request.signal.addEventListener('abort', {
       handleEvent: () => {

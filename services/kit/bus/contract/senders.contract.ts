@@ -5,7 +5,7 @@ import { patterns, subjects } from '../../../contracts/bus/subjects.ts';
 import type { ProcessId, RuntimeId } from '../../../contracts/ids.ts';
 import type { Bus, Reply } from '../bus.ts';
 import { allowanceMax, costs, questionsAtOnceMax, runtimeMessageMaxBytes } from '../senders.ts';
-import { type BusEngine, bytes, Heard, type RawRuntime, TestPlatform, text } from './test-platform.ts';
+import { type BusEngine, bytes, type RawRuntime, ReceivedItems, TestPlatform, text } from './test-platform.ts';
 
 const never = { timeoutMs: 60_000 };
 
@@ -18,7 +18,7 @@ export function sendersContract(engine: BusEngine): void {
       await platform.rawRuntime(),
       await platform.rawRuntime(),
     ];
-    const asked = new Heard<string>();
+    const asked = new ReceivedItems<string>();
     victim.client.hear(callOf(victim), ({ reply }) => asked.take(reply));
     await victim.client.reached();
     const request = watch(asker, callOf(victim));
@@ -36,7 +36,7 @@ export function sendersContract(engine: BusEngine): void {
     const { promise: checked, resolve: check } = Promise.withResolvers<Reply>();
     platform.backend.respond(patterns.key, () => checked);
     // A runtime learns an id of this caller from each call.
-    const called = new Heard<string>();
+    const called = new ReceivedItems<string>();
     hostile.client.hear(callOf(hostile), ({ reply }) => called.take(reply));
     await Promise.all([platform.reached(platform.backend), hostile.client.reached()]);
     watch(asker, callOf(hostile));
@@ -56,7 +56,7 @@ export function sendersContract(engine: BusEngine): void {
   it("learn nothing about the ids of other senders' requests", async () => {
     await using platform = await TestPlatform.start(engine);
     const [asker, hostile] = [await platform.remoteMcp(), await platform.rawRuntime()];
-    const called = new Heard<string>();
+    const called = new ReceivedItems<string>();
     hostile.client.hear(callOf(hostile), ({ reply }) => called.take(reply));
     await hostile.client.reached();
     for (let i = 0; i < 200; i++) watch(asker, callOf(hostile));
@@ -75,7 +75,7 @@ export function sendersContract(engine: BusEngine): void {
   it('have a limited share of open questions, and others are answered', async () => {
     await using platform = await TestPlatform.start(engine);
     const [hostile, other] = [await platform.rawRuntime(), await platform.runtime()];
-    const begun = new Heard<string>();
+    const begun = new ReceivedItems<string>();
     platform.backend.respond(patterns.handshake, async ({ subject }) => {
       begun.take(subject);
       if (subject === handshakeOf(hostile)) await new Promise(() => undefined);
@@ -131,11 +131,11 @@ export function sendersContract(engine: BusEngine): void {
   it('that exceed their allowance are ended by name, and others are not', async () => {
     await using platform = await TestPlatform.start(engine);
     const [hostile, other] = [await platform.rawRuntime(), await platform.runtime()];
-    const states = new Heard<string>();
+    const states = new ReceivedItems<string>();
     other.bus.onConnection(states.take);
-    const heard = new Heard<string>();
+    const heard = new ReceivedItems<string>();
     platform.backend.subscribe(patterns.heartbeat, ({ subject }) => heard.take(subject));
-    const gone = new Heard<Identity>();
+    const gone = new ReceivedItems<Identity>();
     platform.backend.onGone(gone.take);
     await platform.reached(platform.backend);
     for (let i = 0; i < 3000; i++) hostile.client.say(heartbeatOf(hostile), { kind: null, payload: bytes('{}') });
@@ -160,9 +160,9 @@ export function sendersContract(engine: BusEngine): void {
       await platform.rawRuntime(),
       await platform.runtime(),
     ];
-    const states = new Heard<string>();
+    const states = new ReceivedItems<string>();
     victim.bus.onConnection(states.take);
-    const heard = new Heard<string>();
+    const heard = new ReceivedItems<string>();
     platform.backend.subscribe(patterns.heartbeat, ({ subject }) => heard.take(subject));
     victim.bus.respond(callOf(victim), async () => ({ payload: bytes('done'), headers: {} }));
     await Promise.all([platform.reached(platform.backend), platform.reached(victim.bus)]);
@@ -181,7 +181,7 @@ export function sendersContract(engine: BusEngine): void {
   it('are not blamed for replies that cross with a cancel', async () => {
     await using platform = await TestPlatform.start(engine);
     const [asker, runtime] = [await platform.remoteMcp(), await platform.runtime()];
-    const states = new Heard<string>();
+    const states = new ReceivedItems<string>();
     runtime.bus.onConnection(states.take);
     runtime.bus.respond(callOf(runtime), async (request) => {
       while (!request.signal.aborted) {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { streams } from '../../../contracts/bus/subjects.ts';
 import { newProcessId } from '../../../contracts/ids.ts';
 import { frameMaxBytes, type Stream } from '../bus.ts';
-import { type BusEngine, bytes, Heard, newFolder, TestPlatform, text } from './test-platform.ts';
+import { type BusEngine, bytes, newFolder, ReceivedItems, TestPlatform, text } from './test-platform.ts';
 
 const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => String(from + i));
 
@@ -11,7 +11,7 @@ export function streamsContract(engine: BusEngine): void {
     await using platform = await TestPlatform.start(engine);
     const { appending, consuming } = await bothEnds(platform);
     await appendAll(appending, numbers(0, 100));
-    const heard = new Heard<string>();
+    const heard = new ReceivedItems<string>();
     consuming.consume('reader', take(heard));
     expect(await heard.atLeast(100)).toEqual(numbers(0, 100));
     await appendAll(appending, numbers(100, 200));
@@ -25,7 +25,7 @@ export function streamsContract(engine: BusEngine): void {
     const appended = appending.append(payload);
     payload.fill(0);
     await appended;
-    const heard = new Heard<string>();
+    const heard = new ReceivedItems<string>();
     consuming.consume('reader', take(heard));
     expect(await heard.atLeast(1)).toEqual(['as sent']);
   });
@@ -34,8 +34,8 @@ export function streamsContract(engine: BusEngine): void {
     await using platform = await TestPlatform.start(engine);
     const { appending, consuming } = await bothEnds(platform);
     await appendAll(appending, numbers(0, 3));
-    const tries = new Heard<string>();
-    const heard = new Heard<string>();
+    const tries = new ReceivedItems<string>();
+    const heard = new ReceivedItems<string>();
     consuming.consume('reader', async (batch) => {
       tries.take(batch.map(text).join());
       if (tries.items.length < 3) throw new Error('thrown by a test');
@@ -48,7 +48,7 @@ export function streamsContract(engine: BusEngine): void {
   it('deliver every record to each consumer of a different name', async () => {
     await using platform = await TestPlatform.start(engine);
     const { appending, consuming } = await bothEnds(platform);
-    const [one, other] = [new Heard<string>(), new Heard<string>()];
+    const [one, other] = [new ReceivedItems<string>(), new ReceivedItems<string>()];
     consuming.consume('one', take(one));
     consuming.consume('other', take(other));
     await appendAll(appending, numbers(0, 50));
@@ -60,8 +60,8 @@ export function streamsContract(engine: BusEngine): void {
     await using platform = await TestPlatform.start(engine);
     const { appending, consuming } = await bothEnds(platform);
     const second = (await platform.hub.connect({ kind: 'backend' }, newProcessId())).stream(streams.usage);
-    const heard = new Heard<string>();
-    const overlaps = new Heard<string>();
+    const heard = new ReceivedItems<string>();
+    const overlaps = new ReceivedItems<string>();
     const handler = () => {
       let busy = false;
       return async (batch: readonly Uint8Array[]) => {
@@ -84,7 +84,7 @@ export function streamsContract(engine: BusEngine): void {
     await using before = await TestPlatform.start(engine);
     const first = await bothEnds(before);
     await appendAll(first.appending, numbers(0, 10));
-    const heard = new Heard<string>();
+    const heard = new ReceivedItems<string>();
     const consuming = first.consuming.consume('reader', take(heard));
     await heard.atLeast(10);
     await consuming.stop();
@@ -92,7 +92,7 @@ export function streamsContract(engine: BusEngine): void {
     await using after = await before.restarted();
     const second = await bothEnds(after);
     await appendAll(second.appending, numbers(20, 30));
-    const rest = new Heard<string>();
+    const rest = new ReceivedItems<string>();
     second.consuming.consume('reader', take(rest));
     expect(await rest.atLeast(20)).toEqual(numbers(10, 30));
   });
@@ -100,7 +100,7 @@ export function streamsContract(engine: BusEngine): void {
   it('wait for the running batch when a consumer stops, and deliver no other', async () => {
     await using platform = await TestPlatform.start(engine);
     const { appending, consuming } = await bothEnds(platform);
-    const begun = new Heard<string>();
+    const begun = new ReceivedItems<string>();
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     let finished = false;
     const consumer = consuming.consume('reader', async (batch) => {
@@ -115,7 +115,7 @@ export function streamsContract(engine: BusEngine): void {
     release();
     expect(await stopped).toBe(true);
     expect(begun.items).toEqual(['first']);
-    const rest = new Heard<string>();
+    const rest = new ReceivedItems<string>();
     consuming.consume('reader', take(rest));
     expect(await rest.atLeast(1)).toEqual(['second']);
   });
@@ -123,7 +123,7 @@ export function streamsContract(engine: BusEngine): void {
   it('take records up to the size of a frame', async () => {
     await using platform = await TestPlatform.start(engine);
     const { appending, consuming } = await bothEnds(platform);
-    const heard = new Heard<number>();
+    const heard = new ReceivedItems<number>();
     consuming.consume('reader', async (batch) => {
       for (const record of batch) heard.take(record.byteLength);
     });
@@ -164,7 +164,7 @@ async function appendAll(stream: Stream, records: readonly string[]): Promise<vo
   await Promise.all(records.map((record) => stream.append(bytes(record))));
 }
 
-function take(heard: Heard<string>): (batch: readonly Uint8Array[]) => Promise<void> {
+function take(heard: ReceivedItems<string>): (batch: readonly Uint8Array[]) => Promise<void> {
   return async (batch) => {
     for (const record of batch) heard.take(text(record));
   };

@@ -146,7 +146,7 @@ export const bytes = (text: string): Uint8Array => new TextEncoder().encode(text
 export const text = (payload: Uint8Array): string => new TextDecoder().decode(payload);
 
 /** The items received so far, and a way to wait for an expected number. */
-export class Heard<Item> {
+export class ReceivedItems<Item> {
   readonly items: Item[] = [];
   readonly #waiting: { readonly count: number; readonly resolve: () => void }[] = [];
 

@@ -10,7 +10,7 @@ import type { Senders } from '../senders.ts';
 import type { Turn, Turns } from '../turns.ts';
 
 /** One end of an exchange: a connection. */
-export interface Party {
+export interface ExchangeEnd {
   readonly identity: Identity;
   /** Its name as an end of requests. */
   readonly ownEnd: string;
@@ -18,7 +18,7 @@ export interface Party {
 
 /** The responder's side of an exchange. */
 export interface Answerer {
-  readonly party: Party;
+  readonly party: ExchangeEnd;
   readonly handle: Handle;
   /** Its handler has returned. */
   settled(): void;
@@ -32,7 +32,7 @@ export interface ExchangeNeeds {
 }
 
 interface PendingRequest {
-  readonly asker: Party;
+  readonly asker: ExchangeEnd;
   readonly answerer: Answerer;
   readonly subject: string;
   readonly payload: Uint8Array;
@@ -80,7 +80,7 @@ export class Exchange implements Turn, Deadlined {
     needs.turns.later(this);
   }
 
-  concerns(party: Party): boolean {
+  concerns(party: ExchangeEnd): boolean {
     return this.#asked.asker === party || this.#asked.answerer.party === party;
   }
 
@@ -134,7 +134,7 @@ export class Exchange implements Turn, Deadlined {
   }
 
   /** The connection of one end has ended. */
-  abandon(gone: Party): void {
+  abandon(gone: ExchangeEnd): void {
     const { asker, subject } = this.#asked;
     const askerGone = `The connection that asked "${subject}" has ended.`;
     this.#fail(gone === asker ? new SvcError('unavailable', askerGone) : new AnswererGone(subject));

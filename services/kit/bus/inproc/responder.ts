@@ -1,5 +1,5 @@
 import type { Responder as Handle, RespondOptions, Subscription } from '../bus.ts';
-import type { Answerer, Party } from './exchange.ts';
+import type { Answerer, ExchangeEnd } from './exchange.ts';
 
 const concurrencyMaxDefault = 1024;
 
@@ -7,7 +7,7 @@ const concurrencyMaxDefault = 1024;
 export class Responder implements Answerer, Subscription {
   readonly kind = 'responder';
   readonly pattern: string;
-  readonly party: Party;
+  readonly party: ExchangeEnd;
   readonly handle: Handle;
   readonly #concurrencyMax: number;
   readonly #leave: () => Promise<void>;
@@ -18,7 +18,7 @@ export class Responder implements Answerer, Subscription {
     pattern: string,
     handle: Handle,
     options: RespondOptions,
-    place: { party: Party; leave: () => Promise<void> },
+    place: { party: ExchangeEnd; leave: () => Promise<void> },
   ) {
     this.pattern = pattern;
     this.handle = handle;

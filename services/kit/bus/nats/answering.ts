@@ -5,9 +5,9 @@ import { errorOnBus } from '../error-on-bus.ts';
 import type { Deadlined } from '../in-flight.ts';
 import { Question } from '../question.ts';
 import type { Senders } from '../senders.ts';
-import type { Wire } from './asking.ts';
 import { Incoming, Outgoing } from './flow.ts';
 import { type Frame, framesOf, signalFrame, textOf } from './frame.ts';
+import type { Wire } from './outgoing-exchange.ts';
 import type { GivenUp, Unfinished } from './unfinished.ts';
 
 /** The responder's side of one exchange. */

@@ -99,7 +99,11 @@ async function connectBackend(options: ConnectPlan, seeds: BackendSeeds): Promis
 /** A connection retries without a limit: a refusal may only mean that no backend is connected yet. */
 const lasting: NodeConnectionOptions = { maxReconnectAttempts: -1, ignoreAuthErrorAbort: true };
 
-async function openNamed(options: ConnectPlan, login: () => Login, how: NodeConnectionOptions): Promise<Named> {
+async function openNamed(
+  options: ConnectPlan,
+  login: () => Login,
+  how: NodeConnectionOptions,
+): Promise<NamedConnection> {
   const inboxPrefix = newInbox();
   // A new login for each connect, because a backend's proof is only valid for a minute.
   const shown = { inboxPrefix, name: connectionName(options.nonce, inboxPrefix), authenticator: () => login() };
@@ -108,12 +112,12 @@ async function openNamed(options: ConnectPlan, login: () => Login, how: NodeConn
   return { connection: await openConnection(options, { ...how, ...shown }, patient), inbox: inboxPrefix };
 }
 
-interface Named {
+interface NamedConnection {
   readonly connection: NatsConnection;
   readonly inbox: string;
 }
 
-async function startClient(options: ConnectPlan, { connection, inbox }: Named): Promise<NatsBus> {
+async function startClient(options: ConnectPlan, { connection, inbox }: NamedConnection): Promise<NatsBus> {
   try {
     const introduction = new OwnIntroduction(connection, inbox);
     const identity = findIdentity((await introduction.name()) ?? '');
@@ -182,7 +186,7 @@ async function welcomeBack(
 }
 
 /** NATS only says that it refuses; a backend gives the reason, unless too many clients ask. */
-async function whyRefused(open: () => Promise<Named>): Promise<SvcError> {
+async function whyRefused(open: () => Promise<NamedConnection>): Promise<SvcError> {
   try {
     const { connection, inbox } = await open();
     try {

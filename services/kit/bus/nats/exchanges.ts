@@ -5,9 +5,9 @@ import type { Reply, RequestOptions } from '../bus.ts';
 import { InFlight } from '../in-flight.ts';
 import type { Senders } from '../senders.ts';
 import { Answering } from './answering.ts';
-import { Asking, type Wire } from './asking.ts';
 import { readFrame, saysNobodyListens, signalFrame, sizeOf } from './frame.ts';
 import type { Listener } from './listener.ts';
+import { OutgoingExchange, type Wire } from './outgoing-exchange.ts';
 import { RandomIds } from './random-ids.ts';
 import { Stragglers } from './stragglers.ts';
 import { readControlSubject, readReplySubject, replySubject } from './subjects.ts';
@@ -28,15 +28,15 @@ export class Exchanges {
   readonly #senders: Senders;
   readonly #stragglers = new Stragglers();
   readonly #unfinished: Unfinished;
-  readonly #asking = new InFlight<Asking>();
-  readonly #asked = new Map<string, Asking>();
+  readonly #asking = new InFlight<OutgoingExchange>();
+  readonly #asked = new Map<string, OutgoingExchange>();
   readonly #answering = new InFlight<Answering>();
   /** By the subject that the reply goes to. */
   readonly #answers = new Map<string, Answering>();
   readonly #ids = new RandomIds();
   /** One timer for all requests: those that were open at its last tick have waited long enough to inquire. */
   #inquiries: NodeJS.Timeout | null = null;
-  #waiting: readonly Asking[] = [];
+  #waiting: readonly OutgoingExchange[] = [];
 
   constructor(wire: Wire, senders: Senders, unfinished = new Unfinished()) {
     this.#wire = wire;
@@ -54,11 +54,15 @@ export class Exchanges {
       if (options.signal?.aborted) throw new SvcError('cancelled', 'The request was cancelled.');
       const answerer = endsOf(subject).answerer ?? nobody;
       const id = this.nextId();
-      const asking = new Asking({ id, subject, answerer, payload, options, resolve, reject }, this.#wire, (ended) => {
-        this.#asked.delete(id);
-        this.#asking.done(ended);
-        if (!ended.heardLast) this.#stragglers.expect(id, answerer);
-      });
+      const asking = new OutgoingExchange(
+        { id, subject, answerer, payload, options, resolve, reject },
+        this.#wire,
+        (ended) => {
+          this.#asked.delete(id);
+          this.#asking.done(ended);
+          if (!ended.heardLast) this.#stragglers.expect(id, answerer);
+        },
+      );
       this.#asked.set(id, asking);
       this.#asking.begin(asking);
       // The timer does not keep the process alive.

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { patterns, subjects } from '../../../contracts/bus/subjects.ts';
 import { payloadMaxBytes, type Reply } from '../bus.ts';
-import { bytes, Heard, newFolder, TestPlatform, text } from '../contract/test-platform.ts';
+import { bytes, newFolder, ReceivedItems, TestPlatform, text } from '../contract/test-platform.ts';
 import { questionsAtOnceMax } from '../senders.ts';
 import { reached, startHub } from './test/hub.ts';
 import { findNatsServer } from './test/server.ts';
@@ -13,10 +13,10 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
   it('a runtime whose large questions are refused is not blamed for their further frames', async () => {
     await using platform = await TestPlatform.start(engine, { folder: await newFolder() });
     const runtime = await platform.runtime();
-    const states = new Heard<string>();
+    const states = new ReceivedItems<string>();
     runtime.bus.onConnection(states.take);
     const { promise: answer, resolve: finish } = Promise.withResolvers<Reply>();
-    const asked = new Heard<string>();
+    const asked = new ReceivedItems<string>();
     platform.backend.respond(patterns.handshake, ({ subject }) => {
       asked.take(subject);
       return answer;

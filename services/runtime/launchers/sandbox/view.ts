@@ -2,7 +2,7 @@ import { lstat, realpath } from 'node:fs/promises';
 import path from 'node:path';
 
 /** A path inside: the same as outside, to read or to write; empty; or the sandbox's own. */
-type Shown = 'read' | 'write' | 'nothing' | Own;
+type PathAccess = 'read' | 'write' | 'nothing' | Own;
 
 /** The sandbox's own paths. */
 const own = { '/proc': 'proc', '/dev': 'dev', '/tmp': 'tmp' } as const;
@@ -26,7 +26,7 @@ export interface Link {
  * for a path counts; below it, the nearest rule above. Paths are stored as real paths, so that no link bypasses a rule.
  */
 export class View {
-  readonly #mounts = new Map<string, Shown>();
+  readonly #mounts = new Map<string, PathAccess>();
   readonly #links = new Map<string, string>();
   readonly #hidden: readonly string[];
 
@@ -121,7 +121,7 @@ export class View {
 
 interface Rule {
   readonly at: string;
-  readonly shown: Shown;
+  readonly shown: PathAccess;
 }
 
 function isSame(rule: Rule | null): boolean {

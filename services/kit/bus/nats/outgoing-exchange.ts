@@ -34,7 +34,7 @@ export interface OutgoingRequest {
  * One request of this connection, from the question to the final reply, error, deadline or cancel, whichever comes
  * first.
  */
-export class Asking implements Deadlined {
+export class OutgoingExchange implements Deadlined {
   readonly #asked: OutgoingRequest;
   readonly #wire: Wire;
   readonly #control: string;
@@ -45,14 +45,14 @@ export class Asking implements Deadlined {
   #held: readonly Frame[];
   readonly #replies: Incoming;
   readonly #deadlineLast: number;
-  readonly #onEnd: (asking: Asking) => void;
+  readonly #onEnd: (asking: OutgoingExchange) => void;
   deadline: number;
   place = -1;
   #acceptedBy: string | null = null;
   #hasInquired = false;
   #heardLast = false;
 
-  constructor(asked: OutgoingRequest, wire: Wire, onEnd: (asking: Asking) => void) {
+  constructor(asked: OutgoingRequest, wire: Wire, onEnd: (asking: OutgoingExchange) => void) {
     const { id, subject, answerer, options } = asked;
     const { timeoutMs, timeoutMaxMs = timeoutMs, signal, headers } = options;
     const question = framesOf('question', copyPayload(asked.payload), copyHeaders(headers));
