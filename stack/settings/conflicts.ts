@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { checkEnv } from '../../services/contracts/env/check.ts';
 import { versionInImage } from '../machine/check-program.ts';
 import { addressesOf } from './addresses.ts';
+import { engineTraits } from './choices.ts';
 import type { Definition } from './definition.ts';
 import { alphaMemoryMb, usualDgraphPorts } from './dgraph-numbers.ts';
 import { isNewDgraph, oldestDgraph } from './dgraph-version.ts';
@@ -34,7 +35,7 @@ export function conflictsIn(definition: Definition): readonly Conflict[] {
 function* ofOneProcess({ topology, engine, graph, bus, replicas, public: { host } }: Definition): Conflicts {
   if (topology === 'distributed') return;
   const needs = 'needs topology: distributed. With topology: embedded';
-  if (engine === 'docker') yield ['engine', 'engine: docker needs topology: distributed.'];
+  if (engineTraits[engine].needsDistributed) yield ['engine', `engine: ${engine} needs topology: distributed.`];
   if (graph === 'dgraph') yield ['graph', `graph: dgraph ${needs} there is only one process, with SQLite.`];
   for (const [service, count] of Object.entries(replicas)) {
     if (count > 1) yield [`replicas.${service}`, `replicas.${service} above 1 ${needs} there is only one process.`];
@@ -127,10 +128,10 @@ function* ofGraph({ graph, replicas }: Definition): Conflicts {
   yield ['replicas.backend', `replicas.backend must be 1 with graph: sqlite: ${why}.`];
 }
 
-/** Settings that containers do not support, and the needs of Dgraph's image. */
+/** Settings that need the programs and networks of this machine, and the needs of Dgraph's image. */
 function* ofContainers(definition: Definition): Conflicts {
   const { engine, graph, graphdb, runtime, images, limits } = definition;
-  if (engine === 'process') return;
+  if (engineTraits[engine].usesThisMachine) return;
   const needs = 'needs engine: process in this version.';
   if (graph === 'dgraph' && !hasOwnGraph(definition)) yield ['graphdb.url', `An external Dgraph ${needs}`];
   if (runtime.sandbox === 'bwrap' || runtime.sandbox === 'container') {
