@@ -10,7 +10,7 @@ import { usualPatience } from '../engines/process/patience.ts';
 import { SupervisedPart } from '../engines/process/supervised-part.ts';
 import { createInstallation } from '../operations/create-installation.ts';
 import { status } from '../operations/status.ts';
-import { dataOf } from '../parts/dgraph-node.ts';
+import { dataOf } from '../parts/dgraph.ts';
 import { type Part, readyAt } from '../parts/part.ts';
 import { describeNodeLoss, findLosses, forgetData, recordData } from '../place/kept-data.ts';
 import { judgeLosses, type Loss, type StartEmpty, settleLosses } from '../place/losses.ts';
@@ -21,8 +21,7 @@ import type { Installation } from '../state/installation.ts';
 import { installationIn } from '../state/installation.ts';
 import { readPlace } from '../state/place-record.ts';
 import { nodeFolder, writeInNode, writeNode } from '../test/made-up-node.ts';
-import { keptInFiles } from './kept-by.ts';
-import { refuseFewerNodes } from './refuse-fewer-nodes.ts';
+import { keptInFiles, refuseFewerNodes } from './graph-data.ts';
 
 let dir: string;
 let installation: Installation;

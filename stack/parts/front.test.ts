@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { checkFront } from '../engines/process/check-front.ts';
 import { checkDefinition } from '../settings/check.ts';
-import { caddyfile, caddyfileValues } from './caddyfile.ts';
+import { caddyfile, caddyfileValues } from './caddy.ts';
 
 const definitionOf = (yaml: string) => checkDefinition(`id: abcdef0123456789\n${yaml}`, 'svc.yaml');
 

@@ -1,15 +1,23 @@
 import { join, resolve } from 'node:path';
+import { publicBusKey } from '../secrets/bus-seeds.ts';
 import type { SecretFiles } from '../secrets/secrets.ts';
 import { httpAddress } from '../settings/addresses.ts';
 import { type TlsFiles, tlsFilesIn } from '../settings/certificate.ts';
 import type { Definition } from '../settings/definition.ts';
-import { hasOwnBus } from '../settings/has-own-bus.ts';
+import { hasOwnBus } from '../settings/definition.ts';
 import { loopback } from '../settings/ports.ts';
-import { busKeysOf, natsConfiguration } from './nats-configuration.ts';
 import type { ForeignProgram, Part, ReadyCheck, Room } from './part.ts';
 import { eachAfter, type PortWish, replicaNames } from './port-wish.ts';
 import { limitsOf } from './service.ts';
-import { addressAmongParts, addressOf, PartFiles, type PartKind, publishedBy, type Setup } from './setup.ts';
+import {
+  addressAmongParts,
+  addressOf,
+  fillPlaces,
+  PartFiles,
+  type PartKind,
+  publishedBy,
+  type Setup,
+} from './setup.ts';
 
 /**
  * The nodes of the bus, unless it is external. Nodes do not wait for each other, because a cluster needs a majority to
@@ -168,4 +176,42 @@ export function busPersistence({ topology, bus }: Definition): Record<string, st
 /** The room of the bus, if any. */
 export function busRooms(definition: Definition): readonly Room[] {
   return hasOwnBus(definition) ? ['bus'] : [];
+}
+
+type Values = Readonly<Record<string, string>>;
+
+/** Fills the template with these values. Throws when a placeholder is left. */
+export function natsConfiguration(values: Values): string {
+  const places = { ...values, MONITORING: monitoringLine(values), CLUSTER: clusterBlock(values) };
+  return fillPlaces(new URL('../../templates/nats.conf', import.meta.url), places);
+}
+
+/** The monitoring shows every connection to every client. */
+function monitoringLine({ HTTP_LISTEN }: Values): string {
+  return HTTP_LISTEN === undefined ? '' : `http: ${JSON.stringify(HTTP_LISTEN)}`;
+}
+
+/** A node's configuration about the others: nodes authenticate each other by their shared secret. */
+function clusterBlock({ NAME, ROUTE_LISTEN, ROUTES, ROUTE_SECRET }: Values): string {
+  if (ROUTES === undefined) return '';
+  if (ROUTE_SECRET === undefined) throw new Error(`the nodes beside ${NAME} have no shared secret`);
+  const user = 'node';
+  const routes = ROUTES.split(',').map((address) => `nats-route://${user}:${ROUTE_SECRET}@${address}`);
+  return `cluster {
+  name: svc
+  listen: ${JSON.stringify(ROUTE_LISTEN)}
+  # Clients know all nodes, under the addresses that are right for them.
+  no_advertise: true
+  authorization { user: ${user}, password: ${JSON.stringify(ROUTE_SECRET)}, timeout: 2 }
+  routes: ${JSON.stringify(routes)}
+}`;
+}
+
+/** The public keys of the backend's seeds, by which NATS knows it. */
+export function busKeysOf(secrets: SecretFiles, readSecret: (file: string) => string): Values {
+  return {
+    CALLOUT_PUBLIC_KEY: publicBusKey(readSecret(secrets.busCalloutSeed)),
+    SYSTEM_PUBLIC_KEY: publicBusKey(readSecret(secrets.busSystemSeed)),
+    ISSUER_PUBLIC_KEY: publicBusKey(readSecret(secrets.busIssuerSeed)),
+  };
 }

@@ -1,5 +1,5 @@
 import type { Auto, Definition } from '../settings/definition.ts';
-import { sharedServices } from '../settings/front-of.ts';
+import { sharedServices } from '../settings/definition.ts';
 import { loopback, usualPorts } from '../settings/ports.ts';
 
 /** Default ports: the second remote-mcp has 3102, and the first behind a proxy 3101, far from other default ports. */

@@ -1,7 +1,7 @@
 import type { ServiceName } from '../../services/contracts/env/variables.ts';
 import { serviceBind } from '../settings/addresses.ts';
 import type { Definition } from '../settings/definition.ts';
-import { hasOneHost, sharedServices } from '../settings/front-of.ts';
+import { hasOneHost, sharedServices } from '../settings/definition.ts';
 import { usualPorts } from '../settings/ports.ts';
 import { variablesOf } from '../settings/setting.ts';
 import { settings } from '../settings/settings.ts';

@@ -1,12 +1,12 @@
-import { relative } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { basename, relative } from 'node:path';
 import type { SecretFiles } from '../secrets/secrets.ts';
 import { type Addresses, reachable } from '../settings/addresses.ts';
 import type { Definition } from '../settings/definition.ts';
 import type { Ports } from '../settings/ports.ts';
 import type { Installation } from '../state/installation.ts';
-import type { Part, PublishedPort, SiteFile } from './part.ts';
+import type { Part, PartData, PublishedPort, SiteFile } from './part.ts';
 import type { PortWish } from './port-wish.ts';
-import type { Site } from './site.ts';
 
 /** All inputs for descriptions of parts. */
 export interface Setup {
@@ -76,4 +76,31 @@ export function publishedBy(
 /** A path for a program that runs in the installation's folder and does not accept every character. */
 export function fromFolder(path: string, { installation, site }: Pick<Setup, 'installation' | 'site'>): string {
   return site.isPrivate ? path : relative(installation.dir, path);
+}
+
+/** Fills the named placeholders of a template with these values. Throws when one is left. */
+export function fillPlaces(template: URL, values: Readonly<Record<string, string>>): string {
+  return readFileSync(template, 'utf8').replace(/\$\{(\w+)\}/g, (_, name: string) => {
+    const value = values[name];
+    if (value === undefined) throw new Error(`${basename(template.pathname)} has no value for ${name}`);
+    return value;
+  });
+}
+
+/** Addresses and paths as a part sees them from where it runs. */
+export interface Site {
+  /** A private site is its own network: programs of this machine reach only published ports. */
+  readonly isPrivate: boolean;
+  /** The ports that parts listen on, by name. */
+  readonly ports: Ports;
+  /** The listen address that replaces this one. */
+  listenOn(host: string): string;
+  /** The host of a part that listens on `host`, for other parts. */
+  hostOf(part: string, host: string): string;
+  /** The path of a file of this machine. */
+  pathOf(file: string): string;
+  /** The path of a part's data, or of a file in it. */
+  dataPathOf(data: PartData, file?: string): string;
+  /** A folder for files that the part may lose. */
+  scratchPathOf(part: string): string;
 }

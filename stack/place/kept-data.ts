@@ -1,10 +1,9 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { dataOf } from '../parts/dgraph-node.ts';
+import { dataOf } from '../parts/dgraph.ts';
 import { aloneFolder, clusterFolder } from '../parts/nats.ts';
 import type { Definition } from '../settings/definition.ts';
-import { hasOwnBus } from '../settings/has-own-bus.ts';
-import { hasOwnGraph } from '../settings/has-own-graph.ts';
+import { hasOwnBus, hasOwnGraph } from '../settings/definition.ts';
 import { blobsIn, busIn, graphIn } from '../state/data-files.ts';
 import type { Installation } from '../state/installation.ts';
 import { type KeptData, readPlace, writePlace } from '../state/place-record.ts';

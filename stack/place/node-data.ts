@@ -1,10 +1,10 @@
 import { accessSync, closeSync, constants, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { inWords } from '../../services/contracts/system-words.ts';
-import { dataOf } from '../parts/dgraph-node.ts';
+import { dataOf } from '../parts/dgraph.ts';
 import { replicaNames } from '../parts/port-wish.ts';
 import type { Definition } from '../settings/definition.ts';
-import { hasOwnGraph } from '../settings/has-own-graph.ts';
+import { hasOwnGraph } from '../settings/definition.ts';
 import { isCode } from '../state/durable-file.ts';
 import type { Installation } from '../state/installation.ts';
 

@@ -1,11 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { SvcError } from '../../services/contracts/errors.ts';
+import { hasOwnGraph } from '../settings/definition.ts';
 import { writeIfAbsent } from '../state/durable-file.ts';
 import type { CreationStep, Installation } from '../state/installation.ts';
 import { closeMode, ensurePrivateFolder, gitignore } from '../state/private-folder.ts';
-import { checkSecrets, ownRows } from './check-secrets.ts';
-import type { SecretRow, SecretsFor } from './secret-rows.ts';
-import { hasSecret, nameOfSecret, readSecret } from './secrets.ts';
+import { type SecretRow, type SecretsFor, secretRows } from './secret-rows.ts';
+import { fingerprintOf, hasSecret, nameOfSecret, readSecret, recordedFingerprint, secretFilesOf } from './secrets.ts';
 
 /** Generates missing secrets, overwrites none, removes permissions of others, and refuses as `checkSecrets` does. */
 export function ensureSecrets(installation: Installation, settings: SecretsFor): readonly CreationStep[] {
@@ -39,4 +40,70 @@ function filesIn({ secretsDir }: Installation): readonly string[] {
   return readdirSync(secretsDir, { withFileTypes: true })
     .filter((entry) => entry.isFile() && !entry.name.endsWith('.draft') && entry.name !== gitignore)
     .map((entry) => join(secretsDir, entry.name));
+}
+
+/**
+ * Throws if a secret is damaged, does not match the data, or is missing and svc cannot generate it. A secret that svc
+ * can generate may be missing. Writes nothing.
+ */
+export function checkSecrets(installation: Installation, settings: SecretsFor): void {
+  refuseToReplace(installation);
+  for (const row of ownRows(settings)) refuseDamaged(installation, row);
+  refuseOtherKey(installation);
+  if (settings.graph === 'dgraph' && !hasOwnGraph(settings)) refuseMissing(installation, settings);
+}
+
+/** The secrets that an installation with these settings generates. */
+export function ownRows(settings: SecretsFor): readonly SecretRow[] {
+  const rows: readonly SecretRow[] = Object.values(secretRows);
+  return rows.filter(({ generate, isOwn }) => generate !== undefined && (isOwn?.(settings) ?? true));
+}
+
+/** With a new key the installation would look healthy, but could not decrypt its data. */
+function refuseToReplace(installation: Installation): void {
+  const files = secretFilesOf(installation);
+  const known = recordedFingerprint(installation);
+  if (known !== undefined && !hasSecret(files.encryptionKey)) {
+    throw new SvcError(
+      'forbidden',
+      `secrets/encryption.key is missing, and data/ is encrypted with it (fingerprint ${known}).`,
+      { hint: 'Restore the key from a backup. Without it the stored data cannot be read.' },
+    );
+  }
+  if (hasSecret(files.jwtPublicKey) && !hasSecret(files.jwtPrivateKey)) {
+    throw new SvcError('forbidden', 'secrets/jwt-private.pem is missing, and jwt-public.pem belongs to it.', {
+      hint: 'Restore it from a backup, or remove secrets/jwt-public.pem too: a new pair ends every session.',
+    });
+  }
+}
+
+function refuseDamaged({ secretsDir }: Installation, row: SecretRow): void {
+  const { file, rule, isRight, repair = 'Restore the right file from a backup.' } = row;
+  const read = (name: string) => (hasSecret(join(secretsDir, name)) ? readSecret(join(secretsDir, name)) : '');
+  if (isRight === undefined || !hasSecret(join(secretsDir, file)) || isRight(read(file), read)) return;
+  throw new SvcError('invalid_input', `secrets/${file} must hold ${rule}.`, { hint: repair });
+}
+
+function refuseOtherKey(installation: Installation): void {
+  const known = recordedFingerprint(installation);
+  if (known === undefined) return;
+  const present = fingerprintOf(secretFilesOf(installation).encryptionKey);
+  if (present === known) return;
+  throw new SvcError(
+    'forbidden',
+    `secrets/encryption.key (fingerprint ${present}) is not the key that data/ is encrypted with (fingerprint ${known}).`,
+    { hint: 'Restore the right key, or the data of this key.' },
+  );
+}
+
+/** Secrets of an external Dgraph, which defines their form itself. */
+function refuseMissing({ secretsDir }: Installation, settings: SecretsFor): void {
+  const rows: readonly SecretRow[] = Object.values(secretRows);
+  for (const { file, neededBy } of rows) {
+    const field = neededBy?.(settings) ?? null;
+    if (field === null || hasSecret(join(secretsDir, file))) continue;
+    throw new SvcError('not_found', `secrets/${file} is missing, and graphdb.${field} in svc.yaml needs it.`, {
+      hint: "Write the secret of the external Dgraph into this file. Only secrets of the platform's own Dgraph are generated.",
+    });
+  }
 }

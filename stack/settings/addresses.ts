@@ -1,7 +1,8 @@
 import type { ListenerName } from './choices.ts';
 import type { Definition } from './definition.ts';
-import { frontPort, hasOneHost } from './front-of.ts';
+import { frontPort, hasOneHost } from './definition.ts';
 import type { Ports } from './ports.ts';
+import { isLoopback } from './public-bus.ts';
 
 /** All addresses of the platform: from this machine, and for people, browsers and agents. */
 export interface Addresses {
@@ -53,4 +54,18 @@ export function reachable(bind: string): string {
   if (bind === '0.0.0.0') return '127.0.0.1';
   if (bind === '::') return '[::1]';
   return bind.includes(':') ? `[${bind}]` : bind;
+}
+
+/** Notices about an unusual configuration of the proxy. */
+export function frontNotices(definition: Definition): readonly string[] {
+  const {
+    bind,
+    public: { host = '', tls },
+  } = definition;
+  // Without TLS another proxy on this machine is expected in front.
+  if (!hasOneHost(definition) || tls === 'none') return [];
+  if (!isLoopback(bind) || isLoopback(host)) return [];
+  return [
+    `https://${host} is reachable from this machine only: caddy listens on ${bind}. Set bind: 0.0.0.0 in svc.yaml, unless another program forwards to it.`,
+  ];
 }

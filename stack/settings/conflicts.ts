@@ -4,10 +4,8 @@ import { versionInImage } from '../machine/check-program.ts';
 import { addressesOf } from './addresses.ts';
 import { engineTraits } from './choices.ts';
 import type { Definition } from './definition.ts';
-import { alphaMemoryMb, usualDgraphPorts } from './dgraph-numbers.ts';
-import { isNewDgraph, oldestDgraph } from './dgraph-version.ts';
-import { hasOwnBus } from './has-own-bus.ts';
-import { hasOwnGraph } from './has-own-graph.ts';
+import { hasOwnBus, hasOwnGraph } from './definition.ts';
+import { alphaMemoryMb, isNewDgraph, oldestDgraph, usualDgraphPorts } from './dgraph.ts';
 import { usualPorts } from './ports.ts';
 import { placeOf } from './settings.ts';
 

@@ -3,7 +3,7 @@ import { usualBusPorts } from '../../parts/nats.ts';
 import type { Part } from '../../parts/part.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { Definition } from '../../settings/definition.ts';
-import { usualDgraphPorts } from '../../settings/dgraph-numbers.ts';
+import { usualDgraphPorts } from '../../settings/dgraph.ts';
 import { loopback } from '../../settings/ports.ts';
 import type { ContainerPlan } from './container-plan.ts';
 import { type GivenFile, givenDirOf } from './given-files.ts';

@@ -9,7 +9,7 @@ import { refuseUnreadable, settleLosses } from '../../place/losses.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { checkDefinition, readDefinition } from '../../settings/check.ts';
 import type { Definition } from '../../settings/definition.ts';
-import { hasOwnBus } from '../../settings/has-own-bus.ts';
+import { hasOwnBus } from '../../settings/definition.ts';
 import { findRunning, type RunningPlatform } from '../../state/find-running.ts';
 import type { Installation } from '../../state/installation.ts';
 import { graphElsewhere, refuseFilled } from '../replace/elsewhere.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { findPortHolder } from '../../../machine/port-holder.ts';
 import { secretFilesOf } from '../../../secrets/secrets.ts';
-import { usualDgraphPorts } from '../../../settings/dgraph-numbers.ts';
+import { usualDgraphPorts } from '../../../settings/dgraph.ts';
 import type { Agent } from '../../../test/agent.ts';
 import { canMount, SmallDisk } from '../../../test/small-disk.ts';
 import { until } from '../../../test/until.ts';

@@ -1,3 +1,22 @@
+import { isVersion } from '../machine/check-program.ts';
+
+/** Older coordination nodes let every client administer them. */
+export const oldestDgraph = '25.4';
+/** The first version that can refuse requests without credentials. Older versions do not start with that setting. */
+const refusesAnonymous = '25.5';
+
+/** The version that a program built from source prints; its age is unknown. */
+export const builtFromSource = 'dev';
+
+export function isNewDgraph(version: string | null): boolean {
+  return version === builtFromSource || isVersion(version, oldestDgraph);
+}
+
+/** The rest of `--security`, besides the token, that a program of this version supports. */
+export function postureAt(version: string | null): string {
+  return isVersion(version, refusesAnonymous) ? ' anonymous=none' : '';
+}
+
 /** The default ports of its nodes. Dgraph moves all ports of a node by one offset. */
 export const usualDgraphPorts = {
   zero: { grpc: 5080, http: 6080 },
