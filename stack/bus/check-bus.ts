@@ -5,8 +5,7 @@ import { checkProgram, isVersion } from '../machine/check-program.ts';
 import { busKeysOf } from '../parts/nats.ts';
 import type { Plan } from '../plan/plan.ts';
 import { readSecret } from '../secrets/secrets.ts';
-import type { Definition } from '../settings/definition.ts';
-import { hasOwnBus } from '../settings/definition.ts';
+import { type Definition, hasOwnBus } from '../settings/definition.ts';
 import { greetNats } from './greet-nats.ts';
 
 /** Refuses an external bus that does not fit, before anything starts. */

@@ -7,8 +7,7 @@ import { request } from '../client/http.ts';
 import { checkProgram, type NeededProgram } from '../machine/check-program.ts';
 import type { Plan } from '../plan/plan.ts';
 import { readSecret } from '../secrets/secrets.ts';
-import type { Definition } from '../settings/definition.ts';
-import { hasOwnGraph } from '../settings/definition.ts';
+import { type Definition, hasOwnGraph } from '../settings/definition.ts';
 import { builtFromSource, isNewDgraph, oldestDgraph } from '../settings/dgraph.ts';
 import { askDgraph, type Credentials, type Dgraph } from './ask-dgraph.ts';
 

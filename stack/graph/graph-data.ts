@@ -2,33 +2,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { dataOf } from '../parts/dgraph.ts';
-import { replicaNames } from '../parts/port-wish.ts';
 import { describeNodeLoss } from '../place/kept-data.ts';
-import { nodesOf } from '../place/node-data.ts';
-import type { Definition } from '../settings/definition.ts';
-import { hasOwnGraph } from '../settings/definition.ts';
+import { type Definition, hasOwnGraph } from '../settings/definition.ts';
+import { nodeNames, nodesOf } from '../settings/ports.ts';
 import type { Installation } from '../state/installation.ts';
-
-/** The most that svc.yaml allows. */
-const nodesMax = 3;
-
-/**
- * Refuses, before anything is started or stopped, fewer nodes than the cluster has. A removed node still counts for the majority.
- */
-export function refuseFewerNodes(keptBy: KeptBy, definition: Definition): void {
-  if (!hasOwnGraph(definition)) return;
-  for (const node of ['dgraph-zero', 'dgraph-alpha'] as const) {
-    const wanted = definition.replicas[node];
-    const kept = replicaNames(node, nodesMax).map(keptBy);
-    const there = kept.findLastIndex(({ isThere }) => isThere) + 1;
-    if (there <= wanted) continue;
-    throw new SvcError(
-      'conflict',
-      `replicas.${node} is ${wanted}, and ${kept[there - 1]?.place} exists: nodes of Dgraph can be added, not removed.`,
-      { hint: `Set replicas.${node} in svc.yaml back to ${there}.` },
-    );
-  }
-}
 
 /** The place of a part's graph data, and whether it has any. */
 export interface Kept {
@@ -65,4 +42,25 @@ export function leftGraph({ graph }: Pick<Definition, 'graph'>, keptBy: KeptBy):
 export function membersOf(definition: Definition, keptBy: KeptBy): ReadonlySet<string> {
   const members = nodesOf('dgraph-zero', definition).filter((node) => keptBy(node).isThere);
   return new Set(members.length > 1 ? members : []);
+}
+
+/** The most that svc.yaml allows. */
+const nodesMax = 3;
+
+/**
+ * Refuses, before anything is started or stopped, fewer nodes than the cluster has. A removed node still counts for the majority.
+ */
+export function refuseFewerNodes(keptBy: KeptBy, definition: Definition): void {
+  if (!hasOwnGraph(definition)) return;
+  for (const node of ['dgraph-zero', 'dgraph-alpha'] as const) {
+    const wanted = definition.replicas[node];
+    const kept = nodeNames(node, nodesMax).map(keptBy);
+    const there = kept.findLastIndex(({ isThere }) => isThere) + 1;
+    if (there <= wanted) continue;
+    throw new SvcError(
+      'conflict',
+      `replicas.${node} is ${wanted}, and ${kept[there - 1]?.place} exists: nodes of Dgraph can be added, not removed.`,
+      { hint: `Set replicas.${node} in svc.yaml back to ${there}.` },
+    );
+  }
 }

@@ -17,8 +17,7 @@ import { judgeLosses, type Loss, type StartEmpty, settleLosses } from '../place/
 import { checkDefinition, readDefinition } from '../settings/check.ts';
 import type { Definition } from '../settings/definition.ts';
 import { usualPorts } from '../settings/ports.ts';
-import type { Installation } from '../state/installation.ts';
-import { installationIn } from '../state/installation.ts';
+import { type Installation, installationIn } from '../state/installation.ts';
 import { readPlace } from '../state/place-record.ts';
 import { nodeFolder, writeInNode, writeNode } from '../test/made-up-node.ts';
 import { keptInFiles, refuseFewerNodes } from './graph-data.ts';

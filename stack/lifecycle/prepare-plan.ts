@@ -4,7 +4,6 @@ import { type KeptBy, keptInFiles, leftGraph, membersOf, refuseFewerNodes } from
 import { isFree } from '../machine/is-free.ts';
 import { describeHolder } from '../machine/port-holder.ts';
 import { checkEnvironment, withoutEffect } from '../parts/environment.ts';
-import type { PortWish } from '../parts/port-wish.ts';
 import type { Plan } from '../plan/plan.ts';
 import { claimPorts } from '../ports/claim-ports.ts';
 import { leasedPorts, readLease } from '../ports/port-lease.ts';
@@ -13,7 +12,7 @@ import { readSecret } from '../secrets/secrets.ts';
 import { addressesOf, frontNotices } from '../settings/addresses.ts';
 import { readDefinition } from '../settings/check.ts';
 import type { Definition } from '../settings/definition.ts';
-import type { Ports } from '../settings/ports.ts';
+import type { Ports, PortWish } from '../settings/ports.ts';
 import type { Installation } from '../state/installation.ts';
 import { checkMachine } from './check-machine.ts';
 

@@ -1,7 +1,6 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { newKey, parseKey } from '../../services/contracts/keys.ts';
-import type { Definition } from '../settings/definition.ts';
-import { hasOwnGraph } from '../settings/definition.ts';
+import { type Definition, hasOwnGraph } from '../settings/definition.ts';
 import { type BusSeedKind, busSeedPrefixes, isBusSeed, newBusSeed } from './bus-seeds.ts';
 import { isCertificateOf, newNodeKey, nodeCertificate } from './node-certificate.ts';
 

@@ -7,8 +7,7 @@ import type { Definition } from './definition.ts';
 import { MistakeList, nameOf } from './mistakes.ts';
 import { type Group, isGroup, type Setting } from './setting.ts';
 import { settings } from './settings.ts';
-import type { Path } from './yaml-text.ts';
-import { describeMistakes, isMistakes, type Mistake, readYaml } from './yaml-text.ts';
+import { describeMistakes, isMistakes, type Mistake, type Path, readYaml } from './yaml-text.ts';
 
 /** A person writes a few hundred lines; a larger file was named by mistake. */
 const definitionMaxBytes = 1024 * 1024;

@@ -3,10 +3,9 @@ import { checkEnv } from '../../services/contracts/env/check.ts';
 import { versionInImage } from '../machine/check-program.ts';
 import { addressesOf } from './addresses.ts';
 import { engineTraits } from './choices.ts';
-import type { Definition } from './definition.ts';
-import { hasOwnBus, hasOwnGraph } from './definition.ts';
-import { alphaMemoryMb, isNewDgraph, oldestDgraph, usualDgraphPorts } from './dgraph.ts';
-import { usualPorts } from './ports.ts';
+import { type Definition, hasOwnBus, hasOwnGraph } from './definition.ts';
+import { alphaMemoryMb, isNewDgraph, oldestDgraph } from './dgraph.ts';
+import { usualPorts, wishesOf } from './ports.ts';
 import { placeOf } from './settings.ts';
 
 /** Settings that are valid by themselves and cannot work together: the path of one of them, and the message. */
@@ -169,24 +168,12 @@ const lastPort = 65_535;
 
 /** When the first node's port is a number, further nodes use the next numbers. */
 function* ofNodePorts(definition: Definition): Conflicts {
-  const { bus, graphdb, replicas } = definition;
-  const { alpha, zero } = usualDgraphPorts;
-  const busNodes = hasOwnBus(definition) ? replicas.nats : 0;
-  const graphNodes = hasOwnGraph(definition) ? replicas : { 'dgraph-alpha': 0, 'dgraph-zero': 0 };
-  // `above`: the distance to the node's highest port.
-  const ports = [
-    { path: 'bus.port', port: bus.port, above: 0, nodes: busNodes },
-    { path: 'bus.httpPort', port: bus.httpPort ?? 'auto', above: 0, nodes: busNodes },
-    { path: 'graphdb.port', port: graphdb.port, above: alpha.grpc - alpha.http, nodes: graphNodes['dgraph-alpha'] },
-    {
-      path: 'graphdb.zeroPort',
-      port: graphdb.zeroPort,
-      above: zero.http - zero.grpc,
-      nodes: graphNodes['dgraph-zero'],
-    },
-  ] as const;
-  for (const { path, port, above, nodes } of ports) {
-    if (port === 'auto' || port + above + nodes - 1 <= lastPort) continue;
-    yield [path, `${path} must leave room: the ${nodes} nodes use consecutive numbers.`];
+  const byPlace = Map.groupBy(wishesOf(definition), ({ place }) => place);
+  for (const [path, wishes] of byPlace) {
+    const highest = wishes.flatMap(({ wanted, beside = [] }) =>
+      wanted === 'auto' ? [] : [wanted, ...beside.map((distance) => wanted + distance)],
+    );
+    if (highest.every((port) => port <= lastPort)) continue;
+    yield [path, `${path} must leave room: the ${wishes.length} nodes use consecutive numbers.`];
   }
 }

@@ -34,11 +34,7 @@ export function hasFront(definition: Definition): boolean {
   return hasOneHost(definition) || sharedServices(definition).length > 0;
 }
 
-/** Ports of the proxy under one host name. */
-export const usualFrontPorts = { 'caddy-https': 443, 'caddy-http': 80 } as const;
-
-/** The port of everything under one host name. */
-export function frontPort({ public: { tls } }: Definition, ports: Readonly<Record<string, number>>): number {
-  const name = tls === 'none' ? 'caddy-http' : 'caddy-https';
-  return ports[name] ?? usualFrontPorts[name];
+/** The address that services listen on: `bind`, unless only the proxy is reachable. */
+export function serviceBind(definition: Definition): string {
+  return hasOneHost(definition) ? '127.0.0.1' : definition.bind;
 }

@@ -17,32 +17,6 @@ export function postureAt(version: string | null): string {
   return isVersion(version, refusesAnonymous) ? ' anonymous=none' : '';
 }
 
-/** The default ports of its nodes. Dgraph moves all ports of a node by one offset. */
-export const usualDgraphPorts = {
-  zero: { grpc: 5080, http: 6080 },
-  alpha: { internal: 7080, http: 8080, grpc: 9080 },
-} as const;
-
-/** Claimed ports by name. */
-type Claimed = Readonly<Record<string, number>>;
-
-export type ZeroPorts = Readonly<Record<'grpc' | 'http' | 'offset', number>>;
-export type AlphaPorts = Readonly<Record<'internal' | 'http' | 'grpc' | 'offset', number>>;
-
-/** The ports of the platform's own coordination node, which move with the claimed one. */
-export function zeroPorts(ports: Claimed, node = 'dgraph-zero'): ZeroPorts {
-  const { grpc, http } = usualDgraphPorts.zero;
-  const offset = (ports[node] ?? grpc) - grpc;
-  return { grpc: grpc + offset, http: http + offset, offset };
-}
-
-/** The ports of the platform's own data node. */
-export function alphaPorts(ports: Claimed, node = 'dgraph-alpha'): AlphaPorts {
-  const { internal, http, grpc } = usualDgraphPorts.alpha;
-  const offset = (ports[node] ?? http) - http;
-  return { internal: internal + offset, http: http + offset, grpc: grpc + offset, offset };
-}
-
 /** Twice the memory of an idle data node besides its cache. */
 const besideCacheMb = 256;
 

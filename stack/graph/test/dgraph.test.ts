@@ -18,7 +18,7 @@ import type { Plan } from '../../plan/plan.ts';
 import { ensureFolders } from '../../secrets/ensure-folders.ts';
 import { newNodeKey, nodeCertificate } from '../../secrets/node-certificate.ts';
 import { readSecret } from '../../secrets/secrets.ts';
-import { alphaPorts, zeroPorts } from '../../settings/dgraph.ts';
+import { alphaPorts, zeroPorts } from '../../settings/ports.ts';
 import { findRunning } from '../../state/find-running.ts';
 import { readRecord } from '../../state/platform-record.ts';
 import { freeDgraphPorts, freePort } from '../../test/free-ports.ts';
