@@ -47,34 +47,30 @@ function filesIn({ secretsDir }: Installation): readonly string[] {
  * can generate may be missing. Writes nothing.
  */
 export function checkSecrets(installation: Installation, settings: SecretsFor): void {
-  refuseToReplace(installation);
-  for (const row of ownRows(settings)) refuseDamaged(installation, row);
   refuseOtherKey(installation);
+  for (const row of ownRows(settings)) refuseDamaged(installation, row);
   if (settings.graph === 'dgraph' && !hasOwnGraph(settings)) refuseMissing(installation, settings);
 }
 
 /** The secrets that an installation with these settings generates. */
-export function ownRows(settings: SecretsFor): readonly SecretRow[] {
+function ownRows(settings: SecretsFor): readonly SecretRow[] {
   const rows: readonly SecretRow[] = Object.values(secretRows);
   return rows.filter(({ generate, isOwn }) => generate !== undefined && (isOwn?.(settings) ?? true));
 }
 
-/** With a new key the installation would look healthy, but could not decrypt its data. */
-function refuseToReplace(installation: Installation): void {
-  const files = secretFilesOf(installation);
+/** With another key the installation would look healthy, but could not decrypt its data. */
+function refuseOtherKey(installation: Installation): void {
+  const { encryptionKey: file } = secretFilesOf(installation);
   const known = recordedFingerprint(installation);
-  if (known !== undefined && !hasSecret(files.encryptionKey)) {
-    throw new SvcError(
-      'forbidden',
-      `secrets/encryption.key is missing, and data/ is encrypted with it (fingerprint ${known}).`,
-      { hint: 'Restore the key from a backup. Without it the stored data cannot be read.' },
-    );
-  }
-  if (hasSecret(files.jwtPublicKey) && !hasSecret(files.jwtPrivateKey)) {
-    throw new SvcError('forbidden', 'secrets/jwt-private.pem is missing, and jwt-public.pem belongs to it.', {
-      hint: 'Restore it from a backup, or remove secrets/jwt-public.pem too: a new pair ends every session.',
-    });
-  }
+  const present = hasSecret(file) ? fingerprintOf(file) : null;
+  if (known === undefined || present === known) return;
+  const message =
+    present === null
+      ? `secrets/encryption.key is missing, and data/ is encrypted with it (fingerprint ${known}).`
+      : `secrets/encryption.key (fingerprint ${present}) is not the key that data/ is encrypted with (fingerprint ${known}).`;
+  throw new SvcError('forbidden', message, {
+    hint: 'Restore the key from a backup. Without it the stored data cannot be read.',
+  });
 }
 
 function refuseDamaged({ secretsDir }: Installation, row: SecretRow): void {
@@ -82,18 +78,6 @@ function refuseDamaged({ secretsDir }: Installation, row: SecretRow): void {
   const read = (name: string) => (hasSecret(join(secretsDir, name)) ? readSecret(join(secretsDir, name)) : '');
   if (isRight === undefined || !hasSecret(join(secretsDir, file)) || isRight(read(file), read)) return;
   throw new SvcError('invalid_input', `secrets/${file} must hold ${rule}.`, { hint: repair });
-}
-
-function refuseOtherKey(installation: Installation): void {
-  const known = recordedFingerprint(installation);
-  if (known === undefined) return;
-  const present = fingerprintOf(secretFilesOf(installation).encryptionKey);
-  if (present === known) return;
-  throw new SvcError(
-    'forbidden',
-    `secrets/encryption.key (fingerprint ${present}) is not the key that data/ is encrypted with (fingerprint ${known}).`,
-    { hint: 'Restore the right key, or the data of this key.' },
-  );
 }
 
 /** Secrets of an external Dgraph, which defines their form itself. */

@@ -75,6 +75,7 @@ export const secretRows = {
     generate: (read) => createPublicKey(read('jwt-private.pem')).export({ type: 'spki', format: 'pem' }).toString(),
     rule: 'the public half of secrets/jwt-private.pem',
     isRight: (text, read) => succeeds(() => createPublicKey(read('jwt-private.pem')).equals(createPublicKey(text))),
+    repair: 'Restore secrets/jwt-private.pem from a backup, or remove both files: a new pair ends every session.',
   },
   remoteMcpKey: { file: 'system-remote-mcp.key', ...ofSystem },
   runtimeKey: { file: 'system-runtime.key', ...ofSystem },

@@ -5,7 +5,7 @@ import { addressesOf } from './addresses.ts';
 import { engineTraits } from './choices.ts';
 import { type Definition, hasOwnBus, hasOwnGraph } from './definition.ts';
 import { alphaMemoryMb, isNewDgraph, oldestDgraph } from './dgraph.ts';
-import { usualPorts, wishesOf } from './ports.ts';
+import { nodesOf, usualPorts, wishesOf } from './ports.ts';
 import { placeOf } from './settings.ts';
 
 /** Settings that are valid by themselves and cannot work together: the path of one of them, and the message. */
@@ -154,13 +154,9 @@ function* ofReplicas(definition: Definition): Conflicts {
   const ownGraph = "the platform's own Dgraph, but graphdb.url names an external one";
   const forGraph = graph === 'sqlite' ? 'graph: dgraph' : ownGraph;
   const forBus = "the platform's own bus, but bus.servers names an external one";
-  const nodes = [
-    { node: 'nats', isOwn: hasOwnBus(definition), needs: forBus },
-    { node: 'dgraph-zero', isOwn: hasOwnGraph(definition), needs: forGraph },
-    { node: 'dgraph-alpha', isOwn: hasOwnGraph(definition), needs: forGraph },
-  ] as const;
-  for (const { node, isOwn, needs } of nodes) {
-    if (!isOwn && replicas[node] > 1) yield [`replicas.${node}`, `replicas.${node} above 1 needs ${needs}.`];
+  for (const node of ['nats', 'dgraph-zero', 'dgraph-alpha'] as const) {
+    if (replicas[node] === 1 || nodesOf(node, definition).length > 0) continue;
+    yield [`replicas.${node}`, `replicas.${node} above 1 needs ${node === 'nats' ? forBus : forGraph}.`];
   }
 }
 
