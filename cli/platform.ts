@@ -3,8 +3,6 @@ import { SvcError } from '../services/contracts/errors.ts';
 import { type BackendClient, connectToBackend } from '../stack/client/backend-client.ts';
 import { workspaceNamesQuery, workspaceQuery } from '../stack/client/generated/operations.ts';
 import { refuseForeignFolder } from '../stack/place/refuse-foreign-folder.ts';
-import { readContainers } from '../stack/state/containers-record.ts';
-import { findRunning } from '../stack/state/find-running.ts';
 import { getInstallation, type Installation } from '../stack/state/installation.ts';
 import { environment, type SharedFlags } from './command.ts';
 import { shellWord } from './shell-word.ts';
@@ -13,11 +11,6 @@ export function installationOf(flags: SharedFlags): Installation {
   const installation = getInstallation({ dir: flags.dir, env: environment, cwd: process.cwd() });
   refuseForeignFolder(installation, typedFor(installation));
   return installation;
-}
-
-/** Does any process or container of the platform run? */
-export function isRunning(installation: Installation): boolean {
-  return readContainers(installation)?.isUp === true || findRunning(installation) !== null;
 }
 
 /** The typed command for that folder, up to its first flag. Later words may be secret. */

@@ -4,7 +4,7 @@ import * as Flags from '@oclif/core/flags';
 import { createInstallation, type NewInstallation } from '../../stack/operations/create-installation.ts';
 import { refuseForeignFolder } from '../../stack/place/refuse-foreign-folder.ts';
 import { readDefinition } from '../../stack/settings/check.ts';
-import { engines, graphs, type Topology, topologies } from '../../stack/settings/choices.ts';
+import { engines, engineTraits, graphs, type Topology, topologies } from '../../stack/settings/choices.ts';
 import { findInstallation, folderForNew, installationIn } from '../../stack/state/installation.ts';
 import { environment, SvcCommand } from '../command.ts';
 import { type Chosen, choice, refuseMismatch } from '../how-it-runs.ts';
@@ -67,9 +67,9 @@ export default class Init extends SvcCommand {
     const exists = findInstallation({ dir, env: {}, cwd: process.cwd() }) !== null;
     const asks = !exists && !flags.yes && terminal.interactive;
     const ownerEmail = flags['owner-email'] ?? (asks ? await askOwner() : undefined);
-    // Containers need the topology distributed, so there is no question.
-    const inContainers = chosen.engine === 'docker' ? 'distributed' : undefined;
-    const topology = chosen.topology ?? inContainers ?? (asks ? await askTopology() : undefined);
+    // With an engine that needs the topology distributed, there is no question.
+    const needed = engineTraits[chosen.engine ?? 'process'].needsDistributed ? 'distributed' : undefined;
+    const topology = chosen.topology ?? needed ?? (asks ? await askTopology() : undefined);
     refuseMismatch({ ...chosen, topology });
     const created = await createInstallation({
       dir,

@@ -1,4 +1,5 @@
 import * as Flags from '@oclif/core/flags';
+import { isUp } from '../../stack/engines/engine-of.ts';
 import type { Status } from '../../stack/lifecycle/platform-status.ts';
 import type { Progress } from '../../stack/lifecycle/progress.ts';
 import { up } from '../../stack/operations/up.ts';
@@ -10,7 +11,7 @@ import { nextCommand } from '../next-command.ts';
 import { openProgressList, type ProgressList } from '../output/progress-list.ts';
 import { describeAddresses } from '../output/status.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { installationOf, isRunning } from '../platform.ts';
+import { installationOf } from '../platform.ts';
 
 export default class Up extends SvcCommand {
   static override summary = 'Start the platform, or apply changes of svc.yaml to it.';
@@ -76,7 +77,7 @@ export default class Up extends SvcCommand {
 
 /** What an interrupted start leaves behind. */
 function whatRuns(installation: Installation): string {
-  if (!isRunning(installation)) return 'Nothing is left running.';
+  if (!isUp(installation)) return 'Nothing is left running.';
   return 'The platform is still running. See it: svc status. Stop it: svc down';
 }
 

@@ -4,6 +4,7 @@ import type { MovePlan } from '../../stack/operations/move/plan-move.ts';
 import { graphElsewhere } from '../../stack/operations/replace/elsewhere.ts';
 import type { Loss } from '../../stack/operations/replace/end-replacement.ts';
 import { isSameBus, type Side, sideName } from '../../stack/operations/replace/side.ts';
+import { engineTraits } from '../../stack/settings/choices.ts';
 import type { ProgressList } from './progress-list.ts';
 
 /** What will be done, before anything is. */
@@ -29,12 +30,12 @@ export function describePlan(plan: MovePlan): string {
 
 function aboutServers({ from, to, unseen }: MovePlan): readonly string[] {
   if (from.definition.engine === to.definition.engine) return [];
-  return to.definition.engine === 'docker'
-    ? [
+  return engineTraits[to.definition.engine].usesThisMachine
+    ? ['  runtime    MCP servers run on this machine, with its programs']
+    : [
         "  runtime    MCP servers run in its container, which has node and npx, and nothing of this machine's programs",
         ...aboutFolders(unseen),
-      ]
-    : ['  runtime    MCP servers run on this machine, with its programs'];
+      ];
 }
 
 /** A longer list would hide the rest of the output. */
@@ -64,7 +65,8 @@ function aboutGraph({ from, to, carries, graphBytes }: MovePlan): string {
     return `stays the file that it is (${sizeText(graphBytes)}); an archive of it is kept`;
   if (!carries.graph) return `${after.graph} begins empty, as nothing is there yet`;
   const url = graphElsewhere(after);
-  const place = after.engine === 'docker' ? ' in a volume' : url === null ? '' : ` at ${url}, where it must be empty`;
+  const own = engineTraits[after.engine].usesThisMachine ? '' : ' in a volume';
+  const place = url === null ? own : ` at ${url}, where it must be empty`;
   return `all of it is carried from ${before.graph} (${sizeText(graphBytes)}) to ${after.graph}${place}`;
 }
 

@@ -63,7 +63,8 @@ export function describeStatus(status: Status, terminal: Terminal): string {
     ...(shared === '' ? [runsAs(service), megabytes(service.memoryBytes)] : []),
     ...(restarted ? [service.restarts === 0 ? '–' : String(service.restarts)] : []),
   ]);
-  const own = shared === '' ? [spare(status.engine === 'docker' ? 'CONTAINER' : 'PID'), spare('MEMORY')] : [];
+  const isContained = status.services.some(({ container }) => container !== undefined);
+  const own = shared === '' ? [spare(isContained ? 'CONTAINER' : 'PID'), spare('MEMORY')] : [];
   const restarts = restarted ? [spare('RESTARTS')] : [];
   parts.push(table(['SERVICE', 'STATE', 'HEALTH', 'ADDRESS', spare('SINCE'), ...own, ...restarts], services, columns));
   const unwell = status.services.flatMap(tellingOf);

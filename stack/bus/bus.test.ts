@@ -5,15 +5,14 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { planFor, readPlan } from '../engines/plan-of.ts';
 import { createInstallation } from '../operations/create-installation.ts';
-import { natsConfiguration } from '../parts/nats-configuration.ts';
+import { natsConfiguration } from '../parts/nats.ts';
 import { changesBetween, partsThatDiffer, settingsOf } from '../plan/differences.ts';
 import { busSeedPrefixes, isBusSeed, newBusSeed, publicBusKey } from '../secrets/bus-seeds.ts';
 import { ensureSecrets } from '../secrets/ensure-secrets.ts';
 import { secretFilesOf } from '../secrets/secrets.ts';
 import { checkDefinition } from '../settings/check.ts';
 import { freePorts } from '../test/free-ports.ts';
-import { checkBus } from './check-bus.ts';
-import { checkNatsServer, isNewEnough } from './nats-server.ts';
+import { checkBus, checkNatsServer, isNewEnough } from './check-bus.ts';
 
 let dir: string;
 const servers: Server[] = [];

@@ -5,6 +5,8 @@ import { z } from 'zod';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { hostOf } from '../../services/contracts/host-of.ts';
 import { inWords } from '../../services/contracts/system-words.ts';
+import type { ReadyCheck } from '../parts/part.ts';
+import { readSecret } from '../secrets/secrets.ts';
 
 export interface Greeting {
   /** With its scheme and port. */
@@ -146,4 +148,10 @@ function readInfo(line: string): z.infer<typeof info> {
 function whyNot(error: unknown): string {
   if (error instanceof z.ZodError || error instanceof SyntaxError) return 'it says something else';
   return inWords(error);
+}
+
+/** Null where the node is ready, else what it lacks. Throws `unavailable` where it does not answer. */
+export async function missingOfNats({ url, seedFile }: Extract<ReadyCheck, { kind: 'nats' }>): Promise<string | null> {
+  const { status, error = 'It does not say why.' } = await askHealth({ server: url, seed: readSecret(seedFile) });
+  return status === 'ok' ? null : error;
 }

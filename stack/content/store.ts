@@ -7,7 +7,7 @@ import type { BusContent } from '../../services/kit/bus/content.ts';
 import { copyBus, openBusContent } from '../../services/kit/bus/open-content.ts';
 import { dgraphAddressOf } from '../graph/dgraph-address.ts';
 import { provisionGraph } from '../graph/provision-graph.ts';
-import { graphStartMaxMs } from '../parts/dgraph-alpha.ts';
+import { graphStartMaxMs } from '../parts/dgraph.ts';
 import type { Plan } from '../plan/plan.ts';
 import { busSeedsOf } from '../secrets/secrets.ts';
 import { blobsIn, busIn, graphIn } from '../state/data-files.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { keptInFiles } from '../graph/kept-by.ts';
+import { keptInFiles } from '../graph/graph-data.ts';
 import { aloneFolder, clusterFolder } from '../parts/nats.ts';
 import { readDefinition } from '../settings/check.ts';
 import type { Engine as EngineName } from '../settings/choices.ts';

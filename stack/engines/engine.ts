@@ -1,14 +1,13 @@
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
-import type { KeptBy } from '../graph/kept-by.ts';
+import type { KeptBy } from '../graph/graph-data.ts';
 import type { Status } from '../lifecycle/platform-status.ts';
 import type { Progress } from '../lifecycle/progress.ts';
 import type { LogSource } from '../logs/log-source.ts';
-import type { PortWish } from '../parts/port-wish.ts';
-import type { Site } from '../parts/site.ts';
+import type { Site } from '../parts/setup.ts';
 import type { Losses, StartEmpty } from '../place/losses.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Definition } from '../settings/definition.ts';
-import type { Ports } from '../settings/ports.ts';
+import type { Ports, PortWish } from '../settings/ports.ts';
 import type { Installation } from '../state/installation.ts';
 import type { ServiceState } from '../state/transition.ts';
 import type { Places, PlacesOptions } from './places.ts';

@@ -1,11 +1,9 @@
 import type { Planner } from '../lifecycle/prepare-plan.ts';
-import { wishesOf } from '../parts/parts.ts';
-import type { PortWish } from '../parts/port-wish.ts';
 import { type Plan, planAt } from '../plan/plan.ts';
 import { leasedPorts } from '../ports/port-lease.ts';
 import { readDefinition } from '../settings/check.ts';
 import type { Definition } from '../settings/definition.ts';
-import type { Ports } from '../settings/ports.ts';
+import { type Ports, type PortWish, wishesOf } from '../settings/ports.ts';
 import type { Installation } from '../state/installation.ts';
 import { engineFor } from './engine-of.ts';
 

@@ -9,20 +9,16 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { planFor, readPlan } from '../engines/plan-of.ts';
 import { versionOf } from '../machine/check-program.ts';
 import { createInstallation } from '../operations/create-installation.ts';
-import { alphaConfiguration, zeroConfiguration } from '../parts/dgraph-configuration.ts';
+import { dgraphConfiguration } from '../parts/dgraph.ts';
 import { changesBetween, partsThatDiffer, settingsOf } from '../plan/differences.ts';
 import { secretFilesOf } from '../secrets/secrets.ts';
 import { checkDefinition } from '../settings/check.ts';
-import { postureAt } from '../settings/dgraph-version.ts';
+import { postureAt } from '../settings/dgraph.ts';
 import { installationIn } from '../state/installation.ts';
-import { accessToken } from './access-token.ts';
-import { checkGraph } from './check-graph.ts';
-import { checkDgraphProgram } from './dgraph-program.ts';
-import { keptInFiles } from './kept-by.ts';
-import { leftGraph } from './left-graph.ts';
-import { membersOf } from './members-of.ts';
+import { accessToken } from './ask-dgraph.ts';
+import { checkDgraphProgram, checkGraph } from './check-graph.ts';
+import { keptInFiles, leftGraph, membersOf, refuseFewerNodes } from './graph-data.ts';
 import { provisionGraph } from './provision-graph.ts';
-import { refuseFewerNodes } from './refuse-fewer-nodes.ts';
 
 let dir: string;
 const servers: Server[] = [];
@@ -49,7 +45,7 @@ describe('the configuration of a node', () => {
   const zero = { ...values, NODE: '2', PEER: '127.0.0.1:5080' };
 
   test('a coordination node closes its administration, and writes before it acknowledges', () => {
-    const text = zeroConfiguration({ ...zero, ADDRESS: '127.0.0.1:5081' });
+    const text = dgraphConfiguration('dgraph-zero', { ...zero, ADDRESS: '127.0.0.1:5081' });
     for (const line of [
       'bindall: false',
       'my: "127.0.0.1:5081"',
@@ -70,7 +66,12 @@ describe('the configuration of a node', () => {
 
   test('a data node authenticates every client, and asks for the token for administration', () => {
     const node = { ADDRESS: '127.0.0.1:7081', ZERO: '127.0.0.1:5081', CACHE_MB: '64' };
-    const text = alphaConfiguration({ ...values, ...node, ACL_KEY: 'secrets/graphdb-acl.key', ADMINS: '127.0.0.1' });
+    const text = dgraphConfiguration('dgraph-alpha', {
+      ...values,
+      ...node,
+      ACL_KEY: 'secrets/graphdb-acl.key',
+      ADMINS: '127.0.0.1',
+    });
     for (const line of [
       'bindall: false',
       'my: "127.0.0.1:7081"',
@@ -89,13 +90,13 @@ describe('the configuration of a node', () => {
   });
 
   test('has no line that Dgraph would take for the head of others', () => {
-    for (const text of [zeroConfiguration({ ...zero, ADDRESS: '127.0.0.1:1' })]) {
+    for (const text of [dgraphConfiguration('dgraph-zero', { ...zero, ADDRESS: '127.0.0.1:1' })]) {
       expect(text.split('\n').filter((line) => line.trim().endsWith(':'))).toEqual([]);
     }
   });
 
   test('with a placeholder is invalid', () => {
-    expect(() => zeroConfiguration(zero)).toThrow('dgraph-zero.yaml has no value for ADDRESS');
+    expect(() => dgraphConfiguration('dgraph-zero', zero)).toThrow('dgraph-zero.yaml has no value for ADDRESS');
   });
 });
 

@@ -1,10 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { graphAdmin, graphAdminGroup, graphGroup, graphUser } from '../parts/graph-user.ts';
+import { graphAdmin, graphAdminGroup, graphGroup, graphUser } from '../parts/dgraph.ts';
 import { readSecret, type SecretFiles } from '../secrets/secrets.ts';
-import { accessToken } from './access-token.ts';
-import { askDgraph, type Dgraph } from './ask-dgraph.ts';
+import { accessToken, askDgraph, type Dgraph } from './ask-dgraph.ts';
 
 export interface Provisioning {
   /** HTTP endpoints of our own data nodes: any of them will do. */

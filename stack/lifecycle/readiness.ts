@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { isDiskFull } from '../../services/contracts/docker.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { missingOfNats } from '../bus/nats-readiness.ts';
+import { missingOfNats } from '../bus/greet-nats.ts';
 import { request } from '../client/http.ts';
 import type { ReadyCheck } from '../parts/part.ts';
 

@@ -290,7 +290,7 @@ describe('secrets that cannot be right are refused before anything starts', () =
     const installation = await create();
     rmSync(join(installation.secretsDir, 'jwt-private.pem'));
     expect(() => ensureFolders(installation, embedded)).toThrow(
-      /jwt-private\.pem is missing, and jwt-public\.pem belongs to it/,
+      /jwt-public\.pem must hold the public half of secrets\/jwt-private\.pem/,
     );
   });
 });

@@ -1,33 +1,25 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Addresses } from '../settings/addresses.ts';
-import type { Definition } from '../settings/definition.ts';
-import { hasOwnGraph } from '../settings/has-own-graph.ts';
-import { dgraphAlpha, graphServersOf, graphUrlsOf } from './dgraph-alpha.ts';
-import { dgraphZero } from './dgraph-zero.ts';
-import { graphUser } from './graph-user.ts';
-import { busPersistence, busRooms, busVariables, nats } from './nats.ts';
-import { replicaNames, replicaWishes } from './port-wish.ts';
-import { serviceParts, serviceWish } from './service.ts';
-import { given, type PartKind, type Setup } from './setup.ts';
+import { type Definition, hasOwnGraph } from '../settings/definition.ts';
+import { nodesOf } from '../settings/ports.ts';
+import { graphServersOf, graphUrlsOf, graphUser } from './dgraph.ts';
+import { busPersistence, busRooms, busVariables } from './nats.ts';
+import type { Part } from './part.ts';
+import { serviceParts } from './service.ts';
+import { given, type Setup } from './setup.ts';
 
-export const backend: PartKind = {
-  nodes: ({ replicas }) => replicaNames('backend', replicas.backend),
-  wishes: (definition) => [serviceWish('backend', definition), ...replicaWishes('backend', definition)],
-  parts: (setup) =>
-    serviceParts(setup, {
-      service: 'backend',
-      wishes: backend.wishes(setup.definition),
-      after: [nats, dgraphZero, dgraphAlpha].flatMap(({ nodes }) => nodes(setup.definition)),
-      rooms: [
-        'platform',
-        ...busRooms(setup.definition),
-        ...(hasOwnGraph(setup.definition) ? (['graph'] as const) : []),
-      ],
-      variables: (give) => variables(setup, give),
-      keeps: () => (setup.definition.graph === 'sqlite' ? ownData : null),
-    }),
-};
+export function backendParts(setup: Setup): readonly Part[] {
+  const { definition } = setup;
+  const graphRoom = hasOwnGraph(definition) ? (['graph'] as const) : [];
+  return serviceParts(setup, {
+    service: 'backend',
+    after: (['nats', 'dgraph-zero', 'dgraph-alpha'] as const).flatMap((kind) => nodesOf(kind, definition)),
+    rooms: ['platform', ...busRooms(definition), ...graphRoom],
+    variables: (give) => variables(setup, give),
+    keeps: () => (definition.graph === 'sqlite' ? ownData : null),
+  });
+}
 
 const ownData = { folder: '.', volume: 'backend' } as const;
 

@@ -7,7 +7,7 @@ import { checkDefinition } from '../settings/check.ts';
 import { usualPorts } from '../settings/ports.ts';
 import { placeOf } from '../settings/settings.ts';
 import { installationIn } from '../state/installation.ts';
-import { checkEnvironment, withoutEffect } from './check-environment.ts';
+import { checkEnvironment, withoutEffect } from './environment.ts';
 import type { Part } from './part.ts';
 import { firstOf, servicesOf } from './parts.ts';
 

@@ -4,12 +4,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { checkFront } from '../engines/process/check-front.ts';
 import { checkDefinition } from '../settings/check.ts';
-import { caddyfile, caddyfileValues } from './caddyfile.ts';
+import { caddyfile, caddyfileValues } from './caddy.ts';
 
 const definitionOf = (yaml: string) => checkDefinition(`id: abcdef0123456789\n${yaml}`, 'svc.yaml');
-
-/** As Caddy reads it. */
-const withoutComments = (text: string) => text.replaceAll(/^\s*#.*\n/gm, '').trim();
 
 const upstreams = {
   'remote-mcp': ['127.0.0.1:3001', '127.0.0.1:3102'],
@@ -30,212 +27,34 @@ const acmeLines = (more: readonly string[], ports: readonly string[]) =>
 
 describe('the configuration of the front', () => {
   test('under one host name, with certificates of an authority, is exactly this', () => {
+    expect(caddyfileValues(front)).toEqual({
+      SITES: 'import shared-remote-mcp\nimport one-host-over-tls',
+      BIND: 'tcp4/0.0.0.0',
+      SHARED_BIND: 'tcp4/127.0.0.1',
+      HOST: 'agents.example.com',
+      ORIGIN: 'https://agents.example.com',
+      HTTP_PORT: '80',
+      HTTPS_PORT: '443',
+      TLS: acmeLines(
+        ['dir "https://ca.example.com/directory"', 'email "ops@example.com"', 'trusted_roots "secrets/ca.pem"'],
+        ['alt_http_port 80', 'alt_tlsalpn_port 443'],
+      ),
+      AUTO_HTTPS: 'disable_redirects',
+      STORAGE: 'data/caddy',
+      LOOK_INTERVAL: '100ms',
+      REMOTE_MCP: '127.0.0.1:3001 127.0.0.1:3102',
+      REMOTE_MCP_PORT: '3001',
+      BACKEND: '127.0.0.1:3000',
+      BACKEND_PORT: '',
+      FRONTEND: '127.0.0.1:8888',
+    });
+  });
+
+  test('fills every placeholder, and names a service and the number of its processes where none is ready', () => {
     const text = caddyfile(caddyfileValues(front));
-    expect(withoutComments(text).replaceAll(/\n{2,}/g, '\n\n')).toBe(
-      `
-{
-	admin off
-	default_bind tcp4/0.0.0.0
-	auto_https disable_redirects
-	grace_period 2s
-	storage file_system data/caddy
-	log {
-		output stderr
-		format filter {
-			wrap json {
-				time_key time
-				time_format rfc3339_nano
-				name_key name
-			}
-			fields {
-				request>headers delete
-			}
-		}
-		exclude http.handlers.reverse_proxy
-	}
-	servers {
-		protocols h1
-		timeouts {
-			read_header 15s
-			idle 2m
-		}
-	}
-}
-
-(those-that-are-ready) {
-	lb_try_duration 500ms
-	lb_try_interval 50ms
-	health_uri /ready
-	health_interval 100ms
-	health_timeout 3s
-}
-
-(connections) {
-	transport http {
-		dial_timeout 1s
-		keepalive 60s
-		keepalive_idle_conns_per_host 1024
-		compression off
-	}
-}
-
-(remote-mcp) {
-	vars service remote-mcp
-	vars count 2
-	vars none "None of the 2 remote-mcps is ready"
-	reverse_proxy 127.0.0.1:3001 127.0.0.1:3102 {
-		lb_policy header Mcp-Session-Id
-		import those-that-are-ready
-		import connections
-	}
-}
-
-(backend) {
-	vars service backend
-	vars count 1
-	vars none "The backend is not ready"
-	reverse_proxy 127.0.0.1:3000 {
-		import those-that-are-ready
-		import connections
-	}
-}
-
-(frontend) {
-	vars service frontend
-	vars count 1
-	vars none "The frontend is not ready"
-	reverse_proxy 127.0.0.1:8888 {
-		import those-that-are-ready
-		import connections
-	}
-}
-
-(answers) {
-	header {
-		-Server
-		-Via
-	}
-	handle_errors {
-		header -Server
-		header Content-Type application/json
-		header Cache-Control no-store
-		header Retry-After 1
-		@ready path /ready
-		respond @ready \`{"status":"not ready","missing":["{vars.service}: none of {vars.count} is ready"]}\` 503
-		@none expression \`{http.error.status_code} == 503\`
-		respond @none \`{"error":{"code":"unavailable","message":"{vars.none}. The request was not carried out.","hint":"svc status says why; send it again once one is."}}\` 503
-		@unsent expression \`{http.error.message}.contains("dial tcp") || {http.error.message}.contains("invalid Read on closed Body")\`
-		respond @unsent \`{"error":{"code":"unavailable","message":"The {vars.service} that was to have the request has just ended. The request was not carried out.","hint":"Send it again."}}\` 503
-		respond \`{"error":{"code":"unavailable","message":"The {vars.service} that had the request ended before it answered: it may have been carried out or not.","hint":"Send it again only if doing it twice does no harm."}}\` 502
-	}
-}
-(paths) {
-	@remote-mcp vars_regexp {http.request.uri} ^/(mcp|health|\\.well-known/oauth-protected-resource(/[^?]*)?)(\\?|$)
-	@backend vars_regexp {http.request.uri} ^/(graphql|files/[0-9a-f]+|oauth/[^?]*|\\.well-known/[^?]*)(\\?|$)
-	@whether-ready vars_regexp {http.request.uri} ^/ready(\\?|$)
-	handle @remote-mcp {
-		import remote-mcp
-	}
-	handle @backend {
-		import backend
-	}
-	handle @whether-ready {
-		vars service backend
-		vars count 1
-		header Content-Type application/json
-		header Cache-Control no-store
-		reverse_proxy 127.0.0.1:3000 {
-			transport http {
-				dial_timeout 1s
-				response_header_timeout 3s
-				compression off
-			}
-			@yes status 200
-			handle_response @yes {
-				respond \`{"status":"ready"}\` 200
-			}
-			handle_response {
-				respond \`{"status":"not ready"}\` 503
-			}
-		}
-	}
-	handle {
-		import frontend
-	}
-}
-
-(elsewhere) {
-	handle {
-		header {
-			-Server
-			Content-Type application/json
-			Cache-Control no-store
-		}
-		respond \`{"error":{"code":"not_found","message":"The platform does not use this host name.","hint":"The platform is at https://agents.example.com."}}\` 421
-	}
-}
-(own-readiness) {
-	handle /ready {
-		header Content-Type application/json
-		respond \`{"status":"ready"}\` 200
-	}
-}
-(shared-remote-mcp) {
-	http://:3001 {
-		bind tcp4/127.0.0.1
-		import answers
-		import remote-mcp
-	}
-}
-
-(shared-backend) {
-	http://: {
-		bind tcp4/127.0.0.1
-		import answers
-		import backend
-	}
-}
-(one-host) {
-	http://agents.example.com:80 {
-		import answers
-		import paths
-	}
-	http://:80 {
-		import own-readiness
-		import elsewhere
-	}
-}
-
-(one-host-over-tls) {
-	https://agents.example.com:443 {
-		tls {
-			issuer acme {
-				dir "https://ca.example.com/directory"
-				email "ops@example.com"
-				trusted_roots "secrets/ca.pem"
-				alt_http_port 80
-				alt_tlsalpn_port 443
-			}
-		}
-		header Strict-Transport-Security max-age=31536000
-		import answers
-		import paths
-	}
-	https://:443 {
-		import elsewhere
-	}
-	http://:80 {
-		header -Server
-		import own-readiness
-		handle {
-			redir https://agents.example.com{uri} 308
-		}
-	}
-}
-
-import shared-remote-mcp
-import one-host-over-tls`.trim(),
-    );
+    expect(text).not.toMatch(/\$\{/);
+    expect(text).toContain('vars count 2\n\tvars none "None of the 2 remote-mcps is ready"');
+    expect(text).toContain('vars none "The backend is not ready"');
   });
 
   test('with certificate files differs in these places', () => {

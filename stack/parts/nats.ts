@@ -1,114 +1,76 @@
 import { join, resolve } from 'node:path';
+import { publicBusKey } from '../secrets/bus-seeds.ts';
 import type { SecretFiles } from '../secrets/secrets.ts';
 import { httpAddress } from '../settings/addresses.ts';
-import { type TlsFiles, tlsFilesIn } from '../settings/certificate.ts';
-import type { Definition } from '../settings/definition.ts';
-import { hasOwnBus } from '../settings/has-own-bus.ts';
-import { loopback } from '../settings/ports.ts';
-import { busKeysOf, natsConfiguration } from './nats-configuration.ts';
-import type { ForeignProgram, Part, ReadyCheck, Room } from './part.ts';
-import { eachAfter, type PortWish, replicaNames } from './port-wish.ts';
+import { tlsFilesIn } from '../settings/certificate.ts';
+import { type Definition, hasOwnBus } from '../settings/definition.ts';
+import { loopback, natsPorts, nodesOf } from '../settings/ports.ts';
+import type { ForeignProgram, Part, Room } from './part.ts';
 import { limitsOf } from './service.ts';
-import { addressAmongParts, addressOf, PartFiles, type PartKind, publishedBy, type Setup } from './setup.ts';
-
-/**
- * The nodes of the bus, unless it is external. Nodes do not wait for each other, because a cluster needs a majority to
- * become ready. They authenticate each other by a secret, and clients by public keys.
- */
-export const nats: PartKind = {
-  nodes: (definition) => (hasOwnBus(definition) ? replicaNames('nats', definition.replicas.nats) : []),
-  wishes: (definition) => [...clientWishes(definition), ...monitoringWishes(definition), ...routeWishes(definition)],
-  parts: (setup) => nats.nodes(setup.definition).map((node) => partOf(node, setup)),
-};
+import { addressAmongParts, addressOf, fillPlaces, PartFiles, portNamed, publishedBy, type Setup } from './setup.ts';
 
 /** The folders of a single node, and of a cluster's nodes, in data/. Neither can read the other's data. */
 export const aloneFolder = 'nats';
 export const clusterFolder = 'nats-cluster';
 
-/** The default ports of a node. */
-export const usualBusPorts = { client: 4222, monitoring: 8222, route: 6222 } as const;
-
-function clientWishes(definition: Definition): readonly PortWish[] {
-  const { port, public: open } = definition.bus;
-  return eachAfter(nats.nodes(definition), {
-    wanted: port,
-    usual: usualBusPorts.client,
-    host: open?.bind ?? loopback,
-    place: 'bus.port',
-    isPublished: open !== undefined,
-  });
+/**
+ * The nodes of the bus, unless it is external. Nodes do not wait for each other, because a cluster needs a majority to
+ * become ready. They authenticate each other by a secret, and clients by public keys.
+ */
+export function natsParts(setup: Setup): readonly Part[] {
+  return nodesOf('nats', setup.definition).map((node) => natsPart(node, setup));
 }
 
-function monitoringWishes(definition: Definition): readonly PortWish[] {
-  const { httpPort } = definition.bus;
-  if (typeof httpPort !== 'number') return [];
-  const first = { wanted: httpPort, usual: usualBusPorts.monitoring, host: loopback, place: 'bus.httpPort' };
-  return eachAfter(nats.nodes(definition), { ...first, isPublished: false }, (node) => `${node}-http`);
-}
-
-function routeWishes(definition: Definition): readonly PortWish[] {
-  const nodes = nats.nodes(definition);
-  if (nodes.length < 2) return [];
-  const first = { wanted: 'auto', usual: usualBusPorts.route, host: loopback, place: 'replicas.nats' } as const;
-  return eachAfter(nodes, { ...first, isPublished: false }, (node) => `${node}-route`);
-}
-
-function partOf(node: string, setup: Setup): Part {
+function natsPart(node: string, setup: Setup): Part {
   const { installation, definition, secrets, site } = setup;
   const { bus } = definition;
-  const nodes = nats.nodes(definition);
+  const nodes = nodesOf('nats', definition);
   const files = new PartFiles(setup);
   const tls = bus.public?.tls == null ? null : tlsFilesIn(installation.dir, bus.public.tls);
-  const client = wishOf(node, clientWishes(definition));
+  const client = portNamed(node, setup);
   const monitoring = monitoringOf(node, setup);
-  const url = `nats://${client === undefined ? '' : addressOf(client, setup)}`;
-  const listensOn = (wish: PortWish) => hostAndPort(site.listenOn(wish.host), site.ports[wish.name]);
-  const routes = routeWishes(definition);
-  const ownRoute = wishOf(node, routes);
-  const others = routes.filter(({ part }) => part !== node).map((wish) => addressAmongParts(wish, setup));
-  const seeds = [secrets.busCalloutSeed, secrets.busSystemSeed, secrets.busIssuerSeed];
+  const url = `nats://${addressOf(client, setup)}`;
+  const listensOn = (host: string, name: string) => hostAndPort(site.listenOn(host), site.ports[name]);
+  const routes = nodes
+    .filter((other) => other !== node)
+    .map((other) => addressAmongParts(portNamed(`${other}-route`, setup), setup));
   const keeps = {
     folder: nodes.length === 1 ? aloneFolder : join(clusterFolder, node),
     volume: nodes.length > 1 && node === 'nats' ? 'nats-1' : node,
   };
   const variables = {
     NAME: node.replace('nats', `svc-${definition.id}`),
-    LISTEN: client === undefined ? '' : listensOn(client),
+    LISTEN: listensOn(client.host, node),
     STORE_DIR: site.dataPathOf(keeps),
-    TLS: tls === null ? '' : tlsOf(tls, files.give),
+    // In nats-server's syntax, whose strings are those of JSON.
+    TLS:
+      tls === null
+        ? ''
+        : `tls { cert_file: ${JSON.stringify(files.give(tls.cert))}, key_file: ${JSON.stringify(files.give(tls.key))} }`,
     ...(monitoring === null ? {} : { HTTP_LISTEN: monitoring }),
-    ...(ownRoute === undefined ? {} : { ROUTE_LISTEN: listensOn(ownRoute), ROUTES: others.join(',') }),
+    ...(routes.length === 0 ? {} : { ROUTE_LISTEN: listensOn(loopback, `${node}-route`), ROUTES: routes.join(',') }),
   };
+  const seeds = [secrets.busCalloutSeed, secrets.busSystemSeed, secrets.busIssuerSeed];
   return {
-    ...{ name: node, service: 'nats', url, after: [], sees: [] },
-    ready: readyOf(url, setup),
+    ...{ name: node, service: 'nats', url, variables, keeps, after: [], sees: [] },
+    ready: site.isPrivate
+      ? { kind: 'http', url: `${httpAddress(loopback, natsPorts.monitoring)}/healthz` }
+      : { kind: 'nats', url, seedFile: secrets.busSystemSeed },
     ...(monitoring === null || site.isPrivate ? {} : { otherUrls: [`http://${monitoring}`] }),
     program: programOf(node, variables, secrets),
-    variables,
     files: files.all(),
     secrets: [...seeds, ...files.all().map(({ file }) => file)],
-    keeps,
-    published: publishedBy(node, clientWishes(definition), setup),
+    published: publishedBy(node, setup),
     // Runtimes elsewhere reach it from outside.
     rooms: bus.public === undefined ? ['bus'] : ['platform', 'bus'],
     limits: limitsOf('nats', definition),
   };
 }
 
-function wishOf(node: string, wishes: readonly PortWish[]): PortWish | undefined {
-  return wishes.find(({ part }) => part === node);
-}
-
 /** The address of its monitoring, reachable from this machine only; at a private site from the node itself only. */
 function monitoringOf(node: string, { definition, site }: Setup): string | null {
-  if (site.isPrivate) return hostAndPort(loopback, usualBusPorts.monitoring);
-  const wish = wishOf(node, monitoringWishes(definition));
-  return wish === undefined ? null : hostAndPort(loopback, site.ports[wish.name]);
-}
-
-function readyOf(url: string, { secrets, site }: Setup): ReadyCheck {
-  if (!site.isPrivate) return { kind: 'nats', url, seedFile: secrets.busSystemSeed };
-  return { kind: 'http', url: `${httpAddress(loopback, usualBusPorts.monitoring)}/healthz` };
+  if (site.isPrivate) return hostAndPort(loopback, natsPorts.monitoring);
+  return typeof definition.bus.httpPort === 'number' ? hostAndPort(loopback, site.ports[`${node}-http`]) : null;
 }
 
 function programOf(node: string, variables: Part['variables'], secrets: SecretFiles): ForeignProgram {
@@ -137,9 +99,38 @@ function hostAndPort(host: string, port = 0): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** In nats-server's syntax, whose strings are those of JSON. */
-function tlsOf({ cert, key }: TlsFiles, give: (file: string) => string): string {
-  return `tls { cert_file: ${JSON.stringify(give(cert))}, key_file: ${JSON.stringify(give(key))} }`;
+/** Fills the template with these values. Throws when a placeholder is left. */
+export function natsConfiguration(values: Part['variables']): string {
+  // The monitoring shows every connection to every client.
+  const { HTTP_LISTEN: monitoring } = values;
+  const MONITORING = monitoring === undefined ? '' : `http: ${JSON.stringify(monitoring)}`;
+  const template = new URL('../../templates/nats.conf', import.meta.url);
+  return fillPlaces(template, { ...values, MONITORING, CLUSTER: clusterOf(values) });
+}
+
+/** A node's configuration about the others: nodes authenticate each other by their shared secret. */
+function clusterOf({ NAME, ROUTE_LISTEN, ROUTES, ROUTE_SECRET }: Part['variables']): string {
+  if (ROUTES === undefined) return '';
+  if (ROUTE_SECRET === undefined) throw new Error(`the nodes beside ${NAME} have no shared secret`);
+  const user = 'node';
+  const routes = ROUTES.split(',').map((address) => `nats-route://${user}:${ROUTE_SECRET}@${address}`);
+  return `cluster {
+  name: svc
+  listen: ${JSON.stringify(ROUTE_LISTEN)}
+  # Clients know all nodes, under the addresses that are right for them.
+  no_advertise: true
+  authorization { user: ${user}, password: ${JSON.stringify(ROUTE_SECRET)}, timeout: 2 }
+  routes: ${JSON.stringify(routes)}
+}`;
+}
+
+/** The public keys of the backend's seeds, by which NATS knows it. */
+export function busKeysOf(secrets: SecretFiles, readSecret: (file: string) => string) {
+  return {
+    CALLOUT_PUBLIC_KEY: publicBusKey(readSecret(secrets.busCalloutSeed)),
+    SYSTEM_PUBLIC_KEY: publicBusKey(readSecret(secrets.busSystemSeed)),
+    ISSUER_PUBLIC_KEY: publicBusKey(readSecret(secrets.busIssuerSeed)),
+  };
 }
 
 /** The addresses of the bus for services; runtimes elsewhere have their own. */
@@ -153,8 +144,8 @@ export function busVariables(setup: Setup, give: (file: string) => string): Reco
   }
   const { tls = null, servers = [] } = bus.public ?? {};
   if (tls === null) {
-    const addresses = clientWishes(definition).map((wish) => `nats://${addressAmongParts(wish, setup)}`);
-    return { BUS_SERVERS: addresses.join(',') };
+    const nodes = nodesOf('nats', definition).map((node) => addressAmongParts(portNamed(node, setup), setup));
+    return { BUS_SERVERS: nodes.map((address) => `nats://${address}`).join(',') };
   }
   // The certificate is for these names only, and without TLS the bus refuses every client.
   return { BUS_SERVERS: servers.join(','), ...(tls.ca === null ? {} : { BUS_CA_PATH: from(tls.ca) }) };

@@ -1,28 +1,46 @@
 import type { ServiceName } from '../../services/contracts/env/variables.ts';
-import type { Definition } from '../settings/definition.ts';
-import { backend } from './backend.ts';
-import { caddy } from './caddy.ts';
-import { dgraphAlpha } from './dgraph-alpha.ts';
-import { dgraphZero } from './dgraph-zero.ts';
-import { frontend } from './frontend.ts';
-import { nats } from './nats.ts';
+import { nodesOf } from '../settings/ports.ts';
+import { backendParts } from './backend.ts';
+import { caddyParts } from './caddy.ts';
+import { dgraphParts } from './dgraph.ts';
+import { busPersistence, busRooms, busVariables, natsParts } from './nats.ts';
 import type { Part } from './part.ts';
-import type { PortWish } from './port-wish.ts';
-import { remoteMcp } from './remote-mcp.ts';
-import { runtime } from './runtime.ts';
-import type { PartKind, Setup } from './setup.ts';
+import { runtimeParts } from './runtime.ts';
+import { serviceParts } from './service.ts';
+import { addressAmongParts, portNamed, type Setup } from './setup.ts';
 
-/** Every kind of part, in the order in which parts are shown. */
-const kinds: readonly PartKind[] = [backend, remoteMcp, runtime, frontend, nats, dgraphZero, dgraphAlpha, caddy];
-
-/** All parts of an installation. */
+/** All parts of an installation, in the order in which they are shown. */
 export function partsOf(setup: Setup): readonly Part[] {
-  return kinds.flatMap(({ parts }) => parts(setup));
+  const kinds = [backendParts, remoteMcpParts, runtimeParts, frontendParts, natsParts, dgraphParts, caddyParts];
+  return kinds.flatMap((parts) => parts(setup));
 }
 
-/** Every port that parts of this definition listen on. */
-export function wishesOf(definition: Definition): readonly PortWish[] {
-  return kinds.flatMap(({ wishes }) => wishes(definition));
+function remoteMcpParts(setup: Setup): readonly Part[] {
+  const { definition, addresses, secrets } = setup;
+  return serviceParts(setup, {
+    service: 'remote-mcp',
+    // Agents are admitted last: an agent that waits for the address must not see an unfinished platform.
+    after: [...nodesOf('runtime', definition), ...nodesOf('frontend', definition)],
+    rooms: ['platform', ...busRooms(definition)],
+    variables: (give) => ({
+      ...busVariables(setup, give),
+      ...busPersistence(definition),
+      SYSTEM_KEY_FILE: give(secrets.remoteMcpKey),
+      PRIVATE_BACKEND_URL: `http://${addressAmongParts(portNamed('backend', setup), setup)}`,
+      PUBLIC_BACKEND_URL: addresses.public.backend,
+      PUBLIC_MCP_URL: addresses.public.mcp,
+    }),
+  });
+}
+
+function frontendParts(setup: Setup): readonly Part[] {
+  const { backend, mcp } = setup.addresses.public;
+  return serviceParts(setup, {
+    service: 'frontend',
+    after: nodesOf('backend', setup.definition),
+    rooms: ['platform'],
+    variables: () => ({ PUBLIC_BACKEND_URL: backend, PUBLIC_MCP_URL: mcp }),
+  });
 }
 
 /** The same parts, each after its dependencies. */

@@ -1,36 +1,30 @@
-import { backend } from './backend.ts';
+import { nodesOf } from '../settings/ports.ts';
 import { busRooms, busVariables } from './nats.ts';
-import type { PartData } from './part.ts';
-import { replicaNames, replicaWishes } from './port-wish.ts';
-import { serviceParts, serviceWish } from './service.ts';
-import { given, type PartKind, type Setup } from './setup.ts';
+import type { Part, PartData } from './part.ts';
+import { serviceParts } from './service.ts';
+import { given, type Setup } from './setup.ts';
 
-export const runtime: PartKind = {
-  nodes: ({ replicas }) => replicaNames('runtime', replicas.runtime),
-  wishes: (definition) => [serviceWish('runtime', definition), ...replicaWishes('runtime', definition)],
-  parts: (setup) => {
-    const { definition, secrets, site } = setup;
-    const { allowedPaths } = definition.runtime;
-    return serviceParts(setup, {
-      service: 'runtime',
-      wishes: runtime.wishes(definition),
-      after: backend.nodes(definition),
-      rooms: ['platform', ...busRooms(definition)],
-      variables: (give, part) => ({
-        ...busVariables(setup, give),
-        SYSTEM_KEY_FILE: give(secrets.runtimeKey),
-        SVC_WORKING_DIR: site.dataPathOf(dataOf(part)),
-        ...sandbox(setup),
-        // At a private site only the allowed folders are mounted.
-        ...(site.isPrivate ? {} : given('SVC_ALLOWED_PATHS', allowedPaths.join(':'))),
-      }),
-      keeps: dataOf,
-      sees: allowedPaths,
-      // There are many MCP servers, started from files that they unpack.
-      limits: { processesMax: 1024, temporary: { sizeMb: 256, isExecutable: true } },
-    });
-  },
-};
+export function runtimeParts(setup: Setup): readonly Part[] {
+  const { definition, secrets, site } = setup;
+  const { allowedPaths } = definition.runtime;
+  return serviceParts(setup, {
+    service: 'runtime',
+    after: nodesOf('backend', definition),
+    rooms: ['platform', ...busRooms(definition)],
+    variables: (give, part) => ({
+      ...busVariables(setup, give),
+      SYSTEM_KEY_FILE: give(secrets.runtimeKey),
+      SVC_WORKING_DIR: site.dataPathOf(dataOf(part)),
+      ...sandbox(setup),
+      // At a private site only the allowed folders are mounted.
+      ...(site.isPrivate ? {} : given('SVC_ALLOWED_PATHS', allowedPaths.join(':'))),
+    }),
+    keeps: dataOf,
+    sees: allowedPaths,
+    // There are many MCP servers, started from files that they unpack.
+    limits: { processesMax: 1024, temporary: { sizeMb: 256, isExecutable: true } },
+  });
+}
 
 /** The homes of MCP servers. */
 function dataOf(part: string): PartData {

@@ -1,16 +1,15 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { dataOf } from '../parts/dgraph-node.ts';
+import { dataOf } from '../parts/dgraph.ts';
 import { aloneFolder, clusterFolder } from '../parts/nats.ts';
-import type { Definition } from '../settings/definition.ts';
-import { hasOwnBus } from '../settings/has-own-bus.ts';
-import { hasOwnGraph } from '../settings/has-own-graph.ts';
+import { type Definition, hasOwnBus, hasOwnGraph } from '../settings/definition.ts';
+import { nodesOf } from '../settings/ports.ts';
 import { blobsIn, busIn, graphIn } from '../state/data-files.ts';
 import type { Installation } from '../state/installation.ts';
 import { type KeptData, readPlace, writePlace } from '../state/place-record.ts';
 import { markData } from './data-marker.ts';
 import { describeLoss, judgeLosses, type Loss, type Losses } from './losses.ts';
-import { isGone, kindOf, nodeKinds, nodesOf, readNodeData } from './node-data.ts';
+import { isGone, kindOf, nodeKinds, readNodeData } from './node-data.ts';
 
 /** The recorded data in data/ that a definition needs and that is gone. */
 export function findLosses(installation: Installation, definition: Definition): Losses {

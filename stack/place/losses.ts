@@ -1,6 +1,7 @@
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { Definition } from '../settings/definition.ts';
-import { kindOf, nodeKinds, nodesOf } from './node-data.ts';
+import { nodesOf } from '../settings/ports.ts';
+import { kindOf, nodeKinds } from './node-data.ts';
 
 /** Data that the platform had, and that is missing or cannot be read. */
 export interface Loss {

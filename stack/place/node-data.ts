@@ -1,21 +1,13 @@
 import { accessSync, closeSync, constants, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { inWords } from '../../services/contracts/system-words.ts';
-import { dataOf } from '../parts/dgraph-node.ts';
-import { replicaNames } from '../parts/port-wish.ts';
-import type { Definition } from '../settings/definition.ts';
-import { hasOwnGraph } from '../settings/has-own-graph.ts';
+import { dataOf } from '../parts/dgraph.ts';
 import { isCode } from '../state/durable-file.ts';
 import type { Installation } from '../state/installation.ts';
 
 /** Nodes of one kind decide by majority. */
 export const nodeKinds = ['dgraph-zero', 'dgraph-alpha'] as const;
 export type NodeKind = (typeof nodeKinds)[number];
-
-/** The nodes of one kind in svc.yaml. */
-export function nodesOf(kind: NodeKind, definition: Definition): readonly string[] {
-  return hasOwnGraph(definition) ? replicaNames(kind, definition.replicas[kind]) : [];
-}
 
 /** The kind of a part that is a node of Dgraph. */
 export function kindOf(part: string): NodeKind | null {

@@ -1,8 +1,7 @@
 import { basename } from 'node:path';
 import type { Part } from '../parts/part.ts';
 import { fingerprintOf } from '../secrets/secrets.ts';
-import type { Definition } from '../settings/definition.ts';
-import { hasOwnGraph } from '../settings/has-own-graph.ts';
+import { type Definition, hasOwnGraph } from '../settings/definition.ts';
 import type { Plan } from './plan.ts';
 
 const clusters = ['nats', 'dgraph-zero', 'dgraph-alpha'] as const;

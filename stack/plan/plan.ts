@@ -4,6 +4,7 @@ import { partsOf } from '../parts/parts.ts';
 import type { Setup } from '../parts/setup.ts';
 import { secretFilesOf } from '../secrets/secrets.ts';
 import { addressesOf } from '../settings/addresses.ts';
+import { wishesOf } from '../settings/ports.ts';
 
 /** Everything for the start of a platform, decided beforehand. */
 export interface Plan extends Setup {
@@ -12,7 +13,13 @@ export interface Plan extends Setup {
 }
 
 /** The plan of a definition at the site of its engine. */
-export function planAt(at: Omit<Setup, 'addresses' | 'secrets'>): Plan {
-  const setup = { ...at, addresses: addressesOf(at.definition, at.ports), secrets: secretFilesOf(at.installation) };
+export function planAt(at: Pick<Setup, 'installation' | 'definition' | 'ports' | 'site'>): Plan {
+  const { installation, definition, ports } = at;
+  const setup = {
+    ...at,
+    wishes: wishesOf(definition),
+    addresses: addressesOf(definition, ports),
+    secrets: secretFilesOf(installation),
+  };
   return { ...setup, parts: partsOf(setup), version: ownVersion() };
 }

@@ -1,6 +1,5 @@
 import { SvcError } from '../../services/contracts/errors.ts';
-import type { PortWish } from '../parts/port-wish.ts';
-import { type Ports, usualPorts } from '../settings/ports.ts';
+import { type Ports, type PortWish, usualPorts } from '../settings/ports.ts';
 
 export interface Claim {
   readonly wishes: readonly PortWish[];

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { PortWish } from '../parts/port-wish.ts';
-import { type Ports, usualPorts } from '../settings/ports.ts';
+import { type Ports, type PortWish, usualPorts } from '../settings/ports.ts';
 import { readJson, writeDurably } from '../state/durable-file.ts';
 import type { Installation } from '../state/installation.ts';
 

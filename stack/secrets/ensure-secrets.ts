@@ -1,11 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { SvcError } from '../../services/contracts/errors.ts';
+import { hasOwnGraph } from '../settings/definition.ts';
 import { writeIfAbsent } from '../state/durable-file.ts';
 import type { CreationStep, Installation } from '../state/installation.ts';
 import { closeMode, ensurePrivateFolder, gitignore } from '../state/private-folder.ts';
-import { checkSecrets, ownRows } from './check-secrets.ts';
-import type { SecretRow, SecretsFor } from './secret-rows.ts';
-import { hasSecret, nameOfSecret, readSecret } from './secrets.ts';
+import { type SecretRow, type SecretsFor, secretRows } from './secret-rows.ts';
+import { fingerprintOf, hasSecret, nameOfSecret, readSecret, recordedFingerprint, secretFilesOf } from './secrets.ts';
 
 /** Generates missing secrets, overwrites none, removes permissions of others, and refuses as `checkSecrets` does. */
 export function ensureSecrets(installation: Installation, settings: SecretsFor): readonly CreationStep[] {
@@ -39,4 +40,54 @@ function filesIn({ secretsDir }: Installation): readonly string[] {
   return readdirSync(secretsDir, { withFileTypes: true })
     .filter((entry) => entry.isFile() && !entry.name.endsWith('.draft') && entry.name !== gitignore)
     .map((entry) => join(secretsDir, entry.name));
+}
+
+/**
+ * Throws if a secret is damaged, does not match the data, or is missing and svc cannot generate it. A secret that svc
+ * can generate may be missing. Writes nothing.
+ */
+export function checkSecrets(installation: Installation, settings: SecretsFor): void {
+  refuseOtherKey(installation);
+  for (const row of ownRows(settings)) refuseDamaged(installation, row);
+  if (settings.graph === 'dgraph' && !hasOwnGraph(settings)) refuseMissing(installation, settings);
+}
+
+/** The secrets that an installation with these settings generates. */
+function ownRows(settings: SecretsFor): readonly SecretRow[] {
+  const rows: readonly SecretRow[] = Object.values(secretRows);
+  return rows.filter(({ generate, isOwn }) => generate !== undefined && (isOwn?.(settings) ?? true));
+}
+
+/** With another key the installation would look healthy, but could not decrypt its data. */
+function refuseOtherKey(installation: Installation): void {
+  const { encryptionKey: file } = secretFilesOf(installation);
+  const known = recordedFingerprint(installation);
+  const present = hasSecret(file) ? fingerprintOf(file) : null;
+  if (known === undefined || present === known) return;
+  const message =
+    present === null
+      ? `secrets/encryption.key is missing, and data/ is encrypted with it (fingerprint ${known}).`
+      : `secrets/encryption.key (fingerprint ${present}) is not the key that data/ is encrypted with (fingerprint ${known}).`;
+  throw new SvcError('forbidden', message, {
+    hint: 'Restore the key from a backup. Without it the stored data cannot be read.',
+  });
+}
+
+function refuseDamaged({ secretsDir }: Installation, row: SecretRow): void {
+  const { file, rule, isRight, repair = 'Restore the right file from a backup.' } = row;
+  const read = (name: string) => (hasSecret(join(secretsDir, name)) ? readSecret(join(secretsDir, name)) : '');
+  if (isRight === undefined || !hasSecret(join(secretsDir, file)) || isRight(read(file), read)) return;
+  throw new SvcError('invalid_input', `secrets/${file} must hold ${rule}.`, { hint: repair });
+}
+
+/** Secrets of an external Dgraph, which defines their form itself. */
+function refuseMissing({ secretsDir }: Installation, settings: SecretsFor): void {
+  const rows: readonly SecretRow[] = Object.values(secretRows);
+  for (const { file, neededBy } of rows) {
+    const field = neededBy?.(settings) ?? null;
+    if (field === null || hasSecret(join(secretsDir, file))) continue;
+    throw new SvcError('not_found', `secrets/${file} is missing, and graphdb.${field} in svc.yaml needs it.`, {
+      hint: "Write the secret of the external Dgraph into this file. Only secrets of the platform's own Dgraph are generated.",
+    });
+  }
 }

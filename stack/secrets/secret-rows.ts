@@ -1,7 +1,6 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { newKey, parseKey } from '../../services/contracts/keys.ts';
-import type { Definition } from '../settings/definition.ts';
-import { hasOwnGraph } from '../settings/has-own-graph.ts';
+import { type Definition, hasOwnGraph } from '../settings/definition.ts';
 import { type BusSeedKind, busSeedPrefixes, isBusSeed, newBusSeed } from './bus-seeds.ts';
 import { isCertificateOf, newNodeKey, nodeCertificate } from './node-certificate.ts';
 
@@ -76,6 +75,7 @@ export const secretRows = {
     generate: (read) => createPublicKey(read('jwt-private.pem')).export({ type: 'spki', format: 'pem' }).toString(),
     rule: 'the public half of secrets/jwt-private.pem',
     isRight: (text, read) => succeeds(() => createPublicKey(read('jwt-private.pem')).equals(createPublicKey(text))),
+    repair: 'Restore secrets/jwt-private.pem from a backup, or remove both files: a new pair ends every session.',
   },
   remoteMcpKey: { file: 'system-remote-mcp.key', ...ofSystem },
   runtimeKey: { file: 'system-runtime.key', ...ofSystem },

@@ -1,7 +1,7 @@
 import type { ListenerName } from './choices.ts';
-import type { Definition } from './definition.ts';
-import { frontPort, hasOneHost } from './front-of.ts';
-import type { Ports } from './ports.ts';
+import { type Definition, hasOneHost, serviceBind } from './definition.ts';
+import { frontPorts, type Ports } from './ports.ts';
+import { isLoopback } from './public-bus.ts';
 
 /** All addresses of the platform: from this machine, and for people, browsers and agents. */
 export interface Addresses {
@@ -34,13 +34,9 @@ export function addressesOf(definition: Definition, ports: Ports): Addresses {
 function oneHost(definition: Definition, ports: Ports): string | null {
   const { host, tls } = definition.public;
   if (!hasOneHost(definition)) return null;
+  const [scheme, name] = tls === 'none' ? (['http', 'caddy-http'] as const) : (['https', 'caddy-https'] as const);
   // As a URL, which leaves out the usual port of its scheme.
-  return new URL(`${tls === 'none' ? 'http' : 'https'}://${host}:${frontPort(definition, ports)}`).origin;
-}
-
-/** The address that services listen on: `bind`, unless only the proxy is reachable. */
-export function serviceBind(definition: Definition): string {
-  return hasOneHost(definition) ? '127.0.0.1' : definition.bind;
+  return new URL(`${scheme}://${host}:${ports[name] ?? frontPorts[name]}`).origin;
 }
 
 /** The address for clients on this machine. */
@@ -53,4 +49,18 @@ export function reachable(bind: string): string {
   if (bind === '0.0.0.0') return '127.0.0.1';
   if (bind === '::') return '[::1]';
   return bind.includes(':') ? `[${bind}]` : bind;
+}
+
+/** Notices about an unusual configuration of the proxy. */
+export function frontNotices(definition: Definition): readonly string[] {
+  const {
+    bind,
+    public: { host = '', tls },
+  } = definition;
+  // Without TLS another proxy on this machine is expected in front.
+  if (!hasOneHost(definition) || tls === 'none') return [];
+  if (!isLoopback(bind) || isLoopback(host)) return [];
+  return [
+    `https://${host} is reachable from this machine only: caddy listens on ${bind}. Set bind: 0.0.0.0 in svc.yaml, unless another program forwards to it.`,
+  ];
 }

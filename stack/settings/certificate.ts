@@ -1,4 +1,4 @@
-import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
@@ -43,7 +43,8 @@ export function certificateProblems(of: CertificateOf, now = new Date()): readon
   const [own] = chain ?? [];
   if (chain === null || own === undefined) return problems;
   problems.push(...wrongTime(own, now), ...wrongNames(own, of));
-  if (key !== null && !isPair(own, key)) problems.push({ part: 'key', why: 'is not the key of the certificate' });
+  if (key !== null && !own.checkPrivateKey(key))
+    problems.push({ part: 'key', why: 'is not the key of the certificate' });
   if (authorities !== null && !isVouchedFor(chain, authorities)) {
     problems.push({ part: 'ca', why: 'did not sign the certificate' });
   }
@@ -95,22 +96,9 @@ function wrongNames(own: X509Certificate, { hosts, hostsPlace }: CertificateOf):
     .map((host) => ({ part: 'cert', why: `is not for "${host}", which ${hostsPlace} names` }));
 }
 
-function isPair(own: X509Certificate, key: KeyObject): boolean {
-  return own.checkPrivateKey(key);
-}
-
-/** Follows the chain from the certificate upward to an authority that issued one of its links. */
+/** Whether an authority issued the certificate or one of the further links of its chain. */
 function isVouchedFor(chain: readonly X509Certificate[], authorities: readonly X509Certificate[]): boolean {
-  const seen = new Set<X509Certificate>();
-  for (let current = chain[0]; current !== undefined && !seen.has(current); ) {
-    const certificate: X509Certificate = current;
-    seen.add(certificate);
-    if (authorities.some((authority) => hasIssued(authority, certificate))) return true;
-    current = chain.find((other) => hasIssued(other, certificate));
-  }
-  return false;
-}
-
-function hasIssued(issuer: X509Certificate, certificate: X509Certificate): boolean {
-  return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
+  return authorities.some((authority) =>
+    chain.some((link) => link.checkIssued(authority) && link.verify(authority.publicKey)),
+  );
 }

@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
+import type { z } from 'zod';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { isObject } from '../../services/contracts/is-object.ts';
 import { conflictsIn } from './conflicts.ts';
 import type { Definition } from './definition.ts';
-import { MistakeList } from './mistakes.ts';
-import { readSettings } from './read.ts';
+import { MistakeList, nameOf } from './mistakes.ts';
+import { type Group, isGroup, type Setting } from './setting.ts';
 import { settings } from './settings.ts';
-import { describeMistakes, isMistakes, type Mistake, readYaml } from './yaml-text.ts';
+import { describeMistakes, isMistakes, type Mistake, type Path, readYaml } from './yaml-text.ts';
 
 /** A person writes a few hundred lines; a larger file was named by mistake. */
 const definitionMaxBytes = 1024 * 1024;
@@ -35,4 +37,46 @@ function mistaken(file: string, mistakes: readonly Mistake[]): SvcError {
   return new SvcError('invalid_input', describeMistakes(file, mistakes), {
     hint: 'Show the meaning of each setting: svc config docs',
   });
+}
+
+/** The settings in a file, with defaults for missing ones. Mistakes are added to the list. */
+export function readSettings({ parts }: Group, given: unknown, mistakes: MistakeList, path: Path = []): unknown {
+  // A name without a value counts as missing.
+  const fields = given ?? {};
+  if (!isObject(fields)) {
+    mistakes.add(path, `${nameOf(path)} must hold fields: ${Object.keys(parts).join(', ')}.`);
+    return undefined;
+  }
+  for (const name of Object.keys(fields)) {
+    if (!Object.hasOwn(parts, name)) mistakes.addUnknown([...path, name], Object.keys(parts));
+  }
+  const entries = Object.entries(parts).map(([name, part]) => {
+    const inner = [...path, name];
+    const own = fields[name];
+    return [name, isGroup(part) ? readSettings(part, own, mistakes, inner) : readSetting(part, own, mistakes, inner)];
+  });
+  return Object.fromEntries(entries);
+}
+
+function readSetting(
+  { rule, default: usual, hasOwnMessages = false }: Setting<unknown>,
+  given: unknown,
+  mistakes: MistakeList,
+  path: Path,
+): unknown {
+  const raw = given ?? usual;
+  const read = rule.safeParse(raw);
+  if (read.success) return read.data;
+  const { issues } = read.error;
+  if (hasOwnMessages && issues.some((issue) => issue.code === 'custom' || isAboutFields(issue))) {
+    mistakes.addIssues(path, issues);
+    return undefined;
+  }
+  const shown = JSON.stringify(raw)?.slice(0, 80) ?? 'left out';
+  mistakes.add(path, `${nameOf(path)} must be ${rule.description}, not ${shown}.`);
+  return undefined;
+}
+
+function isAboutFields({ code, path }: z.core.$ZodIssue): boolean {
+  return code === 'unrecognized_keys' || path.length > 0;
 }

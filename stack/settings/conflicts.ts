@@ -2,12 +2,10 @@ import { isIP } from 'node:net';
 import { checkEnv } from '../../services/contracts/env/check.ts';
 import { versionInImage } from '../machine/check-program.ts';
 import { addressesOf } from './addresses.ts';
-import type { Definition } from './definition.ts';
-import { alphaMemoryMb, usualDgraphPorts } from './dgraph-numbers.ts';
-import { isNewDgraph, oldestDgraph } from './dgraph-version.ts';
-import { hasOwnBus } from './has-own-bus.ts';
-import { hasOwnGraph } from './has-own-graph.ts';
-import { usualPorts } from './ports.ts';
+import { engineTraits } from './choices.ts';
+import { type Definition, hasOwnBus, hasOwnGraph } from './definition.ts';
+import { alphaMemoryMb, isNewDgraph, oldestDgraph } from './dgraph.ts';
+import { nodesOf, usualPorts, wishesOf } from './ports.ts';
 import { placeOf } from './settings.ts';
 
 /** Settings that are valid by themselves and cannot work together: the path of one of them, and the message. */
@@ -34,7 +32,7 @@ export function conflictsIn(definition: Definition): readonly Conflict[] {
 function* ofOneProcess({ topology, engine, graph, bus, replicas, public: { host } }: Definition): Conflicts {
   if (topology === 'distributed') return;
   const needs = 'needs topology: distributed. With topology: embedded';
-  if (engine === 'docker') yield ['engine', 'engine: docker needs topology: distributed.'];
+  if (engineTraits[engine].needsDistributed) yield ['engine', `engine: ${engine} needs topology: distributed.`];
   if (graph === 'dgraph') yield ['graph', `graph: dgraph ${needs} there is only one process, with SQLite.`];
   for (const [service, count] of Object.entries(replicas)) {
     if (count > 1) yield [`replicas.${service}`, `replicas.${service} above 1 ${needs} there is only one process.`];
@@ -127,10 +125,10 @@ function* ofGraph({ graph, replicas }: Definition): Conflicts {
   yield ['replicas.backend', `replicas.backend must be 1 with graph: sqlite: ${why}.`];
 }
 
-/** Settings that containers do not support, and the needs of Dgraph's image. */
+/** Settings that need the programs and networks of this machine, and the needs of Dgraph's image. */
 function* ofContainers(definition: Definition): Conflicts {
   const { engine, graph, graphdb, runtime, images, limits } = definition;
-  if (engine === 'process') return;
+  if (engineTraits[engine].usesThisMachine) return;
   const needs = 'needs engine: process in this version.';
   if (graph === 'dgraph' && !hasOwnGraph(definition)) yield ['graphdb.url', `An external Dgraph ${needs}`];
   if (runtime.sandbox === 'bwrap' || runtime.sandbox === 'container') {
@@ -156,13 +154,9 @@ function* ofReplicas(definition: Definition): Conflicts {
   const ownGraph = "the platform's own Dgraph, but graphdb.url names an external one";
   const forGraph = graph === 'sqlite' ? 'graph: dgraph' : ownGraph;
   const forBus = "the platform's own bus, but bus.servers names an external one";
-  const nodes = [
-    { node: 'nats', isOwn: hasOwnBus(definition), needs: forBus },
-    { node: 'dgraph-zero', isOwn: hasOwnGraph(definition), needs: forGraph },
-    { node: 'dgraph-alpha', isOwn: hasOwnGraph(definition), needs: forGraph },
-  ] as const;
-  for (const { node, isOwn, needs } of nodes) {
-    if (!isOwn && replicas[node] > 1) yield [`replicas.${node}`, `replicas.${node} above 1 needs ${needs}.`];
+  for (const node of ['nats', 'dgraph-zero', 'dgraph-alpha'] as const) {
+    if (replicas[node] === 1 || nodesOf(node, definition).length > 0) continue;
+    yield [`replicas.${node}`, `replicas.${node} above 1 needs ${node === 'nats' ? forBus : forGraph}.`];
   }
 }
 
@@ -170,24 +164,12 @@ const lastPort = 65_535;
 
 /** When the first node's port is a number, further nodes use the next numbers. */
 function* ofNodePorts(definition: Definition): Conflicts {
-  const { bus, graphdb, replicas } = definition;
-  const { alpha, zero } = usualDgraphPorts;
-  const busNodes = hasOwnBus(definition) ? replicas.nats : 0;
-  const graphNodes = hasOwnGraph(definition) ? replicas : { 'dgraph-alpha': 0, 'dgraph-zero': 0 };
-  // `above`: the distance to the node's highest port.
-  const ports = [
-    { path: 'bus.port', port: bus.port, above: 0, nodes: busNodes },
-    { path: 'bus.httpPort', port: bus.httpPort ?? 'auto', above: 0, nodes: busNodes },
-    { path: 'graphdb.port', port: graphdb.port, above: alpha.grpc - alpha.http, nodes: graphNodes['dgraph-alpha'] },
-    {
-      path: 'graphdb.zeroPort',
-      port: graphdb.zeroPort,
-      above: zero.http - zero.grpc,
-      nodes: graphNodes['dgraph-zero'],
-    },
-  ] as const;
-  for (const { path, port, above, nodes } of ports) {
-    if (port === 'auto' || port + above + nodes - 1 <= lastPort) continue;
-    yield [path, `${path} must leave room: the ${nodes} nodes use consecutive numbers.`];
+  const byPlace = Map.groupBy(wishesOf(definition), ({ place }) => place);
+  for (const [path, wishes] of byPlace) {
+    const highest = wishes.flatMap(({ wanted, beside = [] }) =>
+      wanted === 'auto' ? [] : [wanted, ...beside.map((distance) => wanted + distance)],
+    );
+    if (highest.every((port) => port <= lastPort)) continue;
+    yield [path, `${path} must leave room: the ${wishes.length} nodes use consecutive numbers.`];
   }
 }

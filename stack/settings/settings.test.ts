@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { variables } from '../../services/contracts/env/variables.ts';
-import { checkDefinition } from './check.ts';
+import { checkDefinition, readSettings } from './check.ts';
 import { MistakeList } from './mistakes.ts';
-import { readSettings } from './read.ts';
 import { wholeNumber } from './rules.ts';
 import { group, rowsOf, setting, settingOf, variablesOf } from './setting.ts';
 import { settings } from './settings.ts';

@@ -24,8 +24,8 @@ test('too deep a nesting is a mistake where it begins', () => {
 
 test('a duplicate name, and a second document, are mistakes', () => {
   expect(readYaml('a: 1\nb: { c: 1, c: 2 }\na: 2\n')).toEqual([
-    { line: 3, column: 1, message: 'The name "a" is used twice.' },
     { line: 2, column: 12, message: 'The name "c" is used twice.' },
+    { line: 3, column: 1, message: 'The name "a" is used twice.' },
   ]);
   expect(readYaml('a: 1\n---\nb: 1\n')).toMatchObject([{ line: 2, message: expect.stringContaining('more than one') }]);
 });

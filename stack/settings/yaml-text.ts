@@ -3,16 +3,14 @@ import {
   type CST,
   type Document,
   isMap,
+  isNode,
   isScalar,
   isSeq,
   Lexer,
   LineCounter,
   type Node,
-  type Pair,
   Parser,
   parseDocument,
-  visit,
-  type YAMLMap,
 } from 'yaml';
 
 /** A YAML file: its value, and the position of each part in the text. */
@@ -53,7 +51,7 @@ export function readYaml(text: string): YamlText | readonly Mistake[] {
   const tokens = tokensOf(text, lines, (offset) =>
     deep.push({ ...positionAt(lines, offset), message: `The file is nested too deep: at most ${depthMax} levels.` }),
   );
-  // The parser would compare each name with each other one; `namesNotMeant` finds duplicates in one pass.
+  // The parser would compare each name with each other one; `findPlaces` finds duplicates in one pass.
   const [document, other] = new Composer({ uniqueKeys: false }).compose(tokens, true, text.length);
   if (deep.length > 0) return deep;
   if (document === undefined) return [];
@@ -65,17 +63,20 @@ export function readYaml(text: string): YamlText | readonly Mistake[] {
       { ...positionAt(lines, other.range[0]), message: 'It holds more than one document: write one file for each.' },
     ];
   }
-  const mistakes = namesNotMeant(document, lines);
-  if (mistakes.length > 0) return mistakes;
+  const places: Places = { lines, values: new Map(), names: new Map(), mistakes: [] };
+  findPlaces(document.contents, '', places);
+  if (places.mistakes.length > 0) return places.mistakes;
   const read = toValue(document);
   if (read === null) return [tooManyAliases];
-  const root: unknown = document.contents;
-  const find = pairFinder();
-  return {
-    value: read.value,
-    locate: (path) => positionAt(lines, offsetOfValue(root, path, find)),
-    locateName: (path) => positionAt(lines, offsetOfName(root, path, find) ?? offsetOfValue(root, path, find)),
+  const locate = (path: Path) => {
+    const found = pathsTo(path).map((one) => places.values.get(one));
+    return positionAt(lines, found.findLast((offset) => offset !== undefined) ?? 0);
   };
+  const locateName = (path: Path) => {
+    const offset = places.names.get(pathsTo(path).at(-1) ?? '');
+    return offset === undefined ? locate(path) : positionAt(lines, offset);
+  };
+  return { value: read.value, locate, locateName };
 }
 
 /** The parser's tokens, until the text is nested too deep. */
@@ -89,22 +90,44 @@ function* tokensOf(text: string, lines: LineCounter, onTooDeep: (offset: number)
   yield* parser.end();
 }
 
+/** The offset of each value and each name, by its path as one text. */
+interface Places {
+  readonly lines: LineCounter;
+  readonly values: Map<string, number>;
+  readonly names: Map<string, number>;
+  readonly mistakes: Mistake[];
+}
+
 /** JavaScript would lose the name "__proto__", and one of two equal names. */
-function namesNotMeant(document: Document, lines: LineCounter): readonly Mistake[] {
-  const mistakes: Mistake[] = [];
-  visit(document, {
-    Map(_, { items }) {
-      const seen = new Set<unknown>();
-      for (const { key } of items) {
-        if (!isScalar(key)) continue;
-        const complain = (message: string) => mistakes.push({ ...positionAt(lines, key.range?.[0] ?? 0), message });
-        if (key.value === '__proto__') complain('"__proto__" is not a valid name.');
-        else if (seen.has(key.value)) complain(`The name ${JSON.stringify(String(key.value))} is used twice.`);
-        seen.add(key.value);
-      }
-    },
-  });
-  return mistakes;
+function findPlaces(node: unknown, path: string, places: Places): void {
+  const { lines, values, names, mistakes } = places;
+  if (isNode(node)) values.set(path, node.range?.[0] ?? 0);
+  if (isSeq(node)) {
+    for (const [index, item] of node.items.entries()) findPlaces(item, below(path, index), places);
+  }
+  if (!isMap(node)) return;
+  for (const { key, value } of node.items) {
+    if (!isScalar(key)) continue;
+    const name = String(key.value);
+    const inner = below(path, name);
+    const offset = key.range?.[0] ?? 0;
+    const complain = (message: string) => mistakes.push({ ...positionAt(lines, offset), message });
+    if (name === '__proto__') complain('"__proto__" is not a valid name.');
+    else if (names.has(inner)) complain(`The name ${JSON.stringify(name)} is used twice.`);
+    names.set(inner, offset);
+    findPlaces(value, inner, places);
+  }
+}
+
+/** The path of each part on the way, from the whole file on. */
+function pathsTo(path: Path): readonly string[] {
+  const paths = [''];
+  for (const step of path) paths.push(below(paths.at(-1) ?? '', step));
+  return paths;
+}
+
+function below(path: string, step: string | number): string {
+  return `${path}/${JSON.stringify(String(step))}`;
 }
 
 /** Null when a few aliases would make an endless value. */
@@ -144,44 +167,6 @@ export function describeMistakes(file: string, mistakes: readonly Mistake[]): st
 
 /** A message may quote a text of any length. */
 const messageShownMax = 2000;
-
-/** Finds the pair of a name in a map. A map may have a hundred thousand names, and each may be looked up. */
-type FindPair = (map: YAMLMap, name: unknown) => Pair | undefined;
-
-function pairFinder(): FindPair {
-  const known = new Map<YAMLMap, ReadonlyMap<string, Pair>>();
-  return (map, name) => {
-    const pairs = known.get(map) ?? new Map(map.items.toReversed().map((pair) => [String(pair.key), pair]));
-    known.set(map, pairs);
-    return pairs.get(String(name));
-  };
-}
-
-function offsetOfValue(root: unknown, path: Path, find: FindPair): number {
-  let node = root;
-  let offset = rangeStart(root) ?? 0;
-  for (const step of path) {
-    node = child(node, step, find);
-    offset = rangeStart(node) ?? offset;
-  }
-  return offset;
-}
-
-function offsetOfName(root: unknown, path: Path, find: FindPair): number | undefined {
-  const name = path.at(-1);
-  let node = root;
-  for (const step of path.slice(0, -1)) node = child(node, step, find);
-  return isMap(node) ? rangeStart(find(node, name)?.key) : undefined;
-}
-
-function child(node: unknown, step: string | number, find: FindPair): unknown {
-  if (isMap(node)) return find(node, step)?.value;
-  return isSeq(node) && typeof step === 'number' ? node.items[step] : undefined;
-}
-
-function rangeStart(node: unknown): number | undefined {
-  return (node as Node | null | undefined)?.range?.[0];
-}
 
 function positionAt(lines: LineCounter, offset: number): Position {
   const { line, col } = lines.linePos(offset);

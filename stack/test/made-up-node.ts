@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { dataOf } from '../parts/dgraph-node.ts';
+import { dataOf } from '../parts/dgraph.ts';
 import { kindOf, metaFileOf, walMeta } from '../place/node-data.ts';
 import type { Installation } from '../state/installation.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { svcFile } from '../../cli/test/run-svc.ts';
 import { waitUntilReady } from '../lifecycle/readiness.ts';
-import { busKeysOf, natsConfiguration } from '../parts/nats-configuration.ts';
+import { busKeysOf, natsConfiguration } from '../parts/nats.ts';
 import { newBusSeed, publicBusKey } from '../secrets/bus-seeds.ts';
 import { readSecret, secretFilesOf } from '../secrets/secrets.ts';
 import { readRecord } from '../state/platform-record.ts';

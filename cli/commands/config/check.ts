@@ -2,7 +2,7 @@ import { engineFor } from '../../../stack/engines/engine-of.ts';
 import { readPlan } from '../../../stack/engines/plan-of.ts';
 import { adviseOnMembers } from '../../../stack/engines/sandbox/check-sandbox.ts';
 import { checkMachine } from '../../../stack/lifecycle/check-machine.ts';
-import { withoutEffect } from '../../../stack/parts/check-environment.ts';
+import { withoutEffect } from '../../../stack/parts/environment.ts';
 import { SvcCommand, environment as shell } from '../../command.ts';
 import { installationOf } from '../../platform.ts';
 

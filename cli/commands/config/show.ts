@@ -1,5 +1,5 @@
 import { readPlan } from '../../../stack/engines/plan-of.ts';
-import { effectiveVariables } from '../../../stack/parts/effective-variables.ts';
+import { effectiveVariables } from '../../../stack/parts/environment.ts';
 import { SvcCommand } from '../../command.ts';
 import { table } from '../../output/table.ts';
 import { installationOf } from '../../platform.ts';

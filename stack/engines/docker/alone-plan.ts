@@ -1,10 +1,8 @@
 import type { ContainerCreateOptions, NetworkCreateOptions } from 'dockerode';
-import { usualBusPorts } from '../../parts/nats.ts';
 import type { Part } from '../../parts/part.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { Definition } from '../../settings/definition.ts';
-import { usualDgraphPorts } from '../../settings/dgraph-numbers.ts';
-import { loopback } from '../../settings/ports.ts';
+import { dgraphPorts, loopback, natsPorts } from '../../settings/ports.ts';
 import type { ContainerPlan } from './container-plan.ts';
 import { type GivenFile, givenDirOf } from './given-files.ts';
 import { containerNameOf, labels, prefixOf } from './names.ts';
@@ -67,12 +65,12 @@ export interface Forwards {
 
 /** The connections that a backend needs to the nodes of the bus and the graph. */
 export function forwardsTo(containers: readonly ContainerPlan[]): Forwards {
-  const { http, grpc } = usualDgraphPorts.alpha;
+  const { http, grpc } = dgraphPorts.alpha;
   const namesOf = (service: Part['service']) =>
     containers.filter(({ part }) => part.service === service).map(({ part }) => part.name);
   const way = (name: string, port: number, index: number) => ({ listen: port + index, to: `${name}:${port}` });
   return {
-    bus: namesOf('nats').map((name, index) => way(name, usualBusPorts.client, index)),
+    bus: namesOf('nats').map((name, index) => way(name, natsPorts.client, index)),
     graph: namesOf('dgraph-alpha').map((name, index) => ({
       http: way(name, http, index),
       grpc: way(name, grpc, index),

@@ -1,4 +1,3 @@
-import { wishesOf } from '../../parts/parts.ts';
 import { writeLease } from '../../ports/port-lease.ts';
 import { recordFingerprint } from '../../secrets/secrets.ts';
 import { type ContainersRecord, writeContainers } from '../../state/containers-record.ts';
@@ -29,7 +28,7 @@ export async function carryOut(state: DockerState, start: EngineStart): Promise<
   }
   await releaseVolumes(daemon.docker, definition.id);
   await removeFormerImages(daemon.docker, installation, state.serviceImage);
-  writeLease(installation, plan.ports, wishesOf(definition).filter(isPublished));
+  writeLease(installation, plan.ports, plan.wishes.filter(isPublished));
   recordFingerprint(installation);
 }
 

@@ -2,9 +2,7 @@ import type Docker from 'dockerode';
 import type { NetworkCreateOptions } from 'dockerode';
 import { z } from 'zod';
 import type { Part, Room } from '../../parts/part.ts';
-import type { Definition } from '../../settings/definition.ts';
-import { hasOwnBus } from '../../settings/has-own-bus.ts';
-import { hasOwnGraph } from '../../settings/has-own-graph.ts';
+import { type Definition, hasOwnBus, hasOwnGraph } from '../../settings/definition.ts';
 import { labels, prefixOf } from './names.ts';
 import { tolerate } from './remove-container.ts';
 

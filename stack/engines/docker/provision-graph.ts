@@ -1,5 +1,5 @@
 import { SvcError } from '../../../services/contracts/errors.ts';
-import { graphStartMaxMs, graphUrlsOf } from '../../parts/dgraph-alpha.ts';
+import { graphStartMaxMs, graphUrlsOf } from '../../parts/dgraph.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { Daemon } from './daemon.ts';
 import type { Facts } from './facts.ts';

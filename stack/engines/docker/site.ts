@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
-import type { PortWish } from '../../parts/port-wish.ts';
-import type { Site } from '../../parts/site.ts';
-import { usualPorts } from '../../settings/ports.ts';
+import type { Site } from '../../parts/setup.ts';
+import { type PortWish, usualPorts } from '../../settings/ports.ts';
 import type { Installation } from '../../state/installation.ts';
 
 /** The volume of a part, inside its container. */

@@ -1,5 +1,5 @@
 import type { ContainerInspectInfo } from 'dockerode';
-import type { KeptBy } from '../../graph/kept-by.ts';
+import type { KeptBy } from '../../graph/graph-data.ts';
 import { kindOf } from '../../place/node-data.ts';
 import { readDefinition } from '../../settings/check.ts';
 import { type ContainersRecord, readContainers } from '../../state/containers-record.ts';

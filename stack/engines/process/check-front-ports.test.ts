@@ -2,8 +2,8 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { frontNotices } from '../../settings/addresses.ts';
 import { checkDefinition } from '../../settings/check.ts';
-import { frontNotices } from '../../settings/front-notices.ts';
 import { usualPorts } from '../../settings/ports.ts';
 import { checkFrontPorts } from './check-front-ports.ts';
 

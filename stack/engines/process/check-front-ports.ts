@@ -3,13 +3,13 @@ import { SvcError } from '../../../services/contracts/errors.ts';
 import { askProgram } from '../../machine/ask-program.ts';
 import { findProgram } from '../../machine/find-program.ts';
 import { listenProblem } from '../../machine/listen-problem.ts';
-import { hostWishes } from '../../parts/caddy.ts';
 import type { Definition } from '../../settings/definition.ts';
-import type { Ports } from '../../settings/ports.ts';
+import { type Ports, wishesOf } from '../../settings/ports.ts';
 
 /** Refuses privileged ports that Caddy may not listen on, before anything starts. */
 export async function checkFrontPorts(definition: Definition, ports: Ports, path: string | undefined): Promise<void> {
-  for (const { name, host, place } of hostWishes(definition)) {
+  const own = wishesOf(definition).filter(({ part }) => part === 'caddy');
+  for (const { name, host, place } of own) {
     const port = ports[name] ?? 0;
     if ((await listenProblem(host, port))?.code !== 'EACCES') continue;
     const caddy = findProgram('caddy', path) ?? 'caddy';

@@ -1,6 +1,5 @@
 import { checkProgram } from '../../machine/check-program.ts';
-import type { Definition } from '../../settings/definition.ts';
-import { hasFront, hasOneHost, sharedServices } from '../../settings/front-of.ts';
+import { type Definition, hasFront, hasOneHost, sharedServices } from '../../settings/definition.ts';
 
 /** Refuses a front whose program is missing or too old, before anything starts. */
 export async function checkFront(definition: Definition, path: string | undefined): Promise<void> {

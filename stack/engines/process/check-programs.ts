@@ -1,6 +1,6 @@
 import { SvcError } from '../../../services/contracts/errors.ts';
-import { checkNatsServer } from '../../bus/nats-server.ts';
-import { checkDgraphProgram } from '../../graph/dgraph-program.ts';
+import { checkNatsServer } from '../../bus/check-bus.ts';
+import { checkDgraphProgram } from '../../graph/check-graph.ts';
 import type { Definition } from '../../settings/definition.ts';
 import { checkSandbox } from '../sandbox/check-sandbox.ts';
 import { checkFront } from './check-front.ts';

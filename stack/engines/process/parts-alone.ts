@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { nats } from '../../parts/nats.ts';
 import { isGraphNode, type Part } from '../../parts/part.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { loopback } from '../../settings/ports.ts';
+import { loopback, nodesOf, wishesOf } from '../../settings/ports.ts';
 import { closedBus } from '../closed-bus.ts';
 import { planOnThisMachine } from './site.ts';
 
 /** The nodes of NATS with their data below `dir`, on random ports. Runtimes elsewhere and agents must not find a bus without a backend. */
 export async function natsAlone(plan: Plan, dir: string): Promise<readonly Part[]> {
   const definition = closedBus(plan.definition);
-  const names = nats.wishes(definition).map(({ name }) => name);
+  const nodes = nodesOf('nats', definition);
+  const names = wishesOf(definition).flatMap(({ name, part }) => (nodes.includes(part) ? name : []));
   const free = await Promise.all(names.map(async (name) => [name, await freePort()] as const));
   const ports = { ...plan.ports, ...Object.fromEntries(free) };
   return partsIn(dir, { ...plan, definition, ports }).filter(({ service }) => service === 'nats');

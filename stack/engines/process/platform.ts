@@ -1,7 +1,7 @@
 import { inWords } from '../../../services/contracts/system-words.ts';
 import { provisionGraph } from '../../graph/provision-graph.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
-import { graphStartMaxMs, graphUrlOf } from '../../parts/dgraph-alpha.ts';
+import { graphStartMaxMs, graphUrlOf } from '../../parts/dgraph.ts';
 import type { Part } from '../../parts/part.ts';
 import { inStartOrder } from '../../parts/parts.ts';
 import { describeNodeLoss } from '../../place/kept-data.ts';

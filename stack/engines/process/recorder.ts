@@ -2,7 +2,6 @@ import { inWords } from '../../../services/contracts/system-words.ts';
 import { urlsOf } from '../../lifecycle/urls.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
 import type { Part } from '../../parts/part.ts';
-import { wishesOf } from '../../parts/parts.ts';
 import { onlyPart, type Settings, settingsOf, settingsOfPart, withoutPart } from '../../plan/differences.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { writeLease } from '../../ports/port-lease.ts';
@@ -120,8 +119,8 @@ export class Recorder implements PlatformWatcher {
   /** The ports are fixed before a client can see that the platform is up. */
   #keepPortsOnceUp(): void {
     if (this.#hasKeptPorts || !isPlatformUp(this.#record)) return;
-    const { definition, installation, ports } = this.#plan;
-    writeLease(installation, ports, wishesOf(definition));
+    const { installation, ports, wishes } = this.#plan;
+    writeLease(installation, ports, wishes);
     this.#hasKeptPorts = true;
   }
 

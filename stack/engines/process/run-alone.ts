@@ -1,7 +1,7 @@
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError, toSvcError } from '../../../services/contracts/errors.ts';
 import type { Alone } from '../../content/alone.ts';
-import { graphUrlOf } from '../../parts/dgraph-alpha.ts';
+import { graphUrlOf } from '../../parts/dgraph.ts';
 import type { Part } from '../../parts/part.ts';
 import { describeNodeLoss } from '../../place/kept-data.ts';
 import type { Plan } from '../../plan/plan.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Site } from '../../parts/site.ts';
+import type { Site } from '../../parts/setup.ts';
 import { type Plan, planAt } from '../../plan/plan.ts';
 import { reachable } from '../../settings/addresses.ts';
 import type { Definition } from '../../settings/definition.ts';

@@ -1,5 +1,5 @@
 import { SvcError } from '../../../services/contracts/errors.ts';
-import { keptInFiles } from '../../graph/kept-by.ts';
+import { keptInFiles } from '../../graph/graph-data.ts';
 import { findLosses, forgetData, hasLostSessions } from '../../place/kept-data.ts';
 import { findRunning, type RunningPlatform } from '../../state/find-running.ts';
 import { readRecord } from '../../state/platform-record.ts';

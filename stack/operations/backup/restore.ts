@@ -17,8 +17,7 @@ import {
   secretFilesOf,
 } from '../../secrets/secrets.ts';
 import { readDefinition } from '../../settings/check.ts';
-import type { Definition } from '../../settings/definition.ts';
-import { hasOwnBus } from '../../settings/has-own-bus.ts';
+import { type Definition, hasOwnBus } from '../../settings/definition.ts';
 import type { Installation } from '../../state/installation.ts';
 import { checkArchivedSecrets } from '../replace/archived-secrets.ts';
 import { placesOf } from '../replace/fill-places.ts';

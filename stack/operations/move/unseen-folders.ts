@@ -6,7 +6,7 @@ import { noKinds } from '../../content/place.ts';
 import { withStore } from '../../content/store.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { readSecret } from '../../secrets/secrets.ts';
-import { hasOwnGraph } from '../../settings/has-own-graph.ts';
+import { hasOwnGraph } from '../../settings/definition.ts';
 import { placesOf } from '../replace/fill-places.ts';
 
 export interface Looking {

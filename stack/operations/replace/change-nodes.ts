@@ -3,7 +3,7 @@ import { keepsBlobs } from '../../content/kept-on-bus.ts';
 import { planOf } from '../../engines/plan-of.ts';
 import type { Progress } from '../../lifecycle/progress.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { hasOwnBus } from '../../settings/has-own-bus.ts';
+import { hasOwnBus } from '../../settings/definition.ts';
 import type { Installation } from '../../state/installation.ts';
 import { placesOf } from './fill-places.ts';
 import { type ReplaceProgress, replaceData } from './replace.ts';

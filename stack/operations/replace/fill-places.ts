@@ -7,7 +7,7 @@ import { withStore } from '../../content/store.ts';
 import { engineFor } from '../../engines/engine-of.ts';
 import type { Places, PlacesOptions } from '../../engines/places.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { hasOwnBus } from '../../settings/has-own-bus.ts';
+import { hasOwnBus } from '../../settings/definition.ts';
 import type { Replacement } from './replacement.ts';
 
 export interface Filling {

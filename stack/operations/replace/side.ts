@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import { SvcError } from '../../../services/contracts/errors.ts';
-import { type Engine, engines, type Graph, graphs, type Topology, topologies } from '../../settings/choices.ts';
+import {
+  type Engine,
+  engines,
+  engineTraits,
+  type Graph,
+  graphs,
+  type Topology,
+  topologies,
+} from '../../settings/choices.ts';
 import type { Definition } from '../../settings/definition.ts';
 
 /** How an installation keeps what it holds. A move leads from one side to another. */
@@ -34,11 +42,11 @@ export function sideFor(wanted: WantedSide, now: Side): Side {
       { hint: 'Such as: svc move --to distributed --graph dgraph' },
     );
   }
-  if (isOne && engine === 'docker') {
+  if (isOne && engineTraits[engine].needsDistributed) {
     throw new SvcError(
       'invalid_input',
-      'The engine docker needs topology distributed: with topology embedded one process holds everything.',
-      { hint: 'Such as: svc move --to distributed --engine docker' },
+      `The engine ${engine} needs topology distributed: with topology embedded one process holds everything.`,
+      { hint: `Such as: svc move --to distributed --engine ${engine}` },
     );
   }
   return { topology, graph, engine };
@@ -54,5 +62,5 @@ export function isSameBus(one: Side, other: Side): boolean {
 }
 
 export function sideName({ topology, graph, engine }: Side): string {
-  return `${topology} with ${graph}${engine === 'docker' ? ' in containers' : ''}`;
+  return `${topology} with ${graph}${engineTraits[engine].place}`;
 }

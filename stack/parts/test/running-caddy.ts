@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitUntilReady } from '../../lifecycle/readiness.ts';
 import { findProgram } from '../../machine/find-program.ts';
-import { caddyfile, caddyfileValues, type Front } from '../caddyfile.ts';
+import { caddyfile, caddyfileValues, type Front } from '../caddy.ts';
 import { readyAt } from '../part.ts';
 
 /** Whether `caddy` is installed, which these tests need. */

@@ -1,4 +1,4 @@
-import type { SharedService } from '../../settings/front-of.ts';
+import type { SharedService } from '../../settings/definition.ts';
 import { freePorts } from '../../test/free-ports.ts';
 import { startCaddy } from './running-caddy.ts';
 import { type Answer, Upstream } from './upstream.ts';

@@ -2,7 +2,7 @@ import { existsSync, lstatSync, mkdirSync, mkdtempSync, renameSync, rmSync, syml
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { dataOf } from '../../parts/dgraph-node.ts';
+import { dataOf } from '../../parts/dgraph.ts';
 import { readNodeData } from '../../place/node-data.ts';
 import { readDefinition } from '../../settings/check.ts';
 import { replaceScalar } from '../../settings/yaml-text.ts';

@@ -4,8 +4,8 @@ import { inspectContainer, inspectContainers, runInside } from '../../engines/do
 import { reconnectToDaemon } from '../../engines/docker/daemon.ts';
 import { labels, prefixOf } from '../../engines/docker/names.ts';
 import { listVolumes, releaseVolumes } from '../../engines/docker/volumes.ts';
-import { usualBusPorts } from '../../parts/nats.ts';
 import { readDefinition } from '../../settings/check.ts';
+import { natsPorts } from '../../settings/ports.ts';
 import { readContainers } from '../../state/containers-record.ts';
 import type { Installation } from '../../state/installation.ts';
 import { eventually, svc } from '../bench/processes.ts';
@@ -79,7 +79,7 @@ export class ContainersInHand implements EngineInHand {
   }
 
   async busStates(): Promise<readonly unknown[]> {
-    const ask = ['wget', '-q', '-O', '-', `http://127.0.0.1:${usualBusPorts.monitoring}/varz`];
+    const ask = ['wget', '-q', '-O', '-', `http://127.0.0.1:${natsPorts.monitoring}/varz`];
     return await Promise.all(
       this.#nodesOfBus().map(async (name) => JSON.parse((await runInside(this.#docker, name, ask)).said)),
     );
@@ -89,11 +89,11 @@ export class ContainersInHand implements EngineInHand {
   async reachBus(): Promise<Reach> {
     const [node = ''] = this.#nodesOfBus();
     const [network = ''] = await this.#networksOf(node);
-    const door = await this.#forget('door', doorTo(usualBusPorts.client), [node]);
+    const door = await this.#forget('door', doorTo(natsPorts.client), [node]);
     await this.#docker.getNetwork(network).connect({ Container: door.id });
     await this.#started(door);
     const { NetworkSettings } = await door.inspect();
-    const url = `nats://${NetworkSettings.Networks.bridge?.IPAddress}:${usualBusPorts.client}`;
+    const url = `nats://${NetworkSettings.Networks.bridge?.IPAddress}:${natsPorts.client}`;
     return { urls: [url], leave: () => door.remove({ force: true }) };
   }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { findPortHolder } from '../../../machine/port-holder.ts';
 import { secretFilesOf } from '../../../secrets/secrets.ts';
-import { usualDgraphPorts } from '../../../settings/dgraph-numbers.ts';
+import { dgraphPorts } from '../../../settings/ports.ts';
 import type { Agent } from '../../../test/agent.ts';
 import { canMount, SmallDisk } from '../../../test/small-disk.ts';
 import { until } from '../../../test/until.ts';
@@ -16,7 +16,7 @@ vi.setConfig({ testTimeout: 240_000, hookTimeout: 400_000 });
 
 const nodes = ['dgraph-zero', 'dgraph-alpha'];
 const parts = ['backend', 'remote-mcp', 'runtime', 'frontend', 'nats', ...nodes];
-const { zero, alpha } = usualDgraphPorts;
+const { zero, alpha } = dgraphPorts;
 /** Ports that must be unreachable from outside. 8222 listens inside the container only. */
 const inner: Readonly<Record<string, readonly number[]>> = {
   nats: [4222, 8222],

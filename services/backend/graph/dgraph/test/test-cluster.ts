@@ -6,7 +6,7 @@ import { askDgraph } from '../../../../../stack/graph/ask-dgraph.ts';
 import { provisioned } from '../../../../../stack/graph/provision-graph.ts';
 import { findProgram } from '../../../../../stack/machine/find-program.ts';
 import { isFree } from '../../../../../stack/machine/is-free.ts';
-import { graphAdmin, graphGroup, graphUser } from '../../../../../stack/parts/graph-user.ts';
+import { graphAdmin, graphGroup, graphUser } from '../../../../../stack/parts/dgraph.ts';
 import { randomText } from '../../../../contracts/ids.ts';
 import { Secret } from '../../../../contracts/secret.ts';
 import type { GraphAddress } from '../../contract/graph-address.contract.ts';

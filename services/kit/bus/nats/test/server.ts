@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { findProgram } from '../../../../../stack/machine/find-program.ts';
-import { natsConfiguration } from '../../../../../stack/parts/nats-configuration.ts';
+import { natsConfiguration } from '../../../../../stack/parts/nats.ts';
 import { newBusSeed, publicBusKey } from '../../../../../stack/secrets/bus-seeds.ts';
 import { freePort } from '../../../../../stack/test/free-ports.ts';
 import { Secret } from '../../../../contracts/secret.ts';

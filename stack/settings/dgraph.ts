@@ -16,3 +16,11 @@ export function isNewDgraph(version: string | null): boolean {
 export function postureAt(version: string | null): string {
   return isVersion(version, refusesAnonymous) ? ' anonymous=none' : '';
 }
+
+/** Twice the memory of an idle data node besides its cache. */
+const besideCacheMb = 256;
+
+/** Above this, a data node collects garbage sooner; it takes more when it must. */
+export function alphaMemoryMb(cacheMb: number): number {
+  return cacheMb + besideCacheMb;
+}
