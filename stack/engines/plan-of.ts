@@ -1,4 +1,3 @@
-import type { Planner } from '../lifecycle/prepare-plan.ts';
 import { wishesOf } from '../parts/parts.ts';
 import type { PortWish } from '../parts/port-wish.ts';
 import { type Plan, planAt } from '../plan/plan.ts';
@@ -29,5 +28,3 @@ export function planFor(installation: Installation, definition: Definition, port
   const site = engineFor(definition).site(installation, ports, wishesOf(definition));
   return planAt({ installation, definition, ports, site });
 }
-
-export const planner: Planner = { portWishesOf, planFor };
