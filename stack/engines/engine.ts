@@ -2,7 +2,7 @@ import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import type { KeptBy } from '../graph/graph-data.ts';
 import type { Status } from '../lifecycle/platform-status.ts';
 import type { Progress } from '../lifecycle/progress.ts';
-import type { LogSource } from '../logs/log-source.ts';
+import type { LogSource } from '../logs/read-logs.ts';
 import type { Site } from '../parts/setup.ts';
 import type { Losses, StartEmpty } from '../place/losses.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -75,10 +75,13 @@ export interface Prepared {
   refuseFullDisk(): Promise<void>;
   /** Stops every part and keeps all data. */
   stop(): Promise<void>;
-  /** Starts and restarts parts until all of them run as planned and are ready. Throws `LostPort` where a port was taken meanwhile. */
-  apply(): Promise<void>;
-  /** The same in the foreground: calls back once all parts are ready, and stops them after the signal. */
-  applyInForeground(onReady: () => Promise<void>): Promise<void>;
+  /** Starts and restarts parts until all of them run as planned and are ready. A port that was taken meanwhile is a `lostPort`. */
+  apply(): Promise<Applied>;
+}
+
+export interface Applied {
+  /** In the foreground: resolves once all parts have stopped after the signal. */
+  readonly ended: Promise<void>;
 }
 
 export interface Stopping {

@@ -1,4 +1,3 @@
-import type { Planner } from '../lifecycle/prepare-plan.ts';
 import { type Plan, planAt } from '../plan/plan.ts';
 import { leasedPorts } from '../ports/port-lease.ts';
 import { readDefinition } from '../settings/check.ts';
@@ -27,5 +26,3 @@ export function planFor(installation: Installation, definition: Definition, port
   const site = engineFor(definition).site(installation, ports, wishesOf(definition));
   return planAt({ installation, definition, ports, site });
 }
-
-export const planner: Planner = { portWishesOf, planFor };

@@ -230,20 +230,20 @@ describe('a part that may not start without its data', () => {
     const ends: (() => void)[] = [];
     const runner: PartRunner = {
       async start() {
-        const { promise, resolve } = Promise.withResolvers<{ reason: string; portTaken: boolean }>();
-        ends.push(() => resolve({ reason: 'was killed', portTaken: false }));
+        const { promise, resolve } = Promise.withResolvers<string>();
+        ends.push(() => resolve('was killed'));
         return { ready: readyAt(address), ended: promise, answers: async () => true, stop: async () => undefined };
       },
       close: async () => undefined,
     };
-    const watcher = {
+    const recorder = {
       moved: (_: Part, event: string) => void events.push(event),
       born: () => undefined,
       broke: () => void events.push('ended'),
     };
     const restarts = { ...usualPatience.restarts, delayFirstMs: 1, delayMaxMs: 1 };
     const patience = { ...usualPatience, restarts };
-    return { events, ends, one: new SupervisedPart(part, { runner, watcher, patience, lossOf: loss }) };
+    return { events, ends, one: new SupervisedPart(part, { runner, recorder, patience, lossOf: loss }) };
   }
 
   /** Where something answers at once. */

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { hostOf } from '../../services/contracts/host-of.ts';
 import { inWords } from '../../services/contracts/system-words.ts';
-import { listenProblem } from '../machine/listen-problem.ts';
+import { listenProblem } from '../machine/is-free.ts';
 import {
   authorityProblems,
   type CertificateProblem,

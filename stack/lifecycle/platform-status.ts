@@ -1,9 +1,14 @@
+import type { Plan } from '../plan/plan.ts';
 import type { Definition } from '../settings/definition.ts';
+import { findOriginal, nameOfOriginal } from '../state/find-original.ts';
+import { describeFullDisk } from '../state/free-space.ts';
+import type { Installation } from '../state/installation.ts';
 import type { PartEnd } from '../state/platform-record.ts';
 import type { ServiceState } from '../state/transition.ts';
-import type { Content } from './read-content.ts';
+import { type Content, readContent } from './read-content.ts';
+import { missingCertificate } from './served-certificate.ts';
 import type { UnwantedEnd } from './unwanted-end.ts';
-import type { Urls } from './urls.ts';
+import { type Urls, urlsOf } from './urls.ts';
 
 /** The JSON of `svc up` and `svc status`. */
 export interface Status extends Content {
@@ -37,12 +42,16 @@ type RunsAs =
   | { readonly pid: number | null; readonly container?: never }
   | { readonly container: string | null; readonly pid?: never };
 
-export type ServiceStatus = RunsAs & HowItIs;
+export type ServiceStatus = PartState & { readonly health: Health };
 
-interface HowItIs {
+type Health = 'green' | 'yellow' | 'red';
+
+/** An engine's answer about one part. */
+export type PartState = RunsAs & Observed;
+
+interface Observed {
   readonly name: string;
   readonly state: ServiceState;
-  readonly health: 'green' | 'yellow' | 'red';
   readonly url: string | null;
   /** ISO 8601, when it entered its present state. */
   readonly since: string | null;
@@ -55,9 +64,49 @@ interface HowItIs {
   readonly ends: readonly PartEnd[];
 }
 
-export const noEnds = { restarts: 0, ends: [] } as const;
+/** A part without a process or container. */
+export function stoppedPart({ name, url }: Pick<Observed, 'name' | 'url'>): Observed {
+  return { name, state: 'stopped', url, since: null, memoryBytes: null, reason: null, restarts: 0, ends: [] };
+}
 
-export const healthOf: Readonly<Record<ServiceState, ServiceStatus['health']>> = {
+/** An engine's answer about a platform and its parts. */
+export interface PlatformState extends Pick<Status, 'topology' | 'engine' | 'version' | 'urls'> {
+  readonly installation: Installation;
+  /** Whether a part of it runs. */
+  readonly isUp: boolean;
+  readonly settings: Readonly<Record<string, string>>;
+  readonly parts: readonly PartState[];
+  readonly supervisor?: SupervisorStatus | null;
+  readonly ended?: UnwantedEnd | null;
+  /** A full disk that only the engine sees. */
+  readonly fullDisk?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The settings and addresses of a platform that does not run, or whose record is missing. */
+export function stateOfPlan(plan: Plan) {
+  const { installation, definition, addresses } = plan;
+  const { topology, engine } = definition;
+  return { installation, topology, engine, version: null, urls: urlsOf(addresses), settings: {} };
+}
+
+/** The status of a platform: what its engine found, and what is the same with every engine. */
+export async function statusOf(platform: PlatformState): Promise<Status> {
+  const { installation, isUp, topology, engine, version, urls, settings, signal } = platform;
+  const { supervisor = null, ended = null, fullDisk = null } = platform;
+  const services = await Promise.all(platform.parts.map((part) => withHealth(part, urls)));
+  const isSupervised = supervisor === null || supervisor.state === 'running';
+  const isWell = isSupervised && services.every(({ state }) => state === 'healthy');
+  return {
+    state: isUp ? (isWell ? 'running' : 'degraded') : 'stopped',
+    ...{ topology, engine, version, urls, supervisor, services, ended },
+    fullDisk: describeFullDisk(installation) ?? fullDisk,
+    copyOf: nameOfOriginal(findOriginal(installation)),
+    ...(await readContent(installation, { settings, services }, signal)),
+  };
+}
+
+const healthOf: Readonly<Record<ServiceState, Health>> = {
   planned: 'yellow',
   starting: 'yellow',
   healthy: 'green',
@@ -67,3 +116,13 @@ export const healthOf: Readonly<Record<ServiceState, ServiceStatus['health']>> =
   lost: 'red',
   stopped: 'red',
 };
+
+/** A healthy proxy refuses every client while it has no certificate. */
+async function withHealth(part: PartState, urls: Urls): Promise<ServiceStatus> {
+  const { url, state } = part;
+  if (state === 'healthy' && url?.startsWith('https://')) {
+    const reason = await missingCertificate({ url, publicUrl: urls.mcp });
+    if (reason !== null) return { ...part, health: 'yellow', reason };
+  }
+  return { ...part, health: healthOf[state] };
+}

@@ -1,7 +1,17 @@
-import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fstatSync,
+  openSync,
+  readSync,
+  renameSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 
-export interface LogFileOptions {
-  readonly path: string;
+/** The limits of a stored log. */
+export interface LogBound {
   readonly sizeMaxBytes: number;
   /** Older files that are kept, as `path.1` (the youngest), `path.2`, … */
   readonly filesKept: number;
@@ -12,18 +22,19 @@ const delayMs = 25;
 /** A burst is written at once above this size. */
 const pendingMaxBytes = 64 * 1024;
 
-/** A log of limited size: a full file is renamed, and the oldest is removed. */
+/** A log of limited size that this process writes. */
 export class LogFile {
-  readonly #options: LogFileOptions;
+  readonly #path: string;
+  readonly #bound: LogBound;
   #file: number | null = null;
-  #sizeBytes = 0;
   #pending: string[] = [];
   #pendingBytes = 0;
   #timer: NodeJS.Timeout | null = null;
   #lost = 0;
 
-  constructor(options: LogFileOptions) {
-    this.#options = options;
+  constructor(path: string, bound: LogBound) {
+    this.#path = path;
+    this.#bound = bound;
   }
 
   write(line: string): void {
@@ -55,37 +66,49 @@ export class LogFile {
   }
 
   #append(text: string): void {
-    if (this.#file !== null && this.#sizeBytes >= this.#options.sizeMaxBytes) this.#rotate();
-    this.#file ??= this.#open();
-    const note = this.#lost === 0 ? '' : lostNote(this.#lost);
-    const bytes = Buffer.from(note + text);
-    for (let written = 0; written < bytes.length; ) written += writeSync(this.#file, bytes, written);
-    this.#sizeBytes += bytes.length;
+    boundLog(this.#path, this.#bound);
+    this.#file ??= openSync(this.#path, 'a', 0o600);
+    writeFileSync(this.#file, this.#lost === 0 ? text : lostNote(this.#lost) + text);
     this.#lost = 0;
   }
-
-  #open(): number {
-    const file = openSync(this.#options.path, 'a', 0o600);
-    this.#sizeBytes = fstatSync(file).size;
-    return file;
-  }
-
-  #rotate(): void {
-    if (this.#file !== null) closeSync(this.#file);
-    this.#file = null;
-    rotate(this.#options.path, this.#options.filesKept);
-  }
 }
 
-/** `x.log` becomes `x.log.1`, which becomes `x.log.2`, …; the last is overwritten. */
-export function rotate(path: string, filesKept: number): void {
-  makeRoom(path, filesKept);
-  renameIfThere(path, `${path}.1`);
+function lostNote(lines: number): string {
+  return `${JSON.stringify({ level: 'warn', time: new Date().toISOString(), name: 'log', lines, msg: 'lost lines while the disk was not writable' })}\n`;
 }
 
-/** Renames the older files, so that `x.log.1` is free. */
-export function makeRoom(path: string, filesKept: number): void {
+/**
+ * Cuts a log that is too large. A process that appends to it must not notice, so the file is not renamed: its content is copied to
+ * `path.1`, and the file is truncated. A line that another process writes between copy and cut is lost; of a flood only the end is kept.
+ */
+export function boundLog(path: string, { sizeMaxBytes, filesKept }: LogBound): void {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (size <= sizeMaxBytes) return;
   for (let age = filesKept; age > 1; age--) renameIfThere(`${path}.${age - 1}`, `${path}.${age}`);
+  copyEnd(path, Math.max(0, size - floodFactor * sizeMaxBytes));
+  truncateSync(path, 0);
+}
+
+const floodFactor = 2;
+const chunkBytes = 1024 * 1024;
+
+function copyEnd(path: string, from: number): void {
+  const source = openSync(path, 'r');
+  const copy = openSync(`${path}.1`, 'w', 0o600);
+  try {
+    const chunk = Buffer.alloc(chunkBytes);
+    // Up to the end at the beginning of the copy, because a flood would never end.
+    const end = fstatSync(source).size;
+    for (let at = from; at < end; ) {
+      const length = readSync(source, chunk, 0, Math.min(chunk.length, end - at), at);
+      if (length === 0) break;
+      writeSync(copy, chunk, 0, length);
+      at += length;
+    }
+  } finally {
+    closeSync(copy);
+    closeSync(source);
+  }
 }
 
 function renameIfThere(from: string, to: string): void {
@@ -94,8 +117,4 @@ function renameIfThere(from: string, to: string): void {
   } catch {
     // There are not that many yet.
   }
-}
-
-function lostNote(lines: number): string {
-  return `${JSON.stringify({ level: 'warn', time: new Date().toISOString(), name: 'log', lines, msg: 'lost lines while the disk was not writable' })}\n`;
 }

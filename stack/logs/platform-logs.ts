@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { escapeHidden } from '../../services/contracts/hidden-characters.ts';
 import type { Definition } from '../settings/definition.ts';
 import type { Installation } from '../state/installation.ts';
-import { LogFile } from './log-file.ts';
+import { type LogBound, LogFile } from './log-file.ts';
 
 /** One file for each part, named after it; the platform's own is `platform.log`. */
 export interface PlatformLogs {
@@ -12,15 +12,17 @@ export interface PlatformLogs {
   close(): void;
 }
 
-/** The limits of stored logs. */
+/** The settings of stored logs. */
 type Limits = Pick<Definition['logs'], 'fileSizeMaxMb' | 'filesKept'>;
+
+export function boundOf({ fileSizeMaxMb, filesKept }: Limits): LogBound {
+  return { sizeMaxBytes: fileSizeMaxMb * 1024 * 1024, filesKept };
+}
 
 export function openPlatformLogs({ logsDir }: Installation, { logs }: { readonly logs: Limits }): PlatformLogs {
   const files = new Map<string, LogFile>();
   const of = (part: string) => {
-    const path = join(logsDir, `${part}.log`);
-    const sizeMaxBytes = logs.fileSizeMaxMb * 1024 * 1024;
-    const file = files.get(part) ?? new LogFile({ path, sizeMaxBytes, filesKept: logs.filesKept });
+    const file = files.get(part) ?? new LogFile(join(logsDir, `${part}.log`), boundOf(logs));
     files.set(part, file);
     return file;
   };

@@ -6,9 +6,8 @@ import { SvcError } from '../../services/contracts/errors.ts';
 import { isObject } from '../../services/contracts/is-object.ts';
 import { isCode } from '../state/durable-file.ts';
 import type { Installation } from '../state/installation.ts';
-import type { LogSource } from './log-source.ts';
+import { parseForeignLine } from './foreign-line.ts';
 import { LogTail } from './log-tail.ts';
-import { parseForeignLine } from './parse-foreign-line.ts';
 
 /** One parsed line of a service's log. */
 export interface LogLine {
@@ -22,6 +21,15 @@ export interface LogLine {
   readonly text: string;
   /** All other fields of the line. */
   readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** The source of one service's lines. */
+export interface LogSource {
+  readonly service: string;
+  /** The existing lines, as far back as a person asks for. */
+  before(): Promise<readonly string[]>;
+  /** The lines written since. */
+  next(): Promise<readonly string[]>;
 }
 
 export interface LogFilter {
@@ -79,13 +87,28 @@ export async function* readLogs(options: LogOptions): AsyncGenerator<LogLine> {
 async function sourcesOf({ installation, more = [] }: LogOptions): Promise<readonly LogSource[]> {
   const { logsDir } = installation;
   const names = await logNames(logsDir);
-  const files = names.map((service) => fileSource(service, new LogTail(join(logsDir, `${service}.log`))));
   const live = new Set(more.map(({ service }) => service));
-  return [...files.map((file) => (live.has(file.service) ? { ...file, next: async () => [] } : file)), ...more];
+  const files = names.map((service) => {
+    const tail = new LogTail(join(logsDir, `${service}.log`));
+    return { service, before: () => tail.before(), next: async () => (live.has(service) ? [] : tail.next()) };
+  });
+  return [...files, ...more];
 }
 
-function fileSource(service: string, tail: LogTail): LogSource {
-  return { service, before: () => tail.before(), next: () => tail.next() };
+/** The last lines of these logs, for a message. Unreadable and missing logs have none. */
+export async function lastLines(
+  installation: Installation,
+  { services, since, lines }: Pick<LogOptions, 'services' | 'since' | 'lines'>,
+): Promise<readonly LogLine[]> {
+  const which = { services, since, level: 'trace', request: null, lines, follow: false } as const;
+  const { signal } = new AbortController();
+  const found: LogLine[] = [];
+  try {
+    for await (const line of readLogs({ installation, ...which, signal })) found.push(line);
+  } catch {
+    // A part that failed early has no log, and a start must not fail because an old log is unreadable.
+  }
+  return found;
 }
 
 async function logNames(dir: string): Promise<readonly string[]> {

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
  */
 export async function isFree(host: string, port: number, patienceMs = 0): Promise<boolean> {
   const deadline = performance.now() + patienceMs;
-  while (!(await canListenOnAll(host, port))) {
+  while (await isTaken(host, port)) {
     if (performance.now() >= deadline) return false;
     await pause(lookIntervalMs);
   }
@@ -16,11 +16,16 @@ export async function isFree(host: string, port: number, patienceMs = 0): Promis
 
 const lookIntervalMs = 10;
 
-async function canListenOnAll(host: string, port: number): Promise<boolean> {
+/** Without permission or without the address no other port would help, and the service that listens reports the error. */
+const otherProblems: ReadonlySet<unknown> = new Set(['EACCES', 'EADDRNOTAVAIL', 'EAFNOSUPPORT']);
+
+async function isTaken(host: string, port: number): Promise<boolean> {
   for (const address of addressesBehind(host)) {
-    if (!(await canListen(address, port))) return false;
+    const problem = await listenProblem(address, port);
+    if (problem?.code === 'EADDRINUSE') return true;
+    if (problem !== null && !otherProblems.has(problem.code)) throw problem;
   }
-  return true;
+  return false;
 }
 
 /**
@@ -32,17 +37,14 @@ function addressesBehind(host: string): readonly string[] {
   return new Set(['127.0.0.1', '0.0.0.0', 'localhost']).has(host) ? [host, '::1', ...wildcards] : [host];
 }
 
-function canListen(host: string, port: number): Promise<boolean> {
-  return new Promise((resolve, reject) => {
+/**
+ * Why this machine cannot listen on an address, as the system's error, or null: tried, because only the kernel knows
+ * its addresses.
+ */
+export function listenProblem(host: string, port = 0): Promise<NodeJS.ErrnoException | null> {
+  return new Promise((resolve) => {
     const server = createServer();
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EADDRINUSE') resolve(false);
-      // Without permission or without the address no other port would help, and the service that listens reports the
-      // error.
-      else if (error.code === 'EACCES' || error.code === 'EADDRNOTAVAIL' || error.code === 'EAFNOSUPPORT')
-        resolve(true);
-      else reject(error);
-    });
-    server.listen({ host, port, exclusive: true, ipv6Only: true }, () => server.close(() => resolve(true)));
+    server.once('error', resolve);
+    server.listen({ host, port, exclusive: true, ipv6Only: true }, () => server.close(() => resolve(null)));
   });
 }

@@ -1,17 +1,10 @@
-import { SvcError } from '../../services/contracts/errors.ts';
 import type { Engine, EngineStart, Prepared, Survey } from '../engines/engine.ts';
 import { chosenEngine, isUp } from '../engines/engine-of.ts';
-import { LostPort } from '../engines/lost-port.ts';
-import { planner, portWishesOf } from '../engines/plan-of.ts';
-import { makeReady } from '../lifecycle/make-ready.ts';
-import { preparePlan } from '../lifecycle/prepare-plan.ts';
+import { makeReady, preparePlan } from '../engines/prepare-plan.ts';
 import type { Progress, UpResult } from '../lifecycle/progress.ts';
 import { awaitCertificate } from '../lifecycle/served-certificate.ts';
-import { isFree } from '../machine/is-free.ts';
-import { describeHolder } from '../machine/port-holder.ts';
 import { settleLosses } from '../place/losses.ts';
 import type { Plan } from '../plan/plan.ts';
-import { claimPorts } from '../ports/claim-ports.ts';
 import { findRunning } from '../state/find-running.ts';
 import { changeNodes, planOfOtherNodes } from './replace/change-nodes.ts';
 
@@ -46,17 +39,17 @@ export async function bringUp(options: BringUp): Promise<UpResult> {
   await prepared.refuseFullDisk();
   await stopWhereNeeded(plan, prepared, options);
   for (const port of Object.values(plan.ports)) if (!survey.ownsPort(port)) avoid.add(port);
-  await refuseLostPorts(plan, survey);
-  if (foreground) {
-    const onReady = async () => {
-      release();
-      await ready();
-    };
-    await prepared.applyInForeground(onReady);
-    return { outcome: 'stopped', changes, status: await engine.inspect({ installation, readPlan: () => plan }) };
-  }
-  await prepared.apply();
-  return { outcome: prepared.isFresh ? 'started' : 'restarted', changes, status: await ready() };
+  const { ended } = await prepared.apply();
+  if (!foreground) return { outcome: prepared.isFresh ? 'started' : 'restarted', changes, status: await ready() };
+  release();
+  const shown = signal.aborted
+    ? null
+    : ready().catch((error: unknown) => {
+        // The signal came while the status was read.
+        if (!signal.aborted) throw error;
+      });
+  await Promise.all([shown, ended]);
+  return { outcome: 'stopped', changes, status: await engine.inspect({ installation, readPlan: () => plan }) };
 }
 
 interface Preparation {
@@ -69,29 +62,12 @@ interface Preparation {
 async function prepare(engine: Engine, start: EngineStart, avoid: ReadonlySet<number>): Promise<Preparation> {
   const { installation, env, startEmpty, onNotice } = start;
   const survey = await engine.survey(start);
-  const plan = await preparePlan({
-    ...{ installation, planner, avoid, onNotice },
-    ...{ ownsPort: survey.ownsPort, portPatienceMs: survey.portPatienceMs, keptBy: survey.keptBy },
-    check: (definition) => engine.check(definition, env),
-    checkPorts: (definition, ports) => engine.checkPorts(definition, ports, env),
-  });
+  const plan = await preparePlan({ installation, env, survey, avoid, onNotice });
   const runningPid = findRunning(installation)?.pid ?? null;
   const given = await settleLosses(await survey.findLosses(plan), { startEmpty, runningPid, onNotice });
   await survey.forget(given, plan);
   await makeReady(plan, onNotice);
   return { plan, survey, prepared: await survey.prepare(plan) };
-}
-
-/** Throws `LostPort` where another program took a port after the plan was made: that program would answer in the place of the part. */
-async function refuseLostPorts({ definition, ports }: Plan, { ownsPort, portPatienceMs }: Survey): Promise<void> {
-  await claimPorts({
-    wishes: portWishesOf(definition).map((wish) => ({ ...wish, wanted: ports[wish.name] ?? wish.usual })),
-    leased: {},
-    isFree: async (port, host) => ownsPort(port) || (await isFree(host, port, portPatienceMs)),
-    holderOf: describeHolder,
-  }).catch((error: unknown) => {
-    throw error instanceof SvcError ? new LostPort(error) : error;
-  });
 }
 
 /** Stops a platform that cannot change while it runs. What another number of NATS nodes kept is carried to those of the plan. */

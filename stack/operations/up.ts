@@ -1,8 +1,8 @@
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
-import { LostPort } from '../engines/lost-port.ts';
 import type { Progress, UpResult } from '../lifecycle/progress.ts';
 import type { StartEmpty } from '../place/losses.ts';
 import { settlePlace } from '../place/settle-place.ts';
+import { isLostPort } from '../ports/lost-port.ts';
 import type { Installation } from '../state/installation.ts';
 import { acquireLock } from '../state/lock.ts';
 import { ensurePrivateFolder } from '../state/private-folder.ts';
@@ -46,8 +46,7 @@ export async function up(options: UpOptions): Promise<UpResult> {
         await settleReplacement(installation, { env, onNotice });
         return await bringUp(start);
       } catch (error) {
-        if (!(error instanceof LostPort)) throw error;
-        if (attempt === attemptsMax) throw error.reason;
+        if (!isLostPort(error) || attempt === attemptsMax) throw error;
       }
     }
   } finally {

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { checkFront } from '../engines/process/check-front.ts';
+import { checkFront } from '../engines/process/check-programs.ts';
 import { checkDefinition } from '../settings/check.ts';
 import { caddyfile, caddyfileValues } from './caddy.ts';
 

@@ -5,8 +5,8 @@ import { openPlatformLogs, type PlatformLogs } from '../../logs/platform-logs.ts
 import { describeHolder, findPortHolder } from '../../machine/port-holder.ts';
 import { readyAt } from '../../parts/part.ts';
 import { startInOrder } from '../../plan/start-in-order.ts';
+import { lostPort } from '../../ports/lost-port.ts';
 import type { EngineStart } from '../engine.ts';
-import { LostPort } from '../lost-port.ts';
 import { registerAt } from '../register-identities.ts';
 import { awaitFounder } from './await-founder.ts';
 import type { ContainerPlan } from './container-plan.ts';
@@ -175,17 +175,14 @@ async function register(url: string, { state: { plan }, signal }: Application): 
 /** Docker reports a taken port only in the text of its error. */
 const takenPort = /(port is already allocated|address already in use)/i;
 
-function notStarted({ part }: ContainerPlan, cause: unknown): Error {
+function notStarted({ part }: ContainerPlan, cause: unknown): SvcError {
   const words = wordsOf(cause);
   if (takenPort.test(words)) {
     const ports = part.published.map(({ port }) => port);
     const port = ports.find((one) => findPortHolder(one) !== null) ?? ports[0] ?? 0;
-    return new LostPort(
-      new SvcError('conflict', `${part.name} failed to start: port ${port} is in use by ${describeHolder(port)}.`, {
-        hint: 'Stop that program, or change the port in svc.yaml (auto takes the next free one).',
-        cause,
-      }),
-    );
+    return lostPort(`${part.name} failed to start: port ${port} is in use by ${describeHolder(port)}.`, {
+      hint: 'Stop that program, or change the port in svc.yaml (auto takes the next free one).',
+    });
   }
   return new SvcError('unavailable', `${part.name} failed to start: ${words}.`, {
     hint: isDiskFull(cause) ? makeRoom : 'Check Docker: docker info',

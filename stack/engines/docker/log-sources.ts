@@ -1,5 +1,5 @@
 import { statusOf } from '../../../services/contracts/docker.ts';
-import type { LogSource } from '../../logs/log-source.ts';
+import type { LogSource } from '../../logs/read-logs.ts';
 import { readContainers } from '../../state/containers-record.ts';
 import type { Installation } from '../../state/installation.ts';
 import { readContainerLog } from './container-log.ts';

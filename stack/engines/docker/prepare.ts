@@ -14,7 +14,7 @@ import { stopContainers } from './take-down.ts';
 
 /** Compares a plan with the containers that exist. A container that differs or does not run is replaced, the others stay. */
 export async function prepareContainers(plan: Plan, daemon: Daemon, start: EngineStart): Promise<Prepared> {
-  const { installation, signal, onState, onNotice } = start;
+  const { installation, foreground, signal, onState, onNotice } = start;
   const first = await readDockerState(plan, daemon, start);
   const { before, present } = first;
   const { steps, changes, isFresh, isSame } = reconcile(first);
@@ -23,9 +23,6 @@ export async function prepareContainers(plan: Plan, daemon: Daemon, start: Engin
   const stop = async () => {
     state = null;
     await stopContainers(plan, { daemon, onState });
-  };
-  const apply = async () => {
-    await carryOut(state ?? (await readDockerState(plan, daemon, { ...start, onNotice: () => undefined })), start);
   };
   return {
     ...{ changes, isFresh },
@@ -36,12 +33,10 @@ export async function prepareContainers(plan: Plan, daemon: Daemon, start: Engin
       const full = await findFullVolume(daemon.docker, [...present.keys()]);
       if (full !== null) throw full;
     },
-    ...{ stop, apply },
-    async applyInForeground(onReady) {
-      await apply();
-      await onReady();
-      await aborted(signal);
-      await stop();
+    stop,
+    async apply() {
+      await carryOut(state ?? (await readDockerState(plan, daemon, { ...start, onNotice: () => undefined })), start);
+      return { ended: foreground ? aborted(signal).then(stop) : Promise.resolve() };
     },
   };
 }

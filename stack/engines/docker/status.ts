@@ -1,12 +1,8 @@
 import type { ContainerInspectInfo } from 'dockerode';
 import { z } from 'zod';
-import { healthOf, noEnds, type ServiceStatus, type Status } from '../../lifecycle/platform-status.ts';
-import { readContent } from '../../lifecycle/read-content.ts';
-import { stoppedStatus } from '../../lifecycle/stopped-status.ts';
-import { withCertificate } from '../../lifecycle/with-certificate.ts';
+import { type PartState, type Status, stateOfPlan, statusOf, stoppedPart } from '../../lifecycle/platform-status.ts';
 import { type ContainersRecord, readContainers } from '../../state/containers-record.ts';
 import { findOriginal } from '../../state/find-original.ts';
-import { describeFullDisk } from '../../state/free-space.ts';
 import type { ServiceState } from '../../state/transition.ts';
 import type { Inspection } from '../engine.ts';
 import { describeContainerEnd, lastEndOf } from './container-end.ts';
@@ -22,53 +18,39 @@ import { listVolumes } from './volumes.ts';
 export async function statusOfContainers({ installation, readPlan, signal }: Inspection): Promise<Status> {
   const record = readContainers(installation);
   if (!record?.isUp || findOriginal(installation) !== null) {
-    const serviceOf = () => ({ state: 'stopped', reason: null, container: null }) as const;
-    return stoppedStatus(readPlan(), { ended: null, serviceOf });
+    const plan = readPlan();
+    const stopped = plan.parts.map((part) => ({ ...stoppedPart(part), container: null }));
+    return statusOf({ ...stateOfPlan(plan), isUp: false, parts: stopped });
   }
   const daemon = await reconnectToDaemon(record.daemon.socket);
-  const look = withCertificate(record.urls);
+  const { version, urls, settings } = record;
   const there = await listVolumes(daemon.docker, idIn(record));
   const lossOf = (part: string) => describeLostVolume(part, record, there);
-  const [services, fullVolume] = await Promise.all([
-    Promise.all(record.services.map((service) => lookAt(service, daemon, lossOf).then(look))),
+  const [parts, fullVolume] = await Promise.all([
+    Promise.all(record.services.map((service) => lookAt(service, daemon, lossOf))),
     findFullVolume(
       daemon.docker,
       record.services.map(({ container }) => container),
     ),
   ]);
-  const content = await readContent(installation, { settings: record.settings, services }, signal);
-  return {
-    state: stateOf(services),
-    topology: 'distributed',
-    engine: 'docker',
-    version: record.version,
-    urls: record.urls,
-    supervisor: null,
-    services,
-    ended: null,
-    fullDisk: describeFullDisk(installation) ?? fullVolume?.message ?? null,
-    copyOf: null,
-    ...content,
-  };
-}
-
-function stateOf(services: readonly ServiceStatus[]): Status['state'] {
-  if (services.every(({ state }) => state === 'healthy')) return 'running';
-  return services.every(({ state }) => state === 'stopped') ? 'stopped' : 'degraded';
+  return statusOf({
+    ...{ installation, topology: 'distributed', engine: 'docker', version, urls, settings, parts, signal },
+    isUp: parts.some(({ state }) => state !== 'stopped'),
+    fullDisk: fullVolume?.message,
+  });
 }
 
 async function lookAt(
   { name, container, url }: ContainersRecord['services'][number],
   daemon: Daemon,
   lossOf: (part: string) => string | null,
-): Promise<ServiceStatus> {
+): Promise<PartState> {
   const found = await inspectContainer(daemon.docker, container);
   if (found === null) {
+    const removed = { ...stoppedPart({ name, url }), container: null };
     const loss = lossOf(name);
-    const state = loss === null ? 'stopped' : 'lost';
-    const reason = loss ?? 'Its container was removed: svc up replaces it.';
-    const unknown = { container: null, since: null, memoryBytes: null, ...noEnds };
-    return { name, url, state, health: healthOf[state], reason, ...unknown };
+    if (loss !== null) return { ...removed, state: 'lost', reason: loss };
+    return { ...removed, reason: 'Its container was removed: svc up replaces it.' };
   }
   const [{ state, reason }, memoryBytes, ends] = await Promise.all([
     healthIn(found, container, daemon),
@@ -78,7 +60,7 @@ async function lookAt(
   const { StartedAt, FinishedAt, Running } = found.State;
   const since = Running ? StartedAt : FinishedAt;
   return {
-    ...{ name, url, container, state, health: healthOf[state], reason, memoryBytes, ends },
+    ...{ name, url, container, state, reason, memoryBytes, ends },
     since: isTime(since) ? new Date(since).toISOString() : null,
     restarts: found.RestartCount,
   };
@@ -100,7 +82,7 @@ async function healthIn(found: ContainerInspectInfo, container: string, { docker
   return { state: Health?.Status === 'starting' ? 'starting' : 'unhealthy', reason: readiness.missing };
 }
 
-async function endsOf(found: ContainerInspectInfo, { docker }: Daemon): Promise<ServiceStatus['ends']> {
+async function endsOf(found: ContainerInspectInfo, { docker }: Daemon): Promise<PartState['ends']> {
   const { FinishedAt } = found.State;
   if (found.RestartCount === 0 || !isTime(FinishedAt)) return [];
   return [{ at: new Date(FinishedAt).toISOString(), reason: await lastEndOf(docker, found) }];

@@ -1,9 +1,14 @@
+import { delimiter } from 'node:path';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { checkNatsServer } from '../../bus/check-bus.ts';
 import { checkDgraphProgram } from '../../graph/check-graph.ts';
-import type { Definition } from '../../settings/definition.ts';
+import { askProgram } from '../../machine/ask-program.ts';
+import { checkProgram } from '../../machine/check-program.ts';
+import { findProgram } from '../../machine/find-program.ts';
+import { listenProblem } from '../../machine/is-free.ts';
+import { type Definition, hasFront, hasOneHost, sharedServices } from '../../settings/definition.ts';
+import { type Ports, wishesOf } from '../../settings/ports.ts';
 import { checkSandbox } from '../sandbox/check-sandbox.ts';
-import { checkFront } from './check-front.ts';
 
 /**
  * Refuses missing and too old programs before anything starts. Names all of them at once, so that the operator installs them together.
@@ -30,4 +35,49 @@ function together(refused: readonly unknown[]): unknown {
   if (first === undefined || expected.length < refused.length) return refused.find((one) => !(one instanceof SvcError));
   const hint = expected.flatMap((one) => one.hint ?? []).join('\n');
   return new SvcError(first.code, expected.map(({ message }) => message).join('\n'), { hint });
+}
+
+/** Refuses a front whose program is missing or too old, before anything starts. */
+export async function checkFront(definition: Definition, path: string | undefined): Promise<void> {
+  if (!hasFront(definition)) return;
+  await checkProgram(
+    {
+      name: 'caddy',
+      neededBy: hasOneHost(definition) ? 'public.host' : `replicas.${sharedServices(definition)[0]} above 1`,
+      oldest: '2.6',
+      askVersion: ['version'],
+      howToInstall:
+        'Install it: the package caddy of your system, or go install github.com/caddyserver/caddy/v2/cmd/caddy@latest.',
+    },
+    path,
+  );
+}
+
+/** Refuses privileged ports that Caddy may not listen on, before anything starts. */
+export async function checkFrontPorts(definition: Definition, ports: Ports, path: string | undefined): Promise<void> {
+  const own = wishesOf(definition).filter(({ part }) => part === 'caddy');
+  for (const { name, host, place } of own) {
+    const port = ports[name] ?? 0;
+    if ((await listenProblem(host, port))?.code !== 'EACCES') continue;
+    const caddy = findProgram('caddy', path) ?? 'caddy';
+    if (await hasRight(caddy, path)) continue;
+    throw new SvcError(
+      'forbidden',
+      `Port ${port} (${place} in svc.yaml) is privileged: this user may not listen on it.`,
+      {
+        hint: `Allow Caddy to use it: sudo setcap cap_net_bind_service=+ep "${caddy}". Or set a port above 1023, forward port ${port} to it, and set publicUrls to the addresses that people use.`,
+      },
+    );
+  }
+}
+
+const askTimeoutMs = 5000;
+
+/** capabilities(7), "File capabilities": a program may have rights that its user does not have. */
+async function hasRight(program: string, path = ''): Promise<boolean> {
+  // Its folder is on root's path only.
+  const getcap = findProgram('getcap', [path, '/usr/sbin', '/sbin'].join(delimiter));
+  if (getcap === null) return false;
+  const { failed, stdout } = await askProgram(getcap, [program], { timeoutMs: askTimeoutMs });
+  return !failed && /cap_net_bind_service[^ ]*[+=][a-z]*e/.test(stdout);
 }

@@ -10,7 +10,7 @@ export const processEngine: Engine = {
     return checkPrograms(definition, PATH);
   },
   async checkPorts(definition, ports, { PATH }) {
-    const { checkFrontPorts } = await import('./check-front-ports.ts');
+    const { checkFrontPorts } = await import('./check-programs.ts');
     await checkFrontPorts(definition, ports, PATH);
   },
   async survey(start) {
@@ -18,7 +18,7 @@ export const processEngine: Engine = {
     return surveyProcesses(start);
   },
   async down(options) {
-    const { stopProcesses } = await import('./stop-processes.ts');
+    const { stopProcesses } = await import('./stop.ts');
     return stopProcesses(options);
   },
   async inspect(options) {

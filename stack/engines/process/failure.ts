@@ -1,9 +1,36 @@
-import { SvcError } from '../../../services/contracts/errors.ts';
+import { SvcError, toSvcError } from '../../../services/contracts/errors.ts';
 import { inWordsAlone } from '../../../services/contracts/system-words.ts';
-import { isCode } from '../../state/durable-file.ts';
+import { describeLine, lastLines } from '../../logs/read-logs.ts';
+import { isLostPort, lostPort } from '../../ports/lost-port.ts';
+import { fileFailure } from '../../state/file-failure.ts';
+import { findFullDisk } from '../../state/free-space.ts';
 import type { Installation } from '../../state/installation.ts';
-import { type Failure, writeFailure } from '../../state/platform-record.ts';
-import type { StartFailure } from './start-failure.ts';
+import { lockHolder } from '../../state/lock.ts';
+import { type Failure, readFailure, writeFailure } from '../../state/platform-record.ts';
+
+/** The platform failed to start, at one part and one check. */
+export class StartFailure extends Error {
+  /** The name of the part, or `platform`. */
+  readonly part: string;
+  readonly check: string;
+  readonly error: SvcError;
+
+  constructor(part: string, check: string, thrown: unknown) {
+    const error = fileFailure(thrown) ?? toSvcError(thrown);
+    super(`${part}: ${check}: ${error.message}`, { cause: thrown });
+    this.part = part;
+    this.check = check;
+    this.error = error;
+  }
+}
+
+export async function step<Result>(part: string, check: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (thrown) {
+    throw thrown instanceof StartFailure ? thrown : new StartFailure(part, check, thrown);
+  }
+}
 
 /** Records a failure for the next command. */
 export function leaveFailure(installation: Installation, failure: StartFailure): void {
@@ -14,12 +41,6 @@ export function leaveFailure(installation: Installation, failure: StartFailure):
   }
 }
 
-/** Another program has the port. The same start may succeed on another port. */
-export function takenPort(message: string): SvcError {
-  const cause = Object.assign(new Error('its port is taken'), { code: 'EADDRINUSE' });
-  return new SvcError('conflict', message, { cause });
-}
-
 export function failureOf({ part, check, error }: StartFailure): Failure {
   return {
     pid: process.pid,
@@ -27,7 +48,7 @@ export function failureOf({ part, check, error }: StartFailure): Failure {
     service: part,
     check,
     code: error.code,
-    portTaken: isCode(error.cause, 'EADDRINUSE'),
+    portTaken: isLostPort(error),
     message: bugText(error) ?? error.message,
     hint: error.hint ?? null,
   };
@@ -35,4 +56,50 @@ export function failureOf({ part, check, error }: StartFailure): Failure {
 
 export function bugText(error: SvcError): string | undefined {
   return error.code === 'internal' && error.cause instanceof Error ? inWordsAlone(error.cause) : undefined;
+}
+
+export interface EndedProcess {
+  readonly pid: number;
+  /** When its start began. Older log lines belong to another process. */
+  readonly since: number;
+}
+
+/** Why the platform of this process ended: part, check, cause, last log lines and repair. */
+export async function explainFailure(installation: Installation, { pid, since }: EndedProcess): Promise<SvcError> {
+  const failure = readFailure(installation);
+  return failure?.pid === pid ? explain(installation, failure, since) : explainSilence(installation, pid);
+}
+
+async function explainSilence(installation: Installation, pid: number): Promise<SvcError> {
+  const holder = lockHolder(installation, 'platform');
+  if (holder !== null && holder.pid !== pid) {
+    return new SvcError('conflict', `Another platform (pid ${holder.pid}) started in this installation meanwhile.`, {
+      hint: 'See how it is: svc status',
+    });
+  }
+  // A full disk keeps the platform from recording why it ended.
+  const full = findFullDisk(installation);
+  if (full !== null) return full;
+  const lines = await endOfLog(installation, 'platform', null);
+  return new SvcError('internal', `The platform (pid ${pid}) ended without saying why.${lines}`, {
+    hint: 'Read its log: svc logs platform',
+  });
+}
+
+/** The failure that the platform recorded, with its log lines since then. */
+export async function explain(installation: Installation, failure: Failure, since: number): Promise<SvcError> {
+  const { service, check, code, portTaken, message, hint } = failure;
+  const who = service === 'platform' ? 'The platform' : service;
+  const lines = await endOfLog(installation, service, since);
+  const text = `${who} failed to ${check}: ${message}${lines}`;
+  const options = { hint: hint ?? `Read its log: svc logs ${service}` };
+  return portTaken ? lostPort(text, options) : new SvcError(code, text, options);
+}
+
+const linesMax = 8;
+
+async function endOfLog(installation: Installation, service: string, since: number | null): Promise<string> {
+  const lines = await lastLines(installation, { services: [service], since, lines: linesMax });
+  const text = lines.map((line) => `\n  ${describeLine(line)}`).join('');
+  return text === '' ? '' : `\nLast lines of logs/${service}.log:${text}`;
 }

@@ -1,10 +1,10 @@
-import { readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { UnwantedEnd } from '../../lifecycle/unwanted-end.ts';
-import { describeLine, readLogs } from '../../logs/read-logs.ts';
+import { describeLine, lastLines } from '../../logs/read-logs.ts';
 import { findRunning } from '../../state/find-running.ts';
 import type { Installation } from '../../state/installation.ts';
-import { type Failure, type PlatformRecord, readFailure, readRecord } from '../../state/platform-record.ts';
+import { type Failure, type PlatformRecord, readFailure, readRecord, recordFile } from '../../state/platform-record.ts';
 
 /** How the last platform ended without a stop. Null where it runs, was stopped or never ran. Changes nothing. */
 export async function findUnwantedEnd(installation: Installation): Promise<UnwantedEnd | null> {
@@ -31,40 +31,21 @@ async function killed(installation: Installation, { pid }: PlatformRecord): Prom
   return { by: 'outside', pid, at, reason: null, lastLogLine: await lastLogLine(installation) };
 }
 
-/** The newest modification of its record, its logs and its data. Unreadable files are ignored. */
-function lastSignOfLife({ stateDir, logsDir, dataDir }: Installation): number {
-  const files = [join(stateDir, 'process.json'), ...filesIn(logsDir), ...filesIn(dataDir)];
-  return Math.max(...files.map(writtenAt));
+/** The newest modification of its record, its logs and its data. */
+function lastSignOfLife(installation: Installation): number {
+  const { logsDir, dataDir } = installation;
+  const files = [recordFile(installation), ...filesIn(logsDir), ...filesIn(dataDir)];
+  return Math.max(...files.map((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0));
 }
 
+/** A status must not fail because a folder is gone. */
 function filesIn(dir: string): readonly string[] {
-  try {
-    return readdirSync(dir).map((name) => join(dir, name));
-  } catch {
-    return [];
-  }
-}
-
-function writtenAt(file: string): number {
-  try {
-    return statSync(file).mtimeMs;
-  } catch {
-    return 0;
-  }
+  return existsSync(dir) ? readdirSync(dir).map((name) => join(dir, name)) : [];
 }
 
 async function lastLogLine(installation: Installation): Promise<string | null> {
-  const filter = { services: [], since: null, level: 'trace', request: null } as const;
-  const { signal } = new AbortController();
-  let last: string | null = null;
-  try {
-    for await (const line of readLogs({ installation, ...filter, lines: 1, follow: false, signal })) {
-      last = `${line.service} ${describeLine(line)}`;
-    }
-  } catch {
-    // A start or stop must not fail because the old log is unreadable.
-  }
-  return last;
+  const [last] = await lastLines(installation, { services: [], since: null, lines: 1 });
+  return last === undefined ? null : `${last.service} ${describeLine(last)}`;
 }
 
 function toSeconds(time: number): string {

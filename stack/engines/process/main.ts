@@ -6,10 +6,9 @@ import { escapeHidden, withoutHidden } from '../../../services/contracts/hidden-
 import { parsePorts } from '../../ports/port-lease.ts';
 import { readDefinition } from '../../settings/check.ts';
 import { installationIn } from '../../state/installation.ts';
-import { leaveFailure } from './failure.ts';
+import { leaveFailure, StartFailure } from './failure.ts';
 import { runPlatform } from './run-platform.ts';
 import { planOnThisMachine } from './site.ts';
-import { StartFailure } from './start-failure.ts';
 
 /** The process that holds a platform. `svc up` starts it, SIGTERM stops it. */
 

@@ -1,4 +1,11 @@
-import type { Part, ReadyCheck } from '../../parts/part.ts';
+import { SvcError } from '../../../services/contracts/errors.ts';
+import { hostOf } from '../../../services/contracts/host-of.ts';
+import { waitUntilReady } from '../../lifecycle/readiness.ts';
+import { isFree } from '../../machine/is-free.ts';
+import { describeHolder } from '../../machine/port-holder.ts';
+import { portOf } from '../../machine/port-of.ts';
+import { listensAt, type Part, type ReadyCheck } from '../../parts/part.ts';
+import { lostPort } from '../../ports/lost-port.ts';
 import type { ProcessIdentity } from '../../state/process-identity.ts';
 
 /** Runs parts inside this process, or each in its own process. */
@@ -18,8 +25,8 @@ export interface ProcessListener {
 
 export interface RunningPart {
   readonly ready: ReadyCheck;
-  /** Never resolves for a part inside this process. */
-  readonly ended: Promise<Ending>;
+  /** How it ended, in words that follow its name. Never resolves for a part inside this process. */
+  readonly ended: Promise<string>;
   /** Whether the part answers at all, even that it is not ready. Always true inside this process. */
   answers(): Promise<boolean>;
   /** Lets the part finish its work within a deadline, then leaves no process of it. */
@@ -29,10 +36,40 @@ export interface RunningPart {
 /** `drain`: the other parts stay, so the part may take its time. `hurry`: all parts end. */
 export type StopHow = 'drain' | 'hurry';
 
-/** How a part ended. */
-export interface Ending {
-  /** In words that follow its name. */
-  readonly reason: string;
-  /** Whether another program has its port. */
-  readonly portTaken: boolean;
+export interface StartedPart {
+  readonly part: Part;
+  readonly running: RunningPart;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** Waits for a part that starts. Throws why it ended, or `timeout`. */
+export async function becomesReady({ part, running, timeoutMs, signal }: StartedPart): Promise<void> {
+  const looking = new AbortController();
+  const ended = running.ended.then(async (reason) => {
+    // A part that ended later restarts meanwhile, on the same ports.
+    if (!looking.signal.aborted) await refuseTakenPorts(part);
+    throw new SvcError('unavailable', `it ${reason}`);
+  });
+  try {
+    const either = AbortSignal.any([signal, looking.signal]);
+    await Promise.race([waitUntilReady(running.ready, { timeoutMs, signal: either }), ended]);
+  } finally {
+    looking.abort();
+  }
+}
+
+/** The kernel frees the port of a killed process a moment after the process is gone. */
+const portPatienceMs = 1000;
+
+/**
+ * Another program on a port of a part would answer in its place, and the part would look healthy. Several Caddys even share a port, and each
+ * gets some of the requests.
+ */
+export async function refuseTakenPorts(part: Part): Promise<void> {
+  for (const address of listensAt(part)) {
+    const port = portOf(address);
+    if (await isFree(hostOf(address), port, portPatienceMs)) continue;
+    throw lostPort(`Port ${port} of ${part.name} is in use by ${describeHolder(port)}.`);
+  }
 }

@@ -8,22 +8,18 @@ import { describeNodeLoss } from '../../place/kept-data.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { startInOrder } from '../../plan/start-in-order.ts';
 import { registerAt } from '../register-identities.ts';
+import { StartFailure, step } from './failure.ts';
 import type { PartRunner } from './part-runner.ts';
 import type { Patience } from './patience.ts';
-import { StartFailure, step } from './start-failure.ts';
-import { type PartWatcher, type SharedSupervision, SupervisedPart } from './supervised-part.ts';
+import type { Recorder } from './recorder.ts';
+import { type SharedSupervision, SupervisedPart } from './supervised-part.ts';
 import type { LeftPart } from './take-over.ts';
-
-/** Also learns the end of a left part that had to make way. */
-export interface PlatformWatcher extends PartWatcher {
-  ended(name: string): void;
-}
 
 export interface PlatformOptions {
   readonly plan: Plan;
   readonly runner: PartRunner;
   readonly logs: PlatformLogs;
-  readonly watcher: PlatformWatcher;
+  readonly recorder: Recorder;
   readonly patience: Patience;
 }
 
@@ -31,15 +27,15 @@ export interface PlatformOptions {
 export class Platform {
   readonly #surroundings: SharedSupervision;
   readonly #logs: PlatformLogs;
-  readonly #watcher: PlatformWatcher;
+  readonly #recorder: Recorder;
   readonly #parts = new Map<string, SupervisedPart>();
   readonly #plan: Plan;
 
-  constructor({ plan, runner, logs, watcher, patience }: PlatformOptions) {
+  constructor({ plan, runner, logs, recorder, patience }: PlatformOptions) {
     this.#plan = plan;
-    this.#surroundings = { runner, watcher, patience, lossOf: (part) => describeNodeLoss(plan.installation, part) };
+    this.#surroundings = { runner, recorder, patience, lossOf: (part) => describeNodeLoss(plan.installation, part) };
     this.#logs = logs;
-    this.#watcher = watcher;
+    this.#recorder = recorder;
   }
 
   /** Starts each part once the parts that it needs are healthy. Throws a `StartFailure`. */
@@ -61,7 +57,7 @@ export class Platform {
     }
     for (const { name, running } of inTheWay) {
       await this.#quietly(name, running.stop('drain'));
-      this.#watcher.ended(name);
+      this.#recorder.ended(name);
     }
     for (const part of inStartOrder(this.#plan.parts))
       await this.#renew(part, kept.get(part.name)?.next === 'stays', signal);
@@ -71,7 +67,7 @@ export class Platform {
     const present = this.#parts.get(part.name);
     const isWell = (await present?.isWell(signal)) ?? false;
     if (isWell && stays) {
-      this.#watcher.moved(part, 'ready');
+      this.#recorder.moved(part, 'ready');
       // Identities in svc.yaml and passwords of the graph are no variables of a part, so a change of them shows nowhere else.
       await this.#settle(part, signal);
       return;

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
+import { inheritedByChildren } from '../../../services/contracts/env/inherited.ts';
 import type { ServiceName } from '../../../services/contracts/env/variables.ts';
 import { findProgram } from '../../machine/find-program.ts';
 import { nodeFlags } from '../../machine/node-flags.ts';
 import type { ForeignProgram, Part } from '../../parts/part.ts';
 import { compileCacheOf, type Installation } from '../../state/installation.ts';
-import { partEnvironment } from './inherited-environment.ts';
 
 /** Everything that a process is started with. */
 export interface ProcessPlan {
@@ -81,3 +81,24 @@ const entries = {
   runtime: fileURLToPath(new URL('../../../services/runtime/main.ts', import.meta.url)),
   frontend: fileURLToPath(new URL('../../../services/frontend/main.ts', import.meta.url)),
 };
+
+/** Variables of the shell that every process gets, besides those for MCP servers. No other variable passes, so that no secret does. */
+const ofAnyProcess = /^(HOME|USER|LOGNAME|SHELL|TMPDIR|XDG_[A-Z_]+|NODE_COMPILE_CACHE)$/i;
+/** For the process that holds all services. The services' own variables come from svc.yaml. */
+const ofThePlatform = /^OTEL_.+$/i;
+
+/** The environment of the process that holds a platform. */
+export function platformEnvironment(env: EnvRecord): Readonly<Record<string, string>> {
+  return { ...pick(env, ofThePlatform), ...partEnvironment(env) };
+}
+
+/** The environment of a process that is one part, without the part's own variables. */
+export function partEnvironment(env: EnvRecord): Readonly<Record<string, string>> {
+  return { ...pick(env, ofAnyProcess), ...inheritedByChildren(env) };
+}
+
+function pick(env: EnvRecord, pattern: RegExp): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) if (value !== undefined && pattern.test(name)) kept[name] = value;
+  return kept;
+}

@@ -9,7 +9,6 @@ import { beat } from '../../state/heartbeat.ts';
 import { type PlatformRecord, type ServiceRecord, writeRecord } from '../../state/platform-record.ts';
 import { ownIdentity, type ProcessIdentity } from '../../state/process-identity.ts';
 import { isPlatformUp, isUp, type ServiceEvent, transition } from '../../state/transition.ts';
-import type { PlatformWatcher } from './platform.ts';
 import type { LeftParts } from './take-over.ts';
 
 export interface Recording {
@@ -25,7 +24,7 @@ export interface Recording {
 const endsKept = 5;
 
 /** Keeps state/process.json current. A command that starts a platform follows it, and every other command reads what runs. */
-export class Recorder implements PlatformWatcher {
+export class Recorder {
   readonly #plan: Plan;
   readonly #logs: PlatformLogs;
   readonly #onChange: Recording['onChange'];
@@ -82,6 +81,7 @@ export class Recorder implements PlatformWatcher {
     this.#write({ isNeeded: false });
   }
 
+  /** May throw for a start, which then fails. Never throws for a stop. */
   moved(part: Part, event: ServiceEvent): void {
     this.#change(part, (service) => moveService(service, event));
     if (event === 'start') {
@@ -100,6 +100,7 @@ export class Recorder implements PlatformWatcher {
     this.#write();
   }
 
+  /** Records that a part ended unexpectedly, or did not get ready. `reason` follows its name. */
   broke(part: Part, reason: string): void {
     const end = { at: new Date().toISOString(), reason };
     this.#change(part, (service) => ({

@@ -1,19 +1,22 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError, toSvcError } from '../../../services/contracts/errors.ts';
 import type { Alone } from '../../content/alone.ts';
 import { graphUrlOf } from '../../parts/dgraph.ts';
-import type { Part } from '../../parts/part.ts';
+import { isGraphNode, type Part } from '../../parts/part.ts';
 import { describeNodeLoss } from '../../place/kept-data.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { startInOrder } from '../../plan/start-in-order.ts';
+import { loopback, nodesOf, wishesOf } from '../../settings/ports.ts';
 import { endAlone, recordAlone } from '../../state/alone-record.ts';
 import type { ProcessIdentity } from '../../state/process-identity.ts';
-import { becomesReady } from './becomes-ready.ts';
-import type { RunningPart } from './part-runner.ts';
-import { dgraphAlone, natsAlone } from './parts-alone.ts';
+import { closedBus } from '../closed-bus.ts';
+import { becomesReady, type RunningPart } from './part-runner.ts';
 import { runAsProcesses } from './parts-as-processes.ts';
 import { usualPatience } from './patience.ts';
 import { ownPrograms } from './process-plan.ts';
+import { planOnThisMachine } from './site.ts';
 
 export interface ProcessesAlone {
   readonly plan: Plan;
@@ -49,9 +52,11 @@ async function startAll(parts: readonly Part[], { plan, env, signal }: Processes
     const born = (process: ProcessIdentity) => recordAlone(plan.installation, { name, process });
     const started = await runner.start(part, { born, signal });
     running.push(started);
-    await becomesReady(started, part.limits.startMaxMs, signal).catch((error: unknown) => {
-      throw notReady(name, toSvcError(error));
-    });
+    await becomesReady({ part, running: started, timeoutMs: part.limits.startMaxMs, signal }).catch(
+      (error: unknown) => {
+        throw notReady(name, toSvcError(error));
+      },
+    );
   };
   const stop = async () => {
     for (const part of running.toReversed()) await part.stop('drain');
@@ -73,4 +78,38 @@ async function startAll(parts: readonly Part[], { plan, env, signal }: Processes
 function notReady(name: string, cause: SvcError): SvcError {
   const hint = `Read its log: svc logs ${name}`;
   return new SvcError(cause.code, `${name} failed to get ready: ${cause.message.replace(/\.$/, '')}.`, { hint, cause });
+}
+
+/** The nodes of NATS with their data below `dir`, on random ports. Runtimes elsewhere and agents must not find a bus without a backend. */
+export async function natsAlone(plan: Plan, dir: string): Promise<readonly Part[]> {
+  const definition = closedBus(plan.definition);
+  const nodes = nodesOf('nats', definition);
+  const names = wishesOf(definition).flatMap(({ name, part }) => (nodes.includes(part) ? name : []));
+  const free = await Promise.all(names.map(async (name) => [name, await freePort()] as const));
+  const ports = { ...plan.ports, ...Object.fromEntries(free) };
+  return partsIn(dir, { ...plan, definition, ports }).filter(({ service }) => service === 'nats');
+}
+
+/** No other part runs, so Dgraph may use more memory. */
+const cacheLeastMb = 512;
+
+/** The Dgraph nodes with their data below `dir`. They keep their ports, which the cluster remembers. */
+export function dgraphAlone(plan: Plan, dir: string): readonly Part[] {
+  const { graphdb } = plan.definition;
+  const cacheMb = Math.max(graphdb.cacheMb, cacheLeastMb);
+  const definition = { ...plan.definition, graphdb: { ...graphdb, cacheMb } };
+  return partsIn(dir, { ...plan, definition }).filter(isGraphNode);
+}
+
+function partsIn(dir: string, plan: Plan): readonly Part[] {
+  return planOnThisMachine({ ...plan.installation, dataDir: dir }, plan.definition, plan.ports).parts;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, loopback);
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return address !== null && typeof address === 'object' ? address.port : 0;
 }

@@ -11,8 +11,7 @@ import type { Installation } from '../../state/installation.ts';
 import { leftProcesses } from '../../state/left-processes.ts';
 import { acquireLock } from '../../state/lock.ts';
 import { type PlatformRecord, readRecord, removeFailure, removeRecord } from '../../state/platform-record.ts';
-import { bugText, leaveFailure } from './failure.ts';
-import { endLeftMcpServers } from './left-mcp-servers.ts';
+import { bugText, leaveFailure, StartFailure, step } from './failure.ts';
 import type { PartRunner } from './part-runner.ts';
 import { runAsProcesses } from './parts-as-processes.ts';
 import { runInside } from './parts-inside.ts';
@@ -20,7 +19,7 @@ import { type Patience, usualPatience } from './patience.ts';
 import { Platform } from './platform.ts';
 import { ownPrograms, type Programs } from './process-plan.ts';
 import { Recorder } from './recorder.ts';
-import { StartFailure, step } from './start-failure.ts';
+import { endLeftMcpServers } from './stop.ts';
 import { takeOver } from './take-over.ts';
 
 export interface RunOptions {
@@ -87,7 +86,7 @@ async function runParts(options: RunOptions, logs: PlatformLogs): Promise<void> 
   const left = await takeOver(plan, patience);
   const recorder = new Recorder({ plan, left, foreground, logs, onChange });
   const runner = await openRunner(options, logs);
-  const platform = new Platform({ plan, runner, logs, watcher: recorder, patience });
+  const platform = new Platform({ plan, runner, logs, recorder, patience });
   // Nothing reads the heartbeat of a platform in one process, and the disk of an idle laptop may sleep.
   const isWatched = plan.definition.topology === 'distributed';
   const heartbeat = isWatched ? setInterval(() => recorder.beat(), beatMs) : undefined;

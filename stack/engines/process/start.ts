@@ -1,23 +1,30 @@
 import { spawn } from 'node:child_process';
-import { closeSync, openSync, statSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
-import { rotate } from '../../logs/log-file.ts';
+import { boundLog } from '../../logs/log-file.ts';
+import { boundOf } from '../../logs/platform-logs.ts';
 import { nodeFlags } from '../../machine/node-flags.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { formatPorts } from '../../ports/port-lease.ts';
-import { compileCacheOf } from '../../state/installation.ts';
+import { compileCacheOf, type Installation } from '../../state/installation.ts';
 import { leftProcesses } from '../../state/left-processes.ts';
-import { readRecord } from '../../state/platform-record.ts';
-import { startTimeOf } from '../../state/process-identity.ts';
-import { isPlatformUp, type ServiceState } from '../../state/transition.ts';
-import { explain } from './explain-failure.ts';
-import { platformEnvironment } from './inherited-environment.ts';
-import { reportStates } from './report-states.ts';
-import { stopRunning } from './running-platform.ts';
-import { waitUntilHealthy } from './wait-until-healthy.ts';
+import {
+  type PlatformRecord,
+  readFailure,
+  readRecord,
+  removeFailure,
+  type ServiceRecord,
+} from '../../state/platform-record.ts';
+import { isAlive, ownIdentity, type ProcessIdentity, startTimeOf } from '../../state/process-identity.ts';
+import { isPlatformUp, isUp, type ServiceState } from '../../state/transition.ts';
+import type { Applied } from '../engine.ts';
+import { explain, explainFailure, failureOf, StartFailure } from './failure.ts';
+import { platformEnvironment } from './process-plan.ts';
+import { stopRunning } from './stop.ts';
 
 export interface StartOptions {
   readonly plan: Plan;
@@ -67,49 +74,37 @@ export async function startInBackground({
   }
 }
 
-export interface ForegroundOptions extends StartOptions {
-  readonly onHealthy: () => Promise<void>;
-}
-
-/** Holds the platform in this process until the signal. */
-export async function startInForeground({ plan, env, signal, onState, onHealthy }: ForegroundOptions): Promise<void> {
-  const { failureOf } = await import('./failure.ts');
+/** Holds the platform in this process. Resolves when all parts are healthy; `ended` resolves once it has stopped after the signal. */
+export async function startInForeground({ plan, env, signal, onState }: StartOptions): Promise<Applied> {
   const { runPlatform } = await import('./run-platform.ts');
-  const { StartFailure } = await import('./start-failure.ts');
+  const { installation } = plan;
   const since = Date.now();
   const report = reportStates(onState);
-  let healthy: Promise<void> | null = null;
-  const tellHealthy = () =>
-    onHealthy().catch((error: unknown) => {
-      // The signal came while the callback ran.
-      if (!signal.aborted) throw error;
-    });
+  const onChange = ({ services }: PlatformRecord) => void report(services);
+  const run = runPlatform({ plan, env, foreground: true, isWanted: () => true, signal, onChange });
+  const ended = run.catch(async (error: unknown) => {
+    throw error instanceof StartFailure ? await explain(installation, failureOf(error), since) : error;
+  });
+  const looking = new AbortController();
+  const healthy = waitUntilHealthy({
+    ...{ installation, platform: ownIdentity() },
+    // Each part has its own deadline.
+    timeoutMs: Number.POSITIVE_INFINITY,
+    signal: looking.signal,
+  });
   try {
-    await runPlatform({
-      plan,
-      env,
-      foreground: true,
-      isWanted: () => true,
-      signal,
-      onChange: (record) => {
-        report(record.services);
-        if (isPlatformUp(record)) healthy ??= tellHealthy();
-      },
-    });
-  } catch (error) {
-    if (error instanceof StartFailure) throw await explain(plan.installation, failureOf(error), since);
-    throw error;
+    await Promise.race([healthy, ended]);
   } finally {
-    await healthy;
+    looking.abort();
   }
+  return { ended };
 }
 
 const platformProgram = fileURLToPath(new URL('./main.ts', import.meta.url));
 
 function spawnPlatform({ installation, definition, ports }: Plan, env: EnvRecord, program: string): number {
   const path = join(installation.logsDir, 'platform.log');
-  const sizeBytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  if (sizeBytes > definition.logs.fileSizeMaxMb * 1024 * 1024) rotate(path, definition.logs.filesKept);
+  boundLog(path, boundOf(definition.logs));
   const output = openSync(path, 'a', 0o600);
   try {
     const told = ['--dir', installation.dir, '--ports', formatPorts(ports), '--started-by', String(process.pid)];
@@ -130,4 +125,77 @@ function spawnPlatform({ installation, definition, ports }: Plan, env: EnvRecord
   } finally {
     closeSync(output);
   }
+}
+
+export interface WaitOptions {
+  readonly installation: Installation;
+  readonly platform: ProcessIdentity;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly onState?: (name: string, state: ServiceState) => void;
+  /** The parts that ran before. Only changes of them are reported. */
+  readonly before?: readonly ServiceRecord[];
+}
+
+/** Reading the record takes a fraction of a millisecond, a start hundreds of milliseconds. */
+const lookIntervalMs = 8;
+
+/**
+ * Follows the record until every service is healthy or kept out. Throws why the platform ended or a part failed, `timeout` after this time
+ * without a change, or `cancelled`.
+ */
+export async function waitUntilHealthy({
+  installation,
+  platform,
+  timeoutMs,
+  signal,
+  onState = () => undefined,
+  before = [],
+}: WaitOptions): Promise<void> {
+  const since = Date.now();
+  let deadline = performance.now() + timeoutMs;
+  const report = reportStates(onState, before);
+  for (;;) {
+    // Asked before the record is read, so that the last record of a platform that ended is not missed.
+    const alive = isAlive(platform);
+    const record = readRecord(installation);
+    const own = record?.pid === platform.pid ? record : null;
+    const services = own?.services ?? [];
+    if (report(services)) deadline = performance.now() + timeoutMs;
+    if (!alive) throw await explainFailure(installation, { pid: platform.pid, since });
+    if (own !== null && isPlatformUp(own)) return;
+    const failure = own === null || own.isChanging ? null : readFailure(installation);
+    if (failure?.pid === platform.pid) {
+      // The platform goes on, so that a later command must not take this for its end.
+      removeFailure(installation);
+      throw await explain(installation, failure, since);
+    }
+    if (performance.now() >= deadline) {
+      const late = services.filter((service) => !isUp(service)).map(({ name }) => name);
+      throw new SvcError('timeout', `Not healthy within ${timeoutMs / 1000} s: ${late.join(', ') || 'the platform'}.`, {
+        hint: `svc logs ${late[0] ?? 'platform'}`,
+      });
+    }
+    await pause(lookIntervalMs, undefined, { signal }).catch((error: unknown) => {
+      throw new SvcError('cancelled', 'Interrupted.', { cause: error });
+    });
+  }
+}
+
+type Services = readonly Pick<PlatformRecord['services'][number], 'name' | 'state'>[];
+
+/** Reports every state that differs from the last one. The result returns whether any did. */
+export function reportStates(
+  onState: (name: string, state: ServiceState) => void,
+  before: Services = [],
+): (services: Services) => boolean {
+  const reported = new Map(before.map(({ name, state }) => [name, state]));
+  return (services) => {
+    const changed = services.filter(({ name, state }) => reported.get(name) !== state);
+    for (const { name, state } of changed) {
+      onState(name, state);
+      reported.set(name, state);
+    }
+    return changed.length > 0;
+  };
 }

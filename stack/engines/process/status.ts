@@ -1,129 +1,88 @@
-import { healthOf, noEnds, type ServiceStatus, type Status } from '../../lifecycle/platform-status.ts';
-import { readContent } from '../../lifecycle/read-content.ts';
+import { type PartState, type Status, stateOfPlan, statusOf, stoppedPart } from '../../lifecycle/platform-status.ts';
 import { readReadiness } from '../../lifecycle/readiness.ts';
-import { stoppedStatus } from '../../lifecycle/stopped-status.ts';
-import { withCertificate } from '../../lifecycle/with-certificate.ts';
 import { ownVersion } from '../../machine/version.ts';
 import { describeNodeLoss } from '../../place/kept-data.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { findOriginal } from '../../state/find-original.ts';
 import { findRunning } from '../../state/find-running.ts';
-import { describeFullDisk } from '../../state/free-space.ts';
 import { isSilent } from '../../state/heartbeat.ts';
-import type { Installation } from '../../state/installation.ts';
-import type { PartEnd, PlatformRecord, ServiceRecord } from '../../state/platform-record.ts';
+import { type PartEnd, type PlatformRecord, readFailure, type ServiceRecord } from '../../state/platform-record.ts';
 import { memoryOf } from '../../state/process-identity.ts';
 import { type ServiceState, transition } from '../../state/transition.ts';
 import type { Inspection } from '../engine.ts';
 import { findUnwantedEnd } from './find-unwanted-end.ts';
-import { stoppedProcesses } from './stopped-processes.ts';
 
 /** Reads the state of every process. Changes nothing. */
 export async function statusOfProcesses({ installation, readPlan, signal }: Inspection): Promise<Status> {
-  const running = findOriginal(installation) === null ? findRunning(installation) : null;
-  if (running === null) return stoppedProcesses(readPlan());
-  if (running.record === null) return unrecordedStatus(readPlan(), running.pid);
-  const seen = await runningStatus(installation, running.record, signal);
-  if (running.record.topology === 'embedded') return seen;
-  const { pid } = running;
-  if (running.isAbandoned) {
-    const ended = await findUnwantedEnd(installation);
-    return { ...seen, state: 'degraded', supervisor: { pid, state: 'gone' }, ended };
-  }
+  // A copy has only the records of its original.
+  const isCopy = findOriginal(installation) !== null;
+  const running = isCopy ? null : findRunning(installation);
+  if (running === null) return stoppedStatus(readPlan(), isCopy);
+  const { pid, record, isAbandoned } = running;
+  if (record === null) return unrecordedStatus(readPlan(), pid);
+  const { topology, version, urls, settings, services } = record;
   // A supervisor of another version may not touch its record.
-  if (running.record.version === ownVersion() && (await isSilent(installation, signal)))
-    return { ...seen, state: 'degraded', supervisor: { pid, state: 'silent' } };
-  return { ...seen, supervisor: { pid, state: 'running' } };
+  const isSilentNow = async () => version === ownVersion() && (await isSilent(installation, signal));
+  const stateOf = async () => (isAbandoned ? 'gone' : (await isSilentNow()) ? 'silent' : 'running');
+  return statusOf({
+    ...{ installation, isUp: true, engine: 'process', topology, version, urls, settings, signal },
+    parts: await Promise.all(services.map((service) => probe(service, record, { installation, signal }))),
+    supervisor: topology === 'embedded' ? null : { pid, state: await stateOf() },
+    ended: isAbandoned ? await findUnwantedEnd(installation) : null,
+  });
 }
 
-/** A platform that runs, without a record that says how. */
-function unrecordedStatus(plan: Plan, pid: number): Status {
+async function stoppedStatus(plan: Plan, isCopy: boolean): Promise<Status> {
+  const { installation } = plan;
+  const [ended, failure] = isCopy ? [null, null] : [await findUnwantedEnd(installation), readFailure(installation)];
+  const reasonOf = (name: string) => {
+    if (isCopy) return null;
+    const isFailed = failure?.service === name || failure?.service === 'platform';
+    return describeNodeLoss(installation, name) ?? (isFailed ? failure.message : null);
+  };
+  const parts = plan.parts.map((part) => {
+    return { ...stoppedPart(part), since: ended?.at ?? null, reason: reasonOf(part.name), pid: null };
+  });
+  return statusOf({ ...stateOfPlan(plan), isUp: false, parts, ended });
+}
+
+/** The status of a platform that runs, without a record that says how. */
+async function unrecordedStatus(plan: Plan, pid: number): Promise<Status> {
   const reason =
     'Its process runs, but state/ does not say how: it is starting, or the file was lost. svc up repairs that.';
-  const stopped = stoppedStatus(plan, { ended: null, serviceOf: () => ({ state: 'starting', reason, pid: null }) });
-  const memoryBytes = memoryOf(pid);
-  const services = stopped.services.map(({ name }) => {
-    return {
-      name,
-      state: 'starting',
-      health: 'yellow',
-      url: null,
-      pid,
-      since: null,
-      memoryBytes,
-      reason,
-      ...noEnds,
-    } as const;
-  });
-  return { ...stopped, state: 'degraded', services };
+  const known = { state: 'starting', url: null, reason, pid, memoryBytes: memoryOf(pid) } as const;
+  const parts = plan.parts.map((part) => ({ ...stoppedPart(part), ...known }));
+  return statusOf({ ...stateOfPlan(plan), isUp: true, parts });
 }
 
-async function runningStatus(
-  installation: Installation,
-  running: PlatformRecord,
-  signal: AbortSignal | undefined,
-): Promise<Status> {
-  const [services, content] = await Promise.all([
-    Promise.all(
-      running.services.map((service) =>
-        probe(running, service, signal).then(withLoss(installation)).then(withCertificate(running.urls)),
-      ),
-    ),
-    readContent(installation, running, signal),
-  ]);
-  return {
-    state: services.every(({ state }) => state === 'healthy') ? 'running' : 'degraded',
-    topology: running.topology,
-    engine: 'process',
-    version: running.version,
-    urls: running.urls,
-    supervisor: null,
-    services,
-    ended: null,
-    fullDisk: describeFullDisk(installation),
-    copyOf: null,
-    ...content,
-  };
-}
-
-/** The state in the record, corrected by what the service itself answers. */
+/** The state in the record, corrected by the data on disk and by the answer of the service. */
 async function probe(
-  { pid: platform, topology }: PlatformRecord,
   { name, state: recorded, since, url, ready, process, endCount: restarts, lastEnds: ends }: ServiceRecord,
-  signal: AbortSignal | undefined,
-): Promise<ServiceStatus> {
+  { pid: platform, topology }: PlatformRecord,
+  { installation, signal }: Pick<Inspection, 'installation' | 'signal'>,
+): Promise<PartState> {
   const pid = topology === 'embedded' ? platform : (process?.pid ?? null);
-  const memoryBytes = pid === null ? null : memoryOf(pid);
-  const known = { name, url, pid, memoryBytes, restarts, ends };
-  if (!mayBeReady.has(recorded)) {
-    const reason = recorded === 'restarting' || recorded === 'failed' ? describeEnds(recorded, ends) : null;
-    return { ...known, state: recorded, health: healthOf[recorded], since, reason };
-  }
+  const known = { name, url, pid, memoryBytes: pid === null ? null : memoryOf(pid), since, restarts, ends };
+  // A node whose data is gone counts as lost, even while its process runs on with deleted files open.
+  const loss = describeNodeLoss(installation, name);
+  if (loss !== null) return { ...known, state: 'lost', reason: loss };
+  if (!mayBeReady.has(recorded)) return { ...known, state: recorded, reason: whyNot(recorded, ends) };
   const readiness = await readReadiness(ready, signal);
   const state = transition(recorded, readiness.ready ? 'ready' : 'not_ready');
   return {
     ...known,
     state,
-    health: healthOf[state],
     since: state === recorded ? since : new Date().toISOString(),
     reason: readiness.ready ? null : readiness.missing,
   };
 }
 
-/** A node whose data is gone counts as lost, even while its process runs on with deleted files open. */
-function withLoss(installation: Installation): (service: ServiceStatus) => ServiceStatus {
-  return (service) => {
-    const loss = describeNodeLoss(installation, service.name);
-    if (loss !== null) return { ...service, state: 'lost', health: healthOf.lost, reason: loss };
-    if (service.state !== 'lost') return service;
-    return { ...service, reason: 'Its data is back: svc up starts it.' };
-  };
-}
-
 const mayBeReady: ReadonlySet<ServiceState> = new Set(['starting', 'healthy', 'unhealthy']);
 
-function describeEnds(state: 'restarting' | 'failed', ends: readonly PartEnd[]): string {
+function whyNot(state: ServiceState, ends: readonly PartEnd[]): string | null {
   const last = ends.at(-1);
   const why = last === undefined ? '' : `: it ${last.reason}`;
-  return state === 'failed' ? `Not restarted until the next svc up${why}.` : `Restarting${why}.`;
+  if (state === 'failed') return `Not restarted until the next svc up${why}.`;
+  if (state === 'restarting') return `Restarting${why}.`;
+  return state === 'lost' ? 'Its data is back: svc up starts it.' : null;
 }

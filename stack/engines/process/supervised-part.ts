@@ -3,26 +3,15 @@ import { inWords } from '../../../services/contracts/system-words.ts';
 import { waitUntilReady } from '../../lifecycle/readiness.ts';
 import type { Part } from '../../parts/part.ts';
 import type { ProcessIdentity } from '../../state/process-identity.ts';
-import type { ServiceEvent } from '../../state/transition.ts';
-import { becomesReady } from './becomes-ready.ts';
-import type { PartRunner, RunningPart, StopHow } from './part-runner.ts';
-import type { Patience } from './patience.ts';
-import { nextStep, runsSeen } from './restart-policy.ts';
-import { StartFailure, step } from './start-failure.ts';
-
-/** Learns what happens to a part. */
-export interface PartWatcher {
-  /** May throw for a start, which then fails. Never throws for a stop. */
-  moved(part: Part, event: ServiceEvent): void;
-  born(part: Part, process: ProcessIdentity): void;
-  /** The part ended unexpectedly, or did not get ready. `reason` follows its name. */
-  broke(part: Part, reason: string): void;
-}
+import { StartFailure, step } from './failure.ts';
+import { becomesReady, type PartRunner, type RunningPart, type StopHow } from './part-runner.ts';
+import { nextStep, type Patience, runsSeen } from './patience.ts';
+import type { Recorder } from './recorder.ts';
 
 /** What all parts of a platform share. */
 export interface SharedSupervision {
   readonly runner: PartRunner;
-  readonly watcher: PartWatcher;
+  readonly recorder: Pick<Recorder, 'moved' | 'born' | 'broke'>;
   readonly patience: Patience;
   /** Why a part must not start, because it lost its data; null where it may. */
   readonly lossOf: (part: string) => string | null;
@@ -32,7 +21,7 @@ export interface SharedSupervision {
 export class SupervisedPart {
   readonly part: Part;
   readonly #runner: PartRunner;
-  readonly #watcher: PartWatcher;
+  readonly #recorder: SharedSupervision['recorder'];
   readonly #patience: Patience;
   readonly #lossOf: SharedSupervision['lossOf'];
   /** How long each of the last runs lasted, the newest last. */
@@ -41,10 +30,10 @@ export class SupervisedPart {
   #running: RunningPart | null = null;
   #supervision: { readonly ending: AbortController; readonly done: Promise<void> } | null = null;
 
-  constructor(part: Part, { runner, watcher, patience, lossOf }: SharedSupervision) {
+  constructor(part: Part, { runner, recorder, patience, lossOf }: SharedSupervision) {
     this.part = part;
     this.#runner = runner;
-    this.#watcher = watcher;
+    this.#recorder = recorder;
     this.#patience = patience;
     this.#lossOf = lossOf;
   }
@@ -84,27 +73,27 @@ export class SupervisedPart {
     await this.#supervision?.done;
     this.#supervision = null;
     await this.#end(how);
-    this.#watcher.moved(this.part, 'stop');
+    this.#recorder.moved(this.part, 'stop');
   }
 
   #isKeptOut(): boolean {
     if (this.#lossOf(this.part.name) === null) return false;
-    this.#watcher.moved(this.part, 'lost');
+    this.#recorder.moved(this.part, 'lost');
     return true;
   }
 
   async #launch(signal: AbortSignal): Promise<void> {
     const { part } = this;
-    const born = (process: ProcessIdentity) => this.#watcher.born(part, process);
-    this.#watcher.moved(part, 'start');
+    const born = (process: ProcessIdentity) => this.#recorder.born(part, process);
+    this.#recorder.moved(part, 'start');
     this.#startedAt = performance.now();
     const running = await step(part.name, 'start', () => this.#runner.start(part, { born, signal }));
     this.#running = running;
     try {
       await step(part.name, 'get ready', () =>
-        becomesReady(running, this.#patience.readyMs ?? part.limits.startMaxMs, signal),
+        becomesReady({ part, running, timeoutMs: this.#patience.readyMs ?? part.limits.startMaxMs, signal }),
       );
-      this.#watcher.moved(part, 'ready');
+      this.#recorder.moved(part, 'ready');
     } catch (error) {
       await this.#end('hurry');
       throw error;
@@ -125,8 +114,8 @@ export class SupervisedPart {
       await this.#end('hurry');
       this.#livedMs = [...this.#livedMs, performance.now() - this.#startedAt].slice(-runsSeen(restarts));
       const next = nextStep(this.#livedMs, restarts);
-      this.#watcher.broke(this.part, reason);
-      this.#watcher.moved(this.part, next.kind === 'give_up' ? 'given_up' : 'broke');
+      this.#recorder.broke(this.part, reason);
+      this.#recorder.moved(this.part, next.kind === 'give_up' ? 'given_up' : 'broke');
       if (next.kind === 'give_up') return;
       await pause(next.delayMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted || this.#isKeptOut()) return;
@@ -143,8 +132,7 @@ export class SupervisedPart {
     if (running === null) return null;
     const watching = new AbortController();
     const either = AbortSignal.any([signal, watching.signal]);
-    const ended = running.ended.then(({ reason }) => reason);
-    const reason = await Promise.race<string | null>([ended, this.#silenceOf(running, either)]);
+    const reason = await Promise.race([running.ended, this.#silenceOf(running, either)]);
     watching.abort();
     return reason;
   }

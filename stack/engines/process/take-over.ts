@@ -1,17 +1,17 @@
+import { findPortHolder } from '../../machine/port-holder.ts';
 import { portOf } from '../../machine/port-of.ts';
 import { listensAt } from '../../parts/part.ts';
 import { describeNodeLoss } from '../../place/kept-data.ts';
 import { partsThatDiffer, settingsOf } from '../../plan/differences.ts';
 import type { Plan } from '../../plan/plan.ts';
+import type { RunningPlatform } from '../../state/find-running.ts';
 import { endLeftProcesses, leftProcesses } from '../../state/left-processes.ts';
 import { type PlatformRecord, readRecord, type ServiceRecord } from '../../state/platform-record.ts';
 import { isAlive, type ProcessIdentity } from '../../state/process-identity.ts';
-import { findOnPort } from './has-port.ts';
-import { watchProcess } from './held-process.ts';
+import { runningProcess, watchProcess } from './part-process.ts';
 import type { RunningPart } from './part-runner.ts';
 import type { Patience } from './patience.ts';
 import { logOf } from './process-plan.ts';
-import { runningProcess } from './running-process.ts';
 
 /** What an earlier supervisor of this installation left running. */
 export interface LeftParts {
@@ -67,4 +67,19 @@ function partsInTheWay(left: readonly RunningService[], { parts }: Plan): Readon
     return found.filter((name) => name !== part.name);
   });
   return new Set([...unplanned, ...holders]);
+}
+
+/** Whether a running platform listens on a port. */
+export function hasPort({ pid, record }: RunningPlatform, port: number): boolean {
+  if (record === null) return findPortHolder(port)?.pid === pid;
+  return findOnPort(record.services, port) !== null;
+}
+
+/** The part that listens on a port. */
+export function findOnPort<Service extends ServiceRecord>(services: readonly Service[], port: number): Service | null {
+  const known = services.find(({ url, ready }) => [url, ready.url].some((one) => portOf(one) === port));
+  if (known !== undefined) return known;
+  // A part may listen on more ports than its record lists.
+  const holder = findPortHolder(port)?.pid;
+  return services.find(({ process }) => process !== null && process.pid === holder) ?? null;
 }

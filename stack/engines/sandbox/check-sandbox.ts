@@ -1,3 +1,4 @@
+import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { bwrapNamespaces, explainBwrap, formerNone, noBwrap } from '../../../services/contracts/sandbox.ts';
 import { askProgram } from '../../machine/ask-program.ts';
@@ -68,4 +69,17 @@ async function checkBwrap(neededBy: string, path: string | undefined): Promise<v
   if (!failed) return;
   const { what, repair } = explainBwrap(stderr);
   throw new SvcError('unavailable', `${neededBy} does not work on this machine: ${what}.`, { hint: repair });
+}
+
+export interface Preparing {
+  readonly env: EnvRecord;
+  readonly signal: AbortSignal;
+  readonly onNotice: (message: string) => void;
+}
+
+/** Pulls the images of sandboxes before anything starts, so that the operator sees the progress. Runtimes never pull. */
+export async function prepareSandbox(definition: Definition, preparing: Preparing): Promise<void> {
+  if (definition.runtime.sandbox !== 'container') return;
+  const { fetchImage } = await import('./containers.ts');
+  await fetchImage(definition, preparing);
 }

@@ -6,10 +6,10 @@ import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { emptyDgraph, isEmptyDgraph, openGraphContent } from '../../../services/backend/graph/open-content.ts';
 import { request } from '../../client/http.ts';
-import { planFor, planner, readPlan } from '../../engines/plan-of.ts';
-import { hasPort } from '../../engines/process/has-port.ts';
+import { planFor, readPlan } from '../../engines/plan-of.ts';
+import { preparePlan } from '../../engines/prepare-plan.ts';
+import { hasPort } from '../../engines/process/take-over.ts';
 import { openProcessTrial, type ProcessTrial, supervise } from '../../engines/process/test/trial.ts';
-import { preparePlan } from '../../lifecycle/prepare-plan.ts';
 import { readLogs } from '../../logs/read-logs.ts';
 import { findProgram } from '../../machine/find-program.ts';
 import { graphAdmin, graphAdminGroup, graphGroup, graphUrlsOf, graphUser } from '../../parts/dgraph.ts';
@@ -148,10 +148,13 @@ describe.skipIf(dgraph === null)('on a real Dgraph', () => {
     const told: string[] = [];
     const prepared = await preparePlan({
       installation,
-      planner,
-      ownsPort: (port) => {
-        const running = findRunning(installation);
-        return running !== null && hasPort(running, port);
+      env: process.env,
+      survey: {
+        ownsPort: (port) => {
+          const running = findRunning(installation);
+          return running !== null && hasPort(running, port);
+        },
+        portPatienceMs: 0,
       },
       avoid: new Set(),
       onNotice: (message) => told.push(message),

@@ -1,7 +1,6 @@
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { engineFor } from '../../engines/engine-of.ts';
-import { planner } from '../../engines/plan-of.ts';
-import { preparePlan } from '../../lifecycle/prepare-plan.ts';
+import { preparePlan } from '../../engines/prepare-plan.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { readDefinition } from '../../settings/check.ts';
 import type { Definition } from '../../settings/definition.ts';
@@ -21,10 +20,6 @@ export async function prepareTarget({ installation, definition, env, signal, onN
   const now = engineFor(readDefinition(installation.definitionFile));
   const start = { installation, env, foreground: false, startEmpty: null, signal, onNotice, onState: () => undefined };
   const { ownsPort, portPatienceMs } = await now.survey(start);
-  const engine = engineFor(definition);
-  return await preparePlan({
-    ...{ installation, planner, definition, ownsPort, portPatienceMs, avoid: new Set<number>(), onNotice },
-    check: () => engine.check(definition, env),
-    checkPorts: (_, ports) => engine.checkPorts(definition, ports, env),
-  });
+  const survey = { ownsPort, portPatienceMs };
+  return preparePlan({ installation, env, definition, survey, avoid: new Set(), onNotice });
 }

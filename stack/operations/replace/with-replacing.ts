@@ -1,7 +1,7 @@
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { isUp } from '../../engines/engine-of.ts';
-import { makeReady } from '../../lifecycle/make-ready.ts';
+import { makeReady } from '../../engines/prepare-plan.ts';
 import { checkPlace, settlePlace } from '../../place/settle-place.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { readDefinition } from '../../settings/check.ts';

@@ -89,7 +89,7 @@ describe.skipIf(!canMount)('on a full disk', () => {
     await expect(startInBackground(options)).rejects.toMatchObject(
       isFull(new RegExp(`disk is full.*"${disk.folder}/`)),
     );
-    await expect(startInForeground({ ...options, onHealthy: async () => undefined })).rejects.toMatchObject(
+    await expect(startInForeground(options)).rejects.toMatchObject(
       isFull(new RegExp(`disk is full.*"${disk.folder}/`)),
     );
   });

@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { endLeftMcpServers } from '../../engines/process/left-mcp-servers.ts';
+import { endLeftMcpServers } from '../../engines/process/stop.ts';
 import { installationIn } from '../../state/installation.ts';
 import { leaveMcpServer } from './left-mcp-server.ts';
 

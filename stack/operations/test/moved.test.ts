@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { planner, portWishesOf } from '../../engines/plan-of.ts';
-import { preparePlan } from '../../lifecycle/prepare-plan.ts';
+import { portWishesOf } from '../../engines/plan-of.ts';
+import { preparePlan } from '../../engines/prepare-plan.ts';
 import { writeLease } from '../../ports/port-lease.ts';
 import { freePorts } from '../../test/free-ports.ts';
 import { openTrial } from './trial.ts';
@@ -13,7 +13,8 @@ test('a new address of /mcp is reported with its consequence for agents; the fir
   const prepare = async () => {
     const notices: string[] = [];
     const onNotice = (message: string) => void notices.push(message);
-    const plan = await preparePlan({ installation, planner, ownsPort: () => false, avoid: new Set(), onNotice });
+    const survey = { ownsPort: () => false, portPatienceMs: 0 };
+    const plan = await preparePlan({ installation, env: process.env, survey, avoid: new Set(), onNotice });
     return { plan, notices: notices.filter((notice) => notice.startsWith('Give agents')) };
   };
   const first = await prepare();

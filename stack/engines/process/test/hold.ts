@@ -1,4 +1,4 @@
-import { holdProcess } from '../held-process.ts';
+import { holdProcess } from '../part-process.ts';
 
 /** Holds a process that would make a file, prints its pid, and waits to be killed. */
 const [log = '', file = ''] = process.argv.slice(2);

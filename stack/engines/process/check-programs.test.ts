@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { frontNotices } from '../../settings/addresses.ts';
 import { checkDefinition } from '../../settings/check.ts';
 import { usualPorts } from '../../settings/ports.ts';
-import { checkFrontPorts } from './check-front-ports.ts';
+import { checkFrontPorts } from './check-programs.ts';
 
 const definitionOf = (yaml: string) =>
   checkDefinition(`id: abcdef0123456789\ntopology: distributed\n${yaml}`, 'svc.yaml');

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { usualPatience } from './patience.ts';
-import { nextStep, runsSeen } from './restart-policy.ts';
+import { nextStep, runsSeen, usualPatience } from './patience.ts';
 
 const policy = usualPatience.restarts;
 const runs = (count: number, livedMs = 100) => Array.from({ length: count }, () => livedMs);

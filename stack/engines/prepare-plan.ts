@@ -1,41 +1,33 @@
 import { randomInt } from 'node:crypto';
+import type { EnvRecord } from '../../services/contracts/env/check.ts';
+import { checkBus } from '../bus/check-bus.ts';
 import { checkGraph } from '../graph/check-graph.ts';
-import { type KeptBy, keptInFiles, leftGraph, membersOf, refuseFewerNodes } from '../graph/graph-data.ts';
+import { keptInFiles, leftGraph, membersOf, refuseFewerNodes } from '../graph/graph-data.ts';
+import { checkMachine } from '../lifecycle/check-machine.ts';
 import { isFree } from '../machine/is-free.ts';
 import { describeHolder } from '../machine/port-holder.ts';
 import { checkEnvironment, withoutEffect } from '../parts/environment.ts';
 import type { Plan } from '../plan/plan.ts';
 import { claimPorts } from '../ports/claim-ports.ts';
 import { leasedPorts, readLease } from '../ports/port-lease.ts';
+import { ensureFolders } from '../secrets/ensure-folders.ts';
 import { checkSecrets, missingSecrets } from '../secrets/ensure-secrets.ts';
 import { readSecret } from '../secrets/secrets.ts';
 import { addressesOf, frontNotices } from '../settings/addresses.ts';
 import { readDefinition } from '../settings/check.ts';
 import type { Definition } from '../settings/definition.ts';
-import type { Ports, PortWish } from '../settings/ports.ts';
 import type { Installation } from '../state/installation.ts';
-import { checkMachine } from './check-machine.ts';
-
-/** The plans that engines make of definitions. */
-export interface Planner {
-  readonly portWishesOf: (definition: Definition) => readonly PortWish[];
-  readonly planFor: (installation: Installation, definition: Definition, ports: Ports) => Plan;
-}
+import type { Survey } from './engine.ts';
+import { engineFor } from './engine-of.ts';
+import { planFor, portWishesOf } from './plan-of.ts';
 
 export interface Preparation {
   readonly installation: Installation;
-  readonly planner: Planner;
+  readonly env: EnvRecord;
   /** The settings after a move; default: those of svc.yaml. */
   readonly definition?: Definition;
-  /** Refuses what this machine lacks. Returns notices for the operator. */
-  readonly check?: (definition: Definition) => Promise<readonly string[]>;
-  readonly checkPorts?: (definition: Definition, ports: Ports) => Promise<void>;
-  /** Whether the running platform has a port, which is free once it stops. */
-  readonly ownsPort: (port: number) => boolean;
-  /** How long a port may take to become free: after a kill the process ends a moment before its ports are free. */
-  readonly portPatienceMs?: number;
-  /** The location and presence of stored graphs; default: in data/. */
-  readonly keptBy?: KeptBy;
+  /** What runs. The location and presence of stored graphs default to data/. */
+  readonly survey: Pick<Survey, 'ownsPort' | 'portPatienceMs'> & Partial<Pick<Survey, 'keptBy'>>;
   /** Ports that `auto` must not choose. */
   readonly avoid: ReadonlySet<number>;
   readonly onNotice: (message: string) => void;
@@ -46,14 +38,16 @@ const skipMax = 100;
 
 /** Finds all problems before anything is written, started or stopped. `makeReady` creates missing files. */
 export async function preparePlan(preparation: Preparation): Promise<Plan> {
-  const { installation, planner, check, checkPorts, ownsPort, portPatienceMs = 0, avoid, onNotice } = preparation;
-  const { definition = readDefinition(installation.definitionFile), keptBy = keptInFiles(installation) } = preparation;
+  const { installation, env, survey, avoid, onNotice } = preparation;
+  const { definition = readDefinition(installation.definitionFile) } = preparation;
+  const { ownsPort, portPatienceMs, keptBy = keptInFiles(installation) } = survey;
+  const engine = engineFor(definition);
   await checkMachine(installation, definition);
   refuseFewerNodes(keptBy, definition);
-  const aboutMachine = (await check?.(definition)) ?? [];
+  const aboutMachine = await engine.check(definition, env);
   checkSecrets(installation, definition);
   const leased = readLease(installation);
-  const wishes = planner.portWishesOf(definition);
+  const wishes = portWishesOf(definition);
   const { ports, notices } = await claimPorts({
     wishes,
     leased,
@@ -63,10 +57,10 @@ export async function preparePlan(preparation: Preparation): Promise<Plan> {
     isFree: async (port, host) => ownsPort(port) || (await isFree(host, port, portPatienceMs)),
     holderOf: describeHolder,
   });
-  const plan = planner.planFor(installation, definition, ports);
+  const plan = planFor(installation, definition, ports);
   const missing = missingSecrets(installation, definition);
   checkEnvironment(plan.parts, (file) => (missing.has(file) ? undefined : readSecret(file)));
-  await checkPorts?.(definition, ports);
+  await engine.checkPorts(definition, ports, env);
   const left = preparation.definition === undefined ? leftGraph(definition, keptBy) : [];
   const aboutGraph = [...(await checkGraph(plan)), ...left];
   const about = [...notices, ...aboutMachine, ...frontNotices(definition), ...aboutGraph];
@@ -78,4 +72,17 @@ export async function preparePlan(preparation: Preparation): Promise<Plan> {
     onNotice(`Give agents that use ${before} the new address ${after}.`);
   }
   return plan;
+}
+
+/**
+ * Makes missing folders and secrets and repairs modes: the first writes of a command. Checks an external bus last,
+ * because that bus must accept keys that this function may make.
+ */
+export async function makeReady(plan: Plan, onNotice: (message: string) => void): Promise<void> {
+  const { installation, definition } = plan;
+  for (const { path, outcome, detail } of ensureFolders(installation, definition)) {
+    if (outcome === 'created') onNotice(`${path} was missing and was created.`);
+    if (outcome === 'repaired') onNotice(`${path} was repaired: ${detail}.`);
+  }
+  await checkBus(plan);
 }
