@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { KindOfContent } from '../../../services/backend/graph/content.ts';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { allKinds } from '../../content/place.ts';
+import { isSameEngine } from '../../engines/engine-of.ts';
 import { ownFoldersOf } from '../../engines/places.ts';
 import { readDefinition } from '../../settings/check.ts';
 import type { Installation } from '../../state/installation.ts';
@@ -63,7 +64,7 @@ export async function move(options: MoveOptions): Promise<Moved> {
       // The platform may change a graph that stays in its place.
       kept: { ...allKinds, bus: plan.carries.bus },
       definition: applyChanges(text, plan.changes),
-      folders: now.engine === to.engine ? [] : ownFoldersOf(plan.from),
+      folders: isSameEngine(now, to) ? [] : ownFoldersOf(plan.from),
       ...{ archive: null, secrets: new Map(), env: options.env, onProgress },
     });
     return { state: 'moved', from: now, to, moved, kept, downMs: null };

@@ -4,7 +4,7 @@ import type { KindOfContent } from '../../../services/backend/graph/content.ts';
 import { type ArchiveFile, fillStore, verifyStore } from '../../content/archive.ts';
 import type { Kinds } from '../../content/place.ts';
 import { withStore } from '../../content/store.ts';
-import { engineFor } from '../../engines/engine-of.ts';
+import { engineFor, isSameEngine } from '../../engines/engine-of.ts';
 import type { Places, PlacesOptions } from '../../engines/places.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { hasOwnBus } from '../../settings/has-own-bus.ts';
@@ -61,5 +61,5 @@ export async function placesOf(plan: Plan, asking: Omit<PlacesOptions, 'plan'>):
 
 /** How places are emptied: another engine begins only if the one before has no data. */
 export function emptying({ from, to }: Pick<Replacement, 'from' | 'to'>, kinds: Kinds) {
-  return (places: Places) => (from.engine === to.engine ? places.empty(kinds) : places.emptyAll());
+  return (places: Places) => (isSameEngine(from, to) ? places.empty(kinds) : places.emptyAll());
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { inWords } from '../../../services/contracts/system-words.ts';
 import { readArchive } from '../../content/archive.ts';
-import { engineFor } from '../../engines/engine-of.ts';
+import { engineFor, isSameEngine } from '../../engines/engine-of.ts';
 import type { PlacesOptions } from '../../engines/places.ts';
 import { planOf } from '../../engines/plan-of.ts';
 import type { Plan } from '../../plan/plan.ts';
@@ -80,7 +80,7 @@ async function emptyTarget(to: Plan, state: Replacement, asking: Asking): Promis
     await places.endLeft();
     await emptying(state, state.replaced)(places);
   };
-  if (state.from.engine === state.to.engine) await empty();
+  if (isSameEngine(state.from, state.to)) await empty();
   else await tolerate(empty, 'The new data is still there, where the platform has no use for it any more', asking);
   if (filled === null) return;
   const stays = `The new data in the Dgraph at ${filled} is still there`;

@@ -14,7 +14,6 @@ import { readReplacement, writeReplacement } from '../../replace/replacement.ts'
 import type { Side } from '../../replace/side.ts';
 import { up } from '../../up.ts';
 import { type MoveProgress, move } from '../move.ts';
-import type { MovePlan } from '../plan-move.ts';
 import { embedded, env, inContainers, MovesInContainers, onProgress, socketPath } from './moves-in-containers.ts';
 import { addMcpServer, contentOf, countOf, killedMove, leftovers, moveTo, settleMove, texts } from './trial.ts';
 
@@ -46,12 +45,19 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     expect([await trial.inDocker(), leftovers(installation), readReplacement(installation)]).toEqual([[], [], null]);
   });
 
-  test('it runs there, and an undo lists later changes, also while it runs', async () => {
+  test('it runs there without its own folders, and an undo lists later changes, also while it runs', async () => {
     const installation = trial.copy();
+    const { dir, definitionFile } = installation;
+    const allowed = replaceScalar(trial.original.definition, ['runtime', 'allowedPaths'], `[${dir}]`);
+    writeFileSync(definitionFile, allowed);
     await up({ installation, env });
     const there = await moveTo(installation, inContainers);
     expect(there.downMs).toBeGreaterThan(0);
     expect((await up({ installation, env })).outcome).toBe('unchanged');
+    const runtime = trial.docker.getContainer(`svc-${trial.id}-runtime`);
+    const looking = await runtime.exec({ Cmd: ['cat', '/proc/mounts'], AttachStdout: true });
+    const mounts = await text(await looking.start({}));
+    for (const name of ['secrets', 'data', 'state', 'logs']) expect(mounts).toContain(`tmpfs ${dir}/${name} tmpfs ro,`);
     await addMcpServer(installation);
     expect((await trial.undo())?.changes.map(({ kind }) => kind)).toContain('mcpServer');
     expect((await up({ installation, env })).status).toMatchObject({ state: 'running', topology: 'embedded' });
@@ -63,25 +69,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     ]);
     const after = await contentOf(installation);
     expect(after.graph.map(({ kind }) => kind)).not.toContain('mcpServer');
-    expect(after.definition).toBe(trial.original.definition);
-  });
-
-  test("folders of MCP servers are named before the question, and visible once svc.yaml allows them, without the platform's own", async () => {
-    const installation = trial.copy();
-    const { dir, definitionFile } = installation;
-    await up({ installation, env });
-    await addMcpServer(installation, { name: 'here', launch: { command: 'node', args: ['server.mjs'], cwd: dir } });
-    const plans: MovePlan[] = [];
-    const confirm = async (plan: MovePlan) => void plans.push(plan);
-    const declined = async (plan: MovePlan) => confirm(plan).then(() => Promise.reject(new Error('declined')));
-    await expect(move({ installation, to: inContainers, env, confirm: declined })).rejects.toThrow('declined');
-    writeFileSync(definitionFile, replaceScalar(trial.original.definition, ['runtime', 'allowedPaths'], `[${dir}]`));
-    await move({ installation, to: inContainers, env, confirm });
-    expect(plans.map(({ unseen }) => unseen)).toEqual([[{ mcpServer: 'here', folder: dir }], []]);
-    const runtime = trial.docker.getContainer(`svc-${trial.id}-runtime`);
-    const looking = await runtime.exec({ Cmd: ['cat', '/proc/mounts'], AttachStdout: true });
-    const mounts = await text(await looking.start({}));
-    for (const name of ['secrets', 'data', 'state', 'logs']) expect(mounts).toContain(`tmpfs ${dir}/${name} tmpfs ro,`);
+    expect(after.definition).toBe(allowed);
   });
 
   test('an undo of the way back restores the containers', async () => {
