@@ -1,8 +1,8 @@
 import { sizeText } from '../../stack/machine/size-text.ts';
 import type { Moved, MoveProgress, MoveStep } from '../../stack/operations/move/move.ts';
 import type { MovePlan } from '../../stack/operations/move/plan-move.ts';
-import { graphElsewhere } from '../../stack/operations/replace/elsewhere.ts';
 import type { Loss } from '../../stack/operations/replace/end-replacement.ts';
+import { graphElsewhere } from '../../stack/operations/replace/fill-places.ts';
 import { isSameBus, isSameGraph, type Side, sideName } from '../../stack/operations/replace/side.ts';
 import type { ProgressList } from './progress-list.ts';
 

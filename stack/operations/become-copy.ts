@@ -3,30 +3,30 @@ import { join } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { randomText } from '../../services/contracts/ids.ts';
 import { portWishesOf } from '../engines/plan-of.ts';
+import { isFree } from '../machine/is-free.ts';
 import { aloneFolder, clusterFolder } from '../parts/nats.ts';
-import { markData } from '../place/data-marker.ts';
 import type { StartEmpty } from '../place/losses.ts';
-import { writeLease } from '../ports/port-lease.ts';
+import { markData } from '../place/settle-place.ts';
+import { claimPorts } from '../ports/claim-ports.ts';
+import { leasedPorts, writeLease } from '../ports/port-lease.ts';
 import { checkSecrets } from '../secrets/check-secrets.ts';
 import { secretFilesOf } from '../secrets/secrets.ts';
 import { checkDefinition } from '../settings/check.ts';
 import type { Definition } from '../settings/definition.ts';
 import { hasOwnBus } from '../settings/has-own-bus.ts';
+import type { Ports } from '../settings/ports.ts';
 import { replaceScalar } from '../settings/yaml-text.ts';
 import { readContainers } from '../state/containers-record.ts';
 import { carriedFolder } from '../state/data-files.ts';
 import { writeDurably } from '../state/durable-file.ts';
-import { findOriginal } from '../state/find-original.ts';
+import { findOriginal, readId } from '../state/find-original.ts';
 import { findRunning } from '../state/find-running.ts';
+import { ensurePrivateFolder } from '../state/folder.ts';
 import type { Installation } from '../state/installation.ts';
 import { acquireLock } from '../state/lock.ts';
 import { keepInManifest } from '../state/manifest.ts';
 import { isSameFolder, readPlace, writePlace } from '../state/place-record.ts';
-import { ensurePrivateFolder } from '../state/private-folder.ts';
-import { readId } from '../state/read-id.ts';
-import { newPorts } from './new-ports.ts';
-import { readReplacement } from './replace/replacement.ts';
-import { commandsToEnd, replacementName } from './replace/replacement-name.ts';
+import { commandsToEnd, readReplacement, replacementName } from './replace/replacement.ts';
 
 export interface Copying {
   readonly installation: Installation;
@@ -181,4 +181,37 @@ function publicNames({ public: { host }, publicUrls }: Definition): readonly str
   return all.length === 0
     ? []
     : [`svc.yaml still has public addresses of the original: ${all.join(', ')}. Change them.`];
+}
+
+interface NewPorts {
+  readonly ports: Ports;
+  /** svc.yaml with each port that it names replaced. */
+  readonly text: string;
+  readonly notices: readonly string[];
+}
+
+/** For each port of an installation another one that is free, so that a copy never takes what the original shall have. */
+async function newPorts(installation: Installation, definition: Definition, text: string): Promise<NewPorts> {
+  const wishes = portWishesOf(definition);
+  const before = leasedPorts(installation, wishes);
+  const beside = wishes.flatMap(({ name, beside = [] }) => beside.map((distance) => (before[name] ?? 0) + distance));
+  const { ports } = await claimPorts({
+    wishes: wishes.map((wish) => ({ ...wish, wanted: 'auto' as const })),
+    leased: before,
+    avoid: new Set([...Object.values(before), ...beside]),
+    isFree: (port, host) => isFree(host, port),
+    holderOf: () => 'the original',
+  });
+  const named = wishes.filter(({ wanted }) => wanted !== 'auto');
+  const places = [...new Set(named.map(({ place }) => place))];
+  let changed = text;
+  for (const place of places) {
+    const group = named.filter((wish) => wish.place === place);
+    const [only] = group;
+    // Nodes of a cluster share one field, which names the port of the first of them.
+    const value = group.length === 1 && only !== undefined ? String(ports[only.name]) : 'auto';
+    changed = replaceScalar(changed, place.split('.'), value);
+  }
+  const moved = wishes.map(({ name }) => `${name} ${before[name]} → ${ports[name]}`);
+  return { ports, text: changed, notices: [`Ports of the copy: ${moved.join(', ')}.`] };
 }

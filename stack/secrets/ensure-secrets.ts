@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeIfAbsent } from '../state/durable-file.ts';
+import { closeMode, ensurePrivateFolder, gitignore } from '../state/folder.ts';
 import type { CreationStep, Installation } from '../state/installation.ts';
-import { closeMode, ensurePrivateFolder, gitignore } from '../state/private-folder.ts';
 import { checkSecrets, ownRows } from './check-secrets.ts';
 import type { SecretRow, SecretsFor } from './secret-rows.ts';
 import { hasSecret, nameOfSecret, readSecret } from './secrets.ts';

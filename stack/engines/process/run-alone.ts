@@ -1,12 +1,12 @@
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError, toSvcError } from '../../../services/contracts/errors.ts';
-import type { Alone } from '../../content/alone.ts';
+import type { Alone } from '../../content/place.ts';
 import { graphUrlOf } from '../../parts/dgraph-alpha.ts';
 import type { Part } from '../../parts/part.ts';
 import { describeNodeLoss } from '../../place/kept-data.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { startInOrder } from '../../plan/start-in-order.ts';
-import { endAlone, recordAlone } from '../../state/alone-record.ts';
+import { endAlone, recordAlone } from '../../state/left-processes.ts';
 import type { ProcessIdentity } from '../../state/process-identity.ts';
 import { becomesReady } from './becomes-ready.ts';
 import type { RunningPart } from './part-runner.ts';

@@ -22,10 +22,9 @@ import { hasOwnBus } from '../../settings/has-own-bus.ts';
 import type { Installation } from '../../state/installation.ts';
 import { checkArchivedSecrets } from '../replace/archived-secrets.ts';
 import { placesOf } from '../replace/fill-places.ts';
-import { prepareTarget } from '../replace/prepare-target.ts';
+import { prepareTarget, refuseWithoutRoom } from '../replace/prepare-target.ts';
 import { notKept, type ReplaceProgress, replaceData } from '../replace/replace.ts';
 import { forgetReplacement } from '../replace/replacement.ts';
-import { refuseWithoutRoom } from '../replace/room.ts';
 import { refuseWaiting } from '../replace/settle-replacement.ts';
 import { withReplacing } from '../replace/with-replacing.ts';
 

@@ -1,5 +1,5 @@
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
-import { keepsBlobs } from '../../content/kept-on-bus.ts';
+import { keepsBlobs } from '../../content/place.ts';
 import { planOf } from '../../engines/plan-of.ts';
 import type { Progress } from '../../lifecycle/progress.ts';
 import type { Plan } from '../../plan/plan.ts';

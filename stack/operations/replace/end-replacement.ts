@@ -1,27 +1,32 @@
-import type { ChangesOfKind } from '../../../services/backend/graph/content.ts';
+import { type ChangesOfKind, changesBetween } from '../../../services/backend/graph/content.ts';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { inWords } from '../../../services/contracts/system-words.ts';
+import { readBus } from '../../content/carry-bus.ts';
+import { noKinds } from '../../content/place.ts';
+import { ArchiveReader } from '../../content/read-archive.ts';
+import { withStore } from '../../content/store.ts';
 import { isUp } from '../../engines/engine-of.ts';
+import { readPlan } from '../../engines/plan-of.ts';
 import { sizeOf } from '../../machine/size-of.ts';
 import { refuseCopy } from '../../state/find-original.ts';
 import { makeFolder } from '../../state/folder.ts';
 import type { Installation } from '../../state/installation.ts';
 import { acquireLock } from '../../state/lock.ts';
 import { up } from '../up.ts';
-import { lostChanges } from './lost-changes.ts';
+import { placesOf } from './fill-places.ts';
 import { refuseNoWayBack, takeBack } from './put-back.ts';
-import type { ReplaceProgress } from './replace.ts';
+import { type ReplaceProgress, stopPlatform } from './replace.ts';
 import {
   forgetReplacement,
   keptDirOf,
+  keptFilesIn,
   type Replacement,
   readReplacement,
   refuseOlderMove,
   writeReplacement,
 } from './replacement.ts';
 import { settleReplacement } from './settle-replacement.ts';
-import { stopPlatform } from './stop-platform.ts';
 
 export interface EndOptions {
   readonly installation: Installation;
@@ -125,4 +130,31 @@ async function lossOf(options: EndOptions, state: Replacement): Promise<Omit<Los
     signal.throwIfAborted();
     return { changes: [], uncounted: inWords(error) };
   }
+}
+
+export interface LostChanges {
+  readonly installation: Installation;
+  readonly state: Replacement;
+  readonly env: EnvRecord;
+  readonly signal: AbortSignal;
+}
+
+/** Compares the graph with the kept archive. The platform may run meanwhile, and goes on. */
+export async function lostChanges({
+  installation,
+  state,
+  env,
+  signal,
+}: LostChanges): Promise<readonly ChangesOfKind[]> {
+  if (!state.archived.graph) return [];
+  const plan = readPlan(installation);
+  const places = await placesOf(plan, { env, signal, onNotice: () => undefined });
+  const opening = { kinds: { ...noKinds, graph: true }, to: 'read', isRunning: isUp(installation) } as const;
+  await using place = await places.open(opening);
+  await using before = await ArchiveReader.open(keptFilesIn(keptDirOf(installation, state)).archive);
+  // The sections of an archive are read in their order.
+  await readBus(before);
+  return await withStore({ plan, place, ...opening, signal }, async ({ graph }) =>
+    graph === null ? [] : await changesBetween(before, graph),
+  );
 }

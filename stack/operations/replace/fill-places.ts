@@ -1,12 +1,16 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { KindOfContent } from '../../../services/backend/graph/content.ts';
+import { emptyDgraph, isEmptyDgraph } from '../../../services/backend/graph/open-content.ts';
+import { SvcError } from '../../../services/contracts/errors.ts';
 import { type ArchiveFile, fillStore, verifyStore } from '../../content/archive.ts';
 import type { Kinds } from '../../content/place.ts';
 import { withStore } from '../../content/store.ts';
 import { engineFor, isSameEngine } from '../../engines/engine-of.ts';
 import type { Places, PlacesOptions } from '../../engines/places.ts';
+import { dgraphAddressOf } from '../../graph/dgraph-address.ts';
 import type { Plan } from '../../plan/plan.ts';
+import type { Definition } from '../../settings/definition.ts';
 import { hasOwnBus } from '../../settings/has-own-bus.ts';
 import type { Replacement } from './replacement.ts';
 
@@ -62,4 +66,27 @@ export async function placesOf(plan: Plan, asking: Omit<PlacesOptions, 'plan'>):
 /** How places are emptied: another engine begins only if the one before has no data. */
 export function emptying({ from, to }: Pick<Replacement, 'from' | 'to'>, kinds: Kinds) {
   return (places: Places) => (isSameEngine(from, to) ? places.empty(kinds) : places.emptyAll());
+}
+
+/** The address of an external Dgraph: it is filled and emptied in its place. */
+export function graphElsewhere({ graph, graphdb }: Definition): string | null {
+  return graph === 'dgraph' && graphdb.url !== 'auto' ? graphdb.url : null;
+}
+
+/** Refuses data that a move would mix with its own, and lose when it is undone. */
+export async function refuseFilled(plan: Plan): Promise<void> {
+  const url = graphElsewhere(plan.definition);
+  if (url === null || (await isEmptyDgraph(dgraphAddressOf(plan)))) return;
+  throw new SvcError(
+    'conflict',
+    `The Dgraph at ${url} has data of a platform already, and a move fills an empty one.`,
+    {
+      hint: 'Name an empty one in graphdb.url of svc.yaml, or have that one emptied. To use what is there: graph: dgraph in svc.yaml.',
+    },
+  );
+}
+
+/** Removes the data of a platform from an external Dgraph. */
+export async function emptyElsewhere(plan: Plan): Promise<void> {
+  if (graphElsewhere(plan.definition) !== null) await emptyDgraph(dgraphAddressOf(plan));
 }

@@ -7,12 +7,11 @@ import type { PlacesOptions } from '../../engines/places.ts';
 import { planOf } from '../../engines/plan-of.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { checkDefinition, readDefinition } from '../../settings/check.ts';
-import { endAlone } from '../../state/alone-record.ts';
 import type { Installation } from '../../state/installation.ts';
+import { endAlone } from '../../state/left-processes.ts';
 import { acquireLock } from '../../state/lock.ts';
 import { archivedSecretsOf, putSecrets } from './archived-secrets.ts';
-import { emptyElsewhere } from './elsewhere.ts';
-import { both, emptying, fillPlaces, placesOf } from './fill-places.ts';
+import { both, emptyElsewhere, emptying, fillPlaces, placesOf } from './fill-places.ts';
 import { forgetReplacement, keptDirOf, keptFilesIn, type Replacement, writeDefinition } from './replacement.ts';
 
 export interface PutBackOptions {

@@ -8,6 +8,7 @@ import { type ArchiveHead, formatVersion } from '../../content/archive-format.ts
 import { type Kinds, noKinds } from '../../content/place.ts';
 import { withStore } from '../../content/store.ts';
 import { ArchiveWriter } from '../../content/write-archive.ts';
+import { engineOf, isUp } from '../../engines/engine-of.ts';
 import type { Places } from '../../engines/places.ts';
 import type { Progress } from '../../lifecycle/progress.ts';
 import { ownVersion } from '../../machine/version.ts';
@@ -17,12 +18,10 @@ import { syncFolder, writeDurably } from '../../state/durable-file.ts';
 import type { Installation } from '../../state/installation.ts';
 import { acquireLock } from '../../state/lock.ts';
 import { keepSecrets, putSecrets } from './archived-secrets.ts';
-import { emptyElsewhere, graphElsewhere } from './elsewhere.ts';
-import { both, emptying, fillPlaces, placesOf } from './fill-places.ts';
+import { both, emptyElsewhere, emptying, fillPlaces, graphElsewhere, placesOf } from './fill-places.ts';
 import { takeBack } from './put-back.ts';
 import { keptDirOf, keptFilesIn, type Replacement, writeDefinition, writeReplacement } from './replacement.ts';
 import { sideOf } from './side.ts';
-import { stopPlatform } from './stop-platform.ts';
 
 /** The steps of a replacement, in this order. */
 export type ReplaceStep = 'stop' | 'keep' | 'fill' | 'verify' | 'write-definition' | 'start';
@@ -160,4 +159,13 @@ async function keep(
   syncFolder(keptDir);
   syncFolder(installation.dataDir);
   return kinds;
+}
+
+/** Stops a platform that runs. An interruption does not keep it from stopping: it could not be started again before. */
+export async function stopPlatform(
+  installation: Installation,
+  onProgress: (progress: Progress) => void,
+): Promise<void> {
+  if (!isUp(installation)) return;
+  await engineOf(installation).down({ installation, onProgress });
 }

@@ -5,7 +5,7 @@ import { SvcError } from '../../../services/contracts/errors.ts';
 import { carriedFolder } from '../../state/data-files.ts';
 import { readJson, writeDurably } from '../../state/durable-file.ts';
 import type { Installation } from '../../state/installation.ts';
-import { side } from './side.ts';
+import { isSameSide, side, sideName } from './side.ts';
 
 /**
  * `keeping`: the data is in its place, and an archive of it is being written. `filling`: that archive counts, and the data goes back to what it
@@ -105,4 +105,17 @@ export function refuseOlderChange({ dataDir }: Installation): void {
 
 function recordIn(stateDir: string): string {
   return join(stateDir, 'replacement.json');
+}
+
+/** A replacement at the beginning of a sentence. */
+export function replacementName({ command, from, to }: Replacement): string {
+  if (command === 'nodes') return 'The change of the number of NATS nodes';
+  return command === 'restore' || isSameSide(from, to)
+    ? 'The restore'
+    : `The move from ${sideName(from)} to ${sideName(to)}`;
+}
+
+/** The commands that end a replacement. */
+export function commandsToEnd({ command }: Replacement): string {
+  return command === 'nodes' ? 'svc up' : `svc ${command} --confirm, or svc ${command} --undo`;
 }

@@ -11,7 +11,7 @@ import { buckets, streams } from '../../../../services/contracts/bus/subjects.ts
 import { parseDigest } from '../../../../services/contracts/digest.ts';
 import type { BusContent } from '../../../../services/kit/bus/content.ts';
 import { openBusContent } from '../../../../services/kit/bus/open-content.ts';
-import { keyMaxAgeOf } from '../../../content/kept-on-bus.ts';
+import { keyMaxAgeOf } from '../../../content/place.ts';
 import { readPlan } from '../../../engines/plan-of.ts';
 import { runProcessesAlone } from '../../../engines/process/run-alone.ts';
 import { ensureSecrets } from '../../../secrets/ensure-secrets.ts';
@@ -21,9 +21,8 @@ import type { Installation } from '../../../state/installation.ts';
 import { hasNatsServer } from '../../../test/platform.ts';
 import { createInstallation } from '../../create-installation.ts';
 import { changeNodes, planOfOtherNodes } from '../change-nodes.ts';
-import { describeInterruptedReplacement } from '../interrupted-replacement.ts';
 import { type Replacement, readReplacement, writeReplacement } from '../replacement.ts';
-import { settleReplacement } from '../settle-replacement.ts';
+import { describeInterruptedReplacement, settleReplacement } from '../settle-replacement.ts';
 
 vi.setConfig({ testTimeout: 240_000 });
 
