@@ -13,7 +13,7 @@ import { checkSecrets } from '../secrets/check-secrets.ts';
 import { secretFilesOf } from '../secrets/secrets.ts';
 import { checkDefinition } from '../settings/check.ts';
 import type { Definition } from '../settings/definition.ts';
-import { hasOwnBus } from '../settings/has-own-bus.ts';
+import { hasOtherBus } from '../settings/has-own-bus.ts';
 import type { Ports } from '../settings/ports.ts';
 import { replaceScalar } from '../settings/yaml-text.ts';
 import { readContainers } from '../state/containers-record.ts';
@@ -110,9 +110,8 @@ function refuseShared(installation: Installation, definition: Definition): void 
       hint: `In the original: ${commandsToEnd(waiting)}. Then copy its folder again.`,
     });
   }
-  const { topology, graph } = definition;
-  const hasOtherBus = topology === 'distributed' && !hasOwnBus(definition);
-  if (graph !== 'dgraph' && !hasOtherBus) return;
+  const { graph } = definition;
+  if (graph !== 'dgraph' && !hasOtherBus(definition)) return;
   const what =
     graph === 'dgraph'
       ? 'A copy with graph: dgraph is not supported: both installations would use the same nodes.'
@@ -202,16 +201,8 @@ async function newPorts(installation: Installation, definition: Definition, text
     isFree: (port, host) => isFree(host, port),
     holderOf: () => 'the original',
   });
-  const named = wishes.filter(({ wanted }) => wanted !== 'auto');
-  const places = [...new Set(named.map(({ place }) => place))];
-  let changed = text;
-  for (const place of places) {
-    const group = named.filter((wish) => wish.place === place);
-    const [only] = group;
-    // Nodes of a cluster share one field, which names the port of the first of them.
-    const value = group.length === 1 && only !== undefined ? String(ports[only.name]) : 'auto';
-    changed = replaceScalar(changed, place.split('.'), value);
-  }
+  const named = new Set(wishes.filter(({ wanted }) => wanted !== 'auto').map(({ place }) => place));
+  const changed = [...named].reduce((yaml, place) => replaceScalar(yaml, place.split('.'), 'auto'), text);
   const moved = wishes.map(({ name }) => `${name} ${before[name]} → ${ports[name]}`);
   return { ports, text: changed, notices: [`Ports of the copy: ${moved.join(', ')}.`] };
 }

@@ -4,3 +4,8 @@ import type { Definition } from './definition.ts';
 export function hasOwnBus({ topology, bus }: Definition): boolean {
   return topology === 'distributed' && bus.servers === 'auto';
 }
+
+/** Whether the bus is external: it keeps its own records. */
+export function hasOtherBus({ topology, bus }: Definition): boolean {
+  return topology === 'distributed' && bus.servers !== 'auto';
+}

@@ -41,8 +41,7 @@ export async function changeNodes(change: ChangeOfNodes): Promise<void> {
   const { installation, from, to, onProgress } = change;
   const kinds = { bus: true, graph: false, blobs: keepsBlobs(to) };
   const replacement = await replaceData({
-    ...{ ...change, command: 'nodes', definition: null, kinds, kept: kinds },
-    ...{ folders: [], archive: null, secrets: new Map() },
+    ...{ ...change, command: 'nodes', definition: null, kinds, restored: null },
     onProgress: withoutSteps(onProgress),
   });
   forgetReplacement(installation, replacement);

@@ -11,35 +11,36 @@ import type { Places, PlacesOptions } from '../../engines/places.ts';
 import { dgraphAddressOf } from '../../graph/dgraph-address.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { Definition } from '../../settings/definition.ts';
-import { hasOwnBus } from '../../settings/has-own-bus.ts';
-import type { Replacement } from './replacement.ts';
+import { hasOtherBus } from '../../settings/has-own-bus.ts';
+import { keptDirOf, keptFilesIn, type Replacement } from './replacement.ts';
 
 export interface Filling {
   readonly plan: Plan;
   readonly places: Places;
-  /** The kinds to fill. */
+  readonly state: Replacement;
+  /** The kinds to empty and to fill. */
   readonly kinds: Kinds;
-  /** Empties the places before. */
-  readonly empty: (places: Places) => Promise<void>;
-  readonly archive: ArchiveFile;
-  /** Has the own folders of these parts. */
-  readonly keptDir: string;
-  readonly folders: readonly string[];
+  /** Null: the kept archive. */
+  readonly archive: ArchiveFile | null;
   /** Called before the content is read again. */
-  readonly onFilled: () => void;
+  readonly onFilled?: () => void;
   readonly signal: AbortSignal;
 }
 
-/** Empties the places of a plan, fills them, reads them again and compares. Returns counts and digests; none if nothing was filled from the archive. */
+/** Empties the places of a plan, fills them, reads them again and compares. Returns counts and digests; none if nothing was filled from an archive. */
 export async function fillPlaces(filling: Filling): Promise<readonly KindOfContent[]> {
-  const { plan, places, empty, archive, keptDir, folders, onFilled, signal } = filling;
-  await empty(places);
-  for (const part of folders) if (existsSync(join(keptDir, part))) await places.copyIn(join(keptDir, part), part);
+  const { plan, places, state, kinds, onFilled = () => undefined, signal } = filling;
+  const keptDir = keptDirOf(plan.installation, state);
+  const archive = filling.archive ?? { file: keptFilesIn(keptDir).archive, passphrase: null };
+  await emptyPlaces(places, state, kinds);
+  for (const part of state.folders) if (existsSync(join(keptDir, part))) await places.copyIn(join(keptDir, part), part);
   if (!existsSync(archive.file)) {
     onFilled();
     return [];
   }
-  const opening = { kinds: withoutOthersBus(filling), to: 'fill' } as const;
+  const filled = filling.archive === null ? both(kinds, state.archived) : kinds;
+  // An external bus keeps its records: it is read, and never filled.
+  const opening = { kinds: { ...filled, bus: filled.bus && !hasOtherBus(plan.definition) }, to: 'fill' } as const;
   await using place = await places.open(opening);
   return await withStore({ plan, place, ...opening, signal }, async (store) => {
     const content = await fillStore(archive, store, signal);
@@ -48,24 +49,18 @@ export async function fillPlaces(filling: Filling): Promise<readonly KindOfConte
   });
 }
 
-/** An external bus keeps its records: it is read, and never filled. */
-function withoutOthersBus({ plan: { definition }, kinds }: Filling): Kinds {
-  const isOthers = definition.topology === 'distributed' && !hasOwnBus(definition);
-  return { ...kinds, bus: kinds.bus && !isOthers };
+function both(one: Kinds, other: Kinds): Kinds {
+  return { bus: one.bus && other.bus, graph: one.graph && other.graph, blobs: one.blobs && other.blobs };
 }
 
-export function both(one: Kinds, other: Kinds): Kinds {
-  return { bus: one.bus && other.bus, graph: one.graph && other.graph, blobs: one.blobs && other.blobs };
+/** Another engine begins only if the one before has no data. */
+export async function emptyPlaces(places: Places, { from, to }: Replacement, kinds: Kinds): Promise<void> {
+  await (isSameEngine(from, to) ? places.empty(kinds) : places.emptyAll());
 }
 
 /** The places of a plan, whichever engine it is for. */
 export async function placesOf(plan: Plan, asking: Omit<PlacesOptions, 'plan'>): Promise<Places> {
   return await engineFor(plan.definition).places({ plan, ...asking });
-}
-
-/** How places are emptied: another engine begins only if the one before has no data. */
-export function emptying({ from, to }: Pick<Replacement, 'from' | 'to'>, kinds: Kinds) {
-  return (places: Places) => (isSameEngine(from, to) ? places.empty(kinds) : places.emptyAll());
 }
 
 /** The address of an external Dgraph: it is filled and emptied in its place. */

@@ -83,23 +83,22 @@ export function writeDefinition({ definitionFile }: Installation, text: string):
   writeDurably(definitionFile, text, statSync(definitionFile).mode & 0o777);
 }
 
-/** Versions before kept the old side of a move in another way. One that waits to be confirmed is no obstacle to a start. */
-export function refuseOlderMove({ stateDir }: Installation, { mayWait }: { readonly mayWait: boolean }): void {
-  const file = join(stateDir, 'move.json');
-  if (!existsSync(file)) return;
-  const isWaiting = z.object({ phase: z.literal('moved') }).safeParse(readJson(file)).success;
-  if (isWaiting && mayWait) return;
-  throw new SvcError('unsupported', '"state/move.json" is of a move that another version has begun.', {
-    hint: 'Bring it to its end with that version: svc move --confirm, or svc move --undo',
-  });
+/**
+ * Refuses what a version before has begun in a way of its own: a move, or a change of the number of NATS nodes. A move that waits to be confirmed
+ * is no obstacle to a start.
+ */
+export function refuseOlder({ stateDir, dataDir }: Installation, { mayWait }: { readonly mayWait: boolean }): void {
+  const [move, nodes] = [join(stateDir, 'move.json'), join(dataDir, carriedFolder)];
+  const isWaiting = mayWait && z.object({ phase: z.literal('moved') }).safeParse(readJson(move)).success;
+  if (existsSync(move) && !isWaiting) {
+    throw olderWork('"state/move.json" is of a move', 'svc move --confirm, or svc move --undo');
+  }
+  if (existsSync(nodes)) throw olderWork(`"${nodes}" is of a change of nodes`, 'svc up');
 }
 
-/** A version before carried what the bus kept to another number of nodes in a way of its own. */
-export function refuseOlderChange({ dataDir }: Installation): void {
-  const folder = join(dataDir, carriedFolder);
-  if (!existsSync(folder)) return;
-  throw new SvcError('unsupported', `"${folder}" is of a change of nodes that another version has begun.`, {
-    hint: 'Bring it to its end with that version: svc up',
+function olderWork(what: string, commands: string): SvcError {
+  return new SvcError('unsupported', `${what} that another version has begun.`, {
+    hint: `Bring it to its end with that version: ${commands}`,
   });
 }
 

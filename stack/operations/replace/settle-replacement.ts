@@ -3,14 +3,7 @@ import type { Installation } from '../../state/installation.ts';
 import { endAlone } from '../../state/left-processes.ts';
 import { lockHolder } from '../../state/lock.ts';
 import { type PutBackOptions, takeBack } from './put-back.ts';
-import {
-  forgetReplacement,
-  type Replacement,
-  readReplacement,
-  refuseOlderChange,
-  refuseOlderMove,
-  replacementName,
-} from './replacement.ts';
+import { forgetReplacement, type Replacement, readReplacement, refuseOlder, replacementName } from './replacement.ts';
 import { sideName } from './side.ts';
 
 /**
@@ -21,8 +14,7 @@ export async function settleReplacement(
   installation: Installation,
   options: PutBackOptions,
 ): Promise<Replacement | null> {
-  refuseOlderMove(installation, { mayWait: true });
-  refuseOlderChange(installation);
+  refuseOlder(installation, { mayWait: true });
   const state = readReplacement(installation);
   if (state === null) return null;
   await endAlone(installation);
@@ -55,7 +47,7 @@ function describeTakenBack({ command, step }: Replacement): string {
 
 /** Refuses another replacement while one waits to be confirmed. */
 export function refuseWaiting(installation: Installation): void {
-  refuseOlderMove(installation, { mayWait: false });
+  refuseOlder(installation, { mayWait: false });
   const waiting = readReplacement(installation);
   if (waiting === null) return;
   const { command, kept } = waiting;
