@@ -10,7 +10,7 @@ import { dockerHost } from '../../../engines/docker/test/docker-trial.ts';
 import { replaceScalar } from '../../../settings/yaml-text.ts';
 import type { Installation } from '../../../state/installation.ts';
 import { down } from '../../down.ts';
-import { readReplacement, writeReplacement } from '../../replace/replacement.ts';
+import { readReplacement } from '../../replace/replacement.ts';
 import type { Side } from '../../replace/side.ts';
 import { up } from '../../up.ts';
 import { type MoveProgress, move } from '../move.ts';
@@ -21,9 +21,9 @@ import { addMcpServer, contentOf, countOf, killedMove, leftovers, moveTo, settle
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 400_000 });
 
 describe.skipIf(dockerHost === null)('on a real Docker', () => {
-  const trial = MovesInContainers.aroundTests();
+  const trial = new MovesInContainers();
 
-  test('there and back, all data is unchanged, and nothing is left in Docker', async () => {
+  test('there and back, all data is unchanged, and an undo of the way back restores the containers', async () => {
     const installation = trial.copy();
     const there = await moveTo(installation, inContainers);
     expect(there).toMatchObject({ state: 'moved', from: embedded, to: inContainers, downMs: null });
@@ -38,11 +38,14 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     expect(digests(back.moved)).toEqual(digests(there.moved));
     expect([await trial.inDocker(), trial.notes()]).toEqual([[], 'what an MCP server keeps']);
     expect(await contentOf(installation)).toEqual(trial.original);
-    // As if killed as soon as it was begun.
-    const left = readReplacement(installation) ?? expect.fail('it does not wait to be confirmed');
-    writeReplacement(installation, { ...left, step: 'confirming' });
-    await settleMove(installation, onProgress);
-    expect([await trial.inDocker(), leftovers(installation), readReplacement(installation)]).toEqual([[], [], null]);
+    await up({ installation, env });
+    await addMcpServer(installation);
+    expect((await trial.undo())?.changes.map(({ kind }) => kind)).toContain('mcpServer');
+    expect((await up({ installation, env })).status).toMatchObject({ state: 'running', engine: 'docker' });
+    expect(existsSync(join(installation.dataDir, 'graph.sqlite'))).toBe(false);
+    await down({ installation });
+    const moved = (await moveTo(installation, embedded)).moved;
+    expect(moved.map(({ kind }) => kind)).not.toContain('mcpServer');
   });
 
   test('it runs there without its own folders, and an undo lists later changes, also while it runs', async () => {
@@ -70,21 +73,6 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     const after = await contentOf(installation);
     expect(after.graph.map(({ kind }) => kind)).not.toContain('mcpServer');
     expect(after.definition).toBe(allowed);
-  });
-
-  test('an undo of the way back restores the containers', async () => {
-    const installation = trial.copy();
-    await moveTo(installation, inContainers);
-    await trial.confirm();
-    await up({ installation, env });
-    await moveTo(installation, embedded);
-    await addMcpServer(installation);
-    expect((await trial.undo())?.changes.map(({ kind }) => kind)).toContain('mcpServer');
-    expect((await up({ installation, env })).status).toMatchObject({ state: 'running', engine: 'docker' });
-    expect(existsSync(join(installation.dataDir, 'graph.sqlite'))).toBe(false);
-    await down({ installation });
-    const moved = (await moveTo(installation, embedded)).moved;
-    expect(moved.map(({ kind }) => kind)).not.toContain('mcpServer');
   });
 
   test.skipIf(findNatsServer() === null)('from processes of their own and back, the bus is carried too', async () => {
@@ -205,7 +193,7 @@ async function openWay() {
 }
 
 describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker', () => {
-  const trial = MovesInContainers.aroundTests();
+  const trial = new MovesInContainers();
   const onDgraph: Side = { ...inContainers, graph: 'dgraph' };
 
   test('to Dgraph in containers, to a file there, and back: all data is unchanged', async () => {

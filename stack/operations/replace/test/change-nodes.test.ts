@@ -119,6 +119,12 @@ describe.skipIf(!hasNatsServer)('on a real server, another number of nodes', () 
     expect(told.at(-1)).toBe(`The bus has 1 in the place of 3 nodes, with what it kept: ${counts}.`);
     expect(inData()).toEqual(['nats']);
     expect(await kept()).toEqual(everything);
+    // Nothing else shall be kept then, but the files of skills.
+    edit('persistentMessaging: true', 'persistentMessaging: false');
+    edit('nats: 1', 'nats: 3');
+    await change();
+    expect(told.at(-1)).toBe('The bus has 3 in the place of 1 nodes, with what it kept: 1 files.');
+    expect([inData(), await kept()]).toEqual([['nats-cluster'], { records: [], sessions: [], files: [digest] }]);
   });
 
   test('has what the ones before kept, whenever it was killed on its way', async () => {
@@ -147,19 +153,9 @@ describe.skipIf(!hasNatsServer)('on a real server, another number of nodes', () 
     expect([inData(), await planBefore(), await kept()]).toEqual([['nats-cluster'], null, without]);
   });
 
-  test('has the files of skills where nothing else shall be kept', async () => {
-    await install('dgraph');
-    edit('persistentMessaging: true', 'persistentMessaging: false');
-    await keep();
-    edit('nats: 1', 'nats: 3');
-    await change();
-    expect(told).toEqual(['The bus has 3 in the place of 1 nodes, with what it kept: 1 files.']);
-    expect([inData(), await kept()]).toEqual([['nats-cluster'], { records: [], sessions: [], files: [digest] }]);
-  });
-
   test('is refused while a move waits, and where a version before has begun one', async () => {
     await install('dgraph');
-    await keep();
+    mkdirSync(join(installation.dataDir, 'nats'));
     edit('nats: 1', 'nats: 3');
     writeReplacement(installation, waiting);
     await expect(planBefore()).rejects.toMatchObject({
