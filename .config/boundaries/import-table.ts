@@ -11,11 +11,11 @@ const table: Readonly<Record<string, readonly RegExp[]>> = {
   'services/remote-mcp': [/^services\/(contracts|kit)\//],
   'services/runtime': [/^services\/(contracts|kit)\//],
   'services/frontend': [/^services\/contracts\/(graphql|ids|errors|env)(\.ts$|\/)/],
-  // The bus inside one process is started like a service. What bus, graph, files and MCP servers keep is read where nothing runs on them.
+  // The bus inside one process is started like a service. The content of bus, graph and files is read where no service works on it.
   stack: [
     /^services\/contracts\//,
     /^services\/([^/]+|kit\/bus)\/start\.ts$/,
-    /^services\/(kit\/bus|backend\/graph|backend\/files|backend\/servers)\/(open-)?content\.ts$/,
+    /^services\/(kit\/bus|backend\/graph|backend\/files)\/(open-)?content\.ts$/,
   ],
   cli: [/^services\/contracts\//, /^stack\//],
   templates: [],

@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
-import { aboutFolders, describeMoved } from './move.ts';
-
-const place = 'runtime.allowedPaths in svc.yaml';
+import { describeMoved } from './move.ts';
 
 test('moved content is listed with its digest, and the graph by kind', () => {
   const kinds = ['graph', 'skill', 'bus.usage', 'files'] as const;
@@ -15,26 +13,5 @@ test('moved content is listed with its digest, and the graph by kind', () => {
     '  files              4  sha256 ab',
     '  in the graph: skill 2',
     'The old side is in data/before.',
-  ]);
-});
-
-test('each folder that containers do not see is named once, with the repair', () => {
-  const unseen = ['one', 'two', 'three'].map((mcpServer) => ({ mcpServer, folder: '/srv/a' }));
-  expect(aboutFolders([...unseen, { mcpServer: 'four', folder: '/srv/b' }])).toEqual([
-    `  folder     "/srv/a" is not there, so that one and 2 more won't start: name it in ${place}, and it can be read`,
-    `  folder     "/srv/b" is not there, so that four won't start: name it in ${place}, and it can be read`,
-  ]);
-  expect(aboutFolders([])).toEqual([]);
-});
-
-test('of many folders it gives the number', () => {
-  const unseen = Array.from({ length: 12 }, (_, index) => ({ mcpServer: 'one', folder: `/srv/${index}` }));
-  const lines = aboutFolders(unseen);
-  expect([lines.length, lines.at(-1)]).toEqual([11, '  folders    2 more are not there']);
-});
-
-test('without a look at the folders it says what to check', () => {
-  expect(aboutFolders(null)).toEqual([
-    `  folders    MCP servers that have one of this machine need it in ${place}; which, is known while it runs`,
   ]);
 });

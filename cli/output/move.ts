@@ -1,10 +1,9 @@
 import { sizeText } from '../../stack/machine/size-text.ts';
 import type { Moved, MoveProgress, MoveStep } from '../../stack/operations/move/move.ts';
 import type { MovePlan } from '../../stack/operations/move/plan-move.ts';
-import { graphElsewhere } from '../../stack/operations/replace/elsewhere.ts';
 import type { Loss } from '../../stack/operations/replace/end-replacement.ts';
-import { isSameBus, type Side, sideName } from '../../stack/operations/replace/side.ts';
-import { engineTraits } from '../../stack/settings/choices.ts';
+import { graphElsewhere } from '../../stack/operations/replace/fill-places.ts';
+import { isSameBus, isSameGraph, type Side, sideName } from '../../stack/operations/replace/side.ts';
 import type { ProgressList } from './progress-list.ts';
 
 /** What will be done, before anything is. */
@@ -28,45 +27,22 @@ export function describePlan(plan: MovePlan): string {
   ].join('\n');
 }
 
-function aboutServers({ from, to, unseen }: MovePlan): readonly string[] {
-  if (from.definition.engine === to.definition.engine) return [];
-  return engineTraits[to.definition.engine].usesThisMachine
-    ? ['  runtime    MCP servers run on this machine, with its programs']
-    : [
-        "  runtime    MCP servers run in its container, which has node and npx, and nothing of this machine's programs",
-        ...aboutFolders(unseen),
-      ];
-}
-
-/** A longer list would hide the rest of the output. */
-const foldersShownMax = 10;
-
-/** What an MCP server is started in must be there: who is asked knows what to add, and where. */
-export function aboutFolders(unseen: MovePlan['unseen']): readonly string[] {
-  const place = 'runtime.allowedPaths in svc.yaml';
-  if (unseen === null) {
-    return [
-      `  folders    MCP servers that have one of this machine need it in ${place}; which, is known while it runs`,
-    ];
-  }
-  const byFolder = [...Map.groupBy(unseen, ({ folder }) => folder)];
-  const lines = byFolder.slice(0, foldersShownMax).map(([folder, servers]) => {
-    const names = servers.map(({ mcpServer }) => mcpServer);
-    const more = names.length > 1 ? ` and ${names.length - 1} more` : '';
-    return `  folder     "${folder}" is not there, so that ${names[0]}${more} won't start: name it in ${place}, and it can be read`;
-  });
-  const left = byFolder.length - lines.length;
-  return left === 0 ? lines : [...lines, `  folders    ${left} more are not there`];
+function aboutServers({ from, to }: MovePlan): readonly string[] {
+  if (from.site.isPrivate === to.site.isPrivate) return [];
+  if (!to.site.isPrivate) return ['  runtime    MCP servers run on this machine, with its programs'];
+  return [
+    "  runtime    MCP servers run in its container, which has node and npx, and nothing of this machine's programs",
+    '  folders    MCP servers read those of this machine that runtime.allowedPaths in svc.yaml names, and no others',
+  ];
 }
 
 function aboutGraph({ from, to, carries, graphBytes }: MovePlan): string {
   const [before, after] = [from.definition, to.definition];
-  if (before.graph === after.graph && before.engine === after.engine)
+  if (isSameGraph(before, after))
     return `stays the file that it is (${sizeText(graphBytes)}); an archive of it is kept`;
   if (!carries.graph) return `${after.graph} begins empty, as nothing is there yet`;
   const url = graphElsewhere(after);
-  const own = engineTraits[after.engine].usesThisMachine ? '' : ' in a volume';
-  const place = url === null ? own : ` at ${url}, where it must be empty`;
+  const place = to.site.isPrivate ? ' in a volume' : url === null ? '' : ` at ${url}, where it must be empty`;
   return `all of it is carried from ${before.graph} (${sizeText(graphBytes)}) to ${after.graph}${place}`;
 }
 

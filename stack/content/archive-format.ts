@@ -100,3 +100,14 @@ export function newer(file: string, format: number): SvcError {
     { hint: 'Use the version of the platform that wrote it, or a newer one.' },
   );
 }
+
+/** The error for a reader that failed: `isBegun` says whether it has read a line before. */
+export function toArchiveError(thrown: unknown, isBegun: boolean, file: string): unknown {
+  if (thrown instanceof SvcError) return thrown;
+  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
+  if (code === 'Z_BUF_ERROR') return cut(file, thrown);
+  if (code.startsWith('Z_')) return isBegun ? changed(file, thrown) : noArchive(file, thrown);
+  if (code === 'ENOENT') return new SvcError('not_found', `There is no file "${file}".`, { cause: thrown });
+  if (code === 'EISDIR') return noArchive(file, thrown);
+  return new SvcError('unavailable', `"${file}" can't be read: ${code}.`, { cause: thrown });
+}

@@ -42,10 +42,10 @@ export interface NewArchive extends ArchiveFile {
  */
 export async function writeArchive(store: Store, archive: NewArchive): Promise<ArchiveContent> {
   const { writer, signal } = archive;
-  const bus = store.bus === null ? null : await carryBus(store.bus, writer.bus);
-  const graph = store.graph === null ? null : await carryContent(store.graph, writer.graph, signal);
+  const bus = store.bus === null ? null : await carryBus(store.bus, writer);
+  const graph = store.graph === null ? null : await carryContent(store.graph, writer, signal);
   const files = await writeFiles(store, archive);
-  await writer.finish();
+  await writer.end();
   const read = await readArchive(archive, signal);
   if (graph !== null) refuseDifferentGraph(graph, read.graph);
   if (bus !== null && !isSameBus(bus, read.bus)) throw differs('bus');

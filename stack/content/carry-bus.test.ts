@@ -30,7 +30,7 @@ test('a session that expired meanwhile may be missing', async () => {
   expect(sessions?.count).toBe(1);
 });
 
-test.each<[string, Content]>([
+test.concurrent.each<[string, Content]>([
   ['a record is missing', { records: ['a'] }],
   ['records are in another order', { records: ['b', 'a'] }],
   ['a record is there twice', { records: ['a', 'b', 'b'] }],

@@ -11,7 +11,7 @@ export function encrypting(passphrase: Secret): Transform {
   return async function* (source) {
     const encrypter = new Encrypter();
     encrypter.setPassphrase(passphrase.reveal());
-    yield* chunksOf(await encrypter.encrypt(streamOf(source)));
+    yield* await encrypter.encrypt(streamOf(source));
   };
 }
 
@@ -26,7 +26,7 @@ export function decrypting(file: string, passphrase: Secret | null): Transform {
       throw wrongPassphrase(file, cause);
     });
     try {
-      yield* chunksOf(plain);
+      yield* plain;
     } catch (thrown) {
       throw damaged(file, thrown);
     }
@@ -69,11 +69,6 @@ function streamOf(source: Bytes): ReadableStream<Uint8Array> {
       else controller.enqueue(value);
     },
   });
-}
-
-async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void> {
-  const reader = stream.getReader();
-  for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
 }
 
 function beginningOf(file: string): string {

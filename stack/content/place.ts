@@ -1,4 +1,5 @@
-import type { Alone } from './alone.ts';
+import type { Part } from '../parts/part.ts';
+import { firstOf } from '../parts/parts.ts';
 
 /** The kinds of content that may be kept in different places. */
 export type Kinds = Readonly<Record<'bus' | 'graph' | 'blobs', boolean>>;
@@ -24,4 +25,29 @@ export interface Opening {
   readonly to: 'read' | 'fill';
   /** Whether the parts of the platform run. */
   readonly isRunning?: boolean;
+}
+
+/** Nodes of a platform's bus and graph that run without its other parts, so that data can be carried. */
+export interface Alone {
+  /** Where the nodes of NATS are reached from this machine; none where none run. */
+  readonly bus: readonly string[];
+  /** Where data nodes of Dgraph are, asked over HTTP and over gRPC; null where none run. */
+  readonly graph: GraphAlone | null;
+  /** Ends them and leaves nothing of them but what they keep. */
+  stop(): Promise<void>;
+}
+
+export interface GraphAlone {
+  readonly urls: readonly string[];
+  readonly servers: readonly string[];
+}
+
+/** Whether files are kept on the bus. */
+export function keepsBlobs({ parts }: { readonly parts: readonly Part[] }): boolean {
+  return firstOf('backend', parts).variables.FILES_DIR === undefined;
+}
+
+/** How long the key of a session is kept. */
+export function keyMaxAgeOf({ parts }: { readonly parts: readonly Part[] }): number {
+  return Number(firstOf('remote-mcp', parts).variables.SVC_SESSION_IDLE_TIMEOUT_MS);
 }

@@ -14,7 +14,6 @@ import {
   type TypeName,
 } from '../../services/backend/graph/content.ts';
 import { findDigest } from '../../services/contracts/digest.ts';
-import { SvcError } from '../../services/contracts/errors.ts';
 import { Secret } from '../../services/contracts/secret.ts';
 import { checkKeptEntry, checkKeptRecord, type KeptEntry, type KeptRecord } from '../../services/kit/bus/content.ts';
 import {
@@ -41,6 +40,7 @@ import {
   sessionRow,
   sessionsMax,
   sessionsSection,
+  toArchiveError,
   usageRow,
   usageSection,
 } from './archive-format.ts';
@@ -58,41 +58,37 @@ export interface ArchivedFile {
  * because the sha256 is in the last line.
  */
 export class ArchiveReader implements BusSource, Pick<GraphContent, 'nodes' | 'edges'>, AsyncDisposable {
+  readonly head: ArchiveHead;
   readonly #file: string;
   readonly #lines: AsyncGenerator<Line, void>;
   readonly #rows: Record<string, number> = {};
   /** The next line, already parsed. */
   #next: Line | null = null;
-  #head: ArchiveHead | null = null;
 
-  private constructor(file: string, passphrase: Secret | null) {
+  private constructor(file: string, lines: AsyncGenerator<Line, void>, head: ArchiveHead) {
     this.#file = file;
-    this.#lines = linesOf(file, passphrase);
+    this.#lines = lines;
+    this.head = head;
   }
 
   /** Throws `unsupported` for a newer format, `invalid_input` for a file that is no archive, and `forbidden` for a wrong passphrase. */
   static async open(file: string, passphrase: Secret | null = null): Promise<ArchiveReader> {
-    const reader = new ArchiveReader(file, passphrase);
+    // A pipe may never end, and a restore reads the archive twice.
+    const found = await stat(file).catch(() => null);
+    if (found !== null && !found.isFile()) throw noArchive(file);
+    const lines = linesOf(file, passphrase);
     try {
-      // A pipe may never end, and a restore reads the archive twice.
-      const found = await stat(file).catch(() => null);
-      if (found !== null && !found.isFile()) throw noArchive(file);
-      await reader.#advance();
-      const head = headSchema.safeParse(reader.#next?.value);
+      const first = await lines.next();
+      const head = headSchema.safeParse(first.value?.value);
       if (!head.success) throw noArchive(file);
       if (head.data.format > formatVersion) throw newer(file, head.data.format);
-      reader.#head = head.data;
+      const reader = new ArchiveReader(file, lines, head.data);
       await reader.#advance();
       return reader;
     } catch (thrown) {
-      await reader[Symbol.asyncDispose]();
+      await lines.return();
       throw thrown;
     }
-  }
-
-  get head(): ArchiveHead {
-    if (this.#head === null) throw new Error('an archive is used after it was opened');
-    return this.#head;
   }
 
   async secrets(): Promise<ReadonlyMap<ArchivedSecret, Secret>> {
@@ -171,20 +167,15 @@ export class ArchiveReader implements BusSource, Pick<GraphContent, 'nodes' | 'e
   async *#bytesOf({ digest, sizeBytes }: Blob): AsyncGenerator<Uint8Array, void> {
     const hash = createHash('sha256');
     let read = 0;
-    for await (const piece of this.#pieces()) {
+    for (let row = this.#take(pieceRow); row !== null; row = this.#take(pieceRow)) {
+      await this.#advance();
+      const piece = Buffer.from(row[0], 'base64');
       read += piece.byteLength;
       if (read > sizeBytes) throw changed(this.#file);
       hash.update(piece);
       yield piece;
     }
     if (read < sizeBytes || hash.digest('hex') !== digest) throw changed(this.#file);
-  }
-
-  async *#pieces(): AsyncGenerator<Uint8Array, void> {
-    for (let piece = this.#take(pieceRow); piece !== null; piece = this.#take(pieceRow)) {
-      await this.#advance();
-      yield Buffer.from(piece[0], 'base64');
-    }
   }
 
   /** The row that is next, or null where the section is over. */
@@ -244,7 +235,7 @@ async function* linesOf(file: string, passphrase: Secret | null): AsyncGenerator
     }
     if (begunBytes > 0) throw isBegun ? cut(file) : noArchive(file);
   } catch (thrown) {
-    throw asArchiveError(thrown, isBegun, file);
+    throw toArchiveError(thrown, isBegun, file);
   } finally {
     source.destroy();
     plain.destroy();
@@ -257,14 +248,4 @@ function parsed(bytes: Buffer, isBegun: boolean, file: string): unknown {
   } catch (thrown) {
     throw isBegun ? changed(file, thrown) : noArchive(file, thrown);
   }
-}
-
-function asArchiveError(thrown: unknown, isBegun: boolean, file: string): unknown {
-  if (thrown instanceof SvcError) return thrown;
-  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
-  if (code === 'Z_BUF_ERROR') return cut(file, thrown);
-  if (code.startsWith('Z_')) return isBegun ? changed(file, thrown) : noArchive(file, thrown);
-  if (code === 'ENOENT') return new SvcError('not_found', `There is no file "${file}".`, { cause: thrown });
-  if (code === 'EISDIR') return noArchive(file, thrown);
-  return new SvcError('unavailable', `"${file}" can't be read: ${code}.`, { cause: thrown });
 }

@@ -11,10 +11,9 @@ import { graphStartMaxMs } from '../parts/dgraph.ts';
 import type { Plan } from '../plan/plan.ts';
 import { busSeedsOf } from '../secrets/secrets.ts';
 import { blobsIn, busIn, graphIn } from '../state/data-files.ts';
-import type { Alone } from './alone.ts';
 import { carryBus } from './carry-bus.ts';
-import { keepsBlobs, keyMaxAgeOf } from './kept-on-bus.ts';
-import type { Opening, Place } from './place.ts';
+import type { Alone, Opening, Place } from './place.ts';
+import { keepsBlobs, keyMaxAgeOf } from './place.ts';
 
 /** The content of a platform, as far as it was asked for and is there. */
 export interface Store {

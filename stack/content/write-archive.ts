@@ -20,25 +20,15 @@ import {
 import type { BusTarget } from './carry-bus.ts';
 import { encrypting } from './encrypt-archive.ts';
 
+type GraphTarget = Pick<GraphContent, 'addNodes' | 'addEdges' | 'finish'>;
+
 /** So much is compressed at a time. */
 const chunkChars = 64 * 1024;
 /** The fastest level: records repeat so much that it compresses them well. */
 const level = 1;
 
-/** Writes an archive into a file. The archive is on the disk once `finish` resolves. */
-export class ArchiveWriter implements AsyncDisposable {
-  /** Accepts a graph, as the graph of an installation does. */
-  readonly graph: Pick<GraphContent, 'addNodes' | 'addEdges' | 'finish'> = {
-    addNodes: (nodes) => this.#addNodes(nodes),
-    addEdges: (from, edge, edges) => this.#addEdges(from, edge, edges),
-    // The archive goes on with the files.
-    finish: async () => undefined,
-  };
-  /** Accepts what a bus keeps. Its sections stand before those of the graph. */
-  readonly bus: BusTarget = {
-    addRecords: (_stream, records) => this.#addRecords(records),
-    addEntries: (_bucket, entries) => this.#addEntries(entries),
-  };
+/** Writes an archive into a file: secrets first, then a bus, a graph and files. The archive is on the disk once `end` resolves. */
+export class ArchiveWriter implements BusTarget, GraphTarget, AsyncDisposable {
   readonly #gzip: Gzip;
   readonly #written: Promise<void>;
   readonly #hash = createHash('sha256');
@@ -56,23 +46,22 @@ export class ArchiveWriter implements AsyncDisposable {
     this.#add(head);
   }
 
-  /** Stand before all other sections. */
   async addSecrets(secrets: ReadonlyMap<ArchivedSecret, Secret>): Promise<void> {
     const section = this.#begin(secretsSection);
     for (const [name, secret] of secrets) await this.#row(section, [name, secret.reveal()]);
   }
 
-  async #addRecords(records: AsyncIterable<KeptRecord>): Promise<void> {
+  async addRecords(_stream: string, records: AsyncIterable<KeptRecord>): Promise<void> {
     const section = this.#begin(usageSection);
     for await (const { payload } of records) await this.#row(section, [base64(payload)]);
   }
 
-  async #addEntries(entries: AsyncIterable<KeptEntry>): Promise<void> {
+  async addEntries(_bucket: string, entries: AsyncIterable<KeptEntry>): Promise<void> {
     const section = this.#begin(sessionsSection);
     for await (const { key, value, expiresAt } of entries) await this.#row(section, [key, base64(value), expiresAt]);
   }
 
-  async #addNodes(nodes: AsyncIterable<NodeRecord>): Promise<void> {
+  async addNodes(nodes: AsyncIterable<NodeRecord>): Promise<void> {
     let section: string | null = null;
     for await (const { type, id, version, workspace, values } of nodes) {
       if (section === null) section = this.#begin(nodeSection(type));
@@ -80,7 +69,7 @@ export class ArchiveWriter implements AsyncDisposable {
     }
   }
 
-  async #addEdges(from: string, edge: string, edges: AsyncIterable<EdgeRecord>): Promise<void> {
+  async addEdges(from: string, edge: string, edges: AsyncIterable<EdgeRecord>): Promise<void> {
     let section: string | null = null;
     for await (const { source, target } of edges) {
       if (section === null) section = this.#begin(edgeSection(from, edge));
@@ -99,7 +88,10 @@ export class ArchiveWriter implements AsyncDisposable {
     }
   }
 
-  async finish(): Promise<void> {
+  /** The graph is complete, and the archive goes on with the files. */
+  async finish(): Promise<void> {}
+
+  async end(): Promise<void> {
     await this.#flush();
     this.#add({ end: { rows: this.#rows, sha256: this.#hash.copy().digest('hex') } });
     await this.#flush();
@@ -107,7 +99,7 @@ export class ArchiveWriter implements AsyncDisposable {
     await this.#written;
   }
 
-  /** Closes the file; without `finish` before, the archive stays incomplete. */
+  /** Closes the file; without `end` before, the archive stays incomplete. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#gzip.destroy();
     await this.#written.catch(() => undefined);

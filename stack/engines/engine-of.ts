@@ -25,6 +25,11 @@ export function engineFor({ engine }: Pick<Definition, 'engine'>): Engine {
   return engines[engine];
 }
 
+/** Whether two definitions keep their data on one engine. */
+export function isSameEngine(one: Pick<Definition, 'engine'>, other: Pick<Definition, 'engine'>): boolean {
+  return engineFor(one) === engineFor(other);
+}
+
 /** The engine that svc.yaml names. Refuses another engine than the one that has the data: the platform would start without it. */
 export function chosenEngine(installation: Installation): Engine {
   const wanted = readDefinition(installation.definitionFile).engine;

@@ -5,7 +5,7 @@ import { connectToBackend } from '../client/backend-client.ts';
 import type { ServiceStatus, Status } from '../lifecycle/platform-status.ts';
 import type { Progress, UpResult } from '../lifecycle/progress.ts';
 import { readLogs } from '../logs/read-logs.ts';
-import { bringUp } from '../operations/bring-up.ts';
+import { bringUp } from '../operations/up.ts';
 import { inStartOrder } from '../parts/parts.ts';
 import { readDefinition } from '../settings/check.ts';
 import { replaceScalar } from '../settings/yaml-text.ts';

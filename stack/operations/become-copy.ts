@@ -3,29 +3,29 @@ import { join } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { randomText } from '../../services/contracts/ids.ts';
 import { portWishesOf } from '../engines/plan-of.ts';
+import { isFree } from '../machine/is-free.ts';
 import { aloneFolder, clusterFolder } from '../parts/nats.ts';
-import { markData } from '../place/data-marker.ts';
 import type { StartEmpty } from '../place/losses.ts';
-import { writeLease } from '../ports/port-lease.ts';
+import { markData } from '../place/settle-place.ts';
+import { claimPorts } from '../ports/claim-ports.ts';
+import { leasedPorts, writeLease } from '../ports/port-lease.ts';
 import { checkSecrets } from '../secrets/ensure-secrets.ts';
 import { secretFilesOf } from '../secrets/secrets.ts';
 import { checkDefinition } from '../settings/check.ts';
-import { type Definition, hasOwnBus } from '../settings/definition.ts';
+import { type Definition, hasOtherBus } from '../settings/definition.ts';
+import type { Ports } from '../settings/ports.ts';
 import { replaceScalar } from '../settings/yaml-text.ts';
 import { readContainers } from '../state/containers-record.ts';
 import { carriedFolder } from '../state/data-files.ts';
 import { writeDurably } from '../state/durable-file.ts';
-import { findOriginal } from '../state/find-original.ts';
+import { findOriginal, readId } from '../state/find-original.ts';
 import { findRunning } from '../state/find-running.ts';
+import { ensurePrivateFolder } from '../state/folder.ts';
 import type { Installation } from '../state/installation.ts';
 import { acquireLock } from '../state/lock.ts';
 import { keepInManifest } from '../state/manifest.ts';
 import { isSameFolder, readPlace, writePlace } from '../state/place-record.ts';
-import { ensurePrivateFolder } from '../state/private-folder.ts';
-import { readId } from '../state/read-id.ts';
-import { newPorts } from './new-ports.ts';
-import { readReplacement } from './replace/replacement.ts';
-import { commandsToEnd, replacementName } from './replace/replacement-name.ts';
+import { commandsToEnd, readReplacement, replacementName } from './replace/replacement.ts';
 
 export interface Copying {
   readonly installation: Installation;
@@ -109,9 +109,8 @@ function refuseShared(installation: Installation, definition: Definition): void 
       hint: `In the original: ${commandsToEnd(waiting)}. Then copy its folder again.`,
     });
   }
-  const { topology, graph } = definition;
-  const hasOtherBus = topology === 'distributed' && !hasOwnBus(definition);
-  if (graph !== 'dgraph' && !hasOtherBus) return;
+  const { graph } = definition;
+  if (graph !== 'dgraph' && !hasOtherBus(definition)) return;
   const what =
     graph === 'dgraph'
       ? 'A copy with graph: dgraph is not supported: both installations would use the same nodes.'
@@ -180,4 +179,29 @@ function publicNames({ public: { host }, publicUrls }: Definition): readonly str
   return all.length === 0
     ? []
     : [`svc.yaml still has public addresses of the original: ${all.join(', ')}. Change them.`];
+}
+
+interface NewPorts {
+  readonly ports: Ports;
+  /** svc.yaml with each port that it names replaced. */
+  readonly text: string;
+  readonly notices: readonly string[];
+}
+
+/** For each port of an installation another one that is free, so that a copy never takes what the original shall have. */
+async function newPorts(installation: Installation, definition: Definition, text: string): Promise<NewPorts> {
+  const wishes = portWishesOf(definition);
+  const before = leasedPorts(installation, wishes);
+  const beside = wishes.flatMap(({ name, beside = [] }) => beside.map((distance) => (before[name] ?? 0) + distance));
+  const { ports } = await claimPorts({
+    wishes: wishes.map((wish) => ({ ...wish, wanted: 'auto' as const })),
+    leased: before,
+    avoid: new Set([...Object.values(before), ...beside]),
+    isFree: (port, host) => isFree(host, port),
+    holderOf: () => 'the original',
+  });
+  const named = new Set(wishes.filter(({ wanted }) => wanted !== 'auto').map(({ place }) => place));
+  const changed = [...named].reduce((yaml, place) => replaceScalar(yaml, place.split('.'), 'auto'), text);
+  const moved = wishes.map(({ name }) => `${name} ${before[name]} → ${ports[name]}`);
+  return { ports, text: changed, notices: [`Ports of the copy: ${moved.join(', ')}.`] };
 }

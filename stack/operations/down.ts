@@ -1,12 +1,12 @@
 import { engineOf } from '../engines/engine-of.ts';
 import type { Progress } from '../lifecycle/progress.ts';
-import { endAlone } from '../state/alone-record.ts';
 import { refuseCopy } from '../state/find-original.ts';
+import { ensurePrivateFolder } from '../state/folder.ts';
 import type { Installation } from '../state/installation.ts';
+import { endAlone } from '../state/left-processes.ts';
 import { acquireLock } from '../state/lock.ts';
-import { ensurePrivateFolder } from '../state/private-folder.ts';
-import { interruptionOf } from './replace/interrupted-replacement.ts';
 import { readReplacement } from './replace/replacement.ts';
+import { interruptionOf } from './replace/settle-replacement.ts';
 
 export interface DownOptions {
   readonly installation: Installation;

@@ -7,9 +7,9 @@ import { nodesOf } from '../settings/ports.ts';
 import { blobsIn, busIn, graphIn } from '../state/data-files.ts';
 import type { Installation } from '../state/installation.ts';
 import { type KeptData, readPlace, writePlace } from '../state/place-record.ts';
-import { markData } from './data-marker.ts';
 import { describeLoss, judgeLosses, type Loss, type Losses } from './losses.ts';
 import { isGone, kindOf, nodeKinds, readNodeData } from './node-data.ts';
+import { markData } from './settle-place.ts';
 
 /** The recorded data in data/ that a definition needs and that is gone. */
 export function findLosses(installation: Installation, definition: Definition): Losses {

@@ -20,7 +20,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { becomeCopy } from '../operations/become-copy.ts';
 import { createInstallation } from '../operations/create-installation.ts';
 import { readDefinition } from '../settings/check.ts';
-import { findOriginal } from '../state/find-original.ts';
+import { findOriginal, readId } from '../state/find-original.ts';
 import { findRunning } from '../state/find-running.ts';
 import { type Installation, installationIn } from '../state/installation.ts';
 import { acquireLock } from '../state/lock.ts';
@@ -28,7 +28,6 @@ import { readManifest, recordCreated } from '../state/manifest.ts';
 import { readPlace } from '../state/place-record.ts';
 import { writeRecord } from '../state/platform-record.ts';
 import { ownIdentity, startTimeOf } from '../state/process-identity.ts';
-import { readId } from '../state/read-id.ts';
 import { freePorts } from '../test/free-ports.ts';
 import { findLosses, forgetData, hasLostSessions, recordData, recordNewData } from './kept-data.ts';
 import { type StartEmpty, settleLosses } from './losses.ts';

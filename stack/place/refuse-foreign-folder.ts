@@ -1,9 +1,8 @@
 import { lstatSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { formatMode } from '../state/file-mode.ts';
+import { findUserName, formatMode } from '../state/file-access.ts';
 import type { Installation } from '../state/installation.ts';
-import { findUserName } from '../state/user-name.ts';
 
 /**
  * Throws `forbidden` when another user could have written files that a command trusts. Nothing is read before, and no

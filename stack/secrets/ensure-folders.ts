@@ -1,8 +1,7 @@
-import { makeFolder } from '../state/folder.ts';
+import { removeLeftDrafts } from '../state/durable-file.ts';
+import { closeEntries, ensurePrivateFolder, makeFolder } from '../state/folder.ts';
 import { type CreationStep, compileCacheOf, type Installation } from '../state/installation.ts';
-import { removeLeftDrafts } from '../state/left-drafts.ts';
 import { type ManifestEntry, recordCreated } from '../state/manifest.ts';
-import { closeEntries, ensurePrivateFolder } from '../state/private-folder.ts';
 import { ensureSecrets } from './ensure-secrets.ts';
 import type { SecretsFor } from './secret-rows.ts';
 

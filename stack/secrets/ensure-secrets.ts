@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { hasOwnGraph } from '../settings/definition.ts';
 import { writeIfAbsent } from '../state/durable-file.ts';
+import { closeMode, ensurePrivateFolder, gitignore } from '../state/folder.ts';
 import type { CreationStep, Installation } from '../state/installation.ts';
-import { closeMode, ensurePrivateFolder, gitignore } from '../state/private-folder.ts';
 import { type SecretRow, type SecretsFor, secretRows } from './secret-rows.ts';
 import { fingerprintOf, hasSecret, nameOfSecret, readSecret, recordedFingerprint, secretFilesOf } from './secrets.ts';
 

@@ -11,6 +11,11 @@ export function hasOwnBus({ topology, bus }: Definition): boolean {
   return topology === 'distributed' && bus.servers === 'auto';
 }
 
+/** Whether the bus is external: it keeps its own records. */
+export function hasOtherBus({ topology, bus }: Definition): boolean {
+  return topology === 'distributed' && bus.servers !== 'auto';
+}
+
 /** Whether `svc up` starts Dgraph: neither a file, nor external. */
 export function hasOwnGraph({ graph, graphdb }: Pick<Definition, 'graph' | 'graphdb'>): boolean {
   return graph === 'dgraph' && graphdb.url === 'auto';

@@ -5,13 +5,15 @@ import {
   fsyncSync,
   linkSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   writeSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { startTimeOf } from './process-identity.ts';
 
 /** Replaces the file atomically: a reader, also after a kill, finds the old text or the new. */
 export function writeWhole(path: string, text: string): void {
@@ -100,5 +102,13 @@ export function syncFolder(dir: string): void {
     fsyncSync(folder);
   } finally {
     closeSync(folder);
+  }
+}
+
+/** Removes unfinished files of killed processes: a draft may hold a secret that is never used. */
+export function removeLeftDrafts(dir: string): void {
+  for (const name of readdirSync(dir)) {
+    const pid = draftEnding.exec(name)?.[1];
+    if (pid !== undefined && startTimeOf(Number(pid)) === null) rmSync(join(dir, name), { force: true });
   }
 }

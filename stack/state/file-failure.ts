@@ -2,8 +2,7 @@ import { type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { diskFull, draftEnding, isCode } from './durable-file.ts';
-import { formatMode } from './file-mode.ts';
-import { findUserName } from './user-name.ts';
+import { findUserName, formatMode } from './file-access.ts';
 
 /**
  * Explains a system error about a file or folder: which one, why, and the repair. Null for any other error. It also
@@ -14,16 +13,16 @@ export function fileFailure(thrown: unknown): SvcError | null {
   // For an open file the system names no path.
   if (isCode(error, 'ENOSPC') && !isSystemError(error)) return diskFull(null, error);
   if (!isSystemError(error) || error.syscall.startsWith('spawn')) return null;
-  const explain = explanations[error.code];
-  if (explain === undefined) return null;
-  const { path, syscall } = error;
-  return explain({ path: path.replace(draftEnding, ''), syscall, cause: error });
+  const path = error.path.replace(draftEnding, '');
+  if (error.code === 'ENOSPC' || error.code === 'EDQUOT') return diskFull(path, error);
+  const explained = explanations[error.code]?.(path, error.syscall) ?? null;
+  return explained && new SvcError(explained.code, explained.message, { hint: explained.hint, cause: error });
 }
 
-interface Refusal {
-  readonly path: string;
-  readonly syscall: string;
-  readonly cause: unknown;
+interface Explanation {
+  readonly code: 'forbidden' | 'invalid_input';
+  readonly message: string;
+  readonly hint: string;
 }
 
 interface SystemError extends Error {
@@ -33,64 +32,48 @@ interface SystemError extends Error {
 }
 
 function isSystemError(error: unknown): error is SystemError {
-  return (
-    error instanceof Error &&
-    'code' in error &&
-    typeof error.code === 'string' &&
-    'path' in error &&
-    typeof error.path === 'string' &&
-    'syscall' in error &&
-    typeof error.syscall === 'string'
-  );
+  const fields = ['code', 'path', 'syscall'];
+  return error instanceof Error && fields.every((field) => typeof Reflect.get(error, field) === 'string');
 }
-
-/** "No such file" is included only for folders that cannot be created: a missing file means something else each time. */
-const explanations: Readonly<Record<string, (refusal: Refusal) => SvcError | null>> = {
-  EACCES: notAllowed,
-  EPERM: notAllowed,
-  EROFS: (refusal) =>
-    new SvcError('forbidden', `"${refusal.path}" cannot be written: its file system is read-only.`, {
-      hint: elsewhere,
-      cause: refusal.cause,
-    }),
-  EEXIST: notAFolder,
-  ENOTDIR: notAFolder,
-  EISDIR: (refusal) =>
-    new SvcError('invalid_input', `"${refusal.path}" is a folder, and a file is needed there.`, {
-      hint: 'Move that folder away and try again.',
-      cause: refusal.cause,
-    }),
-  ENOENT: (refusal) =>
-    refusal.syscall === 'mkdir'
-      ? new SvcError('invalid_input', `Cannot create a folder in "${dirname(refusal.path)}".`, {
-          hint: elsewhere,
-          cause: refusal.cause,
-        })
-      : null,
-  ENAMETOOLONG: (refusal) =>
-    new SvcError('invalid_input', `"${refusal.path.slice(0, 80)}…" is longer than a path may be.`, {
-      hint: elsewhere,
-      cause: refusal.cause,
-    }),
-  ENOSPC: (refusal) => diskFull(refusal.path, refusal.cause),
-  EDQUOT: (refusal) => diskFull(refusal.path, refusal.cause),
-};
 
 const elsewhere = 'Choose another folder, with --dir or SVC_DIR.';
 
+/** "No such file" is included only for folders that cannot be created: a missing file means something else each time. */
+const explanations: Readonly<Record<string, (path: string, syscall: string) => Explanation | null>> = {
+  EACCES: notAllowed,
+  EPERM: notAllowed,
+  EROFS: (path) => ({
+    ...{ code: 'forbidden', hint: elsewhere },
+    message: `"${path}" cannot be written: its file system is read-only.`,
+  }),
+  EEXIST: notAFolder,
+  ENOTDIR: notAFolder,
+  EISDIR: (path) => ({
+    ...{ code: 'invalid_input', hint: 'Move that folder away and try again.' },
+    message: `"${path}" is a folder, and a file is needed there.`,
+  }),
+  ENOENT: (path, syscall) =>
+    syscall === 'mkdir'
+      ? { code: 'invalid_input', message: `Cannot create a folder in "${dirname(path)}".`, hint: elsewhere }
+      : null,
+  ENAMETOOLONG: (path) => ({
+    ...{ code: 'invalid_input', hint: elsewhere },
+    message: `"${path.slice(0, 80)}…" is longer than a path may be.`,
+  }),
+};
+
 /** The obstacle is the last visible path on the way to the file. */
-function notAllowed(refusal: Refusal): SvcError {
-  const { path, stats } = lastSeen(refusal.syscall === 'mkdir' ? dirname(refusal.path) : refusal.path);
-  const what = `"${refusal.path}" may not be ${deeds[refusal.syscall] ?? 'used'} by ${userName(process.geteuid?.())}`;
-  const subject = path === refusal.path ? 'it' : `"${path}"`;
-  if (stats.uid !== process.geteuid?.()) {
-    const owner = userName(stats.uid);
-    const hint = `Run the command as ${owner}, or choose your own folder with --dir.`;
-    return new SvcError('forbidden', `${what}: ${subject} belongs to ${owner}.`, { hint, cause: refusal.cause });
+function notAllowed(refused: string, syscall: string): Explanation {
+  const { path, stats } = lastSeen(syscall === 'mkdir' ? dirname(refused) : refused);
+  const what = `"${refused}" may not be ${deeds[syscall] ?? 'used'} by ${userName(process.geteuid?.())}`;
+  const subject = path === refused ? 'it' : `"${path}"`;
+  if (stats.uid === process.geteuid?.()) {
+    const message = `${what}: the mode of ${subject} is ${formatMode(stats.mode)}.`;
+    return { code: 'forbidden', message, hint: `Give yourself access: chmod u+rwX "${path}"` };
   }
-  const mode = formatMode(stats.mode);
-  const hint = `Give yourself access: chmod u+rwX "${path}"`;
-  return new SvcError('forbidden', `${what}: the mode of ${subject} is ${mode}.`, { hint, cause: refusal.cause });
+  const owner = userName(stats.uid);
+  const hint = `Run the command as ${owner}, or choose your own folder with --dir.`;
+  return { code: 'forbidden', message: `${what}: ${subject} belongs to ${owner}.`, hint };
 }
 
 const deeds: Readonly<Record<string, string>> = {
@@ -106,13 +89,11 @@ const deeds: Readonly<Record<string, string>> = {
   link: 'written',
 };
 
-function notAFolder(refusal: Refusal): SvcError | null {
-  const { path, stats } = lastSeen(refusal.path);
+function notAFolder(refused: string): Explanation | null {
+  const { path, stats } = lastSeen(refused);
   if (stats.isDirectory()) return null;
-  return new SvcError('invalid_input', `"${path}" is a file, and a folder is needed there.`, {
-    hint: 'Move that file away, or choose another folder, with --dir or SVC_DIR.',
-    cause: refusal.cause,
-  });
+  const hint = 'Move that file away, or choose another folder, with --dir or SVC_DIR.';
+  return { code: 'invalid_input', message: `"${path}" is a file, and a folder is needed there.`, hint };
 }
 
 /** The path itself, or its nearest parent that this user can see. */

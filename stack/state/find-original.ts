@@ -1,12 +1,12 @@
-import { realpathSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { isPartOf, serves } from './find-running.ts';
 import type { Installation } from './installation.ts';
 import { leftProcesses } from './left-processes.ts';
 import { isSameFolder, isWrittenHere, readPlace } from './place-record.ts';
 import { readRecord } from './platform-record.ts';
 import { isAlive, type ProcessIdentity, workingDirOf } from './process-identity.ts';
-import { readId } from './read-id.ts';
-import { isPartOf, serves } from './serves.ts';
 
 /** The installation that a folder is a copy of. */
 export interface Original {
@@ -62,4 +62,28 @@ function findStranger(installation: Installation): ProcessIdentity | null {
   if (isAlive(record)) return serves(installation, record) ? null : record;
   const left = leftProcesses(record).find(({ process }) => !isPartOf(installation, process));
   return left?.process ?? null;
+}
+
+/** The id is near the beginning of svc.yaml. */
+const readMaxBytes = 64 * 1024;
+const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+
+/**
+ * The id in the svc.yaml of a folder, or null. The rest of the file may be wrong, and the folder may belong to another
+ * user: no link is followed, and no pipe is waited for.
+ */
+export function readId(dir: string): string | null {
+  try {
+    const file = openSync(join(dir, 'svc.yaml'), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    try {
+      if (!fstatSync(file).isFile()) return null;
+      const bytes = Buffer.alloc(readMaxBytes);
+      const text = bytes.toString('utf8', 0, readSync(file, bytes, 0, readMaxBytes, 0));
+      return /^id:\s*["']?([a-z0-9]{8,32})["']?\s*(#.*)?$/m.exec(text)?.[1] ?? null;
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return null;
+  }
 }

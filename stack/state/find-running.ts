@@ -1,9 +1,9 @@
 import type { Installation } from './installation.ts';
 import { leftProcesses } from './left-processes.ts';
 import { isLockHeld, lockHolder } from './lock.ts';
+import { isSameFolder, isWrittenHere } from './place-record.ts';
 import { type PlatformRecord, readRecord } from './platform-record.ts';
-import { isAlive, type ProcessIdentity } from './process-identity.ts';
-import { isPartOf, serves } from './serves.ts';
+import { isAlive, type ProcessIdentity, workingDirOf } from './process-identity.ts';
 
 /** The process of an installation's platform. */
 export interface RunningPlatform extends ProcessIdentity {
@@ -31,4 +31,30 @@ export function findRunning(installation: Installation): RunningPlatform | null 
 /** The holder's note may be copied with data/, the lock itself cannot. */
 function isHolder(installation: Installation, { pid }: ProcessIdentity): boolean {
   return pid === process.pid || isLockHeld(installation, 'platform');
+}
+
+/**
+ * Whether a recorded process of a platform works on this folder. Records of a copied folder name the original's
+ * process, but the lock in data/ is not held in a copy.
+ */
+export function serves(installation: Installation, { pid }: ProcessIdentity): boolean {
+  return isOwn(installation, pid) || worksIn(installation, pid) === true;
+}
+
+/**
+ * The same for a process of one part, which holds no lock. When the system does not name its folder, the record is
+ * believed.
+ */
+export function isPartOf(installation: Installation, { pid }: ProcessIdentity): boolean {
+  return isOwn(installation, pid) || worksIn(installation, pid) !== false;
+}
+
+function isOwn(installation: Installation, pid: number): boolean {
+  return pid === process.pid || isWrittenHere(installation) || isLockHeld(installation, 'platform');
+}
+
+/** Null when the system does not say. */
+function worksIn({ dir }: Installation, pid: number): boolean | null {
+  const folder = workingDirOf(pid);
+  return folder === null ? null : isSameFolder(folder, dir);
 }

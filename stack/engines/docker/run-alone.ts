@@ -1,7 +1,7 @@
 import type Docker from 'dockerode';
 import { wordsOf } from '../../../services/contracts/docker.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
-import type { Alone } from '../../content/alone.ts';
+import type { Alone } from '../../content/place.ts';
 import { isGraphNode, type Part } from '../../parts/part.ts';
 import { type Plan, planAt } from '../../plan/plan.ts';
 import { startInOrder } from '../../plan/start-in-order.ts';

@@ -1,8 +1,7 @@
 import { existsSync, mkdirSync, rmSync, statfsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { SvcError } from '../../../services/contracts/errors.ts';
-import { keepsBlobs } from '../../content/kept-on-bus.ts';
-import { allKinds, type Kinds, type Opening, type Place } from '../../content/place.ts';
+import { allKinds, type Kinds, keepsBlobs, type Opening, type Place } from '../../content/place.ts';
 import { askProgram } from '../../machine/ask-program.ts';
 import { sizeOf } from '../../machine/size-of.ts';
 import { aloneFolder, clusterFolder } from '../../parts/nats.ts';
@@ -11,11 +10,11 @@ import { findLosses, forgetData } from '../../place/kept-data.ts';
 import { refuseWithoutMajority } from '../../place/losses.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { hasOwnBus, hasOwnGraph } from '../../settings/definition.ts';
-import { endAlone } from '../../state/alone-record.ts';
 import { blobsIn, busIn, databaseFiles, graphIn } from '../../state/data-files.ts';
 import { syncFolder } from '../../state/durable-file.ts';
 import { bytesLeft } from '../../state/free-space.ts';
 import { runtimeDirOf } from '../../state/installation.ts';
+import { endAlone } from '../../state/left-processes.ts';
 import { ownFoldersOf, type Places, type PlacesOptions } from '../places.ts';
 import { runProcessesAlone } from './run-alone.ts';
 

@@ -17,14 +17,14 @@ import type { Plan } from '../../plan/plan.ts';
 import { fingerprintOf, secretFilesOf } from '../../secrets/secrets.ts';
 import { isCode, syncFolder } from '../../state/durable-file.ts';
 import { refuseCopy } from '../../state/find-original.ts';
+import { ensurePrivateFolder } from '../../state/folder.ts';
 import { bytesLeft } from '../../state/free-space.ts';
 import type { Installation } from '../../state/installation.ts';
 import { acquireLock } from '../../state/lock.ts';
-import { ensurePrivateFolder } from '../../state/private-folder.ts';
 import { archivedSecretsOf } from '../replace/archived-secrets.ts';
 import { placesOf } from '../replace/fill-places.ts';
-import { interruptionOf } from '../replace/interrupted-replacement.ts';
 import { readReplacement } from '../replace/replacement.ts';
+import { interruptionOf } from '../replace/settle-replacement.ts';
 
 export interface BackupOptions {
   readonly installation: Installation;

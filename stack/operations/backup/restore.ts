@@ -17,14 +17,13 @@ import {
   secretFilesOf,
 } from '../../secrets/secrets.ts';
 import { readDefinition } from '../../settings/check.ts';
-import { type Definition, hasOwnBus } from '../../settings/definition.ts';
+import { type Definition, hasOtherBus } from '../../settings/definition.ts';
 import type { Installation } from '../../state/installation.ts';
 import { checkArchivedSecrets } from '../replace/archived-secrets.ts';
 import { placesOf } from '../replace/fill-places.ts';
-import { prepareTarget } from '../replace/prepare-target.ts';
+import { prepareTarget, refuseWithoutRoom } from '../replace/prepare-target.ts';
 import { notKept, type ReplaceProgress, replaceData } from '../replace/replace.ts';
 import { forgetReplacement } from '../replace/replacement.ts';
-import { refuseWithoutRoom } from '../replace/room.ts';
 import { refuseWaiting } from '../replace/settle-replacement.ts';
 import { withReplacing } from '../replace/with-replacing.ts';
 
@@ -71,18 +70,8 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
       const { plan, isThere } = await planRestore(options, content, onNotice);
       const wasRunning = await begin(plan);
       const replacement = await replaceData({
-        ...{ installation, command: 'restore', from: plan, to: plan, definition: null },
-        ...{
-          kinds: restoredKinds(plan),
-          kept: restoredKinds(plan),
-          folders: [],
-          archive: options,
-          secrets,
-          wasRunning,
-          env: options.env,
-          signal,
-          onProgress,
-        },
+        ...{ installation, command: 'restore', from: plan, to: plan, definition: null, kinds: restoredKinds(plan) },
+        ...{ restored: { ...options, secrets }, wasRunning, env: options.env, signal, onProgress },
       });
       recordFingerprint(installation);
       if (!isThere) forgetReplacement(installation, replacement);
@@ -123,8 +112,7 @@ async function refuseLosses(places: Places): Promise<void> {
 
 /** A bus in memory keeps nothing, and an external one keeps its own records. */
 function restoredKinds({ definition }: Plan): Kinds {
-  const isOthers = definition.topology === 'distributed' && !hasOwnBus(definition);
-  return { ...allKinds, bus: definition.bus.persistentMessaging && !isOthers };
+  return { ...allKinds, bus: definition.bus.persistentMessaging && !hasOtherBus(definition) };
 }
 
 /** Measured: with its indexes, a record takes less than this. A Dgraph without records takes its first bytes. */

@@ -30,9 +30,9 @@ test('holes in a file do not count', () => {
 test.each<[string, Partial<Load>, number, number]>([
   ['a graph that stays is archived', { to: sqlite }, 101, 9],
   ['files of skills are archived with it', { to: sqlite, fileBytes: 40 * megabyte }, 141, 11],
-  ['a graph in Dgraph takes a cluster, and more room', { to: dgraph, carries: { bus: false, graph: true } }, 565, 149],
-  ['back it takes as much as it has', { from: dgraph, to: sqlite, carries: { bus: false, graph: true } }, 201, 84],
-  ['a Dgraph that stays is archived', { from: dgraph, to: dgraph }, 101, 74],
+  ['a graph in Dgraph takes a cluster, and more room', { to: dgraph, fillsGraph: true }, 565, 149],
+  ['back it takes as much as it has', { from: dgraph, to: sqlite, fillsGraph: true }, 201, 79],
+  ['a Dgraph that stays is archived', { from: dgraph, to: dgraph }, 101, 69],
   [
     'into volumes it is copied twice more',
     { to: { ...sqlite, engine: 'docker' }, inVolumes: true, otherBytes: 20 * megabyte },
@@ -40,7 +40,7 @@ test.each<[string, Partial<Load>, number, number]>([
     51,
   ],
 ])('%s', (_what, load, neededMb, downSeconds) => {
-  const all = { from: embedded, to: sqlite, carries: { bus: false, graph: false }, graphBytes: 100 * megabyte };
+  const all = { from: embedded, to: sqlite, fillsGraph: false, graphBytes: 100 * megabyte };
   expect(costOf({ ...all, inVolumes: false, fileBytes: 0, busBytes: 0, otherBytes: 0, ...load })).toEqual({
     neededBytes: neededMb * megabyte,
     downSeconds,

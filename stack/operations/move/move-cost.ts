@@ -1,81 +1,48 @@
+import type { Sizes } from '../../engines/places.ts';
+import type { Graph, Topology } from '../../settings/choices.ts';
 import type { Side } from '../replace/side.ts';
 
-export interface Load {
+export interface Load extends Omit<Sizes, 'disk'> {
   readonly from: Side;
   readonly to: Side;
-  readonly carries: { readonly bus: boolean; readonly graph: boolean };
-  /** Whether one of the sides keeps its files in volumes. */
+  /** Whether the graph gets another place. */
+  readonly fillsGraph: boolean;
+  /** Whether files are copied out of volumes or into them. */
   readonly inVolumes: boolean;
-  readonly graphBytes: number;
-  /** Of files of skills that lie beside a graph, and go with it or are copied as it is. */
-  readonly fileBytes: number;
-  readonly busBytes: number;
-  /** Of files that are copied only to another engine. */
-  readonly otherBytes: number;
 }
 
 export interface Cost {
-  /** Room for what is made while the old side is kept. */
+  /** Room for the kept archive and the new data. */
   readonly neededBytes: number;
   readonly downSeconds: number;
 }
 
 const megabyte = 1024 * 1024;
-/** Records, logs and what a file system needs for itself. */
-const spareBytes = megabyte;
-/** Stop, a bus for itself, and start: measured, rounded up. */
-const downSecondsLeast = 4;
-/** What is copied and read again in a second on a slow disk. NATS has each message on the disk before the next (measured: a thousand a second). */
-const bytesASecond = 20 * megabyte;
-const bytesASecondToNats = megabyte / 2;
-/** A Dgraph by itself, and what is filled or read there for each byte of the other side, measured and rounded up. */
-const dgraph = {
-  bytes: 64 * megabyte,
-  downSeconds: 40,
-  growth: 4,
-  bytesASecondTo: megabyte,
-  bytesASecondFrom: 4 * megabyte,
-};
 
-/** Records that are added to a graph, one by one. */
-const bytesFilledASecond = 10 * megabyte;
+/** Measured on a slow disk and rounded up. `firstMb` and `growth` say the size of filled data. */
+const graphs = {
+  sqlite: { startSeconds: 0, readMbASecond: 20, fillMbASecond: 10, firstMb: 0, growth: 1 },
+  dgraph: { startSeconds: 40, readMbASecond: 4, fillMbASecond: 1, firstMb: 64, growth: 4 },
+} as const satisfies Record<Graph, object>;
+/** NATS stores each message on the disk before the next one. */
+const busMbASecond: Readonly<Record<Topology, number>> = { embedded: 20, distributed: 0.5 };
+/** The stop and the start of a platform, and of the containers that copy files. */
+const platformSeconds = 4;
+const containerSeconds = 30;
 
-/** A container for each start and copy. */
-const downSecondsInContainers = 30;
-
-/** What a move takes, so that it can be said, and refused, before anything is stopped. */
-export function costOf(load: Load): Cost {
-  const { from, to, carries, inVolumes, graphBytes, fileBytes, busBytes, otherBytes } = load;
-  const busSeconds = busBytes / (to.topology === 'distributed' ? bytesASecondToNats : bytesASecond);
-  const keptBytes = graphBytes + fileBytes + busBytes;
-  const graph = carries.graph ? costOfGraph(to, graphBytes) : nothing;
-  const read = from.graph === 'dgraph' ? costOfReading(graphBytes) : nothing;
-  const copied = 2 * (graphBytes + fileBytes) + (from.engine === to.engine ? 0 : 2 * otherBytes);
-  const engine = inVolumes ? costOfVolumes(copied) : nothing;
-  const parts = [read, graph, engine];
+/** An estimate of what a move takes, for the question and for the refusal of a full disk. */
+export function costOf({ from, to, fillsGraph, inVolumes, graphBytes, fileBytes, busBytes, otherBytes }: Load): Cost {
+  const [read, filled] = [graphs[from.graph], graphs[to.graph]];
+  const copiedBytes = inVolumes ? 2 * (graphBytes + fileBytes + otherBytes) : 0;
+  const filledBytes = fillsGraph ? filled.firstMb * megabyte + filled.growth * graphBytes : 0;
+  const seconds =
+    read.startSeconds +
+    (graphBytes + fileBytes + copiedBytes) / (read.readMbASecond * megabyte) +
+    (fillsGraph ? filled.startSeconds + graphBytes / (filled.fillMbASecond * megabyte) : 0) +
+    (inVolumes ? containerSeconds : 0) +
+    busBytes / (busMbASecond[to.topology] * megabyte);
   return {
-    neededBytes: keptBytes + parts.reduce((sum, one) => sum + one.neededBytes, 2 * busBytes) + spareBytes,
-    downSeconds:
-      downSecondsLeast +
-      Math.ceil(parts.reduce((sum, one) => sum + one.downSeconds, busSeconds + keptBytes / bytesASecond)),
+    neededBytes: graphBytes + fileBytes + 3 * busBytes + filledBytes + copiedBytes + megabyte,
+    downSeconds: platformSeconds + Math.ceil(seconds),
   };
-}
-
-const nothing: Cost = { neededBytes: 0, downSeconds: 0 };
-
-/** Files are copied out of volumes, and into them; own folders to the kept folder, and from there. */
-function costOfVolumes(bytes: number): Cost {
-  return { neededBytes: bytes, downSeconds: downSecondsInContainers + bytes / bytesASecond };
-}
-
-function costOfGraph({ graph }: Side, bytes: number): Cost {
-  if (graph === 'sqlite') return { neededBytes: bytes, downSeconds: bytes / bytesFilledASecond };
-  return {
-    neededBytes: dgraph.bytes + dgraph.growth * bytes,
-    downSeconds: dgraph.downSeconds + bytes / dgraph.bytesASecondTo,
-  };
-}
-
-function costOfReading(bytes: number): Cost {
-  return { neededBytes: 0, downSeconds: dgraph.downSeconds + bytes / dgraph.bytesASecondFrom };
 }

@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { KindOfContent } from '../../../services/backend/graph/content.ts';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
-import { allKinds } from '../../content/place.ts';
-import { ownFoldersOf } from '../../engines/places.ts';
 import { readDefinition } from '../../settings/check.ts';
 import type { Installation } from '../../state/installation.ts';
 import { type ReplaceProgress, type ReplaceStep, replaceData } from '../replace/replace.ts';
@@ -58,13 +56,9 @@ export async function move(options: MoveOptions): Promise<Moved> {
     const wasRunning = await begin(plan.to);
     const text = readFileSync(installation.definitionFile, 'utf8');
     const { moved, kept } = await replaceData({
-      ...{ installation, command: 'move', from: plan.from, to: plan.to, wasRunning, signal },
-      kinds: plan.carries,
-      // The platform may change a graph that stays in its place.
-      kept: { ...allKinds, bus: plan.carries.bus },
+      ...{ installation, command: 'move', from: plan.from, to: plan.to, kinds: plan.carries, restored: null },
       definition: applyChanges(text, plan.changes),
-      folders: now.engine === to.engine ? [] : ownFoldersOf(plan.from),
-      ...{ archive: null, secrets: new Map(), env: options.env, onProgress },
+      ...{ wasRunning, env: options.env, signal, onProgress },
     });
     return { state: 'moved', from: now, to, moved, kept, downMs: null };
   });

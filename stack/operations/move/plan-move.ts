@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
-import type { WorkingFolder } from '../../../services/backend/servers/content.ts';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import type { Kinds } from '../../content/place.ts';
-import { engineFor, isUp } from '../../engines/engine-of.ts';
+import { engineFor, isSameEngine, isUp } from '../../engines/engine-of.ts';
 import { readPlan } from '../../engines/plan-of.ts';
 import { refuseUnreadable, settleLosses } from '../../place/losses.ts';
 import type { Plan } from '../../plan/plan.ts';
@@ -11,14 +10,11 @@ import { checkDefinition, readDefinition } from '../../settings/check.ts';
 import { type Definition, hasOwnBus } from '../../settings/definition.ts';
 import { findRunning, type RunningPlatform } from '../../state/find-running.ts';
 import type { Installation } from '../../state/installation.ts';
-import { graphElsewhere, refuseFilled } from '../replace/elsewhere.ts';
-import { placesOf } from '../replace/fill-places.ts';
-import { prepareTarget } from '../replace/prepare-target.ts';
-import { refuseWithoutRoom } from '../replace/room.ts';
-import { type Side, sideOf } from '../replace/side.ts';
+import { graphElsewhere, placesOf, refuseFilled } from '../replace/fill-places.ts';
+import { prepareTarget, refuseWithoutRoom } from '../replace/prepare-target.ts';
+import { isSameGraph, type Side } from '../replace/side.ts';
 import { applyChanges, changesFor, type FieldChange } from './definition-changes.ts';
 import { costOf } from './move-cost.ts';
-import { findUnseenFolders } from './unseen-folders.ts';
 
 /** Everything about a move that is known before anything is stopped. */
 export interface MovePlan {
@@ -34,8 +30,6 @@ export interface MovePlan {
   readonly busBytes: number;
   /** The content that gets another place: a bus in memory ends with the platform as it always does. */
   readonly carries: Kinds;
-  /** Folders of MCP servers that containers would not see; null if they are not known. */
-  readonly unseen: readonly WorkingFolder[] | null;
   readonly neededBytes: number;
   /** Null where the disk does not say. */
   readonly freeBytes: number | null;
@@ -78,20 +72,19 @@ export async function planMove({ installation, to, env, signal, onNotice }: Plan
   if (carries.graph) await refuseFilled(plan);
   await engineFor(definition).check(definition, env);
   const { disk, ...sizes } = await places.measure();
+  const load = { ...sizes, busBytes: carries.bus ? sizes.busBytes : 0 };
   const inVolumes = from.site.isPrivate || plan.site.isPrivate;
-  const load = { ...sizes, carries, inVolumes, busBytes: carries.bus ? sizes.busBytes : 0 };
-  const { neededBytes, downSeconds } = costOf({ ...load, from: sideOf(definition), to });
+  const { neededBytes, downSeconds } = costOf({ ...load, from: definition, to, fillsGraph: carries.graph, inVolumes });
   for (const one of [disk, (await targetPlaces.measure()).disk]) refuseWithoutRoom(one, neededBytes, 'a move');
-  const unseen = await findUnseenFolders({ from, to: plan, isUp: isUp(installation), env, signal });
   const known = { installation, from, to: plan, changes, running: findRunning(installation), isUp: isUp(installation) };
-  return { ...known, ...load, unseen, neededBytes, freeBytes: disk.freeBytes, downSeconds };
+  return { ...known, ...load, carries, neededBytes, freeBytes: disk.freeBytes, downSeconds };
 }
 
 /** The content that the other side keeps in another place. An external bus or graph stays where it is. */
 function whatMoves({ definition }: Plan, to: Side, hasGraph: boolean): Kinds {
-  const isOther = definition.engine !== to.engine;
+  const isOther = !isSameEngine(definition, to);
   const isElsewhere = graphElsewhere(definition) !== null && to.graph === 'dgraph';
-  const graph = hasGraph && !isElsewhere && (isOther || definition.graph !== to.graph);
+  const graph = hasGraph && !isElsewhere && !isSameGraph(definition, to);
   const bus = definition.topology !== to.topology || (isOther && hasOwnBus(definition));
   const blobs = graph || (isElsewhere && isOther && hasOwnBus(definition));
   return { bus: bus && definition.bus.persistentMessaging, graph, blobs };

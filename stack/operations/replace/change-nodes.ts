@@ -1,5 +1,5 @@
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
-import { keepsBlobs } from '../../content/kept-on-bus.ts';
+import { keepsBlobs } from '../../content/place.ts';
 import { planOf } from '../../engines/plan-of.ts';
 import type { Progress } from '../../lifecycle/progress.ts';
 import type { Plan } from '../../plan/plan.ts';
@@ -41,8 +41,7 @@ export async function changeNodes(change: ChangeOfNodes): Promise<void> {
   const { installation, from, to, onProgress } = change;
   const kinds = { bus: true, graph: false, blobs: keepsBlobs(to) };
   const replacement = await replaceData({
-    ...{ ...change, command: 'nodes', definition: null, kinds, kept: kinds },
-    ...{ folders: [], archive: null, secrets: new Map() },
+    ...{ ...change, command: 'nodes', definition: null, kinds, restored: null },
     onProgress: withoutSteps(onProgress),
   });
   forgetReplacement(installation, replacement);

@@ -1,27 +1,32 @@
-import type { ChangesOfKind } from '../../../services/backend/graph/content.ts';
+import { type ChangesOfKind, changesBetween } from '../../../services/backend/graph/content.ts';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { inWords } from '../../../services/contracts/system-words.ts';
+import { readBus } from '../../content/carry-bus.ts';
+import { noKinds } from '../../content/place.ts';
+import { ArchiveReader } from '../../content/read-archive.ts';
+import { withStore } from '../../content/store.ts';
 import { isUp } from '../../engines/engine-of.ts';
+import { readPlan } from '../../engines/plan-of.ts';
 import { sizeOf } from '../../machine/size-of.ts';
 import { refuseCopy } from '../../state/find-original.ts';
 import { makeFolder } from '../../state/folder.ts';
 import type { Installation } from '../../state/installation.ts';
 import { acquireLock } from '../../state/lock.ts';
 import { up } from '../up.ts';
-import { lostChanges } from './lost-changes.ts';
+import { placesOf } from './fill-places.ts';
 import { refuseNoWayBack, takeBack } from './put-back.ts';
-import type { ReplaceProgress } from './replace.ts';
+import { type ReplaceProgress, stopPlatform } from './replace.ts';
 import {
   forgetReplacement,
   keptDirOf,
+  keptFilesIn,
   type Replacement,
   readReplacement,
-  refuseOlderMove,
+  refuseOlder,
   writeReplacement,
 } from './replacement.ts';
 import { settleReplacement } from './settle-replacement.ts';
-import { stopPlatform } from './stop-platform.ts';
 
 export interface EndOptions {
   readonly installation: Installation;
@@ -58,25 +63,23 @@ export async function undoReplacement(
   options: EndOptions,
   confirm: (loss: Loss) => Promise<void>,
 ): Promise<Replacement> {
-  const { installation, env, onProgress, signal } = options;
+  const { installation, env, onProgress, signal = new AbortController().signal } = options;
   let restart = false;
   const undone = await withWaiting(options, 'undoing', async (state) => {
-    const unaborted = signal ?? new AbortController().signal;
-    await refuseNoWayBack(installation, state, { env, signal: unaborted });
-    await confirm({ replacement: state, ...(await lossOf(options, state)) });
-    signal?.throwIfAborted();
+    await refuseNoWayBack(installation, state, { env, signal });
+    await confirm(await lossOf(state, { ...options, signal }));
+    signal.throwIfAborted();
     restart = isUp(installation);
-    const step = (name: Extract<ReplaceProgress, { kind: 'step' }>['step']) => onProgress({ kind: 'step', step: name });
-    step('stop');
+    onProgress({ kind: 'step', step: 'stop' });
     await stopPlatform(installation, onProgress);
     const undoing: Replacement = { ...state, step: 'undoing', wasRunning: restart };
     writeReplacement(installation, undoing);
-    step('fill');
+    onProgress({ kind: 'step', step: 'fill' });
     await takeBack(installation, undoing, { env, onNotice: (message) => onProgress({ kind: 'notice', message }) });
   });
   if (restart || (undone.step !== 'waiting' && undone.wasRunning)) {
     onProgress({ kind: 'step', step: 'start' });
-    await up({ installation, env, onProgress, ...(signal === undefined ? {} : { signal }) });
+    await up({ installation, env, onProgress, signal });
   }
   return undone;
 }
@@ -94,7 +97,7 @@ async function withWaiting(
     const onNotice = (message: string) => onProgress({ kind: 'notice', message });
     const settled = await settleReplacement(installation, { env, onNotice });
     if (settled?.command === command && (settled.step === step || isTakenBack(settled, step))) return settled;
-    refuseOlderMove(installation, { mayWait: false });
+    refuseOlder(installation, { mayWait: false });
     const state = readReplacement(installation);
     if (state === null || state.command !== command) throw nothingWaits(command);
     await work(state);
@@ -117,12 +120,23 @@ function nothingWaits(command: Replacement['command']): SvcError {
   return new SvcError('not_found', `There is no ${command} that waits to be confirmed or undone.`, { hint });
 }
 
-async function lossOf(options: EndOptions, state: Replacement): Promise<Omit<Loss, 'replacement'>> {
-  const { installation, env, signal = new AbortController().signal } = options;
+/** Compares the graph with the kept archive. The platform may run meanwhile, and goes on. */
+async function lossOf(state: Replacement, { installation, env, signal }: Required<EndOptions>): Promise<Loss> {
+  const none = { replacement: state, changes: [], uncounted: null };
+  if (!state.archived.graph) return none;
   try {
-    return { changes: await lostChanges({ installation, state, env, signal }), uncounted: null };
+    const plan = readPlan(installation);
+    const places = await placesOf(plan, { env, signal, onNotice: () => undefined });
+    const opening = { kinds: { ...noKinds, graph: true }, to: 'read', isRunning: isUp(installation) } as const;
+    await using place = await places.open(opening);
+    await using before = await ArchiveReader.open(keptFilesIn(keptDirOf(installation, state)).archive);
+    // The sections of an archive are read in their order.
+    await readBus(before);
+    return await withStore({ plan, place, ...opening, signal }, async ({ graph }) =>
+      graph === null ? none : { ...none, changes: await changesBetween(before, graph) },
+    );
   } catch (error) {
     signal.throwIfAborted();
-    return { changes: [], uncounted: inWords(error) };
+    return { ...none, uncounted: inWords(error) };
   }
 }

@@ -1,41 +1,45 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { KindOfContent } from '../../../services/backend/graph/content.ts';
+import { emptyDgraph, isEmptyDgraph } from '../../../services/backend/graph/open-content.ts';
+import { SvcError } from '../../../services/contracts/errors.ts';
 import { type ArchiveFile, fillStore, verifyStore } from '../../content/archive.ts';
 import type { Kinds } from '../../content/place.ts';
 import { withStore } from '../../content/store.ts';
-import { engineFor } from '../../engines/engine-of.ts';
+import { engineFor, isSameEngine } from '../../engines/engine-of.ts';
 import type { Places, PlacesOptions } from '../../engines/places.ts';
+import { dgraphAddressOf } from '../../graph/dgraph-address.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { hasOwnBus } from '../../settings/definition.ts';
-import type { Replacement } from './replacement.ts';
+import { type Definition, hasOtherBus } from '../../settings/definition.ts';
+import { keptDirOf, keptFilesIn, type Replacement } from './replacement.ts';
 
 export interface Filling {
   readonly plan: Plan;
   readonly places: Places;
-  /** The kinds to fill. */
+  readonly state: Replacement;
+  /** The kinds to empty and to fill. */
   readonly kinds: Kinds;
-  /** Empties the places before. */
-  readonly empty: (places: Places) => Promise<void>;
-  readonly archive: ArchiveFile;
-  /** Has the own folders of these parts. */
-  readonly keptDir: string;
-  readonly folders: readonly string[];
+  /** Null: the kept archive. */
+  readonly archive: ArchiveFile | null;
   /** Called before the content is read again. */
-  readonly onFilled: () => void;
+  readonly onFilled?: () => void;
   readonly signal: AbortSignal;
 }
 
-/** Empties the places of a plan, fills them, reads them again and compares. Returns counts and digests; none if nothing was filled from the archive. */
+/** Empties the places of a plan, fills them, reads them again and compares. Returns counts and digests; none if nothing was filled from an archive. */
 export async function fillPlaces(filling: Filling): Promise<readonly KindOfContent[]> {
-  const { plan, places, empty, archive, keptDir, folders, onFilled, signal } = filling;
-  await empty(places);
-  for (const part of folders) if (existsSync(join(keptDir, part))) await places.copyIn(join(keptDir, part), part);
+  const { plan, places, state, kinds, onFilled = () => undefined, signal } = filling;
+  const keptDir = keptDirOf(plan.installation, state);
+  const archive = filling.archive ?? { file: keptFilesIn(keptDir).archive, passphrase: null };
+  await emptyPlaces(places, state, kinds);
+  for (const part of state.folders) if (existsSync(join(keptDir, part))) await places.copyIn(join(keptDir, part), part);
   if (!existsSync(archive.file)) {
     onFilled();
     return [];
   }
-  const opening = { kinds: withoutOthersBus(filling), to: 'fill' } as const;
+  const filled = filling.archive === null ? both(kinds, state.archived) : kinds;
+  // An external bus keeps its records: it is read, and never filled.
+  const opening = { kinds: { ...filled, bus: filled.bus && !hasOtherBus(plan.definition) }, to: 'fill' } as const;
   await using place = await places.open(opening);
   return await withStore({ plan, place, ...opening, signal }, async (store) => {
     const content = await fillStore(archive, store, signal);
@@ -44,14 +48,13 @@ export async function fillPlaces(filling: Filling): Promise<readonly KindOfConte
   });
 }
 
-/** An external bus keeps its records: it is read, and never filled. */
-function withoutOthersBus({ plan: { definition }, kinds }: Filling): Kinds {
-  const isOthers = definition.topology === 'distributed' && !hasOwnBus(definition);
-  return { ...kinds, bus: kinds.bus && !isOthers };
+function both(one: Kinds, other: Kinds): Kinds {
+  return { bus: one.bus && other.bus, graph: one.graph && other.graph, blobs: one.blobs && other.blobs };
 }
 
-export function both(one: Kinds, other: Kinds): Kinds {
-  return { bus: one.bus && other.bus, graph: one.graph && other.graph, blobs: one.blobs && other.blobs };
+/** Another engine begins only if the one before has no data. */
+export async function emptyPlaces(places: Places, { from, to }: Replacement, kinds: Kinds): Promise<void> {
+  await (isSameEngine(from, to) ? places.empty(kinds) : places.emptyAll());
 }
 
 /** The places of a plan, whichever engine it is for. */
@@ -59,7 +62,25 @@ export async function placesOf(plan: Plan, asking: Omit<PlacesOptions, 'plan'>):
   return await engineFor(plan.definition).places({ plan, ...asking });
 }
 
-/** How places are emptied: another engine begins only if the one before has no data. */
-export function emptying({ from, to }: Pick<Replacement, 'from' | 'to'>, kinds: Kinds) {
-  return (places: Places) => (from.engine === to.engine ? places.empty(kinds) : places.emptyAll());
+/** The address of an external Dgraph: it is filled and emptied in its place. */
+export function graphElsewhere({ graph, graphdb }: Definition): string | null {
+  return graph === 'dgraph' && graphdb.url !== 'auto' ? graphdb.url : null;
+}
+
+/** Refuses data that a move would mix with its own, and lose when it is undone. */
+export async function refuseFilled(plan: Plan): Promise<void> {
+  const url = graphElsewhere(plan.definition);
+  if (url === null || (await isEmptyDgraph(dgraphAddressOf(plan)))) return;
+  throw new SvcError(
+    'conflict',
+    `The Dgraph at ${url} has data of a platform already, and a move fills an empty one.`,
+    {
+      hint: 'Name an empty one in graphdb.url of svc.yaml, or have that one emptied. To use what is there: graph: dgraph in svc.yaml.',
+    },
+  );
+}
+
+/** Removes the data of a platform from an external Dgraph. */
+export async function emptyElsewhere(plan: Plan): Promise<void> {
+  if (graphElsewhere(plan.definition) !== null) await emptyDgraph(dgraphAddressOf(plan));
 }

@@ -2,17 +2,16 @@ import { readFileSync } from 'node:fs';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { inWords } from '../../../services/contracts/system-words.ts';
 import { readArchive } from '../../content/archive.ts';
-import { engineFor } from '../../engines/engine-of.ts';
+import { engineFor, isSameEngine } from '../../engines/engine-of.ts';
 import type { PlacesOptions } from '../../engines/places.ts';
 import { planOf } from '../../engines/plan-of.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { checkDefinition, readDefinition } from '../../settings/check.ts';
-import { endAlone } from '../../state/alone-record.ts';
 import type { Installation } from '../../state/installation.ts';
+import { endAlone } from '../../state/left-processes.ts';
 import { acquireLock } from '../../state/lock.ts';
 import { archivedSecretsOf, putSecrets } from './archived-secrets.ts';
-import { emptyElsewhere } from './elsewhere.ts';
-import { both, emptying, fillPlaces, placesOf } from './fill-places.ts';
+import { emptyElsewhere, emptyPlaces, fillPlaces, placesOf } from './fill-places.ts';
 import { forgetReplacement, keptDirOf, keptFilesIn, type Replacement, writeDefinition } from './replacement.ts';
 
 export interface PutBackOptions {
@@ -39,20 +38,14 @@ export async function takeBack(
 /** Fills the places before from the kept archive, which is read whole before anything is emptied. */
 async function putBack(installation: Installation, state: Replacement, asking: Asking): Promise<void> {
   const { signal } = asking;
-  const keptDir = keptDirOf(installation, state);
-  const { archive: file, secretsDir } = keptFilesIn(keptDir);
+  const { secretsDir } = keptFilesIn(keptDirOf(installation, state));
   const definitions = definitionsOf(installation, state);
-  const { replaced, archived, folders } = state;
   const from = planIn(installation, definitions.before);
   await refuseNoWayBack(installation, state, asking);
   await emptyTarget(planIn(installation, definitions.after), state, asking);
-  if (archived.graph) await emptyElsewhere(from);
-  await fillPlaces({
-    ...{ plan: from, places: await placesOf(from, asking), kinds: both(replaced, archived), keptDir, folders, signal },
-    empty: emptying(state, replaced),
-    archive: { file, passphrase: null },
-    onFilled: () => undefined,
-  });
+  if (state.archived.graph) await emptyElsewhere(from);
+  const places = await placesOf(from, asking);
+  await fillPlaces({ plan: from, places, state, kinds: state.replaced, archive: null, signal });
   putSecrets(installation, archivedSecretsOf({ secretsDir }));
   if (state.command === 'move') writeDefinition(installation, readFileSync(definitions.before, 'utf8'));
   forgetReplacement(installation, state);
@@ -74,14 +67,14 @@ type Asking = Omit<PlacesOptions, 'plan'>;
 
 /** Removes the new data. If another engine or an external graph holds it, the way back does not wait for the removal. */
 async function emptyTarget(to: Plan, state: Replacement, asking: Asking): Promise<void> {
-  const { filled } = state.elsewhere;
   const empty = async () => {
     const places = await placesOf(to, asking);
     await places.endLeft();
-    await emptying(state, state.replaced)(places);
+    await emptyPlaces(places, state, state.replaced);
   };
-  if (state.from.engine === state.to.engine) await empty();
+  if (isSameEngine(state.from, state.to)) await empty();
   else await tolerate(empty, 'The new data is still there, where the platform has no use for it any more', asking);
+  const { filled } = state.elsewhere;
   if (filled === null) return;
   const stays = `The new data in the Dgraph at ${filled} is still there`;
   await tolerate(() => emptyElsewhere(to), stays, asking);

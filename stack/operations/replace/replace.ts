@@ -5,10 +5,11 @@ import { SvcError, toSvcError } from '../../../services/contracts/errors.ts';
 import { inWords } from '../../../services/contracts/system-words.ts';
 import { type ArchiveContent, type ArchiveFile, writeArchive } from '../../content/archive.ts';
 import { type ArchiveHead, formatVersion } from '../../content/archive-format.ts';
-import { type Kinds, noKinds } from '../../content/place.ts';
+import { allKinds, type Kinds, noKinds } from '../../content/place.ts';
 import { withStore } from '../../content/store.ts';
 import { ArchiveWriter } from '../../content/write-archive.ts';
-import type { Places } from '../../engines/places.ts';
+import { engineOf, isSameEngine, isUp } from '../../engines/engine-of.ts';
+import { ownFoldersOf, type Places } from '../../engines/places.ts';
 import type { Progress } from '../../lifecycle/progress.ts';
 import { ownVersion } from '../../machine/version.ts';
 import type { Plan } from '../../plan/plan.ts';
@@ -17,12 +18,10 @@ import { syncFolder, writeDurably } from '../../state/durable-file.ts';
 import type { Installation } from '../../state/installation.ts';
 import { acquireLock } from '../../state/lock.ts';
 import { keepSecrets, putSecrets } from './archived-secrets.ts';
-import { emptyElsewhere, graphElsewhere } from './elsewhere.ts';
-import { both, emptying, fillPlaces, placesOf } from './fill-places.ts';
+import { emptyElsewhere, emptyPlaces, fillPlaces, graphElsewhere, placesOf } from './fill-places.ts';
 import { takeBack } from './put-back.ts';
 import { keptDirOf, keptFilesIn, type Replacement, writeDefinition, writeReplacement } from './replacement.ts';
 import { sideOf } from './side.ts';
-import { stopPlatform } from './stop-platform.ts';
 
 /** The steps of a replacement, in this order. */
 export type ReplaceStep = 'stop' | 'keep' | 'fill' | 'verify' | 'write-definition' | 'start';
@@ -36,16 +35,10 @@ export interface ReplaceOptions {
   readonly to: Plan;
   /** The new text of svc.yaml; null if it stays. */
   readonly definition: string | null;
-  /** The content to fill: the kinds that get another place, or other records. */
+  /** The content that gets another place, or other records. */
   readonly kinds: Kinds;
-  /** The content to keep: all that the new data may change. */
-  readonly kept: Kinds;
-  /** Parts whose own folders get another place. */
-  readonly folders: readonly string[];
-  /** The archive to fill from; null: the one that is kept. */
-  readonly archive: ArchiveFile | null;
-  /** The secrets to put in the place of the installation's own. */
-  readonly secrets: ArchiveContent['secrets'];
+  /** The archive to fill from, and its secrets; null: the archive of the data before. */
+  readonly restored: (ArchiveFile & Pick<ArchiveContent, 'secrets'>) | null;
   readonly wasRunning: boolean;
   readonly env: EnvRecord;
   readonly signal: AbortSignal;
@@ -57,20 +50,10 @@ export interface ReplaceOptions {
  * anything fails, the archive brings the data before back. The caller has the lock of a command.
  */
 export async function replaceData(options: ReplaceOptions): Promise<Replacement> {
-  const { installation, from, to, command, kinds, folders, wasRunning, env, signal, onProgress } = options;
-  const onNotice = (message: string) => onProgress({ kind: 'notice', message });
+  const { installation, command, from, to, definition, kinds, restored, env, signal, onProgress } = options;
+  const asking = { env, signal, onNotice: (message: string) => onProgress({ kind: 'notice', message }) };
   const step = (name: ReplaceStep) => onProgress({ kind: 'step', step: name });
-  const startedAt = new Date().toISOString();
-  let state: Replacement = {
-    ...{ command, step: 'keeping', startedAt, wasRunning, folders: [...folders], moved: [] },
-    ...{ from: sideOf(from.definition), to: sideOf(to.definition) },
-    kept: `data/before-${command}-${startedAt.replace(/\.\d+Z$/, 'Z').replaceAll(':', '-')}`,
-    replaced: options.kept,
-    archived: noKinds,
-    elsewhere: kinds.graph
-      ? { left: graphElsewhere(from.definition), filled: graphElsewhere(to.definition) }
-      : { left: null, filled: null },
-  };
+  let state = beginning(options);
   const note = (next: Partial<Replacement>) => {
     state = { ...state, ...next };
     writeReplacement(installation, state);
@@ -82,29 +65,23 @@ export async function replaceData(options: ReplaceOptions): Promise<Replacement>
     signal.throwIfAborted();
     const data = acquireLock(installation, 'platform');
     try {
-      const asking = { env, signal, onNotice };
       const places = await placesOf(from, asking);
       step('keep');
       const archived = await keep(options, { places, state }).catch(async (error: unknown) => {
-        throw command === 'restore' && !signal.aborted ? await notKept(error, places) : error;
+        throw restored !== null && !signal.aborted ? await notKept(error, places) : error;
       });
       note({ archived });
       signal.throwIfAborted();
       note({ step: 'filling' });
       step('fill');
-      const empty = emptying(state, kinds);
-      await empty(places);
-      const target = { plan: to, places: await placesOf(to, asking), empty, folders, signal };
-      const keptDir = keptDirOf(installation, state);
-      if (command === 'restore' && kinds.graph) await emptyElsewhere(to);
-      const source = options.archive ?? { file: keptFilesIn(keptDir).archive, passphrase: null };
-      const filled = options.archive === null ? both(kinds, state.archived) : kinds;
-      const onFilled = () => step('verify');
-      const moved = await fillPlaces({ ...target, kinds: filled, archive: source, keptDir, onFilled });
+      await emptyPlaces(places, state, kinds);
+      if (restored !== null) await emptyElsewhere(to);
+      const target = { plan: to, places: await placesOf(to, asking), state, kinds };
+      const moved = await fillPlaces({ ...target, archive: restored, onFilled: () => step('verify'), signal });
       signal.throwIfAborted();
       step('write-definition');
-      putSecrets(installation, options.secrets);
-      if (options.definition !== null) writeDefinition(installation, options.definition);
+      if (restored !== null) putSecrets(installation, restored.secrets);
+      if (definition !== null) writeDefinition(installation, definition);
       // Nobody goes back to the number of nodes before: svc.yaml asks for the new one.
       note({ step: command === 'nodes' ? 'confirming' : 'waiting', moved: [...moved] });
     } finally {
@@ -112,11 +89,30 @@ export async function replaceData(options: ReplaceOptions): Promise<Replacement>
     }
     return state;
   } catch (error) {
-    await takeBack(installation, state, { env, onNotice }).catch((failure: unknown) => {
-      onNotice(`The data before is in ${state.kept} and was not put back yet: ${inWords(failure)} Try again: svc up`);
+    await takeBack(installation, state, asking).catch((failure: unknown) => {
+      asking.onNotice(
+        `The data before is in ${state.kept} and was not put back yet: ${inWords(failure)} Try again: svc up`,
+      );
     });
     throw error;
   }
+}
+
+/** The record of a replacement that has changed nothing yet. */
+function beginning({ command, from, to, kinds, wasRunning }: ReplaceOptions): Replacement {
+  const startedAt = new Date().toISOString();
+  const sides = { from: sideOf(from.definition), to: sideOf(to.definition) };
+  return {
+    ...{ command, step: 'keeping', startedAt, wasRunning, ...sides, moved: [], archived: noKinds },
+    kept: `data/before-${command}-${startedAt.replace(/\.\d+Z$/, 'Z').replaceAll(':', '-')}`,
+    // The platform may change a graph that a move leaves in its place.
+    replaced: command === 'move' ? { ...allKinds, bus: kinds.bus } : kinds,
+    folders: isSameEngine(sides.from, sides.to) ? [] : [...ownFoldersOf(from)],
+    elsewhere: {
+      left: kinds.graph ? graphElsewhere(from.definition) : null,
+      filled: kinds.graph ? graphElsewhere(to.definition) : null,
+    },
+  };
 }
 
 /** Data that cannot be read is a reason to restore a backup. */
@@ -130,7 +126,7 @@ export async function notKept(cause: unknown, places: Places): Promise<SvcError>
 
 /** Writes the data before into the kept folder. Returns its kinds of content. */
 async function keep(
-  { installation, from, definition, secrets, folders, signal }: ReplaceOptions,
+  { installation, from, definition, restored, signal }: ReplaceOptions,
   { places, state }: { readonly places: Places; readonly state: Replacement },
 ): Promise<Kinds> {
   const keptDir = keptDirOf(installation, state);
@@ -140,7 +136,7 @@ async function keep(
     writeDurably(files.definition, readFileSync(installation.definitionFile, 'utf8'));
     writeDurably(files.newDefinition, definition);
   }
-  keepSecrets(installation, files.secretsDir, secrets);
+  if (restored !== null) keepSecrets(installation, files.secretsDir, restored.secrets);
   const opening = { kinds: state.replaced, to: 'read' } as const;
   await using place = await places.open(opening);
   const isThere = Object.values(place.there).includes(true);
@@ -156,8 +152,17 @@ async function keep(
         await writeArchive(store, { file: files.archive, passphrase: null, writer, signal });
         return { bus: store.bus !== null, graph: store.graph !== null, blobs: store.blobs !== null };
       });
-  for (const part of folders) await places.copyOut(part, join(keptDir, part));
+  for (const part of state.folders) await places.copyOut(part, join(keptDir, part));
   syncFolder(keptDir);
   syncFolder(installation.dataDir);
   return kinds;
+}
+
+/** Stops a platform that runs. An interruption does not keep it from stopping: it could not be started again before. */
+export async function stopPlatform(
+  installation: Installation,
+  onProgress: (progress: Progress) => void,
+): Promise<void> {
+  if (!isUp(installation)) return;
+  await engineOf(installation).down({ installation, onProgress });
 }

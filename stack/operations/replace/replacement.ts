@@ -5,7 +5,7 @@ import { SvcError } from '../../../services/contracts/errors.ts';
 import { carriedFolder } from '../../state/data-files.ts';
 import { readJson, writeDurably } from '../../state/durable-file.ts';
 import type { Installation } from '../../state/installation.ts';
-import { side } from './side.ts';
+import { isSameSide, side, sideName } from './side.ts';
 
 /**
  * `keeping`: the data is in its place, and an archive of it is being written. `filling`: that archive counts, and the data goes back to what it
@@ -83,26 +83,38 @@ export function writeDefinition({ definitionFile }: Installation, text: string):
   writeDurably(definitionFile, text, statSync(definitionFile).mode & 0o777);
 }
 
-/** Versions before kept the old side of a move in another way. One that waits to be confirmed is no obstacle to a start. */
-export function refuseOlderMove({ stateDir }: Installation, { mayWait }: { readonly mayWait: boolean }): void {
-  const file = join(stateDir, 'move.json');
-  if (!existsSync(file)) return;
-  const isWaiting = z.object({ phase: z.literal('moved') }).safeParse(readJson(file)).success;
-  if (isWaiting && mayWait) return;
-  throw new SvcError('unsupported', '"state/move.json" is of a move that another version has begun.', {
-    hint: 'Bring it to its end with that version: svc move --confirm, or svc move --undo',
-  });
+/**
+ * Refuses what a version before has begun in a way of its own: a move, or a change of the number of NATS nodes. A move that waits to be confirmed
+ * is no obstacle to a start.
+ */
+export function refuseOlder({ stateDir, dataDir }: Installation, { mayWait }: { readonly mayWait: boolean }): void {
+  const [move, nodes] = [join(stateDir, 'move.json'), join(dataDir, carriedFolder)];
+  const isWaiting = mayWait && z.object({ phase: z.literal('moved') }).safeParse(readJson(move)).success;
+  if (existsSync(move) && !isWaiting) {
+    throw olderWork('"state/move.json" is of a move', 'svc move --confirm, or svc move --undo');
+  }
+  if (existsSync(nodes)) throw olderWork(`"${nodes}" is of a change of nodes`, 'svc up');
 }
 
-/** A version before carried what the bus kept to another number of nodes in a way of its own. */
-export function refuseOlderChange({ dataDir }: Installation): void {
-  const folder = join(dataDir, carriedFolder);
-  if (!existsSync(folder)) return;
-  throw new SvcError('unsupported', `"${folder}" is of a change of nodes that another version has begun.`, {
-    hint: 'Bring it to its end with that version: svc up',
+function olderWork(what: string, commands: string): SvcError {
+  return new SvcError('unsupported', `${what} that another version has begun.`, {
+    hint: `Bring it to its end with that version: ${commands}`,
   });
 }
 
 function recordIn(stateDir: string): string {
   return join(stateDir, 'replacement.json');
+}
+
+/** A replacement at the beginning of a sentence. */
+export function replacementName({ command, from, to }: Replacement): string {
+  if (command === 'nodes') return 'The change of the number of NATS nodes';
+  return command === 'restore' || isSameSide(from, to)
+    ? 'The restore'
+    : `The move from ${sideName(from)} to ${sideName(to)}`;
+}
+
+/** The commands that end a replacement. */
+export function commandsToEnd({ command }: Replacement): string {
+  return command === 'nodes' ? 'svc up' : `svc ${command} --confirm, or svc ${command} --undo`;
 }

@@ -1,15 +1,9 @@
 import { SvcError } from '../../../services/contracts/errors.ts';
-import { endAlone } from '../../state/alone-record.ts';
 import type { Installation } from '../../state/installation.ts';
+import { endAlone } from '../../state/left-processes.ts';
+import { lockHolder } from '../../state/lock.ts';
 import { type PutBackOptions, takeBack } from './put-back.ts';
-import {
-  forgetReplacement,
-  type Replacement,
-  readReplacement,
-  refuseOlderChange,
-  refuseOlderMove,
-} from './replacement.ts';
-import { replacementName } from './replacement-name.ts';
+import { forgetReplacement, type Replacement, readReplacement, refuseOlder, replacementName } from './replacement.ts';
 import { sideName } from './side.ts';
 
 /**
@@ -20,8 +14,7 @@ export async function settleReplacement(
   installation: Installation,
   options: PutBackOptions,
 ): Promise<Replacement | null> {
-  refuseOlderMove(installation, { mayWait: true });
-  refuseOlderChange(installation);
+  refuseOlder(installation, { mayWait: true });
   const state = readReplacement(installation);
   if (state === null) return null;
   await endAlone(installation);
@@ -54,7 +47,7 @@ function describeTakenBack({ command, step }: Replacement): string {
 
 /** Refuses another replacement while one waits to be confirmed. */
 export function refuseWaiting(installation: Installation): void {
-  refuseOlderMove(installation, { mayWait: false });
+  refuseOlder(installation, { mayWait: false });
   const waiting = readReplacement(installation);
   if (waiting === null) return;
   const { command, kept } = waiting;
@@ -65,4 +58,32 @@ export function refuseWaiting(installation: Installation): void {
 
 function beforeIn({ command }: Replacement, kept: string): string {
   return `the ${command === 'move' ? 'old side' : 'data before'} is in ${kept}`;
+}
+
+/** What `svc up` does with a replacement that a killed command left at this step; null if it waits for the operator's decision. */
+const settled: Readonly<Record<Replacement['step'], string | null>> = {
+  keeping: 'takes it back',
+  filling: 'takes it back',
+  waiting: null,
+  undoing: 'finishes it',
+  confirming: 'finishes it',
+};
+
+/** A move or restore that was cut short, and the command that ends it, in words. Null if there is none, or a command is at work on it. */
+export function describeInterruptedReplacement(installation: Installation): string | null {
+  if (lockHolder(installation, 'command') !== null) return null;
+  try {
+    return interruptionOf(readReplacement(installation));
+  } catch (error) {
+    // A status is an answer, whatever another version has written.
+    if (error instanceof SvcError) return error.message;
+    throw error;
+  }
+}
+
+export function interruptionOf(state: Replacement | null): string | null {
+  if (state === null) return null;
+  const next = state.command === 'nodes' ? 'finishes it' : settled[state.step];
+  if (next === null) return null;
+  return `${replacementName(state)} that began at ${state.startedAt} was interrupted: svc up ${next}.`;
 }

@@ -22,21 +22,3 @@ test.each<[WantedSide, Side, Side]>([
 ])('%j of %j is %j', (wanted, now, to) => {
   expect(sideFor(wanted, now)).toEqual(to);
 });
-
-test.each<[WantedSide, Side]>([
-  [{ graph: 'dgraph' }, embedded],
-  [{ topology: 'embedded', graph: 'dgraph', engine: 'process' }, onDgraph],
-])('%j of %j is refused', (wanted, now) => {
-  expect(() => sideFor(wanted, now)).toThrow(
-    expect.objectContaining({ code: 'invalid_input', hint: 'Such as: svc move --to distributed --graph dgraph' }),
-  );
-});
-
-test.each<[WantedSide, Side]>([
-  [{ engine: 'docker' }, embedded],
-  [{ topology: 'embedded', engine: 'docker' }, onFile],
-])('%j of %j has no containers', (wanted, now) => {
-  expect(() => sideFor(wanted, now)).toThrow(
-    expect.objectContaining({ code: 'invalid_input', hint: 'Such as: svc move --to distributed --engine docker' }),
-  );
-});

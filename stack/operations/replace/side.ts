@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SvcError } from '../../../services/contracts/errors.ts';
+import { isSameEngine } from '../../engines/engine-of.ts';
 import {
   type Engine,
   engines,
@@ -29,36 +29,25 @@ export function sideOf({ topology, graph, engine }: Definition): Side {
   return { topology, graph, engine };
 }
 
-/** What was not asked for stays as it is, where it can. */
+/** What was not asked for stays as it is, where it can. The check of svc.yaml refuses what does not fit together. */
 export function sideFor(wanted: WantedSide, now: Side): Side {
   const topology = wanted.topology ?? now.topology;
-  const isOne = topology === 'embedded';
-  const graph = wanted.graph ?? (isOne ? 'sqlite' : now.graph);
-  const engine = wanted.engine ?? (isOne ? 'process' : now.engine);
-  if (isOne && graph === 'dgraph') {
-    throw new SvcError(
-      'invalid_input',
-      'The graph dgraph needs topology distributed: with topology embedded one process holds everything, in SQLite.',
-      { hint: 'Such as: svc move --to distributed --graph dgraph' },
-    );
-  }
-  if (isOne && engineTraits[engine].needsDistributed) {
-    throw new SvcError(
-      'invalid_input',
-      `The engine ${engine} needs topology distributed: with topology embedded one process holds everything.`,
-      { hint: `Such as: svc move --to distributed --engine ${engine}` },
-    );
-  }
-  return { topology, graph, engine };
+  const usual: Omit<Side, 'topology'> = topology === 'embedded' ? { graph: 'sqlite', engine: 'process' } : now;
+  return { topology, graph: wanted.graph ?? usual.graph, engine: wanted.engine ?? usual.engine };
 }
 
 export function isSameSide(one: Side, other: Side): boolean {
-  return one.topology === other.topology && one.graph === other.graph && one.engine === other.engine;
+  return isSameBus(one, other) && isSameGraph(one, other);
+}
+
+/** Whether both keep their graph in the same place, where it stays. */
+export function isSameGraph(one: Side, other: Side): boolean {
+  return one.graph === other.graph && isSameEngine(one, other);
 }
 
 /** Whether both keep their bus in the same place, where it stays. */
 export function isSameBus(one: Side, other: Side): boolean {
-  return one.topology === other.topology && one.engine === other.engine;
+  return one.topology === other.topology && isSameEngine(one, other);
 }
 
 export function sideName({ topology, graph, engine }: Side): string {

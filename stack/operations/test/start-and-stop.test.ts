@@ -24,7 +24,7 @@ import { listen, openTrial, platformsOf, startCommand } from './trial.ts';
 vi.setConfig({ testTimeout: 60_000 });
 
 describe('up and down', () => {
-  test('up brings all four services up with their first workspace, down ends them, and again nothing changes', async () => {
+  test('up brings all four services up with their first workspace, down ends them, and a change of svc.yaml or version is told and takes effect', async () => {
     await using trial = await openTrial();
     const { installation, ports } = trial;
     const first = listen();
@@ -77,12 +77,6 @@ describe('up and down', () => {
 
     await up({ env: process.env, installation });
     expect(await readWorkspaces(installation)).toEqual(workspaces);
-  });
-
-  test('a changed svc.yaml and another version are told line by line and take effect', async () => {
-    await using trial = await openTrial();
-    const { installation } = trial;
-    await up({ env: process.env, installation });
     const before = pidOf(installation);
     editDefinition(installation, 'sessionIdleTimeoutMs: 300000', 'sessionIdleTimeoutMs: 60000');
     editDefinition(installation, /commands: any/, 'commands: [npx]');
@@ -116,42 +110,32 @@ describe('up and down', () => {
   });
 });
 
-describe('in the foreground', () => {
-  test('it runs in that very process until the signal, and leaves no port behind', async () => {
-    await using trial = await openTrial();
-    const { installation, ports } = trial;
-    const { child, ended } = startCommand('foreground', installation);
+test('in the foreground it runs in that very process until a signal or svc down, and kill -9 leaves no obstacle', async () => {
+  await using trial = await openTrial();
+  const { installation, ports } = trial;
+  const start = async () => {
+    const command = startCommand('foreground', installation);
     await until(async () => (await status({ installation })).state === 'running');
-    expect(pidOf(installation)).toBe(child.pid);
-    expect(platformsOf(installation)).toEqual([]);
-    child.kill('SIGTERM');
-    expect(await ended).toBe(0);
-    for (const port of ports) expect(await isFree('127.0.0.1', port), String(port)).toBe(true);
-    expect(readRecord(installation)).toBeNull();
-  });
+    return command;
+  };
+  const { child, ended } = await start();
+  expect([pidOf(installation), platformsOf(installation)]).toEqual([child.pid, []]);
+  child.kill('SIGTERM');
+  expect(await ended).toBe(0);
+  for (const port of ports) expect(await isFree('127.0.0.1', port), String(port)).toBe(true);
+  expect(readRecord(installation)).toBeNull();
 
-  test('svc down ends it too, and kill -9 leaves no obstacle', async () => {
-    await using trial = await openTrial();
-    const { installation } = trial;
-    const first = startCommand('foreground', installation);
-    await until(async () => (await status({ installation })).state === 'running');
-    expect(await down({ installation })).toEqual({ outcome: 'stopped' });
-    expect(await first.ended).toBe(0);
-    const second = startCommand('foreground', installation);
-    await until(async () => (await status({ installation })).state === 'running');
-    second.child.kill('SIGKILL');
-    await second.ended;
-    expect(await up({ env: process.env, installation })).toMatchObject({ outcome: 'started' });
-  });
+  const second = await start();
+  expect(await down({ installation })).toEqual({ outcome: 'stopped' });
+  expect(await second.ended).toBe(0);
 
-  test('beside a platform in the background it is a conflict', async () => {
-    await using trial = await openTrial();
-    const { installation } = trial;
-    await up({ env: process.env, installation });
-    await expect(up({ env: process.env, installation, foreground: true })).rejects.toMatchObject({
-      code: 'conflict',
-      message: `The platform runs already, in the background (pid ${pidOf(installation)}).`,
-    });
+  const third = await start();
+  third.child.kill('SIGKILL');
+  await third.ended;
+  expect(await up({ env: process.env, installation })).toMatchObject({ outcome: 'started' });
+  await expect(up({ env: process.env, installation, foreground: true })).rejects.toMatchObject({
+    code: 'conflict',
+    message: `The platform runs already, in the background (pid ${pidOf(installation)}).`,
   });
 });
 
@@ -167,6 +151,11 @@ describe('ports', () => {
       new RegExp(`^Port ${port} of backend is in use by ".+" \\(pid ${process.pid}\\)\\.$`),
     );
     expect(platformsOf(installation)).toEqual([]);
+    // Taken between the check and the start, it is distinguished from every other failure.
+    const options = { plan: readPlan(installation), env: process.env, signal: new AbortController().signal };
+    const start = startInBackground({ ...options, onState: () => undefined });
+    await expect(start).rejects.toSatisfy(isLostPort);
+    await expect(start).rejects.toThrow(`Cannot listen on port ${port}`);
     await new Promise((resolve) => stranger.close(resolve));
     expect(await up({ env: process.env, installation })).toMatchObject({ outcome: 'started' });
   });
@@ -216,14 +205,6 @@ describe('a start that fails for another reason than a port', () => {
     write(texts);
     expect((await up({ env: process.env, installation })).status.urls).toEqual(before.status.urls);
   });
-
-  test('leaves no port reserved', async () => {
-    await using trial = await openTrial({});
-    const { installation } = trial;
-    mkdirSync(join(installation.dataDir, 'graph.sqlite'));
-    await expect(up({ env: process.env, installation })).rejects.toThrow(/^backend failed to start: /);
-    expect(readLease(installation)).toEqual({});
-  });
 });
 
 describe('a port that another program takes after the plan was made', () => {
@@ -266,19 +247,6 @@ describe('a port that another program takes after the plan was made', () => {
   });
 });
 
-test('a port taken between check and start is distinguished from every other failure', async () => {
-  const [port = 0] = await freePorts(1);
-  await using trial = await openTrial({ backend: port });
-  const { installation } = trial;
-  const plan = readPlan(installation);
-  const stranger = await occupy(port);
-  const { signal } = new AbortController();
-  const start = startInBackground({ plan, env: process.env, signal, onState: () => undefined });
-  await expect(start).rejects.toSatisfy(isLostPort);
-  await expect(start).rejects.toThrow(`Cannot listen on port ${port}`);
-  await new Promise((resolve) => stranger.close(resolve));
-});
-
 describe('at once', () => {
   test('a second svc is a conflict that names the first', async () => {
     await using trial = await openTrial();
@@ -291,11 +259,9 @@ describe('at once', () => {
     });
     await expect(down({ installation })).rejects.toMatchObject({ code: 'conflict' });
     expect(await first.ended).toBe(0);
-  });
+    await down({ installation });
 
-  test('interrupted, it stops the started parts', async () => {
-    await using trial = await openTrial();
-    const { installation } = trial;
+    // Interrupted, it stops the started parts.
     const interrupt = new AbortController();
     const starting = up({ env: process.env, installation, signal: interrupt.signal });
     until(() => platformsOf(installation).length === 1).then(() => interrupt.abort());
@@ -306,8 +272,8 @@ describe('at once', () => {
 });
 
 describe('a start that fails', () => {
-  test('names the service, the check, the cause and the next command, and leaves nothing running', async () => {
-    await using trial = await openTrial();
+  test('names the service, the check, the cause and the next command, and leaves nothing running or reserved', async () => {
+    await using trial = await openTrial({});
     const { installation } = trial;
     mkdirSync(join(installation.dataDir, 'graph.sqlite'));
     const failed = await up({ env: process.env, installation }).catch((error: Error) => error);
@@ -315,20 +281,16 @@ describe('a start that fails', () => {
       message: expect.stringMatching(/^backend failed to start: .+/),
       hint: expect.any(String),
     });
-    expect(platformsOf(installation)).toEqual([]);
+    expect([platformsOf(installation), readLease(installation)]).toEqual([[], {}]);
     const after = await status({ installation });
     expect(after.state).toBe('stopped');
     expect(after.services[0]).toMatchObject({ name: 'backend', reason: expect.any(String) });
     expect(after.ended).toMatchObject({ by: 'failure', reason: after.services[0]?.reason });
     rmSync(join(installation.dataDir, 'graph.sqlite'), { recursive: true });
     expect(await up({ env: process.env, installation })).toMatchObject({ outcome: 'started' });
-  });
-
-  test('a key that does not match the data is refused before anything starts', async () => {
-    await using trial = await openTrial();
-    const { installation } = trial;
-    await up({ env: process.env, installation });
     await down({ installation });
+
+    // A key that does not match the data is refused before anything starts.
     const file = join(installation.secretsDir, 'encryption.key');
     const right = readFileSync(file, 'utf8');
     writeFileSync(file, `${'ab'.repeat(32)}\n`);
@@ -343,16 +305,6 @@ describe('a start that fails', () => {
     );
     writeFileSync(file, right);
     expect(await up({ env: process.env, installation })).toMatchObject({ outcome: 'started' });
-  });
-
-  test('settings that do not fit together are refused', async () => {
-    await using trial = await openTrial();
-    editDefinition(trial.installation, 'engine: process', 'engine: docker');
-    await expect(up({ env: process.env, installation: trial.installation })).rejects.toMatchObject({
-      code: 'invalid_input',
-      message: expect.stringContaining('engine: docker needs topology: distributed.'),
-    });
-    editDefinition(trial.installation, 'engine: docker', 'engine: process');
   });
 });
 

@@ -16,11 +16,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Run, runSvc, svcFile } from '../../../cli/test/run-svc.ts';
+import { readId } from '../../state/find-original.ts';
 import { installationIn } from '../../state/installation.ts';
 import { readPlace } from '../../state/place-record.ts';
 import { readRecord } from '../../state/platform-record.ts';
 import { isAlive } from '../../state/process-identity.ts';
-import { readId } from '../../state/read-id.ts';
 import { freePorts } from '../free-ports.ts';
 import { until } from '../until.ts';
 

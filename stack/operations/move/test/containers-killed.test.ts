@@ -12,7 +12,7 @@ import { contentOf, killedMove, leftovers, moveTo, settleMove } from './trial.ts
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 400_000 });
 
 describe.skipIf(dockerHost === null)('on a real Docker', () => {
-  const trial = MovesInContainers.aroundTests();
+  const trial = new MovesInContainers();
 
   const killedAt = async (installation: Installation, to: Side, step: string) => {
     expect([step, await killedMove(installation, { to, step })]).toEqual([step, 'SIGKILL']);

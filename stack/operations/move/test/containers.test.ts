@@ -10,11 +10,10 @@ import { dockerHost } from '../../../engines/docker/test/docker-trial.ts';
 import { replaceScalar } from '../../../settings/yaml-text.ts';
 import type { Installation } from '../../../state/installation.ts';
 import { down } from '../../down.ts';
-import { readReplacement, writeReplacement } from '../../replace/replacement.ts';
+import { readReplacement } from '../../replace/replacement.ts';
 import type { Side } from '../../replace/side.ts';
 import { up } from '../../up.ts';
 import { type MoveProgress, move } from '../move.ts';
-import type { MovePlan } from '../plan-move.ts';
 import { embedded, env, inContainers, MovesInContainers, onProgress, socketPath } from './moves-in-containers.ts';
 import { addMcpServer, contentOf, countOf, killedMove, leftovers, moveTo, settleMove, texts } from './trial.ts';
 
@@ -22,9 +21,9 @@ import { addMcpServer, contentOf, countOf, killedMove, leftovers, moveTo, settle
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 400_000 });
 
 describe.skipIf(dockerHost === null)('on a real Docker', () => {
-  const trial = MovesInContainers.aroundTests();
+  const trial = new MovesInContainers();
 
-  test('there and back, all data is unchanged, and nothing is left in Docker', async () => {
+  test('there and back, all data is unchanged, and an undo of the way back restores the containers', async () => {
     const installation = trial.copy();
     const there = await moveTo(installation, inContainers);
     expect(there).toMatchObject({ state: 'moved', from: embedded, to: inContainers, downMs: null });
@@ -39,19 +38,29 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     expect(digests(back.moved)).toEqual(digests(there.moved));
     expect([await trial.inDocker(), trial.notes()]).toEqual([[], 'what an MCP server keeps']);
     expect(await contentOf(installation)).toEqual(trial.original);
-    // As if killed as soon as it was begun.
-    const left = readReplacement(installation) ?? expect.fail('it does not wait to be confirmed');
-    writeReplacement(installation, { ...left, step: 'confirming' });
-    await settleMove(installation, onProgress);
-    expect([await trial.inDocker(), leftovers(installation), readReplacement(installation)]).toEqual([[], [], null]);
+    await up({ installation, env });
+    await addMcpServer(installation);
+    expect((await trial.undo())?.changes.map(({ kind }) => kind)).toContain('mcpServer');
+    expect((await up({ installation, env })).status).toMatchObject({ state: 'running', engine: 'docker' });
+    expect(existsSync(join(installation.dataDir, 'graph.sqlite'))).toBe(false);
+    await down({ installation });
+    const moved = (await moveTo(installation, embedded)).moved;
+    expect(moved.map(({ kind }) => kind)).not.toContain('mcpServer');
   });
 
-  test('it runs there, and an undo lists later changes, also while it runs', async () => {
+  test('it runs there without its own folders, and an undo lists later changes, also while it runs', async () => {
     const installation = trial.copy();
+    const { dir, definitionFile } = installation;
+    const allowed = replaceScalar(trial.original.definition, ['runtime', 'allowedPaths'], `[${dir}]`);
+    writeFileSync(definitionFile, allowed);
     await up({ installation, env });
     const there = await moveTo(installation, inContainers);
     expect(there.downMs).toBeGreaterThan(0);
     expect((await up({ installation, env })).outcome).toBe('unchanged');
+    const runtime = trial.docker.getContainer(`svc-${trial.id}-runtime`);
+    const looking = await runtime.exec({ Cmd: ['cat', '/proc/mounts'], AttachStdout: true });
+    const mounts = await text(await looking.start({}));
+    for (const name of ['secrets', 'data', 'state', 'logs']) expect(mounts).toContain(`tmpfs ${dir}/${name} tmpfs ro,`);
     await addMcpServer(installation);
     expect((await trial.undo())?.changes.map(({ kind }) => kind)).toContain('mcpServer');
     expect((await up({ installation, env })).status).toMatchObject({ state: 'running', topology: 'embedded' });
@@ -63,40 +72,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     ]);
     const after = await contentOf(installation);
     expect(after.graph.map(({ kind }) => kind)).not.toContain('mcpServer');
-    expect(after.definition).toBe(trial.original.definition);
-  });
-
-  test("folders of MCP servers are named before the question, and visible once svc.yaml allows them, without the platform's own", async () => {
-    const installation = trial.copy();
-    const { dir, definitionFile } = installation;
-    await up({ installation, env });
-    await addMcpServer(installation, { name: 'here', launch: { command: 'node', args: ['server.mjs'], cwd: dir } });
-    const plans: MovePlan[] = [];
-    const confirm = async (plan: MovePlan) => void plans.push(plan);
-    const declined = async (plan: MovePlan) => confirm(plan).then(() => Promise.reject(new Error('declined')));
-    await expect(move({ installation, to: inContainers, env, confirm: declined })).rejects.toThrow('declined');
-    writeFileSync(definitionFile, replaceScalar(trial.original.definition, ['runtime', 'allowedPaths'], `[${dir}]`));
-    await move({ installation, to: inContainers, env, confirm });
-    expect(plans.map(({ unseen }) => unseen)).toEqual([[{ mcpServer: 'here', folder: dir }], []]);
-    const runtime = trial.docker.getContainer(`svc-${trial.id}-runtime`);
-    const looking = await runtime.exec({ Cmd: ['cat', '/proc/mounts'], AttachStdout: true });
-    const mounts = await text(await looking.start({}));
-    for (const name of ['secrets', 'data', 'state', 'logs']) expect(mounts).toContain(`tmpfs ${dir}/${name} tmpfs ro,`);
-  });
-
-  test('an undo of the way back restores the containers', async () => {
-    const installation = trial.copy();
-    await moveTo(installation, inContainers);
-    await trial.confirm();
-    await up({ installation, env });
-    await moveTo(installation, embedded);
-    await addMcpServer(installation);
-    expect((await trial.undo())?.changes.map(({ kind }) => kind)).toContain('mcpServer');
-    expect((await up({ installation, env })).status).toMatchObject({ state: 'running', engine: 'docker' });
-    expect(existsSync(join(installation.dataDir, 'graph.sqlite'))).toBe(false);
-    await down({ installation });
-    const moved = (await moveTo(installation, embedded)).moved;
-    expect(moved.map(({ kind }) => kind)).not.toContain('mcpServer');
+    expect(after.definition).toBe(allowed);
   });
 
   test.skipIf(findNatsServer() === null)('from processes of their own and back, the bus is carried too', async () => {
@@ -217,7 +193,7 @@ async function openWay() {
 }
 
 describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker', () => {
-  const trial = MovesInContainers.aroundTests();
+  const trial = new MovesInContainers();
   const onDgraph: Side = { ...inContainers, graph: 'dgraph' };
 
   test('to Dgraph in containers, to a file there, and back: all data is unchanged', async () => {

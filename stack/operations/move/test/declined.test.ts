@@ -1,7 +1,6 @@
-import { chmodSync, cpSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { findNatsServer } from '../../../../services/kit/bus/nats/test/server.ts';
 import { hasEnded, sendSignal } from '../../../state/end-process.ts';
 import { type Installation, installationIn } from '../../../state/installation.ts';
@@ -12,7 +11,7 @@ import { down } from '../../down.ts';
 import type { WantedSide } from '../../replace/side.ts';
 import { up } from '../../up.ts';
 import { move } from '../move.ts';
-import { confirmMove, moveTo, openFilled, undoMove } from './trial.ts';
+import { confirmMove, filledCopies, moveTo, undoMove } from './trial.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
@@ -25,22 +24,10 @@ const embedded: WantedSide = { topology: 'embedded' };
 describe.skipIf(findNatsServer() === null)(
   'on a real server, what is declined changes nothing in the installation',
   () => {
-    let filled: Awaited<ReturnType<typeof openFilled>>;
+    const copies = filledCopies();
     let installation: Installation;
-    beforeAll(async () => {
-      filled = await openFilled();
-    });
-    afterAll(() => filled?.[Symbol.asyncDispose]());
     beforeEach(() => {
-      const dir = realpathSync(mkdtempSync(join(tmpdir(), 'svc-move-')));
-      cpSync(filled.installation.dir, dir, { recursive: true });
-      installation = installationIn(dir);
-      // Recorded as the place of another folder, this one would be refused as a copy.
-      rmSync(join(installation.stateDir, 'place.json'));
-    });
-    afterEach(async () => {
-      await down({ installation });
-      rmSync(installation.dir, { recursive: true, force: true });
+      installation = copies.copy();
     });
 
     const decline = async (to: WantedSide) => {
@@ -83,6 +70,7 @@ describe.skipIf(findNatsServer() === null)(
       const dir = `${installation.dir}-renamed`;
       renameSync(installation.dir, dir);
       installation = installationIn(dir);
+      copies.renamed(installation);
       await decline(distributed);
     });
 

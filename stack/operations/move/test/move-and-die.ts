@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { givenDirOf } from '../../../engines/docker/given-files.ts';
-import { readAlone } from '../../../state/alone-record.ts';
 import { installationIn } from '../../../state/installation.ts';
+import { readAlone } from '../../../state/left-processes.ts';
 import { undoReplacement } from '../../replace/end-replacement.ts';
 import { type MoveProgress, move } from '../move.ts';
 

@@ -1,19 +1,7 @@
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { ChangesOfKind } from '../../../../services/backend/graph/content.ts';
 import { Secret } from '../../../../services/contracts/secret.ts';
 import { findNatsServer, TestServer } from '../../../../services/kit/bus/nats/test/server.ts';
@@ -21,9 +9,9 @@ import { readPlan } from '../../../engines/plan-of.ts';
 import { ensureSecrets } from '../../../secrets/ensure-secrets.ts';
 import { readSecret, secretFilesOf } from '../../../secrets/secrets.ts';
 import { checkDefinition } from '../../../settings/check.ts';
-import { readAlone } from '../../../state/alone-record.ts';
 import { blobsIn, busIn } from '../../../state/data-files.ts';
-import { type Installation, installationIn } from '../../../state/installation.ts';
+import type { Installation } from '../../../state/installation.ts';
+import { readAlone } from '../../../state/left-processes.ts';
 import { acquireLock } from '../../../state/lock.ts';
 import { isAlive } from '../../../state/process-identity.ts';
 import { down } from '../../down.ts';
@@ -39,10 +27,10 @@ import {
   countOf,
   endsBefore,
   fill,
+  filledCopies,
   killedMove,
   leftovers,
   moveTo,
-  openFilled,
   settleMove,
   texts,
   undoMove,
@@ -59,29 +47,18 @@ const bothApart = { topology: 'distributed', graph: 'sqlite', engine: 'process' 
 const onProgress = () => undefined;
 
 describe.skipIf(findNatsServer() === null)('on a real server', () => {
-  let filled: Awaited<ReturnType<typeof openFilled>>;
-  let original: Awaited<ReturnType<typeof contentOf>>;
+  const copies = filledCopies();
   let installation: Installation;
-  beforeAll(async () => {
-    filled = await openFilled();
-    original = await contentOf(filled.installation);
+  let original: ReturnType<typeof copies.original>;
+  beforeEach(() => {
+    installation = copies.copy();
+    original = copies.original();
   });
-  afterAll(() => filled?.[Symbol.asyncDispose]());
-  /** Each test has its own copy of the same installation. */
-  const copy = () => {
-    const dir = realpathSync(mkdtempSync(join(tmpdir(), 'svc-move-')));
-    cpSync(filled.installation.dir, dir, { recursive: true });
-    installation = installationIn(dir);
-    // Recorded as the place of another folder, this one would be refused as a copy.
-    rmSync(join(installation.stateDir, 'place.json'));
-  };
-  afterEach(async () => {
-    await down({ installation });
-    rmSync(installation.dir, { recursive: true, force: true });
-  });
+  const confirm = () => confirmMove({ installation, env, onProgress }, () => undefined);
+  const undo = () => undoMove({ installation, env, onProgress }, async () => undefined);
+  const expectSettled = () => expect([leftovers(installation), readReplacement(installation)]).toEqual([[], null]);
 
   test('there and back, all data is unchanged, and svc.yaml is the same text', async () => {
-    copy();
     const there = await moveTo(installation, distributed);
     expect(there).toMatchObject({ state: 'moved', from: bothInOne, to: bothApart, downMs: null });
     expect([countOf(there.moved, 'bus.usage'), countOf(there.moved, 'bus.sessions')]).toEqual([texts.length, 2]);
@@ -90,7 +67,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
       original.definition.replace('topology: embedded', 'topology: distributed'),
     );
     expect(statSync(installation.definitionFile).mode & 0o777).toBe(0o644);
-    await confirmMove({ installation, env, onProgress }, () => undefined);
+    await confirm();
     expect(leftovers(installation)).toEqual([]);
     const back = await moveTo(installation, embedded);
     const digests = (moved: typeof back.moved) => moved.map(({ kind, digest }) => `${kind} ${digest}`);
@@ -98,25 +75,25 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(await contentOf(installation)).toEqual(original);
   });
 
-  test.each(['stop', 'keep', 'fill', 'nats', 'verify', 'write-definition'])(
-    'killed at %s, the data before is there and whole',
-    async (step) => {
-      copy();
-      expect(await killedMove(installation, { step })).toBe('SIGKILL');
-      expect(readReplacement(installation)?.step).toBe(/stop|keep/.test(step) ? 'keeping' : 'filling');
+  test('killed at any step, the data before is there and whole', async () => {
+    for (const step of ['stop', 'keep', 'fill', 'nats', 'verify', 'write-definition']) {
+      expect([step, await killedMove(installation, { step })]).toEqual([step, 'SIGKILL']);
+      expect([step, readReplacement(installation)?.step]).toEqual([
+        step,
+        /stop|keep/.test(step) ? 'keeping' : 'filling',
+      ]);
       const left = readAlone(installation);
       const notices: string[] = [];
       await settleMove(installation, (message) => void notices.push(message));
       expect(notices.join()).toContain('everything is as it was before');
       expect(left.filter(({ process }) => isAlive(process))).toEqual([]);
-      expect([leftovers(installation), readReplacement(installation)]).toEqual([[], null]);
+      expectSettled();
       expect(await contentOf(installation)).toEqual(original);
-      expect((await moveTo(installation, distributed)).state).toBe('moved');
-    },
-  );
+    }
+    expect((await moveTo(installation, distributed)).state).toBe('moved');
+  });
 
   test('killed at any moment, and while that is taken back, nothing is lost', async () => {
-    copy();
     let isMoved = false;
     for (let afterMs = 0; !isMoved; afterMs += 60) {
       isMoved = await endsBefore(installation, { afterMs });
@@ -126,7 +103,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
       await settleMove(installation, onProgress);
       const state = readReplacement(installation)?.step ?? null;
       // Killed after its last step, the move waits.
-      if (state === 'waiting') await undoMove({ installation, env, onProgress }, async () => undefined);
+      if (state === 'waiting') await undo();
       expect(await contentOf(installation)).toEqual(original);
     }
     for (let afterMs = 0; ; afterMs += 60) {
@@ -138,33 +115,35 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
       }
     }
     expect(await contentOf(installation)).toEqual(original);
-    expect([leftovers(installation), readReplacement(installation)]).toEqual([[], null]);
+    expectSettled();
   });
 
-  test.each(['stop', 'keep', 'nats', 'fill', 'verify', 'write-definition'])(
-    'killed at %s of the way back, nothing is lost',
-    async (step) => {
-      copy();
-      await moveTo(installation, distributed);
-      await confirmMove({ installation, env, onProgress }, () => undefined);
-      expect(await killedMove(installation, { to: embedded, step })).toBe('SIGKILL');
-      await moveTo(installation, embedded);
-      expect(await contentOf(installation)).toEqual(original);
-      expect(leftovers(installation)).toHaveLength(1);
-    },
-  );
-
-  test.each(['stop', 'fill'])('an undo killed at %s is repeated or finished the next time', async (step) => {
-    copy();
+  test('killed at any step of the way back, nothing is lost', async () => {
     await moveTo(installation, distributed);
-    expect(await killedMove(installation, { verb: 'undo', step })).toBe('SIGKILL');
-    await undoMove({ installation, env, onProgress }, async () => undefined);
+    await confirm();
+    for (const step of ['stop', 'keep', 'nats', 'fill', 'verify', 'write-definition']) {
+      expect([step, await killedMove(installation, { to: embedded, step })]).toEqual([step, 'SIGKILL']);
+    }
+    await moveTo(installation, embedded);
     expect(await contentOf(installation)).toEqual(original);
-    expect([leftovers(installation), readReplacement(installation)]).toEqual([[], null]);
+    expect(leftovers(installation)).toHaveLength(1);
+  });
+
+  test('an undo that is killed is repeated, or finished the next time', async () => {
+    await moveTo(installation, distributed);
+    for (const [step, left] of [
+      ['stop', 'waiting'],
+      ['fill', 'undoing'],
+    ] as const) {
+      expect(await killedMove(installation, { verb: 'undo', step })).toBe('SIGKILL');
+      expect([step, readReplacement(installation)?.step]).toEqual([step, left]);
+    }
+    await undo();
+    expect(await contentOf(installation)).toEqual(original);
+    expectSettled();
   });
 
   test('a cut archive is never used, and the present data stays', async () => {
-    copy();
     const { kept } = await moveTo(installation, distributed);
     const archive = join(installation.dir, kept ?? '', 'content.backup.gz');
     const whole = readFileSync(archive);
@@ -173,12 +152,11 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     await expect(undone).rejects.toThrow('is cut');
     expect(existsSync(busIn(installation.dataDir, 'distributed'))).toBe(true);
     writeFileSync(archive, whole);
-    await undoMove({ installation, env, onProgress }, async () => undefined);
+    await undo();
     expect(await contentOf(installation)).toEqual(original);
   });
 
   test('a move of an older version that waits is refused, and no obstacle to a start', async () => {
-    copy();
     const older = join(installation.stateDir, 'move.json');
     writeFileSync(older, JSON.stringify({ phase: 'moved' }));
     const refusal = { code: 'unsupported', hint: expect.stringContaining('with that version') };
@@ -191,16 +169,14 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
   });
 
   test('a confirmation that is killed is finished the next time', async () => {
-    copy();
     await moveTo(installation, distributed);
     const state = readReplacement(installation) ?? expect.fail('it is not confirmed');
     writeReplacement(installation, { ...state, step: 'confirming' });
     await confirmMove({ installation, env, onProgress }, () => expect.fail('it was told before'));
-    expect([leftovers(installation), readReplacement(installation)]).toEqual([[], null]);
+    expectSettled();
   });
 
   test('an undo restores the old side, and lists later changes, which are lost', async () => {
-    copy();
     await moveTo(installation, distributed);
     await up({ installation, env });
     await addMcpServer(installation);
@@ -216,16 +192,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(definition).toBe(original.definition);
   });
 
-  test('an undo that is declined changes nothing', async () => {
-    copy();
-    const { kept } = await moveTo(installation, distributed);
-    const declined = new Error('no');
-    await expect(undoMove({ installation, env, onProgress }, () => Promise.reject(declined))).rejects.toBe(declined);
-    expect(readReplacement(installation)).toMatchObject({ step: 'waiting', kept });
-  });
-
   test('a move to the present side does nothing, and another move waits until one is confirmed', async () => {
-    copy();
     expect(await moveTo(installation, embedded)).toMatchObject({ state: 'unchanged', kept: null, moved: [] });
     await moveTo(installation, distributed);
     await expect(moveTo(installation, embedded)).rejects.toMatchObject({
@@ -236,7 +203,6 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
   });
 
   test('a new side that does not start is reported, with the command that goes back, which works', async () => {
-    copy();
     await up({ installation, env });
     const port = readPlan(installation).ports.backend;
     const stranger = createServer();
@@ -256,27 +222,21 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
       hint: expect.stringContaining('svc move --undo'),
     });
     stranger.close();
-    await undoMove({ installation, env, onProgress }, async () => undefined);
+    await undo();
     expect((await up({ installation, env })).status).toMatchObject({ state: 'running', topology: 'embedded' });
   });
 
-  test('declined, or without nats-server, nothing is stopped and nothing is changed', async () => {
-    copy();
+  test('without nats-server, nothing is stopped and nothing is changed', async () => {
     const secrets = readdirSync(installation.secretsDir);
-    const declined = new Error('no');
     await expect(
       move({ installation, to: distributed, env: { PATH: '' }, confirm: () => expect.fail('it was asked') }),
     ).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining('nats-server') });
     expect(readdirSync(installation.secretsDir)).toEqual(secrets);
-    await expect(move({ installation, to: distributed, env, confirm: () => Promise.reject(declined) })).rejects.toBe(
-      declined,
-    );
-    expect([leftovers(installation), readReplacement(installation)]).toEqual([[], null]);
+    expectSettled();
     expect(await contentOf(installation)).toEqual(original);
   });
 
   test('files of skills count in the needed room', async () => {
-    copy();
     const needed = async () => {
       const plans: MovePlan[] = [];
       const confirm = async (plan: MovePlan) => void plans.push(plan);
@@ -290,62 +250,54 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect((await needed()) - before).toBe(more.byteLength);
   });
 
-  test('while another svc is at work it is refused, and nothing waits to be ended', async () => {
-    copy();
+  test('while another svc is at work it is refused', async () => {
     const lock = acquireLock(installation, 'command');
     await expect(moveTo(installation, distributed)).rejects.toMatchObject({ code: 'conflict' });
     lock.release();
-    await expect(confirmMove({ installation, env, onProgress }, () => undefined)).rejects.toMatchObject({
-      code: 'not_found',
-    });
   });
 
-  test.each(['stop', 'keep', 'fill', 'verify'])('interrupted at %s, it is taken back and runs on', async (step) => {
-    copy();
+  test('interrupted at any step, it is taken back and runs on', async () => {
     await up({ installation, env });
-    const interrupting = new AbortController();
-    const interrupted = move({
-      installation,
-      to: distributed,
-      env,
-      confirm: async () => undefined,
-      signal: interrupting.signal,
-      onProgress: (progress) => {
-        if (progress.kind === 'step' && progress.step === step) interrupting.abort(new Error('Ctrl-C'));
-      },
-    });
-    await expect(interrupted).rejects.toThrow('Ctrl-C');
-    expect((await up({ installation, env })).outcome).toBe('unchanged');
+    for (const step of ['stop', 'keep', 'fill', 'verify']) {
+      const interrupting = new AbortController();
+      const interrupted = move({
+        installation,
+        to: distributed,
+        env,
+        confirm: async () => undefined,
+        signal: interrupting.signal,
+        onProgress: (progress) => {
+          if (progress.kind === 'step' && progress.step === step) interrupting.abort(new Error('Ctrl-C'));
+        },
+      });
+      await expect(interrupted).rejects.toThrow('Ctrl-C');
+      expect([step, (await up({ installation, env })).outcome]).toEqual([step, 'unchanged']);
+    }
     await down({ installation });
     expect((await contentOf(installation)).sessions).toEqual(original.sessions);
   });
 
-  test.each([
-    ['nats', 'embedded', 'everything is as it was before'],
-    ['write-definition', 'embedded', 'everything is as it was before'],
-    ['start', 'distributed', null],
-  ])('killed at %s while the platform ran, svc up runs it as %s', async (step, topology, told) => {
-    copy();
+  test('killed while the platform ran, svc up and an undo run the old side, and svc up the new one once it is whole', async () => {
+    const kill = async (step: string) =>
+      expect([step, await killedMove(installation, { step })]).toEqual([step, 'SIGKILL']);
+    const startAgain = async () => {
+      const heard = listen();
+      const { status } = await up({ installation, env, onProgress: heard.onProgress });
+      return [status.state, status.topology, heard.notices().filter((notice) => notice.startsWith('The move'))];
+    };
     await up({ installation, env });
-    expect(await killedMove(installation, { step })).toBe('SIGKILL');
-    const heard = listen();
-    const { status } = await up({ installation, env, onProgress: heard.onProgress });
-    expect(status).toMatchObject({ state: 'running', topology });
-    const notices = heard.notices().filter((notice) => notice.startsWith('The move'));
-    expect(notices).toEqual(told === null ? [] : [expect.stringContaining(told)]);
-  });
-
-  test('killed at write-definition while the platform ran, an undo starts the old side', async () => {
-    copy();
-    await up({ installation, env });
-    expect(await killedMove(installation, { step: 'write-definition' })).toBe('SIGKILL');
-    await undoMove({ installation, env, onProgress }, async () => undefined);
-    expect((await up({ installation, env })).outcome).toBe('unchanged');
+    await kill('nats');
+    const told = expect.stringContaining('everything is as it was before');
+    expect(await startAgain()).toEqual(['running', 'embedded', [told]]);
+    await kill('write-definition');
+    await undo();
+    expect(await startAgain()).toEqual(['running', 'embedded', []]);
     expect(readFileSync(installation.definitionFile, 'utf8')).toBe(original.definition);
+    await kill('start');
+    expect(await startAgain()).toEqual(['running', 'distributed', []]);
   });
 
   test('killed at nats, svc down ends the bus that it had started', async () => {
-    copy();
     expect(await killedMove(installation, { step: 'nats' })).toBe('SIGKILL');
     const processes = readAlone(installation);
     expect(processes.map(({ name, process }) => [name, isAlive(process)])).toEqual([['nats', true]]);
@@ -356,7 +308,6 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
   });
 
   test('from an external bus, which is not changed', async () => {
-    copy();
     const { busCalloutSeed, busSystemSeed, busIssuerSeed } = secretFilesOf(installation);
     ensureSecrets(installation, checkDefinition('id: abcdef0123456789\ntopology: distributed\n', 'svc.yaml'));
     const seed = (file: string) => new Secret(readSecret(file));
@@ -372,7 +323,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     writeFileSync(installation.definitionFile, elsewhere);
     await moveTo(installation, embedded);
     expect(await contentOf(installation)).toEqual(original);
-    await undoMove({ installation, env, onProgress }, async () => undefined);
+    await undo();
     expect(readFileSync(installation.definitionFile, 'utf8')).toBe(elsewhere);
     expect((await moveTo(installation, embedded)).moved).toMatchObject(
       expect.arrayContaining([expect.objectContaining({ kind: 'bus.sessions', count: 2 })]),
@@ -380,7 +331,6 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
   });
 
   test('where nothing is kept through a stop anyway, the bus has nothing to carry', async () => {
-    copy();
     const memory = original.definition.replace('persistentMessaging: true', 'persistentMessaging: false');
     writeFileSync(installation.definitionFile, memory);
     const { moved } = await moveTo(installation, distributed);
@@ -392,13 +342,12 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
   });
 
   test('data of an earlier bus in the new place is refused by name', async () => {
-    copy();
     mkdirSync(busIn(installation.dataDir, 'distributed'));
     await expect(moveTo(installation, distributed)).rejects.toMatchObject({
       code: 'conflict',
       message: expect.stringContaining('data/nats'),
       hint: expect.stringContaining('outside of data/: data/nats'),
     });
-    expect([leftovers(installation), readReplacement(installation)]).toEqual([[], null]);
+    expectSettled();
   });
 });

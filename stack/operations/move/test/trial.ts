@@ -1,9 +1,12 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll } from 'vitest';
 import { z } from 'zod';
 import { readBlobs } from '../../../../services/backend/files/content.ts';
 import { openBlobsContent } from '../../../../services/backend/files/open-content.ts';
@@ -14,7 +17,7 @@ import type { KeptEntry, KeptRecord, NatsContentOptions } from '../../../../serv
 import { openBusContent } from '../../../../services/kit/bus/open-content.ts';
 import { connectToBackend } from '../../../client/backend-client.ts';
 import { blobsIn, busIn, graphIn } from '../../../state/data-files.ts';
-import type { Installation } from '../../../state/installation.ts';
+import { type Installation, installationIn } from '../../../state/installation.ts';
 import { down } from '../../down.ts';
 import { confirmReplacement, type EndOptions, undoReplacement } from '../../replace/end-replacement.ts';
 import { settleReplacement } from '../../replace/settle-replacement.ts';
@@ -35,6 +38,46 @@ export async function openFilled() {
   await fill({ engine: 'sqlite', file: busIn(installation.dataDir, 'embedded') });
   await addFile(installation);
   return trial;
+}
+
+/** One filled installation, of which each test of a `describe` moves a copy. */
+export function filledCopies(
+  around: {
+    prepare?: (installation: Installation) => void;
+    clear?: (installation: Installation) => Promise<unknown>;
+  } = {},
+) {
+  const { prepare = () => undefined, clear = (installation) => down({ installation }) } = around;
+  let filled: Awaited<ReturnType<typeof openFilled>>;
+  let original: Awaited<ReturnType<typeof contentOf>>;
+  let copied: Installation | null = null;
+  beforeAll(async () => {
+    filled = await openFilled();
+    prepare(filled.installation);
+    original = await contentOf(filled.installation);
+  });
+  afterEach(async () => {
+    if (copied === null) return;
+    await clear(copied);
+    rmSync(copied.dir, { recursive: true, force: true });
+    copied = null;
+  });
+  afterAll(() => filled?.[Symbol.asyncDispose]());
+  return {
+    original: () => original,
+    copy() {
+      const dir = realpathSync(mkdtempSync(join(tmpdir(), 'svc-move-')));
+      cpSync(filled.installation.dir, dir, { recursive: true });
+      copied = installationIn(dir);
+      // Recorded as the place of another folder, this one would be refused as a copy.
+      rmSync(join(copied.stateDir, 'place.json'));
+      return copied;
+    },
+    /** Follows a copy that a test has renamed. */
+    renamed: (installation: Installation) => {
+      copied = installation;
+    },
+  };
 }
 
 export async function fill(where: Where): Promise<void> {

@@ -1,6 +1,6 @@
 import { readPlan } from '../../../engines/plan-of.ts';
-import { readAlone } from '../../../state/alone-record.ts';
 import { installationIn } from '../../../state/installation.ts';
+import { readAlone } from '../../../state/left-processes.ts';
 import { changeNodes, planOfOtherNodes } from '../change-nodes.ts';
 import { readReplacement } from '../replacement.ts';
 

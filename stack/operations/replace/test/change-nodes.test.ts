@@ -11,7 +11,7 @@ import { buckets, streams } from '../../../../services/contracts/bus/subjects.ts
 import { parseDigest } from '../../../../services/contracts/digest.ts';
 import type { BusContent } from '../../../../services/kit/bus/content.ts';
 import { openBusContent } from '../../../../services/kit/bus/open-content.ts';
-import { keyMaxAgeOf } from '../../../content/kept-on-bus.ts';
+import { keyMaxAgeOf } from '../../../content/place.ts';
 import { readPlan } from '../../../engines/plan-of.ts';
 import { runProcessesAlone } from '../../../engines/process/run-alone.ts';
 import { ensureSecrets } from '../../../secrets/ensure-secrets.ts';
@@ -21,9 +21,8 @@ import type { Installation } from '../../../state/installation.ts';
 import { hasNatsServer } from '../../../test/platform.ts';
 import { createInstallation } from '../../create-installation.ts';
 import { changeNodes, planOfOtherNodes } from '../change-nodes.ts';
-import { describeInterruptedReplacement } from '../interrupted-replacement.ts';
 import { type Replacement, readReplacement, writeReplacement } from '../replacement.ts';
-import { settleReplacement } from '../settle-replacement.ts';
+import { describeInterruptedReplacement, settleReplacement } from '../settle-replacement.ts';
 
 vi.setConfig({ testTimeout: 240_000 });
 
@@ -120,6 +119,12 @@ describe.skipIf(!hasNatsServer)('on a real server, another number of nodes', () 
     expect(told.at(-1)).toBe(`The bus has 1 in the place of 3 nodes, with what it kept: ${counts}.`);
     expect(inData()).toEqual(['nats']);
     expect(await kept()).toEqual(everything);
+    // Nothing else shall be kept then, but the files of skills.
+    edit('persistentMessaging: true', 'persistentMessaging: false');
+    edit('nats: 1', 'nats: 3');
+    await change();
+    expect(told.at(-1)).toBe('The bus has 3 in the place of 1 nodes, with what it kept: 1 files.');
+    expect([inData(), await kept()]).toEqual([['nats-cluster'], { records: [], sessions: [], files: [digest] }]);
   });
 
   test('has what the ones before kept, whenever it was killed on its way', async () => {
@@ -148,19 +153,9 @@ describe.skipIf(!hasNatsServer)('on a real server, another number of nodes', () 
     expect([inData(), await planBefore(), await kept()]).toEqual([['nats-cluster'], null, without]);
   });
 
-  test('has the files of skills where nothing else shall be kept', async () => {
-    await install('dgraph');
-    edit('persistentMessaging: true', 'persistentMessaging: false');
-    await keep();
-    edit('nats: 1', 'nats: 3');
-    await change();
-    expect(told).toEqual(['The bus has 3 in the place of 1 nodes, with what it kept: 1 files.']);
-    expect([inData(), await kept()]).toEqual([['nats-cluster'], { records: [], sessions: [], files: [digest] }]);
-  });
-
   test('is refused while a move waits, and where a version before has begun one', async () => {
     await install('dgraph');
-    await keep();
+    mkdirSync(join(installation.dataDir, 'nats'));
     edit('nats: 1', 'nats: 3');
     writeReplacement(installation, waiting);
     await expect(planBefore()).rejects.toMatchObject({

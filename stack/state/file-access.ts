@@ -1,5 +1,10 @@
 import { execFileSync } from 'node:child_process';
 
+/** The mode of a file in octal: 0600. */
+export function formatMode(mode: number): string {
+  return (mode & 0o777).toString(8).padStart(4, '0');
+}
+
 const askTimeoutMs = 2000;
 
 /** The name in the machine's directory of users; null for a number without one. Synchronous, because an error message needs it at once. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { refuseWithoutRoom } from './room.ts';
+import { refuseWithoutRoom } from './prepare-target.ts';
 
 const megabyte = 1024 * 1024;
 const disk = (freeBytes: number | null) => ({ place: '"/data"', repair: 'df -h tells it.', freeBytes });
