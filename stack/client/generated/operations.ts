@@ -1,6 +1,6 @@
 // Made by `npm run operations` from ../operations.graphql.
 
-import type { Operation } from '../operation.ts';
+import type { Operation } from '../backend-client.ts';
 
 /** Internal type. DO NOT USE DIRECTLY. */
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
