@@ -47,7 +47,7 @@ export async function typedOperations(root: string): Promise<string> {
   });
   return [
     '// Made by `npm run operations` from ../operations.graphql.\n',
-    "import type { Operation } from '../operation.ts';\n",
+    "import type { Operation } from '../backend-client.ts';\n",
     types,
     ...values,
   ].join('\n');

@@ -2,7 +2,8 @@ import { join, resolve } from 'node:path';
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { apply, type Change, type Problem } from '../../stack/apply/apply.ts';
+import { apply, type Change } from '../../stack/apply/apply.ts';
+import { findProblems, type Problem } from '../../stack/apply/find-problems.ts';
 import { applyFileMaxBytes, readApplyFile } from '../../stack/apply/read-file.ts';
 import { connectToBackend } from '../../stack/client/backend-client.ts';
 import { AlreadyReported, environment, interruption, SvcCommand } from '../command.ts';
@@ -10,8 +11,8 @@ import type { Terminal } from '../output/terminal.ts';
 import { oneLine } from '../output/width.ts';
 import { installationOf } from '../platform.ts';
 
-const signs = { create: '+', update: '~', delete: '-', none: ' ' } as const;
-const colours = { create: 'green', update: 'yellow', delete: 'red', none: 'grey' } as const;
+const signs = { create: '+', update: '~', none: ' ' } as const;
+const colours = { create: 'green', update: 'yellow', none: 'grey' } as const;
 const kinds = { mcpServer: 'MCP server', skill: 'skill', role: 'role' } as const;
 
 export default class Apply extends SvcCommand {
@@ -38,15 +39,13 @@ export default class Apply extends SvcCommand {
     const files = [];
     // Until all files are read nothing has changed, so a signal may end the process at once.
     for (const file of argv) files.push(readApplyFile(await given(String(file)), environment));
-    const { changes, problems } = await apply({
-      backend,
-      files,
-      dryRun: flags['dry-run'],
-      onApplied: (made) => tellChanges(made, flags['dry-run'], terminal),
-      onWait: (names) =>
-        terminal.talk(`Waiting until ${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} Connected.`),
-      signal: interruption(),
-    });
+    const dryRun = flags['dry-run'];
+    const signal = interruption();
+    const { changes, plans } = await apply({ backend, files, dryRun, signal });
+    tellChanges(changes, dryRun, terminal);
+    const onWait = (names: readonly string[]) =>
+      terminal.talk(`Waiting until ${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} Connected.`);
+    const problems = dryRun ? [] : await findProblems({ backend, plans, onWait, signal });
     terminal.json({ changes, problems });
     if (problems.length === 0) return;
     tellProblems(problems, terminal);

@@ -67,7 +67,7 @@ test('the repair of the refusal works: a variable of the environment, in a file 
   };
   const refused = await apply(yaml(`, --verbose, "${token}"`));
   expect(refused).toMatchObject({ code: 2, stdout: '' });
-  expect(refused.stderr).toMatch(/p\.yaml:2:\d+ mcpServers\.from-env\.args\.2 looks like a secret\..*fromEnv/);
+  expect(refused.stderr).toMatch(/p\.yaml:2:\d+ mcpServers\.from-env\.args\.2: It looks like a secret\..*fromEnv/);
   expect(refused.stderr).not.toContain(token);
   expect(await apply(yaml(''))).toMatchObject({ code: 0, stdout: '+ MCP server from-env\n1 changed.\n' });
   const inAddress = 'mcpServers:\n  in-address: { url: "http://127.0.0.1:9/mcp?token=hunter2", enabled: false }\n';

@@ -1,15 +1,18 @@
+import { toSvcError } from '../../services/contracts/errors.ts';
 import type { BackendClient } from '../client/backend-client.ts';
-import { carryOut } from './carry-out.ts';
-import { checkAgainstLive } from './check-against-live.ts';
-import { findProblems, type Problem } from './find-problems.ts';
-import { mergeWanted, saidTwice } from './merge-wanted.ts';
-import { mistakeAt, type PlacedMistake, refuseMistaken } from './mistakes.ts';
-import { type Change, type Plan, planChanges } from './plan-changes.ts';
+import {
+  createMcpServerMutation,
+  createRoleMutation,
+  createSkillMutation,
+  updateMcpServerMutation,
+  updateRoleMutation,
+  updateSkillMutation,
+} from '../client/generated/operations.ts';
+import { checkPlan } from './check-plan.ts';
+import { inParallel, readLive } from './live-workspace.ts';
+import { type Plan, type PlannedChange, planChanges } from './plan-changes.ts';
 import type { ReadFile } from './read-file.ts';
-import { type JudgedLaunch, judgeLaunches, type Live, readLive } from './read-live.ts';
-import type { WantedWorkspace } from './wanted-workspace.ts';
-
-export type { Change, Problem };
+import { findDuplicates, mergeFiles, refuseMistakes, type WantedObject } from './wanted-workspace.ts';
 
 export interface ApplyOptions {
   readonly backend: BackendClient;
@@ -17,89 +20,81 @@ export interface ApplyOptions {
   readonly files: readonly ReadFile[];
   /** Reports the changes without making them. */
   readonly dryRun?: boolean;
-  /** Also removes what no file names, in the workspaces of the files. */
-  readonly prune?: boolean;
-  readonly onProgress?: (done: number, total: number) => void;
-  /** Called when all is applied, before the check whether it works. */
-  readonly onApplied?: (changes: readonly Change[]) => void;
-  /** How long MCP servers may take to become Connected after the apply; default 30 s. */
-  readonly patienceMs?: number;
-  /** Called with the names of those that are still waited for. */
-  readonly onWait?: (mcpServers: readonly string[]) => void;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface Applied {
   readonly changes: readonly Change[];
-  /** Applied things that do not work; a dry run checks none. */
-  readonly problems: readonly Problem[];
+  /** One for each workspace. `findProblems` checks whether it works. */
+  readonly plans: readonly Plan[];
 }
 
-/** A command that is downloaded first takes longer, and is reported as not Connected yet. */
-const patienceUsualMs = 30_000;
+export interface Change extends Pick<PlannedChange<unknown, unknown>, 'action' | 'fields'> {
+  readonly kind: 'mcpServer' | 'skill' | 'role';
+  readonly workspace: string;
+  readonly name: string;
+}
 
 /** Makes workspaces equal to the files. Mistakes in the files are found before anything is changed. */
-export async function apply(options: ApplyOptions): Promise<Applied> {
-  const { backend, files, dryRun = false, prune = false } = options;
-  const { onProgress = () => undefined, onApplied = () => undefined, onWait = () => undefined } = options;
-  const signal = options.signal ?? new AbortController().signal;
-  const wanted = mergeWanted(files.map((one) => one.wanted));
-  refuseMistaken([...files.flatMap(({ mistakes }) => mistakes), ...wanted.flatMap(saidTwice)]);
-  const present: WantedAndLive[] = [];
-  for (const one of wanted) present.push({ wanted: one, live: await readLive(backend, one.workspace, signal) });
-  refuseMistaken(present.flatMap((one) => checkAgainstLive(one.wanted, one.live, prune)));
-  const compared: Comparison[] = [];
-  for (const one of present) compared.push(await compare(backend, one, prune, signal));
-  refuseMistaken(compared.flatMap(notAllowed));
-  const plans = compared.map(({ plan }) => plan);
-  const changes = plans.flatMap(changesOf);
-  const total = changes.filter(({ action }) => action !== 'none').length;
-  let done = 0;
-  const onDone = () => onProgress(++done, total);
-  if (!dryRun) for (const plan of plans) await carryOut({ backend, plan, signal, onDone });
-  onApplied(changes);
-  if (dryRun) return { changes, problems: [] };
-  const deadline = performance.now() + (options.patienceMs ?? patienceUsualMs);
-  const problems: Problem[] = [];
-  for (const { wanted: asked, live } of present) {
-    const { workspaceId } = live;
-    problems.push(...(await findProblems({ backend, workspaceId, wanted: asked, deadline, onWait, signal })));
-  }
-  return { changes, problems };
+export async function apply({ backend, files, dryRun = false, signal }: ApplyOptions): Promise<Applied> {
+  refuseMistakes(files.flatMap(({ mistakes }) => mistakes));
+  const wanted = mergeFiles(files.map((file) => file.wanted));
+  refuseMistakes(wanted.flatMap(findDuplicates));
+  const plans: Plan[] = [];
+  for (const one of wanted) plans.push(planChanges(one, await readLive(backend, one, signal)));
+  refuseMistakes(plans.flatMap(checkPlan));
+  if (!dryRun) for (const plan of plans) await carryOut(backend, plan, signal);
+  return { changes: plans.flatMap(changesOf), plans };
 }
 
-interface WantedAndLive {
-  readonly wanted: WantedWorkspace;
-  readonly live: Live;
+function changesOf({ wanted: { workspace }, mcpServers, skills, roles }: Plan): readonly Change[] {
+  const told = (kind: Change['kind'], changes: readonly PlannedChange<WantedObject, unknown>[]) =>
+    changes.map(({ action, wanted: { name }, fields }) => ({ kind, workspace, name, action, fields }));
+  return [...told('mcpServer', mcpServers), ...told('skill', skills), ...told('role', roles)];
 }
 
-interface Comparison {
-  readonly plan: Plan;
-  /** Of the launches in the files, in their order. */
-  readonly judged: readonly JudgedLaunch[];
-}
-
-async function compare(
-  backend: BackendClient,
-  { wanted, live }: WantedAndLive,
-  prune: boolean,
-  signal: AbortSignal,
-): Promise<Comparison> {
-  const launches = wanted.mcpServers.map(({ launch }) => launch);
-  const judged = await judgeLaunches(backend, live.workspaceId, launches, signal);
-  const fingerprints = judged.map(({ fingerprint }) => fingerprint);
-  return { plan: planChanges({ wanted, live, fingerprints, prune }), judged };
-}
-
-/** An unchanged launch may stay, even when the installation no longer allows it. */
-function notAllowed({ plan, judged }: Comparison): readonly PlacedMistake[] {
-  return plan.mcpServers.flatMap(({ change, wanted }, index) => {
-    const refusal = judged[index]?.refusal ?? null;
-    if (wanted === null || change.action === 'none' || refusal === null) return [];
-    return [mistakeAt(wanted.place, `The MCP server "${wanted.name}" is not allowed here. ${refusal}`)];
+/**
+ * MCP servers, then the skills that take their tools, then the roles that have these skills. An interruption lets the
+ * changes under way finish, so that their outcome is known. The version makes a change by somebody else a conflict.
+ */
+async function carryOut(backend: BackendClient, plan: Plan, signal: AbortSignal | undefined): Promise<void> {
+  const { id: workspace, skills } = plan.live;
+  const skillIds = new Map(skills.map(({ name, id }) => [name, id]));
+  const idOfSkill = (name: string) => {
+    const id = skillIds.get(name);
+    if (id === undefined) throw new Error('a role with a skill that is neither in the plan nor in the workspace');
+    return id;
+  };
+  const save = <Change extends PlannedChange<unknown, unknown>>(
+    changes: readonly Change[],
+    work: (change: Change) => Promise<unknown>,
+  ) =>
+    inParallel(
+      changes.filter(({ action }) => action !== 'none'),
+      async (change) => {
+        if (signal?.aborted) throw toSvcError(signal.reason);
+        await work(change);
+      },
+    );
+  await save(plan.mcpServers, async ({ wanted: { name, launch, runtime, enabled }, live }) => {
+    // An empty name moves it back to the platform's own runtime.
+    const input = { name, launch, runtime: runtime ?? '', enabled };
+    if (live === null) return backend.send(createMcpServerMutation, { workspace, input });
+    return backend.send(updateMcpServerMutation, { workspace, ...patchOf(live, input) });
+  });
+  await save(plan.skills, async ({ wanted: { name, description, instructions, tools }, live }) => {
+    const input = { name, description, instructions, tools };
+    if (live !== null) return backend.send(updateSkillMutation, { workspace, ...patchOf(live, input) });
+    const { createSkill } = await backend.send(createSkillMutation, { workspace, input });
+    return skillIds.set(name, createSkill.id);
+  });
+  await save(plan.roles, async ({ wanted: { name, description, enabled, skills: names }, live }) => {
+    const input = { name, description, enabled, skills: names.map(idOfSkill) };
+    if (live === null) return backend.send(createRoleMutation, { workspace, input });
+    return backend.send(updateRoleMutation, { workspace, ...patchOf(live, input) });
   });
 }
 
-function changesOf({ mcpServers, skills, roles }: Plan): readonly Change[] {
-  return [...mcpServers, ...skills, ...roles].map(({ change }) => change);
+function patchOf<Input>({ id, version }: { readonly id: string; readonly version: number }, input: Input) {
+  return { id, input: { ...input, ifVersion: version } };
 }

@@ -1,76 +1,212 @@
+import { join, resolve } from 'node:path';
+import { parseEnv } from 'node:util';
 import { z } from 'zod';
+import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { checkLaunch, type LaunchInput, type Setting } from '../../services/contracts/launch.ts';
 import { type NameKind, parseDescription, parseName } from '../../services/contracts/names.ts';
-import { skillsOfRoleMax, toolNameLengthMax, toolsOfSkillMax } from '../../services/contracts/workspace-limits.ts';
+import { findSecretWord } from '../../services/contracts/secret-words.ts';
+import {
+  instructionsMaxBytes,
+  skillsOfRoleMax,
+  toolNameLengthMax,
+  toolsOfSkillMax,
+} from '../../services/contracts/workspace-limits.ts';
 import { fields } from '../settings/mistakes.ts';
+import { isMistakes, readYaml } from '../settings/yaml-text.ts';
 
-/** One file as written. Errors are rules, in words that follow "must be". */
+/** What a file may refer to. */
+export interface Surroundings {
+  /** Relative names begin here. */
+  readonly folder: string;
+  readonly env: EnvRecord;
+  /** Reads a file by its name in the apply file. Throws an `SvcError`. */
+  readonly read: (name: string, sizeMaxBytes: number) => string;
+}
 
-const text = (rule: string) => z.string({ error: rule }).min(1, { error: rule });
+/**
+ * One file as written, which becomes what it asks for: with the values of variables and the text of other files. Errors
+ * are rules, in words that follow "must be", or sentences of the backend's rules.
+ */
+export function applyFileSchema(surroundings: Surroundings) {
+  return fields(
+    {
+      workspace: section(name('workspace', 'the name of a workspace'), 'Default'),
+      mcpServers: section(
+        z.record(z.string().transform(by((given) => parseName('mcpServer', given))), mcpServer(surroundings), {
+          error: 'MCP servers by name',
+        }),
+        {},
+      ),
+      skills: section(list(skill(surroundings), 'a list of skills'), []),
+      roles: section(list(role, 'a list of roles'), []),
+    },
+    'fields: workspace, mcpServers, skills, roles',
+  );
+}
+
+/** A name without a value counts as missing. */
+function section<Schema extends z.ZodType>(schema: Schema, usual: z.output<Schema>) {
+  return schema.nullish().transform((given) => given ?? usual);
+}
+
+function text(rule: string) {
+  return z.string({ error: rule }).min(1, { error: rule });
+}
+
 /** A longer list is a mistake; the platform's limits are checked for all files together. */
 const listMax = 100_000;
-const list = <Item extends z.ZodType>(item: Item, rule: string, lengthMax = listMax) =>
-  z
-    .array(item, { error: rule })
-    .max(lengthMax, { error: `${rule}, at most ${lengthMax.toLocaleString('en')} of them` });
 
-/** A text that follows the backend's rule, which explains a mistake in a sentence. */
-const kept = (rule: string, parse: (text: string) => string) =>
-  z.string({ error: rule }).transform((given, context) => {
+function list<Item extends z.ZodType>(item: Item, rule: string, lengthMax = listMax) {
+  const tooLong = `${rule}, at most ${lengthMax.toLocaleString('en')} of them`;
+  return z.array(item, { error: rule }).max(lengthMax, { error: tooLong });
+}
+
+/** A conversion that explains a mistake in a sentence, as the rules of the backend do. */
+function by<Given, Result>(convert: (given: Given) => Result, path: readonly string[] = []) {
+  return (given: Given, context: z.RefinementCtx): Result => {
     try {
-      return parse(given);
+      return convert(given);
     } catch (error) {
       if (!(error instanceof SvcError)) throw error;
-      context.addIssue({ code: 'custom', message: error.message });
+      context.addIssue({ code: 'custom', path: [...path], message: error.message });
       return z.NEVER;
     }
-  });
-const name = (kind: NameKind, rule: string) => kept(rule, (given) => parseName(kind, given));
-const description = kept('a text', parseDescription);
+  };
+}
+
+function name(kind: NameKind, rule: string) {
+  return z.string({ error: rule }).transform(by((given) => parseName(kind, given)));
+}
+
+const description = z.string({ error: 'a text' }).transform(by(parseDescription));
 const trueOrFalse = z.boolean({ error: 'true or false' });
-
 const scalar = z.union([z.string(), z.number(), z.boolean()]).transform(String);
-/** A value, or its source: secrets stay out of the file. */
-const setting = z.union([scalar, fields({ fromEnv: z.string().min(1) }, '{ fromEnv: NAME }')], {
-  error: 'a text, or { fromEnv: NAME }',
-});
-export type Setting = z.infer<typeof setting>;
-const settings = z.record(z.string(), setting, { error: 'names with their values' });
 
-const mcpServer = fields(
-  {
-    command: text('the command to run, in quotes where YAML takes it for something else').optional(),
-    args: list(scalar, 'a list of texts').optional(),
-    cwd: text('a folder, relative to this file').optional(),
-    env: settings.optional(),
-    envFile: text('a file of NAME=value lines, relative to this file').optional(),
-    url: text('the URL of an MCP server').optional(),
-    headers: settings.optional(),
-    runtime: name('runtime', 'the name of a runtime').optional(),
-    enabled: trueOrFalse.default(true),
-  },
-  'fields such as command or url',
-);
-export type McpServerInFile = z.infer<typeof mcpServer>;
+const envFileMaxBytes = 1024 * 1024;
+
+function mcpServer({ folder, env, read }: Surroundings) {
+  /** A value, or its source: secrets stay out of the file. */
+  const setting = z
+    .union([scalar, fields({ fromEnv: z.string().min(1) }, '{ fromEnv: NAME }')], {
+      error: 'a text, or { fromEnv: NAME }',
+    })
+    .transform(by((given) => (typeof given === 'string' ? given : variable(given.fromEnv, env))));
+  const settings = z.record(z.string(), setting, { error: 'names with their values' });
+  return fields(
+    {
+      command: text('the command to run, in quotes where YAML takes it for something else').optional(),
+      args: list(scalar, 'a list of texts').optional(),
+      cwd: text('a folder, relative to this file')
+        .transform((given) => resolve(folder, given))
+        .optional(),
+      env: settings.optional(),
+      envFile: text('a file of NAME=value lines, relative to this file')
+        .transform(by((given) => parseEnv(read(given, envFileMaxBytes))))
+        .optional(),
+      url: text('the URL of an MCP server').optional(),
+      headers: settings.optional(),
+      runtime: name('runtime', 'the name of a runtime').optional(),
+      enabled: trueOrFalse.default(true),
+    },
+    'fields such as command or url',
+  ).transform(({ runtime = null, enabled, env: own, envFile, headers, ...launchOf }, context) => {
+    if (context.issues.length > 0) return z.NEVER;
+    // A variable of the file itself wins over the env file.
+    const variables = own === undefined && envFile === undefined ? undefined : settingsOf({ ...envFile, ...own });
+    const launch = withDefaults({ ...launchOf, env: variables, headers: headers && settingsOf(headers) });
+    for (const issue of mistakesOf(launch)) context.addIssue({ code: 'custom', ...issue });
+    return { launch, runtime, enabled };
+  });
+}
+
+function variable(name: string, env: EnvRecord): string {
+  const value = env[name] ?? '';
+  if (value === '') throw new SvcError('invalid_input', `The environment variable ${name} is not set.`);
+  return value;
+}
+
+function settingsOf(values: NodeJS.Dict<string>): readonly Setting[] {
+  return Object.entries(values).map(([name, value = '']) => ({ name, value }));
+}
+
+function withDefaults(given: LaunchInput): LaunchInput {
+  if (given.command === undefined) return { headers: [], ...given };
+  return { ...given, args: given.args ?? [], cwd: given.cwd ?? null, env: given.env ?? [] };
+}
+
+function mistakesOf(launch: LaunchInput) {
+  const checked = checkLaunch(launch);
+  const problems = checked.ok ? [] : checked.problems;
+  const secret = findSecretWord([launch.command ?? '', ...(launch.args ?? [])]);
+  return [
+    ...problems.map(({ path, message }) => ({ path: [...path], message: `${message}.` })),
+    ...(secret === null
+      ? []
+      : [{ path: secret.at === 0 ? ['command'] : ['args', secret.at - 1], message: secretHint }]),
+  ];
+}
+
+const secretHint =
+  'It looks like a secret. Every user of the machine can see arguments. Pass it in env with { fromEnv: NAME }.';
 
 const toolRule = 'MCPSERVER/TOOL, such as files/read_file';
 const longTool = new RegExp(`^(?![^/]*/.{${toolNameLengthMax + 1}})`, 's');
-const toolName = z
+const tool = z
   .string({ error: toolRule })
   .regex(/^[^/]+\/.+$/s, { error: toolRule })
-  .regex(longTool, { error: `${toolRule}, with at most ${toolNameLengthMax} characters after the /` });
+  .regex(longTool, { error: `${toolRule}, with at most ${toolNameLengthMax} characters after the /` })
+  .transform((given) => {
+    const slash = given.indexOf('/');
+    return { mcpServer: given.slice(0, slash), tool: given.slice(slash + 1) };
+  });
 
-const skill = fields(
-  {
-    name: name('skill', 'the name of the skill').optional(),
-    description: description.optional(),
-    instructions: text('a file with instructions, relative to this file').optional(),
-    from: text('a folder with a SKILL.md, relative to this file').optional(),
-    tools: list(toolName, 'a list of tools', toolsOfSkillMax).default([]),
-  },
-  'fields such as name and tools',
-);
-export type SkillInFile = z.infer<typeof skill>;
+function skill({ read }: Surroundings) {
+  return fields(
+    {
+      name: name('skill', 'the name of the skill').optional(),
+      description: description.optional(),
+      instructions: text('a file with instructions, relative to this file')
+        .transform(by((given) => read(given, instructionsMaxBytes)))
+        .optional(),
+      from: text('a folder with a SKILL.md, relative to this file')
+        .transform(by((given) => readSkillFile(join(given, 'SKILL.md'), read)))
+        .optional(),
+      tools: list(tool, 'a list of tools', toolsOfSkillMax).default([]),
+    },
+    'fields such as name and tools',
+  ).transform(({ from, ...given }, context) => {
+    if (context.issues.length > 0) return z.NEVER;
+    const complain = (message: string) => context.addIssue({ code: 'custom', message });
+    if (from !== undefined && given.instructions !== undefined) {
+      complain('The instructions come from the folder that "from" names: leave one of them out.');
+    }
+    if (from === undefined && given.name === undefined) {
+      complain('A skill must have a name.');
+      return z.NEVER;
+    }
+    const ofFolder = { name: '', description: '', instructions: '', ...from };
+    return {
+      name: given.name ?? by((named: string) => parseName('skill', named), ['from'])(ofFolder.name, context),
+      description: given.description ?? by(parseDescription, ['from'])(ofFolder.description, context),
+      instructions: given.instructions ?? ofFolder.instructions,
+      tools: given.tools,
+    };
+  });
+}
+
+const frontMatter = z.object({ name: z.string(), description: z.string().default('') });
+
+/** A SKILL.md (Agent Skills): YAML between two lines of dashes, then the instructions. */
+function readSkillFile(file: string, read: Surroundings['read']) {
+  const parts = /^---\r?\n([\s\S]*?)\r?\n---(?:\r?\n([\s\S]*))?$/.exec(read(file, instructionsMaxBytes));
+  const yaml = readYaml(parts?.[1] ?? '');
+  const parsed = isMistakes(yaml) ? undefined : frontMatter.safeParse(yaml.value).data;
+  if (parsed === undefined) {
+    throw new SvcError('invalid_input', `"${file}" must begin with "---", a name and a description, and "---".`);
+  }
+  return { ...parsed, instructions: (parts?.[2] ?? '').trim() };
+}
 
 const role = fields(
   {
@@ -81,18 +217,3 @@ const role = fields(
   },
   'fields such as name and skills',
 );
-
-/** A name without a value counts as missing. */
-const section = <Schema extends z.ZodType>(schema: Schema, usual: z.output<Schema>) =>
-  schema.nullish().transform((given) => given ?? usual);
-
-export const applyFile = fields(
-  {
-    workspace: section(name('workspace', 'the name of a workspace'), 'Default'),
-    mcpServers: section(z.record(z.string(), mcpServer, { error: 'MCP servers by name' }), {}),
-    skills: section(list(skill, 'a list of skills'), []),
-    roles: section(list(role, 'a list of roles'), []),
-  },
-  'fields: workspace, mcpServers, skills, roles',
-);
-export type FileContent = z.output<typeof applyFile>;

@@ -6,7 +6,7 @@ import {
   mcpServersAppliedQuery,
   skillsAppliedQuery,
 } from '../client/generated/operations.ts';
-import type { WantedWorkspace } from './wanted-workspace.ts';
+import type { Plan } from './plan-changes.ts';
 
 /** An applied object that does not work. */
 export interface Problem {
@@ -19,28 +19,40 @@ export interface Problem {
 
 export interface ProblemSearch {
   readonly backend: BackendClient;
-  readonly workspaceId: string;
-  readonly wanted: WantedWorkspace;
-  /** Until when MCP servers may still become Connected, by the clock of `performance`. */
-  readonly deadline: number;
-  readonly onWait: (mcpServers: readonly string[]) => void;
-  readonly signal: AbortSignal;
+  /** Of `apply`. */
+  readonly plans: readonly Plan[];
+  /** How long MCP servers may take to become Connected; default 30 s. */
+  readonly patienceMs?: number;
+  /** Called with the names of those that are still waited for. */
+  readonly onWait?: (mcpServers: readonly string[]) => void;
+  readonly signal?: AbortSignal | undefined;
 }
+
+/** A command that is downloaded first takes longer, and is reported as not Connected yet. */
+const patienceUsualMs = 30_000;
 
 /**
  * The MCP servers of the files that are not Connected, once each has an outcome or the time is up, and skills with
  * tools that are not offered. When all works, this is one query.
  */
-export async function findProblems(looking: ProblemSearch): Promise<readonly Problem[]> {
-  return [...(await findLateMcpServers(looking)), ...(await findBrokenSkills(looking))];
+export async function findProblems(search: ProblemSearch): Promise<readonly Problem[]> {
+  const deadline = performance.now() + (search.patienceMs ?? patienceUsualMs);
+  const problems: Problem[] = [];
+  for (const plan of search.plans) {
+    problems.push(...(await findLateMcpServers(search, plan, deadline)), ...(await findBrokenSkills(search, plan)));
+  }
+  return problems;
 }
 
 type McpServer = NonNullable<McpServersAppliedQuery['workspace']>['mcpServers']['nodes'][number];
 
 const lookIntervalMs = 200;
 
-async function findLateMcpServers(looking: ProblemSearch): Promise<readonly Problem[]> {
-  const { backend, workspaceId: workspace, wanted, deadline, onWait, signal } = looking;
+async function findLateMcpServers(
+  { backend, onWait, signal }: ProblemSearch,
+  { wanted, live: { id: workspace } }: Plan,
+  deadline: number,
+): Promise<readonly Problem[]> {
   const names = new Set(wanted.mcpServers.filter(({ enabled }) => enabled).map(({ name }) => name));
   if (names.size === 0) return [];
   let told = '';
@@ -51,8 +63,10 @@ async function findLateMcpServers(looking: ProblemSearch): Promise<readonly Prob
     });
     const late = all.filter(({ name, status }) => names.has(name) && status !== 'Connected');
     const waiting = late.filter(mayStillConnect).map(({ name }) => name);
-    if (waiting.length === 0 || performance.now() >= deadline) return late.map((one) => lateProblem(one, wanted));
-    if (told !== waiting.join()) onWait(waiting);
+    if (waiting.length === 0 || performance.now() >= deadline) {
+      return late.map((one) => lateProblem(one, wanted.workspace));
+    }
+    if (told !== waiting.join()) onWait?.(waiting);
     told = waiting.join();
     await pause(lookIntervalMs, undefined, { signal });
   }
@@ -63,7 +77,7 @@ function mayStillConnect({ status, runtimes }: McpServer): boolean {
   return status !== 'Error' && (runtimes.length === 0 || runtimes.some(({ available }) => available));
 }
 
-function lateProblem({ name, status, reason: why }: McpServer, { workspace }: WantedWorkspace): Problem {
+function lateProblem({ name, status, reason: why }: McpServer, workspace: string): Problem {
   return {
     kind: 'mcpServer',
     workspace,
@@ -76,12 +90,14 @@ function lateProblem({ name, status, reason: why }: McpServer, { workspace }: Wa
 /** More would not be read. */
 const brokenSkillsMax = 50;
 
-async function findBrokenSkills(looking: ProblemSearch): Promise<readonly Problem[]> {
-  const { backend, workspaceId, wanted, signal } = looking;
+async function findBrokenSkills(
+  { backend, signal }: ProblemSearch,
+  { wanted, live: { id: workspace } }: Plan,
+): Promise<readonly Problem[]> {
   const skills = new Map(wanted.skills.map((skill) => [skill.name, skill]));
   if (skills.size === 0) return [];
   const all = await everyPage(async (page) => {
-    const answer = await backend.send(skillsAppliedQuery, { workspace: workspaceId, ...page }, { signal });
+    const answer = await backend.send(skillsAppliedQuery, { workspace, ...page }, { signal });
     return answer.workspace?.skills;
   });
   const ours = new Set(wanted.mcpServers.map(({ name }) => name));

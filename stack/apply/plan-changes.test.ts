@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import type { LiveWorkspace } from './live-workspace.ts';
 import { planChanges } from './plan-changes.ts';
-import type { Live } from './read-live.ts';
 import type { WantedWorkspace } from './wanted-workspace.ts';
 
 const place = { file: 'p.yaml', line: 1, column: 1 };
@@ -30,150 +30,69 @@ const wanted: WantedWorkspace = {
   ],
   roles: [{ name: 'Reader', place, description: '', enabled: true, skills: ['read'] }],
 };
-const fingerprints = ['f-files', 'f-crm'];
+const judged = new Map([
+  ['files', { fingerprint: 'f-files', refusal: null }],
+  ['crm', { fingerprint: 'f-crm', refusal: null }],
+]);
 
-const nothing: Live = { workspaceId: 'w', mcpServers: [], skills: [], roles: [], runtimes: [] };
-const same: Live = {
-  workspaceId: 'w',
-  mcpServers: [
-    {
-      id: '1',
-      name: 'files',
-      enabled: true,
-      version: 1,
-      launch: { command: 'npx', args: ['-y'], cwd: null, url: null, fingerprint: 'f-files', setBy: 'operator' },
-      runtimes: [],
-    },
-    {
-      id: '2',
-      name: 'crm',
-      enabled: true,
-      version: 1,
-      launch: {
-        command: null,
-        args: null,
-        cwd: null,
-        url: 'https://crm.example/mcp',
-        fingerprint: 'f-crm',
-        setBy: 'operator',
-      },
-      runtimes: [{ name: 'cloud', platform: true }],
-    },
-  ],
-  skills: [
-    {
-      id: '3',
-      name: 'read',
-      description: 'Read',
-      instructions: '',
-      version: 1,
-      tools: [
-        { originalName: 'b', mcpServer: { name: 'files' } },
-        { originalName: 'a', mcpServer: { name: 'files' } },
-      ],
-    },
-  ],
-  roles: [{ id: '4', name: 'Reader', description: '', enabled: true, version: 1, skills: [{ id: '3', name: 'read' }] }],
-  runtimes: ['cloud'],
+const nothing: LiveWorkspace = { id: 'w', mcpServers: [], skills: [], roles: [], runtimes: [], judged };
+const noLaunch = { command: null, args: null, cwd: null, url: null, fingerprint: 'other', setBy: 'operator' } as const;
+const files = {
+  ...{ id: '1', name: 'files', enabled: true, version: 1, runtimes: [] },
+  launch: { ...noLaunch, command: 'npx', args: ['-y'], fingerprint: 'f-files' },
 };
+const crm = {
+  ...{ id: '2', name: 'crm', enabled: true, version: 1, runtimes: [{ name: 'cloud', platform: true }] },
+  launch: { ...noLaunch, url: 'https://crm.example/mcp', fingerprint: 'f-crm' },
+};
+const skill = {
+  ...{ id: '3', name: 'read', description: 'Read', instructions: '', version: 1 },
+  tools: ['b', 'a'].map((originalName) => ({ originalName, mcpServer: { name: 'files' } })),
+};
+const role = {
+  ...{ id: '4', name: 'Reader', description: '', enabled: true, version: 1 },
+  skills: [{ id: '3', name: 'read' }],
+};
+const same: LiveWorkspace = { ...nothing, mcpServers: [files, crm], skills: [skill], roles: [role] };
 
-function changes(live: Live, options: { wanted?: WantedWorkspace; prune?: boolean } = {}): readonly string[] {
-  const plan = planChanges({ wanted: options.wanted ?? wanted, live, fingerprints, prune: options.prune ?? false });
+function changes(live: LiveWorkspace): readonly string[] {
+  const plan = planChanges(wanted, live);
   return [...plan.mcpServers, ...plan.skills, ...plan.roles].map(
-    ({ change: { action, kind, name, fields } }) =>
-      `${action} ${kind} ${name}${fields.length === 0 ? '' : ` (${fields})`}`,
+    ({ action, wanted: { name }, fields }) => `${action} ${name}${fields.length === 0 ? '' : ` (${fields})`}`,
   );
 }
 
 test('in an empty workspace, all is created', () => {
-  expect(changes(nothing)).toEqual([
-    'create mcpServer files',
-    'create mcpServer crm',
-    'create skill read',
-    'create role Reader',
-  ]);
+  expect(changes(nothing)).toEqual(['create files', 'create crm', 'create read', 'create Reader']);
 });
 
 test('an equal workspace is not changed, whatever the order of tools', () => {
-  expect(changes(same)).toEqual(['none mcpServer files', 'none mcpServer crm', 'none skill read', 'none role Reader']);
+  expect(changes(same)).toEqual(['none files', 'none crm', 'none read', 'none Reader']);
 });
 
-describe('a difference is named', () => {
-  const [files, crm] = same.mcpServers;
-  const [skill] = same.skills;
-  const [role] = same.roles;
-  if (files === undefined || crm === undefined || skill === undefined || role === undefined)
-    throw new Error('incomplete');
-  const withServer = (changed: Partial<typeof files>): Live => ({
-    ...same,
-    mcpServers: [{ ...files, ...changed }, crm],
-  });
-  const launch = (changed: object) =>
-    withServer({
-      launch: {
-        ...files.launch,
-        command: 'npx',
-        args: ['-y'],
-        cwd: null,
-        url: null,
-        fingerprint: 'other',
-        setBy: 'operator',
-        ...changed,
-      },
-    });
-  const rows: readonly [what: string, live: Live, told: string][] = [
-    ['a command', launch({ command: 'uvx' }), 'update mcpServer files (command)'],
-    ['arguments', launch({ args: ['-y', 'x'] }), 'update mcpServer files (args)'],
-    ['a folder', launch({ cwd: '/x' }), 'update mcpServer files (cwd)'],
-    ['only a secret', launch({}), 'update mcpServer files (env)'],
-    [
-      'from url to command',
-      launch({ command: null, args: null, url: 'https://x.example' }),
-      'update mcpServer files (command,args)',
-    ],
-    ['a launch that may not be seen', withServer({ launch: null }), 'update mcpServer files (command,args)'],
-    ['who set it', launch({ fingerprint: 'f-files', setBy: 'member' }), 'update mcpServer files (setBy)'],
-    ['enabled', withServer({ enabled: false }), 'update mcpServer files (enabled)'],
-    ['the runtime', withServer({ runtimes: [{ name: 'edge', platform: false }] }), 'update mcpServer files (runtime)'],
-    [
-      'a header',
-      {
-        ...same,
-        mcpServers: [
-          files,
-          {
-            ...crm,
-            launch: {
-              command: null,
-              args: null,
-              cwd: null,
-              url: 'https://crm.example/mcp',
-              fingerprint: 'x',
-              setBy: 'operator',
-            },
-          },
-        ],
-      },
-      'update mcpServer crm (headers)',
-    ],
-    ['a description', { ...same, skills: [{ ...skill, description: 'x' }] }, 'update skill read (description)'],
-    ['instructions', { ...same, skills: [{ ...skill, instructions: 'x' }] }, 'update skill read (instructions)'],
-    ['tools', { ...same, skills: [{ ...skill, tools: skill.tools.slice(1) }] }, 'update skill read (tools)'],
-    ["a role's skills", { ...same, roles: [{ ...role, skills: [] }] }, 'update role Reader (skills)'],
-    ['a role that is off', { ...same, roles: [{ ...role, enabled: false }] }, 'update role Reader (enabled)'],
-  ];
-  for (const [what, live, told] of rows) {
-    test(what, () => expect(changes(live).filter((line) => !line.startsWith('none'))).toEqual([told]));
-  }
-});
+const withServer = (changed: object): LiveWorkspace => ({ ...same, mcpServers: [{ ...files, ...changed }, crm] });
+const withLaunch = (changed: object) => withServer({ launch: { ...files.launch, fingerprint: 'other', ...changed } });
 
-test('an object that no file names stays, or is removed with prune', () => {
-  const empty: WantedWorkspace = { workspace: 'Default', mcpServers: [], skills: [], roles: [] };
-  expect(changes(same, { wanted: empty })).toEqual([]);
-  expect(changes(same, { wanted: empty, prune: true })).toEqual([
-    'delete mcpServer files',
-    'delete mcpServer crm',
-    'delete skill read',
-    'delete role Reader',
-  ]);
+test.each<readonly [what: string, live: LiveWorkspace, told: string]>([
+  ['a command', withLaunch({ command: 'uvx' }), 'update files (command)'],
+  ['arguments', withLaunch({ args: ['-y', 'x'] }), 'update files (args)'],
+  ['a folder', withLaunch({ cwd: '/x' }), 'update files (cwd)'],
+  ['only a secret', withLaunch({}), 'update files (env)'],
+  ['from url to command', withLaunch({ ...noLaunch, url: 'https://x.example' }), 'update files (command,args)'],
+  ['a launch that may not be seen', withServer({ launch: null }), 'update files (command,args)'],
+  ['who set it', withLaunch({ fingerprint: 'f-files', setBy: 'member' }), 'update files (setBy)'],
+  ['enabled', withServer({ enabled: false }), 'update files (enabled)'],
+  ['the runtime', withServer({ runtimes: [{ name: 'edge', platform: false }] }), 'update files (runtime)'],
+  [
+    'a header',
+    { ...same, mcpServers: [files, { ...crm, launch: { ...crm.launch, fingerprint: 'x' } }] },
+    'update crm (headers)',
+  ],
+  ['a description', { ...same, skills: [{ ...skill, description: 'x' }] }, 'update read (description)'],
+  ['instructions', { ...same, skills: [{ ...skill, instructions: 'x' }] }, 'update read (instructions)'],
+  ['tools', { ...same, skills: [{ ...skill, tools: skill.tools.slice(1) }] }, 'update read (tools)'],
+  ["a role's skills", { ...same, roles: [{ ...role, skills: [] }] }, 'update Reader (skills)'],
+  ['a role that is off', { ...same, roles: [{ ...role, enabled: false }] }, 'update Reader (enabled)'],
+])('a difference is named: %s', (_, live, told) => {
+  expect(changes(live).filter((line) => !line.startsWith('none'))).toEqual([told]);
 });

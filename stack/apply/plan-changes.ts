@@ -1,89 +1,50 @@
+import type { LaunchInput } from '../../services/contracts/launch.ts';
 import type { LiveMcpServerFragment, LiveRoleFragment, LiveSkillFragment } from '../client/generated/operations.ts';
-import type { Live } from './read-live.ts';
-import type { Launch, WantedMcpServer, WantedRole, WantedSkill, WantedWorkspace } from './wanted-workspace.ts';
+import type { LiveWorkspace } from './live-workspace.ts';
+import type { WantedMcpServer, WantedObject, WantedRole, WantedSkill, WantedWorkspace } from './wanted-workspace.ts';
 
-export interface Change {
-  readonly kind: 'mcpServer' | 'skill' | 'role';
-  readonly workspace: string;
-  readonly name: string;
-  readonly action: 'create' | 'update' | 'delete' | 'none';
+/** The changes that make a workspace as the files want it. Objects that no file names stay. */
+export interface Plan {
+  readonly wanted: WantedWorkspace;
+  readonly live: LiveWorkspace;
+  readonly mcpServers: readonly PlannedChange<WantedMcpServer, LiveMcpServerFragment>[];
+  readonly skills: readonly PlannedChange<WantedSkill, LiveSkillFragment>[];
+  readonly roles: readonly PlannedChange<WantedRole, LiveRoleFragment>[];
+}
+
+export interface PlannedChange<Wanted, Live> {
+  readonly wanted: Wanted;
+  /** Null: it does not exist yet. */
+  readonly live: Live | null;
+  readonly action: 'create' | 'update' | 'none';
   /** The names of fields that differ; never a value, which may be secret. */
   readonly fields: readonly string[];
 }
 
-/** One change: its name, the live object, and the wanted one. */
-export interface PlannedChange<Kind extends Change['kind'], Wish, Present> {
-  readonly change: Change & { readonly kind: Kind };
-  /** Null: it is removed. */
-  readonly wanted: Wish | null;
-  /** Null: it does not exist yet. */
-  readonly live: Present | null;
-}
-
-export interface Plan {
-  readonly workspaceId: string;
-  /** Ids of existing skills, by name: roles name their skills by id. */
-  readonly skillIds: ReadonlyMap<string, string>;
-  readonly mcpServers: readonly PlannedChange<'mcpServer', WantedMcpServer, LiveMcpServerFragment>[];
-  readonly skills: readonly PlannedChange<'skill', WantedSkill, LiveSkillFragment>[];
-  readonly roles: readonly PlannedChange<'role', WantedRole, LiveRoleFragment>[];
-}
-
-export interface Comparison {
-  readonly wanted: WantedWorkspace;
-  readonly live: Live;
-  /** Of each wanted MCP server's launch, in their order. */
-  readonly fingerprints: readonly string[];
-  /** Removes what no file names. */
-  readonly prune: boolean;
-}
-
-/** The changes that make the workspace as wanted. */
-export function planChanges({ wanted, live, fingerprints, prune }: Comparison): Plan {
-  const { workspace } = wanted;
-  const fingerprintOf = new Map(wanted.mcpServers.map(({ name }, index) => [name, fingerprints[index]]));
+export function planChanges(wanted: WantedWorkspace, live: LiveWorkspace): Plan {
   return {
-    workspaceId: live.workspaceId,
-    skillIds: new Map(live.skills.map(({ name, id }) => [name, id])),
-    mcpServers: steps({ kind: 'mcpServer', workspace, prune }, wanted.mcpServers, live.mcpServers, (wish, present) =>
-      mcpServerDifference(wish, present, fingerprintOf.get(wish.name)),
+    wanted,
+    live,
+    mcpServers: compare(wanted.mcpServers, live.mcpServers, (wish, present) =>
+      mcpServerDifference(wish, present, live.judged.get(wish.name)?.fingerprint),
     ),
-    skills: steps({ kind: 'skill', workspace, prune }, wanted.skills, live.skills, skillDifference),
-    roles: steps({ kind: 'role', workspace, prune }, wanted.roles, live.roles, roleDifference),
+    skills: compare(wanted.skills, live.skills, skillDifference),
+    roles: compare(wanted.roles, live.roles, roleDifference),
   };
 }
 
-interface Scope<Kind> {
-  readonly kind: Kind;
-  readonly workspace: string;
-  readonly prune: boolean;
-}
-
-function steps<Kind extends Change['kind'], Wish extends { name: string }, Present extends { name: string }>(
-  { kind, workspace, prune }: Scope<Kind>,
-  wishes: readonly Wish[],
-  present: readonly Present[],
-  difference: (wish: Wish, present: Present) => readonly string[],
-): PlannedChange<Kind, Wish, Present>[] {
+function compare<Wanted extends WantedObject, Live extends { readonly name: string }>(
+  wishes: readonly Wanted[],
+  present: readonly Live[],
+  difference: (wish: Wanted, present: Live) => readonly string[],
+): readonly PlannedChange<Wanted, Live>[] {
   const byName = new Map(present.map((one) => [one.name, one]));
-  const named = new Set(wishes.map(({ name }) => name));
-  const step = (name: string, action: Change['action'], fields: readonly string[] = []) => ({
-    kind,
-    workspace,
-    name,
-    action,
-    fields,
-  });
-  const kept = wishes.map((wanted) => {
-    const live = byName.get(wanted.name) ?? null;
-    if (live === null) return { change: step(wanted.name, 'create'), wanted, live };
+  return wishes.map((wanted) => {
+    const live = byName.get(wanted.name);
+    if (live === undefined) return { wanted, live: null, action: 'create', fields: [] };
     const fields = difference(wanted, live);
-    return { change: step(wanted.name, fields.length === 0 ? 'none' : 'update', fields), wanted, live };
+    return { wanted, live, action: fields.length === 0 ? 'none' : 'update', fields };
   });
-  const gone = present
-    .filter(({ name }) => prune && !named.has(name))
-    .map((live) => ({ change: step(live.name, 'delete'), wanted: null, live }));
-  return [...kept, ...gone];
 }
 
 function mcpServerDifference(
@@ -91,7 +52,7 @@ function mcpServerDifference(
   { launch, enabled, runtimes }: LiveMcpServerFragment,
   fingerprint: string | undefined,
 ): readonly string[] {
-  const onRuntime =
+  const isOnRuntime =
     wish.runtime === null
       ? runtimes.every(({ platform }) => platform)
       : runtimes.some(({ name }) => name === wish.runtime);
@@ -99,50 +60,40 @@ function mcpServerDifference(
     ...(launch?.fingerprint === fingerprint ? [] : launchDifference(wish.launch, launch)),
     // When an operator applies it, the operator becomes the author.
     ...(launch?.setBy === 'member' ? ['setBy'] : []),
-    ...(onRuntime ? [] : ['runtime']),
+    ...(isOnRuntime ? [] : ['runtime']),
     ...(wish.enabled === enabled ? [] : ['enabled']),
   ];
 }
 
-/** The fingerprint says that something differs; where nothing that may be seen does, it is a secret. */
-function launchDifference(wish: Launch, live: LiveMcpServerFragment['launch']): readonly string[] {
-  const seen =
-    'url' in wish
-      ? { url: wish.url !== live?.url }
-      : {
-          command: wish.command !== live?.command,
-          args: !sameList(wish.args, live?.args ?? []),
-          cwd: wish.cwd !== (live?.cwd ?? null),
-        };
-  const differing = Object.entries(seen).flatMap(([name, differs]) => (differs ? [name] : []));
-  return differing.length > 0 ? differing : ['url' in wish ? 'headers' : 'env'];
+const visibleFields = ['command', 'args', 'cwd', 'url'] as const;
+
+/** The fingerprint says that something differs; when no visible field does, it is a secret. */
+function launchDifference(wish: LaunchInput, live: LiveMcpServerFragment['launch']): readonly string[] {
+  const differing = visibleFields.filter((field) => {
+    return wish[field] !== undefined && JSON.stringify(wish[field]) !== JSON.stringify(live?.[field] ?? null);
+  });
+  return differing.length > 0 ? differing : [wish.url === undefined ? 'env' : 'headers'];
 }
 
 function skillDifference(wish: WantedSkill, live: LiveSkillFragment): readonly string[] {
   const wantedTools = wish.tools.map(({ mcpServer, tool }) => `${mcpServer}/${tool}`);
   const liveTools = live.tools.map(({ mcpServer, originalName }) => `${mcpServer.name}/${originalName}`);
   return [
-    ...(wish.description.trim() === live.description ? [] : ['description']),
+    ...(wish.description === live.description ? [] : ['description']),
     ...(wish.instructions === live.instructions ? [] : ['instructions']),
-    ...(sameSet(wantedTools, liveTools) ? [] : ['tools']),
+    ...(isSameSet(wantedTools, liveTools) ? [] : ['tools']),
   ];
 }
 
 function roleDifference(wish: WantedRole, live: LiveRoleFragment): readonly string[] {
   const liveSkills = live.skills.map(({ name }) => name);
   return [
-    ...(wish.description.trim() === live.description ? [] : ['description']),
+    ...(wish.description === live.description ? [] : ['description']),
     ...(wish.enabled === live.enabled ? [] : ['enabled']),
-    ...(sameSet(wish.skills, liveSkills) ? [] : ['skills']),
+    ...(isSameSet(wish.skills, liveSkills) ? [] : ['skills']),
   ];
 }
 
-function sameList(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((item, index) => item === b[index]);
-}
-
-function sameSet(a: readonly string[], b: readonly string[]): boolean {
-  const first = new Set(a);
-  const second = new Set(b);
-  return first.size === second.size && [...first].every((item) => second.has(item));
+function isSameSet(a: readonly string[], b: readonly string[]): boolean {
+  return new Set(a).symmetricDifference(new Set(b)).size === 0;
 }

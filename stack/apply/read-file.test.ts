@@ -3,10 +3,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { mergeWanted, saidTwice } from './merge-wanted.ts';
-import { refuseMistaken } from './mistakes.ts';
 import { readApplyFile } from './read-file.ts';
-import type { WantedWorkspace } from './wanted-workspace.ts';
+import { findDuplicates, mergeFiles, refuseMistakes, type WantedWorkspace } from './wanted-workspace.ts';
 
 let dir: string;
 beforeEach(() => {
@@ -34,7 +32,7 @@ function refusal(work: () => unknown): string {
 /** The content of one file, or the one error about it. */
 function read(file: string, env = {}): WantedWorkspace {
   const { wanted, mistakes } = readApplyFile(file, env);
-  refuseMistaken(mistakes);
+  refuseMistakes(mistakes);
   return wanted;
 }
 
@@ -74,8 +72,8 @@ roles:
             args: ['-y', '@scope/server', '1'],
             cwd: join(dir, 'docs'),
             env: [
-              { name: 'TOKEN', value: 'from file' },
               { name: 'LOG', value: '1' },
+              { name: 'TOKEN', value: 'from file' },
               { name: 'KEY', value: 'secret' },
             ],
           },
@@ -116,145 +114,164 @@ roles:
 
 describe('a mistake is reported with its place', () => {
   const server = (fields: string) => `mcpServers:\n  a: { ${fields} }\n`;
-  const rows: readonly [what: string, text: string, told: string | RegExp][] = [
-    ['an unknown section', 'skils: []\n', 'p.yaml:1:1 "skils" is not a field. Did you mean "skills"?'],
-    [
-      'an unknown field',
-      server('comand: npx'),
-      'p.yaml:2:8 "mcpServers.a.comand" is not a field. Did you mean "command"?',
-    ],
+  const long = 'x'.repeat(1025);
+  test.each<readonly [what: string, text: string, told: string | RegExp]>([
+    ['an unknown section', 'skils: []\n', '1:1 "skils" is not a field. Did you mean "skills"?'],
+    ['an unknown field', server('comand: npx'), '2:8 "mcpServers.a.comand" is not a field. Did you mean "command"?'],
     [
       'an unknown source',
       server('command: x, env: { A: { fromFile: x } }'),
-      /^p\.yaml:2:\d+ mcpServers\.a\.env\.A must be a text, or \{ fromEnv: NAME \}\.$/,
+      /^2:\d+ mcpServers\.a\.env\.A must be a text, or \{ fromEnv: NAME \}\.$/,
     ],
     [
       'a wrong type',
       server('command: [npx]'),
-      'p.yaml:2:17 mcpServers.a.command must be the command to run, in quotes where YAML takes it for something else.',
+      '2:17 mcpServers.a.command must be the command to run, in quotes where YAML takes it for something else.',
     ],
-    ['neither command nor url', server('cwd: .'), /mcpServers\.a must have either command or url/],
+    ['neither command nor url', server('cwd: .'), /^2:6 mcpServers\.a: give "command" to start a program, or "url"/],
     [
       'both',
       server('command: x, url: https://a.example'),
-      'p.yaml:2:6 mcpServers.a has both command and url: keep one of them.',
+      '2:6 mcpServers.a: "command" and "url" exclude each other: give one of them.',
     ],
     [
       'headers without a url',
       server('command: x, headers: { A: b }'),
-      'p.yaml:2:29 headers belongs to url, which is not here.',
+      '2:29 mcpServers.a.headers: "headers" belong to "url".',
+    ],
+    [
+      'an env file with a url',
+      server('url: "https://a.example", envFile: a.env'),
+      '2:6 mcpServers.a.env: "env" belongs to "command".',
     ],
     [
       'a variable that is not set',
       server('command: x, env: { A: { fromEnv: NOTHING } }'),
-      /^p\.yaml:2:\d+ mcpServers\.a\.env\.A comes from the environment variable NOTHING, which is not set\.$/,
+      /^2:\d+ mcpServers\.a\.env\.A: The environment variable NOTHING is not set\.$/,
+    ],
+    [
+      'a secret in an argument',
+      server('command: x, args: [a, ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8]'),
+      /^2:\d+ mcpServers\.a\.args\.1: It looks like a secret\. [^8]*$/,
     ],
     [
       'a launch that is too large',
       server(`command: x, args: [${'a'.repeat(65_536)}]`),
-      /^p\.yaml:2:\d+ mcpServers\.a: the launch has \d+ bytes as JSON, and may have 65536 at most\.$/,
+      /^2:\d+ mcpServers\.a: the launch has \d+ bytes as JSON, and may have 65536 at most\.$/,
     ],
     [
       'an env file that is not there',
       server('command: x, envFile: no.env'),
-      /^p\.yaml:2:29 "no\.env" cannot be read: it does not exist\.$/,
+      '2:29 mcpServers.a.envFile: "no.env" cannot be read: it does not exist.',
     ],
-    ['a skill without a name', 'skills:\n  - description: x\n', 'p.yaml:2:5 skills.0 must have a name.'],
+    ['a skill without a name', 'skills:\n  - description: x\n', '2:5 skills.0: A skill must have a name.'],
+    [
+      'instructions twice',
+      'skills:\n  - { from: folder, instructions: folder/SKILL.md }\n',
+      '2:5 skills.0: The instructions come from the folder that "from" names: leave one of them out.',
+    ],
     [
       'a tool without its MCP server',
       'skills:\n  - { name: x, tools: [read] }\n',
-      'p.yaml:2:24 skills.0.tools.0 must be MCPSERVER/TOOL, such as files/read_file.',
+      '2:24 skills.0.tools.0 must be MCPSERVER/TOOL, such as files/read_file.',
     ],
     [
       'instructions that are not there',
       'skills:\n  - { name: x, instructions: no.md }\n',
-      'p.yaml:2:30 "no.md" cannot be read: it does not exist.',
+      '2:30 skills.0.instructions: "no.md" cannot be read: it does not exist.',
+    ],
+    [
+      'instructions with a zero byte',
+      'skills:\n  - { name: x, instructions: zero.md }\n',
+      '2:30 skills.0.instructions: "zero.md" is not a text file: it holds a zero byte.',
+    ],
+    [
+      "instructions longer than the platform's limit",
+      'skills:\n  - { name: x, instructions: long.md }\n',
+      '2:30 skills.0.instructions: "long.md" is longer than 262144 bytes.',
     ],
     [
       'a folder without SKILL.md',
       'skills:\n  - { from: no }\n',
-      'p.yaml:2:13 "no/SKILL.md" cannot be read: it does not exist.',
+      '2:13 skills.0.from: "no/SKILL.md" cannot be read: it does not exist.',
     ],
-    ['a role without a name', 'roles:\n  - { skills: [] }\n', 'p.yaml:2:5 roles.0.name must be the name of the role.'],
     [
-      'a list where fields belong',
-      '- a\n',
-      'p.yaml:1:1 The file must be fields: workspace, mcpServers, skills, roles.',
+      'a SKILL.md with other content',
+      'skills:\n  - { from: other }\n',
+      '2:13 skills.0.from: "other/SKILL.md" must begin with "---", a name and a description, and "---".',
     ],
-    ['broken YAML', 'roles: [\n', /^p\.yaml:\d+:\d+ /],
-  ];
-  for (const [what, text, told] of rows) {
-    test(what, () => {
-      const message = refusalOf(text);
-      if (typeof told === 'string') expect(message).toBe(told);
-      else expect(message).toMatch(told);
-    });
-  }
-
-  const long = 'x'.repeat(1025);
-  const broken: readonly [what: string, text: string, told: string][] = [
+    ['a role without a name', 'roles:\n  - { skills: [] }\n', '2:5 roles.0.name must be the name of the role.'],
+    ['a list where fields belong', '- a\n', '1:1 The file must be fields: workspace, mcpServers, skills, roles.'],
+    ['broken YAML', 'roles: [\n', /^\d+:\d+ /],
     [
-      'a skill',
+      'the name of a skill',
       'skills:\n  - { name: Not A Name }\n',
-      'p.yaml:2:13 skills.0.name: "Not A Name" is not a valid name for a skill: it must be 1 to 64 of a-z, 0-9 and single hyphens between them.',
+      '2:13 skills.0.name: "Not A Name" is not a valid name for a skill: it must be 1 to 64 of a-z, 0-9 and single hyphens between them.',
     ],
     [
-      'a role',
+      'the name of a role',
       'roles:\n  - { name: a/b }\n',
-      'p.yaml:2:13 roles.0.name: "a/b" is not a valid name for a role: it must be 1 to 64 letters, digits, spaces, hyphens, underscores and dots.',
+      /^2:13 roles\.0\.name: "a\/b" is not a valid name for a role/,
     ],
     [
-      'an MCP server',
+      'the name of an MCP server',
       'mcpServers:\n  a.b: { command: x }\n',
-      'p.yaml:2:3 mcpServers.a.b: "a.b" is not a valid name for an MCP server: it must be 1 to 32 of a-z, A-Z, 0-9, _ and -.',
+      /^2:3 mcpServers\.a\.b: "a\.b" is not a valid name for an MCP server/,
     ],
     [
-      'a runtime',
+      'the name of a runtime',
       server('command: x, runtime: "?"'),
-      'p.yaml:2:29 mcpServers.a.runtime: "?" is not a valid name for a runtime: it must be 1 to 64 letters, digits, spaces, hyphens, underscores and dots.',
+      /^2:29 mcpServers\.a\.runtime: "\?" is not a valid name for a runtime/,
     ],
-    [
-      'a workspace',
-      'workspace: "a:b"\n',
-      'p.yaml:1:12 workspace: "a:b" is not a valid name for a workspace: it must be 1 to 64 letters, digits, spaces, hyphens, underscores and dots.',
-    ],
+    ['the name of a workspace', 'workspace: "a:b"\n', /^1:12 workspace: "a:b" is not a valid name for a workspace/],
     [
       'a description',
       `skills:\n  - { name: x, description: ${long} }\n`,
-      'p.yaml:2:29 skills.0.description: The description is too long: at most 1024 characters.',
+      '2:29 skills.0.description: The description is too long: at most 1024 characters.',
+    ],
+    [
+      'a description that cannot be stored',
+      'skills:\n  - { name: x, description: "a\\0b" }\n',
+      /^2:29 skills\.0\.description: The description holds a zero byte/,
     ],
     [
       'the name of a tool',
       `skills:\n  - { name: x, tools: [a/${'t'.repeat(1001)}] }\n`,
-      'p.yaml:2:24 skills.0.tools.0 must be MCPSERVER/TOOL, such as files/read_file, with at most 1000 characters after the /.',
+      '2:24 skills.0.tools.0 must be MCPSERVER/TOOL, such as files/read_file, with at most 1000 characters after the /.',
     ],
     [
       'the tools of a skill',
       `skills:\n  - { name: x, tools: [${Array(1001).fill('a/b').join(', ')}] }\n`,
-      'p.yaml:2:23 skills.0.tools must be a list of tools, at most 1,000 of them.',
+      '2:23 skills.0.tools must be a list of tools, at most 1,000 of them.',
     ],
     [
       'the skills of a role',
       `roles:\n  - { name: x, skills: [${Array(1001).fill('a').join(', ')}] }\n`,
-      'p.yaml:2:24 roles.0.skills must be a list of names of skills, at most 1,000 of them.',
+      '2:24 roles.0.skills must be a list of names of skills, at most 1,000 of them.',
     ],
     [
       'a variable of a launch',
       server('command: x, env: { A-B: 1 }'),
-      'p.yaml:2:32 mcpServers.a: "A-B" in "env" is not a valid name: it must be letters, digits and _, not starting with a digit.',
+      '2:32 mcpServers.a.env.A-B: "A-B" in "env" is not a valid name: it must be letters, digits and _, not starting with a digit.',
     ],
-    ['a URL', server('url: x.example'), 'p.yaml:2:13 mcpServers.a: "url" is "x.example": it must be a full URL.'],
-  ];
-  for (const [what, text, told] of broken) {
-    test(`${what} that breaks the rule of the platform`, () => expect(refusalOf(text)).toBe(told));
-  }
+    ['a URL', server('url: x.example'), '2:13 mcpServers.a.url: "url" is "x.example": it must be a full URL.'],
+  ])('%s', (_, text, told) => {
+    write('a.env', 'A=b\n');
+    write('folder/SKILL.md', '---\nname: folder\n---\n');
+    write('other/SKILL.md', '# No front matter\n');
+    write('zero.md', 'a\0b');
+    write('long.md', 'x'.repeat(256 * 1024 + 1));
+    const message = refusalOf(text).replace('p.yaml:', '');
+    if (typeof told === 'string') expect(message).toBe(told);
+    else expect(message).toMatch(told);
+  });
 
   test('names and descriptions of a folder', () => {
     write('s/SKILL.md', `---\nname: Not A Name\ndescription: ${long}\n---\n`);
     const told = refusalOf('skills:\n  - { from: s }\n').split('\n');
     expect(told).toEqual([
-      expect.stringMatching(/^p\.yaml:2:7 skills\.0\.from: "Not A Name" is not a valid name for a skill/),
-      'p.yaml:2:7 skills.0.from: The description is too long: at most 1024 characters.',
+      expect.stringMatching(/^p\.yaml:2:13 skills\.0\.from: "Not A Name" is not a valid name for a skill/),
+      'p.yaml:2:13 skills.0.from: The description is too long: at most 1024 characters.',
     ]);
     write('s/SKILL.md', `---\nname: Not A Name\ndescription: ${long}\n---\n`);
     expect(read(write('p.yaml', 'skills:\n  - { from: s, name: a, description: b }\n')).skills[0]).toMatchObject({
@@ -272,54 +289,27 @@ describe('a mistake is reported with its place', () => {
     ]);
   });
 
-  test('of any field, besides all others', () => {
+  test('of any field, besides all others, in the order of the lines', () => {
     const told = refusalOf(`mcpServers:
   c: { comand: x }
+  a.b: { command: x }
+  d: { command: x, env: { A: { fromEnv: NOTHING } } }
 skills:
   - { name: Not A Name, tools: [read] }
+  - { name: b, from: no }
 roles: [{ name: x, skils: [] }]
 skils: []
 `).split('\n');
     expect(told.map((line) => line.replace(/^p\.yaml:(\d+):\d+ /, '$1 ').slice(0, 40))).toEqual([
       '2 "mcpServers.c.comand" is not a field. ',
-      '4 skills.0.name: "Not A Name" is not a v',
-      '4 skills.0.tools.0 must be MCPSERVER/TOO',
-      '5 "roles.0.skils" is not a field. Did yo',
-      '6 "skils" is not a field. Did you mean "',
+      '3 mcpServers.a.b: "a.b" is not a valid n',
+      '4 mcpServers.d.env.A: The environment va',
+      '6 skills.0.name: "Not A Name" is not a v',
+      '6 skills.0.tools.0 must be MCPSERVER/TOO',
+      '7 skills.1.from: "no/SKILL.md" cannot be',
+      '8 "roles.0.skils" is not a field. Did yo',
+      '9 "skils" is not a field. Did you mean "',
     ]);
-  });
-
-  test('of any kind, once the fields are right', () => {
-    const told = refusalOf(`mcpServers:
-  a.b: { command: x }
-  c: { command: x, env: { A: { fromEnv: NOTHING } } }
-skills:
-  - { name: b, from: no }
-`).split('\n');
-    expect(told.map((line) => line.replace(/^p\.yaml:(\d+):\d+ /, '$1 ').slice(0, 40))).toEqual([
-      '2 mcpServers.a.b: "a.b" is not a valid n',
-      '3 mcpServers.c.env.A comes from the envi',
-      '5 "no/SKILL.md" cannot be read: it does ',
-    ]);
-  });
-
-  test('all at once, in the order of the lines', () => {
-    const message = refusalOf('skills:\n  - { name: a, instructions: no.md }\n  - { name: b, from: no }\n');
-    expect(message.split('\n')).toHaveLength(2);
-  });
-
-  test('a SKILL.md with other content', () => {
-    write('s/SKILL.md', '# No front matter\n');
-    expect(refusalOf('skills:\n  - { from: s }\n')).toBe(
-      'p.yaml:2:13 s/SKILL.md must begin with "---", a name and a description, and "---".',
-    );
-  });
-
-  test("instructions longer than the platform's limit", () => {
-    write('long.md', 'x'.repeat(256 * 1024 + 1));
-    expect(refusalOf('skills:\n  - { name: x, instructions: long.md }\n')).toBe(
-      'p.yaml:2:30 "long.md" is longer than 262144 bytes.',
-    );
   });
 
   test('a secret is not repeated', () => {
@@ -334,7 +324,7 @@ describe('several files', () => {
       write('b.yaml', 'roles:\n  - { name: B }\n'),
       write('c.yaml', 'workspace: Other\nroles:\n  - { name: A }\n'),
     ];
-    const merged = mergeWanted(files.map((file) => read(file)));
+    const merged = mergeFiles(files.map((file) => read(file)));
     expect(merged.map(({ workspace, roles }) => [workspace, roles.map(({ name }) => name)])).toEqual([
       ['Default', ['A', 'B']],
       ['Other', ['A']],
@@ -343,14 +333,7 @@ describe('several files', () => {
 
   test('may not define the same thing twice', () => {
     const files = [write('a.yaml', 'roles:\n  - { name: A }\n'), write('b.yaml', '\nroles:\n  - { name: A }\n')];
-    const message = refusal(() => refuseMistaken(mergeWanted(files.map((file) => read(file))).flatMap(saidTwice)));
+    const message = refusal(() => refuseMistakes(mergeFiles(files.map((file) => read(file))).flatMap(findDuplicates)));
     expect(message).toBe('b.yaml:3:5 The role "A" is defined already, at a.yaml:2.');
   });
-});
-
-test('a text that cannot be stored is found with its place', () => {
-  const told = refusalOf('skills:\n  - { name: ok }\n  - { name: bad, description: "a\\0b" }\n');
-  expect(told).toMatch(/^p\.yaml:3:\d+ skills\.1\.description: The description holds a zero byte/);
-  write('zero.md', 'a\0b');
-  expect(refusalOf('skills:\n  - { name: ok, instructions: zero.md }\n')).toMatch(/^p\.yaml:2:.*zero byte/);
 });

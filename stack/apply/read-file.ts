@@ -1,18 +1,19 @@
+import { realpathSync } from 'node:fs';
+import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { inWords } from '../../services/contracts/system-words.ts';
 import { readBounded } from '../machine/bounded-file.ts';
 import { MistakeList } from '../settings/mistakes.ts';
-import { isMistakes, type Mistake, readYaml } from '../settings/yaml-text.ts';
-import { applyFile } from './file-schema.ts';
-import type { PlacedMistake } from './mistakes.ts';
-import { textOf } from './read-beside.ts';
-import { resolveFile } from './resolve-file.ts';
-import type { WantedWorkspace } from './wanted-workspace.ts';
+import { isMistakes, type Mistake, type Path, readYaml } from '../settings/yaml-text.ts';
+import { installationAround } from '../state/installation.ts';
+import { applyFileSchema } from './file-schema.ts';
+import type { PlacedMistake, WantedWorkspace } from './wanted-workspace.ts';
 
 /** A larger file takes many seconds and gigabytes to parse. */
 export const applyFileMaxBytes = 16 * 1024 * 1024;
 
-/** One file with everything it refers to, and its mistakes: in its fields, or once these are right, in what they say. */
+/** One file with everything it refers to, or its mistakes. */
 export interface ReadFile {
   readonly wanted: WantedWorkspace;
   readonly mistakes: readonly PlacedMistake[];
@@ -27,18 +28,29 @@ export interface GivenFile {
 
 export function readApplyFile(given: string | GivenFile, env: EnvRecord): ReadFile {
   const { path: file, text } = typeof given === 'string' ? { path: given, text: readGiven(given) } : given;
-  const nothing = { workspace: 'Default', mcpServers: [], skills: [], roles: [] };
-  const placed = (wanted: WantedWorkspace, mistakes: readonly Mistake[]) => ({
-    wanted,
+  const mistaken = (mistakes: readonly Mistake[]): ReadFile => ({
+    wanted: { workspace: '', mcpServers: [], skills: [], roles: [] },
     mistakes: mistakes.map((mistake) => ({ file, ...mistake })),
   });
   const yaml = readYaml(text);
-  if (isMistakes(yaml)) return placed(nothing, yaml);
-  const mistakes = new MistakeList(yaml);
-  const parsed = applyFile.safeParse(yaml.value ?? {});
-  if (!parsed.success) mistakes.addIssues([], parsed.error.issues);
-  const wanted = parsed.success ? resolveFile({ file, yaml, env, mistakes }, parsed.data) : nothing;
-  return placed(wanted, mistakes.all);
+  if (isMistakes(yaml)) return mistaken(yaml);
+  const folder = dirname(file);
+  const schema = applyFileSchema({ folder, env, read: (name, sizeMaxBytes) => readBeside(folder, name, sizeMaxBytes) });
+  const parsed = schema.safeParse(yaml.value ?? {});
+  if (!parsed.success) {
+    const mistakes = new MistakeList(yaml);
+    mistakes.addIssues([], parsed.error.issues);
+    return mistaken(mistakes.all);
+  }
+  const placeOf = (...path: Path) => ({ file, ...yaml.locateName(path) });
+  const { workspace, mcpServers, skills, roles } = parsed.data;
+  const wanted = {
+    workspace,
+    mcpServers: Object.entries(mcpServers).map(([name, one]) => ({ ...one, name, place: placeOf('mcpServers', name) })),
+    skills: skills.map((one, index) => ({ ...one, place: placeOf('skills', index) })),
+    roles: roles.map((one, index) => ({ ...one, place: placeOf('roles', index) })),
+  };
+  return { wanted, mistakes: [] };
 }
 
 function readGiven(file: string): string {
@@ -48,4 +60,43 @@ function readGiven(file: string): string {
     if (!(error instanceof SvcError) || error.code !== 'unsupported') throw error;
     throw new SvcError('invalid_input', error.message, { hint: 'Pipe it to standard input: … | svc apply -' });
   }
+}
+
+/**
+ * Reads a file that an apply file in this folder names. Members and agents read its text later, and the author of the
+ * apply file chose the name: so the file must be in the folder or below it, also at the end of links, and outside of
+ * every installation.
+ */
+function readBeside(givenFolder: string, name: string, sizeMaxBytes: number): string {
+  const path = resolve(givenFolder, name);
+  const [folder, real] = [realOf(givenFolder), realOf(path)];
+  const where = real === path ? `"${path}"` : `"${path}" leads to "${real}", which`;
+  const way = relative(folder, real);
+  if (way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)) {
+    throw new SvcError(
+      'invalid_input',
+      `${where} is outside of "${folder}". A file must be beside or below the file that names it: copy it there.`,
+    );
+  }
+  const installation = installationAround(real);
+  if (installation !== null) {
+    throw new SvcError(
+      'invalid_input',
+      `${where} is in the installation "${installation}". Files of an installation are not read: move it, and the file that names it, to another folder.`,
+    );
+  }
+  return textOf(readBounded(real, { sizeMaxBytes, name: `"${path}"` }), path);
+}
+
+function realOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    throw new SvcError('invalid_input', `"${path}" cannot be read: ${inWords(error)}.`);
+  }
+}
+
+function textOf(bytes: Buffer, file: string): string {
+  if (bytes.includes(0)) throw new SvcError('invalid_input', `"${file}" is not a text file: it holds a zero byte.`);
+  return bytes.toString('utf8');
 }

@@ -1,4 +1,6 @@
-import type { Position } from '../settings/yaml-text.ts';
+import { SvcError } from '../../services/contracts/errors.ts';
+import type { LaunchInput } from '../../services/contracts/launch.ts';
+import { describeMistakes, type Mistake, type Position } from '../settings/yaml-text.ts';
 
 /** The content of the files for one workspace, completely resolved. */
 export interface WantedWorkspace {
@@ -8,52 +10,71 @@ export interface WantedWorkspace {
   readonly roles: readonly WantedRole[];
 }
 
-/** Its place in a file, for mistakes that are found later. */
+export interface WantedObject {
+  readonly name: string;
+  /** For mistakes that are found later. */
+  readonly place: Place;
+}
+
 export interface Place extends Position {
   readonly file: string;
 }
 
-export interface WantedMcpServer {
-  readonly name: string;
-  readonly place: Place;
-  readonly launch: Launch;
+export interface WantedMcpServer extends WantedObject {
+  /** Secrets included. */
+  readonly launch: LaunchInput;
   /** Null: the platform's own. */
   readonly runtime: string | null;
   readonly enabled: boolean;
 }
 
-/** As the backend's LaunchInput, secrets included. */
-export type Launch =
-  | {
-      readonly command: string;
-      readonly args: readonly string[];
-      readonly cwd: string | null;
-      readonly env: readonly NamedValue[];
-    }
-  | { readonly url: string; readonly headers: readonly NamedValue[] };
-
-export interface NamedValue {
-  readonly name: string;
-  readonly value: string;
-}
-
-export interface WantedSkill {
-  readonly name: string;
-  readonly place: Place;
+export interface WantedSkill extends WantedObject {
   readonly description: string;
   readonly instructions: string;
-  readonly tools: readonly ToolRef[];
+  readonly tools: readonly { readonly mcpServer: string; readonly tool: string }[];
 }
 
-export interface ToolRef {
-  readonly mcpServer: string;
-  readonly tool: string;
-}
-
-export interface WantedRole {
-  readonly name: string;
-  readonly place: Place;
+export interface WantedRole extends WantedObject {
   readonly description: string;
   readonly enabled: boolean;
   readonly skills: readonly string[];
+}
+
+/** Several files as one, workspace by workspace. */
+export function mergeFiles(files: readonly WantedWorkspace[]): readonly WantedWorkspace[] {
+  const merged = new Map<string, WantedWorkspace>();
+  for (const { workspace, mcpServers, skills, roles } of files) {
+    const before = merged.get(workspace) ?? { mcpServers: [], skills: [], roles: [] };
+    merged.set(workspace, {
+      workspace,
+      mcpServers: [...before.mcpServers, ...mcpServers],
+      skills: [...before.skills, ...skills],
+      roles: [...before.roles, ...roles],
+    });
+  }
+  return [...merged.values()];
+}
+
+export type PlacedMistake = Mistake & Place;
+
+/** Objects that two files define, or one file twice. */
+export function findDuplicates({ mcpServers, skills, roles }: WantedWorkspace): readonly PlacedMistake[] {
+  return [...duplicatesOf('MCP server', mcpServers), ...duplicatesOf('skill', skills), ...duplicatesOf('role', roles)];
+}
+
+function duplicatesOf(kind: string, objects: readonly WantedObject[]): readonly PlacedMistake[] {
+  const first = new Map<string, Place>();
+  return objects.flatMap(({ name, place }) => {
+    const known = first.get(name);
+    first.set(name, known ?? place);
+    if (known === undefined) return [];
+    return [{ ...place, message: `The ${kind} "${name}" is defined already, at ${known.file}:${known.line}.` }];
+  });
+}
+
+/** One error with every mistake, file by file in the order of their lines; nothing without mistakes. */
+export function refuseMistakes(mistakes: readonly PlacedMistake[]): void {
+  const byFile = Map.groupBy(mistakes, ({ file }) => file);
+  if (byFile.size === 0) return;
+  throw new SvcError('invalid_input', [...byFile].map(([file, found]) => describeMistakes(file, found)).join('\n'));
 }

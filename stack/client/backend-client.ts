@@ -1,16 +1,22 @@
 import { z } from 'zod';
-import { variables } from '../../services/contracts/env/variables.ts';
 import { isErrorCode, SvcError } from '../../services/contracts/errors.ts';
 import { isObject } from '../../services/contracts/is-object.ts';
-import { graphqlPath, operatorTokenLifetimeSeconds } from '../../services/contracts/token.ts';
-import { readSecret, secretFilesOf } from '../secrets/secrets.ts';
+import { graphqlPath } from '../../services/contracts/token.ts';
 import { readContainers } from '../state/containers-record.ts';
 import { refuseCopy } from '../state/find-original.ts';
-import { findRunning, type RunningPlatform } from '../state/find-running.ts';
+import { findRunning } from '../state/find-running.ts';
 import type { Installation } from '../state/installation.ts';
 import { type HttpAnswer, type HttpRequest, request } from './http.ts';
-import type { Operation } from './operation.ts';
-import { mintOperatorToken } from './operator-token.ts';
+import { operatorTokens } from './operator-token.ts';
+
+declare const shape: unique symbol;
+
+/** A document of `operations.graphql`, with the types that the schema gives its variables and its answer. */
+export interface Operation<Result, Variables> {
+  readonly text: string;
+  /** Only for the compiler. */
+  readonly [shape]?: (variables: Variables) => Result;
+}
 
 /** GraphQL as an operator of the installation. */
 export interface BackendClient {
@@ -44,18 +50,15 @@ const uploadTimeoutMs = 30_000;
 /** A client of the running backend of this installation; `unavailable` when none runs. */
 export async function connectToBackend(installation: Installation): Promise<BackendClient> {
   refuseCopy(installation);
-  const inContainers = readContainers(installation);
-  if (inContainers?.isUp) return clientOf(installation, inContainers);
+  const containers = readContainers(installation);
+  if (containers?.isUp) return clientOf(installation, containers);
   const running = findRunning(installation);
   if (running === null) {
     throw new SvcError('unavailable', 'The platform is not running.', { hint: 'Start it: svc up' });
   }
-  if (running.record === null) throw withoutRecord(running);
-  return clientOf(installation, running.record);
-}
-
-function withoutRecord({ pid }: RunningPlatform): SvcError {
-  return new SvcError('unavailable', `The platform runs (pid ${pid}), but state/ does not record its addresses.`, {
+  const { pid, record } = running;
+  if (record !== null) return clientOf(installation, record);
+  throw new SvcError('unavailable', `The platform runs (pid ${pid}), but state/ does not record its addresses.`, {
     hint: 'Repair it: svc up',
   });
 }
@@ -78,24 +81,6 @@ export function isBackend(part: string): boolean {
   return /^backend(-\d+)?$/.test(part);
 }
 
-/** Makes a new token before the last one expires. Without an issuer, the backend's default is used. */
-export function operatorTokens(installation: Installation, issuer: string | undefined): () => string {
-  const renewAfterMs = (operatorTokenLifetimeSeconds * 1000) / 2;
-  let token = '';
-  let mintedAt = Number.NEGATIVE_INFINITY;
-  return () => {
-    const nowMs = Date.now();
-    if (nowMs - mintedAt < renewAfterMs) return token;
-    token = mintOperatorToken({
-      privateKey: readSecret(secretFilesOf(installation).jwtPrivateKey),
-      issuer: issuer ?? variables.backend.JWT_ISSUER.default,
-      nowMs,
-    });
-    mintedAt = nowMs;
-    return token;
-  };
-}
-
 /** One of the backends at these addresses, which are equivalent. */
 export function openBackendClient(urls: readonly string[], token: () => string): BackendClient {
   const query: BackendClient['query'] = async (document, variables, parse, options = {}) => {
@@ -106,7 +91,7 @@ export function openBackendClient(urls: readonly string[], token: () => string):
       timeoutMs: options.timeoutMs ?? queryTimeoutMs,
       signal: options.signal,
     }).catch((error: unknown) => {
-      throw isChange(document) ? withUnknownOutcome(error) : error;
+      throw /^\s*mutation\b/.test(document) ? withUnknownOutcome(error) : error;
     });
     return parse(dataOf(status, body));
   };
@@ -125,10 +110,6 @@ export function openBackendClient(urls: readonly string[], token: () => string):
       if (status !== 200) throw refusalOf(status, body);
     },
   };
-}
-
-function isChange(document: string): boolean {
-  return /^\s*mutation\b/.test(document);
 }
 
 /** An unanswered change may have been made. An unsent one was not. */
@@ -150,11 +131,9 @@ async function askOne(
     return await request({ ...question, url: `${url}${path}` });
   } catch (error) {
     if (!isRefused(error)) throw error;
-    if (others.length === 0) {
-      const hint = 'Show the state and the reason: svc status';
-      throw new SvcError('unavailable', `The backend is not running: ${error.message}`, { hint, cause: error.cause });
-    }
-    return askOne(others, path, question);
+    if (others.length > 0) return askOne(others, path, question);
+    const hint = 'Show the state and the reason: svc status';
+    throw new SvcError('unavailable', `The backend is not running: ${error.message}`, { hint, cause: error.cause });
   }
 }
 
@@ -163,46 +142,42 @@ function isRefused(error: unknown): error is SvcError {
   return cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED';
 }
 
-const answer = z.object({
-  // Absent when the query itself was refused.
-  data: z.unknown().optional(),
-  errors: z
-    .array(
-      z.object({
-        message: z.string(),
-        extensions: z.object({ code: z.string(), hint: z.string() }).partial().optional(),
-      }),
-    )
-    .optional(),
-});
-
 /** The shape is the schema's, because the backend validated the operation. */
 function answerOf<Result>(data: unknown): Result {
   if (!isObject(data)) throw new SvcError('unavailable', 'The backend answered an operation without data.');
   return data as Result;
 }
 
+const reason = z.object({ code: z.string(), hint: z.string() }).partial();
+
+function errorOf(message: string, { code, hint }: z.infer<typeof reason>): SvcError {
+  return new SvcError(isErrorCode(code) ? code : 'internal', message, hint === undefined ? {} : { hint });
+}
+
+const answer = z.object({
+  // Absent when the query itself was refused.
+  data: z.unknown().optional(),
+  errors: z.array(z.object({ message: z.string(), extensions: reason.default({}) })).default([]),
+});
+
 function dataOf(status: number, body: string): unknown {
-  const parsed = answer.safeParse(parseJson(body));
-  if (!parsed.success) {
+  const parsed = answer.safeParse(parseJson(body)).data;
+  if (parsed === undefined) {
     throw new SvcError('unavailable', `The backend answered ${status} with something that is not GraphQL.`, {
       hint: 'Show the state: svc status, and svc logs backend',
     });
   }
-  const [error] = parsed.data.errors ?? [];
-  if (error === undefined) return parsed.data.data;
-  const code = error.extensions?.code;
-  const hint = error.extensions?.hint;
-  throw new SvcError(isErrorCode(code) ? code : 'internal', error.message, hint === undefined ? {} : { hint });
+  const [error] = parsed.errors;
+  if (error === undefined) return parsed.data;
+  throw errorOf(error.message, error.extensions);
 }
 
-const refusal = z.object({ error: z.object({ code: z.string(), message: z.string(), hint: z.string().optional() }) });
+const refusal = z.object({ error: reason.extend({ message: z.string() }) });
 
 function refusalOf(status: number, body: string): SvcError {
   const { error } = refusal.safeParse(parseJson(body)).data ?? {};
   if (error === undefined) return new SvcError('unavailable', `The backend answered ${status} to an upload.`);
-  const { code, message, hint } = error;
-  return new SvcError(isErrorCode(code) ? code : 'internal', message, hint === undefined ? {} : { hint });
+  return errorOf(error.message, error);
 }
 
 function parseJson(text: string): unknown {

@@ -17,32 +17,28 @@ export interface PageVariables {
 }
 
 /**
- * Reads every node of a paged list. `fetchPage` gives undefined where the owner of the list was removed meanwhile. The caller may have the
- * first page already. After the backend has refused a page as too large, smaller pages follow.
+ * Reads every node of a paged list. `fetchPage` gives undefined when the owner of the list was removed meanwhile. The
+ * caller may have the first page already. After the backend has refused a page as too large, smaller pages follow.
  */
 export async function everyPage<Item>(
   fetchPage: (page: PageVariables) => Promise<PageOf<Item> | undefined>,
   firstPage?: PageOf<Item>,
 ): Promise<Item[]> {
-  let size = pageSize;
-  const fetchSmaller = async (after: string | null): Promise<PageOf<Item>> => {
-    for (;;) {
-      try {
-        const page = await fetchPage({ first: size, after });
-        if (page === undefined) throw new SvcError('not_found', 'The workspace or MCP server was removed meanwhile.');
-        return page;
-      } catch (error) {
-        if (!(error instanceof SvcError) || error.code !== 'too_large' || size === 1) throw error;
-        size = Math.ceil(size / 4);
-      }
+  const items = [...(firstPage?.nodes ?? [])];
+  let after = firstPage?.pageInfo.next ?? null;
+  if (firstPage !== undefined && after === null) return items;
+  let first = pageSize;
+  for (let pages = 0; pages < pagesMax; pages++) {
+    try {
+      const page = await fetchPage({ first, after });
+      if (page === undefined) throw new SvcError('not_found', 'The workspace or MCP server was removed meanwhile.');
+      items.push(...page.nodes);
+      after = page.pageInfo.next;
+      if (after === null) return items;
+    } catch (error) {
+      if (!(error instanceof SvcError) || error.code !== 'too_large' || first === 1) throw error;
+      first = Math.ceil(first / 4);
     }
-  };
-  let page = firstPage ?? (await fetchSmaller(null));
-  const items = [...page.nodes];
-  for (let pages = 1; page.pageInfo.next !== null; pages++) {
-    if (pages === pagesMax) throw new SvcError('too_large', `The list is longer than ${pageSize * pagesMax} entries.`);
-    page = await fetchSmaller(page.pageInfo.next);
-    items.push(...page.nodes);
   }
-  return items;
+  throw new SvcError('too_large', `The list is longer than ${pagesMax} pages.`);
 }

@@ -26,44 +26,29 @@ const answerMaxBytes = 64 * 1024 * 1024;
  * Uses node:http, because loading fetch takes longer than all requests of a command.
  */
 export function request({ method, url, headers, body, ca, timeoutMs, signal }: HttpRequest): Promise<HttpAnswer> {
+  const deadline = AbortSignal.timeout(timeoutMs);
+  const either = signal === undefined ? deadline : AbortSignal.any([deadline, signal]);
+  const failure = (cause: Error): SvcError => {
+    if (cause instanceof SvcError) return cause;
+    if (signal?.aborted) return new SvcError('cancelled', 'The request was cancelled.', { cause });
+    const { origin } = new URL(url);
+    if (!deadline.aborted) return new SvcError('unavailable', `Cannot reach ${origin}: ${inWords(cause)}.`, { cause });
+    return new SvcError('timeout', `${origin} did not answer within ${timeoutMs / 1000} s.`, { cause });
+  };
+  const send = url.startsWith('https:') ? sendSecurely : sendPlain;
   return new Promise((resolve, reject) => {
-    const deadline = AbortSignal.timeout(timeoutMs);
-    const either = signal === undefined ? deadline : AbortSignal.any([deadline, signal]);
-    const fail = (error: unknown) => reject(whyNot(error, { url, timeoutMs, deadline, signal }));
-    const send = url.startsWith('https:') ? sendSecurely : sendPlain;
-    const sent = send(
-      url,
-      { method, headers: { ...headers }, signal: either, ...(ca === undefined ? {} : { ca }) },
-      (response) => {
-        const chunks: Buffer[] = [];
-        let sizeBytes = 0;
-        response.on('data', (chunk: Buffer) => {
-          sizeBytes += chunk.length;
-          if (sizeBytes <= answerMaxBytes) chunks.push(chunk);
-          else sent.destroy(new SvcError('too_large', `${url} answered with more than ${answerMaxBytes} bytes.`));
-        });
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }));
-        response.on('error', fail);
-      },
-    );
-    sent.on('error', fail);
+    const sent = send(url, { method, headers: { ...headers }, signal: either, ca }, (response) => {
+      const chunks: Buffer[] = [];
+      let sizeBytes = 0;
+      response.on('data', (chunk: Buffer) => {
+        sizeBytes += chunk.length;
+        if (sizeBytes <= answerMaxBytes) chunks.push(chunk);
+        else sent.destroy(new SvcError('too_large', `${url} answered with more than ${answerMaxBytes} bytes.`));
+      });
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }));
+      response.on('error', (error) => reject(failure(error)));
+    });
+    sent.on('error', (error) => reject(failure(error)));
     sent.end(body);
   });
-}
-
-interface Circumstances {
-  readonly url: string;
-  readonly timeoutMs: number;
-  readonly deadline: AbortSignal;
-  readonly signal: AbortSignal | undefined;
-}
-
-function whyNot(error: unknown, { url, timeoutMs, deadline, signal }: Circumstances): SvcError {
-  if (error instanceof SvcError) return error;
-  const { origin } = new URL(url);
-  if (signal?.aborted) return new SvcError('cancelled', 'The request was cancelled.', { cause: error });
-  if (deadline.aborted) {
-    return new SvcError('timeout', `${origin} did not answer within ${timeoutMs / 1000} s.`, { cause: error });
-  }
-  return new SvcError('unavailable', `Cannot reach ${origin}: ${inWords(error)}.`, { cause: error });
 }

@@ -1,10 +1,32 @@
 import { createPrivateKey, randomUUID, sign } from 'node:crypto';
+import { variables } from '../../services/contracts/env/variables.ts';
 import {
   operatorTokenLifetimeSeconds,
   type TokenKind,
   tokenAudience,
   tokenKindClaim,
 } from '../../services/contracts/token.ts';
+import { readSecret, secretFilesOf } from '../secrets/secrets.ts';
+import type { Installation } from '../state/installation.ts';
+
+/** Makes a new token before the last one expires: the backend remembers tokens, and has to check each new one. */
+export function operatorTokens(
+  installation: Installation,
+  issuer = variables.backend.JWT_ISSUER.default,
+): () => string {
+  const privateKey = readSecret(secretFilesOf(installation).jwtPrivateKey);
+  const renewAfterMs = (operatorTokenLifetimeSeconds * 1000) / 2;
+  let token = '';
+  let mintedAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    const nowMs = Date.now();
+    if (nowMs - mintedAt >= renewAfterMs) {
+      token = mintOperatorToken({ privateKey, issuer, nowMs });
+      mintedAt = nowMs;
+    }
+    return token;
+  };
+}
 
 export interface TokenOptions {
   /** PEM, PKCS 8. */

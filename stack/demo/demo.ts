@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { Secret } from '../../services/contracts/secret.ts';
 import { apply } from '../apply/apply.ts';
+import { findProblems } from '../apply/find-problems.ts';
 import { readApplyFile } from '../apply/read-file.ts';
 import type { BackendClient } from '../client/backend-client.ts';
 import { createKeyMutation, revokeKeyMutation, workspaceQuery } from '../client/generated/operations.ts';
@@ -20,8 +21,9 @@ export interface DemoKey {
 
 /** Applies the demo's file, waits for its tools, and replaces its key. */
 export async function setUpDemo(backend: BackendClient, signal: AbortSignal): Promise<DemoKey> {
-  const { problems } = await apply({ backend, files: [readApplyFile(demoFile, {})], signal });
-  for (const { message, hint } of problems) throw new SvcError('unavailable', message, { hint });
+  const { plans } = await apply({ backend, files: [readApplyFile(demoFile, {})], signal });
+  for (const { message, hint } of await findProblems({ backend, plans, signal }))
+    throw new SvcError('unavailable', message, { hint });
   const { workspace } = await backend.send(workspaceQuery, { name: workspaceName }, { signal });
   if (workspace === null) throw new Error(`a platform without the workspace ${workspaceName}`);
   return replaceKey(backend, workspace.id, signal);

@@ -1,9 +1,10 @@
-import { type BackendClient, openBackendClient, operatorTokens } from '../client/backend-client.ts';
+import { type BackendClient, openBackendClient } from '../client/backend-client.ts';
 import {
   anyWorkspaceQuery,
   createWorkspaceMutation,
   registerSystemKeysMutation,
 } from '../client/generated/operations.ts';
+import { operatorTokens } from '../client/operator-token.ts';
 import { firstOf } from '../parts/parts.ts';
 import type { Plan } from '../plan/plan.ts';
 import { readSecret, type SecretFiles } from '../secrets/secrets.ts';

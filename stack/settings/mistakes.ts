@@ -39,6 +39,8 @@ export class MistakeList {
       const below = [...path, ...issue.path.filter((part) => typeof part !== 'symbol')];
       if (issue.code === 'unrecognized_keys') {
         for (const name of issue.keys) this.addUnknown([...below, name], issue.message.split(separator));
+      } else if (issue.code === 'invalid_key') {
+        for (const { message } of issue.issues) this.addToName(below, `${nameOf(below)}: ${message}`);
       } else if (issue.code === 'custom') {
         this.add(below, `${nameOf(below)}: ${issue.message}`);
       } else {

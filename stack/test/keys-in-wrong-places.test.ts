@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { newKey } from '../../services/contracts/keys.ts';
 import { graphqlPath } from '../../services/contracts/token.ts';
 import { openSession, rpc, send } from '../../services/remote-mcp/test/raw.ts';
-import { operatorTokens } from '../client/backend-client.ts';
+import { operatorTokens } from '../client/operator-token.ts';
 import { type Arguments, placesOf, writeCall } from './graphql-walk.ts';
 import { Platform, startTimeoutMs, testTimeoutMs } from './platform.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { cataloguePath } from '../../services/contracts/catalogue.ts';
-import { operatorTokens } from '../client/backend-client.ts';
+import { operatorTokens } from '../client/operator-token.ts';
 import { certificateAt } from '../parts/test/certificate-at.ts';
 import { hasCaddy } from '../parts/test/running-caddy.ts';
 import { issueCertificate, makeAuthority } from '../runtime-elsewhere/test/certificate.ts';

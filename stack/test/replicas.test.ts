@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { operatorTokens } from '../client/backend-client.ts';
 import { everyPage } from '../client/every-page.ts';
 import { rolesQuery } from '../client/generated/operations.ts';
+import { operatorTokens } from '../client/operator-token.ts';
 import { hasCaddy } from '../parts/test/running-caddy.ts';
 import type { Agent } from './agent.ts';
 import { type Call, Agent as Worker } from './chaos/agents.ts';

@@ -5,9 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type BackendClient, connectToBackend } from '../../client/backend-client.ts';
+import { createSkillMutation } from '../../client/generated/operations.ts';
 import { openTrial } from '../../operations/test/trial.ts';
 import { up } from '../../operations/up.ts';
-import { type ApplyOptions, apply, type Change } from '../apply.ts';
+import { apply, type Change } from '../apply.ts';
+import { findProblems, type ProblemSearch } from '../find-problems.ts';
 import { readApplyFile } from '../read-file.ts';
 
 const demoServer = fileURLToPath(new URL('../../../templates/demo/server.mjs', import.meta.url));
@@ -42,13 +44,13 @@ async function open() {
   return {
     workspace,
     write: (yaml: string) => writeFileSync(file, `workspace: ${workspace}\n${yaml}`),
-    apply: async (options: { dryRun?: boolean; prune?: boolean; env?: Record<string, string> } = {}) =>
+    apply: async (options: { dryRun?: boolean; env?: Record<string, string> } = {}) =>
       (await apply({ backend, files: [readApplyFile(file, options.env ?? {})], ...options })).changes,
     /** Reported problems of applied objects that do not work. */
-    problems: async (options: Partial<ApplyOptions> = {}) =>
-      (await apply({ backend, files: [readApplyFile(file, {})], ...options })).problems.map(
-        ({ message, hint }) => `${message} ${hint}`,
-      ),
+    problems: async (options: Partial<ProblemSearch> = {}) => {
+      const { plans } = await apply({ backend, files: [readApplyFile(file, {})] });
+      return (await findProblems({ backend, plans, ...options })).map(({ message, hint }) => `${message} ${hint}`);
+    },
   };
 }
 
@@ -154,19 +156,14 @@ test('only differences are changed', async () => {
   expect((await read(workspace)).revision).toBe(revision + 1);
 });
 
-test('an object that the file no longer names stays, and is removed with prune', async () => {
+test('an object that the file no longer names stays', async () => {
   const { workspace, write, apply: applyIt } = await open();
   write(example);
   await applyIt({ env });
+  const { revision } = await read(workspace);
   write('');
   expect(await applyIt()).toEqual([]);
-  expect(lines(await applyIt({ prune: true })).sort()).toEqual([
-    'delete Reader',
-    'delete crm',
-    'delete files',
-    'delete read-documents',
-  ]);
-  expect(await read(workspace)).toMatchObject({ roles: { nodes: [] }, skills: { nodes: [] } });
+  expect((await read(workspace)).revision).toBe(revision);
 });
 
 test('an unknown workspace is named, with the known ones', async () => {
@@ -195,6 +192,8 @@ test('all mistakes that one check finds are reported at once, and nothing is cha
   ]);
   expect(await mistakesIn('skills:\n  - { name: fine, instructions: no.md }\n  - { name: fine }\n')).toEqual([
     expect.stringMatching(/^3 .*no\.md" cannot be read/),
+  ]);
+  expect(await mistakesIn('skills:\n  - { name: fine }\n  - { name: fine }\n')).toEqual([
     expect.stringMatching(/^4 The skill "fine" is defined already/),
   ]);
   const unknown = `mcpServers:
@@ -225,9 +224,7 @@ test('a forbidden command is reported before anything is changed, unless it exis
   };
   const before = await begin('any');
   writeFileSync(file, yaml);
-  expect(lines((await apply({ backend: before, files: [readApplyFile(file, {})], patienceMs: 0 })).changes)).toEqual([
-    'create a',
-  ]);
+  expect(lines((await apply({ backend: before, files: [readApplyFile(file, {})] })).changes)).toEqual(['create a']);
 
   const after = await begin('[npx]');
   writeFileSync(file, `${yaml}  b: { command: npx, enabled: false }\n  c: { command: node }\n  d: { command: sh }\n`);
@@ -242,7 +239,7 @@ test('a forbidden command is reported before anything is changed, unless it exis
       .join('\n'),
   });
   writeFileSync(file, `${yaml}  b: { command: npx, enabled: false }\n`);
-  expect(lines((await apply({ backend: after, files: [readApplyFile(file, {})], patienceMs: 0 })).changes)).toEqual([
+  expect(lines((await apply({ backend: after, files: [readApplyFile(file, {})] })).changes)).toEqual([
     'none a',
     'create b',
   ]);
@@ -272,11 +269,19 @@ test('an interruption ends it, and the next run finishes the rest', async () => 
   const { write, apply: applyIt, workspace } = await open();
   write(`skills:\n${Array.from({ length: 200 }, (_, i) => `  - { name: s-${i} }\n`).join('')}`);
   const interrupt = new AbortController();
+  let changes = 0;
+  const interrupting: BackendClient = {
+    ...backend,
+    async send(operation, variables, options) {
+      const answer = await backend.send(operation, variables, options);
+      if (operation.text === createSkillMutation.text && ++changes === 20) interrupt.abort();
+      return answer;
+    },
+  };
   const begun = apply({
-    backend,
+    backend: interrupting,
     files: [readApplyFile(join(dir, `${workspace}.yaml`), {})],
     signal: interrupt.signal,
-    onProgress: (done) => (done === 20 ? interrupt.abort() : undefined),
   });
   await expect(begun).rejects.toMatchObject({ code: 'cancelled' });
   const rest = await applyIt();
@@ -338,12 +343,6 @@ describe('an applied object that does not work is reported', () => {
     const told = await problems({ patienceMs: 1000, onWait: (names) => void waited.push(...names) });
     expect(waited).toEqual(['mute']);
     expect(told).toEqual([expect.stringMatching(/^The MCP server "mute" is Disconnected\./)]);
-  });
-
-  test('a dry run checks nothing', async () => {
-    const { write, problems } = await open();
-    write('mcpServers:\n  ghost: { command: svc-test-nothing }\n');
-    expect(await problems({ dryRun: true })).toEqual([]);
   });
 });
 

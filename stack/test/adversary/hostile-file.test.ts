@@ -103,7 +103,7 @@ describe('a file with the YAML is refused', () => {
     [
       'MCP servers without number',
       `mcpServers:\n${Array.from({ length: 30_000 }, (_, at) => `  s${at}: {}\n`).join('')}`,
-      'command or url',
+      'give "command"',
     ],
     ['mistakes without number', 'a: ]\n'.repeat(20_000), 'more mistakes'],
     ['lists in lists', '['.repeat(100_000), 'deep'],

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { checkAgainstLive } from './check-against-live.ts';
-import type { Live } from './read-live.ts';
+import { checkPlan } from './check-plan.ts';
+import type { LiveWorkspace } from './live-workspace.ts';
+import { planChanges } from './plan-changes.ts';
 import type { WantedWorkspace } from './wanted-workspace.ts';
 
 const at = (line: number) => ({ file: 'p.yaml', line, column: 1 });
@@ -27,15 +28,18 @@ const role = (name: string, line: number, skills: readonly string[] = []) => ({
 });
 
 const wanted: WantedWorkspace = { workspace: 'Default', mcpServers: [], skills: [], roles: [] };
-const nothing: Live = { workspaceId: 'w', mcpServers: [], skills: [], roles: [], runtimes: ['cloud'] };
-const live: Live = {
+const nothing: LiveWorkspace = {
+  ...{ id: 'w', mcpServers: [], skills: [], roles: [], runtimes: ['cloud'] },
+  judged: new Map(),
+};
+const live: LiveWorkspace = {
   ...nothing,
   mcpServers: [{ id: '1', name: 'files', enabled: true, version: 1, launch: null, runtimes: [] }],
   skills: [{ id: '2', name: 'read', description: '', instructions: '', version: 1, tools: [] }],
   roles: [{ id: '3', name: 'Reader', description: '', enabled: true, version: 1, skills: [] }],
 };
-const told = (asked: Partial<WantedWorkspace>, present = nothing, prune = false) =>
-  checkAgainstLive({ ...wanted, ...asked }, present, prune).map(({ line, message }) => `${line} ${message}`);
+const told = (asked: Partial<WantedWorkspace>, present = nothing) =>
+  checkPlan(planChanges({ ...wanted, ...asked }, present)).map(({ line, message }) => `${line} ${message}`);
 
 describe('an unknown name', () => {
   test('is reported at each place, all of them', () => {
@@ -52,10 +56,10 @@ describe('an unknown name', () => {
     ]);
   });
 
-  test('may name an existing object, unless it will be removed', () => {
+  test('may name an existing object', () => {
     const asked = { skills: [skill('other', 1, ['files'])], roles: [role('Reader', 2, ['read'])] };
     expect(told(asked, live)).toEqual([]);
-    expect(told(asked, live, true)).toEqual([
+    expect(told(asked)).toEqual([
       '1 The skill "other" takes tools from "files", which is not an MCP server here. There is none yet.',
       '2 The role "Reader" has "read", which is not a skill here. Known here: other.',
     ]);

@@ -1,0 +1,95 @@
+import { suggestion } from '../../services/contracts/did-you-mean.ts';
+import { SvcError } from '../../services/contracts/errors.ts';
+import type { LaunchInput } from '../../services/contracts/launch.ts';
+import type { BackendClient } from '../client/backend-client.ts';
+import { everyPage } from '../client/every-page.ts';
+import {
+  judgeLaunchQuery,
+  type LiveMcpServerFragment,
+  type LiveRoleFragment,
+  type LiveSkillFragment,
+  liveMcpServersQuery,
+  liveRolesQuery,
+  liveSkillsQuery,
+  runtimeNamesQuery,
+  workspaceNamesQuery,
+  workspaceQuery,
+} from '../client/generated/operations.ts';
+import type { WantedWorkspace } from './wanted-workspace.ts';
+
+/** The present content of a workspace, and what the backend says of the launches in the files. */
+export interface LiveWorkspace {
+  readonly id: string;
+  readonly mcpServers: readonly LiveMcpServerFragment[];
+  readonly skills: readonly LiveSkillFragment[];
+  readonly roles: readonly LiveRoleFragment[];
+  /** Names of the runtimes that MCP servers may be bound to. */
+  readonly runtimes: readonly string[];
+  /** By the name of the MCP server that the files give the launch. */
+  readonly judged: ReadonlyMap<string, JudgedLaunch>;
+}
+
+export interface JudgedLaunch {
+  /** Its future fingerprint: the only way to see whether a secret differs. */
+  readonly fingerprint: string;
+  /** Why the installation does not allow it, or null when it does. */
+  readonly refusal: string | null;
+}
+
+export async function readLive(
+  backend: BackendClient,
+  wanted: WantedWorkspace,
+  signal: AbortSignal | undefined,
+): Promise<LiveWorkspace> {
+  const workspace = await findWorkspace(backend, wanted.workspace, signal);
+  const judge = async (launch: LaunchInput): Promise<JudgedLaunch> => {
+    const answer = await backend.send(judgeLaunchQuery, { workspace, launch }, { signal });
+    const { launchFingerprint = '', launchRefusal = null } = answer.workspace ?? {};
+    return { fingerprint: launchFingerprint, refusal: launchRefusal };
+  };
+  const [mcpServers, skills, roles, { workspace: own, platformRuntimes }, judged] = await Promise.all([
+    everyPage(async (page) => {
+      const answer = await backend.send(liveMcpServersQuery, { workspace, ...page }, { signal });
+      return answer.workspace?.mcpServers;
+    }),
+    everyPage(async (page) => {
+      const answer = await backend.send(liveSkillsQuery, { workspace, ...page }, { signal });
+      return answer.workspace?.skills;
+    }),
+    everyPage(async (page) => {
+      const answer = await backend.send(liveRolesQuery, { workspace, ...page }, { signal });
+      return answer.workspace?.roles;
+    }),
+    backend.send(runtimeNamesQuery, { workspace }, { signal }),
+    inParallel(wanted.mcpServers, async ({ name, launch }) => [name, await judge(launch)] as const),
+  ]);
+  const runtimes = [...(own?.runtimes.nodes ?? []), ...platformRuntimes.nodes].map(({ name }) => name);
+  return { id: workspace, mcpServers, skills, roles, runtimes, judged: new Map(judged) };
+}
+
+async function findWorkspace(backend: BackendClient, name: string, signal: AbortSignal | undefined): Promise<string> {
+  const { workspace } = await backend.send(workspaceQuery, { name }, { signal });
+  if (workspace !== null) return workspace.id;
+  const { workspaces } = await backend.send(workspaceNamesQuery, {}, { signal });
+  const names = workspaces.nodes.map((known) => known.name);
+  throw new SvcError('not_found', `There is no workspace "${name}". ${suggestion(name, names)}`);
+}
+
+/** The backend writes one change after the other; more at once would only wait there. */
+const concurrency = 8;
+
+/** The results in the order of the items. After a failure, the work under way finishes and no other begins. */
+export async function inParallel<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<Result>,
+): Promise<readonly Result[]> {
+  const results: Result[] = [];
+  for (let start = 0; start < items.length; start += concurrency) {
+    const outcomes = await Promise.allSettled(items.slice(start, start + concurrency).map(work));
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') throw outcome.reason;
+      results.push(outcome.value);
+    }
+  }
+  return results;
+}

@@ -1,8 +1,0 @@
-declare const shape: unique symbol;
-
-/** A question or a change of `operations.graphql`, with the types that the schema gives its variables and its answer. */
-export interface Operation<Result, Variables> {
-  readonly text: string;
-  /** Only for the compiler. */
-  readonly [shape]?: (variables: Variables) => Result;
-}
