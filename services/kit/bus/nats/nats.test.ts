@@ -10,7 +10,8 @@ import { findNatsServer, TestServer } from './test/server.ts';
 const recordsBeforeKill = 500;
 const putsBeforeKill = 500;
 
-describe.skipIf(findNatsServer() === null)('on a real server', () => {
+// Each test has a server of its own, and most of its time waits for it.
+describe.skipIf(findNatsServer() === null).concurrent('on a real server', () => {
   busContract({ name: 'NATS', start: startHub, reached, crash: writeUntilKilled });
 });
 

@@ -157,6 +157,17 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(gone).toEqual([process, process]);
   });
 
+  it('a backend that closes while the server ends waits for no answer', async () => {
+    const server = await startServer();
+    const backend = await openBackend(server);
+    await server.freeze();
+    const closing = backend.close();
+    await server.stop('SIGKILL');
+    const began = performance.now();
+    await closing;
+    expect(performance.now() - began).toBeLessThan(1000);
+  });
+
   it.each([
     ['no backend is there', async (backend: NatsBus) => backend.close()],
     ['its connection was lost with that of the backend', async () => undefined],
