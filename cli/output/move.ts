@@ -13,9 +13,6 @@ export function describePlan(plan: MovePlan): string {
   return [
     `Moves from ${sideName(from.definition)} to ${sideName(to.definition)}:`,
     ...changes.map(({ path, from: before, to: after }) => `  svc.yaml   ${path.join('.')}: ${before} → ${after}`),
-    ...(changes.some(({ path }) => path.join('.') === 'bus.public')
-      ? ['  runtimes   those on other machines lose the bus, and the MCP servers bound to them stop']
-      : []),
     `  graph      ${aboutGraph(plan)}`,
     `  bus        ${aboutBus(plan)}`,
     !isUp

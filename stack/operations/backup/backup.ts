@@ -1,4 +1,4 @@
-import { existsSync, openSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs';
+import { existsSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
@@ -10,15 +10,14 @@ import { allKinds } from '../../content/place.ts';
 import { withStore } from '../../content/store.ts';
 import { ArchiveWriter } from '../../content/write-archive.ts';
 import { isUp } from '../../engines/engine-of.ts';
-import type { Places, Sizes } from '../../engines/places.ts';
+import type { Places } from '../../engines/places.ts';
 import { readPlan } from '../../engines/plan-of.ts';
-import { sizeText } from '../../machine/size-text.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { fingerprintOf, secretFilesOf } from '../../secrets/secrets.ts';
 import { isCode, syncFolder } from '../../state/durable-file.ts';
 import { refuseCopy } from '../../state/find-original.ts';
 import { ensurePrivateFolder } from '../../state/folder.ts';
-import { bytesLeft } from '../../state/free-space.ts';
+import { diskOf, refuseWithoutRoom } from '../../state/free-space.ts';
 import type { Installation } from '../../state/installation.ts';
 import { acquireLock } from '../../state/lock.ts';
 import { archivedSecretsOf } from '../replace/archived-secrets.ts';
@@ -59,7 +58,9 @@ export async function backup(options: BackupOptions): Promise<Backup> {
     refuseMissingFolder(dirname(file));
     const plan = readPlan(installation);
     const places = await placesOf(plan, { env, signal, onNotice });
-    refuseWithoutRoom(await places.measure(), dirname(file));
+    const { graphBytes, fileBytes, busBytes } = await places.measure();
+    // The compressed archive is smaller. The size of data on other machines is not known here.
+    refuseWithoutRoom(diskOf(dirname(file)), graphBytes + fileBytes + busBytes, 'a backup');
     const fd = openDraft(draft);
     try {
       const content = await write(options, { plan, places, fd, draft });
@@ -147,16 +148,4 @@ function withoutData({ dir }: Installation): SvcError {
 
 function refuseMissingFolder(folder: string): void {
   if (!existsSync(folder)) throw new SvcError('not_found', `There is no folder "${folder}".`);
-}
-
-/** Asks for room for the size of the data: the compressed archive is smaller. The size of data on other machines is not known here. */
-function refuseWithoutRoom({ graphBytes, fileBytes, busBytes }: Sizes, folder: string): void {
-  const neededBytes = graphBytes + fileBytes + busBytes;
-  const freeBytes = bytesLeft(statfsSync(folder), process.getuid?.() === 0);
-  if (freeBytes === null || freeBytes >= neededBytes) return;
-  throw new SvcError(
-    'unavailable',
-    `"${folder}" has ${sizeText(freeBytes)} left, and a backup may need ${sizeText(neededBytes)}.`,
-    { hint: 'Name a file on another disk, or free some space.' },
-  );
 }

@@ -1,10 +1,7 @@
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
-import { SvcError } from '../../../services/contracts/errors.ts';
 import { engineFor } from '../../engines/engine-of.ts';
-import type { Disk } from '../../engines/places.ts';
 import { planner } from '../../engines/plan-of.ts';
 import { preparePlan } from '../../lifecycle/prepare-plan.ts';
-import { sizeText } from '../../machine/size-text.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { readDefinition } from '../../settings/check.ts';
 import type { Definition } from '../../settings/definition.ts';
@@ -30,14 +27,4 @@ export async function prepareTarget({ installation, definition, env, signal, onN
     check: () => engine.check(definition, env),
     checkPorts: (_, ports) => engine.checkPorts(definition, ports, env),
   });
-}
-
-/** Throws if the disk has too little room: the data before is kept beside the new data. */
-export function refuseWithoutRoom({ place, repair, freeBytes }: Disk, neededBytes: number, what: string): void {
-  if (freeBytes === null || freeBytes >= neededBytes) return;
-  throw new SvcError(
-    'unavailable',
-    `${place} has ${sizeText(freeBytes)} left, and ${what} needs ${sizeText(neededBytes)}: the data before is kept.`,
-    { hint: `Free some space there and try again: ${repair}` },
-  );
 }
