@@ -1,8 +1,9 @@
 import { sizeText } from '../../stack/machine/size-text.ts';
-import type { Moved, MoveProgress, MoveStep } from '../../stack/operations/move/move.ts';
+import type { Moved } from '../../stack/operations/move/move.ts';
 import type { MovePlan } from '../../stack/operations/move/plan-move.ts';
 import type { Loss } from '../../stack/operations/replace/end-replacement.ts';
 import { graphElsewhere } from '../../stack/operations/replace/fill-places.ts';
+import type { ReplaceProgress, ReplaceStep } from '../../stack/operations/replace/replace.ts';
 import { isSameBus, isSameGraph, type Side, sideName } from '../../stack/operations/replace/side.ts';
 import type { ProgressList } from './progress-list.ts';
 
@@ -88,7 +89,7 @@ function flagsFor({ topology, graph, engine }: Side): string {
   return `--to ${topology} --graph ${graph} --engine ${engine}`;
 }
 
-export function tellProgress(progress: MoveProgress, list: ProgressList): void {
+export function tellProgress(progress: ReplaceProgress, list: ProgressList): void {
   switch (progress.kind) {
     case 'step':
       list.tell({ kind: 'step', text: steps[progress.step] });
@@ -103,7 +104,7 @@ export function tellProgress(progress: MoveProgress, list: ProgressList): void {
   }
 }
 
-const steps: Readonly<Record<MoveStep, string>> = {
+const steps: Readonly<Record<ReplaceStep, string>> = {
   stop: 'stop the platform',
   keep: 'write the data into an archive that is kept',
   fill: 'empty the places of the data and fill them',

@@ -1,4 +1,4 @@
-import { readdirSync, statfsSync } from 'node:fs';
+import { readdirSync, type StatsFs, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { sizeText } from '../machine/size-text.ts';
@@ -38,12 +38,7 @@ export function describeFullDisk(installation: Installation): string | null {
   }
 }
 
-export interface FileSystem {
-  readonly blocks: number;
-  readonly bsize: number;
-  readonly bfree: number;
-  readonly bavail: number;
-}
+type FileSystem = Pick<StatsFs, 'blocks' | 'bsize' | 'bfree' | 'bavail'>;
 
 /** Some blocks are reserved for root. A file system without a limit reports no blocks at all: null. */
 export function bytesLeft({ blocks, bsize, bfree, bavail }: FileSystem, isRoot: boolean): number | null {
