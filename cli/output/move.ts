@@ -1,8 +1,9 @@
 import { sizeText } from '../../stack/machine/size-text.ts';
-import type { Moved, MoveProgress, MoveStep } from '../../stack/operations/move/move.ts';
+import type { Moved } from '../../stack/operations/move/move.ts';
 import type { MovePlan } from '../../stack/operations/move/plan-move.ts';
 import type { Loss } from '../../stack/operations/replace/end-replacement.ts';
 import { graphElsewhere } from '../../stack/operations/replace/fill-places.ts';
+import type { ReplaceProgress, ReplaceStep } from '../../stack/operations/replace/replace.ts';
 import { isSameBus, isSameGraph, type Side, sideName } from '../../stack/operations/replace/side.ts';
 import type { ProgressList } from './progress-list.ts';
 
@@ -13,9 +14,6 @@ export function describePlan(plan: MovePlan): string {
   return [
     `Moves from ${sideName(from.definition)} to ${sideName(to.definition)}:`,
     ...changes.map(({ path, from: before, to: after }) => `  svc.yaml   ${path.join('.')}: ${before} → ${after}`),
-    ...(changes.some(({ path }) => path.join('.') === 'bus.public')
-      ? ['  runtimes   those on other machines lose the bus, and the MCP servers bound to them stop']
-      : []),
     `  graph      ${aboutGraph(plan)}`,
     `  bus        ${aboutBus(plan)}`,
     !isUp
@@ -91,7 +89,7 @@ function flagsFor({ topology, graph, engine }: Side): string {
   return `--to ${topology} --graph ${graph} --engine ${engine}`;
 }
 
-export function tellProgress(progress: MoveProgress, list: ProgressList): void {
+export function tellProgress(progress: ReplaceProgress, list: ProgressList): void {
   switch (progress.kind) {
     case 'step':
       list.tell({ kind: 'step', text: steps[progress.step] });
@@ -106,7 +104,7 @@ export function tellProgress(progress: MoveProgress, list: ProgressList): void {
   }
 }
 
-const steps: Readonly<Record<MoveStep, string>> = {
+const steps: Readonly<Record<ReplaceStep, string>> = {
   stop: 'stop the platform',
   keep: 'write the data into an archive that is kept',
   fill: 'empty the places of the data and fill them',

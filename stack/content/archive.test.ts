@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
-import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -45,7 +46,7 @@ beforeAll(async () => {
   const source = join(folder, 'source.sqlite');
   await filled({ url: `file:${source}` });
   const content = openSqliteContent({ file: source, readOnly: true });
-  const writer = new ArchiveWriter(openSync(whole, 'wx'), head);
+  const writer = new ArchiveWriter(await open(whole, 'wx'), head);
   await writer.addRecords('usage', inTurn(records));
   await writer.addEntries('sessions', inTurn(entries));
   graph = await carryContent(content, writer);
@@ -119,13 +120,13 @@ it('an archive of the first format, which has no bus, is read', async () => {
 });
 
 it('a writer reports a full disk and ends', async () => {
-  const writer = new ArchiveWriter(openSync('/dev/full', 'w'), head);
+  const writer = new ArchiveWriter(await open('/dev/full', 'w'), head);
   await expect(writer.end()).rejects.toMatchObject({ code: 'ENOSPC' });
   await writer[Symbol.asyncDispose]();
 });
 
 it('a writer that is closed early comes to its end', async () => {
-  const writer = new ArchiveWriter(openSync(join(folder, 'early.backup.gz'), 'wx'), head);
+  const writer = new ArchiveWriter(await open(join(folder, 'early.backup.gz'), 'wx'), head);
   await writer[Symbol.asyncDispose]();
   await expect(check(join(folder, 'early.backup.gz'))).rejects.toMatchObject({ code: 'invalid_input' });
 });
@@ -135,7 +136,7 @@ describe('encrypted', () => {
   const file = join(folder, 'secrets.backup.gz.age');
   const secrets = new Map([['encryptionKey', new Secret('a'.repeat(64))]] as const);
   beforeAll(async () => {
-    const writer = new ArchiveWriter(openSync(file, 'wx'), head, passphrase);
+    const writer = new ArchiveWriter(await open(file, 'wx'), head, passphrase);
     await writer.addSecrets(secrets);
     for (const bytes of files) await writer.addFile(blobOf(bytes), inChunks(bytes));
     await writer.end();

@@ -1,13 +1,14 @@
 import { hash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
 import { carryContent, type KindOfContent, readContent } from '../../services/backend/graph/content.ts';
 import { type Digest, parseDigest } from '../../services/contracts/digest.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { Secret } from '../../services/contracts/secret.ts';
-import type { ArchivedSecret, ArchiveHead } from './archive-format.ts';
+import { type ArchivedSecret, type ArchiveHead, formatVersion } from './archive-format.ts';
 import { type CarriedBus, carryBus, readBus, verifyBus } from './carry-bus.ts';
 import { ArchiveReader } from './read-archive.ts';
 import type { Store } from './store.ts';
-import type { ArchiveWriter } from './write-archive.ts';
+import { ArchiveWriter } from './write-archive.ts';
 
 export interface ArchiveFile {
   readonly file: string;
@@ -31,8 +32,11 @@ export function countsIn({ bus, files, fileBytes }: ArchiveContent) {
 }
 
 export interface NewArchive extends ArchiveFile {
-  /** Writes into the file, which has no content yet. */
-  readonly writer: ArchiveWriter;
+  /** Open for writing, without content. */
+  readonly handle: FileHandle;
+  readonly head: Omit<ArchiveHead, 'svc' | 'format'>;
+  /** Only an encrypted archive has secrets. */
+  readonly secrets: ArchiveContent['secrets'] | null;
   readonly signal: AbortSignal;
 }
 
@@ -41,10 +45,12 @@ export interface NewArchive extends ArchiveFile {
  * reads is then in the graph as well, and the backend passes over what it has added up before.
  */
 export async function writeArchive(store: Store, archive: NewArchive): Promise<ArchiveContent> {
-  const { writer, signal } = archive;
+  const { handle, head, secrets, passphrase, signal } = archive;
+  await using writer = new ArchiveWriter(handle, { svc: 'backup', format: formatVersion, ...head }, passphrase);
+  if (secrets !== null) await writer.addSecrets(secrets);
   const bus = store.bus === null ? null : await carryBus(store.bus, writer);
   const graph = store.graph === null ? null : await carryContent(store.graph, writer, signal);
-  const files = await writeFiles(store, archive);
+  const files = await writeFiles(store, writer, signal);
   await writer.end();
   const read = await readArchive(archive, signal);
   if (graph !== null) refuseDifferentGraph(graph, read.graph);
@@ -54,7 +60,11 @@ export async function writeArchive(store: Store, archive: NewArchive): Promise<A
 }
 
 /** Of a running platform, a file that goes meanwhile was removed before. The backend keeps what the graph named for ten minutes. */
-async function writeFiles({ graph, blobs }: Store, { writer, signal }: NewArchive): Promise<ReadonlySet<Digest>> {
+async function writeFiles(
+  { graph, blobs }: Store,
+  writer: ArchiveWriter,
+  signal: AbortSignal,
+): Promise<ReadonlySet<Digest>> {
   const files = new Set<Digest>();
   for await (const digest of blobs?.list() ?? []) {
     signal.throwIfAborted();

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGzip, type Gzip } from 'node:zlib';
 import type { Blob } from '../../services/backend/files/content.ts';
@@ -35,10 +35,10 @@ export class ArchiveWriter implements BusTarget, GraphTarget, AsyncDisposable {
   readonly #rows: Record<string, number> = {};
   #pending = '';
 
-  /** Takes over the descriptor of a file that is open for writing. */
-  constructor(fd: number, head: ArchiveHead, passphrase: Secret | null = null) {
+  /** Takes over a file that is open for writing. */
+  constructor(file: FileHandle, head: ArchiveHead, passphrase: Secret | null = null) {
     this.#gzip = createGzip({ level });
-    const target = createWriteStream('', { fd, flush: true });
+    const target = file.createWriteStream({ flush: true });
     this.#written =
       passphrase === null ? pipeline(this.#gzip, target) : pipeline(this.#gzip, encrypting(passphrase), target);
     // The failure is met where the next line is written.

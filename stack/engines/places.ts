@@ -3,6 +3,7 @@ import type { Kinds, Opening, Place } from '../content/place.ts';
 import type { Part } from '../parts/part.ts';
 import type { Losses } from '../place/losses.ts';
 import type { Plan } from '../plan/plan.ts';
+import type { Disk } from '../state/free-space.ts';
 
 /**
  * Where an engine keeps the data of a plan. Content is read and filled by its kinds; the own folders of a part (homes of MCP servers,
@@ -47,13 +48,6 @@ export interface Sizes {
   /** Own folders of parts. */
   readonly otherBytes: number;
   readonly disk: Disk;
-}
-
-export interface Disk {
-  readonly place: string;
-  readonly repair: string;
-  /** Null if the disk does not tell. */
-  readonly freeBytes: number | null;
 }
 
 /** The parts with a folder that only they read. */

@@ -56,7 +56,7 @@ export async function becomeCopy({ installation, startEmpty, onNotice }: Copying
   checkSecrets(installation, definition);
   await refuseVolumes(installation, startEmpty);
   for (const dir of [installation.dataDir, installation.stateDir]) ensurePrivateFolder(dir);
-  const { text, ports, notices } = await newPorts(installation, definition, before);
+  const { text, ports, notice: aboutPorts } = await newPorts(installation, definition, before);
   const place = readPlace(installation);
   const id = randomText(16).toLowerCase();
   const name = nameOfCopy(definition, place?.id);
@@ -78,7 +78,7 @@ export async function becomeCopy({ installation, startEmpty, onNotice }: Copying
   onNotice(
     `This copy is the installation "${name}" (id ${id}) now, with signing keys of its own. It keeps the data and API keys that were copied, and has no sessions.`,
   );
-  for (const notice of [...notices, ...publicNames(changed)]) onNotice(notice);
+  for (const notice of [aboutPorts, ...publicNames(changed)]) onNotice(notice);
 }
 
 /** An installation whose recorded place is this folder keeps its identity. */
@@ -181,15 +181,8 @@ function publicNames({ public: { host }, publicUrls }: Definition): readonly str
     : [`svc.yaml still has public addresses of the original: ${all.join(', ')}. Change them.`];
 }
 
-interface NewPorts {
-  readonly ports: Ports;
-  /** svc.yaml with each port that it names replaced. */
-  readonly text: string;
-  readonly notices: readonly string[];
-}
-
-/** For each port of an installation another one that is free, so that a copy never takes what the original shall have. */
-async function newPorts(installation: Installation, definition: Definition, text: string): Promise<NewPorts> {
+/** Another free port for each port of an installation, and svc.yaml with `auto` for each port that it names, so that a copy never takes what the original shall have. */
+async function newPorts(installation: Installation, definition: Definition, text: string) {
   const wishes = portWishesOf(definition);
   const before = leasedPorts(installation, wishes);
   const beside = wishes.flatMap(({ name, beside = [] }) => beside.map((distance) => (before[name] ?? 0) + distance));
@@ -203,5 +196,5 @@ async function newPorts(installation: Installation, definition: Definition, text
   const named = new Set(wishes.filter(({ wanted }) => wanted !== 'auto').map(({ place }) => place));
   const changed = [...named].reduce((yaml, place) => replaceScalar(yaml, place.split('.'), 'auto'), text);
   const moved = wishes.map(({ name }) => `${name} ${before[name]} → ${ports[name]}`);
-  return { ports, text: changed, notices: [`Ports of the copy: ${moved.join(', ')}.`] };
+  return { ports, text: changed, notice: `Ports of the copy: ${moved.join(', ')}.` };
 }

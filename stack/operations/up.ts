@@ -104,14 +104,8 @@ export async function bringUp(options: BringUp): Promise<UpResult> {
   return { outcome: 'stopped', changes, status: await engine.inspect({ installation, readPlan: () => plan }) };
 }
 
-interface Preparation {
-  readonly plan: Plan;
-  readonly survey: Survey;
-  readonly prepared: Prepared;
-}
-
 /** Finds everything that is wrong and makes what is missing, before any part starts or stops. */
-async function prepare(engine: Engine, start: EngineStart, avoid: ReadonlySet<number>): Promise<Preparation> {
+async function prepare(engine: Engine, start: EngineStart, avoid: ReadonlySet<number>) {
   const { installation, env, startEmpty, onNotice } = start;
   const survey = await engine.survey(start);
   const plan = await preparePlan({ installation, env, survey, avoid, onNotice });

@@ -68,7 +68,10 @@ export async function settleLosses(losses: Losses, settling: Settling): Promise<
     if (startEmpty !== null) onNotice('--start-empty was not needed: nothing starts empty.');
     return [];
   }
-  if (runningPid !== null) throw missing(whole, saveFirst(runningPid));
+  if (runningPid !== null) {
+    const save = `The platform (pid ${runningPid}) still has the data open. Save it: svc backup FILE. Then run: svc down`;
+    throw missing(whole, save);
+  }
   if (startEmpty === null) throw missing(whole, startWithout);
   await startEmpty(whole.map(({ words }) => words));
   return whole.map(({ place }) => place);
@@ -104,10 +107,6 @@ export function refuseUnreadable(losses: readonly Loss[]): void {
 
 const startWithout =
   'Mount the disk that holds it, or restore a backup: svc restore FILE. To start without it: svc up --start-empty';
-
-function saveFirst(pid: number): string {
-  return `The platform (pid ${pid}) still has the data open. Save it: svc backup FILE. Then run: svc down`;
-}
 
 function missing(losses: readonly Loss[], hint: string): SvcError {
   return new SvcError('not_found', `Data of this installation is missing: ${wordsOf(losses)}.`, { hint });

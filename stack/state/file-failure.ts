@@ -25,14 +25,9 @@ interface Explanation {
   readonly hint: string;
 }
 
-interface SystemError extends Error {
-  readonly code: string;
-  readonly path: string;
-  readonly syscall: string;
-}
+const fields = ['code', 'path', 'syscall'] as const;
 
-function isSystemError(error: unknown): error is SystemError {
-  const fields = ['code', 'path', 'syscall'];
+function isSystemError(error: unknown): error is Error & Readonly<Record<(typeof fields)[number], string>> {
   return error instanceof Error && fields.every((field) => typeof Reflect.get(error, field) === 'string');
 }
 

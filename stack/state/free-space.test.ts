@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { bytesLeft, findFullDisk } from './free-space.ts';
+import { bytesLeft, findFullDisk, refuseWithoutRoom } from './free-space.ts';
 
 test('a part of the disk is reserved for root', () => {
   const disk = { blocks: 100, bsize: 4096, bfree: 7, bavail: 2 };
@@ -18,4 +18,20 @@ test('with free space, no disk is full', () => {
   const dir = mkdtempSync(join(tmpdir(), 'svc-room-'));
   expect(findFullDisk({ stateDir: dir, dataDir: dir, logsDir: dir } as never)).toBeNull();
   rmSync(dir, { recursive: true });
+});
+
+const megabyte = 1024 * 1024;
+const diskWith = (freeBytes: number | null) => ({ place: '"/data"', repair: 'df -h tells it.', freeBytes });
+
+test('without room for the kept data, work is refused with the free and the needed bytes', () => {
+  expect(() => refuseWithoutRoom(diskWith(2.5 * megabyte), 3 * megabyte, 'a move')).toThrow(
+    expect.objectContaining({
+      code: 'unavailable',
+      message: '"/data" has 2.5 MB left, and a move needs 3.0 MB.',
+      hint: 'Free some space there and try again: df -h tells it.',
+    }),
+  );
+  for (const freeBytes of [3 * megabyte, null]) {
+    expect(() => refuseWithoutRoom(diskWith(freeBytes), 3 * megabyte, 'a move')).not.toThrow();
+  }
 });

@@ -1,6 +1,7 @@
-import { readdirSync, statfsSync } from 'node:fs';
+import { readdirSync, type StatsFs, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { sizeText } from '../machine/size-text.ts';
 import type { Installation } from './installation.ts';
 
 /** A start writes its records, the shared memory of a database and its first log lines: 100 KB at most, measured. */
@@ -15,9 +16,8 @@ export function refuseFullDisk(installation: Installation): void {
 /** The error about the first folder with a full disk, or null: each may be on its own disk. */
 export function findFullDisk({ stateDir, dataDir, logsDir }: Installation): SvcError | null {
   for (const dir of [stateDir, dataDir, ...foldersIn(dataDir), logsDir]) {
-    const left = bytesLeft(statfsSync(dir), process.getuid?.() === 0);
-    const full =
-      left === null ? null : fullWith(left, { place: `"${dir}"`, repair: `df -h "${dir}" tells how much there is.` });
+    const disk = diskOf(dir);
+    const full = disk.freeBytes === null ? null : fullWith(disk.freeBytes, disk);
     if (full !== null) return full;
   }
   return null;
@@ -38,25 +38,38 @@ export function describeFullDisk(installation: Installation): string | null {
   }
 }
 
-export interface FileSystem {
-  readonly blocks: number;
-  readonly bsize: number;
-  readonly bfree: number;
-  readonly bavail: number;
-}
+type FileSystem = Pick<StatsFs, 'blocks' | 'bsize' | 'bfree' | 'bavail'>;
 
 /** Some blocks are reserved for root. A file system without a limit reports no blocks at all: null. */
 export function bytesLeft({ blocks, bsize, bfree, bavail }: FileSystem, isRoot: boolean): number | null {
   return blocks === 0 ? null : (isRoot ? bfree : bavail) * bsize;
 }
 
-interface PlaceAndRepair {
+/** The disk of a folder. */
+export function diskOf(dir: string): Disk {
+  const freeBytes = bytesLeft(statfsSync(dir), process.getuid?.() === 0);
+  return { place: `"${dir}"`, repair: `df -h "${dir}" tells how much there is.`, freeBytes };
+}
+
+export interface Disk {
   readonly place: string;
   readonly repair: string;
+  /** Null if the disk does not tell. */
+  readonly freeBytes: number | null;
+}
+
+/** Throws `unavailable` if a disk has too little room for the work that is named. */
+export function refuseWithoutRoom({ place, repair, freeBytes }: Disk, neededBytes: number, work: string): void {
+  if (freeBytes === null || freeBytes >= neededBytes) return;
+  throw new SvcError(
+    'unavailable',
+    `${place} has ${sizeText(freeBytes)} left, and ${work} needs ${sizeText(neededBytes)}.`,
+    { hint: `Free some space there and try again: ${repair}` },
+  );
 }
 
 /** The error about a place with this much space left; null when that is enough. */
-export function fullWith(left: number, { place, repair }: PlaceAndRepair): SvcError | null {
+export function fullWith(left: number, { place, repair }: Omit<Disk, 'freeBytes'>): SvcError | null {
   if (left >= neededBytes) return null;
   const kilobytes = (bytes: number) => `${Math.floor(bytes / 1024)} KB`;
   return new SvcError(

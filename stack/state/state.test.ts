@@ -129,22 +129,6 @@ describe('a file', () => {
     expect(readdirSync(installation.stateDir)).toEqual(['key']);
   });
 
-  test("the record of an earlier version contains each service's readiness address", () => {
-    const service = { name: 'backend', state: 'healthy', since: '', url: 'http://127.0.0.1:3000', process: null };
-    const before = { ...service, readyUrl: 'http://127.0.0.1:3000/ready', endCount: 0, lastEnds: [] };
-    const nats = { ...before, name: 'nats', readyUrl: 'nats://127.0.0.1:4222/?seed=%2Fsecrets%2Fbus-system.seed' };
-    const urls = { app: '', api: '', mcp: '', runtime: '' };
-    const record = { ...ownIdentity(), version: '0.0.1', topology: 'embedded', settings: {}, urls };
-    writeDurably(join(installation.stateDir, 'process.json'), JSON.stringify({ ...record, services: [before, nats] }));
-    expect(readRecord(installation)?.services).toEqual([
-      expect.objectContaining({ name: 'backend', ready: { kind: 'http', url: 'http://127.0.0.1:3000/ready' } }),
-      expect.objectContaining({
-        name: 'nats',
-        ready: { kind: 'nats', url: 'nats://127.0.0.1:4222', seedFile: '/secrets/bus-system.seed' },
-      }),
-    ]);
-  });
-
   test('that is missing or damaged is ignored', () => {
     expect(readJson(join(installation.stateDir, 'nothing.json'))).toBeNull();
     writeFileSync(join(installation.stateDir, 'process.json'), '{"pid": 1');

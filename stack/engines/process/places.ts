@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmSync, statfsSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { allKinds, type Kinds, keepsBlobs, type Opening, type Place } from '../../content/place.ts';
@@ -12,7 +12,7 @@ import type { Plan } from '../../plan/plan.ts';
 import { hasOwnBus, hasOwnGraph } from '../../settings/definition.ts';
 import { blobsIn, busIn, databaseFiles, graphIn } from '../../state/data-files.ts';
 import { syncFolder } from '../../state/durable-file.ts';
-import { bytesLeft } from '../../state/free-space.ts';
+import { diskOf } from '../../state/free-space.ts';
 import { runtimeDirOf } from '../../state/installation.ts';
 import { endAlone } from '../../state/left-processes.ts';
 import { ownFoldersOf, type Places, type PlacesOptions } from '../places.ts';
@@ -45,11 +45,7 @@ export function placesInFolders(options: PlacesOptions): Places {
         fileBytes: graph === 'sqlite' ? sizeOf(blobsIn(dataDir)) : 0,
         busBytes: sizeOf(busFile) + sizeOf(`${busFile}-wal`),
         otherBytes: sizeOf(runtimeDirOf(installation)),
-        disk: {
-          place: `"${dataDir}"`,
-          repair: `df -h "${dataDir}" tells how much there is.`,
-          freeBytes: bytesLeft(statfsSync(dataDir), process.getuid?.() === 0),
-        },
+        disk: diskOf(dataDir),
       };
     },
     open: async (opening) => placeInData(opening, options),

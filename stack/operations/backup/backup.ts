@@ -1,24 +1,22 @@
-import { existsSync, openSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import type { Secret } from '../../../services/contracts/secret.ts';
 import { inWords } from '../../../services/contracts/system-words.ts';
 import { type ArchiveContent, writeArchive } from '../../content/archive.ts';
-import { formatVersion } from '../../content/archive-format.ts';
 import { allKinds } from '../../content/place.ts';
 import { withStore } from '../../content/store.ts';
-import { ArchiveWriter } from '../../content/write-archive.ts';
 import { isUp } from '../../engines/engine-of.ts';
-import type { Places, Sizes } from '../../engines/places.ts';
+import type { Places } from '../../engines/places.ts';
 import { readPlan } from '../../engines/plan-of.ts';
-import { sizeText } from '../../machine/size-text.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { fingerprintOf, secretFilesOf } from '../../secrets/secrets.ts';
 import { isCode, syncFolder } from '../../state/durable-file.ts';
 import { refuseCopy } from '../../state/find-original.ts';
 import { ensurePrivateFolder } from '../../state/folder.ts';
-import { bytesLeft } from '../../state/free-space.ts';
+import { diskOf, refuseWithoutRoom } from '../../state/free-space.ts';
 import type { Installation } from '../../state/installation.ts';
 import { acquireLock } from '../../state/lock.ts';
 import { archivedSecretsOf } from '../replace/archived-secrets.ts';
@@ -55,14 +53,16 @@ export async function backup(options: BackupOptions): Promise<Backup> {
   try {
     refuseCopy(installation);
     refuseInterrupted(installation);
-    refuseExisting(file);
-    refuseMissingFolder(dirname(file));
+    if (existsSync(file)) throw existing(file);
+    if (!existsSync(dirname(file))) throw new SvcError('not_found', `There is no folder "${dirname(file)}".`);
     const plan = readPlan(installation);
     const places = await placesOf(plan, { env, signal, onNotice });
-    refuseWithoutRoom(await places.measure(), dirname(file));
-    const fd = openDraft(draft);
+    const { graphBytes, fileBytes, busBytes } = await places.measure();
+    // The compressed archive is smaller. The size of data on other machines is not known here.
+    refuseWithoutRoom(diskOf(dirname(file)), graphBytes + fileBytes + busBytes, 'a backup');
+    await using handle = await openDraft(draft);
     try {
-      const content = await write(options, { plan, places, fd, draft });
+      const content = await write(options, { plan, places, handle, draft });
       renameSync(draft, file);
       syncFolder(dirname(file));
       return { ...content, sizeBytes: statSync(file).size };
@@ -77,12 +77,10 @@ export async function backup(options: BackupOptions): Promise<Backup> {
 }
 
 /** Only a file that this backup has made is removed again. */
-function openDraft(draft: string): number {
-  try {
-    return openSync(draft, 'wx', 0o600);
-  } catch (thrown) {
+async function openDraft(draft: string): Promise<FileHandle> {
+  return await open(draft, 'wx', 0o600).catch((thrown: unknown) => {
     throw isCode(thrown, 'EEXIST') ? existing(draft) : cannotWrite(draft, thrown);
-  }
+  });
 }
 
 function cannotWrite(file: string, cause: unknown): SvcError {
@@ -96,31 +94,28 @@ function cannotWrite(file: string, cause: unknown): SvcError {
 interface Draft {
   readonly plan: Plan;
   readonly places: Places;
-  readonly fd: number;
+  readonly handle: FileHandle;
   readonly draft: string;
 }
 
 async function write(
   { installation, version, passphrase, signal }: BackupOptions,
-  { plan, places, fd, draft }: Draft,
+  { plan, places, handle, draft }: Draft,
 ): Promise<ArchiveContent> {
   const isRunning = isUp(installation);
   const { persistentMessaging } = plan.definition.bus;
   const head = {
-    svc: 'backup',
-    format: formatVersion,
     version,
     createdAt: new Date().toISOString(),
     encryptionKey: fingerprintOf(secretFilesOf(installation).encryptionKey),
     bus: !persistentMessaging ? 'none' : isRunning ? 'approximate' : 'exact',
   } as const;
-  await using writer = new ArchiveWriter(fd, head, passphrase);
+  const secrets = passphrase === null ? null : archivedSecretsOf(installation);
   const opening = { kinds: { ...allKinds, bus: persistentMessaging }, to: 'read', isRunning } as const;
   await using place = await places.open(opening);
   return await withStore({ plan, place, ...opening, signal }, async (store) => {
     if (store.graph === null) throw withoutData(installation);
-    if (passphrase !== null) await writer.addSecrets(archivedSecretsOf(installation));
-    return await writeArchive(store, { file: draft, passphrase, writer, signal });
+    return await writeArchive(store, { file: draft, handle, head, secrets, passphrase, signal });
   });
 }
 
@@ -131,10 +126,6 @@ function refuseInterrupted(installation: Installation): void {
   throw new SvcError('conflict', interruption, { hint: 'Start the platform once, then back it up: svc up' });
 }
 
-function refuseExisting(file: string): void {
-  if (existsSync(file)) throw existing(file);
-}
-
 function existing(file: string): SvcError {
   return new SvcError('conflict', `"${file}" is there already, and a backup replaces nothing.`, {
     hint: 'Name another file, or remove that one.',
@@ -143,20 +134,4 @@ function existing(file: string): SvcError {
 
 function withoutData({ dir }: Installation): SvcError {
   return new SvcError('not_found', `The platform in "${dir}" has no data yet.`, { hint: 'Start it once: svc up' });
-}
-
-function refuseMissingFolder(folder: string): void {
-  if (!existsSync(folder)) throw new SvcError('not_found', `There is no folder "${folder}".`);
-}
-
-/** Asks for room for the size of the data: the compressed archive is smaller. The size of data on other machines is not known here. */
-function refuseWithoutRoom({ graphBytes, fileBytes, busBytes }: Sizes, folder: string): void {
-  const neededBytes = graphBytes + fileBytes + busBytes;
-  const freeBytes = bytesLeft(statfsSync(folder), process.getuid?.() === 0);
-  if (freeBytes === null || freeBytes >= neededBytes) return;
-  throw new SvcError(
-    'unavailable',
-    `"${folder}" has ${sizeText(freeBytes)} left, and a backup may need ${sizeText(neededBytes)}.`,
-    { hint: 'Name a file on another disk, or free some space.' },
-  );
 }

@@ -18,10 +18,11 @@ import {
 } from '../../secrets/secrets.ts';
 import { readDefinition } from '../../settings/check.ts';
 import { type Definition, hasOtherBus } from '../../settings/definition.ts';
+import { refuseWithoutRoom } from '../../state/free-space.ts';
 import type { Installation } from '../../state/installation.ts';
 import { checkArchivedSecrets } from '../replace/archived-secrets.ts';
 import { placesOf } from '../replace/fill-places.ts';
-import { prepareTarget, refuseWithoutRoom } from '../replace/prepare-target.ts';
+import { prepareTarget } from '../replace/prepare-target.ts';
 import { notKept, type ReplaceProgress, replaceData } from '../replace/replace.ts';
 import { forgetReplacement } from '../replace/replacement.ts';
 import { refuseWaiting } from '../replace/settle-replacement.ts';
@@ -93,7 +94,7 @@ async function planRestore(
   if (isThere) await refuseLosses(places);
   const { disk, graphBytes, fileBytes, busBytes } = await places.measure();
   const neededBytes = bytesOf(content, definition) + graphBytes + fileBytes + busBytes;
-  refuseWithoutRoom(disk, neededBytes, 'a restore');
+  refuseWithoutRoom(disk, neededBytes, 'a restore that keeps the data before');
   const { freeBytes } = disk;
   if (isThere) await confirm({ name: definition.name, content, isUp: isUp(installation), neededBytes, freeBytes });
   return { plan, isThere };

@@ -27,50 +27,23 @@ test('a move to several processes changes one word, and the way back restores th
   expect(applyChanges(there, changesFor(read(there), oneProcess))).toBe(embedded);
 });
 
-test('a move to one process resets replicas, an external bus and a public bus', () => {
+test('a move to one process resets replicas and an external bus, and leaves public addresses to the operator', () => {
   const many = ['remote-mcp', 'runtime'].reduce(
     (text, service) => replaceScalar(text, ['replicas', service], '3'),
     replaceScalar(embedded, ['topology'], 'distributed'),
   );
-  const open = many
-    .replace(
-      /^ {2}public: null$/m,
-      '  public: # our own network\n    servers: [nats://bus.example.com:4222]\n    bind: 0.0.0.0\n    insecure: true\n',
-    )
-    .replace('port: auto # 4222', 'port: 4222');
-  const changes = changesFor(read(open), oneProcess);
+  const elsewhere = replaceScalar(many, ['bus', 'servers'], '[nats://bus.example.com:4222]');
+  const changes = changesFor(read(elsewhere), oneProcess);
   expect(changes.map(({ path, from, to }) => `${path.join('.')}: ${from} → ${to}`)).toEqual([
     'topology: distributed → embedded',
     'replicas.remote-mcp: 3 → 1',
     'replicas.runtime: 3 → 1',
-    'bus.public: nats://bus.example.com:4222 → null',
+    'bus.servers: nats://bus.example.com:4222 → auto',
   ]);
-  const one = applyChanges(open, changes);
-  expect(read(one)).toEqual(read(embedded.replace('port: auto # 4222', 'port: 4222')));
-  expect(one).toContain('public: # our own network');
-  const elsewhere = replaceScalar(many, ['bus', 'servers'], '[nats://bus.example.com:4222]');
-  expect(read(applyChanges(elsewhere, changesFor(read(elsewhere), oneProcess)))).toEqual(read(embedded));
-});
-
-test.each([
-  ['tls: files, cert: a.pem, key: a.key', ['tls: files → none', 'cert: a.pem → null', 'key: a.key → null']],
-  [
-    'tls: acme, acme: { email: a@example.com, ca: ca.pem }',
-    ['tls: acme → none', 'acme.email: a@example.com → null', 'acme.ca: ca.pem → null'],
-  ],
-  ['tls: none', []],
-])('one process has no host name for everything: %s', (more, told) => {
-  const open = `id: abcdefgh12345678\ntopology: distributed\npublic: { host: agents.example.com, ${more} } # ours\n`;
-  const changes = changesFor(read(open), oneProcess);
-  expect(changes.map(({ path, from, to }) => `${path.join('.')}: ${from} → ${to}`).toSorted()).toEqual(
-    [
-      'topology: distributed → embedded',
-      'public.host: agents.example.com → null',
-      ...told.map((one) => `public.${one}`),
-    ].toSorted(),
-  );
-  const one = read(applyChanges(open, changes));
-  expect([one.topology, one.public]).toEqual(['embedded', read(embedded).public]);
+  expect(read(applyChanges(elsewhere, changes))).toEqual(read(embedded));
+  const open = replaceScalar(many, ['public', 'host'], 'agents.example.com');
+  const one = applyChanges(open, changesFor(read(open), oneProcess));
+  expect(() => read(one)).toThrow('public.host needs topology: distributed.');
 });
 
 test('a file without a topology gets one', () => {

@@ -9,13 +9,13 @@ export interface FieldChange {
   readonly to: string;
 }
 
-/** What svc.yaml must say otherwise for the other side: only what has to change, and what would be refused there. */
+/** What svc.yaml must say otherwise for the other side: only what has to change. The operator removes public addresses first. */
 export function changesFor(definition: Definition, to: Side): readonly FieldChange[] {
   const sides = (['topology', 'graph', 'engine'] as const).filter((field) => definition[field] !== to[field]);
   return [
     ...sides.map((field) => ({ path: [field], from: definition[field], to: to[field] })),
     ...withoutMany(definition, to),
-    ...(to.topology === 'embedded' ? withoutOutside(definition) : []),
+    ...(to.topology === 'embedded' ? withoutOtherBus(definition) : []),
   ];
 }
 
@@ -30,28 +30,9 @@ function withoutMany({ replicas }: Definition, { topology, graph }: Side): reado
     .map((service) => ({ path: ['replicas', service], from: String(replicas[service]), to: '1' }));
 }
 
-/** The bus inside one process has no other clients, and no front. */
-function withoutOutside(definition: Definition): readonly FieldChange[] {
-  const { bus } = definition;
-  return [
-    ...(bus.servers === 'auto' ? [] : [{ path: ['bus', 'servers'], from: bus.servers.join(', '), to: 'auto' }]),
-    ...(bus.public === undefined ? [] : [{ path: ['bus', 'public'], from: bus.public.servers.join(', '), to: 'null' }]),
-    ...withoutPublicHost(definition),
-  ];
-}
-
-function withoutPublicHost({ public: { host, tls, cert, key, acme } }: Definition): readonly FieldChange[] {
-  const fields = [
-    { path: ['public', 'host'], from: host },
-    { path: ['public', 'cert'], from: cert },
-    { path: ['public', 'key'], from: key },
-    { path: ['public', 'acme', 'email'], from: acme.email },
-    { path: ['public', 'acme', 'ca'], from: acme.ca },
-  ];
-  return [
-    ...(tls === 'none' ? [] : [{ path: ['public', 'tls'], from: tls, to: 'none' }]),
-    ...fields.flatMap(({ path, from }) => (from === undefined ? [] : [{ path, from, to: 'null' }])),
-  ];
+/** The content of an external bus moves into the process. */
+function withoutOtherBus({ bus: { servers } }: Definition): readonly FieldChange[] {
+  return servers === 'auto' ? [] : [{ path: ['bus', 'servers'], from: servers.join(', '), to: 'auto' }];
 }
 
 /** The text with these fields changed, and every other line and comment as it was. */

@@ -3,7 +3,7 @@ import type { KindOfContent } from '../../../services/backend/graph/content.ts';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { readDefinition } from '../../settings/check.ts';
 import type { Installation } from '../../state/installation.ts';
-import { type ReplaceProgress, type ReplaceStep, replaceData } from '../replace/replace.ts';
+import { type ReplaceProgress, replaceData } from '../replace/replace.ts';
 import { readReplacement } from '../replace/replacement.ts';
 import { refuseWaiting } from '../replace/settle-replacement.ts';
 import { isSameSide, type Side, sideFor, sideOf, type WantedSide } from '../replace/side.ts';
@@ -11,15 +11,12 @@ import { withReplacing } from '../replace/with-replacing.ts';
 import { applyChanges } from './definition-changes.ts';
 import { type MovePlan, planMove } from './plan-move.ts';
 
-export type MoveStep = ReplaceStep;
-export type MoveProgress = ReplaceProgress;
-
 export interface MoveOptions {
   readonly installation: Installation;
   readonly to: WantedSide;
   /** Of the shell that typed it. */
   readonly env: EnvRecord;
-  readonly onProgress?: (progress: MoveProgress) => void;
+  readonly onProgress?: (progress: ReplaceProgress) => void;
   /** Asked with everything that is known, before anything is stopped. Throws to decline. */
   readonly confirm: (plan: MovePlan) => Promise<void>;
   readonly signal?: AbortSignal;

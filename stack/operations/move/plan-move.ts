@@ -9,9 +9,10 @@ import type { Plan } from '../../plan/plan.ts';
 import { checkDefinition, readDefinition } from '../../settings/check.ts';
 import { type Definition, hasOwnBus } from '../../settings/definition.ts';
 import { findRunning, type RunningPlatform } from '../../state/find-running.ts';
+import { refuseWithoutRoom } from '../../state/free-space.ts';
 import type { Installation } from '../../state/installation.ts';
 import { graphElsewhere, placesOf, refuseFilled } from '../replace/fill-places.ts';
-import { prepareTarget, refuseWithoutRoom } from '../replace/prepare-target.ts';
+import { prepareTarget } from '../replace/prepare-target.ts';
 import { isSameGraph, type Side } from '../replace/side.ts';
 import { applyChanges, changesFor, type FieldChange } from './definition-changes.ts';
 import { costOf } from './move-cost.ts';
@@ -54,7 +55,7 @@ export async function planMove({ installation, to, env, signal, onNotice }: Plan
     });
   }
   const changes = changesFor(definition, to);
-  const target = targetDefinition(definitionFile, changes);
+  const target = targetOf(applyChanges(readFileSync(definitionFile, 'utf8'), changes), definitionFile);
   const from = readPlan(installation);
   const asking = { env, signal, onNotice };
   const plan = await prepareTarget({ installation, definition: target, ...asking });
@@ -75,7 +76,8 @@ export async function planMove({ installation, to, env, signal, onNotice }: Plan
   const load = { ...sizes, busBytes: carries.bus ? sizes.busBytes : 0 };
   const inVolumes = from.site.isPrivate || plan.site.isPrivate;
   const { neededBytes, downSeconds } = costOf({ ...load, from: definition, to, fillsGraph: carries.graph, inVolumes });
-  for (const one of [disk, (await targetPlaces.measure()).disk]) refuseWithoutRoom(one, neededBytes, 'a move');
+  for (const one of [disk, (await targetPlaces.measure()).disk])
+    refuseWithoutRoom(one, neededBytes, 'a move that keeps the data before');
   const known = { installation, from, to: plan, changes, running: findRunning(installation), isUp: isUp(installation) };
   return { ...known, ...load, carries, neededBytes, freeBytes: disk.freeBytes, downSeconds };
 }
@@ -98,6 +100,13 @@ function leftOver(places: readonly string[], hint: string): SvcError {
   );
 }
 
-function targetDefinition(file: string, changes: readonly FieldChange[]): Definition {
-  return checkDefinition(applyChanges(readFileSync(file, 'utf8'), changes), file);
+/** Reads svc.yaml as the move writes it. */
+function targetOf(text: string, file: string): Definition {
+  try {
+    return checkDefinition(text, file);
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    const hint = 'Name another target, or change svc.yaml and run svc up before the move.';
+    throw new SvcError(error.code, `The move needs a change of svc.yaml that does not fit: ${error.message}`, { hint });
+  }
 }

@@ -96,7 +96,9 @@ async function withWaiting(
     refuseCopy(installation);
     const onNotice = (message: string) => onProgress({ kind: 'notice', message });
     const settled = await settleReplacement(installation, { env, onNotice });
-    if (settled?.command === command && (settled.step === step || isTakenBack(settled, step))) return settled;
+    // A replacement that was cut short is taken back already.
+    const isUndone = step === 'undoing' && (settled?.step === 'keeping' || settled?.step === 'filling');
+    if (settled?.command === command && (settled.step === step || isUndone)) return settled;
     refuseOlder(installation, { mayWait: false });
     const state = readReplacement(installation);
     if (state === null || state.command !== command) throw nothingWaits(command);
@@ -105,11 +107,6 @@ async function withWaiting(
   } finally {
     lock.release();
   }
-}
-
-/** A replacement that was cut short has no data to go back from. */
-function isTakenBack({ step }: Replacement, wanted: 'confirming' | 'undoing'): boolean {
-  return wanted === 'undoing' && (step === 'keeping' || step === 'filling');
 }
 
 function nothingWaits(command: Replacement['command']): SvcError {

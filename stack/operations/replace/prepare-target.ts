@@ -1,9 +1,6 @@
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
-import { SvcError } from '../../../services/contracts/errors.ts';
 import { engineFor } from '../../engines/engine-of.ts';
-import type { Disk } from '../../engines/places.ts';
 import { preparePlan } from '../../engines/prepare-plan.ts';
-import { sizeText } from '../../machine/size-text.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { readDefinition } from '../../settings/check.ts';
 import type { Definition } from '../../settings/definition.ts';
@@ -25,14 +22,4 @@ export async function prepareTarget({ installation, definition, env, signal, onN
   const { ownsPort, portPatienceMs } = await now.survey(start);
   const survey = { ownsPort, portPatienceMs };
   return preparePlan({ installation, env, definition, survey, avoid: new Set(), onNotice });
-}
-
-/** Throws if the disk has too little room: the data before is kept beside the new data. */
-export function refuseWithoutRoom({ place, repair, freeBytes }: Disk, neededBytes: number, what: string): void {
-  if (freeBytes === null || freeBytes >= neededBytes) return;
-  throw new SvcError(
-    'unavailable',
-    `${place} has ${sizeText(freeBytes)} left, and ${what} needs ${sizeText(neededBytes)}: the data before is kept.`,
-    { hint: `Free some space there and try again: ${repair}` },
-  );
 }

@@ -28,7 +28,10 @@ export async function takeBack(
   await endAlone(installation);
   const { signal } = new AbortController();
   const asking = { env, signal, onNotice };
-  if (state.step !== 'keeping') return await holdingData(installation, () => putBack(installation, state, asking));
+  if (state.step !== 'keeping') {
+    const data = acquireLock(installation, 'platform');
+    return await putBack(installation, state, asking).finally(() => data.release());
+  }
   const from = planOf(installation, readDefinition(installation.definitionFile));
   const endLeft = async () => (await placesOf(from, asking)).endLeft();
   await tolerate(endLeft, 'Nodes that read the data may still run', asking);
@@ -95,13 +98,4 @@ function definitionsOf(installation: Installation, state: Replacement) {
 
 function planIn(installation: Installation, file: string): Plan {
   return planOf(installation, checkDefinition(readFileSync(file, 'utf8'), file));
-}
-
-async function holdingData(installation: Installation, work: () => Promise<void>): Promise<void> {
-  const lock = acquireLock(installation, 'platform');
-  try {
-    await work();
-  } finally {
-    lock.release();
-  }
 }

@@ -1,13 +1,12 @@
-import { mkdirSync, openSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError, toSvcError } from '../../../services/contracts/errors.ts';
 import { inWords } from '../../../services/contracts/system-words.ts';
 import { type ArchiveContent, type ArchiveFile, writeArchive } from '../../content/archive.ts';
-import { type ArchiveHead, formatVersion } from '../../content/archive-format.ts';
 import { allKinds, type Kinds, noKinds } from '../../content/place.ts';
 import { withStore } from '../../content/store.ts';
-import { ArchiveWriter } from '../../content/write-archive.ts';
 import { engineOf, isSameEngine, isUp } from '../../engines/engine-of.ts';
 import { ownFoldersOf, type Places } from '../../engines/places.ts';
 import type { Progress } from '../../lifecycle/progress.ts';
@@ -143,13 +142,13 @@ async function keep(
   const kinds = !isThere
     ? noKinds
     : await withStore({ plan: from, place, ...opening, signal }, async (store) => {
-        const head: ArchiveHead = {
-          ...{ svc: 'backup', format: formatVersion, version: ownVersion(), createdAt: state.startedAt },
+        const head = {
+          ...{ version: ownVersion(), createdAt: state.startedAt },
           encryptionKey: fingerprintOf(secretFilesOf(installation).encryptionKey),
           bus: store.bus === null ? 'none' : 'exact',
-        };
-        await using writer = new ArchiveWriter(openSync(files.archive, 'wx', 0o600), head);
-        await writeArchive(store, { file: files.archive, passphrase: null, writer, signal });
+        } as const;
+        await using handle = await open(files.archive, 'wx', 0o600);
+        await writeArchive(store, { file: files.archive, handle, head, secrets: null, passphrase: null, signal });
         return { bus: store.bus !== null, graph: store.graph !== null, blobs: store.blobs !== null };
       });
   for (const part of state.folders) await places.copyOut(part, join(keptDir, part));

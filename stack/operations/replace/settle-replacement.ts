@@ -51,13 +51,10 @@ export function refuseWaiting(installation: Installation): void {
   const waiting = readReplacement(installation);
   if (waiting === null) return;
   const { command, kept } = waiting;
-  throw new SvcError('conflict', `${replacementName(waiting)} is not confirmed yet: ${beforeIn(waiting, kept)}.`, {
+  const before = command === 'move' ? 'old side' : 'data before';
+  throw new SvcError('conflict', `${replacementName(waiting)} is not confirmed yet: the ${before} is in ${kept}.`, {
     hint: `If all is well: svc ${command} --confirm. To go back to it: svc ${command} --undo`,
   });
-}
-
-function beforeIn({ command }: Replacement, kept: string): string {
-  return `the ${command === 'move' ? 'old side' : 'data before'} is in ${kept}`;
 }
 
 /** What `svc up` does with a replacement that a killed command left at this step; null if it waits for the operator's decision. */

@@ -42,8 +42,9 @@ export async function withReplacing<Result extends Outcome>(
   options: ReplacingOptions,
   work: (replacing: Replacing) => Promise<Result>,
 ): Promise<Result> {
-  const { installation, env, onProgress = () => undefined } = options;
-  const signal = options.signal ?? new AbortController().signal;
+  const { onProgress = () => undefined, signal = new AbortController().signal } = options;
+  const known = { ...options, onProgress, signal };
+  const { installation, env } = options;
   const onNotice = (message: string) => onProgress({ kind: 'notice', message });
   makeFolder(installation.stateDir, 0o700);
   const lock = acquireLock(installation, 'command');
@@ -64,12 +65,12 @@ export async function withReplacing<Result extends Outcome>(
     // The start is an ordinary one, which takes the lock itself.
     lock.release();
     if (!restart) return result;
-    await start({ ...options, onProgress, signal });
+    await start(known);
     return { ...result, downMs: performance.now() - stoppedAt };
   } catch (error) {
     lock.release();
     if (restart && readReplacement(installation) === null && !isUp(installation)) {
-      await startAgain({ ...options, onProgress, signal }, error);
+      await startAgain(known, error);
     }
     throw error;
   } finally {
@@ -77,9 +78,7 @@ export async function withReplacing<Result extends Outcome>(
   }
 }
 
-type Starting = ReplacingOptions & Required<Pick<ReplacingOptions, 'onProgress' | 'signal'>>;
-
-async function start({ installation, env, onProgress, signal, done }: Starting): Promise<void> {
+async function start({ installation, env, onProgress, signal, done }: Required<ReplacingOptions>): Promise<void> {
   onProgress({ kind: 'step', step: 'start' });
   try {
     await up({ installation, env, onProgress, signal });
@@ -97,7 +96,10 @@ async function start({ installation, env, onProgress, signal, done }: Starting):
   }
 }
 
-async function startAgain({ installation, env, onProgress }: Starting, cause: unknown): Promise<void> {
+async function startAgain(
+  { installation, env, onProgress }: Required<ReplacingOptions>,
+  cause: unknown,
+): Promise<void> {
   onProgress({ kind: 'notice', message: 'Nothing was changed; the platform is started again as it was.' });
   await up({ installation, env, onProgress }).catch((error: unknown) => {
     throw new AggregateError([cause, error], 'Nothing was changed, and the platform did not start again: svc up');

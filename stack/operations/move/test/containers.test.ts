@@ -10,10 +10,11 @@ import { dockerHost } from '../../../engines/docker/test/docker-trial.ts';
 import { replaceScalar } from '../../../settings/yaml-text.ts';
 import type { Installation } from '../../../state/installation.ts';
 import { down } from '../../down.ts';
+import type { ReplaceProgress } from '../../replace/replace.ts';
 import { readReplacement } from '../../replace/replacement.ts';
 import type { Side } from '../../replace/side.ts';
 import { up } from '../../up.ts';
-import { type MoveProgress, move } from '../move.ts';
+import { move } from '../move.ts';
 import { embedded, env, inContainers, MovesInContainers, onProgress, socketPath } from './moves-in-containers.ts';
 import { addMcpServer, contentOf, countOf, killedMove, leftovers, moveTo, settleMove, texts } from './trial.ts';
 
@@ -144,7 +145,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
       to: inContainers,
       env: { ...env, DOCKER_HOST: way.host },
       confirm: async () => undefined,
-      onProgress: (progress: MoveProgress) => {
+      onProgress: (progress: ReplaceProgress) => {
         if (progress.kind === 'notice') told.push(progress.message);
         if (progress.kind === 'step' && progress.step === 'verify') way.close();
       },

@@ -3,7 +3,8 @@ import { givenDirOf } from '../../../engines/docker/given-files.ts';
 import { installationIn } from '../../../state/installation.ts';
 import { readAlone } from '../../../state/left-processes.ts';
 import { undoReplacement } from '../../replace/end-replacement.ts';
-import { type MoveProgress, move } from '../move.ts';
+import type { ReplaceProgress } from '../../replace/replace.ts';
+import { move } from '../move.ts';
 
 /** `svc move` as a process that prints its steps, and kills itself at a step, or at the name of a part: as soon as it has started that, or given it files. */
 const [verb, dir = '', to = '{}', step] = process.argv.slice(2);
@@ -16,7 +17,7 @@ setInterval(() => isBorn() && die(), 1).unref();
 const options = {
   installation,
   env: process.env,
-  onProgress: (progress: MoveProgress) => {
+  onProgress: (progress: ReplaceProgress) => {
     if (progress.kind !== 'step') return;
     if (progress.step === step) die();
     process.stdout.write(`${progress.step}\n`);

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import Docker from 'dockerode';
 import { dockerHost } from '../../../engines/docker/test/docker-trial.ts';
 import { releaseVolumes } from '../../../engines/docker/volumes.ts';
-import { replaceScalar } from '../../../settings/yaml-text.ts';
 import type { Installation } from '../../../state/installation.ts';
 import { down } from '../../down.ts';
 import type { Loss } from '../../replace/end-replacement.ts';
@@ -76,12 +75,9 @@ export class MovesInContainers {
   }
 }
 
-function prepare({ dataDir, definitionFile }: Installation): void {
+function prepare({ dataDir }: Installation): void {
   // A move in a process of its own takes it from there.
   process.env.DOCKER_HOST = env.DOCKER_HOST;
-  // Longer than the suite takes, wherever it runs.
-  const limits = replaceScalar(readFileSync(definitionFile, 'utf8'), ['limits', 'sessionIdleTimeoutMs'], '3600000');
-  writeFileSync(definitionFile, limits);
   const home = join(dataDir, 'runtime/homes');
   mkdirSync(home, { recursive: true });
   writeFileSync(join(home, 'notes.json'), 'what an MCP server keeps');

@@ -1,7 +1,16 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -16,6 +25,7 @@ import type { Digest } from '../../../../services/contracts/digest.ts';
 import type { KeptEntry, KeptRecord, NatsContentOptions } from '../../../../services/kit/bus/content.ts';
 import { openBusContent } from '../../../../services/kit/bus/open-content.ts';
 import { connectToBackend } from '../../../client/backend-client.ts';
+import { replaceScalar } from '../../../settings/yaml-text.ts';
 import { blobsIn, busIn, graphIn } from '../../../state/data-files.ts';
 import { type Installation, installationIn } from '../../../state/installation.ts';
 import { down } from '../../down.ts';
@@ -53,6 +63,14 @@ export function filledCopies(
   let copied: Installation | null = null;
   beforeAll(async () => {
     filled = await openFilled();
+    const { definitionFile } = filled.installation;
+    // Sessions live longer than the suite takes, wherever it runs.
+    const text = replaceScalar(
+      readFileSync(definitionFile, 'utf8'),
+      ['limits', 'sessionIdleTimeoutMs'],
+      String(keyMaxAgeMs),
+    );
+    writeFileSync(definitionFile, text);
     prepare(filled.installation);
     original = await contentOf(filled.installation);
   });
