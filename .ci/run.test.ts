@@ -27,7 +27,7 @@ function runWith({
   readonly chaos?: string;
   readonly docker?: string;
 }) {
-  const scripts = { test, check, build: 'true', chaos: `${chaos} #` };
+  const scripts = { test, check, chaos: `${chaos} #` };
   const folder = mkdtempSync(join(tmpdir(), 'svc-ci-'));
   folders.push(folder);
   mkdirSync(join(folder, '.ci'));

@@ -6,7 +6,10 @@ import { LongestFirst } from './suites/longest-first.ts';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const every = '{cli,stack,services,templates,.config,.ci}/**/*.test.ts';
-/** Suites that would disturb others: one at a time, after all others have ended. Two attacks at once on two cores exceed the bounds of one. */
+/**
+ * Suites that would disturb others: they flood the platform with a client of its own, or restart Docker. They run one at a time, after all others
+ * have ended. Two floods at once on two cores exceed the bounds of one.
+ */
 const alone = '**/*.alone.test.ts';
 
 export default defineConfig({

@@ -23,7 +23,7 @@ describe.skipIf(!hasNatsServer || !hasCaddy || !hasPebble)('with an authority', 
     return Platform.init({ topology: 'distributed', settings });
   }
 
-  test.each(['TLS', 'HTTP'] as const)(
+  test.concurrent.each(['TLS', 'HTTP'] as const)(
     'a name that it has asked for over %s gets a certificate, which outlives the platform',
     async (over) => {
       const [https = 0, http = 0, nobodys = 0] = await freePorts(3);
@@ -46,7 +46,7 @@ describe.skipIf(!hasNatsServer || !hasCaddy || !hasPebble)('with an authority', 
     },
   );
 
-  test('where it gives no certificate, that is reported, and the platform runs', async () => {
+  test.concurrent('where it gives no certificate, that is reported, and the platform runs', async () => {
     const [https = 0, http = 0, nobodys = 0] = await freePorts(3);
     await using authority = await startAuthority({ httpPort: nobodys, tlsPort: nobodys });
     const { directory, ownFile } = authority;

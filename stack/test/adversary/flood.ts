@@ -1,9 +1,8 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
+import { json } from 'node:stream/consumers';
 import { z } from 'zod';
-import type { WireLogin } from './wire-client.ts';
+import { runAttacker } from './attacker.ts';
+import { WireClient, type WireLogin } from './wire-client.ts';
 
 export interface Flood {
   readonly port: number;
@@ -16,16 +15,30 @@ export interface Flood {
 const flooded = z.object({ sent: z.number(), tookMs: z.number(), closed: z.boolean(), errors: z.array(z.string()) });
 export type Flooded = z.infer<typeof flooded>;
 
-const main = fileURLToPath(new URL('flood-main.ts', import.meta.url));
+const giveUpMs = 20_000;
 
-/**
- * Runs the flood in a process of its own, with the lowest priority: the platform, the victim and the attacker share two cores, and the test asks
- * what the messages cost the platform, not what the attacker's own work costs the machine.
- */
-export async function flood(options: Flood): Promise<Flooded> {
-  const child = spawn('nice', ['-n', '19', process.execPath, main], { stdio: ['pipe', 'pipe', 'inherit'] });
-  child.stdin.end(JSON.stringify(options));
-  const [said, [code]] = await Promise.all([text(child.stdout), once(child, 'close')]);
-  if (code !== 0) throw new Error(`the flood ended with ${code}`);
-  return flooded.parse(JSON.parse(said));
+/** Writes one message again and again until its number is reached or the server closes the connection. */
+export function flood(options: Flood): Promise<Flooded> {
+  return runAttacker(import.meta.filename, options, flooded);
+}
+
+if (import.meta.main) process.stdout.write(JSON.stringify(await write((await json(process.stdin)) as Flood)));
+
+async function write({ port, login, message, count }: Flood): Promise<Flooded> {
+  const piece = Buffer.from(message, 'base64');
+  const perChunk = Math.max(1, Math.floor(65_536 / piece.length));
+  const chunk = Buffer.concat(Array.from({ length: perChunk }, () => piece));
+  const client = await WireClient.connect(port, login).catch((refusal: Error) => refusal);
+  if (client instanceof Error) return { sent: 0, tookMs: 0, closed: true, errors: [client.message] };
+  const began = performance.now();
+  let sent = 0;
+  while (sent < count && !client.closed && performance.now() - began < giveUpMs) {
+    // The server may close the connection meanwhile, which is an outcome.
+    if (!client.write(chunk)) await once(client.socket, 'drain', { signal: client.ended }).catch(() => {});
+    sent += perChunk;
+  }
+  await client.flush().catch(() => {});
+  client.close();
+  const tookMs = Math.round(performance.now() - began);
+  return { sent, tookMs, closed: client.closed, errors: client.errors.slice(0, 3) };
 }

@@ -1,8 +1,11 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
+import { z } from 'zod';
 import { newKey } from '../../../services/contracts/keys.ts';
 import { rpc } from '../../../services/remote-mcp/test/raw.ts';
+import { runAttacker } from './attacker.ts';
 
 /** Where an attack goes, and what the attacker has. */
 export interface Target {
@@ -19,12 +22,16 @@ export interface Target {
 /** How often each status came; `closed` counts connections that the platform closed. */
 export type Outcome = Readonly<Record<string, number>>;
 
+export function attack(name: HttpAttack, target: Target): Promise<Outcome> {
+  return runAttacker(import.meta.filename, { name, target }, z.record(z.string(), z.number()));
+}
+
 /** Every attack ends by itself after this long. */
 const attackMs = 1500;
 const mebibyte = 1024 * 1024;
 
 /** What a client can do that writes its own bytes. Each takes a bounded time and number of connections. */
-export const httpAttacks = {
+const httpAttacks = {
   /** Bodies of 4 MiB, all but the last byte. */
   async unfinishedBodies(target) {
     const body = Buffer.alloc(4 * mebibyte - 1, 'x');
@@ -272,4 +279,11 @@ function head(
     ...(length === 'chunked' ? ['transfer-encoding: chunked'] : []),
   ];
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`);
+}
+
+// Last, because it runs while the module is loaded.
+if (import.meta.main) {
+  const { name, target } = (await json(process.stdin)) as { readonly name: HttpAttack; readonly target: Target };
+  process.stdout.write(JSON.stringify(await httpAttacks[name](target)));
+  process.exit(0);
 }

@@ -8,8 +8,10 @@ import {
 } from '../../../services/contracts/ids.ts';
 import type { HostileRuntime } from './hostile-runtime.ts';
 
+type RowsFor = (by: Names) => readonly Row[];
+
 /** Every subject of the platform: what a runtime may send to it, in its own name and in the names of others. A new subject needs its rows here. */
-export const subjectRows: Readonly<Record<keyof typeof subjects, (by: Names) => readonly Row[]>> = {
+const platformSubjects: Readonly<Record<keyof typeof subjects, RowsFor>> = {
   handshake: (by) => ofRuntimes(by, subjects.handshake),
   report: (by) => ofRuntimes(by, subjects.report),
   heartbeat: (by) => ofRuntimes(by, subjects.heartbeat),
@@ -20,6 +22,15 @@ export const subjectRows: Readonly<Record<keyof typeof subjects, (by: Names) => 
   key: (by) => othersOnly([subjects.key(by.remoteMcp), subjects.key(by.own.process)]),
   event: (by) => othersOnly([subjects.event(by.workspace, 'key'), subjects.event(by.workspace, 'catalogue')]),
   session: (by) => othersOnly([subjects.session(by.session)]),
+};
+
+export const subjectRows: Readonly<Record<string, RowsFor>> = {
+  ...platformSubjects,
+  'the bus’s own subjects': (by) => othersOnly(busSubjects(by)),
+  'NATS’s own subjects': () => [
+    ...othersOnly(natsSubjects),
+    { subject: '$SYS.REQ.USER.INFO', granted: false, deniedAs: 'svc.identity.name' },
+  ],
 };
 
 export interface Sender {
@@ -44,6 +55,8 @@ interface Row {
   readonly subject: string;
   /** Whether NATS lets it pass; all else it must deny. */
   readonly granted: boolean;
+  /** The name in the denial, where templates/nats.conf maps the subject to another. */
+  readonly deniedAs?: string;
 }
 
 /** A runtime may send to the subject with its own name and process in it, and to no other. */
@@ -92,7 +105,7 @@ function ask(runtime: HostileRuntime, subject: string, { frame, payload }: { fra
 }
 
 /** Of the engine of the bus, in the names of others. */
-export function busSubjects({ own, platform, remoteMcpEnd }: Names): readonly string[] {
+function busSubjects({ own, platform, remoteMcpEnd }: Names): readonly string[] {
   const [ownEnd, otherEnd] = [`${own.runtime}-${own.process}`, `${platform.runtime}-${platform.process}`];
   return [
     ...[`_R.${remoteMcpEnd}.${otherEnd}.x`, `_R.${remoteMcpEnd}.backend.x`, `_R.${otherEnd}.backend.x`],
@@ -103,7 +116,7 @@ export function busSubjects({ own, platform, remoteMcpEnd }: Names): readonly st
   ];
 }
 
-export const natsSubjects = [
+const natsSubjects = [
   ...['$JS.API.INFO', '$JS.API.STREAM.LIST', '$JS.API.STREAM.INFO.KV_sessions', '$JS.API.STREAM.PURGE.KV_sessions'],
-  ...['$JS.ACK.x', '$KV.sessions.x', '$SYS.REQ.USER.INFO', '$SYS.REQ.SERVER.PING.CONNZ', '$SYS.REQ.USER.AUTH'],
+  ...['$JS.ACK.x', '$KV.sessions.x', '$SYS.REQ.SERVER.PING.CONNZ', '$SYS.REQ.USER.AUTH'],
 ];

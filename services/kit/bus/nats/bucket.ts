@@ -4,7 +4,7 @@ import { nanos } from '@nats-io/transport-node';
 import { SvcError } from '../../../contracts/errors.ts';
 import type { Bucket, Entry } from '../bus.ts';
 import { checkedKey, checkedValue } from '../check-entry.ts';
-import { throughElection } from './election.ts';
+import { answerTimeout, throughElection } from './election.ts';
 import { ensureStream, isConflict, isGone, type KeptStream, type NatsPlace, storageError } from './kept.ts';
 import { bucketStream, keySubject } from './subjects.ts';
 
@@ -90,7 +90,7 @@ export class NatsBucket implements Bucket {
     const { connection, persistent } = this.#place;
     try {
       await ensureStream(connection, bucketConfiguration(this.#name, { maxAgeMs: this.#maxAgeMs, persistent }));
-      return await new Kvm(jetstream(connection)).open(this.#name, { allow_direct: false });
+      return await new Kvm(jetstream(connection, answerTimeout(connection))).open(this.#name, { allow_direct: false });
     } catch (error) {
       this.#opened = null;
       throw storageError(error);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { connect as connectRaw, nkeyAuthenticator } from '@nats-io/transport-node';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import type { Identity } from '../../../contracts/bus/permissions.ts';
 import { buckets, streams } from '../../../contracts/bus/subjects.ts';
@@ -145,21 +145,6 @@ describe.skipIf(findNatsServer() === null)('on three real servers', () => {
     for (const node of [first, other]) await vi.waitFor(async () => expect(await replicasAt(node)).toEqual(kept), soon);
   });
 
-  it('imported content arrives in newly created streams, on whichever node', async () => {
-    const cluster = await startCluster();
-    for (const { url } of cluster.nodes) {
-      const place = { servers: [url], caPath: null, seeds: cluster.seeds, keyMaxAgeMs: sessions.maxAgeMs };
-      const content = await openBusContent({ engine: 'nats', ...place });
-      opened.push(() => content.close());
-      for (const i of Array(4).keys()) {
-        const stream = `records-${new URL(url).port}-${i}`;
-        await content.addRecords(stream, Readable.from([{ payload: Buffer.from('a') }]));
-        const expiresAt = Date.now() + sessions.maxAgeMs;
-        await content.addEntries(stream, Readable.from([{ key: 'a', value: Buffer.from('a'), expiresAt }]));
-      }
-    }
-  });
-
   it('clients at any node learn their identity from a backend at another node', async () => {
     const cluster = await startCluster();
     const [first = expect.fail(), ...others] = cluster.nodes;
@@ -223,17 +208,43 @@ describe.skipIf(findNatsServer() === null)('on three real servers', () => {
     );
   });
 
-  it("a node without the cluster's secret is not admitted", async () => {
-    const cluster = await startCluster();
-    const [route = expect.fail()] = cluster.routes;
-    expect(await comeAsNode(route, 'node', 'a-guess')).toMatch(/Authorization Violation/);
-    expect(await comeAsNode(route, '', '')).toMatch(/Authorization Violation/);
-    expect(await comeAsNode(route, 'node', routeSecret)).toMatch(/^PONG/);
-    for (const { monitoringUrl } of cluster.nodes) {
-      for (const page of ['varz', 'routez', 'connz']) {
-        expect(await (await fetch(`${monitoringUrl}/${page}`)).text()).not.toContain(routeSecret);
+  describe('that no test harms', () => {
+    let cluster: TestCluster;
+    let folder: string;
+    beforeAll(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'nats-'));
+      cluster = await TestCluster.start(folder);
+    });
+    afterAll(async () => {
+      await cluster.stop();
+      await rm(folder, { recursive: true, force: true });
+    });
+
+    it('imported content arrives in newly created streams, on whichever node', async () => {
+      for (const { url } of cluster.nodes) {
+        const place = { servers: [url], caPath: null, seeds: cluster.seeds, keyMaxAgeMs: sessions.maxAgeMs };
+        const content = await openBusContent({ engine: 'nats', ...place });
+        opened.push(() => content.close());
+        for (const i of Array(4).keys()) {
+          const stream = `records-${new URL(url).port}-${i}`;
+          await content.addRecords(stream, Readable.from([{ payload: Buffer.from('a') }]));
+          const expiresAt = Date.now() + sessions.maxAgeMs;
+          await content.addEntries(stream, Readable.from([{ key: 'a', value: Buffer.from('a'), expiresAt }]));
+        }
       }
-    }
+    });
+
+    it("a node without the cluster's secret is not admitted", async () => {
+      const [route = expect.fail()] = cluster.routes;
+      expect(await comeAsNode(route, 'node', 'a-guess')).toMatch(/Authorization Violation/);
+      expect(await comeAsNode(route, '', '')).toMatch(/Authorization Violation/);
+      expect(await comeAsNode(route, 'node', routeSecret)).toMatch(/^PONG/);
+      for (const { monitoringUrl } of cluster.nodes) {
+        for (const page of ['varz', 'routez', 'connz']) {
+          expect(await (await fetch(`${monitoringUrl}/${page}`)).text()).not.toContain(routeSecret);
+        }
+      }
+    });
   });
 });
 

@@ -1,7 +1,7 @@
 import { JetStreamApiError, JetStreamError } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { describe, expect, test } from 'vitest';
-import { throughElection } from './election.ts';
+import { answerTimeout, throughElection } from './election.ts';
 
 const connectedTo = (info: object) => ({ info }) as NatsConnection;
 const cluster = connectedTo({ cluster: 'svc' });
@@ -31,7 +31,12 @@ describe('requests to several nodes while another node takes over', () => {
   );
 });
 
-test('one node alone has no other that takes over', async () => {
+test('an answer of several nodes is awaited for less time than an election takes', () => {
+  expect(answerTimeout(cluster).timeout).toBeLessThan(4000);
+});
+
+test('one node alone has no other that takes over, and all the time that the client library gives it', async () => {
   const error = statusError('no responders', 503);
+  expect(answerTimeout(connectedTo({}))).toEqual({});
   await expect(throughElection(connectedTo({}), failing(error))).rejects.toBe(error);
 });

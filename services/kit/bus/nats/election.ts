@@ -1,16 +1,23 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { JetStreamApiError, JetStreamError } from '@nats-io/jetstream';
+import { JetStreamApiError, JetStreamError, type JetStreamOptions } from '@nats-io/jetstream';
 import { type NatsConnection, TimeoutError } from '@nats-io/transport-node';
 import { SvcError } from '../../../contracts/errors.ts';
 
-/** Nodes notice the loss of their leader within 4 to 9 s, and a request that was lost with it times out after 5 s. */
-const electionMaxMs = 20_000;
+/** Nodes notice the loss of their leader within 4 to 9 s, and vote again that long after a vote without a winner: three rounds. */
+const electionMaxMs = 30_000;
 const pauseMs = 200;
+/** Nothing answers a request without a leader. The client library would wait 5 s, often longer than the election lasts. */
+const answerMaxMs = 2000;
 const unavailable = 503;
 
 /** Whether the server belongs to a cluster. */
 export function isClustered({ info }: NatsConnection): boolean {
   return info?.cluster !== undefined;
+}
+
+/** How long an answer of JetStream may take, for requests that `throughElection` repeats. */
+export function answerTimeout(connection: NatsConnection): JetStreamOptions {
+  return isClustered(connection) ? { timeout: answerMaxMs } : {};
 }
 
 /**

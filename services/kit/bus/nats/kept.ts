@@ -7,7 +7,7 @@ import {
 } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { SvcError } from '../../../contracts/errors.ts';
-import { isClustered, isNotAnswered } from './election.ts';
+import { answerTimeout, isClustered, isNotAnswered } from './election.ts';
 
 const streamNotFound = 10059;
 const noPeers = 10005;
@@ -29,7 +29,7 @@ export type KeptStream = Partial<StreamConfig> & { name: string };
 
 /** Creates the stream, or adjusts an existing one. Its content stays. */
 export async function ensureStream(connection: NatsConnection, config: KeptStream): Promise<void> {
-  const manager = await jetstreamManager(connection, { checkAPI: false });
+  const manager = await jetstreamManager(connection, { checkAPI: false, ...answerTimeout(connection) });
   try {
     if (!isClustered(connection)) return await ensure(manager, config);
     await ensure(manager, { ...config, num_replicas: replicas }).catch(async (error: unknown) => {

@@ -22,7 +22,7 @@ import {
   retryMaxMs,
 } from '../handle-batch.ts';
 import { streamBounds } from '../stream-bounds.ts';
-import { throughElection } from './election.ts';
+import { answerTimeout, throughElection } from './election.ts';
 import { ensureStream, type KeptStream, type NatsPlace, storageError } from './kept.ts';
 import { streamSubject } from './subjects.ts';
 
@@ -60,7 +60,8 @@ export class NatsStream implements Stream {
     const { connection } = this.#place;
     // JetStream stores a message with this id once, however often it is sent.
     const named = { msgID: randomText(idLength) };
-    const publish = () => jetstream(connection).publish(streamSubject(this.#name), own, named);
+    const publish = () =>
+      jetstream(connection, answerTimeout(connection)).publish(streamSubject(this.#name), own, named);
     try {
       await throughElection(connection, publish);
     } catch (error) {
