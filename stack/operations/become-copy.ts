@@ -13,7 +13,6 @@ import { checkSecrets } from '../secrets/ensure-secrets.ts';
 import { secretFilesOf } from '../secrets/secrets.ts';
 import { checkDefinition } from '../settings/check.ts';
 import { type Definition, hasOtherBus } from '../settings/definition.ts';
-import type { Ports } from '../settings/ports.ts';
 import { replaceScalar } from '../settings/yaml-text.ts';
 import { readContainers } from '../state/containers-record.ts';
 import { carriedFolder } from '../state/data-files.ts';

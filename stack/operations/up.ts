@@ -1,5 +1,5 @@
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
-import type { Engine, EngineStart, Prepared, Survey } from '../engines/engine.ts';
+import type { Engine, EngineStart, Prepared } from '../engines/engine.ts';
 import { chosenEngine, isUp } from '../engines/engine-of.ts';
 import { makeReady, preparePlan } from '../engines/prepare-plan.ts';
 import type { Progress, UpResult } from '../lifecycle/progress.ts';
