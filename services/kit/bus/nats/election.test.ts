@@ -6,10 +6,10 @@ import { throughElection } from './election.ts';
 const connectedTo = (info: object) => ({ info }) as NatsConnection;
 const cluster = connectedTo({ cluster: 'svc' });
 const apiError = (code: number) => new JetStreamApiError({ code, err_code: 1, description: 'refused' });
-/** As the client makes them of the status of a message. */
+/** As the client creates them from the status of a message. */
 const statusError = (message: string, code: number) => Object.assign(new JetStreamError(message), { code });
 
-/** Fails with these errors, one after the other, before it is done. */
+/** Fails with these errors, one after the other, then succeeds. */
 function failing(...errors: readonly Error[]) {
   const left = [...errors];
   return async () => {
@@ -19,8 +19,8 @@ function failing(...errors: readonly Error[]) {
   };
 }
 
-describe('requests to several nodes while another node takes over', () => {
-  test('is asked again until it is answered', async () => {
+describe('requests to several nodes while the leader changes', () => {
+  test('are retried until they are answered', async () => {
     const work = failing(apiError(503), statusError('no responders', 503));
     expect(await throughElection(cluster, work)).toBe('done');
   });
@@ -31,7 +31,7 @@ describe('requests to several nodes while another node takes over', () => {
   );
 });
 
-test('one node alone has no other that takes over', async () => {
+test('are not retried on a single node, which has no successor', async () => {
   const error = statusError('no responders', 503);
   await expect(throughElection(connectedTo({}), failing(error))).rejects.toBe(error);
 });
