@@ -99,7 +99,7 @@ async function putUntilKilled(dir: string, { first, lines }: { first: number; li
   return last;
 }
 
-it.skipIf(!canMount)('a full disk refuses with its name, loses nothing, and is over when there is room', async () => {
+it.skipIf(!canMount)('a full disk is named in the refusal, loses nothing, and works again once there is room', async () => {
   using disk = SmallDisk.mount(newFolder(), 1);
   const dir = join(disk.folder, 'blobs');
   const blobs = await open(dir);
@@ -118,7 +118,7 @@ it.skipIf(!canMount)('a full disk refuses with its name, loses nothing, and is o
   await expectBytes(blobs, blobOf(large).digest, large);
 });
 
-it('a folder that cannot be made is refused by name', async () => {
+it('a folder that cannot be created is refused by name', async () => {
   const file = join(newFolder(), 'file');
   writeFileSync(file, '');
   await expect(FolderBlobs.open(join(file, 'blobs'))).rejects.toMatchObject({
