@@ -15,7 +15,7 @@ export function installationOf(flags: SharedFlags): Installation {
   return installation;
 }
 
-/** Does any process or container of the platform run? */
+/** Whether any process or container of the platform runs. */
 export function isRunning(installation: Installation): boolean {
   return readContainers(installation)?.isUp === true || findRunning(installation) !== null;
 }

@@ -33,7 +33,7 @@ test('of many folders it gives the number', () => {
   expect([lines.length, lines.at(-1)]).toEqual([11, '  folders    2 more are not there']);
 });
 
-test('without a look at the folders it says what to check', () => {
+test('if the folders could not be checked, it says what to check', () => {
   expect(aboutFolders(null)).toEqual([
     `  folders    MCP servers that have one of this machine need it in ${place}; which, is known while it runs`,
   ]);

@@ -6,7 +6,7 @@ import type { Loss } from '../../stack/operations/replace/end-replacement.ts';
 import { isSameBus, type Side, sideName } from '../../stack/operations/replace/side.ts';
 import type { ProgressList } from './progress-list.ts';
 
-/** What will be done, before anything is. */
+/** The planned actions, printed before they begin. */
 export function describePlan(plan: MovePlan): string {
   const { from, to, changes, isUp, neededBytes, freeBytes } = plan;
   const room = freeBytes === null ? 'the disk does not say' : sizeText(freeBytes);
@@ -40,7 +40,10 @@ function aboutServers({ from, to, unseen }: MovePlan): readonly string[] {
 /** A longer list would hide the rest of the output. */
 const foldersShownMax = 10;
 
-/** What an MCP server is started in must be there: who is asked knows what to add, and where. */
+/**
+ * An MCP server's working folder must exist inside the container. This tells the person which setting to add, and
+ * where.
+ */
 export function aboutFolders(unseen: MovePlan['unseen']): readonly string[] {
   const place = 'runtime.allowedPaths in svc.yaml';
   if (unseen === null) {
@@ -87,7 +90,7 @@ export function describeMoved({ from, to, moved, kept, downMs }: Moved): string 
   ].join('\n');
 }
 
-/** What going back gives up. */
+/** The data that going back discards. */
 export function describeLoss({ replacement: move, changes, uncounted }: Loss): string {
   const lines = changes.map(({ kind, added, changed, removed }) => {
     const counts = [`${added} new`, `${changed} changed`, `${removed} removed`].filter(
