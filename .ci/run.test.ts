@@ -12,10 +12,10 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-/** What .ci/run installs is installed by the run that these tests are a part of. */
+/** The run that contains these tests has installed everything that .ci/run installs, so these programs are fakes. */
 const installers = ['python3', 'apt-get', 'dpkg-deb', 'nats-server', 'caddy', 'bwrap', 'pebble'];
 
-/** Runs .ci/run in a checkout whose `npm test`, `npm run check` and `npm run chaos` are these scripts. */
+/** Runs .ci/run in a checkout in which `npm test`, `npm run check` and `npm run chaos` are these scripts. */
 function runWith({
   test,
   check,
@@ -36,7 +36,7 @@ function runWith({
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'made-up', version: '1.0.0', scripts }));
   mkdirSync(join(folder, 'bin'));
   for (const name of installers) writeFileSync(join(folder, 'bin', name), '#!/bin/sh\n', { mode: 0o755 });
-  // Whoever has a Docker of his own is no part of it.
+  // The developer's own Docker must not take part.
   const env = { ...process.env, DOCKER_HOST: undefined, PATH: `${join(folder, 'bin')}:${process.env.PATH}` };
   const { status, stdout } = spawnSync(join(folder, '.ci/run'), {
     cwd: tmpdir(),
@@ -47,7 +47,7 @@ function runWith({
   return { status, stdout, last: stdout.trimEnd().split('\n').at(-1) };
 }
 
-test('all is well: the check and each chaos count as one more test', () => {
+test('if all is well, the check and each chaos count as one more test', () => {
   const run = runWith({ test: 'echo suites; echo "12 passed, 0 failed, 3 skipped"', check: 'true' });
   expect(run).toMatchObject({ status: 0, last: '15 passed, 0 failed, 3 skipped' });
 });
@@ -57,13 +57,13 @@ test('a test that failed', () => {
   expect(run).toMatchObject({ status: 1, last: '15 passed, 2 failed, 3 skipped' });
 });
 
-test('what failed is told again before the last line', () => {
+test('the failures are repeated before the last line', () => {
   const suites = 'printf "Failed\\n  a.test.ts > fails (\\"why\\")\\n\\n1 passed, 1 failed, 0 skipped\\n"; exit 1';
   const { stdout } = runWith({ test: suites, check: 'true', chaos: 'echo nothing wrong' });
   expect(stdout.slice(stdout.lastIndexOf('nothing wrong'))).toContain('a.test.ts > fails ("why")');
 });
 
-test('a Docker that tests may use, and one that could not be had', () => {
+test('a Docker for tests, and a Docker that could not start', () => {
   const tests = 'echo "at $SVC_TEST_DOCKER_HOST"; echo "12 passed, 0 failed, 0 skipped"';
   expect(runWith({ test: tests, check: 'true' }).stdout).toContain('\nat unix:///docker.sock\n');
   const without = runWith({ test: tests, check: 'true', docker: 'exit 1' });
@@ -88,22 +88,22 @@ test('tests that died before their last line', () => {
   expect(run).toMatchObject({ status: 1, last: '3 passed, 1 failed, 0 skipped' });
 });
 
-test('tests that say nothing and succeed', () => {
+test('tests that print nothing and succeed', () => {
   expect(runWith({ test: 'true', check: 'true' })).toMatchObject({ status: 1, last: '3 passed, 1 failed, 0 skipped' });
 });
 
-test('tests that count no failure but end with one', () => {
+test('tests that count no failure but exit with an error', () => {
   const run = runWith({ test: 'echo "12 passed, 0 failed, 0 skipped"; exit 3', check: 'true' });
   expect(run).toMatchObject({ status: 1, last: '15 passed, 1 failed, 0 skipped' });
 });
 
-test('nobody is asked: stdin is closed and CI is set', () => {
+test('no prompt appears: stdin is closed and CI is set', () => {
   const run = runWith({ test: 'cat; echo "CI=$CI"; echo "1 passed, 0 failed, 0 skipped"', check: 'true' });
   expect(run.stdout).toContain('\nCI=true\n');
   expect(run.stdout).not.toContain('typed');
 });
 
-test('what it runs is what the README tells people to run', () => {
+test('it runs what the README tells people to run', () => {
   const documented = /^\s*npm test\b/m;
   expect(readFileSync(join(here, '../README.md'), 'utf8')).toMatch(documented);
   expect(readFileSync(join(here, 'run'), 'utf8')).toMatch(documented);

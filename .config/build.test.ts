@@ -11,7 +11,7 @@ import { commandManifest } from './bundle/manifest.ts';
 const here = dirname(fileURLToPath(import.meta.url));
 const repository = join(here, '..');
 
-describe('a made-up tree', () => {
+describe('a generated tree', () => {
   const root = mkdtempSync(join(tmpdir(), 'svc-build-'));
   const elsewhere = mkdtempSync(join(tmpdir(), 'svc-install-'));
   const greet = `
@@ -65,7 +65,7 @@ describe('a made-up tree', () => {
     for (const folder of [root, elsewhere]) rmSync(folder, { recursive: true, force: true });
   });
 
-  test('runs where nothing is installed, finding its workers and its data', () => {
+  test('runs without installed packages, and finds its workers and its data', () => {
     const output = execFileSync(process.execPath, [join(elsewhere, 'dist/services/a/main.js')], { encoding: 'utf8' });
     expect(output).toBe('svc-platform\n{"level":30,"msg":"data beside the code"}\n42\n');
   });
@@ -99,7 +99,7 @@ describe('a made-up tree', () => {
     expect(readFileSync(join(root, 'oclif.manifest.json'), 'utf8')).not.toContain('"greet"');
   });
 
-  test('is refused where a module names a worker that would not be built', () => {
+  test('is refused if a module names a worker that the build does not contain', () => {
     write('services/b/main.ts', `console.log(new URL('./missing.worker.ts', import.meta.url));`);
     expect(build()).toMatchObject({
       status: 1,
@@ -129,7 +129,7 @@ describe('dist/ of this repository', () => {
     expect(await commandManifest(repository)).toBe(readFileSync(join(repository, 'oclif.manifest.json'), 'utf8'));
   });
 
-  test('is published without dependencies, install scripts or anything but its own files, each of them once, in at most 10 MB', () => {
+  test('is published without dependencies, install scripts or foreign files, with each file once, in at most 10 MB', () => {
     const packed = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts', '--loglevel=error'], {
       cwd: repository,
       encoding: 'utf8',

@@ -7,7 +7,9 @@ import { fingerprintOf, isCurrent, recordBuild } from './bundle/fingerprint.ts';
 import { licencesOf } from './bundle/licenses.ts';
 import { commandManifest } from './bundle/manifest.ts';
 
-/** `npm run build`: makes dist/, all that the published package runs. With --if-changed, only where a source has changed. */
+/**
+ * `npm run build`: makes dist/, the content of the published package. With --if-changed, only if a source has changed.
+ */
 const repository = join(dirname(fileURLToPath(import.meta.url)), '..');
 const { values } = parseArgs({
   options: { 'if-changed': { type: 'boolean', default: false }, root: { type: 'string', default: repository } },
@@ -28,7 +30,10 @@ if (!values['if-changed'] || !isCurrent(root, fingerprint)) {
   }
 }
 
-/** Writes shared chunks first, then their importers, and removes the rest last: a platform that runs from dist/ keeps working. */
+/**
+ * Writes shared chunks first, then their importers, and removes other files last, so that a platform that runs from
+ * dist/ keeps working.
+ */
 async function build(): Promise<string[]> {
   const { modules, data, metafile } = await bundle(root);
   const written: string[] = [];

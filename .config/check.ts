@@ -6,7 +6,10 @@ import { machineTraces } from './boundaries/machine-traces.ts';
 import { formatViolation, type Violation } from './boundaries/violation.ts';
 import { operationsProblem } from './operations/typed-operations.ts';
 
-/** `npm run check`: types, lint and format, GraphQL operations, boundaries, traces of a machine. All of them run; a warning fails as an error does. */
+/**
+ * `npm run check`: types, lint and format, GraphQL operations, boundaries, traces of a machine. All checks run, and a
+ * warning fails like an error.
+ */
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
 const checks: Readonly<Record<string, () => string | Promise<string>>> = {
@@ -28,7 +31,7 @@ for (const [name, check] of Object.entries(checks)) {
   if (complaint !== '') process.exitCode = 1;
 }
 
-/** What the tool prints if it fails, and nothing otherwise. */
+/** The output of a failed tool; empty if it succeeds. */
 function tool(name: string, args: readonly string[]): Promise<string> {
   const bin = join(root, 'node_modules/.bin');
   const env = { ...process.env, PATH: [bin, process.env.PATH].join(delimiter) };

@@ -1,6 +1,6 @@
 'use strict';
-// Loaded first (--require) in a process that is the head of its own group: when whoever started it dies without a
-// word, the ipc channel closes, and the whole group is asked to end, then killed if its head is still there.
+// Loaded first (--require) in the head process of a process group. If the parent dies without a message, the ipc
+// channel closes. Then the whole group gets SIGTERM, and SIGKILL if its head is still alive.
 
 const graceMs = 10_000;
 

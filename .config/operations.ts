@@ -3,7 +3,10 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { generatedFile, typedOperations } from './operations/typed-operations.ts';
 
-/** `npm run operations`: makes the types and texts of the GraphQL operations anew. `npm run check` fails while they are stale. */
+/**
+ * `npm run operations`: regenerates the types and texts of the GraphQL operations. `npm run check` fails while they are
+ * stale.
+ */
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 try {
   writeFileSync(join(root, generatedFile), await typedOperations(root));

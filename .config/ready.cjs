@@ -11,7 +11,7 @@ const root = path.resolve(__dirname, '..');
 const modules = path.join(root, 'node_modules');
 const bin = path.join(modules, '.bin');
 
-/** `entry` runs under the pinned Node from the repository's folder; with `built`, dist/ is made current first. */
+/** `entry` runs under the pinned Node from the repository's folder. With `built`, dist/ is updated first. */
 const tasks = {
   start: {
     entry: 'dist/start.js',
@@ -27,15 +27,15 @@ const tasks = {
   chaos: { entry: 'stack/test/chaos/main.ts', built: true, absent: 'there is no chaos in this checkout' },
 };
 
-// npm passes Ctrl-C on to its script although the terminal has already sent it there: the same signal again
-// within this time is an echo, later it is a person who presses a second time.
+// npm passes Ctrl-C on to its script although the terminal has already sent it. The same signal within this time is a
+// repetition; later, a person pressed the keys again.
 const echoMs = 200;
 
-// Nothing here waits for ever: a registry that does not answer, a build that is stuck.
+// Every wait has a limit, such as for a registry that does not answer or a build that is stuck.
 const installLimitMs = 15 * 60_000;
 const buildLimitMs = 3 * 60_000;
 
-// No scripts: nothing here needs a postinstall. Whatever the person's own npm settings leave out is needed here.
+// No scripts, because no package here needs a postinstall. The includes override a person's own npm settings.
 const installFlags = '--ignore-scripts --include=dev --include=optional --engine-strict=false --loglevel=error'.split(
   ' ',
 );
@@ -60,7 +60,7 @@ function isInstalled() {
   const present = packagesIn(path.join(modules, '.package-lock.json'));
   if (wanted === null) fail('package-lock.json is missing or damaged: restore it from the repository.');
   if (present === null) return false;
-  // An optional package may be absent: it is for another platform.
+  // An optional package may be missing, because it is for another platform.
   const same = (name) => {
     const have = present[name];
     return have === undefined
@@ -95,7 +95,7 @@ function install() {
   say(`Installed in ${seconds(started)}.`);
 }
 
-/** The pinned Node; where there is none for this platform (Apple silicon), the machine's own if it is new enough. */
+/** The pinned Node. If the platform has none (Apple silicon), the machine's own Node if it is new enough. */
 function chooseNode() {
   const pinned = path.join(bin, 'node');
   if (major(pinned) >= 24) return pinned;
@@ -124,8 +124,8 @@ function build(node) {
 }
 
 function run(node, entry, args) {
-  // A session of its own, so that a signal arrives once, from here; ending with its parent (the ipc channel),
-  // so that nothing outlives a kill -9 of this process.
+  // The child gets a separate session, so that a signal arrives once, from here. It ends with its parent (the ipc
+  // channel), so that nothing outlives a kill -9 of this process.
   const child = spawn(node, ['--require', path.join(__dirname, 'end-with-parent.cjs'), entry, ...args], {
     cwd: root,
     env: environment(),
@@ -156,11 +156,11 @@ function pathWithoutBin() {
     .join(path.delimiter);
 }
 
-/** Ends this process as the child ended, so that npm and shells see the same. */
+/** Ends this process in the same way as the child, so that npm and shells see the same result. */
 function endBy(signal) {
   process.removeAllListeners(signal);
   process.kill(process.pid, signal);
-  // SIGINT and its like are delivered on the next turn; a signal that Node cannot take as default ends here.
+  // SIGINT and similar signals arrive on the next turn. A signal without a default action in Node ends here.
   setTimeout(() => process.exit(1), 1000);
 }
 

@@ -18,7 +18,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-/** A checkout whose `check` is this program; installed unless said otherwise. */
+/** A checkout whose `check` is this program; by default it is installed. */
 function checkout(program: string, installed = true): string {
   const root = mkdtempSync(join(tmpdir(), 'svc-ready-'));
   folders.push(root);
@@ -31,7 +31,7 @@ function checkout(program: string, installed = true): string {
 }
 
 describe('a task', () => {
-  test('gets its arguments, the pinned Node and its own folder; its exit code comes back', () => {
+  test('gets its arguments, the pinned Node and its own folder, and returns its exit code', () => {
     const root = checkout(`
       import { execFileSync } from 'node:child_process';
       const node = execFileSync('node', ['--version'], { encoding: 'utf8' }).trim();
@@ -42,7 +42,7 @@ describe('a task', () => {
     expect(run).toMatchObject({ status: 7, stderr: '', stdout: '[["--a","b c","--","*"],true,true]\n' });
   });
 
-  test("runs under the machine's Node where no pinned one exists for the platform", () => {
+  test("runs under the machine's Node if the platform has no pinned one", () => {
     const root = checkout('console.log(process.execPath);', false);
     mkdirSync(join(root, 'node_modules'));
     const account = 'node_modules/.package-lock.json';
@@ -51,7 +51,7 @@ describe('a task', () => {
     expect(run).toMatchObject({ status: 0, stderr: '', stdout: `${process.execPath}\n` });
   });
 
-  test('that does not exist, or is not in this checkout, is refused in one sentence', () => {
+  test('that does not exist, or is missing in this checkout, is refused in one sentence', () => {
     const root = checkout('');
     const ready = (...args: string[]) =>
       spawnSync(process.execPath, [join(root, '.config/ready.cjs'), ...args], { encoding: 'utf8' });
@@ -76,7 +76,7 @@ describe('a signal', () => {
   // Longer than the time in which a repetition is dropped, so that a repetition that gets through is counted.
   const laterMs = 400;
 
-  // A machine that stalls sends the repetition so late that it is none: then once more.
+  // A machine that stalls sends the repetition too late to count as one, so the test may run again.
   test('reaches the task once although npm repeats it; a later signal reaches it again', {
     retry: 3,
   }, async () => {
@@ -122,7 +122,7 @@ describe('the installation', () => {
   // Prints its arguments, and "installs" the packages of the repository.
   const npm = `#!/bin/sh\necho "npm $*" >&2\nln -s "${repository}/node_modules" node_modules\n`;
 
-  test('is made where it is missing, and kept where it matches the lock file', () => {
+  test('is made if it is missing, and kept if it matches the lock file', () => {
     const root = checkout(`console.log('checked');`, false);
     expect(ready(root)).toMatchObject({
       status: 0,
@@ -143,7 +143,7 @@ describe('the installation', () => {
     expect(ready(root).stderr).toContain('npm ci');
   });
 
-  test('is made again where a package is missing or too many', () => {
+  test('is repeated if a package is missing or unexpected', () => {
     const root = checkout(`console.log('checked');`);
     const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
     const { 'node_modules/zod': zod, ...others } = lock.packages;
@@ -156,7 +156,7 @@ describe('the installation', () => {
     expect(ready(root).stderr).toContain('npm ci');
   });
 
-  test('that fails is reported, and nothing runs', () => {
+  test('that fails is reported, and no task runs', () => {
     const root = checkout(`console.log('checked');`, false);
     expect(ready(root, '#!/bin/sh\nexit 3\n')).toMatchObject({
       status: 3,
@@ -175,7 +175,7 @@ describe('the installation', () => {
   }
 });
 
-/** Starts the program as a task, in a group of its own, and waits for its first line. */
+/** Starts the program as a task in a separate group, and waits for its first line. */
 async function start(program: string) {
   const args = [join(checkout(program), '.config/ready.cjs'), 'check'];
   const child: ChildProcessByStdio<null, Readable, null> = spawn(process.execPath, args, {

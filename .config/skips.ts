@@ -142,7 +142,7 @@ export const skips: readonly AllowedSkip[] = [
     isHere: docker !== null && onPath('dgraph', 'curl'),
   },
   {
-    // Behind those for Docker itself.
+    // After the entries for Docker itself.
     pattern: /stack\/engines\/docker\/test\/daemon-restart\.alone\.test\.ts > /,
     reason: 'Only a Docker that .ci/docker started is stopped and started by tests.',
     isHere: docker !== null && existsSync(join(dirname(docker.slice('unix://'.length)), 'docker.pid')),
@@ -170,7 +170,7 @@ export const skips: readonly AllowedSkip[] = [
     isHere: findOldNode() !== null,
   },
   {
-    // Behind the entry for nats-server, which is the reason where that is missing.
+    // After the entry for nats-server, which gives the reason if that program is missing.
     pattern: /stack\/test\/processes\.test\.ts > on a real server > nothing answers/,
     reason: 'What a process listens on can be read on Linux only, in /proc.',
     isHere: processesAreShown,

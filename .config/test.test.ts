@@ -95,7 +95,7 @@ test('a listed skip is named with its reason, and an unused entry is reported', 
   expect(run.stdout).toContain('Allowed skips that nothing used\n  /gone/: old');
 });
 
-test('a suite is skipped as a whole only where a program that it needs is missing', async () => {
+test('a suite may be skipped as a whole only if a program that it needs is missing', async () => {
   const suite = `import { test } from 'vitest'; test.skip('needs a moon', () => {}); test.skip('needs its light', () => {});`;
   const listed = (isHere: boolean) => ({
     'stack/a.test.ts': suite,
@@ -110,7 +110,7 @@ test('a suite is skipped as a whole only where a program that it needs is missin
   expect(withIt.stdout).toContain(
     '  stack/a.test.ts > needs a moon: skipped, and .config/skips.ts gives no reason for it',
   );
-  // One test that needs something else is not excused by those that need it.
+  // A test that needs something else is not excused by the tests that need the missing program.
   const mixed = await runSuites({
     'stack/a.test.ts': `${suite} test.skip('just so', () => {});`,
     '.config/skips.ts': `export const skips = [{ pattern: /needs/, reason: 'none', isHere: false }, { pattern: /just/, reason: 'so', isHere: true }];`,
@@ -141,7 +141,7 @@ test('an interrupted run still ends with its numbers', async () => {
   expect(await finished).toMatchObject({ code: 1, last: '2 passed, 1 failed, 0 skipped' });
 });
 
-test('a killed runner takes its suites along, also one that blocks its process', async () => {
+test('a killed runner ends its suites, also one that blocks its process', async () => {
   const pidFile = join(mkdtempSync(join(tmpdir(), 'svc-runner-')), 'pid');
   folders.push(dirname(pidFile));
   const blocking = `import { writeFileSync } from 'node:fs'; import { test } from 'vitest';
@@ -180,7 +180,7 @@ async function finish(child: ReturnType<typeof startRunner>) {
   return { code: await code, stdout, last: stdout.trimEnd().split('\n').at(-1) };
 }
 
-/** A zombie is dead: without a process that reaps orphans, it keeps its process id. */
+/** A zombie is dead, but keeps its process id if no process reaps orphans. */
 function isAlive(pid: number): boolean {
   if (existsSync('/proc/self/stat')) {
     return existsSync(`/proc/${pid}/stat`) && !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');

@@ -8,8 +8,8 @@ import { runSuites } from './suites/run-suites.ts';
 import { type AllowedSkip, formatVerdict, judge } from './suites/verdict.ts';
 
 /**
- * `npm test [PART OF A PATH…]`: runs the suites and ends with `N passed, N failed, N skipped`, whatever the suites do
- * to themselves. Exit code 0 means that something ran and nothing failed.
+ * `npm test [PART OF A PATH…]`: runs the suites and prints `N passed, N failed, N skipped`, even if a suite kills its
+ * process. Exit code 0 means that something ran and nothing failed.
  */
 const usage = 'npm test [-- PART_OF_A_PATH…] [--root DIR] [--file-limit SECONDS] [--run-limit SECONDS] [--json FILE]';
 
@@ -38,7 +38,7 @@ const run = await runSuites({
 });
 clearTimeout(runLimit);
 
-// A filter leaves out the suites that most of the list is for: only a whole run can tell that an entry is stale.
+// A filter leaves out the suites of most entries, so only a whole run can tell that an entry is stale.
 const verdict = judge(run, allowed);
 if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify(verdict, null, 2)}\n`);
 process.stdout.write(`${formatVerdict(positionals.length === 0 ? verdict : { ...verdict, unused: [] })}\n`);

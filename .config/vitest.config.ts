@@ -14,7 +14,7 @@ const alone = '**/*.alone.test.ts';
 
 export default defineConfig({
   root: dirname(here),
-  // The build of graphql that Node gives to whatever is not our source: a second one beside it refuses the types of the first.
+  // The build of graphql that Node gives to packages. A second build would refuse the types of the first.
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
     projects: [
@@ -24,7 +24,8 @@ export default defineConfig({
     environment: 'node',
     sequence: { sequencer: LongestFirst },
     setupFiles: [join(here, 'suites/announce-worker.ts')],
-    // A process for each file: a suite that crashes or leaks takes nothing along, and real signals can be sent.
+    // A process for each file, so that a suite that crashes or leaks does not affect others, and tests can send real
+    // signals.
     pool: 'forks',
     // One more than there are cores: a suite that waits for processes leaves its core idle half of the time.
     maxWorkers: Math.min(4, availableParallelism() + 1),

@@ -83,13 +83,13 @@ function findCommand(
   return null;
 }
 
-/** The topic's name in the commands' ids. A topic answers to its singular and its plural. */
+/** The topic's name in the commands' ids. A topic has a singular and a plural name. */
 function topicOf(commands: KnownCommands, given: string): string | null {
   const found = commands.find(({ id, aliases }) => [id, ...aliases].some((name) => name.startsWith(`${given}:`)));
   return found?.id.split(':')[0] ?? null;
 }
 
-/** Verbs of other programs, with the verbs that do the same here, best first. */
+/** Verbs of other programs, with the corresponding verbs here, best first. */
 const habits: Readonly<Record<string, readonly string[]>> = {
   start: ['up'],
   run: ['up'],

@@ -50,7 +50,7 @@ export abstract class SvcCommand extends Command {
     );
   }
 
-  /** Turns oclif's errors about flags and arguments into our own. */
+  /** Replaces oclif's errors about flags and arguments. */
   protected override async catch(thrown: unknown): Promise<never> {
     const command = this.config.findCommand(this.id ?? '');
     if (thrown instanceof SvcError || command === undefined) throw thrown;
@@ -59,7 +59,7 @@ export abstract class SvcCommand extends Command {
   }
 }
 
-/** oclif makes the commands, so nothing can hand the environment to them. They read it here. */
+/** oclif makes the commands, so the environment cannot be passed to them. They read it here. */
 export const environment: Readonly<Record<string, string | undefined>> = process.env;
 
 /**
@@ -70,7 +70,7 @@ export function interruption(): AbortSignal {
   const controller = new AbortController();
   const interrupt = (signal: NodeJS.Signals) => {
     controller.abort(new SvcError('cancelled', 'Interrupted.'));
-    // Not at once: a library that restores the cursor ends the process where it is the only listener left.
+    // Deferred: a library that restores the cursor ends the process if it is the only listener left.
     if (signal !== 'SIGHUP') setImmediate(() => process.removeListener(signal, interrupt));
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt);

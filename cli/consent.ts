@@ -23,7 +23,7 @@ export async function requireConsent(terminal: Terminal, { question, unasked, de
 }
 
 export interface Question {
-  /** Said before the question. */
+  /** Printed before the question. */
   readonly what: string;
   readonly question: string;
   readonly declined: string;
@@ -31,7 +31,7 @@ export interface Question {
   readonly yes: boolean;
 }
 
-/** Says what will be done, and asks. */
+/** Prints the planned action and asks for confirmation. */
 export async function makeSure(terminal: Terminal, { what, question, declined, yes }: Question): Promise<void> {
   terminal.talk(what);
   if (yes) return;

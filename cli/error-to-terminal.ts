@@ -41,7 +41,7 @@ export function errorToTerminal(thrown: unknown, terminal: Terminal, verbose: bo
   return exitCodeOf(error);
 }
 
-/** Ctrl-C at a prompt is no failure. */
+/** Ctrl-C at a prompt is not a failure. */
 function endedPrompt(thrown: unknown): SvcError | null {
   const isEnd = thrown instanceof Error && thrown.name === 'ExitPromptError';
   return isEnd ? new SvcError('cancelled', 'Interrupted.') : null;

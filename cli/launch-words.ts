@@ -2,7 +2,7 @@ import { SvcError } from '../services/contracts/errors.ts';
 import { findSecretWord } from '../services/contracts/secret-words.ts';
 import { shellWord } from './shell-word.ts';
 
-/** The arguments of `svc server add`, split at `--` into our own words and the command of the MCP server. */
+/** The arguments of `svc server add`, split at `--` into the words for svc and the command of the MCP server. */
 export interface LaunchWords {
   readonly own: readonly string[];
   /** Null: there was no `--`. */

@@ -29,9 +29,9 @@ export async function runCommandLine(typed: readonly string[], root: string): Pr
   }
 }
 
-/** A closed pipe (`svc logs | head -1`) is no failure. A full disk is one. */
+/** A closed pipe (`svc logs | head -1`) is not a failure. A full disk is one. */
 function endWhereNothingCanBeWritten(): void {
-  // oclif's own listener, which came with its import, throws.
+  // oclif's own listener, which its import adds, throws.
   process.stdout.removeAllListeners('error');
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0);

@@ -4,13 +4,13 @@ import { commandName, withName } from './name.ts';
 const script = 'node_modules/.bin/svc';
 const ids = ['up', 'status', 'keys:create', 'server:add'];
 
-test('only what npm runs as a command is called npx svc', () => {
+test('only a command that npm runs is called npx svc', () => {
   expect(commandName({ env: { npm_command: 'exec' }, script })).toBe('npx svc');
   expect(commandName({ env: { npm_command: 'run-script' }, script })).toBe('svc');
   expect(commandName({ env: {}, script })).toBe('svc');
 });
 
-test('the name of the package is kept where it was typed: npx finds it from anywhere', () => {
+test('a typed package name is kept, because npx finds it in any folder', () => {
   expect(commandName({ env: { npm_command: 'exec' }, script: `${script}-platform` })).toBe('npx svc-platform');
   expect(withName('npx svc-platform', ids)('Start it: svc up')).toBe('Start it: npx svc-platform up');
 });
@@ -36,4 +36,4 @@ describe('with npx', () => {
   ])('nothing changes in: %s', (text) => expect(told(text)).toBe(text));
 });
 
-test('without npx no text changes', () => expect(withName('svc', ids)('Start it: svc up')).toBe('Start it: svc up'));
+test('no text changes without npx', () => expect(withName('svc', ids)('Start it: svc up')).toBe('Start it: svc up'));

@@ -17,7 +17,7 @@ function next(words: string, dir: string, env: Record<string, string> = {}): str
   return nextCommand(words, { installation: installationIn(dir), env, cwd });
 }
 
-test('an installation that is found from here need not be named', () => {
+test('--dir is left out if svc finds the installation from here', () => {
   expect(next('up', join(cwd, 'svc'))).toBe('svc up');
   expect(next('up', join(cwd, 'other'), { SVC_DIR: join(cwd, 'other') })).toBe('svc up');
 });

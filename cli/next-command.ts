@@ -8,7 +8,7 @@ export interface Typed {
   readonly cwd: string;
 }
 
-/** The next command for this installation. It gets --dir only where svc would not find this installation from here. */
+/** The next command for this installation. It has --dir only if svc would not find the installation from here. */
 export function nextCommand(words: string, { installation, env, cwd }: Typed): string {
   const found = findInstallation({ env, cwd });
   if (found !== null && resolve(found.dir) === resolve(installation.dir)) return `svc ${words}`;

@@ -4,7 +4,7 @@ import { readBounded } from '../stack/machine/bounded-file.ts';
 import type { Terminal } from './output/terminal.ts';
 
 export interface PassphraseSource {
-  /** Of --passphrase-file. */
+  /** The file of --passphrase-file. */
   readonly file: string | undefined;
   readonly terminal: Terminal;
 }

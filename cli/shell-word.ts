@@ -1,4 +1,4 @@
-/** Quotes a word for a shell where it needs quotes. */
+/** Quotes a word for a shell if it needs quotes. */
 export function shellWord(word: string): string {
   return /^[\w.:@/=,+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -35,7 +35,7 @@ function tooOld() {
   return lines.concat('').join('\n');
 }
 
-/** Alone, or among flags that every command has. */
+/** The version flag alone, or with shared flags. */
 function asksVersion() {
   var isVersion = (word) => word === '--version' || word === '-v';
   return typed.some(isVersion) && typed.every((word) => isVersion(word) || /^--(json|quiet|no-input)$/.test(word));

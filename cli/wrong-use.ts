@@ -6,7 +6,7 @@ import { nearest } from '../services/contracts/did-you-mean.ts';
 import { SvcError } from '../services/contracts/errors.ts';
 import { usageOf } from './usage.ts';
 
-/** What oclif's errors say of the words it read. */
+/** The fields of oclif's errors about the words that it read. */
 const unread = z.object({
   parse: z.object({
     output: z.object({
@@ -22,7 +22,7 @@ type Read = z.output<typeof unread>['parse']['output'];
 /** Flags that Node itself reads from anywhere on the command line. */
 const nodesOwn: readonly string[] = ['--env-file', '--env-file-if-exists'];
 
-/** oclif refuses wrong flags and arguments in its own words; these are ours. Null for every other error. */
+/** Replaces oclif's messages about wrong flags and arguments. Null for every other error. */
 export function wrongUse(thrown: unknown, command: Command.Cached, typed: readonly string[]): SvcError | null {
   if (!(thrown instanceof CLIError)) return null;
   const usage = `Usage: svc ${usageOf(command)}`;
@@ -64,7 +64,7 @@ function unknownFlag(typed: string, flags: Definition['flags'], refusal: Refusal
     );
   }
   const known = Object.values(flags).flatMap((flag) => [`--${flag.name}`, ...(flag.char ? [`-${flag.char}`] : [])]);
-  // Other programs write long flags with one dash. A single letter resembles too many flags.
+  // Other programs write long flags with one dash. A single letter is similar to too many flags.
   const long = name.startsWith('--') ? name : `-${name}`;
   const meant = name.length > 2 ? nearest(long, [...known, '--help']) : null;
   return refusal(`There is no flag ${name}.`, meant === null ? undefined : `Did you mean ${meant}?`);
@@ -76,7 +76,7 @@ function dependencyOf(flag: Command.Flag.Cached, read: Read): string | undefined
   return flag.dependsOn?.find((name) => read.flags[name] === undefined);
 }
 
-/** For a flag without a value and for one given twice oclif throws the same class, so the words that were typed decide. */
+/** For a flag without a value and for one given twice, oclif throws the same class, so the typed words decide. */
 function wrongValue(typed: readonly string[], flags: Definition['flags'], refusal: Refusal): SvcError | null {
   const options = Object.fromEntries(
     Object.values(flags).map(({ name, type, char }) => [

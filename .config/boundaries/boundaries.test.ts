@@ -15,7 +15,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-/** The violations of a tree that consists of these files, as `path:line message`. */
+/** The violations of a tree with these files, as `path:line message`. */
 function violationsOf(files: Readonly<Record<string, string>>): string[] {
   const violations = boundaryViolations(tree({ 'package.json': '{ "devDependencies": { "zod": "4" } }', ...files }));
   return violations.map(formatViolation);
@@ -106,7 +106,7 @@ describe('the import table', () => {
     ]);
   });
 
-  test('contracts stay away from Node, and everyone from packages that package.json does not name', () => {
+  test('contracts must not use Node, and no part may use packages that package.json does not name', () => {
     const text = `import 'node:fs';\nimport 'zod';\nimport 'zod/v4';\nimport '@scope/unknown/deep';`;
     expect(violationsOf({ 'services/contracts/x.ts': text })).toEqual([
       'services/contracts/x.ts:1 imports node:fs; contracts must also run in a browser',
@@ -133,7 +133,7 @@ describe('floors', () => {
     ]);
   });
 
-  test('the files of the part itself are its roof', () => {
+  test('files directly in a part belong to the roof', () => {
     const roof = 'services/remote-mcp/context.ts';
     expect(violationsOf({ [roof]: `import './calls/a.ts';`, [calls]: '' })).toEqual([]);
     expect(violationsOf({ [roof]: '', [calls]: `import type { A } from '../context.ts';` })).toEqual([
@@ -141,7 +141,7 @@ describe('floors', () => {
     ]);
   });
 
-  test('a folder that is no floor is refused, and a test imports what it likes', () => {
+  test('a folder that is not a floor is refused, and a test may import anything', () => {
     const strange = 'services/remote-mcp/strange/a.ts';
     expect(violationsOf({ [strange]: '' })).toEqual([`${strange}:1 lies on no floor of services/remote-mcp`]);
     expect(violationsOf({ 'services/remote-mcp/calls/a.test.ts': `import '../wire/a.ts';`, [wire]: '' })).toEqual([]);
@@ -171,7 +171,7 @@ describe('circles of imports', () => {
     expect(found).toEqual(['stack/a.ts:1 is in a circle of imports: stack/a.ts → stack/b.ts → stack/a.ts']);
   });
 
-  test('two paths to the same file are no circle', () => {
+  test('two paths to the same file are not a circle', () => {
     expect(
       violationsOf({
         'stack/a.ts': `import './b.ts'; import './c.ts';`,
@@ -182,7 +182,7 @@ describe('circles of imports', () => {
   });
 });
 
-test('names that say nothing, indexes and camel case are refused', () => {
+test('meaningless names, index files and camel case are refused', () => {
   const found = violationsOf({
     'stack/utils.ts': '',
     'stack/yaml-helpers.ts': '',

@@ -8,7 +8,7 @@ import { processViolations } from './process-use.ts';
 import { readSourceFile } from './source-file.ts';
 import type { Violation } from './violation.ts';
 
-/** Every breach of the boundaries that the architecture draws between and within cli, stack, services and templates. */
+/** Every violation of the architecture's boundaries in cli, stack, services and templates. */
 export function boundaryViolations(root: string): Violation[] {
   const paths = globSync('{cli,stack,services,templates}/**/*', { cwd: root, withFileTypes: true })
     .filter((entry) => entry.isFile() && /\.(ts|tsx|cjs|mjs|js)$/.test(entry.name))

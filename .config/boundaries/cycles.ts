@@ -3,8 +3,8 @@ import type { SourceFile } from './source-file.ts';
 import type { Violation } from './violation.ts';
 
 /**
- * One violation for each group of files that import each other in a circle. An import of a type counts as any other: it
- * ties two files together as much.
+ * One violation for each group of files with circular imports. An import of a type counts as any other, because it
+ * couples two files as much.
  */
 export function cycleViolations(files: readonly SourceFile[]): Violation[] {
   const links = new Map(
@@ -29,7 +29,7 @@ export function cycleViolations(files: readonly SourceFile[]): Violation[] {
   return violations;
 }
 
-/** The files on the shortest way from `start` to `end`, both included. */
+/** The files on the shortest path from `start` to `end`, both included. */
 function shortestWay(
   links: ReadonlyMap<string, readonly { readonly to: string }[]>,
   start: string,

@@ -4,7 +4,7 @@ import type { Violation } from './violation.ts';
 const namesNothing = new Set(['util', 'utils', 'helper', 'helpers', 'common', 'misc', 'manager', 'managers']);
 const kebabCase = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)*$/;
 
-/** House style 2 to 4: a name says what a file is; kebab-case; no file that only passes others on. */
+/** House style 2 to 4: a name says what a file is; kebab-case; no index files. */
 export function nameViolations(path: string): Violation[] {
   const refuse = (message: string) => [{ path, line: 1, message }];
   const empty = path.split(/[/.-]/).find((word) => namesNothing.has(word));

@@ -4,8 +4,8 @@ import type { SourceFile } from './source-file.ts';
 import { isTestCode, type Violation } from './violation.ts';
 
 /**
- * The folders of a part as floors of a house, from the top. A file imports from its own floor and from those below it. The files that lie
- * directly in the part are its roof. A folder below a floor belongs to the floor.
+ * The folders of a part, as floors of a house from the top. A file imports from its own floor and from lower ones.
+ * Files directly in the part form its roof. A folder below a floor belongs to the floor.
  */
 const houses: Readonly<Record<string, readonly string[]>> = {
   stack: [
@@ -23,7 +23,7 @@ const houses: Readonly<Record<string, readonly string[]>> = {
   'services/runtime': ['bus', 'supervisor', 'launchers', 'wire', 'time'],
 };
 
-/** Imports that run upward inside a part, and folders that are no floor of it. */
+/** Imports that run upward inside a part, and folders that are not floors of it. */
 export function floorViolations(file: SourceFile): Violation[] {
   const part = Object.keys(houses).find((name) => file.path.startsWith(`${name}/`));
   if (part === undefined || isTestCode(file.path) || file.path.startsWith(`${part}/test/`)) return [];
@@ -37,7 +37,7 @@ export function floorViolations(file: SourceFile): Violation[] {
   });
 }
 
-/** 0 is the roof; null where the folder is not listed. */
+/** 0 is the roof; null if the folder is not listed. */
 function floorOf(part: string, path: string): number | null {
   const [first = '', second] = posix.relative(part, path).split('/');
   if (second === undefined) return 0;

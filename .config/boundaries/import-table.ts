@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import type { SourceFile } from './source-file.ts';
 import { isTestCode, type Violation } from './violation.ts';
 
-/** The table of the architecture, section 9: which part may import what. A part may always import itself. */
+/** The table of the architecture, section 9: the allowed imports of each part. A part may always import itself. */
 const table: Readonly<Record<string, readonly RegExp[]>> = {
   'services/contracts': [],
   'services/kit': [/^services\/contracts\//],
@@ -11,7 +11,8 @@ const table: Readonly<Record<string, readonly RegExp[]>> = {
   'services/remote-mcp': [/^services\/(contracts|kit)\//],
   'services/runtime': [/^services\/(contracts|kit)\//],
   'services/frontend': [/^services\/contracts\/(graphql|ids|errors|env)(\.ts$|\/)/],
-  // The bus inside one process is started like a service. The content of bus, graph and files is read where no service works on it.
+  // The bus inside one process is started like a service. The stored data of bus, graph and files is read only
+  // while no service runs on it.
   stack: [
     /^services\/contracts\//,
     /^services\/([^/]+|kit\/bus)\/start\.ts$/,
@@ -21,7 +22,9 @@ const table: Readonly<Record<string, readonly RegExp[]>> = {
   templates: [],
 };
 
-/** Decision 0001: the files of the frontend that are its process, not its pages, stand on the kit like every other process. */
+/**
+ * Decision 0001: the files of the frontend that form its process, not its pages, use the kit like every other process.
+ */
 const frontendProcess = /^services\/frontend\/(main|start|config|server)\.ts$/;
 
 function mayImport(path: string, part: string): readonly RegExp[] {
@@ -33,7 +36,7 @@ function partOf(path: string): string | null {
   return Object.keys(table).find((part) => path.startsWith(`${part}/`)) ?? null;
 }
 
-/** Tests may import across parts; nothing that runs may import a test. Every package must be one of package.json. */
+/** Tests may import across parts; product code may not import a test. package.json must name every package. */
 export function importViolations(file: SourceFile, packages: ReadonlySet<string>): Violation[] {
   const part = partOf(file.path);
   if (part === null) return [{ path: file.path, line: 1, message: 'lies in no part of the architecture' }];

@@ -3,10 +3,10 @@ import { lstatSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Violation } from './violation.ts';
 
-// Put together here, so that this file does not contain what it looks for.
+// Built from parts, so that this file does not contain the texts that it searches for.
 const homeFolders = ['work', 'root', 'home'].map((name) => `/${name}/`);
 
-/** Lines of tracked and soon to be tracked files that name a place on someone's machine or a package registry. */
+/** Lines of tracked and new files that name a path of someone's machine or a package registry. */
 export function machineTraces(root: string): Violation[] {
   const forbidden = [...homeFolders, `${root}/`, ...registryHosts(root)];
   return filesInGit(root).flatMap((path) => tracesIn(root, path, forbidden));
@@ -23,7 +23,7 @@ export function tracesIn(root: string, path: string, forbidden: readonly string[
   });
 }
 
-/** A path counts where it begins: not in the middle of another path or of an address. */
+/** A path counts only at its beginning, not in the middle of another path or of an address. */
 function contains(line: string, trace: string): boolean {
   for (let at = line.indexOf(trace); at !== -1; at = line.indexOf(trace, at + 1)) {
     if (!trace.startsWith('/') || at === 0 || !/[\w.~/)}\]*-]/.test(line.charAt(at - 1))) return true;
@@ -36,7 +36,7 @@ function filesInGit(root: string): string[] {
   return [...new Set(listed.split('\0').filter((path) => path !== ''))];
 }
 
-/** The hosts of all configured registries: known to npm, written down nowhere. */
+/** The hosts of all configured registries, which only npm knows. */
 export function registryHosts(root: string): string[] {
   const config: unknown = JSON.parse(run(root, 'npm', ['config', 'list', '--json', '--loglevel=error']));
   const settings = typeof config === 'object' && config !== null ? Object.entries(config) : [];

@@ -2,17 +2,17 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAst } from 'vitest/node';
 
-/** One of our source files, as far as the boundaries care. */
+/** The parts of a source file that the boundaries check. */
 export interface SourceFile {
   /** Relative to the repository, with `/`. */
   readonly path: string;
   readonly imports: readonly Import[];
-  /** Where it uses the global process: `process.env` and `process.exit`. */
+  /** Uses of the global process: `process.env` and `process.exit`. */
   readonly processUses: readonly { readonly name: 'process.env' | 'process.exit'; readonly line: number }[];
 }
 
 export interface Import {
-  /** As written; null where it is computed. */
+  /** As written; null if it is computed. */
   readonly specifier: string | null;
   readonly line: number;
 }
@@ -108,7 +108,7 @@ function languageOf(path: string): 'ts' | 'tsx' | 'jsx' {
   return path.endsWith('.ts') ? 'ts' : 'jsx';
 }
 
-/** Positions stay as they are. */
+/** Positions stay unchanged. */
 function withoutHashbang(text: string): string {
   return text.replace(/^#!/, '//');
 }

@@ -29,9 +29,9 @@ export async function bundle(root: string): Promise<Bundle> {
     format: 'esm',
     platform: 'node',
     target: 'node24',
-    // Not minified: a stack trace from someone else's machine must be readable without a source map.
+    // Not minified: a stack trace from another machine must be readable without a source map.
     legalComments: 'none',
-    // oclif asks for it only where a command is run from its TypeScript source.
+    // oclif loads it only to run a command from its TypeScript source.
     external: ['typescript'],
     chunkNames: 'chunks/[name]-[hash]',
     define: commonJsNames,

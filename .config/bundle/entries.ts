@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs';
 
-/** A source file that becomes a file of its own in dist/. */
+/** A source file that becomes a separate file in dist/. */
 export interface Entry {
   /** Relative to the repository. */
   readonly source: string;
@@ -8,7 +8,7 @@ export interface Entry {
   readonly output: string;
 }
 
-// Processes, workers, and commands: one file for each command, so that running one loads only what it needs.
+// Processes, workers and commands. Each command is one file, so that running it loads only what it needs.
 const entryPatterns = [
   'cli/main.ts',
   'cli/commands/**/*.ts',
@@ -17,10 +17,10 @@ const entryPatterns = [
   'stack/**/main.ts',
 ];
 
-/** What `npm start` runs. */
+/** The program of `npm start`. */
 const demo: Entry = { source: 'stack/demo/start.ts', output: 'start' };
 
-/** Entries lie in dist/ where their source lies in the repository. A folder that is not there has none. */
+/** Entries have the same path in dist/ as in the repository. A missing folder has none. */
 export function findEntries(root: string): Entry[] {
   const found = globSync(entryPatterns, { cwd: root }).filter((path) => !isTestCode(path));
   const entries = [...new Set(found)].sort().map((source) => ({ source, output: source.replace(/\.ts$/, '') }));

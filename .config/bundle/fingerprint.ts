@@ -11,7 +11,7 @@ const sourcePatterns = [
   'package-lock.json',
 ];
 
-// Beside the installed packages: gone with them, and neither in git nor in the tarball.
+// Beside the installed packages: it disappears with them, and is neither in git nor in the tarball.
 const recordFile = 'node_modules/.cache/svc/build.json';
 
 interface BuildRecord {
@@ -19,7 +19,7 @@ interface BuildRecord {
   readonly files: readonly string[];
 }
 
-/** A hash over everything that a build reads. */
+/** A hash over all inputs of a build. */
 export function fingerprintOf(root: string): string {
   const hash = createHash('sha256');
   const files = globSync(sourcePatterns, { cwd: root, withFileTypes: true })
@@ -30,7 +30,7 @@ export function fingerprintOf(root: string): string {
   return hash.digest('hex');
 }
 
-/** True where the last build read the same sources and everything it wrote is still there. */
+/** True if the last build read the same sources and all its outputs still exist. */
 export function isCurrent(root: string, fingerprint: string): boolean {
   const record = readRecord(root);
   return record?.fingerprint === fingerprint && record.files.every((file) => existsSync(join(root, file)));

@@ -4,7 +4,7 @@ import type { Metafile } from 'esbuild';
 
 const licenceFile = /^(licen[cs]e|copying|notice)/i;
 
-/** The licences of every package that went into the bundle, as text: their authors' names and terms travel along. */
+/** The licences of every package in the bundle, as text with their authors' names and terms. */
 export function licencesOf(metafile: Metafile, root: string): string {
   const folders = new Set<string>();
   for (const output of Object.values(metafile.outputs)) {
@@ -18,7 +18,7 @@ export function licencesOf(metafile: Metafile, root: string): string {
   return sorted.map(([title, text]) => `${title}\n${'='.repeat(title.length)}\n\n${text.trim()}\n`).join('\n\n');
 }
 
-/** `node_modules/a/node_modules/@b/c/lib/d.js` lies in the package `node_modules/a/node_modules/@b/c`. */
+/** `node_modules/a/node_modules/@b/c/lib/d.js` belongs to the package `node_modules/a/node_modules/@b/c`. */
 function packageFolder(input: string): string | null {
   return /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(input)?.[0] ?? null;
 }

@@ -4,12 +4,12 @@ import { Plugin } from '@oclif/core/config';
 import { settings } from '@oclif/core/settings';
 
 /**
- * What oclif needs to know of every command before it loads one (flags, arguments, help), read from the command
- * classes in dist/. Null where there is no command line.
+ * The facts that oclif needs about every command before it loads one (flags, arguments, help), from the command classes
+ * in dist/. Null if there is no command line.
  */
 export async function commandManifest(root: string): Promise<string | null> {
   if (!existsSync(join(root, 'dist/cli/commands'))) return null;
-  // The commands are those in dist/, also where NODE_ENV is "test".
+  // The commands are those in dist/, even if NODE_ENV is "test".
   settings.enableAutoTranspile = false;
   const pjson = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const plugin = new Plugin({
@@ -21,7 +21,7 @@ export async function commandManifest(root: string): Promise<string | null> {
     respectNoCacheDefault: true,
   });
   await plugin.load();
-  // In the order of their names: a folder's files come in any order.
+  // Ordered by name, because a folder lists its files in any order.
   const commands = Object.entries(plugin.manifest.commands).sort(([a], [b]) => (a < b ? -1 : 1));
   return `${JSON.stringify({ ...plugin.manifest, commands: Object.fromEntries(commands) }, null, 2)}\n`;
 }

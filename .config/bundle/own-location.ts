@@ -6,27 +6,30 @@ import type { Entry } from './entries.ts';
 
 export interface OwnLocation {
   readonly plugin: Plugin;
-  /** Files and folders that modules name beside them, relative to the repository; they belong at the same place in dist/. */
+  /**
+   * Files and folders that modules name relative to themselves, relative to the repository. They get the same path in
+   * dist/.
+   */
   readonly named: ReadonlySet<string>;
 }
 
 /**
- * Lets our modules ask where they are, bundled or not. A bundle mixes modules from many folders, so `import.meta.url`
- * and `import.meta.dirname` become the place in dist/ that mirrors the module's place in the repository. In
- * `new URL('./read.worker.ts', import.meta.url)` a module must be an entry, and becomes that entry's file; anything else
- * is data and is copied.
+ * Lets the platform's modules ask for their location, bundled or not. A bundle mixes modules from many folders, so
+ * `import.meta.url` and `import.meta.dirname` become the path in dist/ that corresponds to the module's path in the
+ * repository. In `new URL('./read.worker.ts', import.meta.url)` a module must be an entry, and becomes that entry's
+ * file; any other file is data and is copied.
  */
 export function ownLocation(root: string, entries: readonly Entry[]): OwnLocation {
   const outputs = new Map(entries.map(({ source, output }) => [source, `${output}.js`]));
   const named = new Set<string>();
   const errors: { text: string }[] = [];
 
-  /** Where in dist/ that lies which `source` names as `target`. */
+  /** The path in dist/ of the file that `source` names as `target`. */
   function locate(source: string, target: string): string {
     const path = posix.join(posix.dirname(source), target);
     const output = outputs.get(path);
     if (output !== undefined) return output;
-    // It lies beside dist/ in the published package as it does here; a copy inside would look like a package of its own.
+    // It is beside dist/ in the published package, as here. A copy inside would look like another package.
     if (path === 'package.json') return '../package.json';
     if (path.endsWith('.ts')) errors.push({ text: `"${target}" in ${source} is not an entry of the build.` });
     else if (path.startsWith('../') || !existsSync(join(root, path)))
@@ -63,8 +66,8 @@ function inDist(path: string): string {
 const depth = '[[dist]]';
 
 /**
- * Stands first in every file of dist/. Packages written as CommonJS expect `require`, `__filename` and `__dirname`;
- * the latter two go by other names here, since a package written as a module may declare them itself.
+ * The beginning of every file in dist/. Packages written as CommonJS expect `require`, `__filename` and `__dirname`.
+ * The latter two have other names here, because a package written as a module may declare them itself.
  */
 export const banner = [
   `import { createRequire as svcCreateRequire } from 'node:module';`,
@@ -75,7 +78,7 @@ export const banner = [
 
 export const commonJsNames = { __filename: 'svcFilename', __dirname: 'svcDirname' };
 
-/** Puts the way from a file of dist/ up to dist/ into its banner. */
+/** Inserts the path from a file of dist/ up to dist/ into its banner. */
 export function withDepth(text: string, output: string): string {
   return text.replace(JSON.stringify(depth), JSON.stringify('../'.repeat(output.split('/').length - 1) || './'));
 }

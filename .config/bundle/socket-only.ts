@@ -1,6 +1,6 @@
 import type { Plugin } from 'esbuild';
 
-/** What dockerode brings for daemons that are reached in other ways, or that build in other ways, than ours. */
+/** Parts of dockerode for daemons with other connections or builds, which the platform does not use. */
 const uncalled = [
   { from: /docker-modem[\\/]lib$/, path: './ssh' },
   { from: /dockerode[\\/]lib$/, path: './session' },
@@ -8,8 +8,8 @@ const uncalled = [
 ];
 
 /**
- * Leaves out dockerode's SSH client, with its native parts, and its gRPC: the daemon is on this machine and is asked over a socket. Whoever
- * calls one of them nevertheless is told what is missing.
+ * Leaves out dockerode's SSH client, with its native parts, and its gRPC: the daemon is on this machine, behind a
+ * socket. A call to one of them gets an error that names the missing part.
  */
 export const socketOnly: Plugin = {
   name: 'socket-only',

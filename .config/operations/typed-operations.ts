@@ -18,8 +18,8 @@ const typeOptions = {
 };
 
 /**
- * TypeScript for every operation of `operations.graphql`: its types by graphql-codegen, then one value that holds its text. Throws where an
- * operation does not fit the schema.
+ * TypeScript for every operation of `operations.graphql`: its types by graphql-codegen, then one value with its text.
+ * Throws if an operation does not match the schema.
  */
 export async function typedOperations(root: string): Promise<string> {
   const document = parse(readFileSync(join(root, operationsFile), 'utf8'));
@@ -53,7 +53,10 @@ export async function typedOperations(root: string): Promise<string> {
   ].join('\n');
 }
 
-/** What `npm run check` says where the operations do not fit the schema or the generated file is stale; an empty text where all is well. */
+/**
+ * The error of `npm run check` if the operations do not match the schema or the generated file is stale; otherwise an
+ * empty text.
+ */
 export async function operationsProblem(root: string): Promise<string> {
   const current = await typedOperations(root);
   if (readFileSync(join(root, generatedFile), 'utf8') === current) return '';

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { workersFolderVariable } from './journal.ts';
 
-// Loaded by vitest in each worker before its suite: leaves the worker's process id where the runner finds it, so that
-// a suite that blocks its own event loop can be ended without the suites beside it.
+// vitest loads it in each worker before its suite. It writes the worker's process id where the runner finds it, so that
+// the runner can end a suite that blocks its event loop, without the other suites.
 const folder = process.env[workersFolderVariable];
 const suite = expect.getState().testPath;
 if (folder !== undefined && suite !== undefined)

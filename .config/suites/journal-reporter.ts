@@ -3,7 +3,7 @@ import { relative } from 'node:path';
 import type { Reporter, TestCase, TestModule, TestResult, TestSpecification, Vitest } from 'vitest/node';
 import { type JournalLine, journalDescriptor, journalText, type TestOutcome } from './journal.ts';
 
-/** A vitest reporter: files and tests as they start and end, to the runner that started vitest. */
+/** A vitest reporter: tells the runner which files and tests start and end. */
 export default class JournalReporter implements Reporter {
   private root = '';
   private readonly startedAt = new Map<string, number>();
@@ -40,7 +40,7 @@ export default class JournalReporter implements Reporter {
 
 function outcome(test: TestCase): TestOutcome {
   const result = test.result();
-  // A test that never got a result did not run, whatever the reason: that is not a pass.
+  // A test without a result did not run, so it counts as failed.
   const state = result.state === 'pending' ? 'failed' : result.state;
   return { name: test.fullName, state, ms: Math.round(test.diagnostic()?.duration ?? 0), note: noteOf(result) };
 }

@@ -1,6 +1,6 @@
 /**
- * What the reporter tells the runner, one JSON object a line, while it happens: a worker or vitest itself may be gone
- * a moment later, and what was written until then still stands.
+ * The reporter's messages to the runner, one JSON object a line, written at once: a worker or vitest itself may die a
+ * moment later.
  */
 export type JournalLine =
   | { readonly kind: 'planned'; readonly files: readonly string[] }
@@ -12,7 +12,7 @@ export interface SuiteResult {
   readonly file: string;
   readonly ms: number;
   readonly tests: readonly TestOutcome[];
-  /** What went wrong outside the tests: an import that throws, a file without tests. */
+  /** Errors outside the tests: an import that throws, a file without tests. */
   readonly errors: readonly string[];
 }
 
@@ -20,16 +20,16 @@ export interface TestOutcome {
   readonly name: string;
   readonly state: 'passed' | 'failed' | 'skipped';
   readonly ms: number;
-  /** The words a test gave when it skipped itself, or the beginning of why it failed. */
+  /** The reason of a skipped test, or the beginning of a failed test's error. */
   readonly note: string | null;
 }
 
-/** One line, whatever the names of tests hold: readers of lines take these two separators for ends of lines, and JSON lets them be. */
+/** One line for any test names. Readers of lines split at these two separators, which JSON does not escape. */
 export function journalText(line: JournalLine): string {
   return `${JSON.stringify(line).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}\n`;
 }
 
-/** Null for the last line of a vitest that was killed while it wrote. */
+/** Null for the last line if vitest was killed while it wrote. */
 export function parseJournalLine(line: string): JournalLine | null {
   try {
     return JSON.parse(line) as JournalLine;

@@ -2,8 +2,9 @@ import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * Suites that take most of a minute or more. Those with containers and those without take turns: they would wait for one Docker. vitest itself
- * orders by the size of a file, and a suite that imports its tests is a small file.
+ * Suites that take most of a minute or more. Suites with and without containers alternate, because those with
+ * containers wait for one Docker. vitest itself orders by file size, and a suite that imports its tests is a small
+ * file.
  */
 const longest = [
   'stack/operations/move/test/containers.test.ts',

@@ -14,14 +14,14 @@ export interface Run {
   readonly suites: readonly SuiteResult[];
   /** Suites without a result, by file, with the reason. */
   readonly lost: ReadonlyMap<string, string>;
-  /** What went wrong that no suite can be named for. */
+  /** Errors that belong to no suite. */
   readonly strays: readonly string[];
 }
 
 /**
- * Runs every suite to a result of its own. A suite that hangs, or takes its worker or vitest along with it, is lost;
- * those that ran beside it are run again. Ends because a round of one suite always settles it, and because a round of
- * several that settles none is followed by a round of one.
+ * Runs every suite to a separate result. A suite that hangs, or kills its worker or vitest, is lost; the suites beside
+ * it run again. The loop ends: a round of one suite always settles it, and a round of several that settles none is
+ * followed by a round of one.
  */
 export async function runSuites(options: RunOptions): Promise<Run> {
   const suites = new Map<string, SuiteResult>();
@@ -56,7 +56,7 @@ export async function runSuites(options: RunOptions): Promise<Run> {
     const unfinished = files.filter((file) => !suites.has(file) && !lost.has(file));
     if (batch.complete) {
       for (const file of unfinished) lost.set(file, 'crashed: its worker process ended before the suite did');
-      // Besides, vitest names each worker that ended early, without its suite.
+      // vitest also reports each worker that ended early, without its suite.
       const known = batch.hung.size + unfinished.length > 0;
       strays.push(...batch.strays.filter((text) => !known || !text.startsWith('[vitest-pool]')));
       if (

@@ -11,17 +11,17 @@ import { journalDescriptor, parseJournalLine, type SuiteResult, workersFolderVar
 const here = dirname(fileURLToPath(import.meta.url));
 const vitest = join(here, '../../node_modules/vitest/vitest.mjs');
 
-/** After SIGTERM, what the tests started has this long to end before SIGKILL. */
+/** After SIGTERM, the processes of the tests have this long to end before SIGKILL. */
 const graceMs = 3000;
-/** vitest closes its workers within 10 s of the last result; beyond this it is stuck, and no result is lost. */
+/** vitest closes its workers within 10 s of the last result. Beyond this it is stuck, and no result is lost. */
 const closingMs = 20_000;
 
 export interface BatchOptions {
   readonly root: string;
-  /** Paths or parts of paths; none means every suite. */
+  /** Paths or parts of paths; an empty list means every suite. */
   readonly filters: readonly string[];
   readonly fileLimitMs: number;
-  /** Ends the batch: the limit of the whole run, or an interruption. */
+  /** Ends the batch at the limit of the whole run or at an interruption. */
   readonly signal: AbortSignal;
   readonly onSuite: (suite: SuiteResult) => void;
 }
@@ -32,14 +32,14 @@ export interface Batch {
   readonly suites: readonly SuiteResult[];
   /** Suites that ran longer than a suite may, and were ended. */
   readonly hung: ReadonlySet<string>;
-  /** True when vitest reported its own end: whatever is unfinished then lost its worker. */
+  /** True if vitest reported its own end. Then an unfinished suite has lost its worker. */
   readonly complete: boolean;
   /** Errors that no test awaited, as vitest names them. */
   readonly strays: readonly string[];
   readonly exit: string;
 }
 
-/** One vitest process in a group of its own, watched from outside: a limit that is reached is enforced by a signal. */
+/** One vitest process in a separate group, watched from outside, so that signals can enforce the limits. */
 export async function runVitest(options: BatchOptions): Promise<Batch> {
   const seen = { planned: [] as string[], suites: [] as SuiteResult[], strays: [] as string[] };
   const started = new Set<string>();
@@ -97,7 +97,7 @@ export async function runVitest(options: BatchOptions): Promise<Batch> {
 function startVitest({ root, filters }: BatchOptions, workers: string) {
   const args = ['run', '--config', join(here, '../vitest.config.ts'), '--root', root];
   const reporters = ['--reporter=minimal', `--reporter=${join(here, 'journal-reporter.ts')}`];
-  // Within a suite of an outer vitest (the runner's own), that one's variables would be taken for this one's.
+  // Inside a suite of an outer vitest (the runner's own tests), vitest would read the outer one's variables as its own.
   const outer = (name: string) => name.startsWith('VITEST') || name === 'NODE_ENV' || name === 'TEST';
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !outer(name)));
   const withParent = ['--require', join(here, '../end-with-parent.cjs')];
@@ -134,7 +134,7 @@ function endGroup(pid: number | undefined): void {
   setTimeout(() => killGroup(pid, 'SIGKILL'), graceMs).unref();
 }
 
-/** vitest ends before the processes that its tests started: those get the rest of the grace to clean up. */
+/** vitest ends before the processes that its tests started, so they get the rest of the grace period. */
 async function groupEnds(pid: number | undefined): Promise<void> {
   const deadline = performance.now() + graceMs;
   while (killGroup(pid, 0) && performance.now() < deadline) await delay(50);

@@ -1,20 +1,22 @@
 import type { SuiteResult } from './journal.ts';
 import type { Run } from './run-suites.ts';
 
-/** A skip that is allowed: the tests it is for (a pattern on "file > test name") and why they cannot run everywhere. */
+/** An allowed skip: its tests (a pattern on "file > test name") and the reason why they cannot run everywhere. */
 export interface AllowedSkip {
   readonly pattern: RegExp;
   readonly reason: string;
-  /** Whether what these tests need is here: then none of them may be skipped. Where it is not, whole suites may. */
+  /**
+   * Whether the program that these tests need is present. Then none of them may be skipped; otherwise whole suites may.
+   */
   readonly isHere: boolean;
 }
 
 export interface Verdict {
   readonly suites: readonly SuiteVerdict[];
   readonly skips: readonly { readonly name: string; readonly reason: string }[];
-  /** Every failure by name; as many as `failed` counts. */
+  /** Every failure by name. Their number is `failed`. */
   readonly failures: readonly string[];
-  /** Allowed skips that no test used. They are reported and no failure, since another machine may need them. */
+  /** Allowed skips that no test used. They are reported but do not fail, because another machine may need them. */
   readonly unused: readonly AllowedSkip[];
   readonly passed: number;
   readonly failed: number;
@@ -23,14 +25,14 @@ export interface Verdict {
 
 export interface SuiteVerdict {
   readonly file: string;
-  /** Null for a suite that did not come to an end. */
+  /** Null for an unfinished suite. */
   readonly ms: number | null;
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
 }
 
-/** Counts a run. A test counts once; a suite that did not come to an end, or has nothing to show, counts as one failure. */
+/** Counts a run. A test counts once; an unfinished suite, or one without tests, counts as one failure. */
 export function judge(run: Run, allowed: readonly AllowedSkip[]): Verdict {
   const used = new Set<AllowedSkip>();
   const skips: { name: string; reason: string }[] = [];

@@ -2,11 +2,11 @@ import { parseAst } from 'vitest/node';
 
 export interface Text {
   readonly line: number;
-  /** One line; what a template puts in stands as `…`. */
+  /** One line; `…` replaces the inserted values of a template. */
   readonly words: string;
 }
 
-/** The texts of a source file that people may read: every string or template of two words and more, in their order. */
+/** The texts of a source file that people may read: every string or template of at least two words, in order. */
 export function textsOf(source: string): Text[] {
   const lineStarts = [0, ...[...source.matchAll(/\n/g)].map((match) => match.index + 1)];
   const texts: Text[] = [];

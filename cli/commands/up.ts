@@ -75,7 +75,7 @@ export default class Up extends SvcCommand {
   }
 }
 
-/** What an interrupted start leaves behind. */
+/** The parts that keep running after an interrupted start. */
 function whatRuns(installation: Installation): string {
   if (!isUp(installation)) return 'Nothing is left running.';
   return 'The platform is still running. See it: svc status. Stop it: svc down';
@@ -86,7 +86,7 @@ function describeState({ state }: Status, terminal: Terminal): string {
   return terminal.paint('green', 'The platform is running.');
 }
 
-/** A platform without MCP servers has nothing to offer yet. */
+/** A platform without MCP servers offers no tools yet. */
 const firstSteps = 'server add everything -- npx -y @modelcontextprotocol/server-everything';
 
 interface Agreeing {

@@ -91,7 +91,7 @@ export async function listSkills(climber: Climber): Promise<Outcome | null> {
   const result = messageOf(answer)?.result;
   if (!isObject(result)) return failed(notMcp(climber.url, answer));
   const seen = skillsSeen.safeParse(isObject(result._meta) ? result._meta[skillsSeenName] : undefined);
-  if (!seen.success) return null; // A platform of another version, which tells it in words alone.
+  if (!seen.success) return null; // A platform of another version gives no numbers, only a text.
   if (seen.data.skills === 0) return noted(textOf(result));
   return seen.data.unavailable.length === 0 ? passed(describe(seen.data)) : noted(describe(seen.data));
 }
@@ -114,7 +114,7 @@ function textOf({ content }: Record<string, unknown>): string {
 }
 
 export async function endSession(climber: Climber): Promise<void> {
-  // The session ends by itself when idle, so a failure to end it now does no harm.
+  // The session ends by itself when idle, so a failure to end it now is harmless.
   await exchange(climber.url, { method: 'DELETE', headers: authorization(climber), timeoutMs: rungTimeoutMs }).catch(
     () => undefined,
   );

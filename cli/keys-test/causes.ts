@@ -5,14 +5,14 @@ import type { Secret } from '../../services/contracts/secret.ts';
 import { inWords } from '../../services/contracts/system-words.ts';
 import { type Answer, messageOf } from './exchange.ts';
 
-/** Why a rung broke, and what mends it. */
+/** The reason why a rung broke, and its repair. */
 export interface Cause {
   readonly code: ErrorCode;
   readonly message: string;
   readonly hint: string;
 }
 
-/** What the text of the key itself gives away is said first; the rest only the platform knows. */
+/** A fault that shows in the key's own text comes first. Only the platform knows the others. */
 export function refusalOf(key: Secret, answer: Answer): Cause {
   const parsed = parseKey(key.reveal());
   if (!parsed.ok) return { code: 'unauthenticated', ...textRefusals[parsed.refusal] };

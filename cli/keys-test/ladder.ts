@@ -17,7 +17,7 @@ export interface LadderResult {
   readonly ok: boolean;
   /** Facts about the key itself, also if a later rung failed. */
   readonly verdict: Verdict;
-  /** HTTP status of the answer to the key; 0 where it was never sent. */
+  /** HTTP status of the answer to the key; 0 if it was never sent. */
   readonly status: number;
   readonly latencyMs: number;
   readonly rungs: readonly Rung[];
@@ -30,7 +30,7 @@ export interface LadderOptions {
   readonly onRung?: (rung: Rung) => void;
 }
 
-/** From the text of the key, over the name, to the skills. */
+/** From the text of the key, through the host name, to the skills. */
 const steps: readonly Step[] = [
   { name: 'key', climb: readText },
   { name: 'name resolution', climb: resolveName },
@@ -45,7 +45,7 @@ const steps: readonly Step[] = [
   { name: 'skills', climb: listSkills },
 ];
 
-/** Climbs until the top and stops at the first rung that breaks: that one says why the key does not work. */
+/** Climbs to the top and stops at the first rung that breaks, which is the reason why the key does not work. */
 export async function climb(options: LadderOptions): Promise<LadderResult> {
   const climber: Climber = { ...options, session: null, status: 0, pingMs: 0, verdict: 'untested' };
   const rungs: Rung[] = [];

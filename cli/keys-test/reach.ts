@@ -7,7 +7,7 @@ import { excerpt, unsendable } from './causes.ts';
 import { exchange } from './exchange.ts';
 import { type Climber, failed, type Outcome, passed, rungTimeoutMs } from './rung.ts';
 
-/** A text that no header can carry is no key, whatever the platform is: it is not sent, and nothing has to be there to say so. */
+/** A text that no header can carry is not a key for any platform. It is not sent, so this check needs no platform. */
 export async function readText(climber: Climber): Promise<Outcome | null> {
   if (/^[\x21-\x7e]+$/.test(climber.key.reveal())) return null;
   climber.verdict = 'refused';

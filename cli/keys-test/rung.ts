@@ -1,17 +1,17 @@
 import type { Secret } from '../../services/contracts/secret.ts';
 import type { Cause } from './causes.ts';
 
-/** How a rung held: `noted` holds but is worth a look, `untested` could not tell anything about the key. */
+/** The result of a rung: `noted` passed but deserves attention, `untested` says nothing about the key. */
 export type Mark = 'passed' | 'noted' | 'untested' | 'failed';
 
-/** What a key turned out to be. `untested`: the address was not reached, or its answer says nothing about a key. */
+/** The result for a key. `untested`: the address was not reached, or its answer says nothing about a key. */
 export type Verdict = 'valid' | 'refused' | 'untested';
 
 export interface Climber {
   readonly url: URL;
   readonly key: Secret;
   session: string | null;
-  /** HTTP status of the answer to the key; 0 where it was never sent. */
+  /** HTTP status of the answer to the key; 0 if it was never sent. */
   status: number;
   pingMs: number;
   verdict: Verdict;
@@ -25,13 +25,13 @@ export interface Outcome {
 
 export interface Step {
   readonly name: string;
-  /** Null where the rung does not apply. */
+  /** Null if the rung does not apply. */
   readonly climb: (climber: Climber) => Promise<Outcome | null>;
 }
 
 export const rungTimeoutMs = 10_000;
 
-/** Since a moment of `performance.now()`, to a tenth: more would be noise. */
+/** Since a moment of `performance.now()`, rounded to a tenth because more digits would be noise. */
 export function elapsedMs(start: number): number {
   return Math.round((performance.now() - start) * 10) / 10;
 }

@@ -11,7 +11,7 @@ const shown: readonly (readonly [kind: string, one: string])[] = [
   ['key', 'API key'],
 ];
 
-/** How much an archive holds. */
+/** The amount of data in an archive. */
 export function describeContent(content: ArchiveContent): string {
   const { head, graph } = content;
   const { files, usage, sessions } = countsIn(content);
@@ -21,7 +21,7 @@ export function describeContent(content: ArchiveContent): string {
   return [...counts, `${counted(files.count, 'file')} (${sizeText(files.bytes)})`, ...bus].join(', ');
 }
 
-/** What a restore over data does, before it does anything. */
+/** The effects of a restore over data, printed before it begins. */
 export function describeRestore({ content, isUp, neededBytes, freeBytes }: RestorePlan): string {
   const room = freeBytes === null ? 'the disk does not say' : sizeText(freeBytes);
   return [
@@ -36,7 +36,7 @@ export function describeRestore({ content, isUp, neededBytes, freeBytes }: Resto
   ].join('\n');
 }
 
-/** What a backup leaves out, which a person must keep elsewhere. */
+/** Secrets that a backup leaves out and a person must keep elsewhere. */
 export function notInside({ head: { encryptionKey, bus }, secrets }: ArchiveContent): string {
   return [
     ...(bus === 'approximate'

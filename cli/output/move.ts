@@ -7,7 +7,7 @@ import type { ReplaceProgress, ReplaceStep } from '../../stack/operations/replac
 import { isSameBus, isSameGraph, type Side, sideName } from '../../stack/operations/replace/side.ts';
 import type { ProgressList } from './progress-list.ts';
 
-/** What will be done, before anything is. */
+/** The planned actions, printed before they begin. */
 export function describePlan(plan: MovePlan): string {
   const { from, to, changes, isUp, neededBytes, freeBytes } = plan;
   const room = freeBytes === null ? 'the disk does not say' : sizeText(freeBytes);
@@ -63,7 +63,7 @@ export function describeMoved({ from, to, moved, kept, downMs }: Moved): string 
   ].join('\n');
 }
 
-/** What going back gives up. */
+/** The data that going back discards. */
 export function describeLoss({ replacement: move, changes, uncounted }: Loss): string {
   const lines = changes.map(({ kind, added, changed, removed }) => {
     const counts = [`${added} new`, `${changed} changed`, `${removed} removed`].filter(

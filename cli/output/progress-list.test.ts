@@ -23,7 +23,7 @@ function terminalWith({ isTTY = true, env = {}, options = {} }: Shown) {
   let written = '';
   const stream = Object.assign(Object.create(process.stderr), {
     isTTY,
-    // As listr2 reads it of a process without a terminal.
+    // As listr2 reads it for a process without a terminal.
     columns: 80,
     rows: 20,
     write: (text: string) => {
@@ -63,7 +63,7 @@ describe('on a terminal', () => {
     expect(shown()).toMatch(/✖ backend failed\n· runtime planned\n$/);
   });
 
-  test('a part that comes later and a step get lists of their own, in their order', async () => {
+  test('a later part and a step get separate lists, in their order', async () => {
     const { terminal, shown } = terminalWith({});
     const list = openProgressList(terminal);
     list.tell({ kind: 'step', text: 'stop the platform' });
@@ -77,7 +77,7 @@ describe('on a terminal', () => {
     const done = shown()
       .split('\n')
       .filter((line) => /^[→✔]/.test(line));
-    // A line that does not change is in several frames.
+    // An unchanged line is in several frames.
     expect([...new Set(done)]).toEqual([
       '→ stop the platform',
       '✔ backend stopped',
@@ -99,7 +99,7 @@ describe('on a terminal', () => {
     expect(shown()).toMatch(/✔ backend healthy\n\n! Slow disk\.\n$/);
   });
 
-  test('a step ends the wait for parts that did not get ready', async () => {
+  test('a step ends the wait for parts that did not become ready', async () => {
     const { terminal, shown } = terminalWith({});
     const list = openProgressList(terminal);
     list.tell({ kind: 'service', name: 'backend', state: 'starting' });
@@ -110,7 +110,7 @@ describe('on a terminal', () => {
     await list.end();
   });
 
-  test('a long notice during the list is broken between words, and nothing of it is lost', async () => {
+  test('a long notice during the list is wrapped between words, and nothing of it is lost', async () => {
     const { terminal, shown } = terminalWith({});
     const list = openProgressList(terminal);
     list.tell({ kind: 'service', name: 'backend', state: 'starting' });
@@ -125,7 +125,7 @@ describe('on a terminal', () => {
     expect(below.replace(/\s+/g, ' ').trim()).toBe(`! ${message}`);
   });
 
-  test('control characters of a notice never reach it', async () => {
+  test('control characters of a notice never reach the terminal', async () => {
     const { terminal, written } = terminalWith({});
     const list = openProgressList(terminal);
     list.tell({ kind: 'service', name: 'backend', state: 'starting' });
@@ -136,7 +136,7 @@ describe('on a terminal', () => {
   });
 });
 
-describe('elsewhere each change is a line', () => {
+describe('without a terminal each change is a line', () => {
   test.each<[string, Shown]>([
     ['in a pipe', { isTTY: false }],
     ['with NO_COLOR', { env: { NO_COLOR: '1' } }],

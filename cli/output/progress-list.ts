@@ -4,11 +4,11 @@ import { printable } from './style.ts';
 import type { Canvas, Terminal } from './terminal.ts';
 
 type ServiceProgress = Extract<Progress, { kind: 'service' }>;
-/** What a command shows while it starts, stops or moves a platform. */
+/** The progress of a command that starts, stops or moves a platform. */
 export type ListedProgress =
   | ServiceProgress
   | Extract<Progress, { kind: 'notice' }>
-  /** Part of a plan: what is about to change. */
+  /** Part of a plan: a change that is about to happen. */
   | { readonly kind: 'change'; readonly text: string }
   | { readonly kind: 'step'; readonly text: string };
 
@@ -18,7 +18,7 @@ export interface ProgressList {
   end(): Promise<void>;
 }
 
-/** On a person's terminal one line for each part, drawn in place; elsewhere one line for each change. */
+/** On a person's terminal, one line for each part, drawn in place; otherwise one line for each change. */
 export function openProgressList(terminal: Terminal): ProgressList {
   return terminal.canvas === null ? lines(terminal) : new DrawnList(terminal, terminal.canvas);
 }
@@ -45,7 +45,7 @@ function tellLine(progress: ListedProgress, { paint, talk, warn }: Terminal): vo
 
 type Outcome = 'done' | 'failed' | 'left';
 
-/** States in which a part waits for nothing more. */
+/** Final states: the part waits for nothing more. */
 const outcomes: Readonly<Partial<Record<ServiceProgress['state'], Outcome>>> = {
   healthy: 'done',
   stopped: 'done',
@@ -115,7 +115,7 @@ class DrawnList implements ProgressList {
   tell(progress: ListedProgress): void {
     const row = progress.kind === 'service' ? this.#rows.get(progress.name) : undefined;
     const open = [...this.#rows.values()].find(({ isOpen }) => isOpen);
-    // A step lasts until the command tells the next thing. Parts are waited for until the next step at most.
+    // A step lasts until the command reports the next event. The list waits for parts until the next step at most.
     if (progress.kind === 'step') this.#leave();
     else this.#rows.get(stepRow)?.settle('done');
     if (progress.kind === 'service' && row?.isOpen) {

@@ -61,7 +61,7 @@ export function describeTools(tools: readonly Tool[], terminal: Terminal): strin
   );
 }
 
-/** One row for each MCP server, and below them why some are not Connected. */
+/** One row for each MCP server, and below them the reasons of those that are not Connected. */
 export function describeServers(listed: readonly ListedServer[], terminal: Terminal): string {
   const rows = listed.map(({ server, tools }) => [
     server.name,
@@ -89,7 +89,7 @@ function launchLine(launch: NonNullable<McpServer['launch']>): string {
   return [...variables, launch.command ?? '', ...(launch.args ?? [])].join(' ');
 }
 
-/** A description may have pages. This much tells one tool from another. */
+/** A description may have pages. This length distinguishes one tool from another. */
 const descriptionMax = 80;
 
 function brief(text: string | null): string {

@@ -41,7 +41,7 @@ test('a full disk is shown before its consequences', () => {
   expect(described([7])).not.toContain('disk');
 });
 
-test('services in processes of their own have their own memory', () => {
+test('services in separate processes have their own memory', () => {
   const text = described([7, 8]);
   expect(text).toContain('(embedded, process).');
   expect(text).toContain('MEMORY');

@@ -25,7 +25,7 @@ const colours: Readonly<Record<string, Colour>> = {
 
 const healthWords: Readonly<Record<string, string>> = { green: 'healthy', yellow: 'degraded', red: 'down' };
 
-/** What runs where: services, then MCP servers and runtimes where there are any. */
+/** All services, then MCP servers and runtimes if there are any. */
 export function describeStatus(status: Status, terminal: Terminal): string {
   const state = (word: string, by: string = word) => terminal.paint(colours[by] ?? 'grey', word);
   const health = (word: string) => state(healthWords[word] ?? word, word);
@@ -95,13 +95,13 @@ function runsAs(service: ServiceStatus): string {
   return String(service.container ?? service.pid ?? '–');
 }
 
-/** Why a service is not healthy, and how it last ended unexpectedly, even if it is healthy again. */
+/** Why a service is not healthy, and its last unexpected end, even if it is healthy again. */
 function tellingOf({ name, state, reason, restarts, ends }: ServiceStatus): { name: string; text: string }[] {
   const last = ends.at(-1);
   const told = reason === null ? [] : [{ name, text: reason }];
   if (last === undefined) return told;
   const times = restarts === 1 ? 'once' : `${restarts} times`;
-  // The reason of these states says it already.
+  // The reason of these states already includes it.
   const how = state === 'restarting' || state === 'failed' ? '' : `: it ${last.reason}`;
   return [
     ...told,
@@ -109,7 +109,7 @@ function tellingOf({ name, state, reason, restarts, ends }: ServiceStatus): { na
   ];
 }
 
-/** The process that all services share. Its memory beside each of them would read like a sum. */
+/** The process that all services share. Its memory beside each service would look like a sum. */
 function sharedProcess({ services: [first, ...others] }: Status): string {
   if (first?.pid == null || others.some(({ pid }) => pid !== first.pid)) return '';
   return `, in one process: pid ${first.pid}, ${megabytes(first.memoryBytes)}`;

@@ -6,7 +6,7 @@ import { seenWidth } from './width.ts';
 
 const esc = String.fromCharCode(27);
 
-/** What both streams get. */
+/** The content of both streams. */
 function written(work: (terminal: Terminal) => void, { json = false, colour = true } = {}): string {
   const stream = Object.assign(new PassThrough(), { isTTY: true });
   const env = colour ? { FORCE_COLOR: '1' } : { NO_COLOR: '1' };
@@ -25,7 +25,7 @@ test.each(['result', 'talk', 'complain'] as const)('%s: our colours stay, those 
   expect(written((terminal) => terminal[way](terminal.paint('green', foreign)), { colour: false })).toBe(`${shown}\n`);
 });
 
-test('a style mark in text from elsewhere is plain text', () => {
+test('a style mark in a foreign text is plain text', () => {
   const mark = styled('red', '').slice(0, 33);
   const forged = mark.replace(/[0-9a-f]{32}/, '0'.repeat(32));
   expect(forged).not.toBe(mark);

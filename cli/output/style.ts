@@ -36,7 +36,7 @@ export function inStyleOf(styledText: string, text: string): string {
   return first === undefined ? text : `${first}${text}${reset}`;
 }
 
-/** What a terminal gets: every control character that is not part of a style mark of ours is replaced by a sign. */
+/** The text for a terminal: a sign replaces every control character outside of the platform's own style marks. */
 export function printable(text: string): string {
   return withoutHidden(text).replace(markAfterCleaning, `${esc}[`);
 }

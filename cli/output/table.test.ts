@@ -8,7 +8,7 @@ const page = (columns: number | null) => ({ columns, asTyped: (text: string) => 
 const widthsOf = (text: string) => text.split('\n').map((line) => seenWidth(line));
 
 describe('a table', () => {
-  test('has columns as wide as their widest cell, colours not counted', () => {
+  test('has columns as wide as their widest cell, not counting colours', () => {
     expect(table(['NAME', 'STATE'], [['a longer name', green('ok')]])).toBe(
       `NAME           STATE\na longer name  ${green('ok')}`,
     );
@@ -26,7 +26,7 @@ describe('a table', () => {
   ];
   const header = ['NAME', 'STATE', 'ADDRESS', spare('ID')];
 
-  test('is whole where there is room, and where the output is no terminal', () => {
+  test('is complete if there is room, or if the output is not a terminal', () => {
     for (const width of [120, null]) {
       const text = table(header, rows, width);
       expect(text).toContain('key_02');
@@ -34,7 +34,7 @@ describe('a table', () => {
     }
   });
 
-  test('leaves out columns that can be spared before it cuts any', () => {
+  test('leaves out spare columns before it cuts any', () => {
     const text = table(header, rows, 75);
     expect(text).not.toContain('key_');
     expect(text).not.toContain('ID');
@@ -54,7 +54,7 @@ describe('a table', () => {
     expect(table(['A'], [[green('0123456789')]], 8)).toBe(`A\n${green('0123456…')}`);
   });
 
-  test('has no column in which nothing is', () => {
+  test('has no empty column', () => {
     expect(table(['NAME', '', 'STATE'], [['x', '', 'ok']])).toBe('NAME  STATE\nx     ok');
   });
 });
@@ -64,11 +64,11 @@ describe('details', () => {
     { name: 'crm', text: 'It ended with exit code 1: it failed. Look at its log, and mend what it names.' },
   ];
 
-  test('are one line each where the output is no terminal', () => {
+  test('are one line each if the output is not a terminal', () => {
     expect(details(told, page(null))).toBe(`crm: ${told[0]?.text}`);
   });
 
-  test('are wrapped between words, and stand out by their name', () => {
+  test('are wrapped between words, with their names in front', () => {
     expect(details(told, page(40))).toBe(
       'crm: It ended with exit code 1: it\n  failed. Look at its log, and mend what\n  it names.',
     );
@@ -81,7 +81,7 @@ describe('details', () => {
     );
   });
 
-  test('break a word that no line can hold', () => {
+  test('break a word that is longer than a line', () => {
     const lines = details([{ name: 'x', text: `see ${'/folder'.repeat(10)}` }], page(30));
     expect(Math.max(...widthsOf(lines))).toBeLessThanOrEqual(30);
     expect(lines.replaceAll(/\n\s*/g, '')).toContain('/folder'.repeat(10));

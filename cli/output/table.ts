@@ -8,12 +8,13 @@ export function spare(title: string): Column {
 }
 
 const gap = 2;
-/** A shorter cell says nothing. */
+/** A shorter cell would be useless. */
 const cellMin = 8;
 
 /**
- * Columns without borders: a header, rows, two spaces between. A row is one line, whatever an MCP server said last. `width` is that of the
- * terminal, and null where no person looks: then nothing is left out or cut. Texts belong below the table: see `details`.
+ * Columns without borders: a header, rows, two spaces between. A row is one line, whatever an MCP server wrote. `width`
+ * is the width of the terminal; null if no person reads it, and then nothing is left out or cut. Longer texts belong
+ * below the table: see `details`.
  */
 export function table(
   columns: readonly Column[],

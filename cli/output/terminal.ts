@@ -1,7 +1,10 @@
 import { escapeHidden } from '../../services/contracts/hidden-characters.ts';
 import { type Colour, printable, styled } from './style.ts';
 
-/** The only writer to the terminal: stdout carries the result, stderr the talk. Control characters of foreign texts never pass it. */
+/**
+ * The only writer to the terminal: stdout gets the result, stderr the progress. Control characters of foreign texts
+ * never pass it.
+ */
 export interface Terminal {
   /** The result of the command, for people. Left out with --json. */
   result(text: string): void;
@@ -19,13 +22,13 @@ export interface Terminal {
   readonly asJson: boolean;
   /** Width of the terminal that shows the result; null for a file or a program, which gets everything. */
   readonly columns: number | null;
-  /** Replaces `svc` in a text by the name that is typed here. A layout needs that before it measures the text. */
+  /** Replaces `svc` in a text by the typed name. A layout needs that before it measures the text. */
   readonly asTyped: (text: string) => string;
   /** True when result and progress both go to a person's terminal. */
   readonly isSeen: boolean;
-  /** Where a list may be drawn in place; null for a file, a program, or a terminal without colours. */
+  /** The terminal in which a list may be drawn in place; null for a file, a program, or a terminal without colours. */
   readonly canvas: Canvas | null;
-  /** May a person be asked? */
+  /** Whether the command may ask a person. */
   readonly interactive: boolean;
 }
 
@@ -50,7 +53,7 @@ interface Streams {
     readonly rows?: number;
   };
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Replaces `svc` in a text by the name that is typed here. */
+  /** Replaces `svc` in a text by the typed name. */
   readonly asTyped: (text: string) => string;
 }
 
@@ -92,7 +95,7 @@ export function openTerminal(options: TerminalOptions, streams: Streams): Termin
   };
 }
 
-/** A library may replace the methods of this object and leaves those of the stream alone. */
+/** A library may replace the methods of this object without changing those of the stream. */
 function canvasOn(stream: Streams['stderr']): Canvas {
   return Object.assign(Object.create(stream), {
     isTTY: true,
@@ -106,7 +109,7 @@ const columnsUsual = 80;
 const rowsUsual = 24;
 const clearScreen = '\u001b[2J\u001b[H';
 
-/** no-color.org and force-color.org; a dumb terminal and CI get none. */
+/** no-color.org and force-color.org; a dumb terminal and CI get no colours. */
 export function wantsColour(env: Readonly<Record<string, string | undefined>>, isTerminal: boolean): boolean {
   if (env.NO_COLOR) return false;
   if (env.FORCE_COLOR) return env.FORCE_COLOR !== '0';

@@ -5,7 +5,7 @@ export function seenWidth(text: string): number {
   return [...withoutStyle(text)].length;
 }
 
-/** A foreign text on one line, so that its line breaks cannot look like our rows or messages. */
+/** A foreign text on one line, so that its line breaks cannot imitate rows or messages of svc. */
 export function oneLine(text: string): string {
   return text.replace(/\s*[\n\r\u2028\u2029]\s*/g, ' · ').replaceAll('\t', ' ');
 }
@@ -19,7 +19,7 @@ export function cut(text: string, width: number): string {
 
 /** The terminal that a text is laid out for. */
 export interface Page {
-  /** Null for a file or a program: then nothing is broken or cut. */
+  /** Null for a file or a program, for which nothing is wrapped or cut. */
   readonly columns: number | null;
   /** Replaces `svc` by the typed name before lines are measured. */
   readonly asTyped: (text: string) => string;
@@ -51,7 +51,7 @@ export function hang({ head, text, indent }: Hung, { columns: width, asTyped }: 
   return [...lines, line.trimEnd()].join('\n');
 }
 
-/** A sentence of its own. */
+/** Wraps a separate sentence. */
 export function wrapped(text: string, page: Page): string {
   return hang({ head: '', text, indent: 0 }, page);
 }

@@ -8,7 +8,7 @@ import { checkPrivateFile, exposure } from './private-file.ts';
 
 const edge = { name: 'edge', key: 'RTK_x', busServers: ['tls://a.example.com:4222', 'tls://b.example.com:4222'] };
 
-describe('what another machine is given', () => {
+describe('the files for another machine', () => {
   test('names its own file, and keeps the other files beside it', () => {
     expect(handOver({ ...edge, authority: null }, null)).toEqual({
       env: {
@@ -22,7 +22,7 @@ describe('what another machine is given', () => {
     });
   });
 
-  test('has who vouches for the bus in a file of its own', () => {
+  test("has the bus's certificate authority in a separate file", () => {
     const { authority, env } = handOver({ ...edge, authority: 'PEM' }, 'lab.env');
     expect(authority).toEqual({ file: 'lab-ca.pem', pem: 'PEM' });
     expect(env).toMatchObject({ BUS_CA_PATH: 'lab-ca.pem', SVC_WORKING_DIR: 'lab-work' });
@@ -36,7 +36,7 @@ describe('what another machine is given', () => {
     );
   });
 
-  test('is a line a variable', () => {
+  test('has one line for each variable', () => {
     expect(envText('edge', handOver({ ...edge, authority: null }, null))).toBe(
       [
         '# The runtime "edge". Keep this file private: its key gives the rights of the runtime.',
@@ -48,7 +48,7 @@ describe('what another machine is given', () => {
     );
   });
 
-  test('as a unit of systemd reads that file and keeps its homes', () => {
+  test('includes a systemd unit that reads that file and keeps its homes', () => {
     const unit = systemdUnit('my edge', handOver({ ...edge, authority: null }, 'my edge.env')).split('\n');
     expect(unit).toContain('EnvironmentFile=/etc/svc/my edge.env');
     expect(unit).toContain('StateDirectory=svc-runtime-my-edge');
@@ -72,7 +72,7 @@ describe('a file for a key', () => {
   writeFileSync(file, 'old');
   afterAll(() => rmSync(dir, { recursive: true }));
 
-  test('replaces another file only if asked', () => {
+  test('replaces another file only if requested', () => {
     expect(() => checkPrivateFile('--out', file, false)).toThrow(
       expect.objectContaining({ code: 'conflict', hint: expect.stringContaining('--overwrite') }),
     );
@@ -84,7 +84,7 @@ describe('a file for a key', () => {
     expect(() => checkPrivateFile('--out', join(dir, 'none', 'edge.env'), true)).toThrow(/its folder is not there/);
   });
 
-  test('that others may read is reported', () => {
+  test('that other users may read is reported', () => {
     const stat = (mode: number, isFile = true) => ({ isFile: () => isFile, mode });
     expect(exposure(file, stat(0o100600))).toBeNull();
     expect(exposure(file, stat(0o100644))).toBe(`"${file}" may be read by others (mode 0644): chmod 600 ${file}`);

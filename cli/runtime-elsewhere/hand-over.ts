@@ -7,7 +7,7 @@ export interface HandOver {
   readonly env: Readonly<Record<string, string>>;
   /** Name of the file with these variables. */
   readonly envFile: string;
-  /** Certificate authority of the bus, to be put beside that file; null where none is needed. */
+  /** Certificate authority of the bus, to be put beside that file; null if none is needed. */
   readonly authority: { readonly file: string; readonly pem: string } | null;
   readonly command: string;
 }
@@ -29,7 +29,7 @@ export function handOver({ name, key, busServers, authority }: Registered, envFi
       RUNTIME_KEY: key,
       BUS_SERVERS: busServers.join(','),
       ...(ca === null ? {} : { BUS_CA_PATH: ca.file }),
-      // MCP servers keep their homes there. /tmp would lose them.
+      // MCP servers keep their homes in this folder. /tmp would lose them.
       SVC_WORKING_DIR: `${stem}-work`,
     },
     envFile: file,
@@ -47,7 +47,7 @@ export function envText(name: string, { env }: HandOver): string {
   ].join('\n');
 }
 
-/** A systemd unit. Its files lie in /etc/svc, readable by root only, and it runs as its own user. */
+/** A systemd unit. Its files are in /etc/svc, readable by root only, and it runs as a separate user. */
 export function systemdUnit(name: string, { envFile }: HandOver): string {
   return `[Unit]
 Description=Runtime ${name} of svc-platform

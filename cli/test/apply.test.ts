@@ -37,7 +37,7 @@ test('applied MCP servers that do not work are reported to people and scripts, w
   });
 });
 
-test('interrupted while it waits, it has printed the changes, and ends with 130', async () => {
+test('after an interruption during its wait, it has printed the changes, and ends with 130', async () => {
   const stdin = 'mcpServers:\n  mute: { command: sleep, args: ["600"] }\n';
   const run = await runSvc(['apply', '-', '--dir', dir()], {
     cwd,
@@ -53,7 +53,7 @@ test('a dry run ends with 0', async () => {
   expect([code, JSON.parse(stdout).problems]).toEqual([0, []]);
 });
 
-test('- is standard input, relative to where it is typed', async () => {
+test('- is standard input, with paths relative to the working folder', async () => {
   writeFileSync(join(cwd, 'how.md'), '# How\n');
   const stdin = 'skills:\n  - { name: piped, instructions: ./how.md }\n';
   expect(await apply('-', { stdin })).toMatchObject({ code: 0, stdout: '+ skill piped\n1 changed.\n' });

@@ -15,7 +15,7 @@ import { isAlive, type ProcessIdentity } from '../../stack/state/process-identit
 import { freeDgraphPorts, freePort, freeServicePorts } from '../../stack/test/free-ports.ts';
 import { runSvc, svcFile } from './run-svc.ts';
 
-// Dgraph holds elections at each start, on a machine that may have other things to do.
+// Dgraph holds leader elections at each start, on a busy machine.
 vi.setConfig({ testTimeout: 400_000 });
 
 const folders: string[] = [];
@@ -26,7 +26,7 @@ afterEach(async () => {
   }
 });
 
-/** An empty installation of such a side, at ports of its own. */
+/** An empty installation with this topology and graph, on separate ports. */
 async function emptyOne(topology: Topology, graph: Graph) {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'svc-backup-')));
   folders.push(dir);

@@ -38,10 +38,10 @@ beforeAll(async () => {
   key = (await json('keys', 'create', '--name', 'agent')).key;
 });
 
-/** Of the time after which a command is killed, from one attempt to the next: a busy machine takes many times as long. */
+/** The factor between the times before two kills: a busy machine takes many times as long. */
 const growth = 1.25;
 
-/** An empty installation beside, made anew. */
+/** A new, empty installation beside the first. */
 async function emptyOne(name: string) {
   const other = join(dir(), name);
   rmSync(other, { recursive: true, force: true });
@@ -68,7 +68,7 @@ test('a backup of a running platform fills another one, where agents keep keys, 
   const { graph, usage, sessions } = made;
   const again = JSON.parse((await type('backup', 'again.backup.gz', '--json')).stdout);
   expect(again).toMatchObject({ graph, usage, sessions, bus: 'exact' });
-  // One of them at a time: both have the usual ports.
+  // Only one of them runs at a time, because both have the usual ports.
   await svc('down');
   try {
     expect(await type('up')).toMatchObject({ code: 0 });
@@ -137,13 +137,13 @@ test('an encrypted backup has the keys of the platform, so that another one need
   expect(await type('restore', made.file, '--passphrase-file', right)).toMatchObject({ code: 0 });
   const same = ['encryption.key', 'jwt-private.pem', 'system-remote-mcp.key', 'system-runtime.key'];
   for (const name of same) expect(secret(other, name)).toBe(secret(dir(), name));
-  // The public half is derived, and the whole is accepted.
+  // The public key is derived, and svc accepts the pair.
   expect((await type('init', '.', '--yes')).code).toBe(0);
   expect(secret(other, 'jwt-public.pem')).toBe(secret(dir(), 'jwt-public.pem'));
   expect((await type('backup', 'again.gz', '--json')).stdout).toContain(JSON.stringify(made.graph));
 });
 
-test('an encrypted backup is refused without a passphrase that is worth it', async () => {
+test('an encrypted backup is refused without a strong passphrase', async () => {
   const short = join(dir(), 'short');
   writeFileSync(short, 'too short\n');
   const refused: readonly (readonly [args: string[], words: string])[] = [
@@ -212,7 +212,7 @@ test('an impossible backup or restore is refused by name and changes nothing', a
   expect((await type('restore', archive, ...key)).stderr).toContain('Without a terminal, add --over');
 });
 
-test('a backup is refused where the bytes of a file are missing', async () => {
+test('a backup is refused if the bytes of a file are missing', async () => {
   const [blobs, away] = [join(dir(), 'data/blobs'), join(dir(), 'blobs-away')];
   renameSync(blobs, away);
   mkdirSync(blobs);
@@ -224,7 +224,7 @@ test('a backup is refused where the bytes of a file are missing', async () => {
   expect(existsSync(join(dir(), 'without.backup.gz'))).toBe(false);
 });
 
-test('a restore over data keeps the data before, until it is undone or confirmed', async () => {
+test('a restore over data keeps the earlier data until it is undone or confirmed', async () => {
   const first = await json('backup', 'first.backup.gz');
   await svc('skill', 'create', 'since-the-backup');
   const skills = async () => (await json('skill', 'list')).skills.map(({ name }: { name: string }) => name);
@@ -248,7 +248,7 @@ test('a restore over data keeps the data before, until it is undone or confirmed
   expect((await svc('restore', '--undo', '--yes')).stderr).toContain('There is no restore that waits');
 });
 
-test('a restore with another key puts it in place, and going back puts the own key back', async () => {
+test('a restore with another key installs that key, and going back restores the earlier key', async () => {
   const { file } = await json('backup', 'key.backup.gz');
   const { other, type } = await emptyOne('keys');
   const own = () => readFileSync(join(other, 'secrets/encryption.key'), 'utf8').trim();

@@ -35,7 +35,7 @@ describe('an MCP server that ends at once', () => {
     ]);
   });
 
-  test('has them beside its reason for scripts, whole', async () => {
+  test('has them complete beside its reason for scripts', async () => {
     const { stdout } = await svc('server', 'show', 'ends', '--json');
     const { reason, stderr }: { reason: { message: string }; stderr: string[] } = JSON.parse(stdout);
     expect(reason.message).toMatch(/exit code 3: it failed\.$/);
@@ -65,7 +65,7 @@ test('a command keeps its arguments unchanged, also repeated ones', async () => 
   expect(JSON.parse(stdout).launch).toMatchObject({ command: process.execPath, args });
 });
 
-test('a skill without tools is not called available, and the hint for a key appears only with one', async () => {
+test('a skill without tools is not called available, and a piped key does not appear in the hint', async () => {
   await svc('skill', 'create', 'empty');
   const { stdout } = await svc('skill', 'list');
   expect(stdout).toMatch(/^empty +without tools +0$/m);

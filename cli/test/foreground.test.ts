@@ -22,7 +22,7 @@ test('a closed terminal stops the platform and every process that it started', a
   const hasNoted = (message: string) => existsSync(log) && readFileSync(log, 'utf8').includes(`"${message}"`);
   await until(() => hasNoted('started'));
   const pidFile = join(dir, 'child.pid');
-  // Neither the end of its input nor a friendly word ends it: it has to be killed.
+  // A program that ignores the end of its input and SIGTERM, so only a kill ends it.
   const program = `
     process.on('SIGTERM', () => {});
     require('fs').writeFileSync(${JSON.stringify(pidFile)}, String(process.pid));

@@ -4,10 +4,10 @@ import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { svcFile } from './run-svc.ts';
 
-/** A device on which there is never any space. */
+/** A device that is always full. */
 const fullDevice = '/dev/full';
 
-test.skipIf(!existsSync(fullDevice))('a result that cannot be written is an error in a line', async () => {
+test.skipIf(!existsSync(fullDevice))('an unwritable result is an error of one line', async () => {
   const child = spawn(process.execPath, [svcFile, 'help'], { stdio: ['ignore', openSync(fullDevice, 'w'), 'pipe'] });
   const exit = new Promise((resolve) => child.once('close', resolve));
   const told = child.stderr === null ? '' : await text(child.stderr);

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { parseAst } from 'vitest/node';
 import { svcFile } from './run-svc.ts';
 
-/** What we tell people to type must be there to be typed. */
+/** Every command that the platform suggests must exist. */
 const repository = join(svcFile, '../..');
 
 interface Command {
@@ -18,10 +18,10 @@ const commands = new Map(
   Object.entries(manifest.commands).flatMap(([id, command]) => [id, ...command.aliases].map((name) => [name, command])),
 );
 
-/** Words that follow the name of the program in sentences about it. */
+/** Words that follow the program's name in sentences about it. */
 const prose: ReadonlySet<string> = new Set(['needs', 'runs', 'as']);
 
-/** Every command that a text tells to type and that is not there, or not with these flags. */
+/** Every suggested command of a text that does not exist, or lacks these flags. */
 function missingIn(text: string): string[] {
   // The values of placeholders, and the name of the program in examples.
   const plain = text.replaceAll('<%= config.bin %>', 'svc');
@@ -37,7 +37,7 @@ function missingIn(text: string): string[] {
   );
 }
 
-/** The texts of a source file, without its comments; what a template puts in is `…`. */
+/** The texts of a source file without its comments; `…` replaces inserted values. */
 function textsOf(path: string): string[] {
   const source = readFileSync(join(repository, path), 'utf8');
   if (!path.endsWith('.ts')) return [source];
@@ -62,7 +62,7 @@ const sources = globSync(
   },
 ).sort();
 
-test('every command that a message, an example or a template names is there, with its flags', () => {
+test('every command in a message, an example or a template exists, with its flags', () => {
   expect(sources.length).toBeGreaterThan(200);
   const missing = sources.flatMap((path) =>
     textsOf(path).flatMap((text) => missingIn(text).map((one) => `${path}: ${one}`)),
@@ -75,8 +75,8 @@ describe('a hint is noticed that names', () => {
     ['no command', 'Set the key that `svc token issue NAME` printed.', ['svc token issue NAME']],
     ['no command of a topic', 'List them: svc keys rotate', ['svc keys rotate']],
     ['a topic alone', 'See: svc keys.', ['svc keys.']],
-    ['a flag that is not there', 'Try: svc keys create --nmae x', ['svc keys create: --nmae']],
-    ['two, of which one is there', 'See it: svc status, or svc doctor', ['svc doctor']],
+    ['a flag that does not exist', 'Try: svc keys create --nmae x', ['svc keys create: --nmae']],
+    ['two commands, of which one exists', 'See it: svc status, or svc doctor', ['svc doctor']],
   ])('%s', (_, text, told) => expect(missingIn(text)).toEqual(told));
 
   test.each([

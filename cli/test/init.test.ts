@@ -12,14 +12,14 @@ afterEach(() => rmSync(cwd, { recursive: true, force: true }));
 
 const svc = (...args: string[]) => runSvc(args, { cwd });
 
-test('it names the installation in the next command where svc would not find it', async () => {
+test('it names the installation in the next command if svc would not find it', async () => {
   expect((await svc('init', '--yes')).stderr).toMatch(/^Next: svc up$/m);
   expect((await svc('init', 'other', '--yes')).stderr).toMatch(/^Next: svc up --dir other$/m);
   const fromNpm = await runSvc(['init', '--yes'], { cwd, env: { npm_command: 'exec' } });
   expect(fromNpm.stderr).toMatch(/^Next: npx svc up$/m);
 });
 
-test('an owner that is no e-mail address is refused in the words of who typed it', async () => {
+test("an owner that is not an e-mail address is refused in the person's words", async () => {
   const { code, stderr } = await svc('init', '--owner-email', 'nomail');
   expect(code).toBe(2);
   expect(stderr).toMatch(
@@ -62,7 +62,7 @@ test('help offers no graph and no engine that would be refused', async () => {
   for (const flag of ['--topology', '--graph', '--engine']) expect(stdout).toContain(flag);
 });
 
-test('containers are of parts of their own, without being asked', async () => {
+test('containers select separate parts without a question', async () => {
   const { stdout } = await svc('init', '--yes', '--engine', 'docker', '--json');
   expect(JSON.parse(stdout).steps).toContainEqual({ path: 'secrets/bus-callout.seed', outcome: 'created' });
   expect(readFileSync(join(cwd, 'svc/svc.yaml'), 'utf8')).toMatch(/^topology: distributed\n[\s\S]*^engine: docker$/m);
@@ -70,10 +70,10 @@ test('containers are of parts of their own, without being asked', async () => {
   expect([code, stderr]).toEqual([2, expect.stringContaining('engine: docker needs topology: distributed.')]);
 });
 
-describe('how it shall run', () => {
+describe('the way it runs', () => {
   const wanted = ['--topology', 'distributed', '--graph', 'sqlite', '--engine', 'process'];
 
-  test('is written down where it is chosen, with the secrets that it takes', async () => {
+  test('is stored with the secrets that it needs', async () => {
     const { code } = await svc('init', '--yes', ...wanted);
     expect(code).toBe(0);
     expect(readFileSync(join(cwd, 'svc/svc.yaml'), 'utf8')).toMatch(/^topology: distributed$/m);

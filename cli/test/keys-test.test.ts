@@ -31,7 +31,7 @@ async function outcomeOf(key: string, url = platform.mcpUrl) {
   return { ...found, rung, detailOf: (name: string) => rung(name)?.detail, last: found.rungs.at(-1) };
 }
 
-describe('a key is proved', () => {
+describe('a key is valid', () => {
   test('by an answer of /mcp, and its skills and tools are counted', async () => {
     const found = await outcomeOf(able);
     expect(found).toMatchObject({ ok: true, verdict: 'valid', status: 200, cause: null });
@@ -39,7 +39,7 @@ describe('a key is proved', () => {
     expect(found.rung('skills')).toMatchObject({ mark: 'passed', detail: '1 skill (reading), 2 tools' });
   });
 
-  test('and called useless where its roles give no skill', async () => {
+  test('but useless if its roles give no skill', async () => {
     const found = await outcomeOf(without);
     expect(found).toMatchObject({ ok: true, verdict: 'valid', cause: null });
     expect(found.rung('skills')).toMatchObject({ ok: true, mark: 'noted' });
@@ -48,7 +48,7 @@ describe('a key is proved', () => {
     expect(found.detailOf('skills')).not.toContain('\n');
   });
 
-  test('never where it is refused', async () => {
+  test('never if it is refused', async () => {
     const found = await outcomeOf(newKey('user').reveal());
     expect(found).toMatchObject({ ok: false, verdict: 'refused', status: 401, cause: { code: 'unauthenticated' } });
     expect(found.last).toMatchObject({ name: 'authentication', mark: 'failed' });
@@ -67,9 +67,9 @@ describe('a key is not tested, and not called valid,', () => {
   });
 
   test.each<[string, RequestListener, string]>([
-    ['at a web page that takes no POST', (_, response) => void response.writeHead(405).end(), '405'],
+    ['at a web page that refuses POST', (_, response) => void response.writeHead(405).end(), '405'],
     [
-      'at an MCP server that asks nobody for a key',
+      'at an MCP server that requires no key',
       (_, response) => void response.end('{"jsonrpc":"2.0","id":1,"result":{}}'),
       'accepts requests without a key',
     ],
@@ -79,7 +79,7 @@ describe('a key is not tested, and not called valid,', () => {
       'https://tools.example/mcp',
     ],
     [
-      'behind something that asks for a key and has no MCP behind it',
+      'behind a proxy that requires a key and has no MCP server',
       ({ headers }, response) => void response.writeHead(headers.authorization === undefined ? 401 : 404).end('gone'),
       '404',
     ],
@@ -92,7 +92,7 @@ describe('a key is not tested, and not called valid,', () => {
     await server.stop();
   });
 
-  test('and never sent to a server that did not ask for one', async () => {
+  test('and is never sent to a server that did not ask for one', async () => {
     const seen: (string | undefined)[] = [];
     const server = await serve(({ headers }, response) => {
       seen.push(headers.authorization);
@@ -104,7 +104,7 @@ describe('a key is not tested, and not called valid,', () => {
   });
 });
 
-describe('a text that can be no key', () => {
+describe('a text that cannot be a key', () => {
   test.each([
     ['the placeholder of an example', '…'],
     ['words', 'my key'],

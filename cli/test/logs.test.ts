@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 
-test('the number of last lines is the requested one, also none', async () => {
+test('the number of last lines is the requested one, including zero', async () => {
   const { stdout } = await svc('logs', '-n', '2');
   expect(stdout.trim().split('\n')).toEqual([expect.stringMatching(/line 2$/), expect.stringMatching(/line 3$/)]);
   const none = await svc('logs', '-n', '0');
@@ -35,7 +35,7 @@ test('a search without a matching line says so beside the result', async () => {
   expect([JSON.parse(asJson.stdout), asJson.stderr]).toEqual([{ lines: [] }, '']);
 });
 
-test('programs get times as everywhere else', async () => {
+test('programs get times in the usual format', async () => {
   const { stdout } = await svc('logs', '-n', '1', '--json');
   expect(JSON.parse(stdout)).toMatchObject({ lines: [{ time: '2026-03-04T05:06:07.092Z', message: 'line 3' }] });
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { withRunningPlatform } from './running-platform.ts';
 
-// More of everything than a page of the API holds, and launches that do not fit into one question together.
+// More objects than a page of the API holds, with launches that do not fit into one request together.
 const largeOnes = 75;
 const smallOnes = 110;
 const skills = 130;
@@ -42,11 +42,11 @@ test('a long file applied again changes nothing', async () => {
   expect(changes.filter(({ action }: { action: string }) => action !== 'none')).toEqual([]);
 }, 60_000);
 
-test('svc status knows every MCP server', async () => {
+test('svc status lists every MCP server', async () => {
   expect(JSON.parse(await svc('status', '--json')).mcpServers).toHaveLength(largeOnes + smallOnes);
 });
 
-test('svc role list knows every skill of a role', async () => {
+test('svc role list lists every skill of a role', async () => {
   const { roles } = JSON.parse(await svc('role', 'list', '--json'));
   const all = roles.find(({ name }: { name: string }) => name === 'All');
   expect(all.skills).toHaveLength(skills);

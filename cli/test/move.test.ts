@@ -8,7 +8,7 @@ import { runSvc } from './run-svc.ts';
 import { withRunningPlatform } from './running-platform.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
-/** Of a Dgraph there are several starts, with elections each. */
+/** Dgraph starts several times, with leader elections each time. */
 const dgraphTimeoutMs = 300_000;
 
 const embedded = { topology: 'embedded', graph: 'sqlite', engine: 'process' };
@@ -117,7 +117,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect((await json('status')).state).toBe('running');
   });
 
-  test('Ctrl-C while it stops the platform takes it back, and agents go on as before', async () => {
+  test('Ctrl-C while it stops the platform undoes the move, and agents continue', async () => {
     const interruptAt = '→ stop the platform';
     const run = await runSvc(['move', '--to', 'distributed', '--yes'], { cwd: dir(), interruptAt });
     expect([run.code, run.stdout]).toEqual([130, '']);
@@ -144,7 +144,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect([code, stdout, stderr]).toEqual([expected, '', expect.stringContaining(told)]);
   });
 
-  test('where it is already there is nothing to do', async () => {
+  test('if the data is already there, it does nothing', async () => {
     const { code, stdout } = await svc('move', '--to', 'embedded');
     expect([code, stdout]).toEqual([0, 'Nothing to do: it is embedded with sqlite already.\n']);
     expect(await json('move', '--to', 'embedded')).toEqual({

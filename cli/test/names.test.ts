@@ -7,7 +7,7 @@ beforeAll(async () => {
   await svc('skill', 'create', 'taken');
 });
 
-describe('what is named and not there ends with 1, whatever it is', () => {
+describe('an unknown name of any kind ends with 1', () => {
   test.each([
     ['workspace', ['skill', 'list', '--workspace', 'nosuch']],
     ['role', ['keys', 'create', '--name', 'x', '--role', 'nosuch']],
@@ -38,7 +38,7 @@ test('a missing tool is refused, with the offered tools and the correction', asy
   );
 });
 
-/** An MCP server that offers no tool. */
+/** An MCP server without tools. */
 const toolless = `
   require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
     const { id, method, params } = JSON.parse(line);

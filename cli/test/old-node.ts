@@ -2,9 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** The folder of a Node that is older than svc needs and new enough for npm, as a machine's own may be; null where there is none. */
+/**
+ * The folder of a Node that is too old for svc and new enough for npm, like that of some machines; null if there is
+ * none.
+ */
 export function findOldNode(path = process.env.PATH ?? ''): string | null {
-  // npm puts the Node of this repository before the machine's own.
+  // npm puts the repository's Node before the machine's own.
   const folders = path.split(delimiter).filter((folder) => !folder.includes('node_modules'));
   return [...folders, '/usr/local/bin', '/usr/bin'].find(isOldNode) ?? null;
 }

@@ -8,7 +8,7 @@ const manifest: { name: string; bin: Record<string, string> } = JSON.parse(
   readFileSync(join(root, 'package.json'), 'utf8'),
 );
 
-test("the command is there under the package's own name too, which npx finds from anywhere", () => {
+test("the command has the package's own name too, which npx finds in any folder", () => {
   expect(Object.keys(manifest.bin).sort()).toEqual(['svc', manifest.name].sort());
   for (const file of Object.values(manifest.bin)) expect(join(root, file)).toBe(svcFile);
 });

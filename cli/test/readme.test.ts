@@ -15,7 +15,7 @@ const section = /^## From a package, in an empty folder$(.*?)^## /ms.exec(
   readFileSync(join(repository, 'README.md'), 'utf8'),
 )?.[1];
 const blocks = [...(section ?? '').matchAll(/^```$(.*?)^```$/gms)].map(([, text = '']) => text.trim());
-/** The lines of the README in order, without those of another program. */
+/** The lines of the README in order, without those for another program. */
 const commands = blocks.flatMap((block) => block.split('\n')).filter((line) => !line.startsWith('claude '));
 
 describe.skipIf(oldNode === null)('under the Node of this machine, which is too old', () => {
@@ -31,7 +31,7 @@ describe.skipIf(oldNode === null)('under the Node of this machine, which is too 
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   });
 
-  test('the commands of the README bring a platform from the package, whose key an agent can use', async () => {
+  test('the commands of the README start a platform from the package, whose key an agent can use', async () => {
     expect(commands).toHaveLength(10);
     let key = '';
     const printed: string[] = [];
@@ -46,13 +46,13 @@ describe.skipIf(oldNode === null)('under the Node of this machine, which is too 
     const { stdout } = await run('npx svc status --json', folder);
     const status = JSON.parse(stdout);
     expect([status.state, status.mcpServers.length > 1]).toEqual(['running', true]);
-    // npm warns that the machine's own Node is too old, as the README says, and svc is run by that of the folder.
+    // npm warns that the machine's own Node is too old, as the README says, and the folder's Node runs svc.
     expect(printed[0]).toContain('EBADENGINE');
     expect((await run('node --version', folder)).stdout).toMatch(/^v2[0-3]\./);
     expect((await run('npx svc down', folder)).code).toBe(0);
   });
 
-  /** As a person types it: nothing of the Node of this repository is on the path. */
+  /** Like a person's shell: the repository's Node is not on the PATH. */
   function run(command: string, cwd: string): Promise<{ code: number | null; stdout: string; stderr: string }> {
     const settings = Object.entries(process.env).filter(([name]) =>
       /^(npm_config_(registry|cache)|HOME|.*_proxy)$/i.test(name),

@@ -13,7 +13,7 @@ afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 
 const svc = (...args: string[]) => runSvc(args, { cwd });
 
-describe('wrong use ends with 2 and says what is right', () => {
+describe('wrong use ends with 2 and names the right use', () => {
   const rows: readonly (readonly [string, readonly string[], RegExp])[] = [
     ['an unknown command', ['stauts'], /"svc stauts" is not a command.*Did you mean "svc status"/s],
     [
@@ -33,7 +33,7 @@ describe('wrong use ends with 2 and says what is right', () => {
     ['a cluster for one process', ['init', '--graph', 'dgraph'], /--graph dgraph needs --topology distributed/],
     ['an unknown engine', ['init', '--engine', 'podman'], /--engine must be process or docker, not "podman"/],
     [
-      'a level that is none',
+      'an unknown level',
       ['logs', '--level', 'loud'],
       /--level must be one of trace, debug, info, warn, error, not "loud"/,
     ],
@@ -74,7 +74,7 @@ test('a key that was typed as an argument is not repeated', async () => {
   expect(run.stdout + run.stderr).not.toContain(key);
 });
 
-describe('where there is no installation', () => {
+describe('without an installation', () => {
   for (const args of [
     ['up'],
     ['down'],
@@ -113,7 +113,7 @@ describe.each(['config check', 'up'])('several processes, by svc %s', (command) 
   });
   const checked = () => runSvc([...command.split(' '), '--dir', dir], { cwd, env: { PATH: cwd } });
 
-  test('are refused without nats-server, with how to get it', async () => {
+  test('are refused without nats-server, with the way to install it', async () => {
     const { code, stderr, stdout } = await checked();
     expect([code, stdout]).toEqual([4, '']);
     expect(stderr).toContain('topology: distributed needs nats-server, which is not on PATH.');
@@ -121,7 +121,7 @@ describe.each(['config check', 'up'])('several processes, by svc %s', (command) 
     expect((await svc('status', '--dir', dir)).code).toBe(4);
   });
 
-  test('are refused for all that is missing at once', async () => {
+  test('are refused with all missing parts at once', async () => {
     const file = join(dir, 'svc.yaml');
     const before = readFileSync(file, 'utf8');
     writeFileSync(file, before.replace('  remote-mcp: 1\n', '  remote-mcp: 2\n'));

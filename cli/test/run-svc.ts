@@ -16,14 +16,14 @@ export interface RunOptions {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
-  /** Sent once stderr or stdout holds the text. */
+  /** The interruption is sent once stderr or stdout contains this text. */
   readonly interruptAt?: string;
   readonly node?: string;
   /** Default: a minute. */
   readonly timeoutMs?: number;
 }
 
-/** Runs the built `svc` as a script would: no terminal, an environment of its own. */
+/** Runs the built `svc` like a script: without a terminal, in a separate environment. */
 export function runSvc(args: readonly string[], options: RunOptions): Promise<Run> {
   const child = spawn(options.node ?? process.execPath, [svcFile, ...args], {
     cwd: options.cwd,

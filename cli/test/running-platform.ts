@@ -3,13 +3,13 @@ import { openTrial } from '../../stack/operations/test/trial.ts';
 import { type Run, runSvc } from './run-svc.ts';
 
 export interface RunningPlatform {
-  /** Folder of the installation; there is none before the tests begin. */
+  /** Folder of the installation, which does not exist before the tests begin. */
   dir(): string;
-  /** Types `svc` in that folder. */
+  /** Runs `svc` in that folder. */
   svc(...args: string[]): Promise<Run>;
 }
 
-/** For the tests of one file: an installation of its own, whose platform runs until all of them are done. */
+/** A separate installation for the tests of one file. Its platform runs until all of them have ended. */
 export function withRunningPlatform(): RunningPlatform {
   let trial: Awaited<ReturnType<typeof openTrial>> | null = null;
   const dir = () => trial?.installation.dir ?? expect.fail('The platform is there from the first test on.');

@@ -15,7 +15,7 @@ const demo = fileURLToPath(new URL('../../templates/demo/server.mjs', import.met
 const patiently = { timeout: 30_000, interval: 200 };
 
 describe.skipIf(findNatsServer() === null)('on a real server', () => {
-  // The folder of the installation, and one that stands for another machine.
+  // The folder of the installation, and one that represents another machine.
   let here: Elsewhere;
   let there: Elsewhere;
   let address = '';
@@ -53,7 +53,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
 
   const bindings = async () => JSON.parse((await svc('runtime', 'list', '--json')).stdout).runtimes;
 
-  test('a runtime is registered with all that another machine needs, as JSON', async () => {
+  test('a runtime is registered with everything that another machine needs, as JSON', async () => {
     const run = await svc('runtime', 'register', 'lab', '--json');
     const answer = JSON.parse(run.stdout);
     expect(answer).toMatchObject({
@@ -71,7 +71,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(run.code).toBe(0);
   });
 
-  test('the variables are printed where no file is named, and the key once', async () => {
+  test('the variables are printed if no file is named, and the key once', async () => {
     const { code, stdout, stderr } = await svc('runtime', 'register', 'bench');
     expect(stdout).toMatch(
       /^# .*\nRUNTIME_KEY=RTK_\w+\nBUS_SERVERS=tls:\S+\nBUS_CA_PATH=bench-ca.pem\nSVC_WORKING_DIR=/,
@@ -82,7 +82,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(code).toBe(0);
   });
 
-  test('it is registered, taken to another folder, bound to, renewed and revoked', async () => {
+  test('it is registered, copied to another folder, bound to, renewed and revoked', async () => {
     const out = join(there.folder, 'edge.env');
     const registered = await svc('runtime', 'register', 'edge', '--out', out);
     expect([registered.stdout, registered.code]).toEqual([`Wrote ${out}, and edge-ca.pem beside it.\n`, 0]);
@@ -122,7 +122,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect((await bindings()).map(({ name }: { name: string }) => name)).not.toContain('edge');
   });
 
-  test('a key redirected to a file that others may read causes a warning', async () => {
+  test('a key redirected to a file that other users may read causes a warning', async () => {
     const file = join(here.folder, 'readable.env');
     writeFileSync(file, '', { mode: 0o644 });
     const run = spawnSync(process.execPath, [svcFile, 'runtime', 'register', 'loose'], {
@@ -134,7 +134,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(readFileSync(file, 'utf8')).toContain('RTK_');
   });
 
-  test('a certificate that cannot serve is refused before anything is started', async () => {
+  test('an unusable certificate is refused before anything starts', async () => {
     const file = join(here.folder, 'svc.yaml');
     copyFileSync(file, `${file}.good`);
     edit('key: secrets/bus.key, ca: secrets/bus.pem', 'key: secrets/none.key, ca: secrets/bus.pem');

@@ -16,7 +16,7 @@ const start = (env: Readonly<Record<string, string>> = {}, ...args: string[]) =>
 const key = newKey('runtime').reveal();
 const mistyped = key.slice(0, -1) + (key.endsWith('x') ? 'y' : 'x');
 
-describe('what cannot be right is refused before anything is made', () => {
+describe('a faulty setting is refused before anything is created', () => {
   const rows: readonly (readonly [string, Readonly<Record<string, string>>, RegExp])[] = [
     ['no key', {}, /RUNTIME_KEY is required.*svc runtime register/s],
     ['an empty key', { RUNTIME_KEY: '' }, /RUNTIME_KEY is required/],
@@ -26,9 +26,9 @@ describe('what cannot be right is refused before anything is made', () => {
       /must be a key that starts with RTK_.*a user key/s,
     ],
     ['two identities', { RUNTIME_KEY: key, RUNTIME_NAME: 'edge' }, /must not be set together with RUNTIME_NAME/],
-    ['a heartbeat that is none', { RUNTIME_KEY: key, HEARTBEAT_INTERVAL: 'often' }, /HEARTBEAT_INTERVAL must be/],
+    ['a malformed heartbeat', { RUNTIME_KEY: key, HEARTBEAT_INTERVAL: 'often' }, /HEARTBEAT_INTERVAL must be/],
     [
-      'an authority that is not there',
+      'a missing certificate authority',
       { RUNTIME_KEY: key, BUS_CA_PATH: 'ca.pem' },
       /BUS_CA_PATH "ca\.pem" does not exist/,
     ],
@@ -55,14 +55,14 @@ test('a key with a typo is detected by its checksum alone', async () => {
   expect([run.stdout, run.code]).toEqual(['', 2]);
 });
 
-test('the bus of another process cannot be meant', async () => {
+test('the bus of another process', async () => {
   const run = await start({ RUNTIME_KEY: key, BUS_SERVERS: 'inproc:', SVC_WORKING_DIR: join(cwd, 'inproc') });
   expect(run.stderr).toContain('this process has none');
   expect(run.code).toBe(2);
 });
 
 describe('a file with variables', () => {
-  test('names its neighbours from where it lies, is not read by others silently, and yields to the environment', async () => {
+  test('names its neighbours relative to its folder, causes a warning if others may read it, and yields to the environment', async () => {
     const file = join(cwd, 'edge.env');
     writeFileSync(file, `RUNTIME_KEY=${mistyped}\nBUS_CA_PATH=beside.pem\n`, { mode: 0o644 });
     const run = await runSvc(['runtime', 'start', '--variable-file', file], { cwd: tmpdir() });
@@ -84,7 +84,7 @@ describe('a file with variables', () => {
     expect(stderr).toContain('USER_KEY is rejected by runtime');
   });
 
-  test('that is not there is named', async () => {
+  test('that is missing is named', async () => {
     const run = await start({}, '--variable-file', 'none.env');
     expect(run.stderr).toContain('--variable-file "none.env" cannot be read: it does not exist.');
     expect(run.code).toBe(2);

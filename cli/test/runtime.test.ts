@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 
 describe('svc runtime register', () => {
-  test('registers nothing where the bus is unreachable from outside, with the repair', async () => {
+  test('registers nothing if the bus is unreachable from outside, with the repair', async () => {
     const run = await svc('runtime', 'register', 'lab', '--out', 'lab.env');
     expect(run.stderr).toBe(
       'Error: Other machines cannot reach the bus of this installation: with topology embedded it runs inside one process. Nothing was registered.\n' +
@@ -40,7 +40,7 @@ describe('svc runtime register', () => {
 });
 
 describe('svc runtime list', () => {
-  test("has the workspace's runtimes and the platform's, with their MCP servers", async () => {
+  test("lists the workspace's runtimes and the platform's, with their MCP servers", async () => {
     const { stdout } = await svc('runtime', 'list');
     expect(stdout).toMatch(/^NAME +OF +STATE +LAST HEARTBEAT +VERSION +SANDBOX +MCP SERVERS +ID$/m);
     expect(stdout).toMatch(/^edge +Default +unavailable +never +– +– +files +run_/m);
@@ -59,7 +59,7 @@ describe('svc runtime list', () => {
   });
 });
 
-describe('an MCP server of a runtime that is not there', () => {
+describe('an MCP server of a missing runtime', () => {
   test('names the runtime that it waits for', async () => {
     const { stdout } = await svc('server', 'show', 'files');
     expect(stdout).toMatch(/^runtime +edge$/m);
@@ -74,7 +74,7 @@ describe('an MCP server of a runtime that is not there', () => {
     expect(added.code).toBe(0);
   });
 
-  test('gets a folder of this machine only if one is named', async () => {
+  test('gets a folder of this machine only if the command names one', async () => {
     const cwdOf = async (name: string) => JSON.parse((await svc('server', 'show', name, '--json')).stdout).launch.cwd;
     await svc('server', 'add', 'placed', '--runtime', 'edge', '--cwd', '/srv/there', '--', 'true');
     expect([await cwdOf('files'), await cwdOf('placed')]).toEqual([null, '/srv/there']);

@@ -10,7 +10,7 @@ import { runSvc } from './run-svc.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
-/** A folder of its own, outside of any installation. */
+/** A separate folder outside of any installation. */
 async function openProject() {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'svc-project-')));
   return { folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
@@ -18,7 +18,7 @@ async function openProject() {
 
 const stdio = join(import.meta.dirname, '../../services/runtime/test/children/stdio.mjs');
 
-/** Writes into its working directory which files of the installation it sees. */
+/** Writes the visible files of the installation into its working directory. */
 const peeking = `
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -125,7 +125,7 @@ describe('runtime.sandbox', () => {
     editDefinition(trial.installation, 'sandbox: auto', 'sandbox: bwrap');
     const bin = join(dir, 'bin');
     mkdirSync(bin);
-    // The real one, as a user where the system gives no further user namespace.
+    // The real bwrap, as a user on a system without further user namespaces.
     const limited = `echo 1 > /proc/sys/user/max_user_namespaces; exec unshare -U --map-user=1000 --map-group=1000 ${pathOfBwrap} "$@"`;
     writeFileSync(join(bin, 'bwrap'), `#!/bin/sh\nexec unshare -Ur sh -c '${limited}' sh "$@"\n`);
     chmodSync(join(bin, 'bwrap'), 0o755);

@@ -16,7 +16,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** What svc says under Node 20, typed in that folder. */
+/** The output of svc under Node 20 in that folder. */
 function typedIn(cwd: string, ...args: string[]): Promise<{ code: unknown; stderr: string }> {
   const command = ['--require', join(dir, 'old.cjs'), join(dir, 'project', 'node_modules', 'svc-platform', 'svc.cjs')];
   return new Promise((resolve) => {
@@ -26,7 +26,7 @@ function typedIn(cwd: string, ...args: string[]): Promise<{ code: unknown; stder
   });
 }
 
-test('the hint names an own Node for an installed svc, or Node 24 for one command', async () => {
+test('the hint for an installed svc names a local Node, or Node 24 for one command', async () => {
   const { code, stderr } = await typedIn(join(dir, 'project'), 'init', '--yes');
   expect(stderr).toContain(
     'svc needs Node 24 or newer; this is Node 20.20.2. Give this folder one of its own, once:\n\n  npm install node@24\n\n',
@@ -35,13 +35,13 @@ test('the hint names an own Node for an installed svc, or Node 24 for one comman
   expect(code).toBe(2);
 });
 
-test('so it is in a folder below, where npx finds it too', async () => {
+test('the hint is the same in a subfolder, where npx finds it too', async () => {
   const { stderr } = await typedIn(join(dir, 'project', 'docs'), 'up');
   expect(stderr).toContain('  npm install node@24\n');
   expect(stderr).toContain("  npx -y -p node@24 -c 'svc up'\n");
 });
 
-test('elsewhere the package is fetched as well, and words are quoted for the shell', async () => {
+test('outside of it, npx fetches the package as well, and words are quoted for the shell', async () => {
   const { stderr } = await typedIn(dir, 'server', 'add', 'x', '--url', 'http://a/b c');
   expect(stderr).not.toContain('npm install');
   expect(stderr).toContain("  npx -y -p node@24 -p svc-platform -c 'svc server add x --url '\\''http://a/b c'\\'''\n");

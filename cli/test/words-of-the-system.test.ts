@@ -44,7 +44,7 @@ test.each(rows)('"svc %s" explains the error in words', async (line, env) => {
   expect(`${stdout}${stderr}`).not.toMatch(rawCode);
 });
 
-test('a socket that is no Docker, and a port that another program has', async () => {
+test("a socket that is not Docker's, and a port that another program uses", async () => {
   const stranger = createServer((socket) => socket.destroy());
   const socket = join(cwd, 'stranger.sock');
   await new Promise<void>((resolve) => stranger.listen(socket, resolve));

@@ -14,7 +14,7 @@ const svc = (line: string, ...more: string[]) => runSvc([...line.split(' '), ...
 
 const keysCreate = 'Usage: svc keys create --name NAME [--workspace NAME] [--role ROLE]… [--expires TIME]';
 
-describe('what was typed wrong is said with the way to write it', () => {
+describe('a mistyped word is answered with the right form', () => {
   const rows: readonly (readonly [line: string, told: string])[] = [
     // Flags.
     ['status --jsno', 'There is no flag --jsno.\nDid you mean --json?\nUsage: svc status [--watch]'],
@@ -90,7 +90,7 @@ describe('what was typed wrong is said with the way to write it', () => {
   });
 });
 
-describe('--json asks for JSON also of what is no command', () => {
+describe('--json returns JSON even for an unknown command', () => {
   test.each(['--json', 'skills --json', '--json nosuch', '--json status extra'])('svc %s', async (line) => {
     const run = await svc(line);
     expect(JSON.parse(run.stdout)).toMatchObject({ error: { code: 'invalid_input' } });
@@ -120,7 +120,7 @@ test('arguments after -- are neither help nor flags of svc', async () => {
   expect(run.stderr).toContain('svc init');
 });
 
-test('flags that every command has may stand before it', async () => {
+test('shared flags may precede the command', async () => {
   const run = await svc('--dir ./there --json status');
   expect(JSON.parse(run.stdout).error.message).toBe(
     `"${join(cwd, 'there')}" is not an installation: it holds no svc.yaml.`,
@@ -129,7 +129,7 @@ test('flags that every command has may stand before it', async () => {
 
 describe('typed with npx', () => {
   const env = { npm_command: 'exec' };
-  test('every named command has npx in front', async () => {
+  test('every suggested command begins with npx', async () => {
     const run = await runSvc(['up'], { cwd, env });
     expect(run.stderr).toContain('Create one here with npx svc init, or');
     const mistaken = await runSvc(['status', 'extra'], { cwd, env });

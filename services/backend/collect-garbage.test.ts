@@ -27,7 +27,7 @@ test('activity and usage older than HISTORY_DAYS are removed in every workspace,
   const { graph } = backend;
   const [acme, other] = [(await addWorkspace(backend, 'acme')).id, (await addWorkspace(backend, 'other')).id];
   const made = await graph.count({ type: 'activity', anchor: 'everywhere', limit: 1 });
-  // More than one transaction removes.
+  // More records than one transaction removes.
   for (let count = 0; count < 250; count++) await addHistory(graph, acme, daysAgo(40) + count);
   await addHistory(graph, other, daysAgo(31));
   for (const workspace of [acme, other]) await addHistory(graph, workspace, daysAgo(29));

@@ -10,7 +10,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 
 type GarbageCollected = WithGraph & WithBlobs & WithLog & WithConfig<'HISTORY_DAYS'>;
 
-/** Removes from time to time the bytes that no file uses, and the history that is old enough. Several backends may do so at once. */
+/** Regularly removes bytes that no file uses, and expired history. Several backends may do so concurrently. */
 export function collectGarbage(backend: GarbageCollected): Subscription {
   const logger = backend.log('garbage');
   const stopping = new AbortController();

@@ -19,7 +19,7 @@ export async function startBackend(env: EnvRecord, surroundings: Surroundings): 
   for (const warning of warnings) logger.warn({ warning }, 'ignored a variable');
   const server = await startParts(backend, starting);
   logger.info({ url: server.url }, 'listening');
-  // All parts run: from here on a stop ends them, not this function's end.
+  // All parts run, so only a stop ends them, not the end of this function.
   const running = starting.move();
   return {
     url: server.url,
@@ -31,7 +31,7 @@ export async function startBackend(env: EnvRecord, surroundings: Surroundings): 
   };
 }
 
-/** The part that started last stops first, so that no half backend answers. */
+/** The part that started last stops first, so that no half-started backend answers. */
 async function startParts(backend: Backend, started: AsyncDisposableStack): Promise<RunningService> {
   const stopping = (part: Subscription) => part.stop();
   const lastUsed = openLastUsed(backend, backend.config.IDENTITY_KEY_USAGE_THROTTLE_SECONDS * 1000);

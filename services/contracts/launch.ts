@@ -113,8 +113,8 @@ interface SettingRules {
 }
 
 /**
- * Headers of the connection and of proxies (RFC 9110 §7.6.1, §11.7), and those that decide where a request ends or
- * where it goes. The transport sets them; a second value would make one request look like two.
+ * Headers of the connection and of proxies (RFC 9110 §7.6.1, §11.7), and headers that decide where a request ends or to
+ * which host it goes. The transport sets them; a second value would make one request look like two.
  */
 export function isTransportHeader(name: string): boolean {
   const key = name.toLowerCase();

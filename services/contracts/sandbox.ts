@@ -23,13 +23,13 @@ export function confinementOf(sandbox: string, setBy: Author): string {
   return sandbox === 'none-for-everybody' ? 'none' : sandbox;
 }
 
-/** Own namespaces for everything but the network. Root needs no user namespace on systems that provide none. */
+/** Separate namespaces for everything but the network. Root needs no user namespace on systems that provide none. */
 export const bwrapNamespaces: readonly string[] = [
   ...['--unshare-user-try', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
   ...['--new-session', '--die-with-parent', '--cap-drop', 'ALL'],
 ];
 
-/** Messages of bubblewrap itself begin with this. */
+/** Prefix of bubblewrap's own messages. */
 export const bwrapVoice = /^bwrap: /;
 
 export interface Obstacle {

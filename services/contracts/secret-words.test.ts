@@ -132,7 +132,7 @@ describe('a secret in a word is found and not shown', () => {
   });
 });
 
-/** As people add them, and as these servers' documentation says. */
+/** Commands as people add them, and as the documentation of these servers names them. */
 const ordinary = `
 npx -y @modelcontextprotocol/server-everything
 npx -y @modelcontextprotocol/server-filesystem ./docs /srv/me/projects
@@ -225,7 +225,7 @@ test.each([
   ['a harmless value', ' TOKEN=*x'],
 ])('%s: a megabyte of its worst text takes no more than a moment', (_name, unit) => {
   const word = unit.repeat(mebibyte / unit.length);
-  // The best of three, in processor time: other processes on the machine take turns.
+  // The best of three, in processor time, because other processes share the machine.
   const timesMs = [1, 2, 3].map(() => {
     const begun = process.threadCpuUsage();
     findSecretWord([word]);

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { isShownName, shownLine, shownText } from './shown-text.ts';
 
 test.each([
-  ['a text that is fine', 'ü \t\n 😀', 'ü \t\n 😀'],
+  ['a harmless text', 'ü \t\n 😀', 'ü \t\n 😀'],
   ['NUL, escape and C1', 'a\0b\u001b[31mc\u009b', 'a b [31mc '],
   ['half of a surrogate pair', 'a\ud83d', 'a\ufffd'],
-  ['one that is too long', 'x'.repeat(21), `${'x'.repeat(19)}…`],
-  ['text that is turned around', 'a\u202eb\u2066c\u200e', 'abc'],
+  ['a long text', 'x'.repeat(21), `${'x'.repeat(19)}…`],
+  ['text with changed direction', 'a\u202eb\u2066c\u200e', 'abc'],
   ['invisible characters', 'a\u200bb\u{e0041}c\u{e0100}', 'abc'],
   ['a line separator', 'a\u2028b', 'a b'],
   ['an emoji of several', '👩‍👧 ❤️', '👩‍👧 ❤️'],

@@ -26,7 +26,7 @@ test('an error with its own message keeps it, whatever its cause', () => {
   ]);
 });
 
-test('by itself it says which file or address it is about, when the system names it', () => {
+test('without a context it names the file or address, if the system names one', () => {
   const refusedAt = (code: string, at: object) => Object.assign(refused(code), at);
   const missing = refusedAt('ENOENT', { path: '/x/ca.pem' });
   const silent = refusedAt('ECONNREFUSED', { address: '127.0.0.1', port: 4222 });

@@ -23,7 +23,7 @@ export const skillsOfRoleMax = 1000;
 
 /** An agent reads them whole, into a limited context. */
 export const instructionsMaxBytes = 256 * 1024;
-/** Of the name that an MCP server gives its tool: a report allows no longer names. */
+/** The name that an MCP server gives its tool. A report allows no longer names. */
 export const toolNameLengthMax = 1000;
 /** Skills over MCP, "Limits": the number of files that hosts take of one skill. */
 export const filesOfSkillMax = 512;

@@ -117,7 +117,7 @@ export class Held<Kind extends string = string> {
     return this.#amount;
   }
 
-  /** Throws as `Budget.check` does; the held amount then stays as before. */
+  /** Throws as `Budget.check` does; the held amount then stays unchanged. */
   resize(amount: number): void {
     if (amount === this.#amount) return;
     if (amount > this.#amount) this.#budget.take(this.#owner, amount - this.#amount);

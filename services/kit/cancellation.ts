@@ -5,7 +5,7 @@ export interface CancelListener {
   handleEvent(): void;
 }
 
-/** Tells that one call was cancelled. An AbortSignal is one, too. */
+/** Reports the cancellation of one call. An AbortSignal is one, too. */
 export interface CancelSignal {
   readonly aborted: boolean;
   readonly reason: unknown;

@@ -59,7 +59,7 @@ describe('a secret in a file', () => {
   it.each([
     ['unchanged', hex],
     ['without its final line break', `${hex}\n`],
-    ['without the final line break of another system', `${hex}\r\n`],
+    ['without the final line break of Windows', `${hex}\r\n`],
   ])('is read %s', (_, content) => {
     const { env } = readEnv('backend', { ...rest, ENCRYPTION_KEY_FILE: file('key', content) });
     expect(env.ENCRYPTION_KEY.reveal()).toBe(hex);

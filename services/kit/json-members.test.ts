@@ -22,7 +22,7 @@ describe('members', () => {
     expect(memberTexts('{"id": 12345678901234567890.0 ,"x":1}')?.get('id')).toBe('12345678901234567890.0');
   });
 
-  test('of equal name: the last one counts, also when it is written with escapes', () => {
+  test('of members with equal names the last one counts, also if its name is written with escapes', () => {
     expect([...(memberTexts('{"name":"a","n\\u0061me":"b"}') ?? [])]).toEqual([['name', '"b"']]);
   });
 

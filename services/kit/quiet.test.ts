@@ -6,7 +6,7 @@ function busyFor(ms: number): void {
   for (const until = performance.now() + ms; performance.now() < until; );
 }
 
-test('is quiet once no request comes any more, and not before', async () => {
+test('is quiet once no request arrives any more, and not before', async () => {
   const quiet = new Quiet();
   let isQuiet = false;
   const waiting = quiet.wait().then(() => {
@@ -18,7 +18,7 @@ test('is quiet once no request comes any more, and not before', async () => {
     askedAt = performance.now();
     quiet.asked();
     await turn();
-    // On a busy machine it may have been quiet meanwhile.
+    // On a busy machine the service may have become quiet meanwhile.
     if (performance.now() - askedAt < 100) expect(isQuiet).toBe(false);
   }
   await waiting;

@@ -7,7 +7,7 @@ import { whyUnstarted } from './why-unstarted.ts';
 
 const repository = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The last output of one of our programs, and its exit code. */
+/** The last output of one of the platform's programs, and its exit code. */
 function run(args: readonly string[], env: Readonly<Record<string, string>>) {
   return new Promise<{ code: unknown; said: string }>((resolve) => {
     execFile(process.execPath, args, { cwd: repository, env }, (error, _, stderr) =>

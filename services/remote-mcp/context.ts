@@ -21,7 +21,7 @@ import { ListChanges } from './tools/list-changes.ts';
 import { fileReader, type ReadFile } from './tools/read-file.ts';
 import { UsageLog } from './usage/usage-log.ts';
 
-/** Everything remote-mcp is made of, built once. Functions take the part they need: `Pick<RemoteMcp, 'sessions'>`. */
+/** All dependencies of remote-mcp, built once. Functions take the parts they need: `Pick<RemoteMcp, 'sessions'>`. */
 export interface RemoteMcp {
   readonly config: Config;
   /** Version of the program. */

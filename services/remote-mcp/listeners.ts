@@ -73,7 +73,7 @@ export class Listeners implements BusListener {
     const { sessions, streams, listChanges } = this.#platform;
     const session = sessions.peek(id);
     switch (message.kind) {
-      // These two also concern reads of the record that are under way.
+      // These two messages also concern reads of the record that are in progress.
       case 'changed':
         sessions.changedElsewhere(id);
         if (session !== null && (session.calls !== null || streams.has(id))) this.#outdated.add([session]);
@@ -93,7 +93,7 @@ export class Listeners implements BusListener {
     }
   }
 
-  /** A session with only a stream or a call here sends no request that would read its record. */
+  /** A session with only a stream or a call here receives no request, so no request would read its record. */
   async #catchUp(session: Session): Promise<boolean> {
     const isRead = await this.#platform.sessions.catchUp(session);
     if (isRead) this.#platform.listChanges.ofSession(session.id);

@@ -82,7 +82,10 @@ export class McpRoute {
     }
   }
 
-  /** Logs who was refused and why, for the operator. Clients without a valid key share the log lines of one workspace. */
+  /**
+   * Logs the refused client and the reason, for the operator. Clients without a valid key share the log lines of one
+   * workspace.
+   */
   #note({ id, owner, request }: Exchange, { code, message }: SvcError): void {
     const from = request.socket.remoteAddress;
     const { method } = request;

@@ -37,7 +37,7 @@ test('a stopping remote-mcp still answers, asks clients to reconnect, and report
   await expect(send(`${url}/mcp`, { body: ping })).rejects.toThrow();
 });
 
-test('a stopping remote-mcp waits until the front has seen that it is not ready', async () => {
+test('a stopping remote-mcp waits until the front has noticed that it is not ready', async () => {
   const { http, url } = await serve();
   const other = await serve();
   await send(`${url}/ready`, { method: 'GET' });
@@ -47,7 +47,7 @@ test('a stopping remote-mcp waits until the front has seen that it is not ready'
     isQuiet = true;
   });
   other.http.leaving.begin();
-  // As long as a remote-mcp waits that no front follows.
+  // The time after which a remote-mcp decides that no front follows it.
   await other.http.leaving.quiet();
   expect(isQuiet).toBe(false);
   expect((await send(`${url}/ready`, { method: 'GET' })).status).toBe(503);

@@ -19,7 +19,7 @@ const deadlinesCheckedEveryMs = 5000;
 const keepAliveMs = 75_000;
 
 const connectionsMax = 20_000;
-/** Enough for all streams of a key and as many calls under way. */
+/** Enough for all streams of a key and as many calls in progress. */
 const connectionShares = { key: 4000, workspace: 10_000 };
 
 function connectionPlaces() {

@@ -8,7 +8,7 @@ import { buildRemoteMcp, type RemoteMcp } from './context.ts';
 import { Listeners } from './listeners.ts';
 import { RemoteMcpServer } from './server.ts';
 
-/** Time to write the answers of calls that were ended. */
+/** Time to write the answers of ended calls. */
 const lastWordsMs = 1000;
 
 /** Serves /mcp, /health and /ready at once; the bus and the backend may come later. */

@@ -1,4 +1,4 @@
-/** The form of a JSON value: names and types, without what differs from run to run. */
+/** The form of a JSON value: names and types, without the values that differ from run to run. */
 export function formOf(value: unknown): unknown {
   if (value === null) return 'null';
   if (Array.isArray(value)) return value.length === 0 ? [] : [value.map(formOf).reduce(merged)];
@@ -6,14 +6,14 @@ export function formOf(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, formOfMember(name, one)]));
 }
 
-/** Lists of texts that are empty or not by chance: warnings depend on the machine, and standard error may come late. */
+/** Lists of texts that may be empty: warnings depend on the machine, and standard error may arrive late. */
 const byChance = ['warnings', 'stderr'];
 
 function formOfMember(name: string, value: unknown): unknown {
   return byChance.includes(name) && Array.isArray(value) ? ['string'] : formOf(value);
 }
 
-/** The form of values of two forms. A member that only one of them has is marked with `?`. */
+/** The common form of two values. A member that only one of them has is marked with `?`. */
 function merged(a: unknown, b: unknown): unknown {
   if (Array.isArray(a) && Array.isArray(b))
     return a.length === 0 || b.length === 0 ? [...a, ...b] : [merged(a[0], b[0])];

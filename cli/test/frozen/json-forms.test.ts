@@ -34,7 +34,7 @@ async function askWith(env: Readonly<Record<string, string>>, typed: string, ...
   return answer;
 }
 
-test('every answer of the command line has the form it had', async () => {
+test('every answer of the command line has its recorded form', async () => {
   const file = join(platform.folder, 'notes.md');
   await writeFile(file, 'notes');
   const elsewhere = join(platform.folder, 'elsewhere');

@@ -1,14 +1,14 @@
 import type { Graph } from '../graph/graph.ts';
 
-/** Activity and usage removed in one transaction, at most so many of each. */
+/** Activity and usage removed in one transaction: at most this many of each. */
 const sliceMax = 100;
 
-/** Removes the activity and usage of the time before. Several backends may do so at once. */
+/** Removes the activity and usage before that time. Several backends may do so concurrently. */
 export async function forgetHistory(graph: Graph, before: number, signal: AbortSignal): Promise<void> {
   while (!signal.aborted && (await forgetSlice(graph, before)));
 }
 
-/** False where nothing old is left. Ids are ordered by time of creation: old records lie before the recent ones. */
+/** False if nothing old is left. Ids are ordered by time of creation, so old records come before recent ones. */
 async function forgetSlice(graph: Graph, before: number): Promise<boolean> {
   const [activity, usage] = await Promise.all([
     graph.select({ type: 'activity', anchor: 'everywhere', limit: sliceMax }),

@@ -16,7 +16,7 @@ import { type SignedUrl, signUrl, type Ticket } from './tickets.ts';
 
 export interface FileInput {
   readonly path: string;
-  /** sha256 of the bytes to come. */
+  /** sha256 of the announced bytes. */
   readonly digest: string;
   readonly sizeBytes: number;
 }

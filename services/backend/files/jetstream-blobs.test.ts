@@ -91,7 +91,7 @@ describe.skipIf(findNatsServer() === null)('blobs in JetStream', () => {
     await expectBytes(later, blobOf(bytes).digest, bytes);
   });
 
-  it('a bus without room refuses with its name, keeps what it has, and takes more when there is room', async () => {
+  it('a bus without room is named in the refusal, keeps its data, and accepts more once there is room', async () => {
     const bus = await connect();
     const blobs = await JetStreamBlobs.open(bus.place());
     const [small, large] = [Buffer.from('small'), Buffer.alloc(3 * 1024 * 1024, 'l')];

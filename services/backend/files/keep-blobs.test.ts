@@ -64,7 +64,7 @@ function unusedBlobs(open: () => Promise<TestBackend>): void {
     await upload(backend, await offered(path), inChunks(bytes));
   }
 
-  it('bytes stay as long as one file of any skill uses them, and go a while after that', async () => {
+  it('bytes stay as long as one file of any skill uses them, and are removed a while after that', async () => {
     await add('a');
     await add('b');
     await removeFile(backend, owner, place, 'a');
@@ -103,7 +103,7 @@ function unusedBlobs(open: () => Promise<TestBackend>): void {
     await removeFile(backend, owner, place, 'a');
     const ticket = await offered();
     async function* slowly() {
-      // The first byte has arrived: now unused bytes are looked for.
+      // The first byte has arrived, and now a check looks for unused bytes.
       yield bytes.subarray(0, 1);
       await sweep(Date.now() + 1000);
       yield bytes.subarray(1);
@@ -144,7 +144,7 @@ function unusedBlobs(open: () => Promise<TestBackend>): void {
     expect(await isThere()).toBe(true);
   });
 
-  it('a removal that a crash interrupted is finished later, and not while it may still be running', async () => {
+  it('a removal that a crash interrupted is finished later, but not while it may still be running', async () => {
     await add();
     await removeFile(backend, owner, place, 'a');
     const crashing = removingBy(() => Promise.reject(new Error('crashed')));

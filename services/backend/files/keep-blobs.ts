@@ -50,7 +50,7 @@ export async function removeUnused(
   await blobs.removeUnfinished(before);
 }
 
-/** False when another process was faster: it uses the blob, or removes it. A dead remover is not waited for. */
+/** False if another process was faster: it uses the blob, or removes it. Nothing waits for a dead remover. */
 async function letGo(
   graph: Graph,
   id: Id<'blob'>,

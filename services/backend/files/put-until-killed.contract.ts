@@ -16,7 +16,7 @@ for (let number = Number(first); ; number++) {
   writeSync(1, `${number}\n`);
 }
 
-/** Slow, so that the kill comes during a put. */
+/** Slow, so that the kill happens during a put. */
 async function* slowly(bytes: Buffer) {
   for await (const chunk of inChunks(bytes, 10_000)) {
     await delay(1);

@@ -22,7 +22,7 @@ export interface ContentEngine {
 }
 
 export function contentContract(engine: ContentEngine): void {
-  it('content carried into an empty graph is equal to the last byte, and the graph works', async () => {
+  it('content copied into an empty graph is equal to the last byte, and the graph works', async () => {
     const [from, to] = [await engine.empty(), await engine.empty()];
     const furnished = await filled(from);
     const before = await using(engine, from, readContent);
@@ -62,7 +62,7 @@ export function contentContract(engine: ContentEngine): void {
     await graph.close();
   });
 
-  it('one changed value changes the digest of its kind and of the whole, and of nothing else', async () => {
+  it('one changed value changes the digest of its kind and of the whole graph, and no other digest', async () => {
     const address = await engine.empty();
     const { workspace } = await filled(address);
     const before = await using(engine, address, readContent);
@@ -94,7 +94,7 @@ export function contentContract(engine: ContentEngine): void {
     ]);
   });
 
-  it('carrying stops when the signal aborts', async () => {
+  it('a copy stops when the signal aborts', async () => {
     const [from, to] = [await engine.empty(), await engine.empty()];
     await filled(from);
     const stopped = AbortSignal.abort(new Error('enough'));
@@ -104,7 +104,7 @@ export function contentContract(engine: ContentEngine): void {
     });
   });
 
-  it('thousands of nodes and edges come whole', async () => {
+  it('thousands of nodes and edges are copied completely', async () => {
     const [from, to] = [await engine.empty(), await engine.empty()];
     const graph = await openAt(from);
     const { id: workspace } = await graph.write((transaction) => transaction.create('workspace', workspaceNode()));
@@ -140,7 +140,7 @@ export async function using<Result>(
   }
 }
 
-/** One of everything that is special: an owned type and one that is not, edges of both, nulls, versions above 1. */
+/** A graph with every special case: an owned type and one that is not, edges of both, nulls, versions above 1. */
 export async function filled(address: GraphAddress) {
   const graph: Graph = await openAt(address);
   const { id: workspace } = await graph.write((transaction) =>

@@ -6,7 +6,7 @@ import { idKindOf, type NodeType, schema, type TypeName } from './schema.ts';
 export type { NodeRecord } from './node-record.ts';
 export type { TypeName } from './schema.ts';
 
-/** The records of a graph that no backend has open. Backup, restore and move carry them from one engine to another. */
+/** The records of a graph that no backend has open. Backup, restore and move copy them from one engine to another. */
 export interface GraphContent {
   /** All nodes of a type, in an order of the engine's choice. */
   nodes(type: TypeName): AsyncIterable<NodeRecord>;

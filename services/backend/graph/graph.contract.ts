@@ -11,7 +11,7 @@ import { transactionsContract } from './contract/transactions.contract.ts';
 import { uniquenessContract } from './contract/uniqueness.contract.ts';
 import { valuesContract } from './contract/values.contract.ts';
 
-/** What every engine of the graph keeps. A row asks for nothing that Dgraph cannot do. */
+/** The contract of every engine of the graph. No row requires more than Dgraph can do. */
 export function graphContract(engine: GraphEngine): void {
   describe(`the graph (${engine.name})`, () => {
     describe('values', () => valuesContract(engine));

@@ -88,7 +88,7 @@ export interface Selection<Type extends TypeName> {
   /** An indexed field, ordered by bytes or numbers; nodes without a value come last. Default: the id, thus the time of creation. `'everywhere'` allows no other order. */
   readonly orderBy?: IndexedField<Type>;
   readonly descending?: boolean;
-  /** 1 to `pageMax`. */
+  /** Between 1 and `pageMax`. */
   readonly limit: number;
   readonly after?: Cursor;
 }
@@ -111,7 +111,7 @@ export type Cursor = string & { readonly cursor: unique symbol };
 export interface FollowOptions<Type extends TypeName> {
   /** The workspace of the nodes that the edges start from. Edges of other workspaces do not count, in either direction. */
   readonly anchor: Anchor<Type>;
-  /** 1 to `pageMax`. The edges that are found, not the product of both limits, must stay below `edgesMax`. */
+  /** Between 1 and `pageMax`. The number of found edges, not the product of both limits, must stay below `edgesMax`. */
   readonly limitEach: number;
   /** The most characters in all texts of the nodes together; more are `too_large`. */
   readonly textMax?: number;

@@ -1,6 +1,6 @@
 import type { Values } from './node-rules.ts';
 
-/** A node as engines keep it: its identity and the values of its fields. */
+/** A node as engines store it: its identity and the values of its fields. */
 export interface NodeRecord {
   readonly type: string;
   readonly id: string;

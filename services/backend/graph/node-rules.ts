@@ -11,7 +11,7 @@ export type Values = Readonly<Record<string, Value>>;
 export interface UniqueKey {
   readonly fields: readonly string[];
   readonly values: readonly (string | number | boolean)[];
-  /** The workspace in which it is unique, or null where it is unique everywhere. */
+  /** The workspace in which it is unique; null if it is unique over all workspaces. */
   readonly workspace: string | null;
 }
 
@@ -115,7 +115,7 @@ export function checkValue(typeName: string, name: string, kind: FieldKind, valu
     case 'text':
     case 'text?':
       if (typeof value !== 'string') throw wrong('text');
-      // Engines store UTF-8: half a surrogate pair would come back as another character.
+      // Engines store UTF-8, in which half a surrogate pair would become another character.
       if (!value.isWellFormed() || value.includes('\0')) throw wrong('well-formed text without NUL');
       return value;
     case 'integer':

@@ -4,7 +4,7 @@ import { openSqliteContent, type SqliteContentOptions } from './sqlite/content.t
 
 export { copyGraph } from './sqlite/content.ts';
 
-/** A graph in Dgraph: the address of a data node, and the credentials of our user. */
+/** A graph in Dgraph: the address of a data node, and the credentials of the platform's user. */
 export type DgraphAddress = OpenGraphOptions;
 
 export type GraphContentOptions =

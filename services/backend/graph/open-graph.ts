@@ -14,7 +14,7 @@ export interface OpenGraphOptions {
   readonly user?: string | undefined;
   readonly password?: Secret | undefined;
   readonly token?: Secret | undefined;
-  /** A namespace of the Dgraph cluster, which is a graph of its own. Default: 0. */
+  /** A namespace of the Dgraph cluster, which is a separate graph. Default: 0. */
   readonly namespace?: number | undefined;
 }
 

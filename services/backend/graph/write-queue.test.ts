@@ -3,7 +3,7 @@ import { WriteQueue } from './write-queue.ts';
 
 const options = { waitMs: 60_000, waitingMax: 10, atOnce: 2 };
 
-it('carries out so many at once, and begins the others in the order of asking', async () => {
+it('runs a limited number of calls at once, and starts the others in the order of arrival', async () => {
   const queue = new WriteQueue(options);
   const begun: number[] = [];
   const ends = Array.from({ length: 5 }, () => Promise.withResolvers<void>());
@@ -30,7 +30,7 @@ it('gives the place of a failed write to the next one', async () => {
   expect(await next).toBe('next');
 });
 
-it('bounds waiting writes, and does not begin a write that waited too long', async () => {
+it('bounds waiting writes, and does not start a write that waited too long', async () => {
   const queue = new WriteQueue({ waitMs: -1, waitingMax: 1, atOnce: 1 });
   const end = Promise.withResolvers<void>();
   const first = queue.run(() => end.promise);

@@ -35,7 +35,7 @@ async function ask(over: Backend, query: string, { deadlineMs, operation = newOp
   return JSON.parse(await response.text());
 }
 
-describe('a fault below', () => {
+describe('a fault below GraphQL', () => {
   test('that is a bug is logged once, under an id, without its text in the answer', async () => {
     const broken: Backend = {
       ...backend,
@@ -56,7 +56,7 @@ describe('a fault below', () => {
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ bug, request: 'request-1', level: 'error' });
   });
 
-  test('that lasts is given up at the deadline', async () => {
+  test('that lasts is reported at the deadline', async () => {
     const silent: Backend = { ...backend, graph: { ...backend.graph, select: () => new Promise(() => undefined) } };
     const began = performance.now();
     const { errors } = await ask(silent, '{ workspaces { nodes { id } } }', { deadlineMs: 50 });

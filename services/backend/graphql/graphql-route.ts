@@ -30,7 +30,7 @@ interface Surface {
 
 /**
  * `POST /graphql`. A request holds memory of its user until its operation has ended, and its answer is sent or its
- * client has gone.
+ * client has disconnected.
  */
 export function addGraphql(app: FastifyInstance, backend: GraphqlNeeds, { origins, connections }: Surface): void {
   const endpoint = createGraphqlEndpoint(backend);
@@ -69,7 +69,7 @@ export function addGraphql(app: FastifyInstance, backend: GraphqlNeeds, { origin
           const accept = headers.accept ?? 'application/json';
           const response = await endpoint.answer({ principal, requestId: id, body, accept, operation });
           const answer = Buffer.from(await response.arrayBuffer());
-          // Never more than before: a refusal now would come after the change.
+          // Never more than before, because a refusal now would come after the change.
           void operation.ended.then(() => held.resize(Math.min(held.amount, answer.length)));
           reply
             .code(response.status)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Slots, SlotsByName } from './slots.ts';
 
-test('so many at once, in the order of their requests, also after a failure', async () => {
+test('runs a limited number of tasks at once, in the order of their requests, also after a failure', async () => {
   const slots = new Slots(2);
   const begun: number[] = [];
   const gates = Array.from({ length: 4 }, () => Promise.withResolvers<void>());

@@ -1,4 +1,4 @@
-/** Runs at most so many tasks at once, in the order of their requests. Callers bound how many wait. */
+/** Runs a limited number of tasks at once, in the order of their requests. Callers bound how many wait. */
 export class Slots {
   readonly #waiting: (() => void)[] = [];
   readonly #atOnce: number;

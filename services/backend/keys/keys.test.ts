@@ -142,7 +142,7 @@ describe('checking a key', () => {
     });
   });
 
-  test('a key without roles of its own has every role', async () => {
+  test('a key without explicit roles has every role', async () => {
     const { create } = await newWorkspace();
     const { secret } = await create({ name: 'laptop' });
     expect(await checkKey(backend, secret.reveal(), Date.now())).toMatchObject({ principal: { roles: null } });

@@ -23,7 +23,7 @@ export interface LastUsed {
 const sliceMax = 50;
 /** Keys remembered, so that a busy one does not cause reads of the graph; forgetting the oldest costs one read. */
 const rememberedMax = 20_000;
-/** Keys that may wait to be written. Further uses are dropped, because the next one carries the same information. */
+/** Keys that may wait to be written. Further uses are dropped, because the next use carries the same information. */
 const waitingMax = 20_000;
 
 export function openLastUsed(backend: WithGraph & WithLog, throttleMs: number): LastUsed {

@@ -1,7 +1,7 @@
 import type { WorkspaceId } from '../../contracts/ids.ts';
 import type { Graph, Node } from '../graph/graph.ts';
 
-/** The owner of a workspace: of several, the first. */
+/** The owner of a workspace; if it has several, the first. */
 export async function findOwner(graph: Pick<Graph, 'select'>, workspace: WorkspaceId): Promise<Node<'member'> | null> {
   const { nodes } = await graph.select({
     type: 'member',

@@ -39,8 +39,8 @@ export async function* assignedServers(graph: Graph, runtime: Runtime): AsyncGen
 }
 
 /**
- * Those of the named MCP servers that belong to this runtime, enabled or not: a report about a just disabled one is
- * still accepted.
+ * Those of the named MCP servers that belong to this runtime, enabled or not: a report about an MCP server that was
+ * just disabled is still accepted.
  */
 export async function findAssigned(
   graph: Graph,
@@ -58,7 +58,7 @@ export async function findAssigned(
 
 /**
  * Those of the named MCP servers that no longer exist; disabled or moved ones still do. A handshake names few enough to
- * look for all at once.
+ * find all at once.
  */
 export async function findRemoved(
   graph: Graph,

@@ -4,7 +4,7 @@ import { fairShares } from './fair-shares.ts';
 const shares = (demands: Readonly<Record<string, number>>, total: number) =>
   Object.fromEntries(fairShares(new Map(Object.entries(demands)), total));
 
-test('all get what they demand when there is enough', () => {
+test('every demand is met if there is enough', () => {
   expect(shares({ a: 50, b: 0, c: 30 }, 80)).toEqual({ a: 50, b: 0, c: 30 });
   expect(shares({}, 80)).toEqual({});
 });

@@ -255,7 +255,7 @@ describe('a handshake', () => {
   });
 });
 
-test('after a change, only the processes concerned are asked to fetch', async () => {
+test('after a change, only the processes concerned get a command to fetch', async () => {
   const { id, owner, addServer, addRuntime } = await newWorkspace();
   const office = await addRuntime('office');
   const other = await addRuntime('other');

@@ -75,7 +75,7 @@ async function handshake(
 
 interface KnownCandidate extends Candidate, Pick<Node<'mcpServer'>, 'name' | 'configVersion'> {}
 
-/** Without launches: those of all workspaces together may not fit into memory. */
+/** Without launches, because the launches of all workspaces together may not fit into memory. */
 async function findCandidates(graph: Graph, runtime: Node<'runtime'>): Promise<readonly KnownCandidate[]> {
   const candidates: KnownCandidate[] = [];
   for await (const page of assignedServers(graph, runtime)) {
@@ -98,7 +98,7 @@ interface AssignmentRules {
 }
 
 /**
- * Over everything that the process receives; `configVersion` stands for the launch, and with the rules for whether it
+ * Covers everything that the process receives. `configVersion` represents the launch and, with the rules, whether it
  * may run.
  */
 function etagOf(candidates: readonly KnownCandidate[], { commands, confinesMembers }: AssignmentRules): string {

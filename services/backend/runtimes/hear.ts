@@ -6,13 +6,13 @@ import type { WithBus } from '../bus/with-bus.ts';
 import type { ProcessProperties, WithProcesses } from './processes.ts';
 
 export interface SignOfLife extends ProcessProperties {
-  /** The process has reported nothing before, or reports everything now. */
+  /** True if the process has reported nothing before, or reports everything now. */
   readonly whole?: boolean;
 }
 
 /**
- * Takes a sign of life. When this backend does not know the process, its earlier reports may be withdrawn or unknown,
- * so it is asked to report everything again.
+ * Handles a sign of life. If this backend does not know the process, its earlier reports may be withdrawn or unknown,
+ * so the backend requests a full report.
  */
 export function hear(
   backend: WithBus & WithProcesses,

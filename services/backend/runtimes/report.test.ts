@@ -243,7 +243,7 @@ test('one process has a limited number of reports stored at once', async () => {
   expect(refusals).toEqual(Array.from({ length: 7 }, () => 'rate_limited'));
 });
 
-test('a report whose sender has stopped waiting is given up, and the next one is stored', async () => {
+test('a report whose sender has stopped waiting is abandoned, and the next one is stored', async () => {
   const { workspace, mcpServer } = await newServer();
   const tools = Array.from({ length: 2000 }, (_, at) => toolNamed(`tool-${at}`));
   const line = { ...{ mcpServer, configVersion: 1, status: 'Connected', health: 'green', reason: null, restarts: 0 } };
@@ -359,7 +359,7 @@ describe('a list of tools', () => {
     const stored = () => backend.graph.count({ type: 'tool', anchor: workspace, where, limit: 1 });
     expect(await stored()).toBe(toolsPerServerMax);
     expect((await stateIn(workspace, server)).reason?.message).toMatch(/"tool-5000", "tool-5001".*at most 5000 tools/);
-    // Other names every day: those that no skill uses are forgotten.
+    // An MCP server with other names every day: names that no skill uses are forgotten.
     await cloud.report([{ mcpServer, tools: [toolNamed('other'), toolNamed('tool-7')] }]);
     expect(await stored()).toBe(2);
   });

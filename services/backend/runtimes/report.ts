@@ -67,7 +67,7 @@ export function answerReports(backend: ReportNeeds, turns: Turns): Subscription 
 const queuedMax = 3;
 /** A runtime waits for 30 s. Its next report need not repeat entries that were stored until then. */
 const storedWithinMs = 30_000;
-/** A workspace has half as many MCP servers: the rest is for those that were just removed. */
+/** A workspace has half as many MCP servers. The rest is for MCP servers that were just removed. */
 const reportedByCustomerMax = 2 * mcpServersMax;
 
 function tooManyReports(): SvcError {
@@ -84,7 +84,7 @@ interface ReceivedReport {
 
 /**
  * Stores tools slice by slice, then statuses, so that a reader that sees an MCP server Connected finds its tools. MCP
- * servers of another runtime are skipped and named in the answer: they may have just been moved.
+ * servers of another runtime are skipped and named in the answer, because they may have just been moved.
  */
 async function storeReport(
   backend: ReportNeeds,

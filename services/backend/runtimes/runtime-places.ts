@@ -7,8 +7,8 @@ const total = 64;
 const shares = { runtime: 8, workspace: 16 };
 
 /**
- * Places for one kind of task for runtimes, such as handshakes: however many runtimes one workspace has, those of
- * others get places too.
+ * Places for one kind of task for runtimes, such as handshakes. However many runtimes one workspace has, the runtimes
+ * of others get places too.
  */
 export class RuntimePlaces {
   readonly #places: Budget<'runtime' | 'workspace'>;

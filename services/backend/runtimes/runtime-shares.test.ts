@@ -56,7 +56,7 @@ async function newWorkspace() {
       const server = await backend.graph.findBy('mcpServer', { name }, id);
       await updateMcpServer(backend, owner, id, server?.id ?? '', { runtime });
     },
-    /** A process of the runtime of that name. */
+    /** A process of the runtime with that name. */
     addProcess: async (name: string) => {
       const { secret: key } = await registerRuntime(backend, owner, { workspace: id, name });
       return await connectRuntime(backend, { kind: 'runtime', key });

@@ -75,7 +75,7 @@ async function state() {
 
 const rows: readonly (readonly [string, () => unknown])[] = [
   ['reports that it runs nothing', () => hostile.report([], true)],
-  ['reports an MCP server of its own alone', () => hostile.report([{ mcpServer: own }], true)],
+  ['reports only its own MCP server', () => hostile.report([{ mcpServer: own }], true)],
   ['reports an error of the MCP server', () => hostile.report([{ mcpServer, status: 'Error', health: 'red' }])],
   [
     'falls silent',
@@ -128,7 +128,7 @@ test('a list of tools that another runtime with the same process id claims is se
   expect(nodes.map(({ originalName }) => originalName)).toEqual(['read']);
 });
 
-test("a process that reports for the first time is asked for a full report, even if another runtime's process has the same id", async () => {
+test("the backend requests a full report from a new process, even if another runtime's process has the same id", async () => {
   const asked = new Promise((resolve) =>
     hostile.bus.subscribe(subjects.command(hostile.runtime, hostile.process), ({ payload }) =>
       resolve(parseBody(command, payload, payloadMaxBytes)),

@@ -49,8 +49,8 @@ export async function writeStatuses(
 }
 
 /**
- * Removes a process's statuses, except of the MCP servers in `keep`. Processes whose lists were set aside for it are
- * asked for them again.
+ * Removes a process's statuses, except of the MCP servers in `keep`. Requests the lists of processes that were set
+ * aside for it again.
  */
 export async function removeStatuses(
   backend: StatusNeeds,

@@ -46,7 +46,7 @@ async function connect(): Promise<ObservedRuntime> {
     asked++;
     for (const wake of waiting.splice(0)) wake();
   });
-  // On its first heartbeat it is asked for a full report.
+  // The first heartbeat causes a request for a full report.
   runtime.beat(60_000);
   const wasAsked = async () => {
     while (asked === 0) await new Promise<void>((resolve) => waiting.push(resolve));
@@ -105,21 +105,21 @@ test('a list that is set aside stays so while its process reports other reasons'
   expect(await reasonOf(second)).toBe('tools_set_aside');
 });
 
-test('the others are asked again when the list that counts has changed, and only then', async () => {
+test('the other lists are requested again when the list that counts has changed, and only then', async () => {
   await report(first, ['a']);
   await report(second, ['b']);
   await report(first, ['b']);
   await second.wasAsked();
   await report(second, ['b']);
   expect([await listed(), await reasonOf(second)]).toEqual([['b'], null]);
-  // An unchanged list causes no question: the answer to this report is the next message.
+  // An unchanged list causes no request: the answer to this report is the next message.
   await report(first, ['b']);
   await report(second, ['c']);
   await first.bus.close();
   await second.wasAsked();
 });
 
-test('a process that was set aside is asked again when the other has gone, and then counts', async () => {
+test('a process that was set aside is asked again when the other has ended, and then counts', async () => {
   await report(first, ['a']);
   await report(second, ['b']);
   await first.bus.close();

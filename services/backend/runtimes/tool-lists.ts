@@ -6,9 +6,9 @@ import { everyPage } from '../graph/every-page.ts';
 import type { Graph, Node, WithGraph } from '../graph/graph.ts';
 
 /**
- * An MCP server has one list of tools. When several processes run it and their lists differ, the list of the process
- * that was Connected first counts while it lives, so that agents do not see it alternate. The other lists are set aside
- * with a reason, and requested again when the list that counts changes or its process has gone.
+ * An MCP server has one list of tools. If several processes run it with different lists, the list of the process that
+ * was Connected first counts while that process lives, so that agents see no alternation. The other lists are set aside
+ * with a reason, and requested again when the list that counts changes or its process ends.
  */
 
 /** Code of the reason why a process's list of tools does not count. */
@@ -62,7 +62,10 @@ export function setAsideReason({ name }: Server): Reason {
   };
 }
 
-/** Asks the processes other than `except` for their lists again: those that were set aside or, after a change, all. */
+/**
+ * Requests the lists of the processes other than `except` again: of those that were set aside or, after a change, of
+ * all.
+ */
 export async function askForListsAgain(
   { bus, graph }: WithBus & WithGraph,
   of: { readonly mcpServer: string; readonly workspace: Server['workspace'] },

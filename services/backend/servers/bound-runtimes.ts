@@ -23,7 +23,7 @@ export async function getRuntimeNamed(
   });
 }
 
-/** Where an MCP server runs, given the runtimes it is bound to. */
+/** The runtimes that run an MCP server, from those it is bound to. */
 export async function runtimesRunning(
   graph: Pick<Graph, 'select'>,
   bound: readonly Node<'runtime'>[],

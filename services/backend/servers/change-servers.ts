@@ -150,7 +150,7 @@ function authorOf({ kind }: TokenPrincipal): Author {
 
 interface LaunchChange {
   readonly launch: LaunchInput | null;
-  /** Moved to another runtime, where the same command is another program. */
+  /** Moved to another runtime, on which the same command is another program. */
   readonly isMoved: boolean;
   readonly author: Author;
 }
@@ -183,8 +183,8 @@ function findRelaunch(
 }
 
 /**
- * Binds it to the runtime of that name, to none when empty, or leaves it unchanged; returns the runtimes that a change
- * affects.
+ * Binds it to the runtime with that name, to none if the name is empty, or leaves it unchanged. Returns the runtimes
+ * that a change affects.
  */
 async function bind(change: Change, server: Node<'mcpServer'>, name: string | null): Promise<Binding> {
   const { transaction, workspace } = change;

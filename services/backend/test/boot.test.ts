@@ -40,7 +40,7 @@ afterAll(async () => {
 });
 
 let count = 0;
-/** Each over its own file, unless the test names one. */
+/** Each backend has a new file, unless the test names one. */
 function start(env: Readonly<Record<string, string>> = {}): Promise<RunningService> {
   logged = [];
   return startBackend(
@@ -118,7 +118,7 @@ describe('refuses to start', () => {
     });
   });
 
-  test('on a bus of its own without the seeds that it proves itself with', async () => {
+  test('on NATS without the seeds that prove its identity', async () => {
     await expect(start({ BUS_SERVERS: 'localhost:4222' })).rejects.toThrow(/BUS_CALLOUT_SEED/);
   });
 
@@ -139,7 +139,7 @@ describe('refuses to start', () => {
 });
 
 describe('once it runs', () => {
-  test('it keeps its data through a stop and a start', async () => {
+  test('it keeps its data across a restart', async () => {
     const file = { PRIVATE_GRAPHDB_URL: `file:${join(folder, 'kept.sqlite')}` };
     const first = await start(file);
     await ask(first, 'mutation { createWorkspace(input: { name: "W", ownerEmail: "a@b" }) { id } }');
@@ -160,7 +160,7 @@ describe('once it runs', () => {
         'content-length': body.length,
         authorization: `Bearer ${await token()}`,
         'content-type': 'application/json',
-        // The server says when it has begun to read the request.
+        // This answer shows that the backend has begun to read the request.
         expect: '100-continue',
       },
     });

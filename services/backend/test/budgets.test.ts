@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { WorkspaceId } from '../../contracts/ids.ts';
 import { startTestBackend, type TestBackend } from './start-test-backend.ts';
 
-/** Dozens of bodies of 4 MiB, on a machine that runs other suites too. */
+/** Dozens of bodies of 4 MiB, on a busy machine. */
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const waitMaxMs = 30_000;
 
@@ -57,7 +57,7 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   }
 }
 
-/** A connection of a member who writes each byte, and the bytes received on it. */
+/** A connection of a member on which the test writes each byte, and the received bytes. */
 async function open(text: string) {
   const { hostname, port } = new URL(backend.url);
   const socket = connect(Number(port), hostname);
@@ -72,7 +72,9 @@ async function open(text: string) {
   return heard;
 }
 
-/** Whether a request is refused by its head. One that is not waits for its body, and `stays` or is given up. */
+/**
+ * Whether a request is refused by its head. Any other request waits for its body; it `stays`, or the test closes it.
+ */
 async function isRefused(text: string, { stays = false } = {}): Promise<boolean> {
   const heard = await open(text);
   await Promise.race([once(heard.socket, 'data'), new Promise((resolve) => setTimeout(resolve, 300))]);
@@ -88,7 +90,7 @@ function head(token: string, length: number, path = '/graphql'): string {
 const refusals = (all: readonly { readonly text: string }[], status: number) =>
   all.filter(({ text }) => text.includes(`HTTP/1.1 ${status}`));
 
-test('bodies that never end hold the share of their user, and no other user notices', async () => {
+test('endless bodies hold the share of their user, and no other user is affected', async () => {
   const begun = await Promise.all(Array.from({ length: 60 }, () => open(head(greedy, largest))));
   await until(() => refusals(begun, 429).length === 55);
   expect(refusals(begun, 429)[0]?.text).toContain('This user may hold at most 67108864 bytes of memory at once.');
@@ -177,7 +179,7 @@ test('a change without memory for its answer is not made', async () => {
   expect(found.workspace.role).toBe(null);
 });
 
-test('a user has a limited number of running operations, and changes of others are made soon', async () => {
+test("a user has a limited number of running operations, and other users' changes are made soon", async () => {
   const [w, victims] = workspaces;
   const flood = Array.from({ length: 500 }, (_, i) =>
     [0, 1, 2].map((j) => post(greedy, { query: createRole, variables: { w, name: `Role ${i} ${j}` } })).join(''),

@@ -115,7 +115,7 @@ describe('a change', () => {
     await expect.poll(() => heard.length).toBe(1);
   });
 
-  test('that changes nothing raises nothing, so that applying a file twice has no effect', async () => {
+  test('that changes nothing raises no revision, so that applying a file twice has no effect', async () => {
     const w = await addWorkspace();
     const { createRole } = await backend.must(makeRole, { w, input: { name: 'Reader', description: 'reads' } });
     const before = await stateOf(w);
@@ -144,7 +144,7 @@ describe('a change', () => {
   });
 });
 
-describe('two at once', () => {
+describe('two concurrent changes', () => {
   test('of one version: exactly one is stored', async () => {
     const w = await addWorkspace();
     const { createRole } = await backend.must(makeRole, { w, input: { name: 'Reader' } });
@@ -173,7 +173,7 @@ describe('two at once', () => {
     );
   });
 
-  test('of different nodes: both are stored and both count', async () => {
+  test('of different nodes: both are stored, and both raise the revision', async () => {
     const w = await addWorkspace();
     await Promise.all(
       Array.from({ length: 20 }, (_, i) => backend.must(makeRole, { w, input: { name: `role ${i}` } })),

@@ -28,7 +28,7 @@ async function startWith(rule: string) {
 }
 
 describe('MCP_SERVER_COMMANDS', () => {
-  test('can be checked before it is tried', async () => {
+  test('can be checked before a command is tried', async () => {
     const backend = await startWith('npx');
     const query = `query ($w: ID!) { workspace(id: $w) {
       allowed: launchRefusal(launch: { command: "npx" }) url: launchRefusal(launch: { url: "http://localhost:1/mcp" })

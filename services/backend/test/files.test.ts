@@ -219,7 +219,7 @@ describe('a file of a skill', () => {
     expect(headers.get('cache-control')).toBe('private, no-store');
   });
 
-  test('has the name that people gave it, in letters that a header can hold', async () => {
+  test('has the name that people gave it, encoded for a header', async () => {
     const path = 'Größe "1" (a).md';
     await add('x', { path });
     const { headers } = await fetch(await addressOf(home, path));
@@ -298,7 +298,7 @@ describe('an upload', () => {
     expect((await offer('x', { place, path: '4' })).code).toBe('too_large');
   });
 
-  test('from a page of another origin is refused, and from one of ours answered', async () => {
+  test('from a page of another origin is refused, and from a page of the platform answered', async () => {
     const foreign = await put(await urlFor('o'), 'o', { origin: 'https://evil.example' });
     expect([foreign.status, await codeOf(foreign)]).toEqual([403, 'forbidden']);
     const own = await put(await urlFor('o'), 'o', { origin: 'http://localhost:8888' });

@@ -65,7 +65,7 @@ test('a page of skills comes with all their tools', async () => {
   expect(counts).toEqual([...Array(fullSkills).fill(toolsOfSkillMax), ...Array(100 - fullSkills).fill(0)]);
 });
 
-test('skills of many roles are read, however many these are together', async () => {
+test('skills of many roles are read, whatever their total size', async () => {
   const { errors, data } = await ask(`roles(first: 100) { nodes { skills(first: ${skillsShown}) { id available } } }`);
   expect(errors).toEqual([]);
   const seen = data.workspace.roles.nodes.flatMap(({ skills }: { skills: { id: string }[] }) => skills);

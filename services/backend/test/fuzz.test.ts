@@ -21,7 +21,7 @@ import { stateOf } from '../servers/status.ts';
 import { addWorkspace, openTestBackend, type TestBackend } from './open-test-backend.ts';
 import { connectPlatformRuntime, connectRuntime, type TestRuntime, toolNamed } from './test-runtime.ts';
 
-/** Bodies that are almost right: each is accepted or refused as invalid. A failure prints the seed that repeats it. */
+/** Nearly valid bodies: each is accepted or refused as invalid. A failure prints the seed that repeats it. */
 const fuzz = new Fuzz();
 const roundsOfParsers = 3000;
 /** A process may send this many at once, and not many more (kit/bus/senders.ts). */
@@ -111,7 +111,7 @@ test('a report is read or refused as invalid', () => {
   }
 });
 
-test('a good report counts beside reports that are almost right', async () => {
+test('a valid report counts beside nearly valid reports', async () => {
   for (let round = 0; round < roundsOfReports; round++) {
     const body = reportBody(fuzz.index(4) === 0 ? victim : own);
     const subject = subjects.report(hostile.runtime, hostile.process);

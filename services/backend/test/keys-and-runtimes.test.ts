@@ -78,7 +78,7 @@ describe('keys', () => {
     expect(backend.logged.join('')).not.toContain(secret);
   });
 
-  test('without roles of their own say so', async () => {
+  test('without explicit roles say so', async () => {
     const w = await newWorkspace();
     const { createKey } = await backend.must(create, { w, input: { name: 'laptop' } });
     expect(createKey.key).toMatchObject({ roles: null, expiresAt: null });
@@ -147,7 +147,7 @@ describe('runtimes', () => {
   });
 });
 
-test('usage is listed by name, by id when the name is gone, and between two times', async () => {
+test('usage is listed by name, by id if the name no longer exists, and between two times', async () => {
   const w = await newWorkspace();
   const { createKey } = await backend.must(create, { w, input: { name: 'laptop' } });
   const { createMcpServer } = await backend.must(

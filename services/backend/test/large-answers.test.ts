@@ -33,7 +33,7 @@ const ask = (fields: string) => backend.ask({ query: `{ workspace(name: "W") { $
 const fiftyTimes = (field: string) => Array.from({ length: 50 }, (_, i) => `a${i}: ${field}`).join(' ');
 const smallerPages = 'Ask for fewer fields, or for smaller pages with "first".';
 const more: string[] = [];
-/** Of this process in its life. */
+/** The largest memory of this process so far. */
 const peakBytes = () => process.resourceUsage().maxRSS * 1024;
 
 test('the text of an answer is refused before it is read', async () => {

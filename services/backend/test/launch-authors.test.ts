@@ -84,7 +84,7 @@ test.each([
   expect(await change(member, id, input())).toBe('operator');
 });
 
-test('an operator takes a launch over by giving all of it, and by nothing less', async () => {
+test('an operator becomes the author by giving the whole launch, and by nothing less', async () => {
   const { id, name } = await add(member);
   expect(await change(operator, id, { enabled: true, runtime: 'office' })).toBe('member');
   expect(await change(operator, id, { runtime: '' })).toBe('member');
@@ -93,7 +93,7 @@ test('an operator takes a launch over by giving all of it, and by nothing less',
   const after = await assignedTo(true, name);
   expect(before).toMatchObject({ setBy: 'member' });
   expect(after).toMatchObject({ setBy: 'operator' });
-  // Another version, so that it restarts.
+  // The version is new, so the MCP server restarts.
   expect(after?.configVersion).toBe((before?.configVersion ?? 0) + 1);
 });
 
@@ -110,7 +110,7 @@ test('activity names the author', async () => {
   });
 });
 
-test('a runtime that cannot confine members gets no command or URL of theirs, and all else', async () => {
+test('a runtime that cannot confine members gets no command or URL of theirs, but everything else', async () => {
   const [theirs, ours, url] = [
     await add(member),
     await add(operator),

@@ -11,7 +11,7 @@ let home: Home;
 let away: Home;
 const tokens = new Map<string, string>();
 
-/** A workspace with one of everything. */
+/** A workspace with one object of each kind. */
 interface Home {
   readonly workspace: WorkspaceId;
   readonly role: string;
@@ -58,7 +58,7 @@ async function addHome(name: string): Promise<Home> {
 
 interface Row {
   readonly right: Right;
-  /** Each row acts on a node of its own, made by an operator, so that every role meets the same state. */
+  /** Each row acts on a new node, created by an operator, so that every role meets the same state. */
   readonly ask: (at: Home, token: string | undefined) => Promise<Answer>;
 }
 

@@ -21,7 +21,7 @@ describe('health', () => {
     ]);
   });
 
-  test('is not ready once the bus has gone', async () => {
+  test('is not ready once the bus has stopped', async () => {
     const other = await startTestBackend();
     await other.hub.stop();
     const response = await fetch(`${other.url}/ready`);

@@ -171,7 +171,7 @@ describe("a skill's tools (specification, part 3, rule 1)", () => {
     });
   });
 
-  test('a skill of instructions alone needs nothing', async () => {
+  test('a skill with instructions alone needs no MCP server', async () => {
     await addSkill();
     expect(await skill()).toEqual({ available: true, reason: null, tools: [] });
   });

@@ -25,7 +25,7 @@ export interface TestRuntime {
   readonly runtime: RuntimeId;
   readonly process: ProcessId;
   shakeHands(etag?: string, publicKey?: HandshakeRequest['publicKey'], said?: SaidOfItself): Promise<Handshake>;
-  /** Those of the MCP servers whose homes it keeps that no longer exist. */
+  /** Returns those of the kept homes whose MCP servers no longer exist. */
   askRemoved(homes: readonly McpServerId[]): Promise<readonly McpServerId[]>;
   beat(intervalMs: number, sandbox?: string): void;
   report(said: readonly TestServerReport[], complete?: boolean): Promise<ReportReply>;
@@ -49,7 +49,7 @@ export type TestServerReport = Partial<Omit<ServerReport, 'tools'>> & {
 
 const timeoutMs = 30_000;
 
-/** Connects as the platform's runtime of that name. */
+/** Connects as the platform's runtime with that name. */
 export async function connectPlatformRuntime(backend: TestBackend, runtimeName: string): Promise<TestRuntime> {
   const key = newKey('system');
   await registerSystemKey(backend, operator, {

@@ -90,7 +90,7 @@ describe('refusals name the variable and the path', () => {
     );
   });
 
-  test('a private key where a public one belongs', async () => {
+  test('a private key in place of a public one', async () => {
     const paths = { ...(await goodPaths()), previousPublicKey: await pem('private-old.pem', older.privateKey) };
     await expect(loadSigningKeys(paths)).rejects.toThrow(/^JWT_PREVIOUS_PUBLIC_KEY_PATH: .* holds a private one/);
   });

@@ -71,10 +71,10 @@ describe('refused', () => {
     ['a token that expires now', { ...operatorClaims, exp: now / 1000 }, /has expired/],
     ['a token that never expires', endless, /claim "exp"/],
     ['a token not yet valid', { ...operatorClaims, nbf: now / 1000 + 30 }, /claim "nbf"/],
-    ['a token of no kind', kindless, /claim "kind"/],
+    ['a token without a kind', kindless, /claim "kind"/],
     ['a token of another kind', { ...operatorClaims, kind: 'agent' }, /claim "kind"/],
     ['an operator without a name', { ...operatorClaims, sub: '' }, /claim "sub"/],
-    ['a session of no user id', { ...operatorClaims, kind: 'session', sub: 'root' }, /claim "sub"/],
+    ['a session without a user id', { ...operatorClaims, kind: 'session', sub: 'root' }, /claim "sub"/],
     ['a session of an unknown user', { ...operatorClaims, kind: 'session', sub: newId('user') }, /does not exist/],
   ];
   test.each(cases)('%s', async (_name, claims, message) => {

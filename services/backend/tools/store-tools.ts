@@ -68,8 +68,8 @@ export async function listsMore(graph: Graph, server: Server, named: ReadonlySet
 }
 
 /**
- * Marks tools that an MCP server no longer lists as unlisted, and returns whether there were any. Names are kept, for
- * the day it lists them again.
+ * Marks tools that an MCP server no longer lists as unlisted, and returns whether there were any. Their names are kept
+ * in case it lists them again.
  */
 export async function unlistTools(graph: Graph, server: Server, listed: ReadonlySet<string>): Promise<boolean> {
   let stored = 0;
@@ -89,7 +89,7 @@ export async function unlistTools(graph: Graph, server: Server, listed: Readonly
 }
 
 /**
- * An MCP server that lists other names every day must not fill the graph: beyond the limit, tools that are unlisted and
+ * An MCP server that lists other names every day must not fill the graph. Beyond the limit, tools that are unlisted and
  * in no skill are removed.
  */
 async function forgetUnused(graph: Graph, server: Server): Promise<void> {

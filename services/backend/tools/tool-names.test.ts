@@ -9,7 +9,7 @@ function names(mcpServerName: string, originalName: string, server = mcpServer):
   return [...candidateNames({ mcpServer: server, mcpServerName, originalName })];
 }
 
-test('its own name comes first, then SERVER_TOOL, then one with a hash', () => {
+test("the tool's own name comes first, then SERVER_TOOL, then one with a hash", () => {
   expect(names('files', 'read').slice(0, 2)).toEqual(['read', 'files_read']);
   expect(names('files', 'read')[2]).toMatch(/^files_read_[0-9a-f]{8}$/);
 });
@@ -19,7 +19,7 @@ test('characters that agents do not accept are replaced', () => {
   expect(names('Café', '読む')[0]).toBe('__');
 });
 
-test("remote-mcp's own names are never given", () => {
+test("remote-mcp's own names are never used", () => {
   for (const reserved of Object.values(constantTools)) {
     expect(names('files', reserved)).not.toContain(reserved);
     expect(names('files', reserved)[0]).toBe(`files_${reserved}`);

@@ -22,7 +22,7 @@ async function newServer(name = 'files') {
   return { workspace, owner, server, ensure, find };
 }
 
-test('a tool may be referenced before it is listed, and is then the same one', async () => {
+test('a tool may be referenced before it is listed, and stays the same node', async () => {
   const { server, ensure, find } = await newServer();
   const [read, write, again] = await ensure([
     { mcpServer: 'files', tool: 'read' },
@@ -72,7 +72,7 @@ test('a definition is written only when it differs', async () => {
   expect(await find(id)).toMatchObject({ version: (before?.version ?? 0) + 1, name: 'read' });
 });
 
-test('a taken name is skipped, and the first free one is given', async () => {
+test('the first free name is given, and taken names are skipped', async () => {
   const { workspace, owner, server } = await newServer('files');
   const docs = await createMcpServer(backend, owner, workspace, { name: 'docs', launch: { command: 'run' } });
   await storeTools(backend.graph, server, [toolNamed('read'), toolNamed('docs_read')]);

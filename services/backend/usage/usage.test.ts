@@ -102,7 +102,7 @@ test.each([0, -1, 1.5, usageCallsMax + 1])('a record that stands for %d calls is
   expect(backend.logged.filter((line) => line.includes('usage records dropped'))).toHaveLength(1);
 });
 
-test('uses of a key are written down, with a call or without', async () => {
+test('uses of a key are stored, with a call or without', async () => {
   await send([call(hour, 1), { workspace, key, at: hour + 500 }, { workspace, key, at: hour + 100 }]);
   await expect.poll(lastUse, patiently).toBe(hour + 500);
   await send([{ workspace, key, at: hour + 900 }]);

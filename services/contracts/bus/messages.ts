@@ -242,7 +242,9 @@ export type PlatformEvent = z.infer<typeof event>;
 
 /** Usage is kept by the hour. */
 export const hourMs = 60 * 60 * 1000;
-/** Calls that one record stands for at most: far more than a remote-mcp answers between two messages to the backend. */
+/**
+ * The largest number of calls in one record: far more than a remote-mcp answers between two messages to the backend.
+ */
 export const usageCallsMax = 100_000;
 
 export const usageRecord = z.object({

@@ -12,7 +12,7 @@ export type Identity =
       readonly name: string;
       /** The workspace of a customer's runtime; null for the platform's own, which serves all. */
       readonly workspace: WorkspaceId | null;
-      /** The runtime key of the connection, which can be revoked by itself; absent for a system key. */
+      /** The runtime key of the connection, which can be revoked separately; absent for a system key. */
       readonly key?: KeyId;
     };
 

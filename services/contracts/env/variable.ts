@@ -17,7 +17,7 @@ export interface Variable<Value> {
   readonly onlyWith?: Readonly<Record<string, readonly string[]>>;
   /** Values of older versions: what each is read as, and the warning. */
   readonly formerly?: Readonly<Record<string, { readonly as: string; readonly told: string }>>;
-  /** `additions` are ours; all others are in part 8 of the specification. */
+  /** `additions` are the platform's own; all others are in part 8 of the specification. */
   readonly source: 'specification' | 'additions';
   /** Returns null when the text breaks the rule. */
   readonly parse: (text: string) => Value | null;

@@ -72,7 +72,7 @@ const metricsPort = port({
   awaits: telemetryAwaits,
 });
 
-/** Part 8 of the specification and our additions, as data for services, stack, documentation and tests. */
+/** Part 8 of the specification and the platform's additions, as data for services, stack, documentation and tests. */
 export const variables = {
   backend: {
     PORT: port({ meaning: 'HTTP port.', default: '3000' }),

@@ -48,7 +48,9 @@ async function askBackend() {
   }
 }
 
-/** A page of another origin may not read the answer of remote-mcp, so this finds out only whether there is one. */
+/**
+ * A page of another origin may not read the answer of remote-mcp, so this finds out only whether remote-mcp answers.
+ */
 async function askRemoteMcp() {
   try {
     const { origin } = new URL(mcpUrl);

@@ -8,7 +8,7 @@ import { sendersContract } from './contract/senders.contract.ts';
 import { streamsContract } from './contract/streams.contract.ts';
 import type { BusEngine } from './contract/test-platform.ts';
 
-/** The contract that every engine of the bus keeps. No row asks for anything that NATS with JetStream cannot do. */
+/** The contract that every engine of the bus keeps. No row requires more than NATS with JetStream can do. */
 export function busContract(engine: BusEngine): void {
   describe(`the bus (${engine.name})`, () => {
     describe('messages', () => messagesContract(engine));

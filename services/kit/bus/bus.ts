@@ -56,12 +56,12 @@ export interface Bus {
   onGone(listener: (identity: Identity) => void): Subscription;
 
   /**
-   * The first step of a stop. A connection that is lost, or whose bus does not answer within two seconds, ends here: everything that waits for
-   * the bus fails at once. So does everything under way where the connection gets lost later.
+   * The first step of a stop. A connection that is lost, or whose bus does not answer within two seconds, ends here.
+   * Then everything that waits for the bus fails at once, and likewise if the connection is lost later.
    */
   beginClose(): Promise<void>;
 
-  /** Finishes requests under way, within the deadline of each, then closes. */
+  /** Finishes open requests, within the deadline of each, then closes. */
   close(): Promise<void>;
 }
 
@@ -166,7 +166,7 @@ export interface BackendSeeds {
  * others.
  */
 export type Credentials =
-  /** Without seeds inside one process, where only the backend can claim this. */
+  /** Inside one process it has no seeds, because only the backend can claim this there. */
   | { readonly kind: 'backend'; readonly seeds?: BackendSeeds | undefined }
   | { readonly kind: 'system'; readonly key: Secret; readonly component: 'remote-mcp' }
   | { readonly kind: 'system'; readonly key: Secret; readonly component: 'runtime'; readonly runtimeName: string }
@@ -178,7 +178,7 @@ export type Credentials =
  */
 export type Authorizer = (credentials: Credentials, process: Identity['process']) => Promise<Identity>;
 
-/** No listener took the request, so it may be sent to another one without being carried out twice. */
+/** No listener accepted the request, so it may be sent to another one without being carried out twice. */
 export class NobodyAnswers extends SvcError {
   constructor(subject: string) {
     super('unavailable', `No service answers "${subject}".`);

@@ -28,12 +28,12 @@ export interface KeptEntry {
   readonly expiresAt: number;
 }
 
-/** Checks a record that comes from outside the platform. Throws `too_large` if no stream could keep it. */
+/** Checks a record from outside the platform. Throws `too_large` if no stream could keep it. */
 export function checkKeptRecord({ payload }: KeptRecord): KeptRecord {
   return { payload: checkedRecord(payload, 'A record') };
 }
 
-/** Checks an entry that comes from outside the platform. Throws if no bucket could keep it. */
+/** Checks an entry from outside the platform. Throws if no bucket could keep it. */
 export function checkKeptEntry({ key, value, expiresAt }: KeptEntry): KeptEntry {
   return { key, value: checkedValue(key, value), expiresAt };
 }
@@ -45,9 +45,12 @@ export interface SqliteContentOptions {
   readonly keyMaxAgeMs: number;
 }
 
-/** A NATS server, and how to prove to it that this is the platform. */
+/** A NATS server, and the proof that this client belongs to the platform. */
 export interface NatsContentOptions {
-  /** Whether backends are connected, which then decide on this connection; default: none is, and this connection decides for itself. */
+  /**
+   * Whether backends are connected; they then admit this connection. Default: no backend is connected, and this
+   * connection admits itself.
+   */
   readonly hasBackends?: boolean;
   readonly servers: readonly string[];
   /** PEM file of the authority that signs the bus's certificate; null: the system's authorities. */

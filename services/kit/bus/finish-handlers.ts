@@ -21,7 +21,7 @@ export async function finishHandlers({ identity, consumers, listeners, logger }:
   const handlers = [consumers.stop()];
   for (const listener of listeners) {
     const stopped = listener.stop();
-    // Requests have deadlines of their own, handlers of messages have none.
+    // Requests have separate deadlines; handlers of messages have none.
     if (listener instanceof Subscriber) handlers.push(stopped);
   }
   await withinDeadline(Promise.all(handlers), finishDeadlineMs, stillBusy).catch((late: SvcError) =>

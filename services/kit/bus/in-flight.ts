@@ -42,7 +42,7 @@ export class InFlight<Item extends Deadlined> {
     return this.#items.filter(concerns);
   }
 
-  /** Resolves when no matching item is in flight; each item's own deadline makes sure of that. */
+  /** Resolves when no matching item is in flight, which each item's own deadline ensures. */
   none(concerns: (item: Item) => boolean): Promise<void> {
     if (!this.some(concerns)) return Promise.resolve();
     return new Promise((resolve) => {

@@ -86,7 +86,7 @@ it('an honest process is never refused: heartbeats every 50 ms and ten questions
   vi.useRealTimers();
 });
 
-it('a process that reports 12 MiB again and again, and waits a little when it is refused, is not closed', () => {
+it('a process that reports 12 MiB repeatedly, and waits a little after each refusal, is not closed', () => {
   vi.useFakeTimers();
   const { senders, closed } = watched();
   const end = newEnd();
@@ -108,7 +108,7 @@ it('a process that reports 12 MiB again and again, and waits a little when it is
   vi.useRealTimers();
 });
 
-it('a sender with few tokens left gets no question answered, and is not closed for that', () => {
+it('a sender with few tokens left gets no question answered, but is not closed', () => {
   vi.useFakeTimers();
   const { senders, closed } = watched();
   const end = newEnd();

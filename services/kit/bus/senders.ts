@@ -14,9 +14,9 @@ export const questionsFromTokens = 1500;
 export const allowancePerSecond = 200;
 
 /**
- * Price of each message that a runtime process sends unasked, and the number of bytes for one more token. Calls and
- * their replies are free, because flow control bounds them. An honest process sends at most 20 heartbeats and 10
- * questions a second and keeps most of its tokens.
+ * Price of each unrequested message of a runtime process, and the number of bytes for one more token. Calls and their
+ * replies are free, because flow control bounds them. An honest process sends at most 20 heartbeats and 10 questions a
+ * second and keeps most of its tokens.
  */
 export const costs = {
   /** A published message, which is a heartbeat. */
@@ -41,7 +41,6 @@ const accountsMax = 10_000;
 interface Account {
   tokens: number;
   at: number;
-  /** Open questions. */
   questions: number;
   /** Until this time all messages of the sender are dropped. */
   refusedUntil: number;

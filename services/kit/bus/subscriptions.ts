@@ -14,7 +14,7 @@ export class Subscriptions {
     };
   }
 
-  /** Stops all of them; resolves when running handlers have finished. */
+  /** Stops every subscription; resolves when running handlers have finished. */
   async stop(): Promise<void> {
     const running = [...this.#running];
     this.#running.clear();

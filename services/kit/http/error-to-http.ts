@@ -1,6 +1,6 @@
 import type { ErrorCode, SvcError } from '../../contracts/errors.ts';
 
-/** The HTTP status of each code. 499 is not in a standard: the client has gone and will not read it. */
+/** The HTTP status of each code. 499 is not in a standard: the client has disconnected and will not read it. */
 export const httpStatuses: Readonly<Record<ErrorCode, number>> = {
   invalid_input: 400,
   unauthenticated: 401,

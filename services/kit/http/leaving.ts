@@ -6,7 +6,7 @@ import { Quiet } from '../quiet.ts';
 
 /** A proxy that has asked for `/ready` within this time follows it. */
 const followedMs = 3 * frontLooksEveryMs;
-/** A proxy that has not asked again by then is gone. */
+/** A proxy that has not asked again within this time is considered gone. */
 const tellWithinMs = 20 * frontLooksEveryMs;
 
 /**

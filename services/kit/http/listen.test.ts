@@ -76,7 +76,7 @@ describe('a server that stops', () => {
     await failed;
   });
 
-  it('may be stopped twice, and when it never listened', async () => {
+  it('may be stopped twice, and before it has listened', async () => {
     const server = newServer(ok);
     await stopListening(server, 1000);
     await listen(server, { host: '127.0.0.1', port: 0 });

@@ -30,7 +30,7 @@ afterEach(async () => {
   await hub.stop();
 });
 
-it('a backend that comes a moment later is asked again', async () => {
+it('retries while the backend appears a moment later', async () => {
   const checked = checkKey(link, key);
   await link.connected();
   const questions: unknown[] = [];
@@ -42,7 +42,7 @@ it('a backend that comes a moment later is asked again', async () => {
   expect(questions).toEqual([{ key: key.reveal() }]);
 });
 
-it('a backend that comes a moment later than the bus is asked again, however long the bus was away', async () => {
+it('retries while the backend returns a moment after the bus, however long the bus was away', async () => {
   await link.stop();
   vi.useFakeTimers({ toFake: ['performance'] });
   const away = Promise.withResolvers<void>();
@@ -63,7 +63,7 @@ it('a backend that comes a moment later than the bus is asked again, however lon
   expect(await checked).toMatchObject({ refusal: 'unknown' });
 });
 
-it('a backend that does not come is not waited for much longer, and the key is not called wrong', async () => {
+it('gives up soon if the backend stays away, and does not call the key wrong', async () => {
   const began = performance.now();
   await expect(checkKey(link, key)).rejects.toMatchObject({
     code: 'unavailable',

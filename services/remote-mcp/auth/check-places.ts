@@ -3,7 +3,7 @@ import { SvcError } from '../../contracts/errors.ts';
 import { giveWay } from '../../kit/give-way.ts';
 
 export interface CheckPlacesOptions {
-  /** Checks at once. */
+  /** Checks that may run concurrently. */
   readonly places: number;
   readonly waitingMax: number;
   readonly waitMaxMs: number;
@@ -15,19 +15,19 @@ export interface Waiter {
   readonly isChunked: boolean;
 }
 
-/** A check without a connection of its own is named by its key's digest. */
+/** A check without a separate connection is named by its key's digest. */
 export type CheckSender = Waiter | string;
 
-/** Chunked bodies that wait at once, at some 2 MiB each. */
+/** Chunked bodies that may wait concurrently, at some 2 MiB each. */
 const chunkedMax = 32;
 
 /**
- * Places for checks of keys, given in the order in which they were asked for. Each sender waits with one check at a time, so that a sender
- * gets no further by asking more often.
+ * Places for checks of keys, in the order of the requests. Each sender waits with one check at a time, so repeated
+ * requests gain a sender nothing.
  */
 export class CheckPlaces {
   readonly #options: CheckPlacesOptions;
-  /** What begins each check, oldest first. */
+  /** The function that starts each waiting check, oldest first. */
   readonly #waiting = new Map<Socket | string, () => void>();
   #chunked = 0;
   #taken = 0;

@@ -64,7 +64,7 @@ test('a refusal is remembered for a moment, and forgotten when any key changes',
   expect(await again).toBe(principal);
 });
 
-test('a refusal under way while a key changes is not cached', async () => {
+test('a running check that ends in a refusal is not cached if a key changes meanwhile', async () => {
   const { subject, questions, authenticate } = principals();
   const first = authenticate();
   subject.forgetKey(newId('key'));
@@ -76,7 +76,7 @@ test('a refusal under way while a key changes is not cached', async () => {
   expect(await again).toBe(principal);
 });
 
-test('a key that cannot be checked is refused with 503 and asked about again', async () => {
+test('a key that cannot be checked is refused with 503, and checked again by the next request', async () => {
   const { questions, authenticate } = principals();
   const first = authenticate();
   questions[0]?.fail();
@@ -131,10 +131,10 @@ test("revoking a key keeps the workspace's other keys cached", async () => {
 
 describe('a flood of unknown keys', () => {
   const bad = () => newKey('user').reveal();
-  /** Node counts listeners of one socket, and each of these is a connection of its own. */
+  /** Node counts the listeners of a socket, so each connection has its own socket. */
   const connection = () => new Socket();
 
-  /** Resolves when as many are asked about as there are places. */
+  /** Resolves when as many checks run as there are places. */
   async function flooded(connections = 300) {
     const platform = principals();
     const { subject } = platform;
@@ -146,7 +146,7 @@ describe('a flood of unknown keys', () => {
     return { ...platform, ask, flood };
   }
 
-  test('is no flood of questions', async () => {
+  test('does not flood the backend with questions', async () => {
     const { questions, flood } = await flooded();
     await tick();
     expect(questions).toHaveLength(16);
@@ -158,7 +158,7 @@ describe('a flood of unknown keys', () => {
     expect(new Set(codes)).toEqual(new Set(['unauthenticated']));
   });
 
-  test('has so many chunked requests wait, each with its connection', async () => {
+  test('waits with a limited number of chunked requests, each with its connection', async () => {
     const { subject, questions } = await flooded(16);
     const ask = (isChunked: boolean) =>
       Promise.resolve(subject.authenticate(`Bearer ${bad()}`, { socket: connection(), isChunked }));
@@ -173,7 +173,7 @@ describe('a flood of unknown keys', () => {
     expect(codes).toEqual([...Array(32).fill('unauthenticated'), 'unavailable', 'unauthenticated']);
   });
 
-  test('keeps no key waiting that was good before', async () => {
+  test('does not delay keys that were good before', async () => {
     const { subject, questions, authenticate, ask } = await flooded(0);
     const first = authenticate();
     questions[0]?.answer(good);
@@ -187,7 +187,7 @@ describe('a flood of unknown keys', () => {
     expect(await again).toBe(principal);
   });
 
-  test('gets a key that was good and is no more no place of its own', async () => {
+  test('gives no place to a key that was good and no longer is', async () => {
     const { subject, questions, authenticate, ask } = await flooded(0);
     const first = authenticate();
     questions[0]?.answer(good);
@@ -205,7 +205,7 @@ describe('a flood of unknown keys', () => {
     expect(questions).toHaveLength(asked);
   });
 
-  test('lets a new key in after those that came before it', async () => {
+  test('checks a new key after the keys that arrived before it', async () => {
     const { questions, ask } = await flooded(100);
     const asked = ask(key);
     for (let i = 0; i < 101; i++) {
@@ -215,7 +215,7 @@ describe('a flood of unknown keys', () => {
     expect(await asked).toBe(principal);
   });
 
-  test('on one connection one key waits, and the others are refused', async () => {
+  test('lets one key of a connection wait, and refuses the others', async () => {
     const { ask } = await flooded(16);
     const on = connection();
     ask(bad(), on).catch(() => undefined);

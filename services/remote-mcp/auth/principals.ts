@@ -21,9 +21,12 @@ const usedEveryMs = 5000;
 /** Keys in use at one remote-mcp. Refusals are kept apart, so that a flood of wrong keys evicts no good key. */
 const principalsMax = 10_000;
 const refusalsMax = 1000;
-/** A flood of unknown keys must not become a flood on the bus, or hold up calls. A request that waits holds up to 64 KiB of its body. */
+/**
+ * A flood of unknown keys must not become a flood on the bus, or delay calls. A waiting request holds up to 64 KiB of
+ * its body.
+ */
 const unknownChecks = { places: 16, waitingMax: 2048, waitMaxMs: 5000 };
-/** Keys that were good have places of their own, which no stranger can take. */
+/** Keys that were good have separate places, which unknown keys cannot take. */
 const knownChecks = { places: 64, waitingMax: principalsMax, waitMaxMs: 5000 };
 
 interface CachedPrincipal {
@@ -49,7 +52,7 @@ export class Principals {
   readonly #checks = new Map<string, Promise<Principal>>();
   readonly #unknownPlaces = new CheckPlaces(unknownChecks);
   readonly #knownPlaces = new CheckPlaces(knownChecks);
-  /** Raised when answers that are still under way become too old to be remembered. */
+  /** Raised when the answers of running checks become too old to be remembered. */
   #generation = 0;
 
   constructor(options: PrincipalsOptions) {
@@ -57,8 +60,8 @@ export class Principals {
   }
 
   /**
-   * Without a promise if the key is remembered. Throws `unauthenticated`, and `unavailable` if the key cannot be checked now. `sender` is the
-   * connection that waits for a place; null for a key that was accepted before.
+   * Returns no promise if the key is remembered. Throws `unauthenticated`, and `unavailable` if the key cannot be
+   * checked now. `sender` is the connection that waits for a place; null for a key that was accepted before.
    */
   authenticate(authorization: string | undefined, sender: CheckSender | null = null): Principal | Promise<Principal> {
     const token = bearerToken(authorization);

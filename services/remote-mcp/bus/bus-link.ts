@@ -62,7 +62,7 @@ export class BusLink {
     return this.#bus !== null && this.#isConnected ? { bus: this.#bus } : null;
   }
 
-  /** The connection, once there is one. Throws `unavailable` when the wait is over. */
+  /** The connection, once it exists. Throws `unavailable` when the wait is over. */
   async connected(): Promise<Connected> {
     const deadline = performance.now() + returnPatienceMs;
     for (let present = this.present; ; present = this.present) {
@@ -87,7 +87,7 @@ export class BusLink {
     return this.#backendProblem;
   }
 
-  /** From now on nothing waits for a lost connection to return, nor for the answers of a silent bus. */
+  /** From now on, nothing waits for a lost connection to return or for the answers of a silent bus. */
   async beginStop(): Promise<void> {
     this.#isLeaving = true;
     this.#tellWaiting();
@@ -97,7 +97,7 @@ export class BusLink {
   async stop(): Promise<void> {
     await this.beginStop();
     this.#stopping.abort();
-    // A connection that is still being made closes by itself.
+    // An unfinished connection closes by itself.
     if (this.#bus === null) return;
     await this.#running;
     await this.#bus.close();

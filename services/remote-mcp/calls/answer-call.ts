@@ -10,8 +10,8 @@ import { callConstantTool } from './constant-tool.ts';
 const noMembers: ReadonlyMap<string, string> = new Map();
 
 /**
- * Answers a call with a constant tool, or with the tool of an MCP server. Throws where the key is refused while the call waits, and where the
- * call is cancelled.
+ * Answers a call with a constant tool, or with the tool of an MCP server. Throws if the key is refused while the call
+ * waits, or if the call is cancelled.
  */
 export async function answerCall(parts: CallParts, call: Call): Promise<CallAnswer> {
   const { name, params, paramsText, principal, session, signal } = call;

@@ -25,7 +25,7 @@ test('all attempts together share the silence limit of one', () => {
   expect(attempts.silenceLeftMs).toBe(1);
 });
 
-test('progress continues from the previous attempt, and passes unchanged without one', () => {
+test('progress continues from the previous attempt, and passes unchanged in the first', () => {
   const attempts = new Attempts();
   const told = (progress: readonly unknown[]) => progress.filter((one) => attempts.isNews(one));
   expect(told([1, 5, 3, 'x'])).toEqual([1, 5, 3, 'x']);

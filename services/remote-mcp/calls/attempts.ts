@@ -1,7 +1,7 @@
 import type { SvcError } from '../../contracts/errors.ts';
 import { silenceMaxMs } from './call-deadlines.ts';
 
-/** A call that crashes each process that takes it must not crash them all. */
+/** A call that crashes every process must not crash more than a few of them. */
 const repeatsMax = 2;
 
 /** One call of an agent, and the state that its attempts share. */
@@ -11,7 +11,7 @@ export class Attempts {
   #isSent = false;
   #repeats = 0;
   #failure: SvcError | null = null;
-  /** The highest progress sent to the agent, in all attempts and in the attempts before this one. */
+  /** The highest progress sent to the agent by any attempt. */
   #told = Number.NEGATIVE_INFINITY;
   #toldBefore = Number.NEGATIVE_INFINITY;
 
@@ -27,7 +27,7 @@ export class Attempts {
     this.#startedAt = this.#heardAt = performance.now();
   }
 
-  /** Why the last one failed. */
+  /** The error of the last attempt. */
   get failure(): SvcError | null {
     return this.#failure;
   }
@@ -41,7 +41,7 @@ export class Attempts {
     return true;
   }
 
-  /** All attempts together may be as silent as one. */
+  /** All attempts together may be silent as long as one. */
   get silenceLeftMs(): number {
     if (this.#repeats === 0) return silenceMaxMs;
     return Math.max(1, Math.ceil(silenceMaxMs - (performance.now() - this.#heardAt)));

@@ -12,7 +12,7 @@ import type { CallView } from './call.ts';
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
 
-/** Of one skill, whose MCP server is being started. */
+/** The view of one skill whose MCP server is starting. */
 async function viewOfStarting(): Promise<CallView> {
   const [workspace, server, tool, skill] = [newId('workspace'), newId('mcpServer'), newId('tool'), newId('skill')];
   const builder = new CatalogueBuilder({ of: (runtime, process) => new RuntimeProcess(runtime, process) });
@@ -40,7 +40,7 @@ async function viewOfStarting(): Promise<CallView> {
   return { catalogue, principal, session: { disclosure: nothingDisclosed } as CallView['session'] };
 }
 
-/** How long a start is waited for that never comes to an end. */
+/** How long a call waits for a start that never ends. */
 async function waitedMs(attempts: Attempts): Promise<number> {
   const view = await viewOfStarting();
   const began = performance.now();
@@ -54,11 +54,11 @@ async function waitedMs(attempts: Attempts): Promise<number> {
   return performance.now() - began;
 }
 
-test('a start is waited for half a minute', async () => {
+test('a call waits half a minute for a start', async () => {
   expect(await waitedMs(new Attempts())).toBe(30_000);
 });
 
-test('before another attempt, no longer than the call may still be silent', async () => {
+test('before another attempt, a call waits no longer than it may still be silent', async () => {
   const attempts = new Attempts();
   vi.advanceTimersByTime(50_000);
   attempts.again(new SvcError('unavailable', 'Its process has gone.'));

@@ -9,7 +9,7 @@ interface WaitingCall {
   readonly attempts: Pick<Attempts, 'silenceLeftMs'>;
 }
 
-/** Clients give up after a minute. Half of it leaves time to answer what the call waited for. */
+/** Clients give up after a minute. Half of it leaves time to answer the call after the start. */
 const startWaitMaxMs = 30_000;
 
 /**

@@ -4,7 +4,7 @@ import { namesOf } from '../catalogue/availability.ts';
 import type { Tool } from '../catalogue/catalogue.ts';
 import { silenceMaxMs } from './call-deadlines.ts';
 
-/** No runtime process took the call. */
+/** No runtime process accepted the call. */
 export class NotConnected extends SvcError {
   constructor({ mcpServer }: Tool) {
     super('unavailable', `No runtime has MCP server "${mcpServer.name}" Connected now.`, {
@@ -13,7 +13,7 @@ export class NotConnected extends SvcError {
   }
 }
 
-/** The process that took the call has ended or is unreachable: the call may have been carried out or not. */
+/** The process that accepted the call has ended or is unreachable. The call may or may not have been carried out. */
 export class CallInterrupted extends SvcError {
   constructor({ isRepeatable }: Tool, what: string, cause: SvcError) {
     super('unavailable', `${what}: the call may have been carried out or not.`, {
@@ -25,7 +25,7 @@ export class CallInterrupted extends SvcError {
   }
 }
 
-/** The runtime's answer cannot be passed on: the call may have been carried out or not. */
+/** The runtime's answer cannot be passed on. The call may or may not have been carried out. */
 export function unusableAnswer({ name, mcpServer }: Tool, why: string): SvcError {
   return new SvcError(
     'unavailable',

@@ -49,7 +49,7 @@ export async function callMcpServer(
       case 'starting':
       case 'unavailable':
         count(parts, call, { ...found, view, outcome: 'error', startedAt: performance.now() - waitedMs });
-        // The failure of an earlier attempt tells more than why there is no further one.
+        // The failure of an earlier attempt says more than the lack of a further attempt.
         if (attempts.failure !== null) return { kind: 'failed', error: attempts.failure };
         return { kind: 'result', json: formatToolText(failed(explainUnavailable(name, found.skill, waitedMs))) };
     }

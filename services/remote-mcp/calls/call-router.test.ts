@@ -41,7 +41,7 @@ beforeEach(() => {
   process = new RuntimeProcess(newId('runtime'), newProcessId());
 });
 
-/** A call under way, and what its agent has heard of it. */
+/** A call in progress, and the interim replies that its agent received. */
 async function begin(from = process) {
   const heard: (Notification | null)[] = [];
   const call = {
@@ -86,7 +86,7 @@ test('another call of the same process, and of another, has its progress passed 
   }
 });
 
-test('a process gets no more by spreading its flood over many calls', async () => {
+test('a process gains nothing by spreading its flood over many calls', async () => {
   const calls = await Promise.all(Array.from({ length: 100 }, () => begin()));
   for (const call of calls) for (let times = 0; times < 200; times++) call.interim(progress());
   const passedOn = calls.reduce((sum, call) => sum + call.passedOn(), 0);

@@ -36,7 +36,10 @@ export interface RoutedCall {
 const tooFast = 'is one of more interim replies than are passed on';
 const none: ReadonlySet<RuntimeProcess> = new Set();
 
-/** Sends calls to a runtime process in which the tool's MCP server is Connected, the one with the fewest calls under way first. */
+/**
+ * Sends a call to a runtime process in which the tool's MCP server is Connected. Of several, the process with the
+ * fewest calls in progress comes first.
+ */
 export class CallRouter {
   readonly #link: BusLink;
   readonly #tokenPrefix = randomText(12);
@@ -54,8 +57,8 @@ export class CallRouter {
   }
 
   /**
-   * The final reply of the process that took the call. Throws errors of the bus and the runtime in words that name the MCP server. After
-   * `NotConnected` and `CallInterrupted` the caller may send the call again.
+   * The final reply of the process that accepted the call. Throws errors of the bus and the runtime in words that name
+   * the MCP server. After `NotConnected` and `CallInterrupted` the caller may retry the call.
    */
   async send(call: RoutedCall): Promise<Reply> {
     const { processes } = call.tool.mcpServer;
@@ -70,12 +73,12 @@ export class CallRouter {
         if (checked.kind === 'unusable') throw this.#unusable(process, call, checked.why);
         refusal = checked.refusal;
       } catch (thrown) {
-        // The process ended before it took this call, or during it.
+        // The process ended before it accepted this call, or during it.
         if (thrown instanceof NobodyAnswers || thrown instanceof AnswererGone) process.gone();
         if (isOverloaded(thrown)) refusal = worded(thrown, call.tool);
         else if (!(thrown instanceof NobodyAnswers)) throw worded(thrown, call.tool);
       }
-      // No process took the call, so another one may have it.
+      // No process accepted the call, so another one may carry it out.
       tried = new Set([...tried, process]);
     }
   }
@@ -134,7 +137,7 @@ function headersOf({ tool, method, session, principal, request, progressToken }:
   return headers;
 }
 
-/** The process has as many requests under way as it accepts, and refused this one. */
+/** The process has as many requests in progress as it accepts, and refused this one. */
 function isOverloaded(thrown: unknown): boolean {
   return thrown instanceof SvcError && thrown.code === 'rate_limited' && isOfBus(thrown);
 }

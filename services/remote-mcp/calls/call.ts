@@ -27,11 +27,11 @@ export interface Call {
   readonly request: string;
   /** Its reason is a SvcError. */
   readonly signal: CancelSignal;
-  /** Passes on a notification that comes before the answer. */
+  /** Passes on a notification that arrives before the answer. */
   readonly onNotification: (notification: Notification) => void;
 }
 
-/** The answer to a call. JSON of an MCP server is passed on as it came. */
+/** The answer to a call. JSON of an MCP server is passed on unchanged. */
 export type CallAnswer =
   | { readonly kind: 'result'; readonly json: string | Uint8Array }
   | { readonly kind: 'error_of_mcp_server'; readonly json: Uint8Array }

@@ -2,7 +2,10 @@ import { memberTexts } from '../../kit/json-members.ts';
 
 const member = Buffer.from('"isError"');
 
-/** Whether a result says that the tool failed. Most results do not contain the word, and only the others are parsed. */
+/**
+ * Whether a result reports that the tool failed. Most results do not contain the word, so only those that do are
+ * parsed.
+ */
 export function isToolError(result: Uint8Array): boolean {
   const bytes = Buffer.from(result.buffer, result.byteOffset, result.byteLength);
   if (!bytes.includes(member)) return false;

@@ -4,14 +4,14 @@ import type { Session } from '../sessions/session.ts';
 import type { Attempts } from './attempts.ts';
 import type { Call } from './call.ts';
 
-/** The progress token that the MCP server was given, and the one that the agent gave. */
+/** The progress token sent to the MCP server, and the one that the agent sent. */
 export interface ProgressTokens {
   readonly ours: string | null;
   readonly given: string | number | null;
   readonly attempts: Attempts;
 }
 
-/** Passes on progress under the agent's own token, and log messages of the level that the agent set. */
+/** Passes on progress under the agent's own token, and log messages from the level that the agent set. */
 export function passNotification({ method, params }: Notification, call: Call, tokens: ProgressTokens): void {
   if (method === 'notifications/progress' && tokens.ours !== null && params.progressToken === tokens.ours) {
     if (!tokens.attempts.isNews(params.progress)) return;

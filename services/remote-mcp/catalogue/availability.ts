@@ -19,7 +19,10 @@ function isStarting({ status, reason }: McpServer): boolean {
   return status === 'Disconnected' && reason?.code === startingCode;
 }
 
-/** Connected only in processes that left, one of them just now. The MCP server may be starting elsewhere already. */
+/**
+ * Connected only in processes that ended, at least one of them just now. The MCP server may already be starting
+ * elsewhere.
+ */
 function isMoving({ status, processes }: McpServer): boolean {
   if (status !== 'Connected') return false;
   for (const process of processes) if (process.hasJustLeft) return true;
@@ -45,7 +48,7 @@ export function lacksOf(skill: Skill, now = Date.now()): readonly Lack[] {
   return skill.mcpServers.flatMap((mcpServer) => (isConnected(mcpServer) ? [] : [lackOf(mcpServer, now)]));
 }
 
-/** Tools that an available skill names but that do not exist. Its other tools can be used. */
+/** Tools that an available skill names but that do not exist. Its other tools can be called. */
 export function missingToolsOf(skill: Skill): readonly Lack[] {
   return skill.missingTools.map((tool) => ({
     what: `The tool "${tool}" is not offered by its MCP server.`,
@@ -70,7 +73,7 @@ function lackOf(mcpServer: McpServer, now: number): Lack {
   };
 }
 
-/** The name of the runtime that it is bound to, for a message. Several runtimes are not named. */
+/** The name of the bound runtime, for a message; without names if it has several. */
 export function namesOf({ runtimes }: McpServer): string {
   return runtimes.length === 1 ? ` "${runtimes[0]}"` : '';
 }

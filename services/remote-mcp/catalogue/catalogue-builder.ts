@@ -10,7 +10,7 @@ import { definitionFor } from './tool-definition.ts';
 type Entry<Kind extends CatalogueEntry['entry']> = Extract<CatalogueEntry, { entry: Kind }>;
 type Processes = Pick<RuntimeProcesses, 'of'>;
 
-/** Built before all that belongs to it has come: the lists are the item's own, and are added to. */
+/** A tool before all its entries have arrived. Its lists can still grow. */
 interface GrowingTool {
   readonly item: Tool;
   readonly skills: Skill[];
@@ -20,7 +20,7 @@ interface GrowingSkill {
   readonly roles: Role[];
 }
 
-/** Makes a catalogue of the entries of a pull, which may come in any order between `head` and `end`. */
+/** Builds a catalogue from the entries of a pull, which may arrive in any order between `head` and `end`. */
 export class CatalogueBuilder {
   readonly #processes: Processes;
   #head: Entry<'head'> | null = null;

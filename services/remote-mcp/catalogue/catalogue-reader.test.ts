@@ -62,7 +62,7 @@ test('everything is linked, and in the order of its names', async () => {
   expect(first?.mcpServer.processes).toMatchObject([{ runtime, process: runtimeProcess, isThere: true }]);
 });
 
-test('ten thousand tools are read in slices, between which others get their turn', async () => {
+test('ten thousand tools are read in slices, and other work runs in between', async () => {
   const body = chunks(textOf(entriesOf(10_000)), 64 * 1024);
   const startedAt = workedMs();
   let isReading = true;
@@ -79,14 +79,14 @@ test('ten thousand tools are read in slices, between which others get their turn
   isReading = false;
   await new Promise((resolve) => setImmediate(resolve));
   expect(catalogue?.toolsByName.size).toBe(10_000);
-  // Sorting ten thousand names and a collection of garbage are the longest that is not cut.
+  // Sorting ten thousand names and garbage collection are the longest uninterrupted steps.
   expect(longestMs).toBeLessThan(wholeMs / 4);
 });
 
-describe('a pull that', () => {
+describe('a pull', () => {
   const whole = entriesOf(2);
 
-  test('ends before its end is incomplete', async () => {
+  test('that stops early is incomplete', async () => {
     for (let length = 1; length < whole.length; length++) expect(await read(whole.slice(0, length))).toBeNull();
     expect(await read([])).toBeNull();
   });
@@ -95,14 +95,14 @@ describe('a pull that', () => {
     ['lacks an entry', [...whole.slice(0, 2), ...whole.slice(3)]],
     ['has no head', whole.slice(1)],
     ['has two heads', [...whole.slice(0, 1), ...whole]],
-    ['goes on behind its end', [...whole, ...whole.slice(2, 3)]],
-    ['holds what is no entry', [...whole.slice(0, 2), { entry: 'nonsense' }, ...whole.slice(2)]],
-    ['holds an entry of another shape', [...whole.slice(0, 2), { entry: 'tool', id: 7 }]],
+    ['continues after its end', [...whole, ...whole.slice(2, 3)]],
+    ['has an unknown kind of entry', [...whole.slice(0, 2), { entry: 'nonsense' }, ...whole.slice(2)]],
+    ['has a malformed entry', [...whole.slice(0, 2), { entry: 'tool', id: 7 }]],
   ])('%s is refused', async (_what, entries) => {
     await expect(read(entries)).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  test('has a line that never ends is refused before all of it is here', async () => {
+  test('with an endless line is refused before the whole line has arrived', async () => {
     let taken = 0;
     const endless = async function* () {
       for (; taken < 100; taken++) yield Buffer.alloc(1024 * 1024, ' ');
@@ -114,7 +114,7 @@ describe('a pull that', () => {
     expect(taken).toBeLessThan(10);
   });
 
-  test('holds invalid JSON is refused', async () => {
+  test('with invalid JSON is refused', async () => {
     await expect(readCatalogue(chunks('{"entry":\n', 100), processes)).rejects.toMatchObject({ code: 'unavailable' });
   });
 });

@@ -27,7 +27,7 @@ describe('a wait for a catalogue', () => {
     expect(await waiting).toEqual([third, third]);
   });
 
-  test('that is over at once takes no time', async () => {
+  test('that is already fulfilled takes no time', async () => {
     expect(await new CatalogueWaits().until({ ...waitFor, present: version(3), timeoutMs: 0 })).toEqual(version(3));
   });
 

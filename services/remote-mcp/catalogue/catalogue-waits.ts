@@ -4,7 +4,7 @@ import type { CancelSignal } from '../../kit/cancellation.ts';
 import type { Catalogue } from './catalogue.ts';
 
 export interface WaitFor {
-  /** The catalogue that is known now. */
+  /** The current catalogue. */
   readonly present: Catalogue;
   readonly isSo: (catalogue: Catalogue) => boolean;
   readonly timeoutMs: number;
@@ -55,7 +55,7 @@ export class CatalogueWaits {
     for (const wait of this.#waits.get(catalogue.workspace) ?? []) wait.hear(catalogue);
   }
 
-  /** The same catalogue may mean something else now, because a runtime process has left or returned. */
+  /** A runtime process has ended or returned, so the same catalogue may mean something else now. */
   lookAgain(): void {
     for (const waits of this.#waits.values()) for (const wait of waits) wait.lookAgain();
   }

@@ -25,7 +25,7 @@ export interface McpServer {
   readonly health: Health;
   readonly reason: Reason | null;
   readonly nextRetryAt: number | null;
-  /** Names of the runtimes that it is bound to. Without any, the platform's own runtimes run it. */
+  /** Names of the bound runtimes. If there are none, the platform's own runtimes run it. */
   readonly runtimes: readonly string[];
   /** The processes in which it is Connected. */
   readonly processes: readonly RuntimeProcess[];
@@ -33,7 +33,7 @@ export interface McpServer {
 
 export interface Tool {
   readonly id: ToolId;
-  /** As agents call it. */
+  /** The name under which agents call it. */
   readonly name: string;
   /** JSON text of the name that its MCP server knows it by. */
   readonly originalNameText: string;
@@ -53,7 +53,7 @@ export interface Skill {
   readonly description: string;
   readonly instructions: string;
   readonly tools: readonly Tool[];
-  /** Tools it asks for that its MCP servers don't offer now, as MCPSERVER/TOOL. */
+  /** Tools of the skill that its MCP servers don't offer now, as MCPSERVER/TOOL. */
   readonly missingTools: readonly string[];
   readonly mcpServers: readonly McpServer[];
   readonly roles: readonly Role[];

@@ -34,7 +34,7 @@ export class Catalogues {
     this.#timer = setInterval(() => this.#sweep(performance.now()), sweepEveryMs).unref();
   }
 
-  /** Without a promise if the catalogue is known. Throws `unavailable`. */
+  /** Returns no promise if the catalogue is known. Throws `unavailable`. */
   of(workspace: WorkspaceId): Catalogue | Promise<Catalogue> {
     const known = this.#workspaces.get(workspace) ?? this.#add(workspace);
     known.usedAt = performance.now();
@@ -49,7 +49,7 @@ export class Catalogues {
     return null;
   }
 
-  /** Keeps a workspace whose changes are listened for, although it gets no requests. */
+  /** Keeps a workspace that has listeners but no requests. */
   keep(workspace: WorkspaceId): void {
     const known = this.#workspaces.get(workspace);
     if (known !== undefined) known.usedAt = performance.now();
@@ -60,7 +60,7 @@ export class Catalogues {
     return this.#workspaces.get(workspace)?.current ?? null;
   }
 
-  /** An event of a workspace says that there is a newer version. */
+  /** Handles an event that announces a newer version of a workspace. */
   changed(workspace: WorkspaceId, { version, statusVersion }: ReturnType<typeof event.parse>): void {
     const known = this.#workspaces.get(workspace);
     const current = known?.current;

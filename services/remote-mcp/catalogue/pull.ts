@@ -13,13 +13,13 @@ export interface PullOptions extends BackendAddress {
 }
 
 export interface CatalogueRequest {
-  /** Of the catalogue that is already held. */
+  /** Entity tag of the catalogue that remote-mcp already has. */
   readonly etag: string | null;
-  /** Of one moment, which costs the backend more. */
+  /** Whether the backend reads it as one snapshot, which costs the backend more. */
   readonly isSnapshot: boolean;
 }
 
-/** From the question to the last line of the answer: ten thousand tools take about a second. */
+/** From the request to the last line of the answer: ten thousand tools take about a second. */
 const deadlineMs = 30_000;
 
 export type Pulled =

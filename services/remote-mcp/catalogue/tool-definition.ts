@@ -4,13 +4,14 @@ import { memberTexts, writeMembers } from '../../kit/json-members.ts';
 export interface ToolDefinition {
   /** JSON text of the tool as agents see it. */
   readonly text: string;
-  /** Its MCP server says that carrying it out twice does no more than once (2025-11-25, "ToolAnnotations"). */
+  /** Whether its MCP server declares the tool idempotent (2025-11-25, "ToolAnnotations"). */
   readonly isRepeatable: boolean;
 }
 
 /**
- * A tool as agents see it: its MCP server's description under the name that the platform gave it, everything else as it was written. Null where it is no tool (2025-11-25, "Tools", "Data Types": an object with an inputSchema object): one such would make clients
- * refuse the whole list.
+ * A tool as agents see it: the MCP server's unchanged description under the platform's name. Null if it is not a tool
+ * (2025-11-25, "Tools", "Data Types": an object with an inputSchema object), because clients would refuse the whole
+ * list for it.
  */
 export function definitionFor(name: string, original: string): ToolDefinition | null {
   const parsed = parse(original);

@@ -41,7 +41,7 @@ function pulled() {
   return { catalogue, pull, pulls, versions };
 }
 
-test('all who wait for the first pull get its catalogue', async () => {
+test('all callers that wait for the first pull get its catalogue', async () => {
   const { catalogue, pull, pulls } = pulled();
   const all = [catalogue.load(), catalogue.load(), catalogue.load()];
   (await pull(1)).answer(version(1));
@@ -61,7 +61,7 @@ test('a first pull that fails is an error, and the next one may succeed', async 
   await catalogue.stop();
 });
 
-test('a catalogue that changes during a pull is pulled again at once, and read at one moment if it keeps changing', async () => {
+test('a catalogue that changes during a pull is pulled again at once, and as a snapshot if it keeps changing', async () => {
   const { catalogue, pull, pulls } = pulled();
   const loading = catalogue.load();
   for (const count of [1, 2, 3]) (await pull(count)).answer({ kind: 'incomplete' });
@@ -71,7 +71,7 @@ test('a catalogue that changes during a pull is pulled again at once, and read a
   await catalogue.stop();
 });
 
-test('a catalogue that is cut off even when read at one moment is an error', async () => {
+test('a catalogue that is cut off even in a snapshot is an error', async () => {
   const { catalogue, pull } = pulled();
   const loading = catalogue.load();
   for (const count of [1, 2, 3, 4]) (await pull(count)).answer({ kind: 'incomplete' });
@@ -106,7 +106,7 @@ test('an event during a pull causes another pull after it', async () => {
   await catalogue.stop();
 });
 
-test('an event during a pull that takes long is not lost either', async () => {
+test('an event during a slow pull is not lost either', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
     const { catalogue, pull, versions } = pulled();
@@ -127,7 +127,7 @@ test('an event during a pull that takes long is not lost either', async () => {
   }
 });
 
-test('a pull that waited for a backend that was away is followed by the next as soon as any', async () => {
+test('after a pull that waited for an absent backend, the next one starts without delay', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   try {
     const { catalogue, pull, pulls } = pulled();

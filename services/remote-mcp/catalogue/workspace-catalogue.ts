@@ -11,7 +11,7 @@ export interface WorkspaceCatalogueOptions {
 
 /** Versions are compared this often, so that a lost event delays and never misleads. */
 const compareEveryMs = 15_000;
-/** Events of one change come together. */
+/** The events of one change arrive within this time. */
 const gatherMs = 20;
 /** Pulls take at most a sixth of the time: after one that took a second, the next begins five seconds later. */
 const restPerCost = 5;
@@ -45,7 +45,7 @@ export class WorkspaceCatalogue {
     return this.#current;
   }
 
-  /** The first pull, or the one that is under way. Throws `unavailable`. */
+  /** The first pull, or the pull in progress. Throws `unavailable`. */
   async load(): Promise<Catalogue> {
     if (this.#current === null) await this.#pull();
     if (this.#current !== null) return this.#current;
@@ -54,7 +54,7 @@ export class WorkspaceCatalogue {
     });
   }
 
-  /** Something may have changed. */
+  /** Pulls again, because something may have changed. */
   refresh(): void {
     if (this.#pulling !== null) this.#isOutdated = true;
     else this.#schedule(gatherMs);
@@ -87,7 +87,7 @@ export class WorkspaceCatalogue {
     return this.#pulling;
   }
 
-  /** Returns in how many milliseconds the next one is due. */
+  /** Returns the delay until the next pull, in milliseconds. */
   async #pullOnce(): Promise<number> {
     const startedAt = performance.now();
     try {
@@ -105,7 +105,7 @@ export class WorkspaceCatalogue {
     }
   }
 
-  /** In a workspace under constant change only a pull of one moment succeeds. */
+  /** In a workspace under constant change, only a snapshot succeeds. */
   async #pullWhole(): Promise<Pulled> {
     for (let attempt = 1; attempt <= attemptsMax; attempt++) {
       const asked = { etag: this.#etag, isSnapshot: attempt === attemptsMax };

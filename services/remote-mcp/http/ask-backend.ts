@@ -3,7 +3,7 @@ import { request as requestOverTls } from 'node:https';
 import { SvcError } from '../../contracts/errors.ts';
 import type { Secret } from '../../contracts/secret.ts';
 
-/** The backend's address, and the key that remote-mcp shows it. */
+/** The backend's address, and the key that authenticates remote-mcp. */
 export interface BackendAddress {
   readonly backendUrl: string;
   readonly systemKey: Secret;
@@ -11,7 +11,7 @@ export interface BackendAddress {
 
 export interface BackendRequest {
   readonly headers: OutgoingHttpHeaders;
-  /** Also ends an answer that is under way. */
+  /** Also aborts an answer in progress. */
   readonly signal: AbortSignal;
 }
 

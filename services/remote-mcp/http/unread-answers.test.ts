@@ -9,7 +9,7 @@ import { type AgentOwner, agentMemory } from './agent-memory.ts';
 import { Exchange } from './exchange.ts';
 import { UnreadAnswers } from './unread-answers.ts';
 
-/** More than the system holds for a client that reads nothing. */
+/** More than the system buffers for a client that reads nothing. */
 const large = Buffer.alloc(24 * 1024 * 1024, 'x');
 const never = 3_600_000;
 const newOwner = () => ({ key: newId('key'), workspace: newId('workspace') });
@@ -34,7 +34,7 @@ afterEach(() => {
   server.close();
 });
 
-/** A client that asks and reads nothing yet, and its request as it came. */
+/** A client that sends a request and reads nothing yet, and the request as received. */
 async function ask({ unread }: { readonly unread: UnreadAnswers }, owner: AgentOwner = key) {
   const client = connect(port, '127.0.0.1').pause();
   client.on('error', () => undefined);
@@ -55,7 +55,7 @@ async function ask({ unread }: { readonly unread: UnreadAnswers }, owner: AgentO
   return { exchange, socket, read };
 }
 
-test('a client that reads nothing of its answer is let go', async () => {
+test('a client that reads nothing of its answer is disconnected', async () => {
   const { exchange, socket } = await ask(unreadAnswers({ silenceMaxMs: 50 }));
   exchange.json(200, large);
   await once(socket, 'close');
@@ -67,7 +67,7 @@ test('a client that reads nothing of a stream is disconnected when the stream ha
   await once(socket, 'close');
 });
 
-test('where too much waits for a key, its answer that has waited longest is let go', async () => {
+test('if too many answers of a key wait, the oldest one is ended', async () => {
   const all = unreadAnswers({ shareBytes: large.length * 1.5 });
   const first = await ask(all);
   first.exchange.json(200, large);
@@ -83,7 +83,7 @@ test('where too much waits for a key, its answer that has waited longest is let 
   await until(() => all.memory.held === 0);
 });
 
-test('a key that reads nothing costs no other key its answers', async () => {
+test('unread answers of one key do not end answers of another key', async () => {
   const all = unreadAnswers({ shareBytes: large.length * 1.5 });
   const slow = await ask(all, newOwner());
   slow.exchange.json(200, large);
@@ -91,7 +91,7 @@ test('a key that reads nothing costs no other key its answers', async () => {
   await slow.read();
 });
 
-test('an answer above the share is let go, and counts no more', async () => {
+test('an answer above the share is ended, and counts no more', async () => {
   const all = unreadAnswers({ shareBytes: large.length / 4 });
   const { exchange, socket } = await ask(all);
   exchange.json(200, large);

@@ -17,7 +17,10 @@ export interface UnreadAnswersOptions {
   readonly silenceMaxMs?: number;
 }
 
-/** Bounds the answers that clients do not read: how long each may wait, and how much memory those of one key may take. */
+/**
+ * Bounds the answers that clients do not read: how long each may wait, and how much memory the answers of one key may
+ * take.
+ */
 export class UnreadAnswers {
   readonly #options: UnreadAnswersOptions;
   /** Of each key, oldest first. */
@@ -27,7 +30,7 @@ export class UnreadAnswers {
     this.#options = options;
   }
 
-  /** Called after each write. Nearly always the system has taken all of it by then. */
+  /** Called after each write. Nearly always the system has accepted the whole answer by then. */
   note(response: ServerResponse, owner: AgentOwner): void {
     if (response.writableLength > 0) this.#wait(response, owner);
   }

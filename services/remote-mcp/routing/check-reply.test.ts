@@ -12,7 +12,7 @@ const good: Readonly<Record<CallReplyKind, unknown>> = {
 const kinds = ['result', 'error', 'refused', 'notification'] as const;
 const rounds = 10_000;
 
-test('of replies that are almost right, an agent gets JSON alone', () => {
+test('of malformed replies, an agent gets nothing but JSON', () => {
   const fuzz = new Fuzz();
   for (let round = 0; round < rounds; round++) {
     const value = good[fuzz.of(kinds)];

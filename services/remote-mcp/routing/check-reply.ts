@@ -65,7 +65,7 @@ export function notificationIn({ headers, payload }: Reply): Notification | null
   if (countValues(payload, notificationValuesMax) > notificationValuesMax) return null;
   if (!isUtf8(payload) || !isJson(payload)) return null;
   const { jsonrpc, id, method, params } = membersOf(payload);
-  // The notification is written anew for the agent, so a missing version does no harm.
+  // The notification is written anew for the agent, so a missing version is harmless.
   if (
     (jsonrpc !== undefined && jsonrpc !== '2.0') ||
     id !== undefined ||

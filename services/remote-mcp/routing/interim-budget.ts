@@ -1,4 +1,4 @@
-/** How many interim replies and bytes may come at once, and how many are added each second. */
+/** How many interim replies and bytes may arrive at once, and how many more each second. */
 export interface InterimBounds {
   readonly repliesMax: number;
   readonly repliesPerSecond: number;
@@ -13,7 +13,7 @@ export const boundsOfCall: InterimBounds = {
   ...{ repliesMax: 200, repliesPerSecond: 100 },
   ...{ bytesMax: mebibyte, bytesPerSecond: mebibyte },
 };
-/** Of all calls that one runtime process has under way. */
+/** Of all calls in progress at one runtime process. */
 export const boundsOfProcess: InterimBounds = {
   ...{ repliesMax: 2000, repliesPerSecond: 1000 },
   ...{ bytesMax: 4 * mebibyte, bytesPerSecond: 4 * mebibyte },

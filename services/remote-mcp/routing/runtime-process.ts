@@ -3,7 +3,7 @@ import { subjects } from '../../contracts/bus/subjects.ts';
 import type { ProcessId, RuntimeId } from '../../contracts/ids.ts';
 import { boundsOfProcess, InterimBudget } from './interim-budget.ts';
 
-/** A process of a runtime that takes calls. Its heartbeats tell whether it is alive. */
+/** A process of a runtime that takes calls. Its heartbeats show whether it is alive. */
 export class RuntimeProcess {
   readonly runtime: RuntimeId;
   readonly process: ProcessId;
@@ -30,7 +30,7 @@ export class RuntimeProcess {
     return !this.#isGone;
   }
 
-  /** Calls under way: those of this remote-mcp, and those of others by the last heartbeat. */
+  /** Calls in progress: those of this remote-mcp, and those of others by the last heartbeat. */
   get load(): number {
     return this.inFlight + this.#ofOthers;
   }
@@ -43,12 +43,12 @@ export class RuntimeProcess {
     this.#leftAt = null;
   }
 
-  /** Restarts the count of its silence. */
+  /** Starts the measurement of its silence again. */
   pardon(now: number): void {
     if (this.#heardAt !== null) this.#heardAt = now;
   }
 
-  /** The process left so recently that the backend may not have reported yet what became of its MCP servers. */
+  /** Whether the process ended so recently that the backend may not have reported its MCP servers yet. */
   get hasJustLeft(): boolean {
     return this.#leftAt !== null;
   }
@@ -59,7 +59,7 @@ export class RuntimeProcess {
     this.#leftAt = performance.now();
   }
 
-  /** True once, when the process no longer counts as one that has just left. */
+  /** Returns true once, when the process no longer counts as just ended. */
   settle(now: number): boolean {
     if (this.#leftAt === null || now - this.#leftAt <= newsMaxMs) return false;
     this.#leftAt = null;
@@ -73,12 +73,12 @@ export class RuntimeProcess {
 }
 
 const lateMs = 250;
-/** The backend reports a moment later what became of the MCP servers of a process that left, or not at all while it is away. */
+/** The backend reports the MCP servers of an ended process a moment later, or not at all while it is away. */
 const newsMaxMs = 5000;
 
 /**
- * The process with the fewest calls under way, of those that are alive and not left out. Among equals the choice is random, because several
- * remote-mcps hear the same heartbeat. Null if there is none.
+ * The live process with the fewest calls in progress, without the excluded ones. Among equals the choice is random,
+ * because several remote-mcps hear the same heartbeat. Null if there is none.
  */
 export function leastBusy(
   processes: readonly RuntimeProcess[],

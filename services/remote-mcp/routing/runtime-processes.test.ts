@@ -59,12 +59,12 @@ test('a process that a catalogue names is recognised after any absence', async (
   const bus = await connect();
   const { process } = bus.identity;
   const named = processes.of(runtime, process);
-  // A call reached no listener, before any heartbeat arrived.
+  // A call reached no listener before any heartbeat arrived.
   named.gone();
   vi.advanceTimersByTime(1000);
   await beat(bus, [runtime, process]);
   expect([named.isThere, processes.of(runtime, process)]).toEqual([true, named]);
-  // It falls silent, and is heard again after an outage.
+  // The process falls silent, and its heartbeats return after an outage.
   vi.advanceTimersByTime(hourMs);
   expect([named.isThere, named.hasJustLeft, changes]).toEqual([false, false, 3]);
   await beat(bus, [runtime, process]);
@@ -97,7 +97,7 @@ test('of two processes, the one with fewer calls of all remote-mcps is chosen', 
   expect(leastBusy([first, second], new Set())).toBe(first);
 });
 
-test('a process of another runtime with the same id neither keeps it alive nor takes it away', async () => {
+test('a process of another runtime with the same id neither keeps it alive nor removes it', async () => {
   const bus = await connect();
   const { process } = bus.identity;
   const [gone, there] = [processes.of(newId('runtime'), process), processes.of(newId('runtime'), process)];
@@ -126,7 +126,7 @@ test('while the bus is lost no process counts as silent', async () => {
   expect([named.isThere, named.hasJustLeft, changes]).toEqual([false, true, 2]);
 });
 
-test('of processes that are gone only so many are remembered, and of those that are there all', () => {
+test('remembers a bounded number of ended processes, and all live ones', () => {
   const there = processes.of(runtime, newProcessId());
   const gone = Array.from({ length: 2500 }, () => {
     const one = processes.of(runtime, newProcessId());

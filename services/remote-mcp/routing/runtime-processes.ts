@@ -9,8 +9,8 @@ const lookEveryMs = 100;
 /** A check that runs this late means that this process was busy. Heartbeats wait in the same queue and are read first. */
 const lateLookMs = 400;
 /**
- * Processes that left are remembered: a catalogue may still name them, and they may return after an outage. Each start of a runtime adds a
- * process, so their number is bounded.
+ * Ended processes are remembered: a catalogue may still name them, and they may return after an outage. Each start of a
+ * runtime adds a process, so their number is bounded.
  */
 const rememberedMax = 2000;
 
@@ -23,7 +23,7 @@ export class RuntimeProcesses {
   #lookedAt = 0;
   #isConnected = true;
 
-  /** `onChange` is called when a process leaves, again a while after that, and when it returns. */
+  /** `onChange` is called when a process ends, again a while later, and when it returns. */
   constructor(onChange: () => void) {
     this.#onChange = onChange;
   }
@@ -91,7 +91,7 @@ export class RuntimeProcesses {
     }
   }
 
-  /** Forgets the oldest process that left. */
+  /** Forgets the oldest ended process. */
   #forgetOne(): void {
     for (const [name, process] of this.#all) {
       if (process.isThere) continue;

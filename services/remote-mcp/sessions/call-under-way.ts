@@ -5,7 +5,7 @@ import type { Admitted } from '../auth/rechecks.ts';
 /** The agent's id of a request. A number and a text of the same digits are two ids (JSON-RPC 2.0, section 4). */
 export type RequestId = string | number;
 
-/** A request under way, until it is answered or ended with a reason. */
+/** A request in progress, until it is answered or ended with a reason. */
 export class CallUnderWay implements Admitted {
   readonly #cancellation = new Cancellation();
   readonly id: RequestId;

@@ -5,7 +5,7 @@ export type RoleChoice =
   | { readonly kind: 'all_but'; readonly roles: readonly RoleId[] }
   | { readonly kind: 'only'; readonly roles: readonly RoleId[] };
 
-/** The skills and roles that a session was shown, beyond the constant tools. Immutable. */
+/** The skills and roles disclosed to a session, beyond the constant tools. Immutable. */
 export interface Disclosure {
   readonly choice: RoleChoice;
   /** Loaded, or named by `skillIds`. */
@@ -27,7 +27,7 @@ export function withSkill(disclosure: Disclosure, skill: SkillId): Disclosure {
   return disclosure.skills.includes(skill) ? disclosure : { ...disclosure, skills: [...disclosure.skills, skill] };
 }
 
-/** The same disclosure with a role chosen, or not chosen any more. */
+/** The same disclosure with a role chosen, or no longer chosen. */
 export function withRole(disclosure: Disclosure, role: RoleId, chosen: boolean): Disclosure {
   const { choice } = disclosure;
   if (isChosen(choice, role) === chosen) return disclosure;

@@ -14,7 +14,7 @@ const sessionMessage = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('listening'), since: z.number() }),
   /** That stream is closed. */
   z.object({ kind: z.literal('silent') }),
-  /** The agent cancels a request: the remote-mcp that carries it out ends it. */
+  /** The agent cancels a request: the remote-mcp with that request in progress ends it. */
   z.object({ kind: z.literal('cancel'), request: z.union([z.string(), z.number()]) }),
 ]);
 export type SessionMessage = z.infer<typeof sessionMessage>;
@@ -31,7 +31,7 @@ export class SessionMessages {
     this.#log = log;
   }
 
-  /** Tells the other remote-mcps. A lost message only delays: a copy is compared with the record at its renewal. */
+  /** Sends to the other remote-mcps. A lost message only delays: a copy is compared with the record at its renewal. */
   tell(session: SessionId, message: SessionMessage): void {
     const { present } = this.#link;
     if (present === null) return;

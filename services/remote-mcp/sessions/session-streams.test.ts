@@ -22,7 +22,7 @@ const log = createLog({ service: 'test', level: 'error', destination: { write: (
 const alone = { onListening: () => undefined, tell: () => undefined };
 const unread = new UnreadAnswers({ memory: agentMemory(), refusals: { write: () => undefined } });
 
-/** A stream of an own session that records the written bytes. */
+/** A stream of a new session that records the written bytes. */
 function opened({ expiresAt = null as number | null, key = newId('key') } = {}) {
   const names = { id: newSessionId(), key, workspace: newId('workspace') };
   const state = { protocol: '2025-11-25', logLevel: 'debug', disclosure: nothingDisclosed, seenAt: 0 } as const;
@@ -81,7 +81,7 @@ test('a stream whose client left before it opened is not kept', async () => {
   const tried = Promise.withResolvers<void>();
   const server = createServer(async (asked, response) => {
     const exchange = new Exchange(asked, response, { id: 'x', cors: [], unread });
-    // Meanwhile its key and its session are looked up.
+    // Meanwhile remote-mcp looks up its key and its session.
     await once(response, 'close');
     streams.add({ stream: exchange.stream(), session, principal, authorization: undefined });
     tried.resolve();
@@ -95,7 +95,7 @@ test('a stream whose client left before it opened is not kept', async () => {
   server.close();
 });
 
-test('changes of its workspace are followed while a stream is open', async () => {
+test('announces changes of its workspace while a stream is open', async () => {
   vi.useFakeTimers({ now: 1_000_000, toFake: ['setInterval', 'clearInterval', 'Date', 'performance'] });
   const empty = { mcpServers: [], skills: [], roles: [] };
   const maps = { toolsByName: new Map(), skillsById: new Map(), rolesById: new Map() };

@@ -52,7 +52,7 @@ export class OpenStream implements Admitted, OpenedWith {
 export interface SessionStreamsOptions {
   /** Called periodically for each workspace with an open stream. */
   readonly onListening: (workspace: WorkspaceId) => void;
-  /** Tells the other remote-mcps. */
+  /** Sends a message to the other remote-mcps. */
   readonly tell: (session: SessionId, message: SessionMessage) => void;
 }
 
@@ -101,7 +101,7 @@ export class SessionStreams {
     for (const opened of this.#ofSession.get(session) ?? []) if (opened.since < since) opened.isSuperseded = true;
   }
 
-  /** It was closed again. */
+  /** The stream elsewhere was closed. */
   resume(session: SessionId): void {
     for (const opened of this.#ofSession.get(session) ?? []) opened.isSuperseded = false;
   }

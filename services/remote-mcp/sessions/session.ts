@@ -10,8 +10,8 @@ const callsMax = 256;
 const never = Number.NEGATIVE_INFINITY;
 
 /**
- * This process's copy of a session; the record on the bus decides. Ten thousand sessions may be idle, so a copy is small and flat, without
- * timers or closures. State of busy sessions is made when needed.
+ * This process's copy of a session; the record on the bus is authoritative. Ten thousand sessions may be idle, so a
+ * copy is small and flat, without timers or closures. State of busy sessions is made when needed.
  */
 export class Session {
   readonly id: SessionId;
@@ -31,7 +31,7 @@ export class Session {
   epoch: number;
   /** Fingerprint of the list of tools that the agent last saw; null if unknown here. */
   listed: number | null = null;
-  /** Requests under way; null while there are none. In an array, for the reason in `InFlight`. */
+  /** Requests in progress; null if there are none. In an array, for the reason in `InFlight`. */
   calls: readonly CallUnderWay[] | null = null;
 
   constructor(
@@ -67,8 +67,8 @@ export class Session {
   }
 
   /**
-   * Notes a request under way by the agent's id. Null if a request of that id is under way, because a cancellation could mean either. Throws
-   * `rate_limited`.
+   * Notes a request in progress by the agent's id. Null if a request with that id is in progress, because a
+   * cancellation could mean either. Throws `rate_limited`.
    */
   beginCall(id: RequestId, authorization: string | undefined): CallUnderWay | null {
     if (this.findCall(id) !== undefined) return null;

@@ -30,7 +30,7 @@ afterEach(async () => {
   await hub.stop();
 });
 
-/** The bus's own bucket, whose answers can be held back; and how many writes are on their way. */
+/** The bus's own bucket, whose answers the test can hold back, and the number of unfinished writes. */
 function slow(bucket: Bucket) {
   const held: (() => void)[] = [];
   const state = { isHeld: false, writes: 0 };
@@ -82,7 +82,7 @@ describe('renewal', () => {
     vi.useFakeTimers({ now: 1_000_000, toFake: ['setInterval', 'clearInterval', 'Date', 'performance'] });
   const sweepMs = idleTimeoutMs / 16;
 
-  /** The clock of the sessions. Messages on their way to the bus arrive before it advances. */
+  /** Advances the clock of the sessions. Sent messages arrive on the bus before that. */
   async function pass(ms: number, holders: readonly ReturnType<typeof holder>[]) {
     for (let passed = 0; passed < ms; passed += sweepMs) {
       vi.advanceTimersByTime(sweepMs);
@@ -99,7 +99,7 @@ describe('renewal', () => {
     await one.own.put(unused, Buffer.from('{}'));
     const open = await Promise.all(Array.from({ length: 1000 }, () => one.sessions.open(principal, fresh)));
     await pass(idleTimeoutMs * 2, [one]);
-    // What lies in the bucket for as long as a session may be idle is gone from it.
+    // The bucket no longer has a record that was written longer ago than the idle timeout.
     const found = await Promise.all(open.map(({ id }) => one.own.get(id)));
     expect(found.filter((entry) => entry !== null)).toHaveLength(1000);
     expect(await one.own.get(unused)).toBeNull();
@@ -120,7 +120,7 @@ describe('renewal', () => {
     await listening.sessions.stop();
   });
 
-  test('begins at once where another remote-mcp finds a session whose record is old', async () => {
+  test('begins at once if another remote-mcp finds a session with an old record', async () => {
     fakeTime();
     const [opener, finder] = [holder(), holder()];
     const { id } = await opener.sessions.open(principal, fresh);
@@ -185,7 +185,7 @@ describe('a read that ends late', () => {
     expect(here.sessions.peek(session.id)).toBeNull();
   });
 
-  test('is followed by another where the record was changed meanwhile', async () => {
+  test('is followed by another read if the record was changed meanwhile', async () => {
     const { here, session, finish } = await reading(false);
     const other = holder();
     const elsewhere = await other.sessions.find(session.id, principal.key);

@@ -28,26 +28,32 @@ export type Changeable = Pick<SessionState, 'disclosure' | 'logLevel'>;
 const sessionsMax = 100_000;
 const sessionShares = { key: 20_000, workspace: 50_000 };
 /**
- * Parts of the idle timeout. The record of a session in use is due for a renewal after a quarter, and all due records are written within an
- * eighth. An idle session may live longer by these times.
+ * Fractions of the idle timeout. The record of a session in use is due for a renewal after a quarter, and all due
+ * records are written within an eighth. An idle session may live longer by these times.
  */
 const dueParts = 4;
 const writtenParts = 8;
 const sweepEveryMaxMs = 1000;
-/** How long a change may lose against changes by other remote-mcps: one for each call that a session may have under way. */
+/**
+ * How long a change may lose against changes by other remote-mcps: one for each call that a session may have in
+ * progress.
+ */
 const changeMaxMs = 10_000;
 /** The session is held here, but its record must be read before use. */
 const neverRead = -1;
 
-/** Reads of one record that are under way, and the news of it that arrived meanwhile, which is newer than their result. */
+/**
+ * Reads of one record that are in progress, and news of it that arrived meanwhile, which is newer than their result.
+ */
 interface ReadsUnderWay {
   readers: number;
   heard: 'nothing' | 'changed' | 'ended';
 }
 
 /**
- * The sessions of agents. Their records lie in a bucket of the bus, so any remote-mcp can serve any session. A copy is held here and read again
- * after a change elsewhere or a reconnect. The bus drops a record that is not renewed, so one clock decides for all how long a session was idle.
+ * The sessions of agents. Their records are in a bucket of the bus, so any remote-mcp can serve any session. A copy is
+ * held here and read again after a change elsewhere or a reconnect. The bus drops a record that is not renewed, so its
+ * clock alone decides how long a session was idle.
  */
 export class Sessions {
   readonly #options: SessionsOptions;
@@ -88,7 +94,9 @@ export class Sessions {
     return session;
   }
 
-  /** Without a promise if the session is held here. Null if this key has no session of that id. Throws `unavailable`. */
+  /**
+   * Returns no promise if the session is held here. Null if this key has no session with that id. Throws `unavailable`.
+   */
   find(id: string, key: KeyId): Session | Promise<Session | null> | null {
     const now = performance.now();
     const held = this.#held.get(id as SessionId);
@@ -155,12 +163,12 @@ export class Sessions {
     return this.#held.get(id) ?? null;
   }
 
-  /** Sessions with calls under way here. */
+  /** Sessions with calls in progress here. */
   *busy(): Generator<Session> {
     for (const session of this.#held.values()) if (session.calls !== null) yield session;
   }
 
-  /** Its record was changed elsewhere. */
+  /** Another remote-mcp changed the record. */
   changedElsewhere(id: SessionId): void {
     const session = this.#held.get(id);
     if (session !== undefined) session.epoch = neverRead;
@@ -180,7 +188,7 @@ export class Sessions {
     }
   }
 
-  /** The session has ended. Reads of its record that are under way find no session either. */
+  /** The session has ended. Reads of its record that are in progress find no session either. */
   endHere(id: SessionId): void {
     const reading = this.#readings.get(id);
     if (reading !== undefined) reading.heard = 'ended';

@@ -43,7 +43,7 @@ function messageOf(bytes: number): string {
   return `${start}${'x'.repeat(bytes - start.length - 3)}"}}`;
 }
 
-test('bodies that never end hold the share of their key, which others do not notice and which is given back', async () => {
+test('endless bodies hold the share of their key only, and give it back', async () => {
   const begun = await Promise.all(Array.from({ length: 20 }, () => begin(`content-length: ${largest}`)));
   const refused = () => begun.filter(({ heard }) => heard.text.startsWith('HTTP/1.1 429'));
   await until(() => refused().length === 15);
@@ -55,14 +55,14 @@ test('bodies that never end hold the share of their key, which others do not not
   await until(async () => (await send(platform.mcpUrl, { key, body: messageOf(largest) })).status === 200);
 });
 
-test('a body that stops is given up after five seconds', async () => {
+test('a body that stops is dropped after five seconds', async () => {
   const { heard } = await begin('content-length: 1000');
   const began = performance.now();
   await until(() => heard.text.startsWith('HTTP/1.1 408'));
   expect(performance.now() - began).toBeGreaterThan(4000);
 });
 
-test('messages of every kind give their memory back', async () => {
+test('messages of every kind release their memory', async () => {
   const session = await openSession(platform.mcpUrl, key);
   const bodies = [
     messageOf(largest),
@@ -86,7 +86,7 @@ test('endless pipelined requests lose their connection, and other clients do not
   expect((await send(platform.mcpUrl, { key: other, body: ping })).status).toBe(200);
 });
 
-test('a workspace has one share for all its keys, and other workspaces do not notice', async () => {
+test('all keys of a workspace have one share together, which other workspaces do not notice', async () => {
   const workspace = await TestWorkspace.create(platform, 'many');
   const keys = await Promise.all(Array.from({ length: 12 }, async (_, nth) => (await workspace.key(`k${nth}`)).text));
   const begun = await Promise.all(

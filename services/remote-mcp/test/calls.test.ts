@@ -21,7 +21,7 @@ beforeAll(async () => {
   platform = await startPlatform();
   workspace = await TestWorkspace.create(platform, 'acme');
   server = await workspace.mcpServer('files', [tool('echo'), tool('slow')]);
-  // The same tool names once more, so that these get a prefix.
+  // The same tool names again, so that these get a prefix.
   await workspace.mcpServer('more', [tool('echo')]);
   const skill = await workspace.skill('all', ['files/echo', 'files/slow', 'more/echo']);
   await workspace.role('All', [skill]);
@@ -124,8 +124,8 @@ describe('a call', () => {
   test.each<[string, unknown]>([
     ['of an unknown tool', { name: 'nothing' }],
     ['without a name', {}],
-    ['with a name that is none', { name: 7 }],
-    ['with arguments that are no object', { name: 'echo', arguments: [1] }],
+    ['with a malformed name', { name: 7 }],
+    ['with arguments that are not an object', { name: 'echo', arguments: [1] }],
   ])('%s is refused as invalid', async (_what, params) => {
     const before = platform.runtime.calls.length;
     const { status, body } = await send(platform.mcpUrl, { key: key.text, session, body: rpc('tools/call', params) });
@@ -135,7 +135,7 @@ describe('a call', () => {
 });
 
 describe('progress', () => {
-  test("comes under the agent's token, which the MCP server never sees", async () => {
+  test("arrives under the agent's token, which the MCP server never sees", async () => {
     platform.runtime.answer(async (got, request) => {
       const { progressToken } = got.params._meta;
       expect(progressToken).toBe(got.progress);
@@ -166,7 +166,7 @@ describe('progress', () => {
     }
   });
 
-  test('goes nowhere for a client that takes no stream, and the result still comes', async () => {
+  test('is dropped for a client that accepts no stream, and the result still arrives', async () => {
     platform.runtime.answer(async (got, request) => {
       await notify(request, 'notifications/progress', { progressToken: got.progress, progress: 1 });
       return result({ content: [] });
@@ -193,7 +193,7 @@ describe('progress', () => {
   });
 });
 
-test('log messages come from the level on that was asked for', async () => {
+test('log messages arrive from the requested level', async () => {
   platform.runtime.answer(async (_got, request) => {
     for (const level of ['debug', 'warning', 'emergency', 'nonsense']) {
       await notify(request, 'notifications/message', { level, data: level });
@@ -264,7 +264,7 @@ describe('cancellation', () => {
     await answers[0];
   });
 
-  test('reaches a call under way at another remote-mcp', async () => {
+  test('reaches a call in progress at another remote-mcp', async () => {
     const another = await platform.startAnother();
     const { aborted, started } = hang();
     const body = rpc('tools/call', { name: 'slow' }, 9);
@@ -293,7 +293,7 @@ describe('cancellation', () => {
     await gate.stop();
   });
 
-  test('an id that is under way cannot be used again', async () => {
+  test('an id that is in progress cannot be used again', async () => {
     const { started } = hang();
     const first = call('slow', {}, { id: 10 });
     await started();
@@ -394,7 +394,7 @@ describe('a call that fails on the way', () => {
     expect(answer.text).not.toMatch(/secret|svc\./);
   });
 
-  test('because its runtime goes away meanwhile is a named error, at once', async () => {
+  test('because its runtime ends meanwhile is a named error, at once', async () => {
     const own = await TestWorkspace.create(platform, 'fragile');
     const lonely = await platform.connectRuntime('lonely');
     await own.mcpServer('lone', [tool('lone')], lonely);
@@ -469,7 +469,7 @@ test('a call that reaches no listener goes to another runtime process, and is an
   });
   await platform.runtime.report(id);
   await until(async () => {
-    // Heard again, it is believed to be there again.
+    // After its next heartbeat, the process counts as alive again.
     absent.beat(60_000);
     return isGood(await callNobody());
   });
@@ -489,10 +489,10 @@ test('a runtime process that the backend reports as gone gets no call until its 
   const callQuiet = async () =>
     (await send(platform.mcpUrl, { key: text, session: of, body: rpc('tools/call', { name: 'quiet' }) })).body.result;
   await until(async () => (await callQuiet())?.content.length === 1);
-  // It says that it will not be heard for a minute, so silence alone says nothing.
+  // Its heartbeat announces a minute of silence, so its silence alone proves nothing.
   quiet.stopBeating();
   quiet.beat(60_000);
-  // The heartbeat from before the end has arrived by now: it must not bring the process back.
+  // The heartbeat sent before the end has arrived by now. It must not revive the process.
   expect((await callQuiet()).content).toHaveLength(1);
   const backendBus = await platform.hub.connect({ kind: 'backend' }, newProcessId());
   backendBus.publish(subjects.gone(quiet.runtime, quiet.process), Buffer.from('{}'));

@@ -49,7 +49,7 @@ test('continues its session at another remote-mcp when its own stops, and receiv
   const [leaving, staying] = [await platform.startAnother(), await platform.startAnother()];
   let at = leaving;
   const listening: string[] = [];
-  /** As a front does: to one that is there. */
+  /** Like a front: sends each request to a running remote-mcp. */
   const front: typeof fetch = async (_url, init) => {
     const { url } = at;
     const answer = await fetch(`${url}/mcp`, init);

@@ -18,7 +18,10 @@ const tools = [
 
 let platform: Platform;
 let backend: Bus;
-/** The process that dies, and the one that stays. Both are the platform's own, so both run unbound MCP servers. */
+/**
+ * The process that dies, and the one that survives. Both belong to the platform's own runtimes, so both run unbound MCP
+ * servers.
+ */
 let dying: TestRuntime;
 let staying: TestRuntime;
 let server: McpServerId;
@@ -46,7 +49,7 @@ beforeEach(async () => {
   await dying.report(server);
   staying.answer(async ({ params }) => result({ content: [{ type: 'text', text: `staying: ${params.name}` }] }));
   await staying.report(server, gone);
-  // From now on calls go to the one that will die.
+  // From now on calls go to the process that will die.
   await until(async () => {
     const before = staying.calls.length;
     return isGood(await call('read')) && staying.calls.length === before;
@@ -61,7 +64,7 @@ const call = (name: string, id?: string) =>
   send(platform.mcpUrl, { key, session, body: rpc('tools/call', { name, arguments: {} }, id) });
 const textOf = async (answer: ReturnType<typeof call>) => (await answer).body.result?.content[0].text;
 
-/** A call that the dying one has taken. */
+/** A call that the dying process has accepted. */
 async function underWay(name: string, id?: string) {
   const { promise: taken, resolve } = Promise.withResolvers<void>();
   dying.answer(() => {
@@ -73,7 +76,7 @@ async function underWay(name: string, id?: string) {
   return { answer };
 }
 
-describe('a runtime process ends with a call under way', () => {
+describe('a runtime process ends with a call in progress', () => {
   test.each(['read', 'set'])(
     '"%s" declares that it may be repeated, and is retried at another process',
     async (name) => {
@@ -167,7 +170,7 @@ describe('a runtime process ends with a call under way', () => {
   });
 });
 
-describe('a call that was not carried out goes to another process, whatever it does', () => {
+describe('a call that was not carried out goes to another process, even if it is not repeatable', () => {
   const refused = {
     headers: { [callHeader.kind]: callReplyKinds.refused },
     payload: Buffer.from(JSON.stringify({ code: 'unavailable', message: 'Not here.', hint: 'Ask another.' })),
@@ -187,7 +190,7 @@ describe('a call that was not carried out goes to another process, whatever it d
     });
   });
 
-  test('and if all refuse it, the error has the reason', async () => {
+  test('and if all processes refuse it, the error has the reason', async () => {
     await staying.report(server);
     await until(async () => (await textOf(call('write'))) === 'staying: write');
     for (const one of [dying, staying]) one.answer(async () => refused);
@@ -200,7 +203,7 @@ describe('a call that was not carried out goes to another process, whatever it d
 
   test('because it arrived between the end of the last process and the report of the next', async () => {
     dying.stopBeating();
-    // As where its connection ends: remote-mcp knows before the backend has written it down.
+    // As when its connection ends: remote-mcp learns it before the backend has stored it.
     backend.publish(subjects.gone(dying.runtime, dying.process), Buffer.from('{}'));
     const listed = async () =>
       (await send(platform.mcpUrl, { key, session, body: rpc('tools/call', { name: 'list_skills' }) })).text;
@@ -210,8 +213,8 @@ describe('a call that was not carried out goes to another process, whatever it d
     expect(await textOf(answer)).toBe('staying: write');
   });
 
-  test('because it reached no listener, also at a process that is reported only now', async () => {
-    // Who beats and does not answer would be tried again with every beat.
+  test('because it reached no listener, also at a process that is reported only later', async () => {
+    // remote-mcp would retry a process that sends heartbeats and does not answer, after every heartbeat.
     dying.stopBeating();
     await dying.stopAnswering();
     const answer = call('write');

@@ -1,10 +1,10 @@
 import { createServer, request } from 'node:http';
 import { listen, stopListening } from '../../kit/http/listen.ts';
 
-/** The way to the backend, which lets nothing through until it is opened. */
+/** The connection to the backend, blocked until the gate is opened. */
 export interface Gate {
   readonly url: string;
-  /** How many requests have come to it. */
+  /** The number of requests that have arrived. */
   readonly asked: () => number;
   open(): void;
   stop(): Promise<void>;

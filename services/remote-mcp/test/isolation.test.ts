@@ -6,7 +6,7 @@ import { isGood, openSession, rpc, send } from './raw.ts';
 import { tool } from './runtime.ts';
 import { TestWorkspace } from './workspace.ts';
 
-/** Two workspaces that look the same from within. */
+/** One of two workspaces that look the same from within. */
 interface Side {
   readonly name: string;
   readonly workspace: TestWorkspace;
@@ -76,7 +76,7 @@ test.each([...requestMethods.keys()])('%s reveals and changes nothing of another
   for (const one of params ?? []) {
     const before = platform.runtime.calls.length;
     const { text } = await ask(mine, method, one);
-    // The refusal has the requested name, and nothing else of the other workspace.
+    // The refusal repeats the requested name, and nothing else of the other workspace.
     const echoed = JSON.stringify(one);
     for (const secret of [
       'reads theirs',
@@ -122,7 +122,7 @@ test('a session of the other workspace is as unknown as a made-up one', async ()
   expect({ ...answers[0]?.body, id: null }).toEqual({ ...answers[1]?.body, id: null });
 });
 
-test('a key sees only the roles it is for', async () => {
+test('a key sees its own roles only', async () => {
   const hidden = await mine.workspace.skill('hidden', [`files/only_mine`], { description: 'not for everyone' });
   const role = await mine.workspace.role('Hidden', [hidden]);
   const narrow = await mine.workspace.key('narrow', { roles: [mine.role] });

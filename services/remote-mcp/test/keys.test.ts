@@ -47,7 +47,7 @@ const refusals: readonly (readonly [what: string, authorization: () => string | 
   ['an unknown prefix', () => `Bearer ABC_${key.slice(4)}`, /none of the accepted prefixes/],
   ['a wrong checksum', () => `Bearer ${key.slice(0, -1)}${key.endsWith('a') ? 'b' : 'a'}`, /typo/],
   ['a key cut short', () => `Bearer ${key.slice(0, -1)}`, /length/],
-  ['a key with something behind it', () => `Bearer ${key} x`, /length|characters/],
+  ['a key followed by other text', () => `Bearer ${key} x`, /length|characters/],
   ['a runtime key', () => `Bearer ${newKey('runtime').reveal()}`, /component of the platform/],
   ['a system key', () => `Bearer ${newKey('system').reveal()}`, /component of the platform/],
   ['a key that nobody created', () => `Bearer ${newKey('user').reveal()}`, /not known/],
@@ -75,7 +75,7 @@ describe('401', () => {
     expectRefused(await pingWith(`Bearer ${text}`), /past its expiration date \(\d{4}-/);
   });
 
-  test('comes before everything else: origin, method, headers, body and session', async () => {
+  test('precedes every other check: origin, method, headers, body and session', async () => {
     const everything = {
       headers: { origin: 'https://evil.example', accept: 'image/png', 'content-type': 'text/plain' },
     };
@@ -100,7 +100,7 @@ describe('403', () => {
     const { text } = await other.key('agent');
     const status = async () => (await pingWith(`Bearer ${text}`)).status;
     expect(await status()).toBe(200);
-    // The workspace is in use, so its changes are heard of.
+    // The workspace is in use, so remote-mcp listens for its changes.
     await send(platform.mcpUrl, { key: text, body: rpc('initialize', { protocolVersion: '2025-11-25' }) });
     await other.suspend(true);
     await until(async () => (await status()) === 403);

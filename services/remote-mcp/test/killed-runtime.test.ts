@@ -14,7 +14,7 @@ import { TestWorkspace } from './workspace.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-/** Starting a process and its MCP server, on a machine that is busy. */
+/** Starts a process and its MCP server on a busy machine. */
 const startMaxMs = 30_000;
 const tools = [tool('write'), tool('read', { annotations: { readOnlyHint: true } })];
 const runtimeProgram = join(import.meta.dirname, '../../runtime/main.ts');
@@ -34,7 +34,7 @@ describe.skipIf(findNatsServer() === null)('on a real bus, of two runtime proces
     start();
     const workspace = await TestWorkspace.create(platform, 'acme');
     const launch = ledger(join(folder, 'ledger'), tools);
-    // The runtime is known from its first connection on.
+    // Other connections know the runtime after its first connection.
     await until(async () => {
       const made = workspace.runningOn('lonely', 'ledger', launch);
       return await made.then(
@@ -53,7 +53,7 @@ describe.skipIf(findNatsServer() === null)('on a real bus, of two runtime proces
     await rm(folder, { recursive: true });
   });
 
-  test('one is killed: the other repeats what may be repeated, and other calls get "outcome unknown"', async () => {
+  test('one is killed: the other repeats repeatable calls, and other calls get "outcome unknown"', async () => {
     const [instance] = await instances(1);
     const killed = start();
     await instances(2);
@@ -101,7 +101,7 @@ function start(): ChildProcess {
   return child;
 }
 
-/** Its exit code; null where it was killed. */
+/** Its exit code; null if a signal killed it. */
 async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
   if (child.exitCode === null && child.signalCode === null) {
     const ended = once(child, 'exit');
@@ -115,7 +115,7 @@ const call = (name: string, entry: string, ms = 0) =>
   send(platform.mcpUrl, { key, session, body: rpc('tools/call', { name, arguments: { entry, ms } }) });
 const entries = async () => (await readFile(join(folder, 'ledger'), 'utf8')).trimEnd().split('\n');
 
-/** Which instances answer, as soon as there are so many: each process of the runtime has its own. */
+/** The instances that answer, as soon as there are `count` of them: each process of the runtime has its own. */
 async function instances(count: number): Promise<readonly string[]> {
   const seen = new Set<string>();
   await until(async () => {

@@ -131,7 +131,7 @@ test('it catches up with missed changes when the bus returns', async () => {
   await platform.stop();
 });
 
-test('a stop lets a call under way end, ends streams, and accepts no new calls', async () => {
+test('a stop lets a call in progress finish, ends streams, and accepts no new calls', async () => {
   const platform = await startPlatform();
   const backendBus = await platform.hub.connect({ kind: 'backend' }, newProcessId());
   let counted = 0;
@@ -170,7 +170,7 @@ test('a stop lets a call under way end, ends streams, and accepts no new calls',
   finish();
   expect((await underWay).body.result).toEqual({ content: [] });
   await stopped;
-  // It was the last thing to be counted, and it was.
+  // It was the last call to be counted.
   await until(() => counted === platform.runtime.calls.length);
   await consumer.stop();
   await backendBus.close();

@@ -15,9 +15,9 @@ import { TestWorkspace } from './workspace.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-/** Starting a process and its MCP server, on a machine that is busy. */
+/** Starts a process and its MCP server on a busy machine. */
 const startMaxMs = 30_000;
-/** A silent bus is waited for two seconds; the rest is room for a busy machine. */
+/** A stop waits two seconds for a silent bus; the rest is for a busy machine. */
 const stopMaxMs = { gone: 3000, silent: 4000 };
 
 let hub: NatsHub;
@@ -77,7 +77,7 @@ function ofRuntime() {
   return { ...names, SVC_WORKING_DIR: join(folder, 'runtime'), PATH: process.env.PATH ?? '' };
 }
 
-/** Resolves when the service listens. The parts that it needs may be missing. */
+/** Resolves when the service listens. Its dependencies may be missing. */
 async function start(service: string, env: Readonly<Record<string, string>>) {
   const program = join(import.meta.dirname, '../..', service, 'main.ts');
   const child = spawn(process.execPath, [program], {
@@ -89,14 +89,14 @@ async function start(service: string, env: Readonly<Record<string, string>>) {
     const { url } = JSON.parse(line);
     if (typeof url !== 'string') continue;
     child.stdout.resume();
-    // Its first answer follows the moment from which it hears signals.
+    // After its first answer, the service handles signals.
     await fetch(`${url}/health`);
     return { child, url };
   }
   throw new Error(`${service} ended before it listened`);
 }
 
-/** A session of an agent at this remote-mcp whose calls the process of the runtime takes its time for. */
+/** A session of an agent at this remote-mcp, with slow calls at the runtime's process. */
 async function callThrough(url: string) {
   const workspace = await TestWorkspace.create(platform, 'acme');
   await until(async () => {

@@ -6,7 +6,7 @@ import { isGood, openSession, rpc, send } from './raw.ts';
 import { type Answerer, result, tool } from './runtime.ts';
 import { TestWorkspace } from './workspace.ts';
 
-/** A runtime whose answers are not what the contract says: an agent must get JSON-RPC from it, or an error. */
+/** A runtime whose answers break the contract. An agent must get JSON-RPC from it, or an error. */
 let platform: Platform;
 let key: { id: string; text: string };
 let session: string;
@@ -36,7 +36,7 @@ const reply =
 
 const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
 
-describe('an answer that is not what it says it is', () => {
+describe('a malformed answer', () => {
   test.each<[string, string | null, string | Uint8Array, RegExp]>([
     ['no JSON', 'result', 'not json at all', /not valid JSON/],
     ['nothing', 'result', '', /not valid JSON/],
@@ -47,12 +47,12 @@ describe('an answer that is not what it says it is', () => {
     ['a result with a line break in a text', 'result', '{"a":"\n"}', /not valid JSON/],
     ['bytes that are not UTF-8', 'result', Buffer.from([0x22, 0xff, 0x22]), /not valid JSON/],
     ['100,000 levels', 'result', deep, /nested more than 512 levels/],
-    ['15 MB and no end', 'result', `"${'x'.repeat(15_000_000)}`, /not valid JSON/],
-    ['an error that is no JSON', 'error', '{', /not valid JSON/],
+    ['15 MB without an end', 'result', `"${'x'.repeat(15_000_000)}`, /not valid JSON/],
+    ['an error that is not JSON', 'error', '{', /not valid JSON/],
     ['an error that is a text', 'error', '"no"', /not a JSON-RPC error/],
     ['an error without a code', 'error', '{"message":"x"}', /not a JSON-RPC error/],
     ['an error with half a code', 'error', '{"code":1.5,"message":"x"}', /not a JSON-RPC error/],
-    ['a refusal that is no JSON', 'refused', 'x', /not valid JSON/],
+    ['a refusal that is not JSON', 'refused', 'x', /not valid JSON/],
     ['a refusal that is null', 'refused', 'null', /not a refusal/],
     ['a refusal without words', 'refused', '{"code":{}}', /not a refusal/],
     ['an unknown kind', 'surprise', '{}', /of an unknown kind/],
@@ -96,15 +96,15 @@ describe('interim replies', () => {
     ['a response to the call', () => '{"jsonrpc":"2.0","id":7,"result":{}}'],
     ["another call's token", () => JSON.stringify(progress('another'))],
     ["the agent's own token", () => JSON.stringify(progress('mine'))],
-    ['a token that is no text', () => JSON.stringify(progress({} as string))],
+    ['a token that is not text', () => JSON.stringify(progress({} as string))],
     ['no token', () => '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1}}'],
-    ['params that are none', () => '{"jsonrpc":"2.0","method":"notifications/progress","params":[]}'],
+    ['malformed params', () => '{"jsonrpc":"2.0","method":"notifications/progress","params":[]}'],
     ['another version', (token) => JSON.stringify({ ...progress(token), jsonrpc: '1.0' })],
     ['another method', (token) => JSON.stringify({ ...progress(token), method: 'notifications/tools/list_changed' })],
     ['100,000 levels', (token) => JSON.stringify(progress(token, { message: '@' })).replace('"@"', deep)],
     ['a megabyte', (token) => JSON.stringify(progress(token, { message: 'x'.repeat(1_000_000) }))],
     [
-      'a log message of no level',
+      'a log message without a level',
       () => '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":{},"data":1}}',
     ],
     ['a result as an interim', () => '{}', 'result'],
@@ -156,7 +156,7 @@ test('while a runtime floods one call with interim replies, other calls are answ
   await ended.promise;
   expect((await call()).body.result).toEqual({ content: [] });
   const flood = workedMs() - began;
-  // Work is compared with work: most replies must be dropped before they are parsed.
+  // The test compares work with work: most replies must be dropped before they are parsed.
   const parsing = workedMs();
   for (let times = 0; times < 60; times++) JSON.parse(reply.toString());
   expect(flood).toBeLessThan(5 * (workedMs() - parsing));

@@ -7,14 +7,14 @@ import { TestServer } from '../../kit/bus/nats/test/server.ts';
 import { createLog } from '../../kit/log.ts';
 
 export interface NatsHub extends Hub {
-  /** As BUS_SERVERS says it. */
+  /** The address, as in BUS_SERVERS. */
   readonly url: string;
   readonly server: TestServer;
-  /** Variables of a backend that proves itself here. */
+  /** Variables with which a backend proves itself. */
   readonly seeds: Readonly<Record<string, string>>;
 }
 
-/** A real server, to which processes of their own can connect too. */
+/** A real server that separate processes can connect to. */
 export async function startNatsHub(): Promise<NatsHub> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-nats-'));
   const server = await TestServer.start(folder);

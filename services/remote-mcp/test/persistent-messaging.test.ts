@@ -6,7 +6,7 @@ import { type Platform, startPlatform } from './platform.ts';
 import { openSession } from './raw.ts';
 import { TestWorkspace } from './workspace.ts';
 
-/** As the monitoring of NATS lists streams (/jsz). */
+/** The streams as the monitoring of NATS lists them (/jsz). */
 const listed = z.object({
   account_details: z.array(
     z.object({ stream_detail: z.array(z.object({ name: z.string(), config: z.object({ storage: z.string() }) })) }),
@@ -32,7 +32,7 @@ describe.skipIf(findNatsServer() === null)(
       const answer = await fetch(`${hub.server.monitoringUrl}/jsz?streams=true&config=true`);
       const { account_details: accounts } = listed.parse(await answer.json());
       const kept = accounts.flatMap(({ stream_detail: streams }) => streams);
-      // The backend makes the stream of usage, and remote-mcp the bucket of sessions.
+      // The backend creates the stream of usage, and remote-mcp the bucket of sessions.
       expect(kept.map(({ name, config }) => [name, config.storage]).sort()).toEqual([
         ['KV_sessions', storage],
         ['usage', storage],

@@ -15,7 +15,10 @@ import { connectRuntime, type TestRuntime } from './runtime.ts';
 type Environment = Readonly<Record<string, string>>;
 type Variables = Readonly<Record<string, unknown>>;
 
-/** The platform around remote-mcp: real bus, real backend, and in place of the runtime a connection that answers calls as tests need. */
+/**
+ * The platform around remote-mcp: real bus, real backend, and in place of the runtime a connection that answers calls
+ * as each test needs.
+ */
 export interface Platform {
   readonly hub: Hub;
   readonly remoteMcp: RunningService;
@@ -24,11 +27,11 @@ export interface Platform {
   readonly backendUrl: string;
   readonly runtime: TestRuntime;
   readonly logged: readonly string[];
-  /** Lets in a runtime "cloud" or "lonely". */
+  /** The key of the runtimes "cloud" and "lonely". */
   readonly runtimeKey: string;
-  /** Variables of a further process of the service, beside its BUS_SERVERS. */
+  /** Variables for further processes of the services, besides BUS_SERVERS. */
   readonly variables: { readonly backend: Environment; readonly remoteMcp: Environment };
-  /** A GraphQL question by an operator. */
+  /** A GraphQL operation by an operator. */
   // biome-ignore lint/suspicious/noExplicitAny: tests check the shape themselves
   must(query: string, variables?: Variables): Promise<any>;
   /** Another remote-mcp on the same bus. */
@@ -43,7 +46,7 @@ export interface Platform {
 export interface PlatformOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly backendEnv?: Readonly<Record<string, string>>;
-  /** Default: one inside this process. */
+  /** Default: a bus inside this process. */
   readonly hub?: Hub;
 }
 
@@ -161,7 +164,7 @@ export async function untilReady({ url }: RunningService): Promise<void> {
   await until(async () => (await fetch(`${url}/ready`)).status === 200);
 }
 
-/** Waits for something that comes about by itself. */
+/** Waits until the condition holds. */
 export async function until(isSo: () => boolean | Promise<boolean>, deadlineMs = 10_000): Promise<void> {
   const deadline = performance.now() + deadlineMs;
   while (!(await isSo())) {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-/** An agent that writes its requests by hand, for what a library would not send. */
+/** An agent that writes its requests by hand, including requests that no library would send. */
 export interface RawAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -13,7 +13,7 @@ export interface RawRequest {
   readonly method?: string;
   readonly key?: string | undefined;
   readonly session?: string | undefined;
-  /** Further headers; null takes one away. */
+  /** Further headers; null removes a header. */
   readonly headers?: Readonly<Record<string, string | null>>;
   /** An object is written as JSON. */
   readonly body?: unknown;
@@ -47,7 +47,7 @@ export function rpc(method: string, params?: unknown, id: string | number = rand
   return { jsonrpc: '2.0', id, method, ...(params === undefined ? {} : { params }) };
 }
 
-/** A call was answered by its tool, and not with an error. */
+/** Whether the tool answered the call without an error. */
 export function isGood({ body }: Pick<RawAnswer, 'body'>): boolean {
   return body.result !== undefined && body.result.isError !== true;
 }

@@ -9,7 +9,7 @@ import { startRuntime } from '../../runtime/start.ts';
 import { type Platform, untilReady } from './platform.ts';
 
 export interface RealRuntime extends RunningService {
-  /** Ends its connection to the bus, as a kill would. The process must still be stopped. */
+  /** Ends its connection to the bus, like a kill. The process must still be stopped. */
   die(): void;
 }
 
@@ -37,7 +37,7 @@ export async function startRealRuntime(platform: Platform): Promise<RealRuntime>
   };
 }
 
-/** The real bus, and the connections to it. */
+/** The real bus, which records the connections to it. */
 function watched(hub: Hub, buses: Bus[]): Hub {
   return {
     connect: async (...who) => {
@@ -49,7 +49,7 @@ function watched(hub: Hub, buses: Bus[]): Hub {
   };
 }
 
-/** How an MCP server is started that writes down its calls in this file. */
+/** The launch of an MCP server that records its calls in this file. */
 export function ledger(file: string, tools: readonly ReportedTool[]) {
   const script = join(import.meta.dirname, '../../runtime/test/children/ledger.mjs');
   return { command: process.execPath, args: [script, file, ...tools.map(({ definition }) => definition)] };

@@ -10,7 +10,7 @@ import { TestWorkspace } from './workspace.ts';
 let platform: Platform;
 let workspace: TestWorkspace;
 let key: string;
-/** Of the same platform: whichever an agent comes to. */
+/** Two remote-mcps of the same platform. An agent may use either. */
 let urls: { readonly A: string; readonly B: string };
 type Replica = keyof typeof urls;
 
@@ -120,7 +120,7 @@ test('a tool added to a skill that was loaded elsewhere is announced on the stre
   }
   const session = await openSession(urls.A, key);
   const stream = await openStream(urls.B, { key, session });
-  // B was asked nothing, so it does not know what the agent has seen.
+  // B has received no request, so it does not know the agent's list.
   await until(() => listChanges(stream) === 1);
   expect(isGood(await call('A', session, 'load_skill', { skill: 'growing' }))).toBe(true);
   await until(() => listChanges(stream) === 2);
@@ -133,7 +133,7 @@ test('a tool added to a skill that was loaded elsewhere is announced on the stre
 test('a message without a request goes to the newest open stream, at any remote-mcp', async () => {
   const session = await openSession(urls.A, key);
   const older = await openStream(urls.A, { key, session });
-  // Of one moment both would be the newest.
+  // Two streams of the same millisecond would both be the newest.
   const openedAt = Date.now();
   await until(() => Date.now() > openedAt + 1);
   const newer = await openStream(urls.B, { key, session });
@@ -162,7 +162,7 @@ test('a call that waits for a start is cancelled, or ended with its session, at 
   await platform.runtime.report(own, { status: 'Disconnected', health: 'red', reason });
   await until(async () => (await call('A', session, 'list_skills')).text.includes('It is starting'));
   const before = platform.runtime.calls.length;
-  /** Of two with one id one waits, and the other is refused. */
+  /** Of two calls with one id, one waits and the other is refused. */
   const waiting = async (id: string) => {
     const twins = [1, 2].map(() => ask('A', session, 'tools/call', { name: 'awaited' }, id));
     const first = await Promise.race(twins.map(async (twin, at) => ({ at, text: (await twin).text })));
@@ -195,7 +195,7 @@ test('a revoked key ends its sessions at every remote-mcp', async () => {
   platform.runtime.answer(async () => result({ content: [] }));
 });
 
-test('each call is counted once, at whichever remote-mcp', async () => {
+test('each call is counted once, at any remote-mcp', async () => {
   const backend = await platform.hub.connect({ kind: 'backend' }, newProcessId());
   const counted = new Map<string, number>();
   const consumer = backend.stream(streams.usage).consume('replicas', async (batch) => {
@@ -216,7 +216,7 @@ test('each call is counted once, at whichever remote-mcp', async () => {
   await backend.close();
 });
 
-test('a call under way learns the logging level that is set at another remote-mcp', async () => {
+test('a call in progress uses the logging level that is set at another remote-mcp', async () => {
   const session = await openSession(urls.A, key);
   const said = Promise.withResolvers<void>();
   platform.runtime.answer(async (_call, request) => {
@@ -229,7 +229,7 @@ test('a call under way learns the logging level that is set at another remote-mc
   const answer = await openStream(urls.A, { key, session, method: 'POST', body });
   await until(() => answer.messages.length === 1);
   expect((await ask('B', session, 'logging/setLevel', { level: 'error' })).status).toBe(200);
-  // A change of A's own comes after it: by then it has read what B wrote.
+  // A later change at A shows that A has read B's change.
   expect(isGood(await call('A', session, 'load_skill', { skill: 'reading' }))).toBe(true);
   said.resolve();
   await answer.closed;
@@ -237,7 +237,7 @@ test('a call under way learns the logging level that is set at another remote-mc
   platform.runtime.answer(async () => result({ content: [] }));
 });
 
-test('nothing is lost where both change a session again and again at once', async () => {
+test('concurrent changes of a session at both lose nothing', async () => {
   const names = Array.from({ length: 24 }, (_, at) => `many-${at}`);
   const skills = [];
   for (const name of names) skills.push(await workspace.skill(name, []));
@@ -253,7 +253,7 @@ test('nothing is lost where both change a session again and again at once', asyn
   for (const at of both) await until(async () => (await known(at)).split(', loaded').length === 25);
 });
 
-test('a session is in use while it is used at any of them', async () => {
+test('a session stays in use while it is used at any remote-mcp', async () => {
   const idleMs = 1200;
   const env = { SVC_SESSION_IDLE_TIMEOUT_MS: String(idleMs) };
   const [one, other] = [await platform.startAnother(env), await platform.startAnother(env)];

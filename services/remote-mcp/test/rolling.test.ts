@@ -9,11 +9,11 @@ import { ledger, startRealRuntime } from './real-runtime.ts';
 import { tool } from './runtime.ts';
 import { TestWorkspace } from './workspace.ts';
 
-// Starting and stopping real processes, one after the other, while everything is in use.
+// Starts and stops real processes one after the other, under load.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 });
 
 const agents = 8;
-/** For a few hundred calls on a machine that is busy with other things. */
+/** For a few hundred calls on a busy machine. */
 const slowMs = 60_000;
 
 let platform: Platform;
@@ -39,7 +39,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Sends a request to a ready remote-mcp, and to another if that one no longer listens, as any front does. */
+/** Sends a request to a ready remote-mcp, and to another if that one no longer listens, like any front. */
 class Front {
   readonly #notReady = new Set<RunningService>();
   #turn = 0;
@@ -80,7 +80,7 @@ class Front {
   }
 }
 
-/** Nothing of the request was sent. */
+/** Whether no byte of the request was sent. */
 function isUnconnected(thrown: unknown): boolean {
   const cause = thrown instanceof Error ? thrown.cause : null;
   return cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED';
@@ -114,7 +114,7 @@ test('each process is stopped and started in turn, and no call fails or is carri
     await until(() => answered.length > enough || failed.length > 0, slowMs);
   };
   await goOn();
-  // Each as soon as the previous one reports ready, as in a rolling restart.
+  // Stops each one as soon as the previous one reports ready, as in a rolling restart.
   for (let at = 0; at < 2; at++) {
     await runtimes[at]?.stop();
     runtimes[at] = await startRealRuntime(platform);

@@ -6,22 +6,25 @@ import { type McpServerId, newProcessId, type ProcessId, type RuntimeId } from '
 import type { Secret } from '../../contracts/secret.ts';
 import type { Bus, Hub, Reply, Request } from '../../kit/bus/bus.ts';
 
-/** What the bus and remote-mcp see of a runtime: it beats, reports MCP servers, and answers calls as each test says. */
+/**
+ * A runtime as the bus and remote-mcp see it: it sends heartbeats, reports MCP servers, and answers calls as each test
+ * defines.
+ */
 export interface TestRuntime {
   readonly name: string;
   readonly bus: Bus;
   readonly runtime: RuntimeId;
   readonly process: ProcessId;
-  /** Calls as they came, oldest first. */
+  /** Calls in the order of their arrival. */
   readonly calls: readonly Call[];
   report(mcpServer: McpServerId, said?: Partial<ServerReport>, tools?: readonly ReportedTool[]): Promise<void>;
-  /** Answers calls from now on; the last one that was set counts. */
+  /** Sets how further calls are answered. */
   answer(answerer: Answerer): void;
-  /** Its last beat promises the next one soon. */
+  /** Stops the heartbeats. The last one announces the next one soon. */
   stopBeating(): void;
-  /** As if it were gone without being noticed yet. */
+  /** Stops answering, like a process whose end nobody has noticed yet. */
   stopAnswering(): Promise<void>;
-  /** One heartbeat, which says when the next is to be expected. */
+  /** Sends one heartbeat, which announces the interval until the next. */
   beat(intervalMs: number): void;
   stop(): Promise<void>;
 }
@@ -40,10 +43,10 @@ export interface Call {
 
 export type Answerer = (call: Call, request: Request) => Promise<Reply>;
 
-/** It promises less than it keeps: on a loaded machine a beat may be late, which is not what tests are about. */
+/** The announced interval is longer than the real one, because a heartbeat may be late on a busy machine. */
 const beatEveryMs = 100;
 const promisedMs = 30_000;
-/** The bench makes more than anybody reads. */
+/** The bench makes more calls than any test reads. */
 const callsMax = 10_000;
 
 export async function connectRuntime(hub: Hub, { key, name }: { key: Secret; name: string }): Promise<TestRuntime> {

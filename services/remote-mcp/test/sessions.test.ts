@@ -51,7 +51,7 @@ describe('a request', () => {
     expect((await listWith(session)).status).toBe(200);
   });
 
-  test('to initialize that still names an old session opens a new one', async () => {
+  test('to initialize with the id of an old session opens a new one', async () => {
     const answer = await send(platform.mcpUrl, {
       key,
       session: 'A'.repeat(32),
@@ -134,7 +134,7 @@ describe('SVC_SESSION_IDLE_TIMEOUT_MS', () => {
     });
     expect((await listWith(idle, url)).status).toBe(404);
     expect((await listWith(listening, url)).status).toBe(200);
-    // Its record was renewed meanwhile, so that others know that it is in use.
+    // Its record was renewed meanwhile, so that other remote-mcps know that it is in use.
     const elsewhere = await platform.startAnother({ SVC_SESSION_IDLE_TIMEOUT_MS: String(idleMs) });
     expect((await listWith(used, `${elsewhere.url}/mcp`)).status).toBe(200);
     stream.close();
@@ -196,7 +196,7 @@ test('a session outlives its remote-mcp, and its idle time counts from its last 
   const openedAt = performance.now();
   const since = () => performance.now() - openedAt;
   const session = await openSession(`${first.url}/mcp`, key);
-  // Used again before a renewal of its record is due: only the stop writes this down.
+  // The session is used again before a renewal of its record is due, so only the stop records this use.
   await until(async () => (await listWith(session, `${first.url}/mcp`)).status === 200 && since() > idleMs / 5);
   await first.stop();
   await until(() => since() > idleMs + 50);

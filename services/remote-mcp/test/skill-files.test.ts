@@ -12,7 +12,7 @@ let roles: { clerk: RoleId; boss: RoleId };
 let key: string;
 let session: string;
 
-/** Letters of four bytes, so that parts end within one. */
+/** Characters of four bytes, so that parts end within one. */
 const long = `a${'𝒳'.repeat(50_000)}`;
 const binary = randomBytes(300_000);
 binary[0] = 0;
@@ -71,7 +71,7 @@ test('a text is given unchanged', async () => {
   expect(await read({ path: 'empty' })).toEqual({ content: [{ type: 'text', text: '' }] });
 });
 
-test('a long text comes in parts, each of whole characters', async () => {
+test('a long text is split into parts of whole characters', async () => {
   let [got, offset, parts] = ['', 0, 0];
   for (; ; parts++) {
     const { content } = await read({ path: 'long.txt', offset });
@@ -84,7 +84,7 @@ test('a long text comes in parts, each of whole characters', async () => {
   expect(parts).toBe(1);
 });
 
-test('other content comes as a whole: an image as an image, the rest as a resource', async () => {
+test('other content is returned as a whole: an image as an image, the rest as a resource', async () => {
   const { content } = await read({ path: 'data.bin' });
   expect(content[1].resource).toMatchObject({ uri: 'skill://forms/data.bin', mimeType: 'application/octet-stream' });
   expect(Buffer.from(content[1].resource.blob, 'base64').equals(binary)).toBe(true);
@@ -97,13 +97,13 @@ test.each<[string, object, RegExp]>([
   ['a path that it has not', { path: 'references/other.md' }, /no file "references\/other.md". load_skill tells/],
   ['a path that leads elsewhere', { path: '../secret/references/forms.md' }, /has no file/],
   ['no path', {}, /Give the name of a skill and the path/],
-  ['a path that is none', { path: 7 }, /Give the name of a skill and the path/],
-  ['a skill that is not there', { skill: 'nothing', path: 'a' }, /no skill "nothing" for this key/],
+  ['a malformed path', { path: 7 }, /Give the name of a skill and the path/],
+  ['a missing skill', { skill: 'nothing', path: 'a' }, /no skill "nothing" for this key/],
   ['a skill of a role that the key has not', { skill: 'secret', path: 'references/forms.md' }, /no skill "secret" for/],
   ['an offset beyond its end', { path: 'empty', offset: 1 }, /from 0 to 0/],
-  ['an offset that is no number', { path: 'empty', offset: '0' }, /whole number/],
+  ['an offset that is not a number', { path: 'empty', offset: '0' }, /whole number/],
   ['half a byte', { path: 'long.txt', offset: 0.5 }, /whole number/],
-  ['a part of what is no text', { path: 'data.bin', offset: 1 }, /as a whole only/],
+  ['a part of a file that is not text', { path: 'data.bin', offset: 1 }, /as a whole only/],
   ['what is too much to give as a whole', { path: 'huge.bin' }, /as a whole only, up to 2097152 bytes/],
 ])('%s is refused in words', async (_, args, message) => {
   const { isError, content } = await read(args);

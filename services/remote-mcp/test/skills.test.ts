@@ -48,7 +48,7 @@ async function call(session: string, name: string, args: object = {}) {
   return (await send(platform.mcpUrl, { key, session, body: rpc('tools/call', { name, arguments: args }) })).body;
 }
 
-/** The texts of a tool's answer in one. */
+/** All texts of a tool's answer, joined. */
 async function say(session: string, name: string, args: object = {}): Promise<string> {
   const { result } = await call(session, name, args);
   return result.content.map(({ text }: { text: string }) => text).join('\n');
@@ -66,7 +66,7 @@ async function openWith(query: string): Promise<string> {
   return await openSession(`${platform.mcpUrl}?${query}`, key);
 }
 
-test('nothing preloaded: the constant tools and no other', async () => {
+test('without preloading, a session lists the constant tools only', async () => {
   const tools = await list(await openSession(platform.mcpUrl, key));
   expect(tools.map(({ name }) => name)).toEqual(constantNames);
   for (const one of tools) {
@@ -93,7 +93,7 @@ describe('list_skills', () => {
     expect(await say(session, 'list_skills', { query: 'nothing like it' })).toMatch(/^No skill with/);
   });
 
-  test('says why a key gives no skill', async () => {
+  test('explains why a key gives no skill', async () => {
     const empty = await workspace.role('Empty', []);
     const { text: ofEmpty } = await workspace.key('of-empty', { roles: [empty, roles.off] });
     const ask = async (key: string) => {
@@ -111,7 +111,7 @@ describe('list_skills', () => {
     expect(_meta).toEqual({ 'svc/skills': { skills: 0, tools: 0, names: [], unavailable: [] } });
   });
 
-  test('gives programs the counts of what the session sees', async () => {
+  test("gives programs the counts of the session's skills and roles", async () => {
     const { result } = await call(await openSession(platform.mcpUrl, key), 'list_skills');
     const seen = { skills: 2, tools: 3, names: ['reading', 'selling'], unavailable: [] };
     expect(result._meta).toEqual({ 'svc/skills': seen });
@@ -149,7 +149,7 @@ describe('load_skill', () => {
     stream.close();
   });
 
-  test('is for that session only', async () => {
+  test('discloses to that session only', async () => {
     await say(await openSession(platform.mcpUrl, key), 'load_skill', { skill: 'reading' });
     expect(await names(await openSession(platform.mcpUrl, key))).toEqual([]);
   });
@@ -165,7 +165,7 @@ describe('load_skill', () => {
     expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(message) }] });
   });
 
-  test('is heard of on a stream that is opened later', async () => {
+  test('is announced on a stream that is opened later', async () => {
     const session = await openSession(platform.mcpUrl, key);
     await say(session, 'load_skill', { skill: 'reading' });
     const stream = await openStream(platform.mcpUrl, { key, session });
@@ -213,7 +213,7 @@ describe('roles', () => {
     }
   });
 
-  test('a role that an administrator disables leaves open sessions, which are notified', async () => {
+  test('a role that an administrator disables disappears from open sessions, which are notified', async () => {
     const session = await openSession(platform.mcpUrl, key);
     await say(session, 'load_skill', { skill: 'selling' });
     await names(session);
@@ -246,7 +246,7 @@ describe('preloading', () => {
     expect(await say(session, 'list_skills')).toMatch(/^2 skills\./);
   });
 
-  test('a disabled role of the key is not refused, and shows nothing', async () => {
+  test('a disabled role of the key is not refused, but gives nothing', async () => {
     expect(await names(await openWith(`roleIds=${roles.off}`))).toEqual([]);
   });
 
@@ -270,7 +270,7 @@ describe('preloading', () => {
     ]);
   });
 
-  test('is read when the session is opened and not again', async () => {
+  test('is read only when the session is opened', async () => {
     const session = await openSession(platform.mcpUrl, key);
     const url = `${platform.mcpUrl}?skillIds=${skills.reading}`;
     const answer = await send(url, { key, session, body: rpc('tools/list') });
@@ -281,7 +281,7 @@ describe('preloading', () => {
 describe('an MCP server that is not Connected (part 3 of the specification, rule 1)', () => {
   const reason = { code: 'exited', message: 'It exited with 1: no token', repair: 'Set CRM_TOKEN.' };
 
-  test('removes its tools from all skills that reference it, and says why and what to do', async () => {
+  test('removes its tools from all skills that reference it, and explains the cause and the repair', async () => {
     const session = await openWith(`skillIds=${skills.selling},${skills.reading}`);
     const stream = await openStream(platform.mcpUrl, { key, session });
     expect(await names(session)).toEqual(['find_deal', 'read_file', 'search_files']);
@@ -302,7 +302,7 @@ describe('an MCP server that is not Connected (part 3 of the specification, rule
       expect(result.isError).toBe(true);
       expect(JSON.stringify(result.content)).toMatch(/MCP server \\"crm\\" is Error[\s\S]*Repair: Set CRM_TOKEN/);
     }
-    // Also in the skill that needs the missing one, a tool of a Connected MCP server can be called through another skill.
+    // A tool of a Connected MCP server stays callable through another skill, although one skill lacks it.
     expect((await call(session, 'read_file')).result.isError).toBeUndefined();
     expect(platform.runtime.calls.at(-1)).toMatchObject({ mcpServer: servers.files });
     await platform.runtime.report(servers.crm);
@@ -310,7 +310,7 @@ describe('an MCP server that is not Connected (part 3 of the specification, rule
     stream.close();
   });
 
-  test('is noticed when its runtime goes, at once', async () => {
+  test('is noticed at once when its runtime ends', async () => {
     const other = await platform.connectRuntime();
     const session = await openWith(`skillIds=${skills.reading}`);
     const stream = await openStream(platform.mcpUrl, { key, session });
@@ -326,7 +326,7 @@ describe('an MCP server that is not Connected (part 3 of the specification, rule
   });
 });
 
-test('a tool that a skill asks for in vain is named, and the others stay', async () => {
+test('a missing tool of a skill is named, and the others stay', async () => {
   const skill = await workspace.skill('partly', ['files/read_file', 'files/not_there']);
   const role = await workspace.role('Partly', [skill]);
   const { text } = await workspace.key('partly', { roles: [role] });

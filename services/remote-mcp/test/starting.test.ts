@@ -7,7 +7,7 @@ import { openSession, rpc, send } from './raw.ts';
 import { result, tool } from './runtime.ts';
 import { TestWorkspace } from './workspace.ts';
 
-/** The report of a runtime about an MCP server that it has not started yet. */
+/** A runtime's report about an MCP server that it has not started yet. */
 const starting: Partial<ServerReport> = {
   status: 'Disconnected',
   health: 'red',
@@ -51,7 +51,7 @@ const call = (name: string, id = 1) => request('tools/call', { name, arguments: 
 const say = async (name: string): Promise<string> => (await call(name)).body.result.content[0].text;
 const callsTo = (mcpServer: McpServerId) => platform.runtime.calls.filter((one) => one.mcpServer === mcpServer).length;
 
-/** The real bus, and how calls are asked on it. */
+/** The real bus, which records the options of each call. */
 function overheard(hub: Hub, asked: RequestOptions[]): Hub {
   return {
     connect: async (...who) => {
@@ -67,7 +67,7 @@ function overheard(hub: Hub, asked: RequestOptions[]): Hub {
   };
 }
 
-/** A call that is under way: of two with one id, whichever comes second is refused at once. */
+/** A call in progress: of two with one id, the second is refused at once. */
 async function waiting(of: { key: string; session: string; url?: string }, params: object) {
   const body = rpc('tools/call', { arguments: {}, ...params });
   const twins = [1, 2].map(() => send(of.url ?? platform.mcpUrl, { ...of, body }));
@@ -78,7 +78,7 @@ async function waiting(of: { key: string; session: string; url?: string }, param
   return { id: body.id, answer };
 }
 
-describe('while an MCP server is being started', () => {
+describe('while an MCP server is starting', () => {
   test('a call waits, and is answered as soon as it is Connected', async () => {
     const before = callsTo(files);
     const calls = [await waiting(agent(), { name: 'read' }), await waiting(agent(), { name: 'read' })];
@@ -92,7 +92,7 @@ describe('while an MCP server is being started', () => {
   test('the silence limit of a call starts after the wait', async () => {
     const asked: RequestOptions[] = [];
     const another = await platform.startAnother({}, overheard(platform.hub, asked));
-    // It knows the catalogue, so the call waits for nothing but the start.
+    // It knows the catalogue, so the call waits only for the start.
     expect((await send(`${another.url}/mcp`, { ...agent(), body: rpc('tools/list') })).status).toBe(200);
     const { answer } = await waiting({ ...agent(), url: `${another.url}/mcp` }, { name: 'read' });
     await platform.runtime.report(files);
@@ -135,7 +135,7 @@ describe('while an MCP server is being started', () => {
     ]);
   });
 
-  test('a call that is cancelled meanwhile gets no answer and is never made', async () => {
+  test('a call that is cancelled meanwhile gets no answer and is never sent', async () => {
     const before = callsTo(files);
     const { id, answer } = await waiting(agent(), { name: 'read' });
     const body = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } };
@@ -146,7 +146,7 @@ describe('while an MCP server is being started', () => {
     expect(callsTo(files)).toBe(before + 1);
   });
 
-  test('a key that is revoked meanwhile gets 401, and the call is never made', async () => {
+  test('a key that is revoked meanwhile gets 401, and the call is never sent', async () => {
     const other = await workspace.key('short-lived');
     const own = await openSession(platform.mcpUrl, other.text);
     const before = callsTo(files);
@@ -165,7 +165,7 @@ describe('while an MCP server is being started', () => {
   });
 });
 
-test('an MCP server that is removed while a call waits for it is unknown then', async () => {
+test('an MCP server that is removed while a call waits for it is unknown', async () => {
   const own = await workspace.mcpServer('leaving', [tool('leave')]);
   await platform.runtime.report(own, starting);
   const skill = await workspace.skill('leaving', ['leaving/leave']);

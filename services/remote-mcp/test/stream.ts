@@ -1,11 +1,11 @@
 import { request } from 'node:http';
 
-/** A stream opened with GET, read as it comes. */
+/** A stream opened with GET. */
 export interface TestStream {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** JSON-RPC messages, oldest first. */
   readonly messages: readonly { readonly method?: string }[];
-  /** All that came, comments too. */
+  /** All received text, comments included. */
   text(): string;
   readonly closed: Promise<void>;
   close(): void;

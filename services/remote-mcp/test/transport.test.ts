@@ -130,7 +130,7 @@ describe('versions', () => {
     expect(await status('nonsense')).toBe(400);
   });
 
-  test('a ping is answered whatever the header says', async () => {
+  test('a ping is answered with any version header', async () => {
     const headers = { 'mcp-protocol-version': '2026-07-28' };
     expect((await send(platform.mcpUrl, { key, body: ping, headers })).status).toBe(200);
   });
@@ -254,7 +254,7 @@ describe('the request id', () => {
   });
 });
 
-test('a client that sends nothing, or only a beginning, does not keep others from being answered', async () => {
+test('a silent client, or one that sends only a beginning, does not delay other clients', async () => {
   const { hostname, port } = new URL(platform.url);
   const idle = [connect(Number(port), hostname), connect(Number(port), hostname)];
   idle[1]?.write('POST /mcp HTTP/1.1\r\nHost: x\r\nAuthorization: Bea');

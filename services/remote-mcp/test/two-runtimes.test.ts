@@ -42,12 +42,12 @@ afterAll(async () => {
 
 const call = (name: string, entry: string, ms = 0) =>
   send(platform.mcpUrl, { key, session, body: rpc('tools/call', { name, arguments: { entry, ms } }) });
-/** Which of the instances has answered: each process of a runtime has its own. */
+/** The instance that answered: each process of a runtime has its own. */
 const whoAnswered = async (answer: ReturnType<typeof call>) => (await answer).body.result.content[0].text.split(' ')[0];
 const entries = async () => (await readFile(join(folder, 'ledger'), 'utf8')).trimEnd().split('\n');
 const times = async (entry: string) => (await entries()).filter((line) => line.endsWith(` ${entry}`)).length;
 
-/** Another process of the same runtime, once calls go to it. */
+/** Starts another process of the same runtime, and resolves when calls reach it. */
 async function another(): Promise<{ runtime: RealRuntime; instances: readonly string[] }> {
   const runtime = await startRealRuntime(platform);
   const seen = new Set<string>();
@@ -69,7 +69,7 @@ test('agents get no notification when a runtime process joins or leaves', async 
   stream.close();
 });
 
-test('calls go to the process with the fewest under way', async () => {
+test('calls go to the process with the fewest calls in progress', async () => {
   const { runtime, instances } = await another();
   const long = Array.from({ length: 6 }, (_, at) => whoAnswered(call('write', `long-${at}`, 3000)));
   await until(async () => (await entries()).filter((line) => line.includes(' long-')).length === 6);
@@ -79,7 +79,7 @@ test('calls go to the process with the fewest under way', async () => {
   await runtime.stop();
 });
 
-test('a process that dies affects its own calls only, and the other repeats what may be repeated', async () => {
+test('a process that dies affects its own calls only, and the other repeats repeatable calls', async () => {
   const { runtime, instances } = await another();
   const names = ['write', 'read'].flatMap((name) => Array.from({ length: 10 }, (_, at) => `${name}-${at}`));
   const answers = names.map((entry) => ({ entry, answer: call(entry.split('-')[0] ?? '', entry, 1000) }));

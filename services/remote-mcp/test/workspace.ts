@@ -6,7 +6,7 @@ import type { TestRuntime } from './runtime.ts';
 
 type Reporter = Pick<TestRuntime, 'report'> & { readonly name: string | null };
 
-/** Makes the things of a workspace as a person would, by GraphQL. */
+/** Creates the parts of a workspace by GraphQL, as a person would. */
 export class TestWorkspace {
   readonly id: WorkspaceId;
   readonly #platform: Platform;
@@ -25,12 +25,15 @@ export class TestWorkspace {
     return new TestWorkspace(platform, createWorkspace.id);
   }
 
-  /** An MCP server that runs on the runtime with the name that is used here. */
+  /** An MCP server bound to the runtime with this name. */
   runningOn(runtime: string, name: string, launch: object): Promise<McpServerId> {
     return this.#create('createMcpServer', 'McpServerInput', { name, launch, runtime });
   }
 
-  /** An MCP server that a runtime of the test reports Connected, with its tools. Without a name it is bound to none. */
+  /**
+   * An MCP server that a runtime of the test reports as Connected, with its tools. Without a runtime's name it is
+   * unbound.
+   */
   async mcpServer(
     name: string,
     tools: readonly ReportedTool[],
@@ -51,7 +54,7 @@ export class TestWorkspace {
     return this.#create('createSkill', 'SkillInput', { name, tools: refs, ...more });
   }
 
-  /** A file of a skill, put as people put it. */
+  /** Uploads a file of a skill as a person would. */
   async file(skill: SkillId, path: string, bytes: Uint8Array<ArrayBuffer> | string): Promise<void> {
     const digest = createHash('sha256').update(bytes).digest('hex');
     const { addSkillFile } = await this.#platform.must(

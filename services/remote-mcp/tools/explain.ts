@@ -2,18 +2,18 @@ import { type Lack, lacksOf, missingToolsOf } from '../catalogue/availability.ts
 import type { Role, Skill } from '../catalogue/catalogue.ts';
 import { isOfKey, type View } from './view.ts';
 
-/** Why a skill's tools can't be used, and what mends it; empty where they can. */
+/** Why a skill's tools can't be used, and the repair; empty if they can. */
 export function explainSkill(skill: Skill): string {
   return sentences([...lacksOf(skill), ...missingToolsOf(skill), ...unlistableTools(skill)]);
 }
 
-/** Why a tool can't be called now, though the skill is one that the session may use. */
+/** Why a tool can't be called now, although the session may use its skill. */
 export function explainUnavailable(tool: string, skill: Skill, waitedMs = 0): string {
   const waited = waitedMs === 0 ? '' : ` It was waited for during ${Math.round(waitedMs / 1000)} s.`;
   return `The tool "${tool}" of the skill "${skill.name}" is not available now.${waited} ${explainSkill(skill)}`;
 }
 
-/** It may be one that there is, and is not for this key. */
+/** The skill may exist, but not for this key. */
 export function explainUnknownSkill(nameOrId: string): string {
   return `There is no skill "${nameOrId.slice(0, 200)}" for this key. list_skills shows those that there are.`;
 }

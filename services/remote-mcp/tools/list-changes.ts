@@ -12,7 +12,7 @@ export interface ListChangesOptions {
   readonly streams: SessionStreams;
 }
 
-/** Tells sessions whose stream is open here that their list of tools is another than the one they know. */
+/** Notifies sessions with a stream open here when their list of tools differs from the last one they saw. */
 export class ListChanges {
   readonly #options: ListChangesOptions;
 
@@ -20,7 +20,7 @@ export class ListChanges {
     this.#options = options;
   }
 
-  /** What the session sees was changed, by a request here or elsewhere. */
+  /** A request, here or elsewhere, changed what the session sees. */
   ofSession(session: SessionId): void {
     const opened = this.#options.streams.newestOf(session);
     if (opened !== null) this.#compare(opened);

@@ -17,7 +17,7 @@ export interface ListSkillsArguments {
   readonly cursor?: unknown;
 }
 
-/** Tells the skills of the active roles, compactly, and which further roles there are. */
+/** Lists the skills of the active roles compactly, and names the other roles. */
 export function listSkills(view: View, { query, cursor }: ListSkillsArguments): ToolText {
   const after = parseCursor(cursor);
   const asked = typeof query === 'string' ? query.trim() : '';

@@ -6,7 +6,7 @@ import { nothingDisclosed } from '../sessions/disclosure.ts';
 import { listTools } from './list-tools.ts';
 import type { View } from './view.ts';
 
-/** A session that sees one skill with so many tools, each so long. */
+/** A session that sees one skill with `count` tools, each with a description of this length. */
 async function viewOf(count: number, descriptionLength: number): Promise<View> {
   const workspace = newId('workspace');
   const server = newId('mcpServer');
@@ -50,7 +50,7 @@ function pages(view: View): readonly (readonly string[])[] {
   return all;
 }
 
-test('10,000 tools come page by page, each once and in order, after the constant ones', async () => {
+test('10,000 tools are listed page by page, each once and in order, after the constant ones', async () => {
   const view = await viewOf(10_000, 10);
   const all = pages(view);
   expect(all.length).toBe(11);
@@ -74,7 +74,7 @@ test('a page is bounded in length too, and holds at least one tool of any length
   expect(pages(long).map((page) => page.length)).toEqual([7, 1]);
 });
 
-test('a cursor stays good when its tool is gone', async () => {
+test('a cursor stays valid after its tool is removed', async () => {
   const view = await viewOf(3000, 10);
   const { nextCursor } = JSON.parse(listTools(view, undefined));
   const smaller = await viewOf(500, 10);

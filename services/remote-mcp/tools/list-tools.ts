@@ -2,7 +2,7 @@ import { constantDefinitions } from './constant-definitions.ts';
 import { formatCursor, parseCursor } from './page.ts';
 import { listedTools, type View } from './view.ts';
 
-/** A page ends at whichever comes first; both keep the time to write one within a few milliseconds. */
+/** A page ends at the first limit that it reaches. Both keep the time to write a page within a few milliseconds. */
 const pageMaxTools = 1000;
 const pageMaxChars = 1024 * 1024;
 

@@ -8,10 +8,12 @@ import { describeFiles } from './read-skill-file.ts';
 import { failed, type ToolText, told } from './tool-text.ts';
 import { findSkill, isUsable, type View } from './view.ts';
 
-/** Definitions past this are named only: a model could not read them anyway. */
+/** Beyond this length, tools are only named: a model could not read more definitions anyway. */
 const definitionsMaxChars = 1024 * 1024;
 
-/** Discloses a skill to the session. The answer holds all that a client needs which does not list tools again. */
+/**
+ * Discloses a skill to the session. The answer contains everything that a client needs if it does not list tools again.
+ */
 export async function loadSkill(
   view: View & { readonly session: Session },
   nameOrId: unknown,

@@ -10,17 +10,17 @@ export interface FileRange {
   readonly workspace: WorkspaceId;
   readonly file: FileId;
   readonly start: number;
-  /** No more than this. */
+  /** The largest number of bytes to return. */
   readonly lengthMax: number;
 }
 
 export interface FilePart {
   readonly bytes: Uint8Array;
-  /** What the backend calls it. */
+  /** The backend's media type of the file. */
   readonly mediaType: string;
 }
 
-/** A part of a file, or null where the workspace has no such file any more. Throws `unavailable`. */
+/** A part of a file. Null if the workspace no longer has the file. Throws `unavailable`. */
 export type ReadFile = (range: FileRange, signal: CancelSignal) => Promise<FilePart | null>;
 
 export function fileReader(address: () => BackendAddress): ReadFile {

@@ -16,7 +16,7 @@ export interface ReadSkillFileArguments {
   readonly offset?: unknown;
 }
 
-/** Gives a file of a skill: a text in parts, whatever else as a whole. It need not be loaded, only usable. */
+/** Returns a file of a skill: a text in parts, any other file as a whole. The skill must be usable, but not loaded. */
 export async function readSkillFile(
   view: View,
   { skill: nameOrId, path, offset = 0 }: ReadSkillFileArguments,
@@ -49,7 +49,7 @@ interface FileRequest {
   readonly offset: number;
 }
 
-/** Null where the file is not there any more. */
+/** Null if the file no longer exists. */
 async function give({ skill, file, offset }: FileRequest, read: ReadPart): Promise<ToolText | null> {
   if (offset === file.sizeBytes) return told('');
   const part = await read(offset, textMaxBytes);
@@ -86,12 +86,12 @@ function changed(skill: Skill, { path }: SkillFile): string {
   return `The file ${JSON.stringify(path)} has just been changed or removed. Load the skill "${skill.name}" again to see what it has now.`;
 }
 
-/** As Skills over MCP (SEP-2640) addresses the files of skills. */
+/** The address of a skill's file by Skills over MCP (SEP-2640). */
 function uriOf({ name: skill }: Skill, { path }: SkillFile): string {
   return `skill://${skill}/${path.split('/').map(encodeURIComponent).join('/')}`;
 }
 
-/** Without the beginning of a letter whose end is in the next part. */
+/** Cuts off an incomplete character at the end; the next part begins with it. */
 function upToWholeLetter(bytes: Uint8Array): Uint8Array {
   for (let back = 1; back <= 3 && back < bytes.length; back++) {
     const byte = bytes[bytes.length - back] ?? 0;

@@ -3,11 +3,11 @@ import { withoutKeys } from '../../contracts/keys.ts';
 /** The result of a constant tool: texts for a model to read. */
 export interface ToolText {
   readonly texts: readonly string[];
-  /** The model is to see it as a failure that it can do something about (2025-11-25, "Tools", "Error Handling"). */
+  /** Whether a model should see a failure that it can correct (2025-11-25, "Tools", "Error Handling"). */
   readonly isError: boolean;
   /** Files that are not text. */
   readonly attached?: { readonly uri: string; readonly mediaType: string; readonly data: string };
-  /** For programs, by names with a prefix; no model is shown it. */
+  /** For programs, by names with a prefix; clients do not show it to models. */
   readonly meta?: Readonly<Record<string, unknown>>;
 }
 
@@ -29,7 +29,7 @@ export function formatToolText({ texts, isError, attached, meta: _meta }: ToolTe
   return JSON.stringify({ content, ...(isError ? { isError } : {}), _meta });
 }
 
-/** Images are shown to a model; anything else it is given as a resource (2025-11-25, "Tools", "Tool Result"). */
+/** Clients show images to a model; any other file is a resource (2025-11-25, "Tools", "Tool Result"). */
 function contentOf({ uri, mediaType: mimeType, data }: NonNullable<ToolText['attached']>) {
   if (mimeType.startsWith('image/')) return { type: 'image', data, mimeType };
   return { type: 'resource', resource: { uri, mimeType, blob: data } };

@@ -4,7 +4,10 @@ import type { Catalogue, Role, Skill, Tool } from '../catalogue/catalogue.ts';
 import { isChosen } from '../sessions/disclosure.ts';
 import type { Session } from '../sessions/session.ts';
 
-/** A session's view of its workspace. A role is active if it is enabled, of the key, and chosen. Everything outside the key is hidden. */
+/**
+ * A session's view of its workspace. A role is active if it is enabled, belongs to the key, and is chosen. Everything
+ * outside the key is hidden.
+ */
 export interface View {
   readonly catalogue: Catalogue;
   readonly principal: Principal;
@@ -24,7 +27,7 @@ export function isSkillOfKey({ principal }: Pick<View, 'principal'>, skill: Skil
   return false;
 }
 
-/** In an active role. */
+/** Whether the skill belongs to an active role. */
 export function isUsable(view: View, skill: Skill): boolean {
   for (const role of skill.roles) if (isActive(view, role)) return true;
   return false;
@@ -42,7 +45,10 @@ export function findSkill(view: View, nameOrId: string): Skill | null {
   return view.catalogue.skills.find((skill) => isNamed(skill, nameOrId) && isSkillOfKey(view, skill)) ?? null;
 }
 
-/** Tools that are listed: of disclosed and usable skills that are available or about to be, each once and in the order of their names. */
+/**
+ * Tools that are listed: those of disclosed and usable skills that are available or starting, each once and in the
+ * order of their names.
+ */
 export function listedTools(view: View): readonly Tool[] {
   const listed = new Set<Tool>();
   for (const skill of disclosedSkills(view)) {
@@ -74,7 +80,7 @@ export function resolveTool(view: View, name: string): Resolution {
   return best;
 }
 
-/** Of several skills that hold the tool, the best counts. */
+/** If several skills contain the tool, the best resolution counts. */
 const rank: Readonly<Record<Resolution['kind'], number>> = {
   unknown: 0,
   inactive: 1,

@@ -40,7 +40,7 @@ test('calls that differ only in their duration become one record', async () => {
   ]);
 });
 
-test('more calls than a record may stand for become several records', async () => {
+test('more calls than one record can count become several records', async () => {
   const { log, records, called } = openLog();
   for (let i = 0; i < 100_001; i++) called();
   await log.stop();

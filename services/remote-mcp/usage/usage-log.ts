@@ -10,7 +10,7 @@ export type UsedTool = Pick<
   'mcpServer' | 'tool' | 'skill' | 'outcome' | 'durationMs'
 >;
 
-/** A record that further calls are added to. */
+/** A record that can still count further calls. */
 interface Tally extends UsageRecord {
   call: NonNullable<UsageRecord['call']>;
 }
@@ -18,7 +18,7 @@ interface Tally extends UsageRecord {
 const flushEveryMs = 1000;
 /** Records of one message to the backend (usageBatch accepts as many), and tallies at once. */
 const batchMax = 1000;
-/** Records that wait while the bus is away. Past it the oldest records are lost, and the log says so. */
+/** Records that wait while the bus is away. Beyond this number the oldest records are lost, and the log reports it. */
 const waitingMax = 100_000;
 
 /**

@@ -29,7 +29,7 @@ const headersOf: { readonly [Kind in CallReplyKind]: Headers } = {
 };
 
 export interface AnsweringCalls extends Subscription {
-  /** Resolves when no call comes any more. A later caller finds no listener and goes to another process. */
+  /** Resolves when no more calls arrive. A later caller finds no listener and goes to another process. */
   quiet(): Promise<void>;
 }
 

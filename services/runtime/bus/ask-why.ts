@@ -10,12 +10,12 @@ export interface AskWhyOptions {
   readonly onProblem: (problem: SvcError) => void;
 }
 
-/** A connection that only broke comes back within a moment. */
+/** A connection that only broke returns within a moment. */
 const retry: Backoff = { firstMs: 400, maxMs: 15_000 };
 
 /**
- * Finds out why a lost connection does not come back. The reconnecting client only retries; a second connection as a
- * new process of the same runtime gets the reason: a revoked key, or an unreachable bus.
+ * Finds out why a lost connection does not return. The reconnecting client only retries. A second connection, as a new
+ * process of the same runtime, gets the reason: a revoked key, or an unreachable bus.
  */
 export async function askWhy({ open, signal, onProblem }: AskWhyOptions): Promise<void> {
   for (let tries = 1; ; tries++) {

@@ -147,7 +147,7 @@ export class Assignments {
     const before = supervisor.ids;
     supervisor.apply(assigned);
     const after = new Set(supervisor.ids);
-    // Asks at once what became of MCP servers that are no longer assigned.
+    // Asks at once whether MCP servers that are no longer assigned still exist.
     if (before.some((id) => !after.has(id))) this.fetchNow();
   }
 
@@ -170,7 +170,7 @@ export class Assignments {
     );
   }
 
-  /** Never rejects: a remaining home is asked about again. */
+  /** Never rejects, because the next round asks about a remaining home again. */
   async #removeOnceEnded(runtime: RuntimeId, mcpServer: McpServerId): Promise<void> {
     const { homes, logger, supervisor } = this.#options;
     try {

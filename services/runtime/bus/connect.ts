@@ -23,8 +23,8 @@ export interface ConnectOptions {
 const retry: Backoff = { firstMs: 200, maxMs: 10_000 };
 
 /**
- * Connects, with retries without a limit: a bus or backend may start later, and a refused key may be registered later.
- * Once connected, the bus reconnects by itself. Null when the signal aborted first.
+ * Connects, with unlimited retries: a bus or backend may start later, and a refused key may be registered later. Once
+ * connected, the bus reconnects by itself. Null if the signal aborted first.
  */
 export async function connect({ open, signal, onProblem }: ConnectOptions): Promise<RuntimeConnection | null> {
   for (let failures = 1; !signal.aborted; failures++) {

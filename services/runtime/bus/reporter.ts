@@ -89,7 +89,7 @@ export class Reporter {
     this.#wake.abort();
   }
 
-  /** The backend may know nothing: everything is reported again, tools too. */
+  /** The backend may have lost all reports, so everything is reported again, tools too. */
   tellAll(): void {
     this.#told.clear();
     this.#complete = true;

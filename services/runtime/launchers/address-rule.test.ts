@@ -146,7 +146,7 @@ describe('an address of a network interface', () => {
     expect(createAddressRule(allowed, () => interfaceWith('11.22.33.44'))('11.22.33.44')).toBeNull();
   });
 
-  test('counts a second after it came or went, and interfaces are read no more often', () => {
+  test('counts within a second after it appeared or disappeared, and interfaces are read no more often', () => {
     vi.useFakeTimers();
     let own = '11.22.33.44';
     const read = vi.fn(() => interfaceWith(own));

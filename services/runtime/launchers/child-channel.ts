@@ -24,7 +24,7 @@ export interface ChildChannelOptions {
 export const lineMaxBytes = payloadMaxBytes + 1024;
 /** Unread data for a child: one message of the largest size and another. */
 const queueMaxBytes = 2 * payloadMaxBytes;
-/** MCP 2025-11-25, "Lifecycle", Shutdown: close its input, wait, ask to end, wait, kill. */
+/** MCP 2025-11-25, "Lifecycle", Shutdown: close its input, wait, SIGTERM, wait, SIGKILL. */
 const closedInputGraceMs = 250;
 const askedToEndGraceMs = 2000;
 /** The output of an ended child is read to its end, unless a grandchild keeps the pipe open. */

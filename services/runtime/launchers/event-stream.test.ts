@@ -78,7 +78,7 @@ test('an event of many lines is joined in order', () => {
   expect(messages).toEqual([lines.join('\n')]);
 });
 
-test('an event does not keep the chunks that its lines came in', async () => {
+test('an event does not keep the chunks of its lines in memory', async () => {
   const reader = new EventStreamReader(1_000_000, { message: () => {}, overlong: () => {} }, beginning());
   const before = process.memoryUsage().arrayBuffers;
   for (let i = 0; i < 1000; i++) reader.push(Buffer.from(`data: x\n:${'-'.repeat(65_000)}\n`));
@@ -88,6 +88,6 @@ test('an event does not keep the chunks that its lines came in', async () => {
     collect();
     return process.memoryUsage().arrayBuffers - before;
   };
-  // 65 MB have passed.
+  // 65 MB have passed through.
   await expect.poll(heldBytes).toBeLessThan(10e6);
 });

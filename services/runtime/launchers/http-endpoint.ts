@@ -33,7 +33,7 @@ export interface EndpointOptions {
   readonly headers: Readonly<Record<string, string>>;
   /** Variables that name proxies. */
   readonly proxyEnv: Readonly<Record<string, string>>;
-  /** Checks each address before the connection to it; null when the URL may lead anywhere. */
+  /** Checks each address before a connection to it; null if the URL may reach any address. */
   readonly addresses: { readonly rule: AddressRule; readonly lookup: LookupFunction } | null;
 }
 
@@ -91,7 +91,7 @@ export class HttpEndpoint {
     for (const socket of Object.values(this.#agent.freeSockets).flat()) socket?.destroy();
   }
 
-  /** Why it could not be reached at all; null when only one request may have failed. */
+  /** Why the MCP server is unreachable; null if only one request may have failed. */
   explain(error: unknown): Reason | null {
     if (error instanceof AddressRefused) return explainAddress(this.#name, error);
     const reason = explainNetworkError(this.host, error);

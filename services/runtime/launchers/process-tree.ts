@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Look, Process } from './processes.ts';
 
-/** A process that was started as the head of its own session, with a mark in its environment. */
+/** A process that was started as the head of a new session, with a mark in its environment. */
 export interface TreeRoot {
   readonly pid: number;
   readonly mark: string;
@@ -14,8 +14,8 @@ export interface TreeRoot {
 }
 
 /**
- * The root and all processes that came from it: descendants by parent, members of its group or session, and carriers of
- * its mark, which finds those that left all of these.
+ * The root and all its descendants: by parent, by group or session, and by its mark, which finds processes that left
+ * all of these.
  */
 export function treeOf(root: TreeRoot, processes: readonly Process[]): readonly Process[] {
   return withDescendants(

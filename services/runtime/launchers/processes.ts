@@ -42,7 +42,7 @@ export function createLook(): Look {
   };
 }
 
-/** The start time of one process; null when there is none of that pid. */
+/** The start time of the process with this pid; null if there is none. */
 export async function findBirth(pid: number): Promise<string | null> {
   if (process.platform === 'linux') return readProcess(pid, bootId())?.birth ?? null;
   return (await listFromPs()).find((candidate) => candidate.pid === pid)?.birth ?? null;

@@ -43,7 +43,7 @@ export interface ProcessTraits {
   readonly explain: (exit: Exit) => Reason;
 }
 
-/** Wraps a process that has just been started as the head of its own session. */
+/** Wraps a process that has just been started as the head of a new session. */
 export function programOf(process: ChildProcessWithoutNullStreams, traits: ProcessTraits): Program {
   const { mark, isHolder, look, watch, explain } = traits;
   const { stdin, stdout, stderr, pid = 0 } = process;

@@ -22,7 +22,7 @@ export async function resolveByDns(hostname: string): Promise<readonly LookupAdd
   return found;
 }
 
-/** RFC 6761 §6.3: no name server is asked. */
+/** RFC 6761 §6.3: such a name is never sent to a name server. */
 const localhost = /^(.+\.)?localhost\.?$/i;
 const loopback: readonly LookupAddress[] = [
   { address: '127.0.0.1', family: 4 },

@@ -4,7 +4,7 @@ import type { Look, Process } from './processes.ts';
 /** How often trees are looked at. A look takes some milliseconds, for any number of trees. */
 export const noteIntervalMs = 5000;
 
-/** The processes of one tree, as far as they were seen. */
+/** The processes of one tree that a look has seen. */
 export interface WatchedTree {
   /** Looks now. Never rejects: without a look, the known processes stay. */
   note(): Promise<void>;

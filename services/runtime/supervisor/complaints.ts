@@ -15,12 +15,14 @@ export class Complaints {
     this.#unreadable = reason;
   }
 
-  /** Counts a line that is not MCP. False once there were so many that another is not logged. */
+  /** Counts a line that is not MCP. False after too many, so that further ones are not logged. */
   garbage(): boolean {
     return ++this.#garbage <= garbageMax;
   }
 
-  /** A bug of ours with its output. False after the first, because every line may cause the same. */
+  /**
+   * Notes a bug of the runtime in handling its output. False after the first, because every line may cause the same.
+   */
   bug(): boolean {
     const isFirst = !this.#hasBug;
     this.#hasBug = true;

@@ -12,7 +12,7 @@ import { Pending, PendingCalls, pendingMax } from './pending-calls.ts';
 
 export interface ConversationListener {
   toolsChanged(): void;
-  /** Invalid data was received; `bug` is an error that it caused in our code. */
+  /** Invalid data was received; `bug` is an error that it caused in the runtime's code. */
   garbage(sample: string, bug?: unknown): void;
   /** A call got no answer: the MCP server may have ended. */
   doubted(): void;
@@ -166,7 +166,7 @@ export class Conversation {
       case 'result':
       case 'error': {
         const pending = this.#pending.find(message.id);
-        if (pending === null) return true; // Its call was cancelled or had passed its deadline.
+        if (pending === null) return true; // The call was cancelled or had passed its deadline.
         this.#forget(pending);
         pending.resolve(message);
         return true;
@@ -219,7 +219,7 @@ export class Conversation {
     pending.reject(error);
     this.#channel?.forget(pending.id);
     if (error.code === 'timeout') this.#listener.doubted();
-    if (pending.call.method === 'initialize') return; // It must not be cancelled (MCP 2025-11-25, "Cancellation").
+    if (pending.call.method === 'initialize') return; // Never cancelled (MCP 2025-11-25, "Cancellation").
     const method = 'notifications/cancelled';
     const params = { requestId: pending.id, reason: error.code };
     this.#trySend(writeNotification(method, params), { kind: 'notification', method });
@@ -247,7 +247,7 @@ export class Conversation {
     try {
       this.#channel?.send(message, about);
     } catch {
-      // See above.
+      // Ignored for the reason above.
     }
   }
 }

@@ -41,7 +41,7 @@ export type PingOutcome = 'prompt' | 'slow' | 'none';
 const listMaxMs = 30_000;
 const pingMaxMs = 10_000;
 const slowPingMs = 1000;
-/** An MCP server that changes its list endlessly is asked less and less often. */
+/** The delay grows for an MCP server that changes its list endlessly. */
 const refreshFirstMs = 200;
 const refreshMaxMs = 10_000;
 /** A pipe breaks a moment before its process is seen to end. */

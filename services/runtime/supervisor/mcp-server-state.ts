@@ -43,7 +43,7 @@ export type Event =
   | { readonly kind: 'complaint'; readonly reason: Reason | null }
   /** It has been connected long enough to forget its failures. */
   | { readonly kind: 'settled' }
-  /** It may not be run. */
+  /** The launch is not allowed. */
   | { readonly kind: 'refused'; readonly reason: Reason }
   /** A changed configuration, or a restart by a person. */
   | { readonly kind: 'replaced' }

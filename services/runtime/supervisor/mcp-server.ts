@@ -91,7 +91,7 @@ export class McpServer {
     return this.#instance?.inFlight ?? 0;
   }
 
-  /** It was asked to stop; processes of it may remain. */
+  /** It has been asked to stop; some of its processes may remain. */
   get isStopped(): boolean {
     return this.#state.phase === 'stopped';
   }
@@ -103,7 +103,7 @@ export class McpServer {
     this.restart();
   }
 
-  /** The same configuration under another name: no restart is needed. */
+  /** The same configuration with another name needs no restart. */
   rename(assignment: Assigned): void {
     this.#assignment = assignment;
   }
@@ -177,7 +177,7 @@ export class McpServer {
     }
   }
 
-  /** Until it is allowed, which comes as another assignment. */
+  /** Lasts until the launch is allowed, which arrives as another assignment. */
   #refuse({ mcpServer, name: mcpServerName, refused }: RefusedAssignment): void {
     this.#apply({ kind: 'refused', reason: refused });
     this.#options.logger.warn({ mcpServer, mcpServerName, why: refused.message }, 'refused to start');
@@ -209,7 +209,7 @@ export class McpServer {
     instance.close(new SvcError('unavailable', `MCP server "${this.#assignment.name}" ${what}.`));
   }
 
-  /** A bug of ours with one MCP server must not end the others. */
+  /** A bug of the runtime with one MCP server must not end the others. */
   #ownFault(thrown: unknown): InstanceEnd {
     const { message, hint } = withBugReported(thrown, this.#options.logger);
     return { failure: { code: 'internal', message, repair: hint ?? 'Restart the MCP server.' }, stopped: null };
@@ -269,7 +269,7 @@ export class McpServer {
     this.#options.logger.info({ mcpServer, mcpServerName, tools: tools.tools.length }, 'connected');
   }
 
-  /** Until the instance ends, has not answered for too long, or the life is over. */
+  /** Watches until the instance ends, has not answered for too long, or the life is over. */
   async #watch(instance: Instance, life: AbortSignal): Promise<Reason | null> {
     const watching = new AbortController();
     const { signal } = watching;

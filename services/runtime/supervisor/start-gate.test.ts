@@ -10,7 +10,7 @@ async function isHeld(turn: Promise<unknown>): Promise<boolean> {
   );
 }
 
-test('four start at once, and each that ends lets the next one in, in order', async () => {
+test('four start at once, and the end of each starts the next one, in order', async () => {
   const gate = new StartGate();
   const releases = await Promise.all([1, 2, 3, 4].map(() => gate.turn(never)));
   const [fifth, sixth] = [gate.turn(never), gate.turn(never)];

@@ -194,7 +194,7 @@ describe.skipIf(!canIsolateNetwork)('in a network of its own', () => {
     expect(result.reached).toEqual(['allowed member', 'operator']);
   });
 
-  test("members' names with a silent name server delay no other name, and are given up", () => {
+  test("members' names with a silent name server delay no other name, and time out", () => {
     expect(result.otherMs).toBeLessThan(1000);
     expect(result.lookupMs).toBeLessThan(10_000);
     expect(result.unanswered[0]).toEqual(unnamed('name0.example'));

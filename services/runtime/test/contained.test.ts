@@ -21,7 +21,7 @@ const node = (program: string) => child('node', '-e', program);
 /** A unique name: other tests use the same Docker. */
 const newName = () => `one-${randomText(8).toLowerCase()}`;
 
-describe.runIf(dockerSocket !== null)('in a container of its own', () => {
+describe.runIf(dockerSocket !== null)('in a container', () => {
   const docker = new Docker({ socketPath: dockerSocket ?? '', host: undefined, port: undefined, protocol: 'http' });
   const containersOf = (name: string) =>
     docker.listContainers({ all: true, filters: { label: [`svc.mcp-server=${name}`] } });

@@ -15,7 +15,7 @@ test('a stop withdraws the reports, and answers callers that have not received t
   for (; platform.isReported(platform.idOf('one')); answered++) {
     expect(await platform.say('one', { text: 'x' })).toBe('one: x');
   }
-  // A remote-mcp may have sent a call before it learnt of the stop.
+  // A remote-mcp may have sent a call before it received news of the stop.
   expect(await platform.say('one', { text: 'late' })).toBe('one: late');
   expect(answered).toBeGreaterThan(0);
   expect(platform.reports.at(-1)).toEqual({ complete: true, mcpServers: [] });
@@ -49,7 +49,7 @@ test('a running call ends before the runtime does, and no other is taken meanwhi
   await stopped;
 });
 
-test('a call that does not end is ended, by name, when its time is over', async () => {
+test('an unfinished call is ended by name when its time is over', async () => {
   await using platform = await Platform.open();
   platform.drainMs = 50;
   platform.assign({ one: script('hang') });

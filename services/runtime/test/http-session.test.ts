@@ -148,7 +148,7 @@ describe('a session that cannot be renewed ends the channel', () => {
   const error = { code: -32603, message: 'not now' };
   test.each<[string, Answer, Partial<Reason>]>([
     [
-      'because of no answer',
+      'because no answer comes',
       () => new Promise(() => {}),
       { code: 'session_lost', message: match('within 0.2 seconds') },
     ],

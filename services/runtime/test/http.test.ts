@@ -181,7 +181,7 @@ describe('a failing MCP server', () => {
     expect(JSON.stringify([report, platform.logged])).not.toContain('s3cr3t-t0k3n');
   });
 
-  test('goes away and comes back', async () => {
+  test('ends and returns', async () => {
     const server = await httpMcpServer();
     await using platform = await connected(server);
     const port = Number(new URL(server.launch().url).port);

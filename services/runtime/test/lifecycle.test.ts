@@ -15,10 +15,10 @@ const command = (name: string, args: readonly string[] = []) => ({
   env: {},
 });
 
-describe('an MCP server that does not start has a reason and a time of its next try', () => {
+describe('a failed start has a reason and a time of the next try', () => {
   const cases: readonly (readonly [string, Launch, string, RegExp])[] = [
     ['no such command', command('no-such-command-here'), 'command_not_found', /"no-such-command-here"/],
-    ['a file that is no program', command(import.meta.filename), 'not_executable', /Could not start/],
+    ['a file that is not a program', command(import.meta.filename), 'not_executable', /Could not start/],
     ['no such folder', { ...command('node'), cwd: '/no/such/folder' }, 'folder_not_found', /"\/no\/such\/folder"/],
     [
       'a folder whose name fills a reason',
@@ -125,7 +125,7 @@ describe('a changed configuration', () => {
     expect(await platform.say('one', { text: 'x' })).toBe('after: x');
   });
 
-  test.concurrent('does not wait for ever for a call that hangs', async () => {
+  test.concurrent('does not wait without limit for a call that hangs', async () => {
     await using platform = await Platform.open();
     platform.assign({ one: script('hang') });
     await platform.startRuntime();
@@ -166,7 +166,7 @@ test.concurrent('an unassigned MCP server ends with its process, and starts when
   expect(() => process.kill(pid, 0)).toThrow('ESRCH');
 });
 
-test.concurrent('one that may no longer run ends with a reason, is not retried, and starts once it may', async () => {
+test.concurrent('an MCP server that may no longer run ends with a reason, is not retried, and starts once it may', async () => {
   await using platform = await Platform.open();
   platform.assign({ one: script('stubborn'), two: script('echo', ['two']) });
   await platform.startRuntime();

@@ -39,7 +39,7 @@ async function readBy(platform: Platform, setBy: Author, file: string): Promise<
 describe.runIf(canSandbox)("a member's command", () => {
   test.each([
     ['without a setting', {}],
-    ['with the word of older versions for no sandbox', { MCP_SERVER_SANDBOX: 'none' }],
+    ['with the older name of no sandbox', { MCP_SERVER_SANDBOX: 'none' }],
   ])("%s runs in a sandbox, and an operator's does not", async (_name, env) => {
     await using grounds = await openGrounds();
     await using platform = await Platform.open();
@@ -106,7 +106,7 @@ describe.runIf(canSandbox)("a member's command", () => {
       }
       await letGo(platform, 'one');
     }
-    // An operator's may be anywhere.
+    // An operator's folder may be anywhere.
     platform.assign({ one: { ...script('curious'), cwd: at('private') } }, 'operator');
     await platform.connected('one');
   });
@@ -137,7 +137,7 @@ describe.runIf(canSandbox)("a member's command", () => {
       (at) => ({ command: 'bash', args: ['-c', 'exit 3'], env: { BASH_ENV: at('shared/project/bwrap') } }),
     ],
     ['another home', (at) => ({ env: { HOME: at('private'), TMPDIR: at('private') } })],
-    ['the mark of another', () => ({ env: { SVC_MCP_SERVER_INSTANCE: 'ofanother' } })],
+    ['the mark of another MCP server', () => ({ env: { SVC_MCP_SERVER_INSTANCE: 'ofanother' } })],
   ])('runs nothing outside by %s', async (_name, change) => {
     await using grounds = await openGrounds();
     await using platform = await Platform.open();
@@ -152,7 +152,7 @@ describe.runIf(canSandbox)("a member's command", () => {
     expect(existsSync(proof)).toBe(false);
   });
 
-  test('opens no other part of the machine by the path of its command', async () => {
+  test('reveals no other part of the machine through the path of its command', async () => {
     await using grounds = await openGrounds();
     await using platform = await Platform.open();
     const { at } = grounds;

@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 60_000 });
 const packageRoot = path.resolve(import.meta.dirname, '../../..');
 
 interface Grounds {
-  /** A folder outside of the platform with everything that the attacks need. */
+  /** A folder outside of the platform with all files that the attacks need. */
   readonly dir: string;
   readonly env: Record<string, string>;
 }
@@ -83,7 +83,7 @@ const attacks: readonly [string, string, (grounds: Grounds) => string | Promise<
     (grounds) => withEnv(grounds, 'PATH', folderIn(grounds.dir, 'project', 'node_modules', '.bin')),
   ],
   [
-    'holds a folder of the PATH that is not there yet',
+    'contains a missing folder of the PATH',
     'programs that the platform runs',
     (grounds) => withEnv(grounds, 'PATH', soon(grounds.dir)),
   ],
@@ -139,7 +139,7 @@ describe.each(kinds)('in %s, a working directory', (_kind, { isThere, sandboxing
         'one',
         (report) => report.status === 'Connected' || report.reason?.code === 'folder_refused',
       );
-      // Now it would write.
+      // If it were mounted, this would write.
       if (status === 'Connected') await platform.say('one', { tries: [['write', planted]] });
       const isPlanted = existsSync(planted);
       // An ordinary user may not even look into the home of root.

@@ -13,10 +13,10 @@ import { writeAnswer } from '../wire/write-message.ts';
 
 const log = createLog({ service: 'runtime', level: 'error', destination: { write: (line) => expect.fail(line) } });
 
-/** The longest line of last words, in characters of three bytes. */
+/** The longest line of last output, in characters of three bytes. */
 const lastWords = Array.from({ length: 20 }, () => '–'.repeat(1000));
 
-/** MCP servers inside this process with long last words; the first of them has so many tools of a megabyte. */
+/** MCP servers inside this process with long last output. The first one has this many tools of a megabyte. */
 function talkative(toolsOfFirst: number): Launchers {
   const description = 'x'.repeat(1_000_000);
   const tools = Array.from({ length: toolsOfFirst }, (_, at) => ({ name: `t${at}`, description }));

@@ -76,7 +76,7 @@ describe.each(kinds)('in %s', (_kind, { isThere, sandboxing, script, answers }) 
         ['write', path.join(grounds.dir, 'planted')],
         ['write', '/usr/planted-by-a-test'],
       ];
-      // First, each of them is shown to be noticed.
+      // First, the test shows that it notices each of them.
       const [
         secret,
         data,

@@ -48,7 +48,7 @@ describe.runIf(canSandbox)('in a sandbox', () => {
     expect(await readdir(path.join(platform.workingDir, 'children'))).toEqual([]);
   });
 
-  test('a killed one takes its tree along and is restarted', async () => {
+  test('a killed one ends with its tree and is restarted', async () => {
     await using platform = await Platform.open();
     platform.assign({ one: script('grandchildren') });
     await platform.startRuntime(sandboxing);

@@ -16,7 +16,7 @@ describe('REMOTE_PORT', () => {
     ]);
   });
 
-  test('without it nothing listens', async () => {
+  test('without it the runtime does not listen', async () => {
     await using platform = await Platform.open();
     expect((await platform.startRuntime()).url).toBeNull();
   });

@@ -31,7 +31,7 @@ function supervising(launchers: Launchers, startMaxMs: number, one: Assignment) 
   return { supervisor, reported };
 }
 
-test('an MCP server that says nothing is given up after its time to start, and its process is ended', async () => {
+test('a silent MCP server is abandoned at the start deadline, and its process is ended', async () => {
   await using platform = await Platform.open();
   const { workingDir } = platform;
   const look = createLook();
@@ -158,7 +158,7 @@ test('a call without an answer causes a ping at once', async () => {
   await supervisor.stop(0);
 });
 
-test('one that hangs is restarted although it gets calls again and again', async () => {
+test('an MCP server that hangs is restarted even while it gets calls', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   let [starts, pings] = [0, 0];
   const one = assignment(http);

@@ -17,7 +17,7 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const look = createLook();
 
-/** Those of the pids with a live process. A zombie has ended. */
+/** The pids of live processes. A zombie has ended. */
 async function living(pids: readonly number[]): Promise<readonly number[]> {
   const all = new Set((await look()).map(({ pid }) => pid));
   return pids.filter((pid) => all.has(pid));
@@ -82,11 +82,11 @@ test.runIf(process.platform === 'linux')(
     await warm.stop();
     const before = await leaks(launcher.workingDir);
 
-    // First, one is shown to be noticed.
+    // First, the test shows that it notices a leak.
     const left = await launcher.start('sh', grandchild);
     await vi.waitFor(async () => expect(await readdir(path.join(launcher.workingDir, 'children'))).toHaveLength(1));
     await noteMarks();
-    // The shell takes a moment until its own child is there.
+    // The shell starts its own child after a moment.
     await vi.waitFor(async () => {
       const noticed = await leaks(launcher.workingDir);
       expect(noticed.processes).toBeGreaterThanOrEqual(before.processes + 2);
@@ -146,7 +146,7 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-test('stopping takes seconds when a child neither listens nor ends', async () => {
+test('stopping takes seconds if a child neither reads nor ends', async () => {
   await using platform = await Platform.open();
   platform.assign({ one: script('stubborn'), two: script('deaf'), three: script('silent') });
   const running = await platform.startRuntime();

@@ -4,7 +4,7 @@ export interface Backoff {
   readonly maxMs: number;
 }
 
-/** The delay after the `failures`-th failure in a row, counted from 1. `random` lies in [0, 1). */
+/** The delay after the `failures`-th failure in a row, counted from 1. `random` is in [0, 1). */
 export function backoffMs({ firstMs, maxMs }: Backoff, failures: number, random: number): number {
   const full = Math.min(maxMs, firstMs * 2 ** Math.min(failures - 1, 30));
   return Math.round(full * (0.5 + random / 2));

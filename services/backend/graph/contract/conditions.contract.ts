@@ -24,7 +24,7 @@ export function conditionsContract(engine: GraphEngine): void {
     await expectRefusal(rolesWhere(test, [{ field: 'name', in: [...many, 'a'] }]), 'invalid_input', /1001/);
   });
 
-  it('compare with a beginning, in which no character has a meaning', async () => {
+  it('compare with a prefix, in which no character has a special meaning', async () => {
     await using test = await TestGraph.open(engine);
     const all = [
       '',
@@ -54,7 +54,7 @@ export function conditionsContract(engine: GraphEngine): void {
     expect(await beginning('c')).toEqual([]);
   });
 
-  it('compare with a range that has its beginning and not its end', async () => {
+  it('compare with a range that includes its start and not its end', async () => {
     await using test = await TestGraph.open(engine);
     await test.graph.write((transaction) =>
       inTurn([-5, 0, 5, 10], (createdAt) =>
@@ -71,7 +71,7 @@ export function conditionsContract(engine: GraphEngine): void {
     expect(await range(10, 0)).toEqual([]);
   });
 
-  it('hold all together, for pages and for counts', async () => {
+  it('must all hold, for pages and for counts', async () => {
     await using test = await TestGraph.open(engine);
     await test.graph.write((transaction) =>
       inTurn([...Array(30).keys()], (i) =>

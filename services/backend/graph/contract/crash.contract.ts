@@ -20,7 +20,8 @@ export function crashContract(engine: GraphEngine): void {
       await test.graph.close();
       let acknowledged = 0;
       for (let round = 0; round < rounds; round++) {
-        // Each time at another place: the next transaction is under way when the last line of the one before arrives.
+        // The kill comes at another point each time: the next transaction runs when the last line of the previous one
+        // arrives.
         acknowledged = await killAfter(1 + round * 3, test.address, test.acme);
         const graph = await openAt(test.address);
         const stored = await checkWhole(graph, test.acme);
@@ -33,7 +34,7 @@ export function crashContract(engine: GraphEngine): void {
   );
 }
 
-/** The number of the last transaction that was acknowledged to the writer. Waits for the first `lines` numbers that it prints. */
+/** Kills the writer after it has printed `lines` numbers. Returns the number of the last acknowledged transaction. */
 async function killAfter(lines: number, address: GraphAddress, workspace: WorkspaceId): Promise<number> {
   const child = spawn(process.execPath, [writer, JSON.stringify(address), workspace], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -51,7 +52,7 @@ async function killAfter(lines: number, address: GraphAddress, workspace: Worksp
   return last;
 }
 
-/** How many transactions are stored, each of them whole: see the writer for what one writes. */
+/** The number of stored transactions, each checked to be complete. The writer defines what one of them writes. */
 async function checkWhole(graph: Graph, workspace: WorkspaceId): Promise<number> {
   const { revision = expect.fail() } = (await graph.find('workspace', workspace, null)) ?? {};
   const roles = await allPages(graph, { type: 'role', anchor: workspace, limit: 1000 });

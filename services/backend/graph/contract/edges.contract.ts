@@ -29,7 +29,7 @@ export function edgesContract(engine: GraphEngine): void {
     expect(await skillsOf(test, role.id)).toEqual(ids(skills));
   });
 
-  it('are followed for many nodes at once, with an empty list where there are none', async () => {
+  it('are followed for many nodes at once, with an empty list for a node without edges', async () => {
     await using test = await TestGraph.open(engine);
     const skills = await addSkills(test, 3);
     const roles = await test.addRoles(test.acme, ['a', 'b', 'c']);
@@ -48,7 +48,7 @@ export function edgesContract(engine: GraphEngine): void {
     expect(await test.graph.follow(roleSkills, [], { anchor: test.acme, limitEach: 10 })).toEqual(new Map());
   });
 
-  it('come in the order of ids, as many for each node as asked for', async () => {
+  it('are returned in the order of ids, up to the requested number for each node', async () => {
     await using test = await TestGraph.open(engine);
     const skills = await addSkills(test, 5);
     const roles = await test.addRoles(test.acme, ['a', 'b']);
@@ -58,7 +58,7 @@ export function edgesContract(engine: GraphEngine): void {
     for (const nodes of ends.values()) expect(ids(nodes)).toEqual(ids(skills).slice(0, 2));
   });
 
-  it('to nodes with more text than is asked for are refused', async () => {
+  it('to nodes with more text than the limit are refused', async () => {
     await using test = await TestGraph.open(engine);
     const { role, skills } = await roleWithSkills(test, 3);
     const texts = skills.flatMap((skill) => Object.values(skill)).filter((value) => typeof value === 'string');
@@ -90,7 +90,7 @@ export function edgesContract(engine: GraphEngine): void {
     const missing = newId('skill');
     await expectRefusal(link(role.id, [skill?.id ?? '', missing]), 'not_found', new RegExp(missing));
     await expectRefusal(link(newId('role'), [skill?.id ?? '']), 'not_found', /role/);
-    // An id of another type is not there either.
+    // An id of another type counts as missing, too.
     await expectRefusal(link(role.id, [role.id]), 'not_found');
     await test.graph.write(async (transaction) => {
       await expectRefusal(transaction.link(roleSkills, role.id, [skill?.id ?? '', missing]), 'not_found');
@@ -98,7 +98,7 @@ export function edgesContract(engine: GraphEngine): void {
     expect(await skillsOf(test, role.id)).toEqual([]);
   });
 
-  it('go with either of their ends', async () => {
+  it('are removed with either of their ends', async () => {
     await using test = await TestGraph.open(engine);
     const { role, skills } = await roleWithSkills(test, 3);
     const [gone = expect.fail(), ...rest] = skills;
@@ -110,7 +110,7 @@ export function edgesContract(engine: GraphEngine): void {
     const options = { anchor: test.acme, limitEach: 10 };
     const origins = await test.graph.followBack(roleSkills, ids(skills), options);
     expect([...origins.values()]).toEqual([[], [], []]);
-    // A node added again under the same id has no edges.
+    // A node that is created again with the same id has no edges.
     await test.add('role', role);
     expect(await skillsOf(test, role.id)).toEqual([]);
     const back = await test.graph.followBack(roleSkills, ids(skills), options);
@@ -135,7 +135,7 @@ export function edgesContract(engine: GraphEngine): void {
     expect(await back('everywhere')).toHaveLength(2);
   });
 
-  it('of one name do not mix with those of another between the same types', async () => {
+  it('with one name are separate from those with another name between the same types', async () => {
     await using test = await TestGraph.open(engine);
     const [key, role] = [keyNode(test.acme), roleNode(test.acme)];
     await test.graph.write(async (transaction) => {
@@ -150,7 +150,7 @@ export function edgesContract(engine: GraphEngine): void {
     expect((await test.graph.follow({ from: 'key', edge: 'user' }, [key.id], options)).get(key.id)).toEqual([]);
   });
 
-  it('that the schema does not have, too many ids and impossible limits are refused', async () => {
+  it('with an unknown name, too many ids or impossible limits are refused', async () => {
     await using test = await TestGraph.open(engine);
     const options = { anchor: test.acme, limitEach: 10 };
     const { graph } = test;

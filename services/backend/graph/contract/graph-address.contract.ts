@@ -2,7 +2,7 @@ import { Secret } from '../../../contracts/secret.ts';
 import type { Graph } from '../graph.ts';
 import { openGraph } from '../open-graph.ts';
 
-/** The address of a graph, in a form that another process can be given. */
+/** The address of a graph, in a form that can be passed to another process. */
 export interface GraphAddress {
   readonly url: string;
   readonly user?: string;

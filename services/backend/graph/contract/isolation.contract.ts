@@ -3,7 +3,7 @@ import { newId } from '../../../contracts/ids.ts';
 import { keyNode, roleNode, skillNode, toolNode } from './sample-nodes.contract.ts';
 import { expectRefusal, type GraphEngine, ids, TestGraph, wrong } from './test-graph.contract.ts';
 
-/** Acme asks for everything of Globex, by names and ids that it could guess. */
+/** Acme requests every object of Globex, by names and ids that it could guess. */
 export function isolationContract(engine: GraphEngine): void {
   it('holds for a node by its id', async () => {
     await using test = await TestGraph.open(engine);
@@ -48,7 +48,7 @@ export function isolationContract(engine: GraphEngine): void {
       expect((await test.graph.select(of(test.globex))).nodes).toEqual([theirs.role]);
       expect(await test.graph.count(of(test.acme))).toBe(1);
       if ('orderBy' in some) {
-        // Indexes are in order in each workspace; over all of them by id.
+        // Within a workspace, any index orders nodes; over all workspaces only the id does.
         await expectRefusal(test.graph.select(of('everywhere')), 'invalid_input', new RegExp(`"${some.orderBy}"`));
       } else {
         expect(await test.graph.count(of('everywhere'))).toBe(2);
@@ -58,7 +58,7 @@ export function isolationContract(engine: GraphEngine): void {
     }
   });
 
-  it('holds for a cursor that came from elsewhere', async () => {
+  it('holds for a cursor of another workspace', async () => {
     await using test = await TestGraph.open(engine);
     await test.addRoles(test.globex, ['a', 'c', 'e']);
     const [b, d] = await test.addRoles(test.acme, ['b', 'd']);
@@ -89,7 +89,7 @@ export function isolationContract(engine: GraphEngine): void {
     await test.graph.write(async (transaction) => {
       const update = transaction.update('role', theirs.role.id, { name: 'Mine' }, { anchor: test.acme });
       await expectRefusal(update, 'not_found');
-      // The version of what cannot be seen is no way to find out that it is there.
+      // The version of an invisible node must not reveal that the node exists.
       const guess = transaction.update('role', theirs.role.id, {}, { anchor: test.acme, ifVersion: 7 });
       await expectRefusal(guess, 'not_found');
       await transaction.remove('role', theirs.role.id, test.acme);
@@ -102,7 +102,7 @@ export function isolationContract(engine: GraphEngine): void {
     expect(ids(ends.get(theirs.role.id) ?? [])).toEqual([theirs.skill.id]);
   });
 
-  it('lets no edge lead from one workspace into another', async () => {
+  it('allows no edge between two workspaces', async () => {
     await using test = await TestGraph.open(engine);
     const { ours, theirs } = await twins(test);
     const link = (from: typeof ours.role.id, to: string) =>
@@ -116,7 +116,7 @@ export function isolationContract(engine: GraphEngine): void {
     expect([...ends.values()]).toEqual([[ours.skill], [theirs.skill]]);
   });
 
-  it('has no way around an anchor', async () => {
+  it('cannot be bypassed without an anchor', async () => {
     await using test = await TestGraph.open(engine);
     const { ours } = await twins(test);
     for (const anchor of [null, undefined, '', 1, ['everywhere'], {}]) {
@@ -133,7 +133,7 @@ export function isolationContract(engine: GraphEngine): void {
   });
 }
 
-/** Two workspaces in which everything has the same name. */
+/** Two workspaces in which all objects have the same names. */
 async function twins(test: TestGraph) {
   const [ours, theirs] = [await furnished(test, 'acme'), await furnished(test, 'globex')];
   return { ours, theirs };

@@ -14,9 +14,9 @@ import {
 } from './test-graph.contract.ts';
 
 export function pagingContract(engine: GraphEngine): void {
-  it('goes through text in the order of its bytes, in both directions', async () => {
+  it('orders text by its bytes, in both directions', async () => {
     await using test = await TestGraph.open(engine);
-    // In UTF-16, and so in JavaScript's own order, U+1F600 would come before U+FF5E.
+    // In UTF-16, JavaScript's own order, U+1F600 would come before U+FF5E.
     const inOrder = [
       '',
       ' ',
@@ -40,7 +40,7 @@ export function pagingContract(engine: GraphEngine): void {
     expect(names(await allPages(test.graph, { ...selection, descending: true }))).toEqual([...inOrder].reverse());
   });
 
-  it('goes through numbers by their value and through equal ones by id', async () => {
+  it('orders numbers by value, and equal numbers by id', async () => {
     await using test = await TestGraph.open(engine);
     const times = [10, 9, -1, 0, 2 ** 40, 9, 9, 100];
     const roles = await test.graph.write((transaction) =>
@@ -54,7 +54,7 @@ export function pagingContract(engine: GraphEngine): void {
     }
   });
 
-  it('goes by id, which is by time of creation, where no order is asked for', async () => {
+  it('orders by id, and so by time of creation, without a requested order', async () => {
     await using test = await TestGraph.open(engine);
     const nodes = [3, 1, 2].map((now) => roleNode(test.acme, { id: newId('role', now), name: String(now) }));
     await inTurn(nodes, (node) => test.add('role', node));
@@ -79,7 +79,7 @@ export function pagingContract(engine: GraphEngine): void {
     }
   });
 
-  it('ends with null, also where the last page is full', async () => {
+  it('ends with null, also if the last page is full', async () => {
     await using test = await TestGraph.open(engine);
     const selection = { type: 'role', anchor: test.acme, limit: 2 } as const;
     expect(await test.graph.select(selection)).toEqual({ nodes: [], next: null });
@@ -88,7 +88,7 @@ export function pagingContract(engine: GraphEngine): void {
     expect(page).toMatchObject({ nodes: { length: 2 }, next: null });
   });
 
-  it('shows every node that stays exactly once, whatever is added, changed and removed between pages', async () => {
+  it('shows every remaining node exactly once, whatever is added, changed and removed between pages', async () => {
     await using test = await TestGraph.open(engine);
     const stay = Array.from({ length: 20 }, (_, i) => `stay ${String(i).padStart(2, '0')}`);
     await test.addRoles(test.acme, stay);
@@ -105,7 +105,7 @@ export function pagingContract(engine: GraphEngine): void {
       after = page.next;
       const last = page.nodes.at(-1) ?? expect.fail();
       await test.graph.write(async (transaction) => {
-        // Before, just before, just after and far after the place where the page ended; and that node itself.
+        // Before, just before, just after and far after the end of the page, and the last node itself.
         for (const name of [`a ${i}`, `${last.name.slice(0, -1)} `, `${last.name} `, `z ${i}`]) {
           await transaction.create('role', roleNode(test.acme, { name: `${name}added ${i}` }));
         }
@@ -141,7 +141,7 @@ export function pagingContract(engine: GraphEngine): void {
     }
   });
 
-  it('gives as many as the greatest page has', async () => {
+  it('returns pages of the largest size', async () => {
     await using test = await TestGraph.open(engine);
     await test.graph.write((transaction) =>
       inTurn([...Array(pageMax + 1).keys()], (i) => transaction.create('setting', settingNode(`${i}`))),

@@ -1,7 +1,7 @@
 import { newId, type WorkspaceId } from '../../../contracts/ids.ts';
 import type { NewNode } from '../graph.ts';
 
-/** Nodes with a value in every field; a test names only the fields that it checks. */
+/** Nodes with a value in every field. A test names only the fields that it checks. */
 
 export function workspaceNode(values: Partial<NewNode<'workspace'>> = {}): NewNode<'workspace'> {
   const id = newId('workspace');

@@ -6,11 +6,11 @@ import { type GraphEngine, inTurn, TestGraph } from './test-graph.contract.ts';
 
 const small = 1000;
 const large = 100_000;
-/** A look-up that goes through all nodes would take about a hundred times as long. */
+/** A look-up that reads all nodes would take about a hundred times as long. */
 const ratioMax = 3;
-/** Each is measured so many times, turn about, so that a busy machine slows both. */
+/** Measurements of each look-up. The two sizes alternate, so that a busy machine slows both. */
 const rounds = 60;
-/** A cluster takes a second for a thousand nodes. */
+/** A cluster takes a second to store a thousand nodes. */
 const fillMs = 600_000;
 
 export function scaleContract(engine: GraphEngine): void {
@@ -36,7 +36,7 @@ export function scaleContract(engine: GraphEngine): void {
               limit: 10,
             }),
           ),
-        'a page of what many share, in order': ({ graph, acme }) =>
+        'an ordered page of nodes with a common value': ({ graph, acme }) =>
           size(graph.select({ type: 'role', anchor: acme, orderBy: 'createdAt', descending: true, limit: 10 })),
         'by a rare word': ({ graph, acme }, { name }) =>
           size(graph.select({ type: 'role', anchor: acme, search: name, limit: 10 })),
@@ -66,7 +66,7 @@ export function scaleContract(engine: GraphEngine): void {
   );
 }
 
-/** Roles spread over all that was filled in, each with an edge to the same skill. */
+/** Roles spread over all stored nodes, each with an edge to the same skill. */
 async function fill(test: TestGraph, count: number): Promise<readonly Node<'role'>[]> {
   const skill = await test.add('skill', skillNode(test.acme));
   const picked: Node<'role'>[] = [];
@@ -98,7 +98,7 @@ async function size(page: Promise<{ readonly nodes: readonly unknown[] }>): Prom
   return (await page).nodes.length;
 }
 
-/** What finds nothing is fast at any size. */
+/** A look-up without a result is fast at any size, so each must find something. */
 async function timeOf(lookUp: () => Promise<number>): Promise<number> {
   const started = performance.now();
   expect(await lookUp()).toBeGreaterThan(0);

@@ -3,7 +3,7 @@ import { roleNode, userNode } from './sample-nodes.contract.ts';
 import { allPages, expectRefusal, type GraphEngine, inTurn, names, TestGraph } from './test-graph.contract.ts';
 
 export function searchContract(engine: GraphEngine): void {
-  it('finds by the beginning of any word of any search field', async () => {
+  it('finds nodes by the beginning of any word of any search field', async () => {
     await using test = await TestGraph.open(engine);
     await addRoles(test, { 'Release manager': 'Ships on Fridays', Reviewer: 'Reads what others write', Writer: '' });
     expect(await found(test, 'rel')).toEqual(['Release manager']);
@@ -11,21 +11,21 @@ export function searchContract(engine: GraphEngine): void {
     expect(await found(test, 're')).toEqual(['Release manager', 'Reviewer']);
     expect(await found(test, 'wr')).toEqual(['Reviewer', 'Writer']);
     expect(await found(test, 'fri')).toEqual(['Release manager']);
-    // Not in the middle of a word.
+    // The middle of a word does not count.
     expect(await found(test, 'iter')).toEqual([]);
   });
 
-  it('wants every word, in any order and any field', async () => {
+  it('requires every word, in any order and in any field', async () => {
     await using test = await TestGraph.open(engine);
     await addRoles(test, { 'Release manager': 'Ships on Fridays', 'Release notes': 'Writes on Fridays' });
     expect(await found(test, 'friday release')).toEqual(['Release manager', 'Release notes']);
     expect(await found(test, 'release friday manager')).toEqual(['Release manager']);
     expect(await found(test, 'release monday')).toEqual([]);
-    // The same word twice, and a word that begins another, ask for no more than one word.
+    // A repeated word, and the beginning of another word, add no condition.
     expect(await found(test, 'rel release REL man')).toEqual(['Release manager']);
   });
 
-  it('knows neither case nor accents nor punctuation', async () => {
+  it('ignores case, accents and punctuation', async () => {
     await using test = await TestGraph.open(engine);
     await addRoles(test, { 'Crème-brûlée (süß)': '', create_issue: '', '東京 tower': '', ﬁnal: '' });
     for (const search of ['creme', 'CRÈME', 'brul', '"süß"', 'cre*']) {
@@ -42,7 +42,7 @@ export function searchContract(engine: GraphEngine): void {
     await addRoles(test, { one: '', two: '' });
     for (const search of ['%', '_', '*', '"', "'", '\\', ')', 'one" OR "two', 'o%', "x' or 1=1 --"]) {
       const nodes = await found(test, search);
-      // Words are searched for, and punctuation is none; without words there is nothing to hold.
+      // Only words are searched for, and punctuation is no word. A search without words finds every node.
       expect(nodes).toEqual(/[a-z]/.test(search) ? (search === 'o%' ? ['one'] : []) : ['one', 'two']);
     }
   });
@@ -59,7 +59,7 @@ export function searchContract(engine: GraphEngine): void {
     expect(await found(test, 'shared')).toEqual([]);
   });
 
-  it('goes with order, conditions, pages and counts', async () => {
+  it('combines with order, conditions, pages and counts', async () => {
     await using test = await TestGraph.open(engine);
     await test.graph.write((transaction) =>
       inTurn([...Array(50).keys()], (i) =>
@@ -80,7 +80,7 @@ export function searchContract(engine: GraphEngine): void {
     expect(await test.graph.count(selection)).toBe(expected.length);
   });
 
-  it('finds the same where a word is in few nodes and where it is in very many', async () => {
+  it('finds the same nodes for a word in few nodes and for one in very many', async () => {
     await using test = await TestGraph.open(engine);
     await test.graph.write((transaction) =>
       inTurn([...Array(2500).keys()], (i) =>
@@ -97,7 +97,7 @@ export function searchContract(engine: GraphEngine): void {
     expect(await search('role rare 2')).toEqual(['role 2000']);
   });
 
-  it('works for nodes of no workspace, and over all workspaces', async () => {
+  it('works for nodes without a workspace, and over all workspaces', async () => {
     await using test = await TestGraph.open(engine);
     await test.add('user', userNode({ email: 'ann@example.com', name: 'Ann Smith' }));
     await test.add('user', userNode({ email: 'bob@example.org', name: 'Bob Smith' }));
@@ -109,7 +109,7 @@ export function searchContract(engine: GraphEngine): void {
     expect(roles.nodes).toHaveLength(2);
   });
 
-  it('refuses types that have no words, and searches without end', async () => {
+  it('refuses types without search fields, and searches that are too long', async () => {
     await using test = await TestGraph.open(engine);
     const { graph, acme } = test;
     await expectRefusal(
@@ -121,7 +121,7 @@ export function searchContract(engine: GraphEngine): void {
     await expectRefusal(graph.select({ type: 'role', anchor: acme, search: many, limit: 1 }), 'invalid_input', /17/);
   });
 
-  it('keeps up with texts of great length', async () => {
+  it('handles very long texts', async () => {
     await using test = await TestGraph.open(engine);
     const word = 'x'.repeat(5000);
     await addRoles(test, { long: `${word} ${'lorem ipsum '.repeat(50_000)}` });

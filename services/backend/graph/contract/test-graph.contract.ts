@@ -6,14 +6,14 @@ import type { TypeName } from '../schema.ts';
 import { type GraphAddress, openAt } from './graph-address.contract.ts';
 import { roleNode, workspaceNode } from './sample-nodes.contract.ts';
 
-/** An engine of the graph, as its contract suite needs it. */
+/** An engine of the graph under the contract suite. */
 export interface GraphEngine {
   readonly name: string;
-  /** Where a graph is that has nothing in it. */
+  /** The address of a new, empty graph. */
   empty(): Promise<GraphAddress>;
 }
 
-/** A graph with two workspaces that know nothing of each other. */
+/** A graph with two separate workspaces. */
 export class TestGraph implements AsyncDisposable {
   readonly address: GraphAddress;
   readonly graph: Graph;
@@ -33,7 +33,7 @@ export class TestGraph implements AsyncDisposable {
     return test;
   }
 
-  /** A transaction of its own for each node. */
+  /** Adds each node in a separate transaction. */
   add<Type extends TypeName>(type: Type, node: NewNode<Type>): Promise<Node<Type>> {
     return this.graph.write((transaction) => transaction.create(type, node));
   }
@@ -81,7 +81,7 @@ export async function expectRefusal(promise: Promise<unknown>, code: ErrorCode, 
   expect(thrown).toMatchObject({ code, message: expect.stringMatching(message) });
 }
 
-/** A value that the types forbid, to show that it is refused at run time too. */
+/** A value that the types forbid, to show that the graph also refuses it at run time. */
 export const wrong = <Wanted>(value: unknown): Wanted => value as Wanted;
 
 export const names = (nodes: readonly { readonly name: string | null }[]) => nodes.map(({ name }) => name);

@@ -6,7 +6,7 @@ import { roleNode, skillNode } from './sample-nodes.contract.ts';
 import { expectRefusal, type GraphEngine, ids, inTurn, names, TestGraph } from './test-graph.contract.ts';
 
 export function transactionsContract(engine: GraphEngine): void {
-  it('are stored when they are acknowledged, and are there after closing', async () => {
+  it('are stored when they are acknowledged, and survive a restart', async () => {
     const test = await TestGraph.open(engine);
     const { role, skill } = await test.graph.write(async (transaction) => {
       const role = await transaction.create('role', roleNode(test.acme, { name: 'Admin' }));
@@ -24,7 +24,7 @@ export function transactionsContract(engine: GraphEngine): void {
     await again.close();
   });
 
-  it('leave nothing behind when their work throws, and pass the error on', async () => {
+  it('leave nothing behind when their work throws, and pass on the error', async () => {
     await using test = await TestGraph.open(engine);
     const role = await test.add('role', roleNode(test.acme, { name: 'Admin' }));
     const skill = await test.add('skill', skillNode(test.acme));
@@ -69,7 +69,7 @@ export function transactionsContract(engine: GraphEngine): void {
     });
   });
 
-  it('are not seen by others before they are acknowledged', async () => {
+  it('are invisible to others before they are acknowledged', async () => {
     await using test = await TestGraph.open(engine);
     const role = await test.add('role', roleNode(test.acme, { name: 'Admin' }));
     await test.graph.write(async (transaction) => {
@@ -82,7 +82,7 @@ export function transactionsContract(engine: GraphEngine): void {
     expect(await test.graph.count({ type: 'role', anchor: test.acme, limit: 1 })).toBe(2);
   });
 
-  it('see one moment, whatever others write meanwhile', async () => {
+  it('read one snapshot, whatever others write meanwhile', async () => {
     await using test = await TestGraph.open(engine);
     const role = await test.add('role', roleNode(test.acme, { name: 'Admin' }));
     const begun = Promise.withResolvers<void>();
@@ -102,7 +102,7 @@ export function transactionsContract(engine: GraphEngine): void {
     expect(await writing).toMatchObject({ name: 'Boss' });
   });
 
-  it('that raise the same number at the same time all raise it', async () => {
+  it('that increment the same number concurrently all count', async () => {
     await using test = await TestGraph.open(engine);
     const raise = () =>
       test.graph.write(async (transaction) => {
@@ -114,9 +114,9 @@ export function transactionsContract(engine: GraphEngine): void {
     expect(await test.graph.find('workspace', test.acme, null)).toMatchObject({ revision: 50, version: 51 });
   });
 
-  it('keep a rule over several nodes where each of them writes the same guard node', async () => {
+  it('enforce a rule over several nodes if each of them writes the same guard node', async () => {
     await using test = await TestGraph.open(engine);
-    // No more than three roles: two transactions that both count two would add a fourth.
+    // The rule is at most three roles. Two transactions that both count two would add a fourth.
     const addRole = () =>
       test.graph.write(async (transaction) => {
         const { revision } = (await transaction.find('workspace', test.acme, null)) ?? expect.fail();
@@ -132,7 +132,7 @@ export function transactionsContract(engine: GraphEngine): void {
     expect(await test.graph.count({ type: 'role', anchor: test.acme, limit: 1 })).toBe(3);
   });
 
-  it('raise the version of a node with every update, and refuse a version that is not its own', async () => {
+  it('raise the version of a node with every update, and refuse an outdated version', async () => {
     await using test = await TestGraph.open(engine);
     const role = await test.add('role', roleNode(test.acme));
     expect(role.version).toBe(1);
@@ -146,7 +146,7 @@ export function transactionsContract(engine: GraphEngine): void {
     expect(await update({ description: 'a' }, 1)).toMatchObject({ version: 2, description: 'a' });
     await expectRefusal(update({ description: 'b' }, 1), 'conflict', /version 2, not 1/);
     expect(await update({})).toMatchObject({ version: 3, description: 'a' });
-    // Of two people who both saw version 3, one gets the conflict.
+    // Two people both saw version 3, so one of them gets the conflict.
     const outcomes = await Promise.allSettled([update({ description: 'c' }, 3), update({ description: 'd' }, 3)]);
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   });
@@ -177,7 +177,7 @@ export function transactionsContract(engine: GraphEngine): void {
     expect(await test.graph.count({ type: 'role', anchor: test.acme, limit: 1 })).toBe(0);
   });
 
-  it('run in great number at once, beside reads', async () => {
+  it('run in large numbers at once, beside reads', async () => {
     await using test = await TestGraph.open(engine);
     const wanted = Array.from({ length: 200 }, (_, i) => `role ${String(i).padStart(3, '0')}`);
     const writes = wanted.map((name) => test.add('role', roleNode(test.acme, { name })));
@@ -189,7 +189,7 @@ export function transactionsContract(engine: GraphEngine): void {
     expect(new Set(ids(nodes))).toEqual(new Set(ids(created)));
   });
 
-  it('of many nodes are stored whole', async () => {
+  it('of many nodes are stored completely', async () => {
     await using test = await TestGraph.open(engine);
     await test.graph.write((transaction) =>
       inTurn([...Array(2000).keys()], (i) => transaction.create('role', roleNode(test.acme, { name: `${i}` }))),
@@ -197,7 +197,7 @@ export function transactionsContract(engine: GraphEngine): void {
     expect(await test.graph.count({ type: 'role', anchor: test.acme, limit: 1 })).toBe(2000);
   });
 
-  it('are refused once the graph is closed, as is everything', async () => {
+  it('are refused once the graph is closed, like every other operation', async () => {
     const test = await TestGraph.open(engine);
     const last = test.add('role', roleNode(test.acme));
     await test.graph.ready();

@@ -13,7 +13,7 @@ export function uniquenessContract(engine: GraphEngine): void {
     expect(await test.graph.count({ type: 'role', anchor: test.acme, limit: 1 })).toBe(1);
   });
 
-  it('holds in each workspace by itself', async () => {
+  it('applies to each workspace separately', async () => {
     await using test = await TestGraph.open(engine);
     const one = await test.add('role', roleNode(test.acme, { name: 'Admin' }));
     const other = await test.add('role', roleNode(test.globex, { name: 'Admin' }));
@@ -21,7 +21,7 @@ export function uniquenessContract(engine: GraphEngine): void {
     expect(await test.graph.findBy('role', { name: 'Admin' }, test.globex)).toEqual(other);
   });
 
-  it('compares text to the letter', async () => {
+  it('compares text exactly', async () => {
     await using test = await TestGraph.open(engine);
     const spellings = ['Admin', 'admin', 'Admin ', 'Ädmin', 'A\u0308dmin', ''];
     await test.addRoles(test.acme, spellings);
@@ -30,7 +30,7 @@ export function uniquenessContract(engine: GraphEngine): void {
     }
   });
 
-  it('of several fields refuses only where all of them are the same', async () => {
+  it('of several fields refuses only if all of them are equal', async () => {
     await using test = await TestGraph.open(engine);
     const tool = (mcpServer: string, originalName: string) => toolNode(test.acme, { mcpServer, originalName });
     const first = await test.add('tool', tool('srv_1', 'echo'));
@@ -41,14 +41,14 @@ export function uniquenessContract(engine: GraphEngine): void {
     expect(await test.graph.findBy('tool', values, test.acme)).toEqual(first);
   });
 
-  it('of several fields keeps the border between two values', async () => {
+  it('of several fields does not join two values', async () => {
     await using test = await TestGraph.open(engine);
     await test.add('tool', toolNode(test.acme, { mcpServer: 'a', originalName: 'b\u001fc' }));
     await test.add('tool', toolNode(test.acme, { mcpServer: 'a\u001fb', originalName: 'c' }));
     expect(await test.graph.count({ type: 'tool', anchor: test.acme, limit: 1 })).toBe(2);
   });
 
-  it('does not check a combination with null, and checks it once a value is there', async () => {
+  it('does not check a combination with null, and checks it once it has a value', async () => {
     await using test = await TestGraph.open(engine);
     const [one, two] = [toolNode(test.acme), toolNode(test.acme)];
     await test.add('tool', one);
@@ -59,7 +59,7 @@ export function uniquenessContract(engine: GraphEngine): void {
     await expectRefusal(name(two.id), 'conflict', /"name"/);
   });
 
-  it('frees a value that was given up', async () => {
+  it('frees a value that a node gives up', async () => {
     await using test = await TestGraph.open(engine);
     const key = await test.add('key', keyNode(test.acme, { activeName: 'ci' }));
     await expectRefusal(test.add('key', keyNode(test.acme, { activeName: 'ci' })), 'conflict', /"activeName"/);
@@ -75,7 +75,7 @@ export function uniquenessContract(engine: GraphEngine): void {
     expect(await test.graph.count({ type: 'key', anchor: test.acme, limit: 1 })).toBe(2);
   });
 
-  it('holds over all workspaces where the schema says so', async () => {
+  it('applies to all workspaces if the schema says so', async () => {
     await using test = await TestGraph.open(engine);
     const key = await test.add('key', keyNode(test.acme, { digest: 'd1' }));
     await expectRefusal(test.add('key', keyNode(test.globex, { digest: 'd1' })), 'conflict', /"digest"/);
@@ -84,7 +84,7 @@ export function uniquenessContract(engine: GraphEngine): void {
     expect(await test.graph.findBy('key', { digest: 'd1' }, test.globex)).toBeNull();
   });
 
-  it('holds for updates, but a node may keep its own value', async () => {
+  it('applies to updates, but a node may keep its own value', async () => {
     await using test = await TestGraph.open(engine);
     const [admin, viewer] = await test.addRoles(test.acme, ['Admin', 'Viewer']);
     const rename = (name: string) =>
@@ -96,7 +96,7 @@ export function uniquenessContract(engine: GraphEngine): void {
     expect(await test.graph.findBy('role', { name: 'Admin' }, test.acme)).toEqual(admin);
   });
 
-  it('holds for ids', async () => {
+  it('applies to ids', async () => {
     await using test = await TestGraph.open(engine);
     const role = roleNode(test.acme, { name: 'one' });
     await test.add('role', role);
@@ -119,7 +119,7 @@ export function uniquenessContract(engine: GraphEngine): void {
     expect(digests.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   });
 
-  it('may be found violated without harm to the rest of the transaction', async () => {
+  it('can be violated without harm to the rest of the transaction', async () => {
     await using test = await TestGraph.open(engine);
     await test.addRoles(test.acme, ['Admin']);
     await test.graph.write(async (transaction) => {

@@ -4,7 +4,7 @@ import { keyNode, memberNode, roleNode, settingNode } from './sample-nodes.contr
 import { expectRefusal, type GraphEngine, TestGraph, wrong } from './test-graph.contract.ts';
 
 export function valuesContract(engine: GraphEngine): void {
-  it('come back unchanged', async () => {
+  it('are returned unchanged', async () => {
     await using test = await TestGraph.open(engine);
     const key = keyNode(test.acme, {
       name: ' "\'`;--\n\r\t\\ é 中 \u{1f600} \ufeff ',
@@ -22,7 +22,7 @@ export function valuesContract(engine: GraphEngine): void {
     expect(nodes).toStrictEqual([created]);
   });
 
-  it('are texts also where an engine might read a statement', async () => {
+  it('remain text even if an engine could read them as a statement', async () => {
     await using test = await TestGraph.open(engine);
     const texts = [
       '*',
@@ -43,7 +43,7 @@ export function valuesContract(engine: GraphEngine): void {
     expect(await test.graph.count({ type: 'role', anchor: test.acme, limit: 1 })).toBe(texts.length);
   });
 
-  it('change where they are named, null included, and only there', async () => {
+  it('change only if the update names them, including changes to null', async () => {
     await using test = await TestGraph.open(engine);
     const key = keyNode(test.acme, { expiresAt: 5, lastUsedAt: 6, activeName: 'ci' });
     await test.add('key', key);
@@ -61,7 +61,7 @@ export function valuesContract(engine: GraphEngine): void {
     const refused: [Record<string, unknown>, RegExp][] = [
       [{ name: null }, /"name".*text/],
       [{ name: 1 }, /"name".*text/],
-      // Half a surrogate pair would come back as another character, and NUL ends a text in some engines.
+      // Half a surrogate pair would become another character, and NUL ends a text in some engines.
       [{ name: 'a\ud800' }, /well-formed/],
       [{ name: 'a\0b' }, /NUL/],
       [{ enabled: 1 }, /"enabled".*true or false/],
@@ -103,14 +103,14 @@ export function valuesContract(engine: GraphEngine): void {
     }
   });
 
-  it('of an id must say the kind of node', async () => {
+  it('of an id must have the right kind', async () => {
     await using test = await TestGraph.open(engine);
     await expectRefusal(test.add('role', roleNode(test.acme, { id: wrong(newId('skill')) })), 'invalid_input', /role/);
     await expectRefusal(test.add('role', roleNode(test.acme, { id: wrong('rol_1') })), 'invalid_input');
     await expectRefusal(test.add('role', roleNode(wrong('acme'))), 'invalid_input', /workspace/);
   });
 
-  it('of a type that does not exist have no place', async () => {
+  it('of an unknown type are refused', async () => {
     await using test = await TestGraph.open(engine);
     const selection = { type: wrong<'role'>('toString'), anchor: test.acme, limit: 1 };
     await expectRefusal(test.graph.select(selection), 'invalid_input', /"toString"/);

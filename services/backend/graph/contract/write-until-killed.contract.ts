@@ -3,7 +3,10 @@ import { parseId } from '../../../contracts/ids.ts';
 import { type GraphAddress, openAt } from './graph-address.contract.ts';
 import { roleNode, skillNode } from './sample-nodes.contract.ts';
 
-/** A process of its own: writes transactions to the graph at the address, and says the number of each that is stored, until it is killed. */
+/**
+ * A separate process: writes transactions to the graph at the address and prints the number of each stored one, until
+ * it is killed.
+ */
 const [address = '', text = ''] = process.argv.slice(2);
 const workspace = parseId('workspace', text);
 const graph = await openAt(JSON.parse(address) as GraphAddress);
@@ -18,6 +21,6 @@ for (;;) {
     await transaction.update('workspace', workspace, { revision: revision + 1 }, { anchor: null });
     return revision + 1;
   });
-  // At once: a buffer of this process dies with it.
+  // Written at once: buffered output would be lost with the process.
   writeSync(1, `${number}\n`);
 }

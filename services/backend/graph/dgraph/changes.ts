@@ -108,7 +108,7 @@ export class Changes {
     return Map.groupBy(claims, ({ type }) => type);
   }
 
-  /** How many stored nodes of the type this transaction changes: a page reads as many more. */
+  /** How many stored nodes of the type this transaction changes. A page reads that many additional nodes. */
   storedOf(type: string): number {
     return [...this.#nodes.values()].filter((node) => node.type === type && node.before !== null).length;
   }
@@ -154,7 +154,7 @@ export class Changes {
     return found.sort((one, other) => (one.id < other.id ? -1 : 1)).slice(0, limitEach);
   }
 
-  /** How many stored ends this transaction may hide: a read of edges asks for as many more. */
+  /** How many stored ends this transaction may hide. A read of edges requests that many additional ones. */
   get hidden(): number {
     return this.#nodes.size + this.#edges.size;
   }
@@ -179,7 +179,7 @@ export class Changes {
       (isThere ? edges : remove).push(edgeQuad(refOf(source), edge, refOf(target)));
     }
     const freed = this.#freed();
-    // A unique value must be given up before another node takes it.
+    // A node must give up a unique value before another node takes it.
     const first = freed.length === 0 ? [] : [{ set: [], remove: [...freed, ...remove] }];
     const rest = freed.length === 0 ? remove : [];
     const all = [...set, ...edges];

@@ -34,7 +34,7 @@ it("an error of the cluster contains neither the query nor the cluster's answer"
   });
 });
 
-it('a login that is refused does not blame the password alone: a node without its data has no users', () => {
+it('a refused login does not blame the password alone: a node without its data has no users', () => {
   expect(toClusterError(answered(2, 'invalid username or password'), servers)).toMatchObject({
     code: 'unavailable',
     message: expect.stringContaining('does not know our user, or the password is wrong'),
@@ -42,22 +42,22 @@ it('a login that is refused does not blame the password alone: a node without it
   });
 });
 
-it('a node that is still starting has carried out nothing, so the error counts as unreachable', () => {
+it('an error of a node that is still starting counts as unreachable, because the node has carried out nothing', () => {
   const beginning = answered(2, 'Please retry again, server is not ready to accept requests');
   expect([isUnanswered(beginning), isUnsent(beginning)]).toEqual([true, true]);
   for (const toError of [toClusterError, toCommitError]) {
     expect(toError(beginning, servers)).toMatchObject({ message: expect.stringContaining('cannot be reached') });
   }
-  // The node has not read our rights yet.
+  // The node has not read the user's rights yet.
   expect(isUnsent(answered(7, 'unauthorized to mutate following predicates: setting.name'))).toBe(true);
-  // A request that reached the cluster may have been carried out without an answer.
+  // A cluster may carry out a request without answering it.
   const gone = answered(14, 'Connection dropped');
   expect([isUnanswered(gone), isUnsent(gone)]).toEqual([true, false]);
   expect(isUnsent(answered(14, 'No connection established'))).toBe(true);
   expect(isUnsent(answered(2, 'No connection established'))).toBe(false);
 });
 
-it('a call that never had a connection was not sent, also where it ended at its deadline', () => {
+it('a call that never had a connection was not sent, also if it ended at its deadline', () => {
   for (const unsent of [
     answered(4, 'Deadline exceeded after 0.5s,Waiting for LB pick'),
     answered(14, 'No connection established'),
@@ -81,7 +81,7 @@ it('a full disk is named', () => {
   expect(error).toMatchObject({ code: 'unavailable', message: expect.stringContaining('disk') });
 });
 
-it('an error from elsewhere passes unchanged', () => {
+it('an error of another origin passes unchanged', () => {
   const bug = new TypeError('x');
   expect(toClusterError(bug, servers)).toBe(bug);
 });

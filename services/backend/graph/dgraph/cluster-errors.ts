@@ -17,11 +17,13 @@ export class Taken extends Error {
   }
 }
 
-/** A Dgraph whose users were made in several steps: after a restart, a data node kept to the rights of an earlier step. */
+/**
+ * A Dgraph whose users were created in several steps: after a restart, a data node kept the rights of an earlier step.
+ */
 const giveRights =
   'If it lasts, run svc down, then svc up. In an external Dgraph, grant the rights to read, write and modify dgraph.all once more, even if our user has them.';
 
-/** A node whose answers leave everything out, because it does not know the rights of our user. */
+/** A node whose answers are empty because it does not know the rights of the platform's user. */
 export class Hidden extends SvcError {
   constructor(server: string) {
     super('unavailable', `The graph database at "${server}" shows our user nothing.`, {
@@ -55,13 +57,13 @@ export function toClusterError(thrown: unknown, servers: readonly string[]): unk
   });
 }
 
-/** Host unreachable, or a node that has just started: another node may be asked the same query. */
+/** Host unreachable, or a node that has just started. Another node may answer the same query. */
 export function isUnanswered(thrown: unknown): boolean {
   if (thrown instanceof Hidden) return true;
   return isServiceError(thrown) && (thrown.code === grpc.status.UNAVAILABLE || isBeginning(thrown));
 }
 
-/** No answer before the deadline. Such a call may end as CANCELLED: on a node that waits for another node. */
+/** No answer before the deadline. Such a call may end as CANCELLED on a node that waits for another node. */
 export function isSilent(thrown: unknown): boolean {
   return isServiceError(thrown) && [grpc.status.DEADLINE_EXCEEDED, grpc.status.CANCELLED].includes(thrown.code);
 }
@@ -131,7 +133,7 @@ function refusalCode({ code, details }: grpc.ServiceError): number {
   return isBeginning({ details }) || isUnconnected({ code, details }) ? grpc.status.UNAVAILABLE : code;
 }
 
-/** The call ended before the client had a connection, for some calls at their deadline. */
+/** The call ended before the client had a connection, in some cases at its deadline. */
 function isUnconnected({ code, details }: Pick<grpc.ServiceError, 'code' | 'details'>): boolean {
   if (code === grpc.status.DEADLINE_EXCEEDED) return /waiting for LB pick/i.test(details);
   const isUnsaid = /no connection established|name resolution failed|channel closed before call started/i.test(details);

@@ -18,11 +18,14 @@ export interface Moment {
   readonly context: TxnContext;
 }
 
-/** An answer takes milliseconds, an election of a leader a second or two. */
+/** An answer takes milliseconds, a leader election a second or two. */
 const requestTimeoutMs = 10_000;
 /** Dgraph may rebuild an index over all data. */
 const alterTimeoutMs = 120_000;
-/** How long a query waits for both of two nodes before it takes the answer of one, and how long later queries take one at once. */
+/**
+ * How long a query waits for both of two nodes before it accepts the answer of one, and how long later queries accept
+ * one at once.
+ */
 const bothMs = 1500;
 const aloneMs = 2000;
 
@@ -32,7 +35,7 @@ export class Cluster {
   readonly #nodes: readonly DataNode[];
   readonly #requestMs: number;
   #turn = 0;
-  /** Until then, a query takes the answer of one of two nodes. */
+  /** Until then, a query accepts the answer of one of two nodes. */
   #aloneUntil = 0;
 
   constructor(options: ClusterOptions) {
@@ -42,8 +45,8 @@ export class Cluster {
   }
 
   /**
-   * Sees every acknowledged change. While one of two nodes is away, the changes of the last moment before may be missing. With a moment, a
-   * query sees the state of that transaction's start, which is its first query.
+   * Sees every acknowledged change. While one of two nodes is away, the last changes before its loss may be missing.
+   * With a moment, a query sees the state of that transaction's start, which is its first query.
    */
   async ask(dql: Dql, blocks: readonly string[], moment: Moment | null): Promise<Readonly<Record<string, unknown>>> {
     const request = new Request();
@@ -132,7 +135,7 @@ export class Cluster {
     return this.#either(asking(request));
   }
 
-  /** Asks all nodes at once: a node that is away may be silent. */
+  /** Asks all nodes at once, because a node that is away may not answer. */
   async #either<Answer>(ask: Ask<Answer>): Promise<Answer> {
     const deadline = Date.now() + this.#requestMs;
     try {
@@ -143,7 +146,7 @@ export class Cluster {
     }
   }
 
-  /** A query is safe to repeat: other nodes are asked until the deadline. */
+  /** A query is safe to repeat, so it is retried at other nodes until the deadline. */
   #anywhere<Answer>(ask: Ask<Answer>): Promise<Answer> {
     return this.#until({ isPassing: isUnanswered, toError: toClusterError, withinMs: this.#requestMs }, ask);
   }

@@ -11,7 +11,7 @@ import { type Change, edgeQuad, newNodeQuads } from './quads.ts';
 import { schemaText, storedTypes, withoutLooks } from './storage.ts';
 import { listIn, nodeFields, nodesIn } from './stored-node.ts';
 
-/** Nodes, or edges, in one request, and requests under way at once. */
+/** Nodes, or edges, in one request, and the number of concurrent requests. */
 const nodesAtOnce = 500;
 const edgesAtOnce = 2000;
 const requestsAtOnce = 4;
@@ -19,11 +19,13 @@ const requestsAtOnce = 4;
 const requestMs = 120_000;
 
 export interface DgraphContentOptions extends ClusterOptions {
-  /** Reads the graph of the moment of opening, also while a backend writes. Otherwise no backend may use the graph. */
+  /**
+   * True: reads a snapshot of the moment of opening, even while a backend writes. False: no backend may use the graph.
+   */
   readonly readOnly: boolean;
 }
 
-/** A graph in Dgraph, to be read or to be filled. */
+/** A graph in Dgraph, to read or to fill. */
 export async function openDgraphContent({ readOnly, ...options }: DgraphContentOptions): Promise<GraphContent> {
   const cluster = new Cluster({ requestMs, ...options });
   // Every page is read at the timestamp of the first answer.

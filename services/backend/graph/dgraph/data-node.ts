@@ -13,7 +13,7 @@ export const tryAgainMs = 100;
 /** Largest answer and request: a page of nodes with texts of many megabytes. */
 const messageMaxBytes = 256 * 1024 * 1024;
 
-/** The addresses of the data nodes, and the credentials of our user. */
+/** The addresses of the data nodes, and the credentials of the platform's user. */
 export interface NodeOptions {
   /** Addresses of data nodes. Each of them answers every query. */
   readonly servers: readonly string[];
@@ -22,7 +22,7 @@ export interface NodeOptions {
   readonly login?: { readonly user: string; readonly password: Secret } | undefined;
   /** Token that allows changes of the schema. */
   readonly token?: Secret | undefined;
-  /** Namespace of the cluster; each is a graph of its own. */
+  /** Namespace of the cluster; each namespace is a separate graph. */
   readonly namespace?: number | undefined;
 }
 
@@ -62,7 +62,7 @@ export class DataNode {
     this.#stub = this.#connect();
   }
 
-  /** Opens a new connection. Requests under way on the old one end there. */
+  /** Opens a new connection. Open requests on the old one end there. */
   reconnect(): void {
     this.#stub.close();
     this.#stub = this.#connect();
@@ -72,10 +72,11 @@ export class DataNode {
     return new DgraphClientStub(this.server, this.#credentials, {
       'grpc.max_receive_message_length': messageMaxBytes,
       'grpc.max_send_message_length': messageMaxBytes,
-      // A node that went away may be back before another node can answer.
+      // A node that restarts may be back before another node can answer.
       'grpc.initial_reconnect_backoff_ms': tryAgainMs,
       'grpc.max_reconnect_backoff_ms': 1000,
-      // Otherwise a new client shares the dead connection of the old one. Dgraph allows no keepalive pings that would find it.
+      // Otherwise a new client shares the dead connection of the old one. Dgraph allows no keepalive pings, which would
+      // detect it.
       'grpc.use_local_subchannel_pool': 1,
       // TLS accepts no IP address as a name. `checkServerIdentity` still compares the certificate with the address.
       ...(isAddress(this.server) ? { 'grpc.ssl_target_name_override': 'localhost' } : {}),

@@ -15,7 +15,7 @@ const workMs = 10_000;
 /** How long a transaction may wait in the queue, how long it is retried after conflicts, and how many may wait. */
 const waitMs = 30_000;
 const waitingMax = 1000;
-/** Transactions of one backend at once. More would conflict: most of them raise the revision of their workspace. */
+/** Concurrent transactions of one backend. More would conflict, because most raise the revision of their workspace. */
 const atOnce = 8;
 /** A retry after a conflict waits a random part of this, so that the same transactions do not conflict again. */
 const pauseMaxMs = 20;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Dql, uidList } from './dql.ts';
 
-it('values stand in variables and nowhere in the text', () => {
+it('values are variables and never part of the text', () => {
   const dql = new Dql();
   const values = ['") { uid } }', '$v0', 'a"b\\', '\u0000', 'uid(0x1)'];
   const text = dql.text(
@@ -14,7 +14,7 @@ it('values stand in variables and nowhere in the text', () => {
   expect([...dql.variables.values()]).toEqual([...values, 'x"']);
 });
 
-it('only places in Dgraph stand in the text by themselves', () => {
+it('only uids of Dgraph are part of the text', () => {
   expect(uidList(['0x1', '0xffffffffffffffff'])).toBe('0x1, 0xffffffffffffffff');
   for (const wrong of ['', '1', '0x', '0xg', '0x1)', '0x1, 0x2', '0x11111111111111111']) {
     expect(() => uidList([wrong])).toThrow('no uid');

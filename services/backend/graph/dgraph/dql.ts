@@ -1,4 +1,4 @@
-/** Builds a DQL query. Values never stand in its text: each becomes a variable. */
+/** Builds a DQL query. Values are never part of its text: each becomes a variable. */
 export class Dql {
   readonly #values: string[] = [];
 

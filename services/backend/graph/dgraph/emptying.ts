@@ -23,7 +23,10 @@ export async function isEmptyCluster(options: ClusterOptions): Promise<boolean> 
   });
 }
 
-/** Removes the platform's data. Others may use `dgraph.type`, so it is removed node by node, and predicates are dropped whole. */
+/**
+ * Removes the platform's data. Other programs may use `dgraph.type`, so it is removed node by node; predicates are
+ * dropped whole.
+ */
 export async function emptyCluster(options: ClusterOptions): Promise<void> {
   await withCluster(options, async (cluster) => {
     for (const type of ownTypes) await untype(cluster, type);

@@ -9,7 +9,7 @@ import { ledger, type StoredType, schemaText } from './storage.ts';
 import { listIn, nodeFields, nodesIn } from './stored-node.ts';
 
 export interface Migration {
-  /** Counts from 1; the graph keeps them all. */
+  /** Counts from 1. The graph keeps every migration. */
   readonly number: number;
   readonly added: readonly string[];
 }
@@ -37,7 +37,7 @@ export async function migrate(cluster: Cluster, types: readonly StoredType[]): P
     }
     const migration = { number: present.migrations + 1, added: missing.map(({ name }) => name) };
     try {
-      // The ledger was read before the schema changed, and Dgraph refuses writes at a moment before that.
+      // The ledger was read before the schema change, and Dgraph refuses writes of an older transaction.
       await record(cluster, merged, migration, present.uids);
       return migration;
     } catch (thrown) {

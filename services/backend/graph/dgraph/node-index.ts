@@ -74,7 +74,7 @@ function beginningsOf(word: string): string[] {
   });
 }
 
-/** One key in this many is a fence, and one fence in this many a fence of the next level. */
+/** One key of this many is a fence, and one fence of this many is a fence of the next level. */
 export const fenceSpacing = 64;
 /** With two levels, a hundred fences of the second span 400,000 nodes. */
 export const fenceLevels = [1, 2] as const;
@@ -84,7 +84,7 @@ export function fenceOf(level: FenceLevel, by: string, key: string): string {
   return `${level}${by}\0${key}`;
 }
 
-/** A hash of the id decides, so that a writer needs to know no other node. */
+/** A hash of the id decides, so that a writer needs no other node. */
 function levelsOf(id: string): readonly FenceLevel[] {
   const chance = createHash('sha256').update(id).digest().readUInt32BE();
   return fenceLevels.filter((level) => chance % fenceSpacing ** level === 0);

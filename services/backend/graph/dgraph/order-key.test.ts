@@ -25,7 +25,7 @@ const texts = [
 const numbers = [Number.MIN_SAFE_INTEGER, -10, -1, 0, 1, 9, 10, 2 ** 40, Number.MAX_SAFE_INTEGER];
 const byBytes = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other));
 
-it('are in the order of text by its bytes, of numbers by value, and of ids where values are the same', () => {
+it('order text by its bytes, numbers by value, and equal values by id', () => {
   const inOrder = [...texts].sort(byBytes);
   expect(sorted(inOrder)).toEqual(inOrder);
   expect(sorted(numbers)).toEqual(numbers);
@@ -34,7 +34,7 @@ it('are in the order of text by its bytes, of numbers by value, and of ids where
   expect(compareKeys(orderKey('w', 'a', 'z'), orderKey('w', 'a!', 'a'))).toBeLessThan(0);
 });
 
-it('sort nodes without a value behind all others', () => {
+it('sort nodes without a value last', () => {
   for (const value of [...texts, ...numbers]) {
     expect(compareKeys(orderKey('w', value, 'z'), orderKey('w', null, 'a'))).toBeLessThan(0);
   }
@@ -60,7 +60,7 @@ it('of one value are contiguous', () => {
   }
 });
 
-it('of a range have its beginning and not its end', () => {
+it('of a range include its start and not its end', () => {
   for (const from of [null, ...numbers]) {
     for (const below of [null, ...numbers]) {
       const stretch = stretches.between('w', from, below);

@@ -1,8 +1,8 @@
 import type { Value } from '../node-rules.ts';
 
 /**
- * Order keys: texts whose bytes are in the order of (workspace, value, id), so that a page is one stretch of an index. NUL separates the
- * three, because no value contains it.
+ * Order keys: texts whose bytes have the order of (workspace, value, id), so that a page is one stretch of an index.
+ * NUL separates the three, because no value contains it.
  */
 export interface Stretch {
   /** Inclusive, as `to` is. */

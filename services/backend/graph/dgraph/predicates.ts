@@ -15,7 +15,7 @@ export const predicates = {
   order: (type: string, by: string) => `${type}.order.${by}`,
   /** The workspace of a node, its indexed values and the beginnings of its words. */
   marks: (type: string) => `${type}.index.marks`,
-  /** The order keys of some nodes, which bound a page. */
+  /** The order keys of some nodes, which delimit pieces of an index. */
   fences: (type: string) => `${type}.index.fences`,
   /** The digest of a unique value. Dgraph writes unique values into a query unescaped, where only letters and digits are safe. */
   unique: (type: string, fields: readonly string[]) => `${type}.unique.${fields.join('.')}`,

@@ -14,16 +14,16 @@ import { inOrder, isEverywhere, isOn, type Leg, legsOf, matches, stretchOf } fro
 export type Ask = (dql: Dql, blocks: readonly string[]) => Promise<Readonly<Record<string, unknown>>>;
 
 /**
- * At most so many keys are sorted here; a larger selection is read along the index of its order. Sorting that many costs about as much as a
- * walk in which one node in fifty is selected.
+ * At most this many keys are sorted here. A larger selection is read along the index of its order. Sorting that many
+ * costs about as much as a walk in which one node in fifty is selected.
  */
 const candidatesMax = 2000;
-/** Each further piece of an index is so many times as long, so that rare nodes are found in few steps. */
+/** Each further piece of an index is this many times as long, so that few steps find rare nodes. */
 const widening = 4;
 /** Keys of one piece. */
 const pieceMax = 16_384;
 
-/** The reads of Dgraph, each in as few queries as the indexes allow. Arguments are checked before. */
+/** The reads of Dgraph, each with as few queries as the indexes allow. The caller has checked the arguments. */
 export class Reads {
   readonly #ask: Ask;
 
@@ -97,7 +97,7 @@ export class Reads {
     return count;
   }
 
-  /** From the id of each node that exists to the nodes at the other ends of its edges. */
+  /** For each existing node: its id, and the nodes at the other ends of its edges. */
   async follow(following: Following): Promise<ReadonlyMap<string, readonly StoredNode[]>> {
     const { from, edge, target, back, workspace, ids, limitEach } = following;
     if (ids.length === 0) return new Map();
@@ -198,7 +198,7 @@ export class Reads {
     for (const level of fenceLevels.toReversed()) {
       const fences = await this.#fences(type, by, level, reach);
       const inTurn = descending ? fences.toReversed() : fences;
-      // Two more than on average: fences lie at random, and a second step costs more than a few keys.
+      // Two fences more than on average: they are randomly spaced, and a second step costs more than a few keys.
       const found = inTurn[Math.ceil(keys / fenceSpacing ** level) + 1];
       if (found === undefined) continue;
       fence = found;

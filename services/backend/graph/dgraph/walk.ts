@@ -14,11 +14,11 @@ export interface Leg {
   /** The field or order of the keys. */
   readonly by: string;
   readonly stretch: Stretch;
-  /** The key that the page before ended at: this page begins after it. */
+  /** The key at which the previous page ended: this page begins after it. */
   readonly behind: string | null;
 }
 
-/** The legs of a selection, in order. Nodes without a value are in a leg of their own, the last one. */
+/** The legs of a selection, in order. Nodes without a value are in a separate, last leg. */
 export function legsOf(selection: CheckedSelection): readonly Leg[] {
   const { type, workspace, orderBy, nullable, conditions } = selection;
   const scope = workspace ?? '';
@@ -53,7 +53,7 @@ function legOf(
 ): Leg {
   const predicate = by === everyId ? predicates.id(type) : predicates.order(type, by);
   if (after === null) return { predicate, by, stretch: whole, behind: null };
-  // The last node of the page before, as far as the cursor tells.
+  // The last node of the previous page, as far as the cursor tells.
   const values = { [by]: value ?? (orderBy === 'id' ? null : after.value) };
   const key = keyOf({ type, id: after.id, version: 1, workspace, values }, by);
   const isHere = compareKeys(key, whole.from) >= 0 && compareKeys(key, whole.to) <= 0;
@@ -95,7 +95,7 @@ export function matches({ workspace, conditions, words, type }: CheckedSelection
   return words.every((word) => has.some((own) => own.startsWith(word)));
 }
 
-/** The nodes that lie on the legs, in order. */
+/** The nodes on the legs, in order. */
 export function inOrder<Node extends NodeRecord>(
   legs: readonly Leg[],
   descending: boolean,

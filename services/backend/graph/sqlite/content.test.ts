@@ -31,7 +31,7 @@ const reading: ContentEngine = {
 describe('the content of a graph (SQLite)', () => contentContract(engine));
 
 describe('the content of a file', () => {
-  it('is copied while it is written to, and the copy is private', async () => {
+  it('is copied while a backend writes, and the copy is private', async () => {
     const address = await empty();
     await filled(address);
     const before = await using(reading, address, readContent);
@@ -43,7 +43,7 @@ describe('the content of a file', () => {
     expect(statSync(copy).mode & 0o777).toBe(0o600);
   });
 
-  it('is read at one moment, while a backend has it open', async () => {
+  it('is read as a snapshot while a backend has it open', async () => {
     const address = await empty();
     const { workspace } = await filled(address);
     const before = await using(reading, address, readContent);
@@ -80,7 +80,7 @@ describe('the content of a file', () => {
     expect(await using(reading, address, readContent)).toEqual(before);
   });
 
-  it('of a file that is no graph is refused by name', async () => {
+  it('of a file that is not a graph is refused by name', async () => {
     await expect(reading.open({ url: `file:${join(folder, 'nowhere', 'x')}` })).rejects.toMatchObject({
       code: 'unavailable',
     });

@@ -38,7 +38,7 @@ it.skipIf(!canMount)(
     expect(refusal).toBeInstanceOf(SvcError);
     expect(refusal).toMatchObject({ code: 'unavailable', message: expect.stringMatching(/disk is full/) });
     await expect(add('again')).rejects.toMatchObject({ code: 'unavailable' });
-    // More than the cache holds, so that it is a write that fails and not the end of the transaction.
+    // More than the cache holds, so that a write fails and not the end of the transaction.
     const careless = graph.write(async (transaction) => {
       for (let i = 0; i < 24; i++) {
         await transaction.create('setting', settingNode(`careless ${i}`, 'x'.repeat(1_000_000))).catch(() => {});
@@ -66,7 +66,7 @@ it.skipIf(!canMount)(
   async () => {
     using disk = SmallDisk.mount(folder, 4);
     const file = join(folder, 'second.sqlite');
-    // Twice: what a database shares with its readers needs room too, where it is there already and nothing is to be written.
+    // Runs twice: the file that SQLite shares with readers needs room too, even if it exists and nothing is written.
     for (const _ of ['new', 'there already']) {
       disk.fill();
       await expect(openSqliteGraph({ file })).rejects.toMatchObject({
@@ -79,7 +79,7 @@ it.skipIf(!canMount)(
   },
 );
 
-it('a database that cannot grow refuses by name, loses nothing, keeps reading, and is over when it can', () => {
+it('a database that cannot grow refuses by name, loses nothing, keeps reading, and recovers when there is room', () => {
   const dir = mkdtempSync(join(tmpdir(), 'svc-full-database-'));
   const file = join(dir, 'graph.sqlite');
   const connection = new Connection({ file, readOnly: false });

@@ -97,7 +97,7 @@ it('names the new rule that existing nodes break', () => {
   expect(() => migrate(connection, unique)).toThrow(/"index note_unique_workspace_title" cannot be added/);
 });
 
-it('opens a file whose statuses were kept by process alone, and then keeps them by runtime and process', () => {
+it('opens a file whose statuses are stored by process alone, and then stores them by runtime and process', () => {
   const connection = newFile();
   const before: NodeType = { ...schema.status, unique: [['mcpServer', 'process']] };
   migrate(connection, storageItems({ ...schema, status: before }));

@@ -12,7 +12,7 @@ import { countPlan, selectPlan } from './select-plan.ts';
 import type { Sql } from './sql.ts';
 import { storageItems } from './storage.ts';
 
-/** Whatever is in a table: no page reads all of it, and a page in the order of an index needs no sorting. */
+/** For any content: no page reads a whole table, and a page in the order of an index needs no sorting. */
 const connection = new Connection({ file: ':memory:', readOnly: false });
 migrate(connection, storageItems());
 
@@ -38,7 +38,7 @@ describe.each(types)('%s', (type) => {
   });
 
   it.each(anchors)('is paged by indexes alone (%s)', (anchor) => {
-    // Over all workspaces nodes have their place by id only.
+    // Over all workspaces, nodes are ordered by id only.
     for (const orderBy of [undefined, ...(anchor === 'everywhere' ? [] : index)]) {
       for (const descending of [false, true]) {
         const first = selection({ type, anchor, orderBy, descending });
@@ -51,7 +51,7 @@ describe.each(types)('%s', (type) => {
     }
   });
 
-  it.each(anchors)('is chosen from by indexes alone (%s)', (anchor) => {
+  it.each(anchors)('is filtered by indexes alone (%s)', (anchor) => {
     for (const field of index) {
       const value = someValue(type, field);
       const equals = selection({ type, anchor, where: [{ field, equals: value }] });
@@ -79,7 +79,7 @@ describe.each(types)('%s', (type) => {
     }
   });
 
-  it('is followed from and to by indexes alone', () => {
+  it('is followed in both directions by indexes alone', () => {
     for (const [edge, target] of Object.entries(typeNamed(type).edges)) {
       for (const back of [false, true]) {
         for (const anchor of owned ? [workspace, null] : [null]) {
@@ -118,7 +118,7 @@ interface Loose {
   readonly where?: readonly object[];
 }
 
-/** A selection of any type, put together from names: `checkSelection` is what makes sure of it. */
+/** A selection of any type, composed from names. `checkSelection` ensures that it is valid. */
 function selection({ orderBy, where = [], ...rest }: Loose): Selection<'role'> {
   const order = orderBy === undefined ? {} : { orderBy };
   const conditions = where as readonly Condition<'role'>[];

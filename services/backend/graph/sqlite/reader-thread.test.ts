@@ -36,7 +36,7 @@ afterAll(async () => {
 const threads = () =>
   process.getActiveResourcesInfo().filter((name) => name === 'Worker' || name === 'MessagePort').length;
 
-test('a few rows are read here, many in a thread, which ends when nothing is asked of it and comes back', async () => {
+test('few rows are read here and many in a thread, which ends when idle and starts again', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
     const before = threads();
@@ -47,7 +47,7 @@ test('a few rows are read here, many in a thread, which ends when nothing is ask
     expect((await many()).nodes.length).toBe(roles);
     expect(threads()).toBeGreaterThan(before);
     vi.advanceTimersByTime(60_000);
-    // Asked while the thread ends: another answers.
+    // The question arrives while the thread ends, so a new thread answers it.
     expect((await many()).nodes.length).toBe(roles);
     vi.advanceTimersByTime(60_000);
     await vi.waitFor(() => expect(threads()).toBe(before), { timeout: 5000 });

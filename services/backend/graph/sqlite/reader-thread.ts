@@ -32,7 +32,7 @@ export class ReaderThread {
       workerData: this.#file,
       // Options of the process (--require, --input-type, a test runner's loader) do not apply to this thread.
       execArgv: [],
-      // Pages pass through and are forgotten: more room for them would only be kept (32 MB of resident memory).
+      // Pages pass through and are not kept, so more room would only stay allocated (32 MB of resident memory).
       resourceLimits: { maxYoungGenerationSizeMb: 8 },
     });
     worker.on('message', (answer: Answer) => {

@@ -34,7 +34,10 @@ export function beginsWith(column: string, prefix: string): Sql {
   ]);
 }
 
-/** The first text after all that begin with `prefix`; null where there is none. Byte order of UTF-8 is the order of code points. */
+/**
+ * The first text after all texts with this prefix; null if there is none. Byte order of UTF-8 is the order of code
+ * points.
+ */
 export function endOfPrefix(prefix: string): string | null {
   const points = [...prefix].map((character) => character.codePointAt(0) ?? 0);
   while (points.length > 0) {

@@ -21,7 +21,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 graphContract({ name: 'SQLite', empty: async () => ({ url: `file:${newFile()}` }) });
 
 describe('the SQLite file', () => {
-  it('is for its owner alone, as are the files beside it', async () => {
+  it('is accessible to its owner alone, like the files beside it', async () => {
     const file = newFile();
     writeFileSync(file, '', { mode: 0o644 });
     await using test = await opened(file);
@@ -29,7 +29,7 @@ describe('the SQLite file', () => {
     for (const end of ['', '-wal', '-shm']) expect(statSync(file + end).mode & 0o777).toBe(0o600);
   });
 
-  it('is all there is after closing', async () => {
+  it('is the only file left after closing', async () => {
     const file = newFile();
     const { graph } = await opened(file);
     await graph.write((transaction) => transaction.create('setting', settingNode('a')));
@@ -42,12 +42,12 @@ describe('the SQLite file', () => {
     expect(await again.graph.count({ type: 'setting', anchor: null, limit: 1 })).toBe(1);
   });
 
-  it('in a folder that is not there is refused by name', async () => {
+  it('in a missing folder is refused by name', async () => {
     const file = join(folder, 'nowhere', 'graph.sqlite');
     await expectRefusal(openSqliteGraph({ file }), 'unavailable', /nowhere/);
   });
 
-  it('that is no database is refused and not changed', async () => {
+  it('that is not a database is refused and not changed', async () => {
     const file = newFile();
     const content = 'These are my notes.\n'.repeat(1000);
     writeFileSync(file, content);
@@ -63,7 +63,7 @@ describe('the SQLite file', () => {
     );
     await graph.close();
     const bytes = readFileSync(file);
-    // All but the first page, which says what tables there are.
+    // All but the first page, which lists the tables.
     bytes.fill(0xa5, 4096);
     writeFileSync(file, bytes);
     const reading = async () => {
@@ -84,7 +84,7 @@ describe('the SQLite file', () => {
     const waiting = add(patient, 'a');
     await expectRefusal(add(impatient, 'b'), 'unavailable', /locked by another process/);
     await expectRefusal(openSqliteGraph({ file, limits: { lockMs: 50 } }), 'unavailable', /locked by another process/);
-    // Reads go on.
+    // Reads continue.
     expect(await impatient.graph.count({ type: 'setting', anchor: null, limit: 1 })).toBe(0);
     other.exec('rollback');
     other.close();
@@ -94,7 +94,7 @@ describe('the SQLite file', () => {
 });
 
 describe('a transaction of SQLite', () => {
-  it('that hangs is undone when its time is over, and those behind it go on', async () => {
+  it('that hangs is rolled back at its deadline, and the next transactions run', async () => {
     await using test = await opened(newFile(), { workMs: 300 });
     const resume = Promise.withResolvers<void>();
     const kept: Promise<unknown>[] = [];
@@ -106,7 +106,7 @@ describe('a transaction of SQLite', () => {
     const behind = test.graph.write((transaction) => transaction.create('setting', settingNode('behind')));
     await expectRefusal(hung, 'timeout', /0\.3 s/);
     await behind;
-    // It wakes up amid somebody else's transaction, in which it must not write.
+    // It continues during another transaction, in which it must not write.
     await test.graph.write(async (transaction) => {
       resume.resolve();
       await new Promise((resolve) => setImmediate(resolve));
@@ -117,7 +117,7 @@ describe('a transaction of SQLite', () => {
     expect(nodes.map(({ name }) => name)).toEqual(['after', 'behind']);
   });
 
-  it('is refused where too many wait, and where it has waited too long', async () => {
+  it('is refused if too many wait, or if it has waited too long', async () => {
     await using test = await opened(newFile(), { waitingMax: 2, waitMs: -1 });
     const add = (name: string) => test.graph.write((transaction) => transaction.create('setting', settingNode(name)));
     const outcomes = await Promise.allSettled(['a', 'b', 'c', 'd'].map(add));
@@ -131,8 +131,8 @@ describe('a transaction of SQLite', () => {
   });
 });
 
-describe('a read of SQLite that takes long', () => {
-  it('holds up neither look-ups nor transactions', async () => {
+describe('a slow read of SQLite', () => {
+  it('delays neither look-ups nor transactions', async () => {
     await using test = await opened(newFile());
     await test.graph.write((transaction) =>
       inTurn([...Array(5000).keys()], (i) => transaction.create('role', roleNode(workspace, { name: `role ${i}` }))),

@@ -29,9 +29,9 @@ export interface SqliteGraphLimits {
 
 const defaultLimits: SqliteGraphLimits = { workMs: 10_000, lockMs: 5000, waitMs: 30_000, waitingMax: 1000 };
 const lockPauseMs = 20;
-/** Read in a fraction of a millisecond. */
+/** A read of this size takes a fraction of a millisecond. */
 const few = { rows: 64, textLength: 512 * 1024 };
-/** Where a commit moves the log into the file, which takes milliseconds: 16 MiB, about a hundred commits. */
+/** At this size a commit moves the log into the file, which takes milliseconds: 16 MiB, about a hundred commits. */
 const logPages = 4096;
 
 export async function openSqliteGraph({ file, ...options }: SqliteGraphOptions): Promise<Graph> {

@@ -3,7 +3,7 @@ import { Connection } from './connection.ts';
 import { type Answer, type Answers, type Question, toFailure } from './reader-messages.ts';
 import { runFollow, runRows } from './run-plan.ts';
 
-/** The reading thread: runs plans on a connection of its own, one after the other. See `ReaderThread`, its other end. */
+/** The reader thread: runs plans one after the other on a separate connection. `ReaderThread` is its other end. */
 const port = parentPort;
 if (port === null) throw new Error('This file is a worker thread.');
 const file = String(workerData);

@@ -24,7 +24,7 @@ export function openTransaction(connection: Connection): OpenTransaction {
   let open = true;
   let failure: { readonly thrown: unknown } | null = null;
   const mustBeOpen = () => {
-    // After some failures SQLite has rolled back already, and a later write would be stored by itself.
+    // After some failures SQLite has rolled back already, and a later write would be stored outside of the transaction.
     if (!open || !connection.inTransaction) throw new SvcError('internal', 'A transaction was used after its end.');
     return connection;
   };

@@ -262,7 +262,7 @@ export function messagesContract(engine: BusEngine): void {
   });
 }
 
-/** Bytes that show where a payload was cut or mixed up. */
+/** Bytes that show the place if a payload is cut or mixed up. */
 export function pattern(size: number): Uint8Array {
   const payload = Buffer.allocUnsafe(size);
   for (let at = 0; at < size; at++) payload[at] = (at >> 10) ^ at;

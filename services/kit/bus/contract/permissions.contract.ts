@@ -110,7 +110,7 @@ export function permissionsContract(engine: BusEngine): void {
     });
   });
 
-  it('keep a runtime from the traffic of another, and of another process of its own', async () => {
+  it('separate a runtime from the traffic of another, and from another process of its own', async () => {
     await using platform = await TestPlatform.start(engine);
     const [one, other] = [await platform.runtime(), await platform.runtime()];
     const sibling = await platform.runtime(one.runtime);

@@ -1,6 +1,6 @@
 import type { Headers, Message } from '../bus.ts';
 
-/** A frame as our own client would write it, with any field that an attacker chooses. */
+/** A frame as the bus's own client would write it, with any field that an attacker chooses. */
 export interface RawFrame {
   /** The name of the kind, with `+` where more frames follow. Null sends no header of a frame. */
   readonly kind: string | null;
@@ -12,8 +12,8 @@ export interface RawFrame {
 }
 
 /**
- * A client with the permissions of its key and none of the checks of our own code. The engine inside one process has no
- * wire, so its raw client ignores refusals of the connection.
+ * A client with the permissions of its key and without the checks of the bus's own client. The engine inside one
+ * process has no wire, so its raw client ignores refusals of the connection.
  */
 export interface RawClient {
   say(subject: string, frame: RawFrame): void;

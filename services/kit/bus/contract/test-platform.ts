@@ -98,7 +98,7 @@ export class TestPlatform implements AsyncDisposable {
     return { ...issued, bus, process: bus.identity.process };
   }
 
-  /** A new runtime whose process does not run our code. */
+  /** A new runtime whose process does not use the bus's own client. */
   async rawRuntime(): Promise<RawRuntime> {
     const issued = this.issueKey();
     const nonce = newProcessId();

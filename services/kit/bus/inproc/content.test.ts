@@ -25,7 +25,7 @@ it('a copy of a bus that is written to has every record acknowledged before it, 
     const padding = 'x'.repeat(4096);
     for (; isWriting; acknowledged++) await usage.append(Buffer.from(`${acknowledged} ${padding}`));
   })();
-  // Several megabytes: the log is begun anew meanwhile.
+  // Several megabytes, so that SQLite restarts the log meanwhile.
   for (let copy = 0; copy < 30; copy++) {
     await expect.poll(() => acknowledged, { timeout: 20_000, interval: 5 }).toBeGreaterThan(copy * 40);
     const before = acknowledged;
@@ -43,7 +43,7 @@ it('a copy of a bus that is written to has every record acknowledged before it, 
   await writing;
 });
 
-it('a key lives no longer than keys do where it is put', async () => {
+it('a copied key lives no longer than the age of its new bucket', async () => {
   const file = join(await newFolder(), 'bus.sqlite');
   const content = await openBusContent({ engine: 'sqlite', file, keyMaxAgeMs: hourMs });
   opened.push(() => content.close());

@@ -58,7 +58,7 @@ export class SqliteBusContent implements BusContent {
   async addEntries(bucket: string, entries: AsyncIterable<KeptEntry>): Promise<void> {
     const put = this.#database.prepare('INSERT OR REPLACE INTO entry (bucket, key, put_at, value) VALUES (?, ?, ?, ?)');
     await this.#inTransactions(entries, ({ key, value, expiresAt }) => {
-      // A bucket may have a shorter age here than where the key comes from.
+      // The bucket here may have a shorter age than the bucket that the key comes from.
       put.run(bucket, key, Math.min(Math.floor(expiresAt - this.#keyMaxAgeMs), Date.now()), value);
     });
   }

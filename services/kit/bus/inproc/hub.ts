@@ -24,7 +24,7 @@ const authorizeDeadlineMs = 10_000;
 const returnFirstMs = 100;
 const returnMaxMs = 10_000;
 
-/** What a client shows when it connects and again when it reconnects. */
+/** The proof that a client shows when it connects and again when it reconnects. */
 interface ClientProof {
   readonly credentials: Credentials;
   readonly nonce: ProcessId;

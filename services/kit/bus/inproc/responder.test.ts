@@ -11,12 +11,12 @@ function busy(running: number, concurrencyMax = 10): Responder {
   return responder;
 }
 
-it('of several, the one with the fewest requests in progress is chosen', () => {
+it('the responder with the fewest requests in progress is chosen', () => {
   const responders = [busy(3), busy(1), busy(2)];
   for (let i = 0; i < 50; i++) expect(leastBusy(responders)).toBe(responders[1]);
 });
 
-it('of equals, each is chosen equally often', () => {
+it('equally busy responders are chosen equally often', () => {
   const free = busy(0);
   const responders = [busy(1), busy(1), busy(2)];
   const asked = Array.from({ length: 400 }, () => responders.indexOf(leastBusy(responders) ?? free));

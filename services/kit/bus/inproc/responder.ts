@@ -3,7 +3,7 @@ import type { Answerer, ExchangeEnd } from './exchange.ts';
 
 const concurrencyMaxDefault = 1024;
 
-/** Answers several requests at a time. */
+/** Handles several requests concurrently. */
 export class Responder implements Answerer, Subscription {
   readonly kind = 'responder';
   readonly pattern: string;

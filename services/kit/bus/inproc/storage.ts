@@ -36,7 +36,7 @@ export class Storage {
     this.#cleaning.unref();
   }
 
-  /** Opens the file, or a database in memory when the file is null. */
+  /** Opens the file. Null opens a database in memory. */
   static async open(file: string | null, logger: Logger): Promise<Storage> {
     try {
       if (file !== null) closeToOthers(file);
@@ -150,7 +150,7 @@ const tables = `
   CREATE INDEX IF NOT EXISTS entry_by_age ON entry (bucket, put_at);
 `;
 
-/** SQLite would create the file readable for others. Its side files take over the mode of this one. */
+/** SQLite would create the file readable for other users. Its side files get the mode of this one. */
 export function closeToOthers(file: string): void {
   closeSync(openSync(file, 'a', 0o600));
   chmodSync(file, 0o600);

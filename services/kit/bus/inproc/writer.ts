@@ -6,7 +6,7 @@ import { SvcError } from '../../../contracts/errors.ts';
 export type Durability = 'log' | 'disk';
 
 interface Write {
-  /** Must leave the database unchanged when it throws. */
+  /** Must leave the database unchanged if it throws. */
   readonly work: () => unknown;
   readonly durability: Durability;
   readonly resolve: (result: never) => void;

@@ -89,7 +89,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     });
   });
 
-  it('a refused client that asks for the reason publishes nothing and subscribes to its own inbox only', async () => {
+  it('a refused client that asks for the reason may publish nothing and subscribe to its own inbox only', async () => {
     const shown = inThisForm('why runtime', 'RTK-other');
     const hostile = await raw(shown);
     for (const subject of [whoAmI, 'svc.identity.name', `${shown.inboxPrefix}.told`, 'anything', '$JS.API.INFO']) {
@@ -129,7 +129,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
       await expect(open(runtimeKey)).rejects.toMatchObject({ code: 'rate_limited' });
     });
 
-    it('and prove themselves have one limit for each workspace', async () => {
+    it('proven clients that ask for the reason have one limit for each workspace', async () => {
       for (const one of ['RTK-edge', 'RTK-second', 'RTK-foreign']) {
         await backend.disconnect(runtimes[one]?.runtime ?? expect.fail(), { refusedMs: 60_000 });
       }
@@ -246,7 +246,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
         const one = await enter('RTK-edge', nonce);
         if (one === null) continue;
         entries++;
-        // The backend confirms it after NATS has reported the connection to every backend.
+        // The backend confirms the connection after NATS has reported it to every backend.
         await told(one);
       }
       expect(entries).toBe(2);
@@ -370,7 +370,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
       expect(new Set(heard)).toEqual(new Set([`${victim.inboxPrefix}.told`]));
     });
 
-    it('is refused in the log when the bus does not map its question', async () => {
+    it('is refused in the log if the bus does not map its question', async () => {
       server = await startServer({ mapped: false });
       await openBackend();
       await expect(raw(inOldForm('runtime', 'RTK-edge'))).rejects.toThrow(/Authorization Violation/);
@@ -404,7 +404,7 @@ async function openBackend(): Promise<NatsBus> {
   return bus;
 }
 
-/** A client that speaks NATS without any of our code. */
+/** A client that speaks NATS without the bus's own client. */
 async function raw(options: NodeConnectionOptions): Promise<NatsConnection> {
   const connection = await connect({ servers: server.url, reconnect: false, ...options });
   inboxes.set(connection, options.inboxPrefix ?? '');
@@ -412,7 +412,7 @@ async function raw(options: NodeConnectionOptions): Promise<NatsConnection> {
   return connection;
 }
 
-/** Whether a client from this address that asks for the reason of its refusal is admitted. */
+/** Whether a client from this address may connect to read the reason of its refusal. */
 async function askFrom(address: string, key = 'RTK-other'): Promise<boolean> {
   const { user, pass, name } = inThisForm('why runtime', key);
   const client = await WireClient.connect(server.port, { user, pass, name }, address).catch(() => null);

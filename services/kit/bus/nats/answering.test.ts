@@ -13,7 +13,7 @@ const emptyFrame: Frame = { kind: 'question', more: true, headers: {}, payload: 
 const fullFrame: Frame = { ...emptyFrame, payload: Buffer.alloc(frameMaxBytes) };
 const asker = 'run_0000000000000000000000AA-p00000000000';
 
-it('of a refused question, later frames reach no handler', () => {
+it('later frames of a refused question reach no handler', () => {
   const { begin, handled, running, said } = answeringOne({ isFull: true });
   const answering = begin(twoFrames[0]);
   for (const frame of twoFrames) answering.hear(frame);
@@ -21,7 +21,7 @@ it('of a refused question, later frames reach no handler', () => {
   expect({ handled, running: running(), said }).toEqual({ handled: [], running: 0, said: ['rate_limited'] });
 });
 
-it('of a question that is too large, later frames reach no handler', () => {
+it('later frames of a question that is too large reach no handler', () => {
   const { begin, handled, running, said } = answeringOne();
   const answering = begin(tooLarge[0]);
   for (const frame of tooLarge.slice(1)) answering.hear(frame);
@@ -50,7 +50,7 @@ it('a question takes a place of its responder when it is complete, and keeps it 
   await vi.waitFor(() => expect(running()).toBe(0));
 });
 
-it('a question whose frames stop arriving is given up within seconds, and one that continues is not', () => {
+it('a question whose frames stop arriving is dropped within seconds, and one that continues is not', () => {
   const { begin } = answeringOne();
   const began = performance.now();
   const answering = begin(twoFrames[0]);
@@ -64,7 +64,7 @@ it('a question whose frames stop arriving is given up within seconds, and one th
   expect(answering.deadline - began).toBeGreaterThan(30 * 60_000);
 });
 
-it('a sender has a place for each question until it is given up, and no more than its share', () => {
+it('a sender has a place for each question until it is dropped, and no more than its share', () => {
   const senders = new Senders({ logger, close: () => undefined });
   const ones = Array.from({ length: 10 }, () => answeringOne({ senders }));
   const begun = ones.map(({ begin }) => begin(twoFrames[0]));
@@ -80,7 +80,7 @@ it('a sender has a place for each question until it is given up, and no more tha
   expect(next.map(({ said }) => said)).toEqual([[], [], ['rate_limited']]);
 });
 
-it('beyond the memory limit for unfinished questions, the growing question is given up', () => {
+it('beyond the memory limit for unfinished questions, the growing question is dropped', () => {
   const unfinished = new Unfinished();
   const ones = Array.from({ length: 20 }, (_, i) => {
     const one = answeringOne({ unfinished, asker: `run_${i}-p0` });
@@ -126,7 +126,7 @@ it('processes of one runtime share the memory of unfinished questions', () => {
   expect(ones.map(({ said }) => said.join())).toEqual(['', '', 'rate_limited', 'rate_limited']);
 });
 
-it('the memory of a question is released when it is complete, given up or abandoned', () => {
+it('the memory of a question is released when it is complete, dropped or abandoned', () => {
   const unfinished = new Unfinished();
   const begun = Array.from({ length: 3 }, (_, i) =>
     answeringOne({ unfinished, asker: `${asker}${i}` }).begin(fullFrame),

@@ -36,13 +36,13 @@ export interface AnsweringWiring {
   readonly onEnd: (answering: Answering) => void;
 }
 
-/** Longest duration of a request; the caller has its own deadline and announces it where it can. */
+/** Longest duration of a request. The caller has its own deadline and announces it if it can. */
 const answerMaxMs = 35 * 60_000;
 /** Longest pause between frames of a question; they follow each other at once, also over a slow line. */
 const frameMaxMs = 10_000;
 /** Longest time until a question is complete: the largest one over a line of 2 Mbit/s. */
 const questionMaxMs = 60_000;
-/** A caller writes one sentence with its own subject. */
+/** A caller writes one sentence as the reason, with its own subject. */
 const reasonMaxLength = 1000;
 const sent = Promise.resolve();
 

@@ -75,7 +75,7 @@ export class NatsBucket implements Bucket {
     const opened = await this.#kv();
     return await work(opened).catch(async (error: unknown) => {
       if (!isGone(error)) throw error;
-      // A restarted bus has lost the data that it kept in memory.
+      // A restarted bus has lost the data that it had in memory.
       this.#opened = null;
       return await work(await this.#kv());
     });

@@ -174,7 +174,7 @@ export class Callout {
   }
 
   /**
-   * NATS itself only says that it refuses. So a client that asks is admitted for a moment, to read the reason and
+   * NATS itself gives no reason for a refusal. So a client that asks is admitted for a moment, to read the reason and
    * nothing else.
    */
   #tellWhy(applicant: Applicant, { inbox, asks }: ReadLogin, error: SvcError): string {

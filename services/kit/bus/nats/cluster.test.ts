@@ -248,7 +248,7 @@ describe.skipIf(findNatsServer() === null)('on three real servers', () => {
   });
 });
 
-/** The answer of a node to another one that logs in with this password. */
+/** The answer of a node to a client that logs in as another node with this password. */
 async function comeAsNode(address: string, user: string, pass: string): Promise<string> {
   const { hostname, port } = new URL(`nats://${address}`);
   const socket = connect({ host: hostname, port: Number(port) });

@@ -18,7 +18,7 @@ export async function connectAlone(options: Omit<NatsContentOptions, 'keyMaxAgeM
   const { servers, caPath, seeds } = options;
   const tls = tlsOf(servers, caPath);
   const open = async (how: NodeConnectionOptions) => {
-    // Uses the same node, because the other nodes learn of the authorizer a moment later.
+    // Uses the same node, because other nodes know the authorizer a moment later.
     const same = { servers: [...servers], noRandomize: true };
     const shared = { ...same, timeout: connectDeadlineMs, reconnect: false, noAsyncTraces: true };
     return await dial({ ...shared, ...(tls === null ? {} : { tls }), ...how }).catch((cause: unknown) => {

@@ -30,8 +30,7 @@ export interface ConnectOptions extends Address {
 type ConnectPlan = Required<ConnectOptions>;
 
 /**
- * Backends reconnect before other clients: NATS makes a client that comes too early wait for two seconds and then
- * refuses it.
+ * Backends reconnect before other clients, because NATS lets an early client wait for two seconds and then refuses it.
  */
 const patience = {
   accounts: { firstMs: 20, maxMs: 200 },

@@ -63,7 +63,7 @@ export class ConnectionCounts {
     if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
-  /** The workspace of a runtime that was connected at some time since this backend began. */
+  /** The workspace of a runtime that has been connected since this backend started. */
   workspaceOf(runtime: string): WorkspaceId | undefined {
     return this.#workspaces.get(runtime);
   }

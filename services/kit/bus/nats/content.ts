@@ -69,7 +69,7 @@ class NatsBusContent implements BusContent {
     await this.#make(configuration, keySubject(bucket, 'none'));
     const bus = jetstream(this.#connection);
     await inBatches(entries, async ({ key, value, expiresAt }) => {
-      // Whole seconds: the key lives up to a second less than it would have, and never longer than the copy takes.
+      // Whole seconds: the key lives up to a second less than its remaining time.
       const seconds = Math.floor((expiresAt - Date.now()) / 1000);
       if (seconds >= 1) await bus.publish(keySubject(bucket, key), value, { ttl: `${seconds}s` });
     });
@@ -90,7 +90,7 @@ class NatsBusContent implements BusContent {
     });
   }
 
-  /** Null only when NATS says that the stream does not exist: nodes that have just started may not answer yet. */
+  /** Null only if NATS says that the stream does not exist. Nodes that have just started may not answer yet. */
   async #find(stream: string): Promise<StreamInfo | null> {
     try {
       return await this.#ask(({ streams }) => streams.info(stream));
@@ -116,7 +116,7 @@ class NatsBusContent implements BusContent {
       return { consumer: found, pending: (await found.info()).num_pending };
     });
     for (let left = pending; left > 0; ) {
-      // Never more than exist: a fetch waits for the number that it asks for.
+      // Never more than exist, because a fetch waits for the number that it asks for.
       const wanted = Math.min(left, batchMax);
       const batch = await throughElection(this.#connection, () => fetchBatch(consumer, wanted));
       if (batch.length === 0) {
@@ -136,7 +136,10 @@ class NatsBusContent implements BusContent {
   }
 }
 
-/** At most so many messages. A fetch that breaks off keeps the messages it has brought, and the next one continues after them. */
+/**
+ * Fetches at most `wanted` messages. A fetch that breaks off keeps the messages it has brought, and the next fetch
+ * continues after them.
+ */
 async function fetchBatch(consumer: Consumer, wanted: number): Promise<readonly JsMsg[]> {
   const batch: JsMsg[] = [];
   try {
@@ -148,7 +151,7 @@ async function fetchBatch(consumer: Consumer, wanted: number): Promise<readonly 
   return batch;
 }
 
-/** The messages of a batch are sent one after the other, and waited for together. */
+/** The messages of a batch are sent one after the other, then their acknowledgements are awaited together. */
 async function inBatches<Item>(items: AsyncIterable<Item>, send: (item: Item) => Promise<unknown>): Promise<void> {
   let sent: Promise<unknown>[] = [];
   const arrive = async () => {

@@ -29,7 +29,8 @@ const pingEveryMs = 2000;
 const pingsUnansweredMax = 2;
 
 /**
- * Opens a connection. Throws `unavailable` with the reason; after a refused credential with the reason that NATS gives.
+ * Opens a connection. Throws `unavailable` with the reason; if the credential is refused, with the reason that NATS
+ * gives.
  */
 export async function openConnection(
   address: Address,
@@ -99,7 +100,7 @@ function notReached({ servers }: Address, cause: unknown): SvcError {
 
 function whyOf(error: Error): string {
   const inner = error.cause instanceof Error ? error.cause : error;
-  // After a semicolon Node gives advice about its own flags.
+  // After a semicolon, Node adds advice about its own flags.
   const [why = ''] = (systemWords(error) ?? (inner.message || error.message || error.name)).split(';');
   return why.slice(0, 300);
 }

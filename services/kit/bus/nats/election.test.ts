@@ -6,10 +6,10 @@ import { answerTimeout, throughElection } from './election.ts';
 const connectedTo = (info: object) => ({ info }) as NatsConnection;
 const cluster = connectedTo({ cluster: 'svc' });
 const apiError = (code: number) => new JetStreamApiError({ code, err_code: 1, description: 'refused' });
-/** As the client makes them of the status of a message. */
+/** As the client creates them from the status of a message. */
 const statusError = (message: string, code: number) => Object.assign(new JetStreamError(message), { code });
 
-/** Fails with these errors, one after the other, before it is done. */
+/** Fails with these errors, one after the other, then succeeds. */
 function failing(...errors: readonly Error[]) {
   const left = [...errors];
   return async () => {
@@ -19,14 +19,14 @@ function failing(...errors: readonly Error[]) {
   };
 }
 
-describe('requests to several nodes while another node takes over', () => {
-  test('is asked again until it is answered', async () => {
+describe('requests to several nodes while the leader changes', () => {
+  test('are retried until they are answered', async () => {
     const work = failing(apiError(503), statusError('no responders', 503));
     expect(await throughElection(cluster, work)).toBe('done');
   });
 
   test.each([apiError(404), statusError('bad request', 400), new Error('ours')])(
-    'and is refused for another reason (%s) is not asked again',
+    'that is refused for another reason (%s) is not retried',
     async (error) => await expect(throughElection(cluster, failing(error))).rejects.toBe(error),
   );
 });
@@ -35,7 +35,7 @@ test('an answer of several nodes is awaited for less time than an election takes
   expect(answerTimeout(cluster).timeout).toBeLessThan(4000);
 });
 
-test('one node alone has no other that takes over, and all the time that the client library gives it', async () => {
+test('a request to a single node, which has no successor, is not retried and gets all the time of the client library', async () => {
   const error = statusError('no responders', 503);
   expect(answerTimeout(connectedTo({}))).toEqual({});
   await expect(throughElection(connectedTo({}), failing(error))).rejects.toBe(error);

@@ -41,12 +41,13 @@ export async function throughElection<Result>(
 function isUnserved(error: unknown): boolean {
   if (error instanceof SvcError) return isUnserved(error.cause);
   if (error instanceof JetStreamApiError) return error.status === unavailable;
-  // A consumer that nodes do not know yet, just after their start: "no responders". The client keeps the class of this error to itself.
+  // "no responders": nodes do not know the consumer yet, just after their start. The client does not export the class
+  // of this error.
   if (error instanceof JetStreamError && 'code' in error) return error.code === unavailable;
   return error instanceof TimeoutError || isNotAnswered(error);
 }
 
-/** Without an answer, the client reports that JetStream is not enabled, in a class that it does not export. */
+/** If JetStream does not answer, the client reports that it is not enabled, in a class that it does not export. */
 export function isNotAnswered(error: unknown): boolean {
   return error instanceof Error && error.name === 'JetStreamNotEnabled';
 }

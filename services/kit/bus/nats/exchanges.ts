@@ -101,7 +101,7 @@ export class Exchanges {
     if (expected.asker !== null && !this.#senders.spend(expected.asker, 'question', sizeOf(message))) return;
     const { reply = '' } = message;
     const ends = readReplySubject(reply);
-    // A caller must name its own reply subject. Otherwise our reply would reach another caller's request.
+    // A caller must name its own reply subject. Otherwise the reply would reach another caller's request.
     if (ends === null || ends.answerer !== expected.answerer) return;
     if (expected.asker !== null && expected.asker !== ends.asker) return;
     const frame = readFrame(message);
@@ -137,7 +137,7 @@ export class Exchanges {
     }
   }
 
-  /** An end of the bus has gone: its replies and requests are over. */
+  /** An end of the bus has disconnected: its replies and requests are over. */
   hearGone(end: string): void {
     for (const asking of this.#asking.which((one) => one.isAnsweredBy(end))) asking.answererGone();
     for (const answering of this.#answering.which((one) => one.isAskedBy(end))) answering.abandon();

@@ -75,7 +75,7 @@ export function toNatsHeaders({ kind, more, headers, id }: Frame): MsgHdrs | und
 /** JSON writes a character as six at most, and adds six around each name and value. */
 const headersTextMaxLength = 8 * headersMaxLength;
 
-/** Null when it is not a frame of ours, or larger than our own client sends. */
+/** Null if it is not a frame of the bus, or larger than the bus's own client sends. */
 export function readFrame(message: Msg): Frame | null {
   const { data } = message;
   const headers = headersOf(message);

@@ -11,11 +11,11 @@ import { answerTimeout, isClustered, isNotAnswered } from './election.ts';
 
 const streamNotFound = 10059;
 const noPeers = 10005;
-/** NATS error codes for no room: for the stream, for the record in it, or on the disk (server/errors.json). */
+/** NATS error codes for no room: in the stream, for the record, or on the disk (server/errors.json). */
 const isFull = [10023, 10028, 10047, 10077];
 const wrongLastSequence = [10071, 10164];
 
-/** A connection as users of JetStream need it. */
+/** The connection as JetStream code needs it. */
 export interface NatsPlace {
   readonly connection: NatsConnection;
   /** Throws when the connection cannot be used now. */
@@ -78,7 +78,7 @@ export function isConflict(error: unknown): boolean {
   return isApiError(error, wrongLastSequence);
 }
 
-/** A JetStream error in our words. */
+/** A JetStream error in the platform's words. */
 export function storageError(error: unknown): SvcError {
   if (error instanceof SvcError) return error;
   if (isNotAnswered(error)) {

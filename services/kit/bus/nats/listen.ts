@@ -11,8 +11,8 @@ export interface Listening {
 }
 
 /**
- * Subscribes to a pattern. An error in a callback would end the loop in which the client reads its connection. A
- * message can cause one, because the client decodes headers on the first read and throws on bad ones.
+ * Subscribes to a pattern and catches errors of the callback, which would otherwise end the client's read loop. A
+ * message can cause one: the client decodes headers on the first read and throws on bad ones.
  */
 export function listen({ connection, pattern, hear, queue, logger }: Listening): Subscription {
   const refusals = new BoundedLog(logger);

@@ -3,7 +3,7 @@ import type { Answerer } from './answering.ts';
 
 const concurrencyMaxDefault = 1024;
 
-/** Answers several requests at a time. */
+/** Handles several requests concurrently. */
 export class Listener implements Answerer, Subscription {
   readonly handle: Responder;
   readonly #concurrencyMax: number;

@@ -19,7 +19,7 @@ export function connectionName(nonce: ProcessId, inbox: string): string {
   return `${nonce} ${inbox} ${told}`;
 }
 
-/** Says that the client waits for its introduction; clients of the previous version ask instead. */
+/** Marks a client that waits for its introduction. Clients of the previous version ask for it instead. */
 const told = 'told';
 const inboxRoot = '_I.';
 const inboxShape = /^_I\.[0-9A-Za-z]{22}$/;

@@ -28,7 +28,7 @@ it('the same id on another subject is another message', () => {
   expect(assembly.take(subject, last)?.payload.byteLength).toBe(600_000);
 });
 
-it('beyond its limit, the oldest incomplete message is given up', () => {
+it('beyond its limit, the oldest incomplete message is dropped', () => {
   const assembly = new MessageAssembly();
   for (let i = 0; i < 100_000; i++) assembly.take(subject, begun(`empty ${i}`, 0));
   for (let i = 0; i < 1000; i++) assembly.take(subject, begun(`full ${i}`));
@@ -52,7 +52,7 @@ it('a message that is too large, or has too many frames, is dropped', () => {
   expect(assembly.bytes).toBe(0);
 });
 
-it('a message whose frames stopped arriving is given up with the next one', () => {
+it('a message whose frames stopped arriving is dropped with the next one', () => {
   vi.useFakeTimers();
   const assembly = new MessageAssembly();
   assembly.take(subject, begun('old'));

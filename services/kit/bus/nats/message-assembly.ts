@@ -1,7 +1,7 @@
 import { type Message, payloadMaxBytes } from '../bus.ts';
 import { Assembly, type Frame } from './frame.ts';
 
-/** Incomplete messages. Beyond this number or size, the oldest is given up. */
+/** Incomplete messages. Beyond this number or size, the oldest is dropped. */
 const begunMax = 64;
 const begunMaxBytes = 4 * payloadMaxBytes;
 /** Frames of one message follow each other at once; a slower message has lost its sender. */

@@ -294,7 +294,7 @@ export class NatsBus implements Bus {
     await Promise.all([this.#accounts?.close(), this.#connection.close()]);
   }
 
-  /** Every backend learns this from NATS and reports it to the clients concerned. */
+  /** Every backend receives this report from NATS and passes it to the clients concerned. */
   #tellGone(identity: Identity, id = this.#exchanges.nextId()): void {
     if (!this.#connected) return;
     this.#connection.publish(goneSubject(identity.kind, endOf(identity)), nameOf(identity), {

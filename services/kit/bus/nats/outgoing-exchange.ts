@@ -86,7 +86,7 @@ export class OutgoingExchange implements Deadlined {
     return this.#asked.answerer;
   }
 
-  /** No further frame comes from the responder. After an early end, frames may still be in transit. */
+  /** Whether the responder has sent its last frame. After an early end, frames may still be in transit. */
   get heardLast(): boolean {
     return this.#heardLast;
   }
@@ -116,7 +116,7 @@ export class OutgoingExchange implements Deadlined {
     else this.#fail(new NobodyAnswers(this.#asked.subject));
   }
 
-  /** Asks the responder whether it still works on the request; NATS itself answers when that end has gone. */
+  /** Asks the responder whether it still works on the request. If that end has disconnected, NATS itself answers. */
   inquire(): void {
     const { answerer, id } = this.#asked;
     if (answerer === anyBackend) return;

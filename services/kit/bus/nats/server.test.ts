@@ -27,7 +27,7 @@ const runtime = newId('runtime');
 const none = { payload: Buffer.from(''), headers: {} };
 const soon = { timeout: 15_000, interval: 20 };
 
-/** The platform's keys, as the backend would know them. */
+/** The platform's keys, as the backend knows them. */
 const authorizer: Authorizer = async (credentials, process) => {
   const key = credentials.kind === 'backend' ? '' : credentials.key.reveal();
   if (key === 'SYK-remote-mcp' && credentials.kind === 'system' && credentials.component === 'remote-mcp') {
@@ -169,7 +169,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
   });
 
   it.each([
-    ['no backend is there', async (backend: NatsBus) => backend.close()],
+    ['no backend is connected', async (backend: NatsBus) => backend.close()],
     ['its connection was lost with that of the backend', async () => undefined],
   ])('a caller learns that its responder is gone, also when %s', async (_, before) => {
     const server = await startServer();
@@ -323,7 +323,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
 });
 
 describe.skipIf(findNatsServer() === null)('on a real server, by hand', () => {
-  /** What a thief of a key can do: speak NATS without any of our code. */
+  /** The possibilities of a thief with a key, who speaks NATS without the bus's own client. */
   async function raw(server: TestServer, user: string, pass: string, inbox = newInbox()): Promise<NatsConnection> {
     const name = connectionName(newProcessId(), inbox);
     const connection = await connect({ servers: server.url, user, pass, name, inboxPrefix: inbox, reconnect: false });

@@ -24,7 +24,7 @@ it('beyond its limit, the oldest requests are forgotten', () => {
   expect(stragglers.take({ asker: 'own', answerer: 'answerer', id: '4999' })).toBe(true);
 });
 
-it('a runtime is not blamed for a window of replies to each of 100 cancelled calls, and is for later frames', async () => {
+it('a runtime is not blamed for a window of replies to each of 100 cancelled calls, but for later frames', async () => {
   const [runtime, process] = [newId('runtime'), newProcessId()];
   const closed: string[] = [];
   const senders = new Senders({ logger, close: (sender) => void closed.push(sender.process) });

@@ -40,15 +40,18 @@ export function goneSubject(kind: string, end: string): string {
 /** Reports of every ended connection. */
 export const gonePattern = '_G.>';
 
-/** Where a client receives its identity from the backend. */
+/** The subject on which a client receives its identity from the backend. */
 export function introductionSubject(inbox: string): string {
   return `${inbox}.told`;
 }
 
-/** Where backends inform each other which runtime to refuse for a while. Only backends publish and subscribe here. */
+/**
+ * The subject on which backends inform each other which runtime to refuse for a while. Only backends publish and
+ * subscribe here.
+ */
 export const penaltySubject = '_P';
 
-/** Where a remote-mcp informs the backends which runtime process exceeds its allowance. */
+/** The subject on which a remote-mcp informs the backends which runtime process exceeds its allowance. */
 export function offenceSubject(end: string): string {
   return `_O.${end}`;
 }

@@ -93,7 +93,7 @@ export class SystemAccount {
     this.#onAdvisory('DISCONNECT', ({ identity }, id) => listener(identity, id));
   }
 
-  /** The connection of this account was lost and is back. */
+  /** Called whenever the lost connection of this account has reconnected. */
   async onReturn(listener: () => void): Promise<void> {
     for await (const { type } of this.#connection.status()) if (type === 'reconnect') listener();
   }

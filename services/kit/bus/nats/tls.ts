@@ -16,9 +16,7 @@ export function tlsOf(servers: readonly string[], caPath: string | null): TlsOpt
   };
 }
 
-/**
- * The NATS client passes no IP address to TLS, only names: the certificate may then be for any of the given addresses.
- */
+/** The NATS client passes TLS a name but no IP address, so the certificate may be for any of the given addresses. */
 function certificateCoversOneOf(addresses: readonly string[]) {
   return (name: string, certificate: PeerCertificate): Error | undefined => {
     const asNamed = checkServerIdentity(name, certificate);

@@ -7,7 +7,7 @@ const shares = { runtime: 2 * payloadMaxBytes, workspace: 4 * payloadMaxBytes };
 /** The same for all senders together. */
 const unfinishedMaxBytes = 16 * payloadMaxBytes;
 
-/** A question that can be given up. */
+/** A question that can be dropped. */
 export interface GivenUp {
   /** The end that sends it. */
   readonly asker: string;
@@ -21,7 +21,7 @@ interface Growing {
 
 /**
  * Bounds the memory of incomplete questions. A question that grows beyond its runtime's or workspace's share, or beyond
- * the free rest, is itself given up. So a sender cannot push out another's questions.
+ * the free rest, is itself dropped. So a sender cannot push out another's questions.
  */
 export class Unfinished {
   readonly #workspaceOf: (runtime: string) => string | undefined;

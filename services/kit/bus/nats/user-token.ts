@@ -73,12 +73,12 @@ function answer(issuer: Issuer, { userKey, serverId }: Applicant, content: objec
   return sign(issuer, { sub: userKey, aud: serverId, nats });
 }
 
-/** NATS takes an empty list for everything. */
+/** NATS reads an empty list as permission for every subject. */
 function allowing(subjects: readonly string[]): object {
   return subjects.length === 0 ? { deny: ['>'] } : { allow: subjects };
 }
 
-/** A JWT in NATS's form: EdDSA under a name of its own. */
+/** A JWT in NATS's form: EdDSA, under NATS's own algorithm name. */
 function sign(issuer: Issuer, claims: object): string {
   const body = { iss: issuer.publicKey, iat: nowSeconds(), jti: crypto.randomUUID(), ...claims };
   const text = [{ typ: 'JWT', alg: 'ed25519-nkey' }, body].map(base64).join('.');

@@ -4,7 +4,7 @@ import { LoadSocket, measure } from './load.ts';
 const warmCalls = 1000;
 const calls = 10_000;
 
-/** Makes the load that its parent ordered, and reports the figures. */
+/** Makes the load that its parent process ordered, and reports the figures. */
 const { url, key, sessions, body, idle } = JSON.parse(process.argv[2] ?? '');
 process.send?.(idle === undefined ? await call() : await openIdle());
 process.disconnect?.();

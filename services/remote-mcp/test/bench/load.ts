@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-/** One keep-alive connection that sends the next request when the last is answered, and notes how long each took. */
+/** One keep-alive connection. It sends each request after the previous answer, and records the latency of each. */
 export class LoadSocket {
   readonly #socket: Socket;
   readonly #request: Buffer;

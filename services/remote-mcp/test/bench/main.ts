@@ -8,8 +8,8 @@ import { tool } from '../runtime.ts';
 import { TestWorkspace } from '../workspace.ts';
 
 /**
- * How much remote-mcp costs: calls through it to a runtime that answers at once, beside bare node:http with the same body, turn about,
- * the load in a process of its own. `node services/remote-mcp/test/bench/main.ts [rounds]`.
+ * Measures the cost of remote-mcp: calls through it to a runtime that answers at once, in turn with bare node:http and
+ * the same body. A separate process makes the load. `node services/remote-mcp/test/bench/main.ts [rounds]`.
  */
 const rounds = Number(process.argv[2] ?? 3);
 

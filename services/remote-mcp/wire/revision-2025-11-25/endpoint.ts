@@ -26,7 +26,7 @@ export class Endpoint {
   async post(exchange: Exchange, principal: Principal): Promise<void> {
     const accepts = readAccept(exchange.header('accept'));
     checkContent(exchange.header('content-type'), exchange.header('content-encoding'));
-    // Held until the message is answered. A call continues after its client has left.
+    // Held until the message is answered. A call continues after its client has disconnected.
     const held = this.#platform.memory.hold(principal, 0);
     try {
       const message = await this.#read(exchange, principal, held);

@@ -20,7 +20,7 @@ test('a request keeps its id and its parameters byte by byte', () => {
   expect(read('{"jsonrpc":"2.0","id":"1","method":"ping"}')).toMatchObject({ id: '1', idText: '"1"', paramsText: '' });
 });
 
-test('of members with equal names the last one counts', () => {
+test('the last one of members with equal names counts', () => {
   const text = '{"jsonrpc":"2.0","id":1,"id":2,"method":"a","method":"b","params":{"x":1},"params":{"y":2}}';
   expect(read(text)).toMatchObject({ id: 2, idText: '2', method: 'b', params: { y: 2 }, paramsText: '{"y":2}' });
 });
@@ -83,7 +83,7 @@ test('the memory for parsing is reserved before it is used', () => {
   expect(() => read(text)).toThrow(expect.objectContaining({ code: 'rate_limited' }));
 });
 
-test('a name that means something to JavaScript means nothing here', () => {
+test('a name with a meaning in JavaScript has none here', () => {
   const text = '{"jsonrpc":"2.0","id":1,"method":"ping","params":{"__proto__":{"name":"x"},"constructor":1}}';
   const message = read(text);
   expect(message).toMatchObject({ kind: 'request', paramsText: '{"__proto__":{"name":"x"},"constructor":1}' });

@@ -10,18 +10,18 @@ export type Params = Readonly<Record<string, unknown>>;
 export interface RpcRequest {
   readonly kind: 'request';
   readonly id: RequestId;
-  /** The id's own JSON text: it is sent back as it came. */
+  /** The id's own JSON text, which the answer repeats unchanged. */
   readonly idText: string;
   readonly method: string;
   readonly params: Params;
-  /** JSON text of `params`; empty where there are none. */
+  /** JSON text of `params`; empty if there are none. */
   readonly paramsText: string;
 }
 
 export type RpcMessage =
   | RpcRequest
   | { readonly kind: 'notification'; readonly method: string; readonly params: Params }
-  /** To a request of remote-mcp, which sends none in this revision. */
+  /** An answer to a request of remote-mcp, which sends none in this revision. */
   | { readonly kind: 'response' };
 
 /** A body that is not a message. Answered with HTTP 400 (2025-11-25, "Sending Messages to the Server"). */
@@ -86,7 +86,7 @@ function classify(message: Params, text: string, members: readonly Member[]): Rp
   return { kind: 'request', id, idText, method, params: params ?? {}, paramsText };
 }
 
-/** An id is kept while its request is under way, and sent back. */
+/** An id is kept until its request is answered, and then sent back. */
 const idTextMax = 512;
 
 function isRequestId(id: unknown): id is RequestId {

@@ -7,7 +7,7 @@ import { callTool } from './call-tool.ts';
 import { initialize } from './initialize.ts';
 import type { AgentRequest, SessionRequest } from './session-request.ts';
 
-/** Whether a method needs a session. A method that comes later is not supported, and its capability is not offered. */
+/** Whether a method needs a session. `later` methods are not supported yet, and their capability is not offered. */
 export type RequestMethod =
   | { readonly kind: 'open'; handle(platform: WireParts, request: AgentRequest): void | Promise<void> }
   | { readonly kind: 'in_session'; handle(platform: WireParts, request: SessionRequest): void | Promise<void> }

@@ -4,7 +4,7 @@ import type { Session } from '../../sessions/session.ts';
 import type { RpcRequest } from './message.ts';
 import type { RpcAnswer } from './rpc-answer.ts';
 
-/** A JSON-RPC request of an agent whose key is good, and how it is answered. */
+/** A JSON-RPC request of an agent with a valid key, and its answer. */
 export interface AgentRequest {
   readonly exchange: Exchange;
   readonly principal: Principal;

@@ -17,7 +17,8 @@ import type { Mount, View } from './view.ts';
 import { findWorkingFolder } from './working-folder.ts';
 
 /**
- * Runs behind bubblewrap: in own namespaces, with only its requirements, its home and paths that the operator allowed.
+ * Runs behind bubblewrap in separate namespaces, with only its requirements, its home and paths that the operator
+ * allowed.
  */
 export function createSpawnInBwrap(options: SandboxOptions, look: Look): SpawnChild {
   return async (order) => {
@@ -121,7 +122,7 @@ function pipeOf(child: ChildProcess, place: number): Socket {
   return pipe;
 }
 
-/** The sandbox has no programs of its own: it uses those of the machine. */
+/** The sandbox contains no programs and uses those of the machine. */
 async function programsFor({ command, cwd, environment, setBy }: ChildOrder): Promise<MachinePrograms> {
   const { inherited, own } = environment;
   const searched = [inherited.PATH ?? '', path.dirname(process.execPath)];

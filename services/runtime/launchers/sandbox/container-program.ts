@@ -72,7 +72,7 @@ function programOf(container: Container, stream: Socket): ContainerProgram {
     aboutToEnd: async () => {},
     async end(graceMs) {
       try {
-        // Signalled to end, then killed. It may have ended by itself and be removed already.
+        // Docker sends SIGTERM, then SIGKILL. The container may have ended by itself and be removed already.
         const stopped = tolerate(container.stop({ t: Math.ceil(graceMs / 1000) }), [304, 404]);
         await inTime(stopped, graceMs + answerMaxMs);
         await removeContainer(container);
@@ -83,7 +83,7 @@ function programOf(container: Container, stream: Socket): ContainerProgram {
   };
 }
 
-/** Removes it, and returns when it is gone; false when it did not exist. */
+/** Removes it, and returns after its removal; false if it did not exist. */
 export async function removeContainer(container: Container): Promise<boolean> {
   // 409: Docker removes it already.
   const wasThere = await inTime(tolerate(container.remove({ force: true }), [404, 409]));

@@ -20,7 +20,7 @@ export interface ContainerSandboxOptions extends SandboxOptions {
   readonly memoryMaxMb: number;
 }
 
-/** Runs in a container of its own, with only its home and paths that the operator allowed of the machine. */
+/** Runs in a separate container, which sees only its home and the paths of the machine that the operator allowed. */
 export function createSpawnInContainer(options: ContainerSandboxOptions): SpawnChild {
   const docker = dockerAt(options.socket);
   const shown = { ...options, hiddenPaths: [...options.hiddenPaths, options.socket] };

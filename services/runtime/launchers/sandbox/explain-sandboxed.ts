@@ -62,7 +62,7 @@ const execErrors: Readonly<Record<string, string>> = {
   'Cannot allocate memory': 'ENOMEM',
 };
 
-/** A code above 128 stands for the signal that ended it. */
+/** A code above 128 represents the signal that ended it. */
 export function asItself(exit: Exit): Exit {
   const number = (exit.code ?? 0) - 128;
   const signal = Object.entries(constants.signals).find(([, value]) => value === number)?.[0];

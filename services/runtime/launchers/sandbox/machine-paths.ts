@@ -45,7 +45,7 @@ export async function commandPaths(command: string, searchPath: string, cwd: str
 
 async function withSurroundings(folder: string): Promise<readonly string[]> {
   const real = await findReal(folder);
-  // A home, or the whole machine, on the PATH is there for its programs, so its other files are not shown.
+  // A home, or the whole machine, may be on the PATH for its programs, so its other files are not shown.
   if (real === null || isWithin(homedir(), real)) return [];
   return [folder, ...(await surroundingsOf(real))];
 }

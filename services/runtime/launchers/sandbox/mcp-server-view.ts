@@ -6,7 +6,7 @@ import type { SandboxOptions } from './sandbox-options.ts';
 import { View } from './view.ts';
 import type { WorkingFolder } from './working-folder.ts';
 
-/** Parts of the machine that any program needs, for a sandbox without programs of its own. */
+/** Parts of the machine that any program needs, for a sandbox that contains no programs. */
 export interface MachinePrograms {
   readonly all: readonly string[];
   readonly ofCommand: readonly string[];

@@ -1,4 +1,4 @@
-// Writes terminal sequences into every text of its own: names, descriptions, last words and answers.
+// Writes terminal sequences into each of its texts: names, descriptions, last output and answers.
 import { send, serve, text } from './stdio.mjs';
 
 const [, , mode, ...attacks] = process.argv;

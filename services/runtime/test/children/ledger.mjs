@@ -1,4 +1,4 @@
-// Writes its requests into a file that others of its kind write too, and takes a moment for it.
+// Appends its requests to a file that other instances write too, and takes a moment for each.
 import { appendFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { serve, text } from './stdio.mjs';

@@ -1,4 +1,4 @@
-// Writes the requested lines before it answers; `@id` and `@token` in them stand for those of the call.
+// Writes the requested lines before it answers. `@id` and `@token` in them stand for those of the call.
 import { serve, text } from './stdio.mjs';
 
 serve({

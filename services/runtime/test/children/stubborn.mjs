@@ -1,4 +1,4 @@
-// Does not end when its input closes, nor on SIGTERM.
+// Ignores the end of its input and SIGTERM.
 import { serve, text } from './stdio.mjs';
 
 process.on('SIGTERM', () => {});

@@ -25,7 +25,7 @@ describeOnCluster((cluster) => {
   };
   contentContract(engine);
 
-  it('is equal in the other engine and after the way back', async () => {
+  it('is equal in the other engine and after the copy back', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'svc-content-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const [address, back] = [join(folder, 'there.sqlite'), join(folder, 'back.sqlite')];
@@ -42,7 +42,7 @@ describeOnCluster((cluster) => {
     expect(await using(file(back), there, readContent)).toEqual(before);
   });
 
-  it('filled content becomes a graph when it is finished, and unique values and other writers are checked from then on', async () => {
+  it('filled content becomes a graph when it is finished, and from then on unique values and other writers are checked', async () => {
     const [from, to] = [await cluster().emptyGraph(), await cluster().emptyGraph()];
     const { workspace, role } = await filled(from);
     const cut: GraphContent = await engine.open(to);
@@ -68,7 +68,7 @@ describeOnCluster((cluster) => {
     await Promise.all([graph.close(), source.close()]);
   }, 120_000);
 
-  it('emptied, it is as before anything was put there, and can be filled again', async () => {
+  it('an emptied cluster is as before any content, and can be filled again', async () => {
     const address = await cluster().emptyGraph();
     const options = TestCluster.optionsFor(address);
     expect(await isEmptyCluster(options)).toBe(true);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { findDgraph, TestCluster } from './test-cluster.ts';
 
-/** A cluster for the tests of a suite, which are left out where there is no program for one. */
+/** Starts a cluster for the tests of a suite, which are skipped if the program is missing. */
 export function describeOnCluster(tests: (cluster: () => TestCluster) => void): void {
   describe.skipIf(findDgraph() === null)('on a real cluster', () => {
     const folder = mkdtempSync(join(tmpdir(), 'svc-dgraph-'));
@@ -20,5 +20,5 @@ export function describeOnCluster(tests: (cluster: () => TestCluster) => void): 
   });
 }
 
-/** Two elections, on a machine that may have other things to do. */
+/** Two leader elections on a busy machine. */
 const startMs = 90_000;

@@ -43,7 +43,7 @@ describeOnCluster((server) => {
     });
   });
 
-  it('of two at the same time both come to the same', async () => {
+  it('succeeds for two concurrent migrations, with the same result', async () => {
     const address = await server().emptyGraph();
     using one = clusterAt(address);
     using other = clusterAt(address);

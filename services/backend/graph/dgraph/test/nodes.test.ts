@@ -12,7 +12,7 @@ import { TestCluster } from './test-cluster.ts';
 
 describeOnCluster((cluster) => {
   it.each(['alpha', 'zero'] as const)(
-    'a killed %s costs no acknowledged write, and whatever is asked meanwhile is answered or refused by name',
+    'a killed %s costs no acknowledged write, and each request meanwhile is answered or refused by name',
     async (node) => {
       const graph = await openAt(await cluster().emptyGraph());
       const acknowledged: string[] = [];
@@ -54,11 +54,12 @@ describeOnCluster((cluster) => {
   );
 
   it('requests during a restart of the only data node are carried out once it is ready', async () => {
-    // Not the administrator, who may see everything: a node that has only begun has not read yet what others may.
+    // The administrator may see everything, so the test uses another user: a node that has just started has not read
+    // their rights.
     const user = await cluster().userIn(await cluster().emptyGraph());
     const graph = await openDgraphGraph({ ...TestCluster.optionsFor(user), requestMs: 30_000 });
     const { id } = await graph.write((transaction) => transaction.create('workspace', workspaceNode()));
-    // Several times, soon after each other: what a start has only begun to put in order the next one finds.
+    // Several restarts in quick succession: the next start finishes what the previous one only began.
     for (let round = 0; round < 4; round++) {
       await cluster().kill('alpha');
       let isBack = false;
@@ -103,7 +104,7 @@ describeOnCluster((cluster) => {
     const [one, other] = await Promise.all([openAt(address), openAt(address)]);
     const workspace = await one.write((transaction) => transaction.create('workspace', workspaceNode()));
     expect(await other.find('workspace', workspace.id, null)).toEqual(workspace);
-    // Both change the same node, each against the other.
+    // Both change the same node concurrently.
     const raise = (graph: typeof one) =>
       graph.write(async (transaction) => {
         const { revision } = (await transaction.find('workspace', workspace.id, null)) ?? expect.fail();
@@ -118,7 +119,7 @@ describeOnCluster((cluster) => {
     await Promise.all([one.close(), other.close()]);
   });
 
-  it('a silent connection is given up after one request', async () => {
+  it('a silent connection is dropped after one request', async () => {
     const address = await cluster().emptyGraph();
     const { port } = new URL(address.url);
     await using wire = await Wire.start(Number(port) + 1000);
@@ -146,7 +147,7 @@ describeOnCluster((cluster) => {
     await expectRefusal(openGraph({ url }), 'unavailable', /user, or the password/);
   });
 
-  it('pages of a large workspace are whole in both directions, whatever their length', async () => {
+  it('pages of a large workspace are complete in both directions, at any length', async () => {
     const graph = await openAt(await cluster().emptyGraph());
     const { id: workspace } = await graph.write((transaction) => transaction.create('workspace', workspaceNode()));
     const names = Array.from({ length: 3000 }, (_, i) => `role ${String((i * 7919) % 3000).padStart(4, '0')}`);

@@ -16,14 +16,14 @@ export function findDgraph(): string | null {
   return findProgram('dgraph', process.env.PATH);
 }
 
-/** Two elections, on a machine that may have other things to do. */
+/** Two leader elections on a busy machine. */
 const readyMs = 60_000;
 /** To read 4, to write 2, to change the schema 1. */
 const permissions = { all: 7, none: 0 } as const;
-/** What every new Dgraph has for him. */
+/** The administrator's password in every new Dgraph. */
 const firstPassword = 'password';
 
-/** A Dgraph of one coordination and one data node, of a test's own, on free ports of this machine. */
+/** A Dgraph with one coordination node and one data node for one test, on free ports of this machine. */
 export class TestCluster {
   readonly #folder: string;
   readonly #offset: number;
@@ -51,7 +51,7 @@ export class TestCluster {
     this.#spawn('zero', [...ports, '--wal', join(this.#folder, 'zw')]);
   }
 
-  /** Starts the killed node. Resolves when the cluster answers. */
+  /** Starts the killed node again. Resolves when the cluster answers. */
   async startAgain(): Promise<void> {
     if (!this.#children.has('zero')) this.#startZero();
     if (!this.#children.has('alpha')) this.#startAlpha();
@@ -84,7 +84,7 @@ export class TestCluster {
     return { servers, tls: null, login: { user, password: new Secret(password) }, namespace };
   }
 
-  /** A graph with nothing in it: a namespace of its own. */
+  /** A new namespace, which is an empty graph. */
   async emptyGraph(): Promise<GraphAddress> {
     const password = randomText(16);
     const data = await this.#admin(`mutation { addNamespace(input: { password: "${password}" }) { namespaceId } }`);
@@ -92,7 +92,7 @@ export class TestCluster {
     return { url: this.url, user: graphAdmin, password, namespace: namespaceId };
   }
 
-  /** Somebody who has no more rights in that graph than are given, made as a platform makes its backend's. */
+  /** A user with only the given rights in that graph, created as the platform creates its backend's user. */
   async userIn(graph: GraphAddress): Promise<GraphAddress & { give(rights: keyof typeof permissions): Promise<void> }> {
     const password = randomText(16);
     const all = provisioned({ ofUser: password, ofAdmin: graph.password ?? '' });
@@ -152,7 +152,7 @@ export class TestCluster {
   }
 }
 
-/** A client of it that is closed at the end of its block. */
+/** A client that is closed at the end of its block. */
 export function clusterAt(address: GraphAddress): Cluster & Disposable {
   const cluster = new Cluster(TestCluster.optionsFor(address));
   return Object.assign(cluster, { [Symbol.dispose]: () => cluster.close() });

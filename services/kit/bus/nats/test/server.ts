@@ -73,7 +73,7 @@ export class TestServer {
     return this.#port;
   }
 
-  /** Where its streams are. */
+  /** The folder of its streams. */
   get storeDir(): string {
     return join(this.#folder, 'jetstream');
   }
