@@ -69,80 +69,66 @@ async function pageOf(workspace: string, field: string) {
 
 const expectNothingOfB = (text: string, question?: string) => expectNothingOf(b, text, question);
 
-type Refusal = readonly [code: string, args: () => Arguments];
-const notFound = (args: () => Arguments): Refusal => ['not_found', args];
-
 const aFile = { path: 'a', digest: 'a'.repeat(64), sizeBytes: 1 };
 
-/** What A's owner gets who puts something of B, or the name that only B has, into this argument of this mutation. */
-const refusals: Readonly<Record<string, Refusal>> = {
-  'updateWorkspace(id)': notFound(() => ({ id: b.workspace, input: { name: 'Mine' } })),
-  'createRole(workspace)': notFound(() => ({ workspace: b.workspace, input: { name: 'r' } })),
-  'createRole(input.skills)': notFound(() => ({
-    workspace: a.workspace,
-    input: { name: 'r', skills: [b.same.skill] },
-  })),
-  'updateRole(workspace)': notFound(() => ({ workspace: b.workspace, id: b.same.role, input: { name: 'r' } })),
-  'updateRole(id)': notFound(() => ({ workspace: a.workspace, id: b.same.role, input: { name: 'r' } })),
-  'updateRole(input.skills)': notFound(() => ({
+/** A's owner puts something of B, or the name that only B has, into this argument of this mutation, and it is not found. */
+const notFound: Readonly<Record<string, () => Arguments>> = {
+  'updateWorkspace(id)': () => ({ id: b.workspace, input: { name: 'Mine' } }),
+  'createRole(workspace)': () => ({ workspace: b.workspace, input: { name: 'r' } }),
+  'createRole(input.skills)': () => ({ workspace: a.workspace, input: { name: 'r', skills: [b.same.skill] } }),
+  'updateRole(workspace)': () => ({ workspace: b.workspace, id: b.same.role, input: { name: 'r' } }),
+  'updateRole(id)': () => ({ workspace: a.workspace, id: b.same.role, input: { name: 'r' } }),
+  'updateRole(input.skills)': () => ({
     workspace: a.workspace,
     id: a.same.role,
     input: { skills: [a.same.skill, b.same.skill] },
-  })),
-  'removeRole(workspace)': notFound(() => ({ workspace: b.workspace, id: b.same.role })),
-  'removeRole(id)': notFound(() => ({ workspace: a.workspace, id: b.same.role })),
-  'createSkill(workspace)': notFound(() => ({ workspace: b.workspace, input: { name: 's' } })),
-  'createSkill(input.tools.mcpServer)': notFound(() => ({
+  }),
+  'removeRole(workspace)': () => ({ workspace: b.workspace, id: b.same.role }),
+  'removeRole(id)': () => ({ workspace: a.workspace, id: b.same.role }),
+  'createSkill(workspace)': () => ({ workspace: b.workspace, input: { name: 's' } }),
+  'createSkill(input.tools.mcpServer)': () => ({
     workspace: a.workspace,
     input: { name: 's', tools: [{ mcpServer: b.own, tool: 'echo' }] },
-  })),
-  'updateSkill(workspace)': notFound(() => ({ workspace: b.workspace, id: b.same.skill, input: { name: 's' } })),
-  'updateSkill(id)': notFound(() => ({ workspace: a.workspace, id: b.same.skill, input: { name: 's' } })),
-  'updateSkill(input.tools.mcpServer)': notFound(() => ({
+  }),
+  'updateSkill(workspace)': () => ({ workspace: b.workspace, id: b.same.skill, input: { name: 's' } }),
+  'updateSkill(id)': () => ({ workspace: a.workspace, id: b.same.skill, input: { name: 's' } }),
+  'updateSkill(input.tools.mcpServer)': () => ({
     workspace: a.workspace,
     id: a.same.skill,
     input: { tools: [{ mcpServer: b.own, tool: 'echo' }] },
-  })),
-  'addSkillFile(workspace)': notFound(() => ({ workspace: b.workspace, skill: b.same.skill, input: aFile })),
-  'addSkillFile(skill)': notFound(() => ({ workspace: a.workspace, skill: b.same.skill, input: aFile })),
-  'removeSkillFile(workspace)': notFound(() => ({ workspace: b.workspace, skill: b.same.skill, path: 'a' })),
-  'removeSkillFile(skill)': notFound(() => ({ workspace: a.workspace, skill: b.same.skill, path: 'a' })),
-  'removeSkillFile(path)': notFound(() => ({ workspace: a.workspace, skill: a.same.skill, path: 'a' })),
-  'removeSkill(workspace)': notFound(() => ({ workspace: b.workspace, id: b.same.skill })),
-  'removeSkill(id)': notFound(() => ({ workspace: a.workspace, id: b.same.skill })),
-  'createMcpServer(workspace)': notFound(() => ({
-    workspace: b.workspace,
-    input: { name: 'm', launch: { command: 'true' } },
-  })),
-  'createMcpServer(input.runtime)': notFound(() => ({
+  }),
+  'addSkillFile(workspace)': () => ({ workspace: b.workspace, skill: b.same.skill, input: aFile }),
+  'addSkillFile(skill)': () => ({ workspace: a.workspace, skill: b.same.skill, input: aFile }),
+  'removeSkillFile(workspace)': () => ({ workspace: b.workspace, skill: b.same.skill, path: 'a' }),
+  'removeSkillFile(skill)': () => ({ workspace: a.workspace, skill: b.same.skill, path: 'a' }),
+  'removeSkillFile(path)': () => ({ workspace: a.workspace, skill: a.same.skill, path: 'a' }),
+  'removeSkill(workspace)': () => ({ workspace: b.workspace, id: b.same.skill }),
+  'removeSkill(id)': () => ({ workspace: a.workspace, id: b.same.skill }),
+  'createMcpServer(workspace)': () => ({ workspace: b.workspace, input: { name: 'm', launch: { command: 'true' } } }),
+  'createMcpServer(input.runtime)': () => ({
     workspace: a.workspace,
     input: { name: 'm', launch: { command: 'true' }, runtime: b.own },
-  })),
-  'updateMcpServer(workspace)': notFound(() => ({
-    workspace: b.workspace,
-    id: b.same.mcpServer,
-    input: { enabled: false },
-  })),
-  'updateMcpServer(id)': notFound(() => ({ workspace: a.workspace, id: b.same.mcpServer, input: { enabled: false } })),
-  'updateMcpServer(input.runtime)': notFound(() => ({
-    workspace: a.workspace,
-    id: a.same.mcpServer,
-    input: { runtime: b.own },
-  })),
-  'removeMcpServer(workspace)': notFound(() => ({ workspace: b.workspace, id: b.same.mcpServer })),
-  'removeMcpServer(id)': notFound(() => ({ workspace: a.workspace, id: b.same.mcpServer })),
-  'restartMcpServer(workspace)': notFound(() => ({ workspace: b.workspace, id: b.same.mcpServer })),
-  'restartMcpServer(id)': notFound(() => ({ workspace: a.workspace, id: b.same.mcpServer })),
-  'createKey(workspace)': notFound(() => ({ workspace: b.workspace, input: { name: 'k' } })),
-  'createKey(input.roles)': notFound(() => ({ workspace: a.workspace, input: { name: 'k', roles: [b.same.role] } })),
-  'revokeKey(workspace)': notFound(() => ({ workspace: b.workspace, key: 'same' })),
-  'revokeKey(key)': notFound(() => ({ workspace: a.workspace, key: b.same.key })),
-  'registerRuntime(workspace)': notFound(() => ({ workspace: b.workspace, name: 'same' })),
-  'revokeRuntime(workspace)': notFound(() => ({ workspace: b.workspace, id: b.same.runtime })),
-  'revokeRuntime(id)': notFound(() => ({ workspace: a.workspace, id: b.same.runtime })),
-  // Of the whole platform, so that nobody in a workspace may.
-  createWorkspace: ['forbidden', () => ({ input: { name: b.name, ownerEmail: a.owner.email } })],
-  registerSystemKey: ['forbidden', () => ({ input: { component: 'remote-mcp', key: 'x' } })],
+  }),
+  'updateMcpServer(workspace)': () => ({ workspace: b.workspace, id: b.same.mcpServer, input: { enabled: false } }),
+  'updateMcpServer(id)': () => ({ workspace: a.workspace, id: b.same.mcpServer, input: { enabled: false } }),
+  'updateMcpServer(input.runtime)': () => ({ workspace: a.workspace, id: a.same.mcpServer, input: { runtime: b.own } }),
+  'removeMcpServer(workspace)': () => ({ workspace: b.workspace, id: b.same.mcpServer }),
+  'removeMcpServer(id)': () => ({ workspace: a.workspace, id: b.same.mcpServer }),
+  'restartMcpServer(workspace)': () => ({ workspace: b.workspace, id: b.same.mcpServer }),
+  'restartMcpServer(id)': () => ({ workspace: a.workspace, id: b.same.mcpServer }),
+  'createKey(workspace)': () => ({ workspace: b.workspace, input: { name: 'k' } }),
+  'createKey(input.roles)': () => ({ workspace: a.workspace, input: { name: 'k', roles: [b.same.role] } }),
+  'revokeKey(workspace)': () => ({ workspace: b.workspace, key: 'same' }),
+  'revokeKey(key)': () => ({ workspace: a.workspace, key: b.same.key }),
+  'registerRuntime(workspace)': () => ({ workspace: b.workspace, name: 'same' }),
+  'revokeRuntime(workspace)': () => ({ workspace: b.workspace, id: b.same.runtime }),
+  'revokeRuntime(id)': () => ({ workspace: a.workspace, id: b.same.runtime }),
+};
+
+/** Mutations of the whole platform, which members of a workspace may not use. */
+const forbidden: Readonly<Record<string, () => Arguments>> = {
+  createWorkspace: () => ({ input: { name: b.name, ownerEmail: a.owner.email } }),
+  registerSystemKey: () => ({ input: { component: 'remote-mcp', key: 'x' } }),
 };
 
 /** Look-ups: an id, or a name that only B has, finds nothing. */
@@ -179,7 +165,7 @@ const ofOperators = /^(Query\.platformRuntimes|Mutation\.(createWorkspace|regist
 /** Where everything is read, instead of something named. */
 const readInFull = ['Query.viewer', 'Query.workspaces'];
 const tried: ReadonlySet<string> = new Set([
-  ...Object.keys(refusals).map((place) => `Mutation.${place}`),
+  ...Object.keys({ ...notFound, ...forbidden }).map((place) => `Mutation.${place}`),
   ...Object.keys(lookups),
   ...readInFull,
 ]);
@@ -229,16 +215,23 @@ describe('over GraphQL', () => {
     ]);
   });
 
-  test.each(Object.entries(refusals))('%s', async (place, [code, args]) => {
+  const isRefused = async (place: string, args: () => Arguments, code: string) => {
     const name = place.replace(/\(.*/, '');
     const call = writeCall(schema, 'Mutation', name, args());
     const answer = await ask(`mutation { ${call} }`);
     expect([answer.code, answer.data?.[name] ?? null]).toEqual([code, null]);
     expectNothingOfB(answer.text, call);
-    if (code === 'not_found') {
-      const ofNothing = await ask(`mutation { ${aboutNothing(call)} }`);
-      expect(withoutIds(answer.text)).toBe(withoutIds(ofNothing.text));
-    }
+    return { call, answer };
+  };
+
+  test.each(Object.entries(notFound))('%s', async (place, args) => {
+    const { call, answer } = await isRefused(place, args, 'not_found');
+    const ofNothing = await ask(`mutation { ${aboutNothing(call)} }`);
+    expect(withoutIds(answer.text)).toBe(withoutIds(ofNothing.text));
+  });
+
+  test.each(Object.entries(forbidden))('%s', async (name, args) => {
+    await isRefused(name, args, 'forbidden');
   });
 
   test.each(Object.entries(lookups))('%s finds nothing', async (_place, query) => {

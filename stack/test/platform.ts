@@ -38,6 +38,8 @@ export interface PlatformOptions {
   readonly replicas?: Readonly<Record<string, number>>;
   /** Beside PATH and a home of its own. */
   readonly env?: Readonly<Record<string, string>>;
+  /** How long one `svc` may take; default: a minute. */
+  readonly patienceMs?: number;
 }
 
 /** `nats-server`, without which no platform of several processes can be tried. */
@@ -61,6 +63,7 @@ interface Made {
   readonly busPorts: BusPorts;
   readonly dgraphPorts: DgraphPorts;
   readonly env: Readonly<Record<string, string>>;
+  readonly patienceMs: number | undefined;
 }
 
 /** What `addEcho` adds, as who calls it without a client knows it. */
@@ -82,10 +85,12 @@ export class Platform {
   readonly #dgraphPorts: DgraphPorts;
   readonly #agents: Agent[] = [];
   readonly #env: Readonly<Record<string, string>>;
+  readonly #patienceMs: number | undefined;
 
-  private constructor({ folder, ports, busPorts, dgraphPorts, env }: Made) {
+  private constructor({ folder, ports, busPorts, dgraphPorts, env, patienceMs }: Made) {
     this.folder = folder;
     this.#env = env;
+    this.#patienceMs = patienceMs;
     this.installation = installationIn(join(folder, 'svc'));
     this.ports = ports;
     this.busPorts = busPorts;
@@ -105,7 +110,7 @@ export class Platform {
     const folder = await mkdtemp(join(within, 'svc-whole-path-'));
     const [ports, busPorts] = [await freeServicePorts(), await freeBusPorts(replicas.nats)];
     const dgraphPorts = await freeDgraphPorts(replicas['dgraph-alpha']);
-    const platform = new Platform({ folder, ports, busPorts, dgraphPorts, env });
+    const platform = new Platform({ folder, ports, busPorts, dgraphPorts, env, patienceMs: options.patienceMs });
     const chosen = ['--topology', topology, '--graph', graph, '--engine', engine];
     if (options.archive === undefined) await platform.svc('init', platform.installation.dir, '--yes', ...chosen);
     else await unpack('tar', ['--no-same-owner', '-xzf', options.archive, '-C', folder]);
@@ -141,7 +146,8 @@ export class Platform {
   /** Runs `svc` as it was typed, whatever comes of it. */
   async run(args: readonly string[], options: Partial<RunOptions> = {}): Promise<Run> {
     const env = { ...this.#env, SVC_DIR: this.installation.dir, ...options.env };
-    const run = await runSvc(args, { cwd: this.folder, ...options, env });
+    const timeoutMs = this.#patienceMs;
+    const run = await runSvc(args, { cwd: this.folder, ...(timeoutMs && { timeoutMs }), ...options, env });
     this.printed.push(run.stdout, run.stderr);
     return run;
   }

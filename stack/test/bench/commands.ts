@@ -1,19 +1,19 @@
 import type { BenchPlatform } from './bench-platform.ts';
 import { atMost, type Figure, reported } from './figure.ts';
 import { median } from './load.ts';
-import { eventually, svc, timeOfBareNode, timeOfSvc } from './processes.ts';
-import { openCaller } from './sides.ts';
+import { eventually, timeOf, timeOfNode, timeOfSvc } from './processes.ts';
+import { openCaller, targetOf } from './sides.ts';
 
 const rounds = 9;
 
 /** How long commands take, beside node alone, turn about. */
-export async function measureCommands(platform: BenchPlatform): Promise<Figure[]> {
+export async function measureCommands({ platform }: BenchPlatform): Promise<Figure[]> {
   const times = { node: [] as number[], version: [] as number[], help: [] as number[], status: [] as number[] };
   for (let round = 0; round < rounds; round++) {
-    times.node.push(await timeOfBareNode());
-    times.version.push(await timeOfSvc(null, '--version'));
-    times.help.push(await timeOfSvc(null, '--help'));
-    times.status.push(await timeOfSvc(platform.dir, 'status'));
+    times.node.push(await timeOfNode('-e', '0'));
+    times.version.push(await timeOfSvc('--version'));
+    times.help.push(await timeOfSvc('--help'));
+    times.status.push(await timeOfSvc('status', '--dir', platform.installation.dir));
   }
   return [
     reported('node -e 0', median(times.node), 'ms', { all: times.node }),
@@ -25,30 +25,25 @@ export async function measureCommands(platform: BenchPlatform): Promise<Figure[]
 
 /** From nothing running to the first call that is answered; asked for while `svc up` still works. */
 export async function measureUp(
-  platform: Pick<BenchPlatform, 'dir' | 'mcpUrl' | 'key'>,
+  { platform, mcpUrl, key }: Pick<BenchPlatform, 'platform' | 'mcpUrl' | 'key'>,
   limitMs = 1500,
 ): Promise<Figure[]> {
   const times: number[] = [];
-  const target = {
-    port: Number(platform.mcpUrl.port),
-    path: `/mcp${platform.mcpUrl.search}`,
-    headers: { authorization: `Bearer ${platform.key}` },
+  const add = { name: 'add', arguments: { a: 20, b: 22 }, expected: '42' };
+  const firstCall = async () => {
+    const { connection, request, expected } = await openCaller(targetOf(mcpUrl, key), add);
+    const answer = await connection.ask(request);
+    connection.close();
+    if (!answer.includes(expected)) throw new Error(answer.toString());
   };
   for (let round = 0; round < 5; round++) {
-    await svc(platform.dir, 'down');
-    const start = performance.now();
-    const started = svc(platform.dir, 'up');
-    await eventually('the first call', async () => {
-      const { connection, request, expected } = await openCaller(target, {
-        name: 'add',
-        arguments: { a: 20, b: 22 },
-        expected: '42',
-      });
-      const answer = await connection.ask(request);
-      connection.close();
-      if (!answer.includes(expected)) throw new Error(answer.toString());
-    });
-    times.push(performance.now() - start);
+    await platform.svc('down');
+    let started: Promise<unknown> = Promise.resolve();
+    const isAnswered = () => {
+      started = platform.up();
+      return eventually('the first call', firstCall);
+    };
+    times.push(await timeOf(isAnswered));
     await started;
   }
   return [

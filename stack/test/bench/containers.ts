@@ -1,14 +1,12 @@
 import Docker from 'dockerode';
-import { z } from 'zod';
 import { haveDgraphImage } from '../../engines/docker/test/dgraph-image.ts';
 import type { Engine, Graph } from '../../settings/choices.ts';
-import { Platform } from '../platform.ts';
+import type { Platform } from '../platform.ts';
+import { type BenchPlatform, demoServers, initPlatform } from './bench-platform.ts';
 import { measureUp } from './commands.ts';
-import { demoServers } from './demo-servers.ts';
 import { atMost, type Figure, reported } from './figure.ts';
 import { median } from './load.ts';
-import { environment, svc } from './processes.ts';
-import { openCaller, type Side } from './sides.ts';
+import { openCaller, type Side, targetOf } from './sides.ts';
 import { oneSession, perSide } from './speed.ts';
 
 const upMaxMs = 15_000;
@@ -41,14 +39,14 @@ export async function measureContainers(): Promise<Figure[]> {
       atMost('image of the services', await imageMb(host), imageMaxMb, 'MB'),
       atMost(
         'memory of the idle platform in containers, without NATS',
-        await idleMb(inContainers.dir),
+        await idleMb(inContainers.platform),
         memoryMaxMb,
         'MB',
       ),
     ];
   } finally {
-    await inContainers.remove();
-    await asProcesses.remove();
+    await inContainers.platform[Symbol.asyncDispose]();
+    await asProcesses.platform[Symbol.asyncDispose]();
   }
 }
 
@@ -62,42 +60,24 @@ async function measureWithDgraph(host: string): Promise<Figure[]> {
     const up = await measureUp(demo, upWithDgraphMaxMs);
     return up.map((figure) => ({ ...figure, what: `containers with Dgraph, images present: ${figure.what}` }));
   } finally {
-    await demo.remove();
+    await demo.platform[Symbol.asyncDispose]();
   }
 }
 
-interface Demo {
-  readonly dir: string;
-  readonly mcpUrl: URL;
-  readonly key: string;
-  readonly side: Side;
-  remove(): Promise<void>;
-}
-
-const made = z.object({ id: z.string() });
-const createdKey = z.object({ key: z.string() });
-const services = z.array(z.object({ name: z.string(), memoryBytes: z.number().nullable() }));
-const status = z.object({ urls: z.object({ mcp: z.string() }), services });
+type Demo = Pick<BenchPlatform, 'platform' | 'mcpUrl' | 'key'> & { readonly side: Side };
 
 async function startDemo(engine: Engine, graph: Graph = 'sqlite'): Promise<Demo> {
-  const env = { PATH: environment.PATH ?? '', DOCKER_HOST: process.env.DOCKER_HOST ?? '' };
-  const platform = await Platform.init({ topology: 'distributed', engine, graph, env });
-  const { dir } = platform.installation;
+  const platform = await initPlatform({ topology: 'distributed', engine, graph });
   await platform.up();
   await platform.addServer('demo', ['node', demoServers[engine]]);
-  const skill = made.parse(await svc(dir, 'skill', 'create', 'add', '--tool', 'demo/add'));
-  await svc(dir, 'role', 'create', 'Demo', '--skill', 'add');
-  const { key } = createdKey.parse(await svc(dir, 'keys', 'create', '--name', 'bench'));
-  const mcpUrl = new URL(`?skillIds=${skill.id}`, status.parse(await svc(dir, 'status')).urls.mcp);
-  const headers = { authorization: `Bearer ${key}` };
-  const target = { port: Number(mcpUrl.port), path: `${mcpUrl.pathname}${mcpUrl.search}`, headers };
+  const skill = await platform.addSkill('add', ['demo/add']);
+  await platform.addRole('Demo', ['add']);
+  const key = await platform.addKey('bench');
+  const mcpUrl = new URL(`?skillIds=${skill}`, (await platform.svc('status')).urls.mcp);
   const add = { name: 'add', arguments: { a: 20, b: 22 }, expected: '42' };
-  const callers = (count: number) => Promise.all(Array.from({ length: count }, () => openCaller(target, add)));
-  return {
-    ...{ dir, mcpUrl, key },
-    side: { name: engine, callers, stop: () => undefined },
-    remove: () => platform[Symbol.asyncDispose](),
-  };
+  const callers = (count: number) =>
+    Promise.all(Array.from({ length: count }, () => openCaller(targetOf(mcpUrl, key), add)));
+  return { platform, mcpUrl, key, side: { name: engine, callers, stop: () => undefined } };
 }
 
 /** The largest of ours: those of earlier versions are as large. */
@@ -107,8 +87,9 @@ async function imageMb(host: string): Promise<number> {
   return Math.max(...images.map(({ Size }) => Size)) / 1e6;
 }
 
-async function idleMb(dir: string): Promise<number> {
-  const { services: all } = status.parse(await svc(dir, 'status'));
-  const ours = all.filter(({ name }) => name !== 'nats');
-  return ours.reduce((sum, { memoryBytes }) => sum + (memoryBytes ?? Number.NaN), 0) / megabyte;
+async function idleMb(platform: Platform): Promise<number> {
+  const { services } = await platform.svc('status');
+  return services.reduce((sum: number, { name, memoryBytes }: { name: string; memoryBytes: number }) => {
+    return name === 'nats' ? sum : sum + memoryBytes / megabyte;
+  }, 0);
 }

@@ -2,12 +2,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
-import { connectToBackend } from '../../client/backend-client.ts';
-import { installationIn } from '../../state/installation.ts';
+import { createWorkspaceMutation } from '../../client/generated/operations.ts';
 import type { BenchPlatform } from './bench-platform.ts';
 import { atMost, type Figure, reported } from './figure.ts';
 import { quantile, steadily } from './load.ts';
-import { repository, svc } from './processes.ts';
 
 const perSecond = 300;
 /** Before and after each disturbance: a shared machine is not equally quiet at all times. */
@@ -57,34 +55,28 @@ const summary = (values: readonly number[]) => [0.5, 0.9, 0.99, 1].map((part) =>
 
 /** As many as one MCP server may have. */
 const toolsEach = 5000;
-const program = join(repository, 'stack/test/bench/bulk-server.mjs');
+const program = join(import.meta.dirname, 'bulk-server.mjs');
 
-export async function addBulk(platform: BenchPlatform, name: string, workspace = 'Default'): Promise<void> {
-  const where = ['--workspace', workspace];
-  await svc(platform.dir, 'server', 'add', name, ...where, '--', process.execPath, program, String(toolsEach));
+export async function addBulk({ platform }: BenchPlatform, name: string, workspace = 'Default'): Promise<void> {
+  await platform.addServer(name, [process.execPath, program, String(toolsEach)], ['--workspace', workspace]);
 }
 
 /** Ten thousand tools come into the workspace that is called in, and go. */
-async function rebuildCatalogue(platform: BenchPlatform): Promise<void> {
-  for (const name of ['bulk-1', 'bulk-2']) await addBulk(platform, name);
-  for (const name of ['bulk-1', 'bulk-2']) await svc(platform.dir, 'server', 'remove', name);
+async function rebuildCatalogue(bench: BenchPlatform): Promise<void> {
+  for (const name of ['bulk-1', 'bulk-2']) await addBulk(bench, name);
+  for (const name of ['bulk-1', 'bulk-2']) await bench.platform.svc('server', 'remove', name);
 }
 
 /** A workspace with a hundred thousand tools: they are the nodes that come by the thousand. */
-async function pagingOf(platform: BenchPlatform): Promise<() => Promise<void>> {
-  const backend = await connectToBackend(installationIn(platform.dir));
-  const input = { name: 'Big', ownerEmail: 'owner@localhost' };
-  await backend.query(
-    'mutation ($input: CreateWorkspaceInput!) { createWorkspace(input: $input) { id } }',
-    { input },
-    (data) => data,
-  );
-  for (let i = 0; i < 100_000 / toolsEach; i++) await addBulk(platform, `many-${i}`, 'Big');
-  return () => pageThroughTools(platform);
+async function pagingOf(bench: BenchPlatform): Promise<() => Promise<void>> {
+  const backend = await bench.platform.backend();
+  await backend.send(createWorkspaceMutation, { input: { name: 'Big', ownerEmail: 'owner@localhost' } });
+  for (let i = 0; i < 100_000 / toolsEach; i++) await addBulk(bench, `many-${i}`, 'Big');
+  return () => pageThroughTools(bench);
 }
 
-async function pageThroughTools(platform: BenchPlatform): Promise<void> {
-  const backend = await connectToBackend(installationIn(platform.dir));
+async function pageThroughTools({ platform }: BenchPlatform): Promise<void> {
+  const backend = await platform.backend();
   let after: string | null = null;
   do {
     const answer: z.infer<typeof toolPage> = await backend.query(
@@ -107,21 +99,20 @@ const toolPage = z.object({
   }),
 });
 
-export async function applySkills(platform: BenchPlatform): Promise<void> {
+export async function applySkills({ platform }: BenchPlatform): Promise<void> {
   const skills = Array.from(
     { length: 1000 },
     (_, i) =>
       `  - { name: made-${i}, description: "The skill of number ${i}, at ${Date.now()}", tools: [everything/echo] }`,
   );
-  const file = join(platform.dir, 'skills.yaml');
+  const file = join(platform.folder, 'skills.yaml');
   await writeFile(file, `workspace: Default\nskills:\n${skills.join('\n')}\n`);
-  await svc(platform.dir, 'apply', file);
+  await platform.svc('apply', file);
 }
 
 /** A tool that answers with one line of fifty megabytes: too long, and refused while it still comes. */
-async function sendLongLine(platform: BenchPlatform): Promise<void> {
-  const program = join(repository, 'stack/test/bench/long-line-server.mjs');
-  await svc(platform.dir, 'server', 'add', 'long-line', '--', process.execPath, program);
+async function sendLongLine({ platform }: BenchPlatform): Promise<void> {
+  await platform.addServer('long-line', [process.execPath, join(import.meta.dirname, 'long-line-server.mjs')]);
   await pause(3000);
-  await svc(platform.dir, 'server', 'remove', 'long-line');
+  await platform.svc('server', 'remove', 'long-line');
 }

@@ -12,13 +12,14 @@ const heapGrowthMax = 1.1;
 const paceMin = 0.9;
 
 /** A million calls in the same sessions: the heap and the pace of the last round against those of the first. */
-export async function measureEndurance(platform: BenchPlatform): Promise<Figure[]> {
-  const callers = await platform.side().callers(sessions);
+export async function measureEndurance(bench: BenchPlatform): Promise<Figure[]> {
+  const callers = await bench.side().callers(sessions);
+  const pid = await bench.platform.pid();
   const heapMb: number[] = [];
   const perSecond: number[] = [];
   for (let round = 0; round < rounds; round++) {
     perSecond.push(perSecondOf(await allAtOnce(callers, callsOfRound)));
-    heapMb.push((await liveBytes(platform.pid)) / 1_048_576);
+    heapMb.push((await liveBytes(pid)) / 1_048_576);
   }
   for (const { connection } of callers) connection.close();
   return [

@@ -3,46 +3,26 @@ export interface Figure {
   readonly what: string;
   readonly value: string;
   readonly target: string;
-  /** Null where the figure is only reported. */
+  /** Null when the figure is only reported. */
   readonly reached: boolean | null;
   /** The numbers behind it. */
-  readonly numbers: Readonly<Record<string, number | readonly number[]>>;
+  readonly numbers: Numbers;
 }
 
-export function atMost(
-  what: string,
-  value: number,
-  limit: number,
-  unit: string,
-  numbers: Figure['numbers'] = {},
-): Figure {
-  return {
-    what,
-    value: `${said(value)} ${unit}`,
-    target: `≤ ${limit} ${unit}`,
-    reached: value <= limit,
-    numbers: { value, ...numbers },
-  };
+type Numbers = Readonly<Record<string, number | readonly number[]>>;
+
+export function reported(what: string, value: number, unit: string, numbers: Numbers = {}): Figure {
+  const digits = value >= 100 ? 0 : value >= 10 ? 1 : 2;
+  const said = `${value.toFixed(digits)} ${unit}`;
+  return { what, value: said, target: 'reported', reached: null, numbers: { value, ...numbers } };
 }
 
-export function atLeast(
-  what: string,
-  value: number,
-  limit: number,
-  unit: string,
-  numbers: Figure['numbers'] = {},
-): Figure {
-  return {
-    what,
-    value: `${said(value)} ${unit}`,
-    target: `≥ ${limit} ${unit}`,
-    reached: value >= limit,
-    numbers: { value, ...numbers },
-  };
+export function atMost(what: string, value: number, limit: number, unit: string, numbers?: Numbers): Figure {
+  return { ...reported(what, value, unit, numbers), target: `≤ ${limit} ${unit}`, reached: value <= limit };
 }
 
-export function reported(what: string, value: number, unit: string, numbers: Figure['numbers'] = {}): Figure {
-  return { what, value: `${said(value)} ${unit}`, target: 'reported', reached: null, numbers: { value, ...numbers } };
+export function atLeast(what: string, value: number, limit: number, unit: string, numbers?: Numbers): Figure {
+  return { ...reported(what, value, unit, numbers), target: `≥ ${limit} ${unit}`, reached: value >= limit };
 }
 
 /** A figure that this machine cannot measure. */
@@ -50,6 +30,9 @@ export function skipped(what: string, why: string): Figure {
   return { what, value: 'skipped', target: why, reached: null, numbers: {} };
 }
 
-function said(value: number): string {
-  return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
+/** The figures as a Markdown table, so that it can be pasted where it is read. */
+export function table(figures: readonly Figure[]): string {
+  const mark = (figure: Figure) => (figure.reached === null ? '' : figure.reached ? 'yes' : 'NO');
+  const rows = figures.map((figure) => `| ${figure.what} | ${figure.value} | ${figure.target} | ${mark(figure)} |`);
+  return ['| what | measured | to reach | reached |', '|---|---|---|---|', ...rows].join('\n');
 }

@@ -1,7 +1,10 @@
+import { join } from 'node:path';
 import { skillNode } from '../../../services/backend/graph/contract/sample-nodes.contract.ts';
 import type { NodeRecord } from '../../../services/backend/graph/node-record.ts';
 import { openGraphContent } from '../../../services/backend/graph/open-content.ts';
 import { newId, type WorkspaceId } from '../../../services/contracts/ids.ts';
+import type { Platform } from '../platform.ts';
+import { startPlatform } from './bench-platform.ts';
 import { recordOf } from './graph.ts';
 
 const skillCount = 1000;
@@ -10,8 +13,16 @@ const hourMs = 3_600_000;
 
 export const muchOfIt = `${skillCount.toLocaleString('en')} skills, ${recordCount.toLocaleString('en')} records`;
 
-/** Calls and changes of many hours, in the workspace that is there. */
-export async function fillGraph(file: string): Promise<void> {
+/** A running platform with the calls and changes of many hours. */
+export async function startFilled(): Promise<Platform> {
+  const { platform } = await startPlatform();
+  await platform.svc('down');
+  await fillGraph(join(platform.installation.dataDir, 'graph.sqlite'));
+  await platform.up();
+  return platform;
+}
+
+async function fillGraph(file: string): Promise<void> {
   const content = await openGraphContent({ engine: 'sqlite', file, readOnly: false });
   const workspaces = content.nodes('workspace')[Symbol.asyncIterator]();
   const { value } = await workspaces.next();

@@ -13,6 +13,7 @@ import { newId, type WorkspaceId } from '../../../services/contracts/ids.ts';
 import { Secret } from '../../../services/contracts/secret.ts';
 import { type Figure, reported } from './figure.ts';
 import { median } from './load.ts';
+import { timeOf } from './processes.ts';
 
 const sizes = [10, 1000, 100_000] as const;
 const pageLength = 100;
@@ -118,11 +119,7 @@ export function recordOf(type: string, node: Readonly<Record<string, unknown>>):
 
 async function timesOf(work: (round: number) => Promise<unknown>): Promise<readonly number[]> {
   const times: number[] = [];
-  for (let round = 0; round < rounds; round++) {
-    const start = performance.now();
-    await work(round);
-    times.push(performance.now() - start);
-  }
+  for (let round = 0; round < rounds; round++) times.push(await timeOf(() => work(round)));
   return times;
 }
 

@@ -2,22 +2,21 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { findDgraph } from '../../../services/backend/graph/dgraph/test/test-cluster.ts';
-import { measureBackup } from './backup.ts';
-import { type BenchPlatform, type PlatformOptions, startPlatform } from './bench-platform.ts';
+import { repository } from '../foreign-servers.ts';
+import type { PlatformOptions } from '../platform.ts';
+import { measureBackup, measureMove } from './backup-and-move.ts';
+import { type BenchPlatform, startPlatform } from './bench-platform.ts';
 import { measureChanges } from './changes.ts';
 import { measureCommands, measureUp } from './commands.ts';
 import { measureContainers } from './containers.ts';
 import { measureDistributed } from './distributed.ts';
 import { measureDisturbances } from './disturbances.ts';
 import { measureEndurance } from './endurance.ts';
-import type { Figure } from './figure.ts';
+import { type Figure, table } from './figure.ts';
 import { measureGraph } from './graph.ts';
 import { measureMemory } from './memory.ts';
-import { measureMove } from './move.ts';
-import { repository } from './processes.ts';
 import { measureProxies } from './proxies.ts';
 import { measureReplicas } from './replicas.ts';
-import { table } from './report.ts';
 import { measureSpeed } from './speed.ts';
 
 /** NATS, Dgraph and all services: two elections are most of it. */
@@ -35,27 +34,31 @@ const { positionals: wanted, values: files } = parseArgs({
 });
 const { tbxark = '', 'npm-proxy': npmProxy = '' } = files;
 
+const inProcesses = (count: number): PlatformOptions => ({
+  topology: 'distributed',
+  replicas: { 'remote-mcp': count, runtime: count },
+});
+
 /** `npm run bench [-- GROUP…]`: measures the figures that the platform promises and prints them, with what was reached. */
 const groups: Readonly<Record<string, Group>> = {
-  commands: { measure: () => onOwnPlatform({}, measureCommands) },
-  up: { measure: () => onOwnPlatform({}, measureUp) },
-  speed: { measure: () => onOwnPlatform({}, measureSpeed) },
+  commands: onOwnPlatform({}, measureCommands),
+  up: onOwnPlatform({}, measureUp),
+  speed: onOwnPlatform({}, measureSpeed),
   proxies: {
     missing: () =>
       tbxark === '' || npmProxy === '' ? 'name the two proxies: proxies --tbxark FILE --npm-proxy FILE' : null,
-    measure: () => onOwnPlatform({}, (platform) => measureProxies(platform, { tbxark, npmProxy })),
+    ...onOwnPlatform({}, (bench) => measureProxies(bench, { tbxark, npmProxy })),
   },
-  endurance: { measure: () => onOwnPlatform({}, measureEndurance) },
-  disturbances: { measure: () => onOwnPlatform({}, measureDisturbances) },
-  memory: { measure: () => onOwnPlatform({}, measureMemory) },
-  distributed: { measure: () => onOwnPlatform({ replicas: 1 }, measureDistributed) },
-  changes: { measure: () => onOwnPlatform({ replicas: 1 }, measureChanges) },
-  replicas: { measure: () => onOwnPlatform({ replicas: 2 }, measureReplicas) },
+  endurance: onOwnPlatform({}, measureEndurance),
+  disturbances: onOwnPlatform({}, measureDisturbances),
+  memory: onOwnPlatform({}, measureMemory),
+  distributed: onOwnPlatform(inProcesses(1), measureDistributed),
+  changes: onOwnPlatform(inProcesses(1), measureChanges),
+  replicas: onOwnPlatform(inProcesses(2), measureReplicas),
   graph: { measure: measureGraph },
   dgraph: {
     missing: () => (findDgraph() === null ? 'dgraph is not on the path' : null),
-    measure: () =>
-      onOwnPlatform({ replicas: 1, graph: 'dgraph' }, (platform) => measureUp(platform, upWithDgraphMaxMs)),
+    ...onOwnPlatform({ ...inProcesses(1), graph: 'dgraph' }, (bench) => measureUp(bench, upWithDgraphMaxMs)),
   },
   backup: { measure: measureBackup },
   move: { measure: measureMove },
@@ -93,17 +96,15 @@ async function writeFigures(): Promise<void> {
   await writeFile(file, `${JSON.stringify(content, null, 2)}\n`);
 }
 
-/** What one group leaves behind is none of the next one's business. */
-async function onOwnPlatform(
-  options: PlatformOptions,
-  measure: (platform: BenchPlatform) => Promise<Figure[]>,
-): Promise<Figure[]> {
-  const platform = await startPlatform(options);
-  try {
-    return await measure(platform);
-  } finally {
-    await platform.remove();
-  }
+/** A platform for one group alone, because a group may leave something behind. */
+function onOwnPlatform(options: PlatformOptions, measure: (bench: BenchPlatform) => Promise<Figure[]>): Group {
+  return {
+    async measure() {
+      const bench = await startPlatform(options);
+      await using _ = bench.platform;
+      return await measure(bench);
+    },
+  };
 }
 
 process.stdout.write(`${table(figures)}\n\n${file.slice(repository.length + 1)}\n`);

@@ -1,13 +1,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { svcFile } from '../../../cli/test/run-svc.ts';
+import { repository } from '../foreign-servers.ts';
 
-export const repository = join(dirname(fileURLToPath(import.meta.url)), '../../..');
-export const everything = join(repository, 'node_modules/@modelcontextprotocol/server-everything/dist/index.js');
 const endWithParent = join(repository, '.config/end-with-parent.cjs');
-const svcFile = join(repository, 'dist/svc.cjs');
 
 /** Both sides run on the Node this runs on, and so do all that they start. */
 export const environment: NodeJS.ProcessEnv = {
@@ -27,33 +25,18 @@ export function startNode(args: readonly string[], extra: Readonly<Record<string
   return child;
 }
 
-/** Runs `svc` from dist/ with an installation of its own and returns what it printed as JSON. */
-export async function svc(dir: string, ...args: readonly string[]): Promise<unknown> {
-  const end = args.indexOf('--');
-  const shared = ['--dir', dir, '--json', '--quiet'];
-  const all = end === -1 ? [...args, ...shared] : [...args.slice(0, end), ...shared, ...args.slice(end)];
-  const { stdout } = await promisify(execFile)(process.execPath, [svcFile, ...all], {
-    env: { ...environment, SVC_DIR: '' },
-    maxBuffer: 64 * 1024 * 1024,
-  }).catch((error: { readonly code: number; readonly stdout: string }) => {
-    // It tells that the platform is degraded.
-    if (args[0] === 'status' && error.code === 1) return error;
-    throw error;
-  });
-  return JSON.parse(stdout);
+/** How long a command of Node takes, the start of its process included. */
+export async function timeOfNode(...args: readonly string[]): Promise<number> {
+  return await timeOf(() => promisify(execFile)(process.execPath, args, { env: { ...environment, SVC_DIR: '' } }));
 }
 
-/** How long `svc` takes, the process's own start included. */
-export async function timeOfSvc(dir: string | null, ...args: readonly string[]): Promise<number> {
-  const start = performance.now();
-  const where = dir === null ? [] : ['--dir', dir];
-  await promisify(execFile)(process.execPath, [svcFile, ...args, ...where], { env: { ...environment, SVC_DIR: '' } });
-  return performance.now() - start;
+export function timeOfSvc(...args: readonly string[]): Promise<number> {
+  return timeOfNode(svcFile, ...args);
 }
 
-export async function timeOfBareNode(): Promise<number> {
+export async function timeOf(work: () => Promise<unknown>): Promise<number> {
   const start = performance.now();
-  await promisify(execFile)(process.execPath, ['-e', '0'], { env: environment });
+  await work();
   return performance.now() - start;
 }
 

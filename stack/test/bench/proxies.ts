@@ -3,11 +3,12 @@ import { rmSync } from 'node:fs';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { foreignServers } from '../foreign-servers.ts';
 import { freePort } from '../free-ports.ts';
 import type { BenchPlatform } from './bench-platform.ts';
 import { atLeast, atMost, type Figure, reported } from './figure.ts';
 import { median, quantile } from './load.ts';
-import { everything, startNode } from './processes.ts';
+import { startNode } from './processes.ts';
 import { type Side, sideOf } from './sides.ts';
 import { loadOf, type PerSide, perSecondOf, perSide, ratio } from './speed.ts';
 
@@ -69,9 +70,10 @@ function numbersOf<Measured>(measured: PerSide<Measured>, numberOf: (one: Measur
 async function startTbxark(file: string): Promise<Side> {
   const port = await freePort();
   const addr = `127.0.0.1:${port}`;
+  const [command, ...args] = foreignServers.everything;
   const config = {
     mcpProxy: { baseURL: `http://${addr}`, addr, name: 'bench', version: '1', type: 'streamable-http' },
-    mcpServers: { everything: { command: process.execPath, args: [everything, 'stdio'], env: {} } },
+    mcpServers: { everything: { command, args, env: {} } },
   };
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-proxy-'));
   const configFile = join(folder, 'config.json');
@@ -87,6 +89,6 @@ async function startTbxark(file: string): Promise<Side> {
 async function startNpmProxy(file: string): Promise<Side> {
   const port = await freePort();
   const flags = ['--host', '127.0.0.1', '--port', String(port), '--server', 'stream'];
-  const child = startNode([file, ...flags, '--', process.execPath, everything, 'stdio']);
+  const child = startNode([file, ...flags, '--', ...foreignServers.everything]);
   return await sideOf('npm', { port, path: '/mcp', headers: {} }, () => child.kill('SIGTERM'));
 }

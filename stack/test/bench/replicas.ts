@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type BenchPlatform, pidOf } from './bench-platform.ts';
+import { type BenchPlatform, serviceOf } from './bench-platform.ts';
 import { atMost, type Figure, reported } from './figure.ts';
 import { type Caller, median } from './load.ts';
 import { eventually } from './processes.ts';
@@ -30,19 +30,19 @@ export async function measureReplicas(platform: BenchPlatform): Promise<Figure[]
 }
 
 /** The longest time that any of eight callers waits for an answer while a runtime is killed. */
-async function pauseWhenKilled(platform: BenchPlatform): Promise<number> {
-  const callers = await platform.side().callers(8);
+async function pauseWhenKilled(bench: BenchPlatform): Promise<number> {
+  const callers = await bench.side().callers(8);
   const stop = new AbortController();
   const work = callers.map((caller) => longestWait(caller, stop.signal));
   await pause(500);
-  process.kill(await pidOf(platform.dir, 'runtime'), 'SIGKILL');
+  process.kill((await serviceOf(bench.platform, 'runtime')).pid, 'SIGKILL');
   await pause(1500);
   stop.abort();
   const longest = Math.max(...(await Promise.all(work)));
   for (const { connection } of callers) connection.close();
   // The next round needs both again.
   await eventually('the killed runtime', async () => {
-    await pidOf(platform.dir, 'runtime');
+    await serviceOf(bench.platform, 'runtime');
     await pause(2000);
   });
   return longest;

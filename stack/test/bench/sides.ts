@@ -1,6 +1,7 @@
+import { foreignServers } from '../foreign-servers.ts';
 import { freePort } from '../free-ports.ts';
 import { type Caller, Connection, postBytes, type Target } from './load.ts';
-import { eventually, everything, startNode } from './processes.ts';
+import { eventually, startNode } from './processes.ts';
 
 /** One of the things compared: an address that answers MCP, and the name that its echo tool goes by. */
 export interface Side {
@@ -12,6 +13,12 @@ export interface Side {
 
 const said = 'a text of sixty-four letters, which is what the echo tool returns';
 const protocolVersion = '2025-11-25';
+const [, everything] = foreignServers.everything;
+
+export const initialize = {
+  ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
+  params: { protocolVersion, capabilities: {}, clientInfo: { name: 'bench', version: '1' } },
+};
 
 interface Call {
   readonly name: string;
@@ -25,23 +32,12 @@ const echo: Call = { name: 'echo', arguments: { message: said }, expected: said 
 /** A session opened by hand, and a caller in it. */
 export async function openCaller(target: Target, call: Call = echo): Promise<Caller> {
   const connection = await Connection.open(target.port);
-  const opened = await connection.ask(
-    postBytes(target, {
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'initialize',
-      params: { protocolVersion, capabilities: {}, clientInfo: { name: 'bench', version: '1' } },
-    }),
-  );
+  const opened = await connection.ask(postBytes(target, initialize));
   const inSession = { ...target, headers: { ...target.headers, ...headersOfSession(target, opened.toString()) } };
   await connection.ask(postBytes(inSession, { jsonrpc: '2.0', method: 'notifications/initialized' }));
-  const request = postBytes(inSession, {
-    jsonrpc: '2.0',
-    id: 2,
-    method: 'tools/call',
-    params: { name: call.name, arguments: call.arguments },
-  });
-  return { connection, request, expected: call.expected };
+  const { expected, ...params } = call;
+  const request = postBytes(inSession, { jsonrpc: '2.0', id: 2, method: 'tools/call', params });
+  return { connection, request, expected };
 }
 
 function headersOfSession({ isStateless = false }: Target, opened: string): Readonly<Record<string, string>> {
@@ -50,12 +46,6 @@ function headersOfSession({ isStateless = false }: Target, opened: string): Read
   const session = /\r\nmcp-session-id: *([^\r]+)/i.exec(opened)?.[1];
   if (session === undefined) throw new Error(`No session was opened: ${opened.slice(0, 300)}`);
   return { ...version, 'mcp-session-id': session };
-}
-
-async function openCallers(target: Target, count: number): Promise<readonly Caller[]> {
-  const callers: Caller[] = [];
-  for (let i = 0; i < count; i++) callers.push(await openCaller(target));
-  return callers;
 }
 
 /** server-everything's own HTTP transport, with nothing in between. */
@@ -68,31 +58,32 @@ export async function startDirect(): Promise<Side> {
 /** The side is ready once a session was opened on it. */
 export async function sideOf(name: string, target: Target, stop: () => void): Promise<Side> {
   (await eventually(name, () => openCaller(target))).connection.close();
-  return { name, callers: (count) => openCallers(target, count), stop };
+  return { name, callers: (count) => openCallers([target], count), stop };
 }
 
-/** What is behind addresses that are already there: the platform. Callers take them in turn. */
+/** The platform at its addresses. Callers take them in turn. */
 export function platformSide(urls: readonly URL[], key: string): Side {
-  const targets = urls.map(({ port, pathname, search }) => ({
-    ...{ port: Number(port), path: `${pathname}${search}` },
-    headers: { authorization: `Bearer ${key}` },
-  }));
-  const callers = async (count: number) => {
-    const opened: Caller[] = [];
-    for (let i = 0; i < count; i++) {
-      const target = targets[i % targets.length];
-      if (target !== undefined) opened.push(await openCaller(target));
-    }
-    return opened;
-  };
-  return { name: 'svc', callers, stop: () => undefined };
+  const targets = urls.map((url) => targetOf(url, key));
+  return { name: 'svc', callers: (count) => openCallers(targets, count), stop: () => undefined };
+}
+
+export function targetOf({ port, pathname, search }: URL, key: string): Target {
+  return { port: Number(port), path: `${pathname}${search}`, headers: { authorization: `Bearer ${key}` } };
+}
+
+async function openCallers(targets: readonly Target[], count: number): Promise<readonly Caller[]> {
+  const callers: Caller[] = [];
+  for (let i = 0; i < count; i++) {
+    const target = targets[i % targets.length];
+    if (target !== undefined) callers.push(await openCaller(target));
+  }
+  return callers;
 }
 
 /** http → bus → stdio child without any logic: what the parts cost that cannot be left out. With NATS in two processes. */
 export async function startFloor(bus: 'inproc' | 'nats' = 'inproc'): Promise<Side> {
   const port = await freePort();
-  const program = bus === 'inproc' ? './floor.ts' : './floor-on-nats.ts';
-  const child = startNode([new URL(program, import.meta.url).pathname, String(port), everything]);
+  const child = startNode([new URL('./floor.ts', import.meta.url).pathname, bus, String(port), everything]);
   // It ends what it started.
   return await sideOf('floor', { port, path: '/mcp', headers: {} }, () => child.kill('SIGTERM'));
 }

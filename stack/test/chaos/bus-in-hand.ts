@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { TestServer } from '../../../services/kit/bus/nats/test/server.ts';
 import { busSeedsOf, secretFilesOf } from '../../secrets/secrets.ts';
 import type { Installation } from '../../state/installation.ts';
-import type { Fault } from './fault.ts';
+import type { Fault } from './engine-in-hand.ts';
 import { Wire } from './wire.ts';
 
 /** A bus that somebody else runs, as far as the installation knows, and the wire to it. */

@@ -1,14 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
-import type { BackendClient } from '../../client/backend-client.ts';
 import { haveDgraphImage } from '../../engines/docker/test/dgraph-image.ts';
 import type { Engine } from '../../settings/choices.ts';
 import { replaceScalar } from '../../settings/yaml-text.ts';
-import type { Installation } from '../../state/installation.ts';
-import { demoServers } from '../bench/demo-servers.ts';
-import { environment, eventually, startNode } from '../bench/processes.ts';
-import { Platform } from '../platform.ts';
+import { demoServers, initPlatform } from '../bench/bench-platform.ts';
+import { eventually, startNode } from '../bench/processes.ts';
+import type { Platform } from '../platform.ts';
 import { takeInHand } from './bus-in-hand.ts';
 import { Clock } from './clock.ts';
 import { ContainersInHand } from './containers.ts';
@@ -16,16 +13,11 @@ import type { EngineInHand } from './engine-in-hand.ts';
 import type { ChaosOptions } from './options.ts';
 import { ProcessesInHand } from './processes.ts';
 
-const status = z.object({
-  state: z.string(),
-  services: z.array(
-    // Docker does not publish what nobody outside asks.
-    z.object({ name: z.string(), state: z.string(), url: z.string().nullable() }),
-  ),
-  urls: z.object({ mcp: z.string() }),
-  mcpServers: z.array(z.object({ status: z.string() })),
-});
-export type Status = z.infer<typeof status>;
+interface Status {
+  readonly services: readonly { readonly name: string; readonly state: string; readonly url: string | null }[];
+  readonly urls: { readonly mcp: string };
+  readonly mcpServers: readonly { readonly status: string }[];
+}
 
 const clockToleranceSeconds = 5;
 const clockWithinMs = 10_000;
@@ -37,10 +29,10 @@ export class ChaosPlatform {
   readonly clock: Clock | null;
   readonly key: string;
   readonly urls: readonly string[];
-  readonly #platform: Platform;
+  readonly platform: Platform;
 
-  private constructor(platform: Platform, made: Pick<ChaosPlatform, 'engine' | 'clock' | 'key' | 'urls'>) {
-    this.#platform = platform;
+  private constructor(made: Pick<ChaosPlatform, 'platform' | 'engine' | 'clock' | 'key' | 'urls'>) {
+    this.platform = made.platform;
     this.engine = made.engine;
     this.clock = made.clock;
     this.key = made.key;
@@ -50,8 +42,8 @@ export class ChaosPlatform {
   static async start(options: ChaosOptions): Promise<ChaosPlatform> {
     const { engine: name, graph, clusters } = options;
     const nodes = clusters ? nodesOf(graph) : {};
-    const platform = await Platform.init({
-      ...{ topology: 'distributed', graph, engine: name, env: environmentOfChaos },
+    const platform = await initPlatform({
+      ...{ topology: 'distributed', graph, engine: name },
       replicas: { 'remote-mcp': 2, runtime: 2, ...nodes },
     });
     const engine = await starts[name](platform, options);
@@ -61,20 +53,16 @@ export class ChaosPlatform {
     await platform.addSkill('echo', ['demo/echo']);
     await platform.addRole('Chaos', ['echo']);
     const key = await platform.addKey('chaos');
-    const { services, urls } = status.parse(await platform.svc('status'));
+    const { services, urls }: Status = await platform.svc('status');
     // Each by itself where it is reached by itself, past the front.
     const each = services.flatMap(({ name, url }) =>
       name.startsWith('remote-mcp') && url !== null ? [`${url}/mcp`] : [],
     );
-    return new ChaosPlatform(platform, { engine, clock, key, urls: each.length > 0 ? each : [urls.mcp] });
+    return new ChaosPlatform({ platform, engine, clock, key, urls: each.length > 0 ? each : [urls.mcp] });
   }
 
-  get installation(): Installation {
-    return this.#platform.installation;
-  }
-
-  async status(): Promise<Status> {
-    return status.parse(await this.#platform.svc('status'));
+  status(): Promise<Status> {
+    return this.platform.svc('status');
   }
 
   /** Resolves when everything says that it is well, and its MCP server is Connected. */
@@ -113,18 +101,9 @@ export class ChaosPlatform {
     );
   }
 
-  backend(): Promise<BackendClient> {
-    return this.#platform.backend();
-  }
-
   async stop(): Promise<void> {
-    await this.#platform.svc('down');
+    await this.platform.svc('down');
     await this.engine.stop();
-  }
-
-  /** Fails where processes or ports are left. */
-  async remove(): Promise<void> {
-    await this.#platform[Symbol.asyncDispose]();
   }
 }
 
@@ -140,13 +119,13 @@ const starts: Readonly<Record<Engine, Start>> = {
     const yaml = await readFile(installation.definitionFile, 'utf8');
     await writeFile(installation.definitionFile, replaceScalar(yaml, ['bus', field ?? ''], value ?? ''));
     await platform.up();
-    return new ProcessesInHand(installation, bus);
+    return new ProcessesInHand(platform, bus);
   },
   async docker(platform, { graph, clusters, hang }) {
     if (graph === 'dgraph') await haveDgraphImage(process.env.DOCKER_HOST ?? null);
     await platform.up();
     const keepers = clusters ? [] : ['backend', 'nats'];
-    return await ContainersInHand.of(platform.installation, { keepers, hangs: hang });
+    return await ContainersInHand.of(platform, { keepers, hangs: hang });
   },
 };
 
@@ -161,9 +140,3 @@ async function supervise(platform: Platform, node: string): Promise<void> {
   startNode([join(import.meta.dirname, 'supervisor.ts'), platform.installation.dir, node]);
   await platform.running();
 }
-
-/** MCP servers find the Node of this run. With containers svc finds the daemon. */
-const environmentOfChaos: Readonly<Record<string, string>> = {
-  PATH: environment.PATH ?? '',
-  ...(process.env.DOCKER_HOST === undefined ? {} : { DOCKER_HOST: process.env.DOCKER_HOST }),
-};

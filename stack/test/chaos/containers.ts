@@ -7,11 +7,10 @@ import { listVolumes, releaseVolumes } from '../../engines/docker/volumes.ts';
 import { readDefinition } from '../../settings/check.ts';
 import { natsPorts } from '../../settings/ports.ts';
 import { readContainers } from '../../state/containers-record.ts';
-import type { Installation } from '../../state/installation.ts';
-import { eventually, svc } from '../bench/processes.ts';
+import { eventually } from '../bench/processes.ts';
+import type { Platform } from '../platform.ts';
 import { runningProcesses } from '../running-processes.ts';
-import { type EngineInHand, hasSpoken, type Reach, type Remove } from './engine-in-hand.ts';
-import type { Fault } from './fault.ts';
+import { type EngineInHand, type Fault, hasSpoken, type Reach, type Remove } from './engine-in-hand.ts';
 
 interface ContainersOptions {
   readonly keepers: readonly string[];
@@ -23,23 +22,23 @@ interface ContainersOptions {
 export class ContainersInHand implements EngineInHand {
   readonly faultsBetween: readonly Fault[] = [];
   readonly keepers: readonly string[];
-  readonly #installation: Installation;
+  readonly #platform: Platform;
   readonly #docker: Docker;
   readonly #id: string;
   readonly #hangs: boolean;
 
-  private constructor(installation: Installation, docker: Docker, { keepers, hangs }: ContainersOptions) {
-    this.#installation = installation;
+  private constructor(platform: Platform, docker: Docker, { keepers, hangs }: ContainersOptions) {
+    this.#platform = platform;
     this.#docker = docker;
-    this.#id = readDefinition(installation.definitionFile).id;
+    this.#id = readDefinition(platform.installation.definitionFile).id;
     this.keepers = keepers;
     this.#hangs = hangs;
   }
 
   /** Of an installation that runs. */
-  static async of(installation: Installation, options: ContainersOptions): Promise<ContainersInHand> {
-    const socket = readContainers(installation)?.daemon.socket ?? '';
-    return new ContainersInHand(installation, (await reconnectToDaemon(socket)).docker, options);
+  static async of(platform: Platform, options: ContainersOptions): Promise<ContainersInHand> {
+    const socket = readContainers(platform.installation)?.daemon.socket ?? '';
+    return new ContainersInHand(platform, (await reconnectToDaemon(socket)).docker, options);
   }
 
   faultsOf(part: string): readonly Fault[] {
@@ -52,7 +51,7 @@ export class ContainersInHand implements EngineInHand {
         happen: async () => {
           // Docker takes it for somebody's wish that this one be gone.
           await container.kill();
-          await svc(this.#installation.dir, 'up');
+          await this.#platform.up();
         },
       },
       ...(this.#hangs ? [{ name: `hang ${part}`, happen: () => this.#hang(part) }] : []),
@@ -122,7 +121,7 @@ export class ContainersInHand implements EngineInHand {
   }
 
   #nodesOfBus(): readonly string[] {
-    const services = readContainers(this.#installation)?.services ?? [];
+    const services = readContainers(this.#platform.installation)?.services ?? [];
     return services.flatMap(({ name, container }) => (/^nats/.test(name) ? [container] : []));
   }
 

@@ -1,5 +1,10 @@
 import { once } from 'node:events';
-import type { Fault } from './fault.ts';
+
+/** One thing that goes wrong, for a while. When it returns, what was taken is given back or comes back by itself. */
+export interface Fault {
+  readonly name: string;
+  readonly happen: () => Promise<void>;
+}
 
 /** Gives something back. */
 export type Remove = () => Promise<unknown>;

@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ChaosPlatform } from './chaos-platform.ts';
 import type { Clock } from './clock.ts';
-import type { EngineInHand } from './engine-in-hand.ts';
-import type { Fault } from './fault.ts';
+import type { EngineInHand, Fault } from './engine-in-hand.ts';
 
 const frozenMs = 3000;
 const leapMs = 4000;

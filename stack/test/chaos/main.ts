@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Agent, type Call, type Outcome } from './agents.ts';
 import { ChaosPlatform } from './chaos-platform.ts';
-import type { Fault } from './fault.ts';
+import type { Fault } from './engine-in-hand.ts';
 import { faultsOf } from './faults.ts';
 import { type ChaosOptions, readOptions, usage } from './options.ts';
 import { unnoticed } from './plants.ts';
@@ -34,7 +34,8 @@ try {
   await platform.stop();
 }
 problems.push(...(await platform.engine.left()).map((left) => `left behind: ${left}`));
-await platform.remove().catch((error: Error) => problems.push(`left behind: ${error.message}`));
+// Fails when processes or ports are left.
+await platform.platform[Symbol.asyncDispose]().catch((error: Error) => problems.push(`left behind: ${error.message}`));
 tell();
 
 function optionsOrExit(): ChaosOptions {
@@ -61,7 +62,7 @@ async function run(): Promise<void> {
       onCall,
     });
   });
-  const writer = await Writer.open(platform);
+  const writer = await Writer.open(platform.platform);
   const work = Promise.all([...agents.map((agent) => agent.work(stop.signal)), writer.work(stop.signal)]);
   await pause(restMs);
   const before = await holdingOf(platform);

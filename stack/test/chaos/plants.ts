@@ -49,7 +49,7 @@ async function plantSockets({ urls }: ChaosPlatform): Promise<Remove> {
   };
 }
 
-async function plantSubscriptions({ installation, engine }: ChaosPlatform): Promise<Remove> {
+async function plantSubscriptions({ platform: { installation }, engine }: ChaosPlatform): Promise<Remove> {
   const { callout } = busSeedsOf(secretFilesOf(installation));
   const authenticator = nkeyAuthenticator(Buffer.from(callout.reveal()));
   const { urls, leave } = await engine.reachBus();

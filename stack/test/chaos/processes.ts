@@ -1,27 +1,23 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { z } from 'zod';
 import { readPlan } from '../../engines/plan-of.ts';
 import type { Part } from '../../parts/part.ts';
-import type { Installation } from '../../state/installation.ts';
-import { svc } from '../bench/processes.ts';
+import { serviceOf } from '../bench/bench-platform.ts';
+import type { Platform } from '../platform.ts';
 import { processesOf } from '../running-processes.ts';
 import { type BusInHand, faultsOfBus } from './bus-in-hand.ts';
-import { type EngineInHand, hasSpoken, type Reach, type Remove } from './engine-in-hand.ts';
-import type { Fault } from './fault.ts';
-
-const status = z.object({ services: z.array(z.object({ name: z.string(), pid: z.number().nullable() })) });
+import { type EngineInHand, type Fault, hasSpoken, type Reach, type Remove } from './engine-in-hand.ts';
 
 /** Each part is a process of this machine. */
 export class ProcessesInHand implements EngineInHand {
   readonly faultsBetween: readonly Fault[];
   readonly keepers: readonly string[];
-  readonly #installation: Installation;
+  readonly #platform: Platform;
   readonly #bus: BusInHand | null;
 
   /** The bus is null where its nodes are parts like others. */
-  constructor(installation: Installation, bus: BusInHand | null) {
-    this.#installation = installation;
+  constructor(platform: Platform, bus: BusInHand | null) {
+    this.#platform = platform;
     this.#bus = bus;
     this.faultsBetween = bus === null ? [] : faultsOfBus(bus);
     this.keepers = bus === null ? [] : ['backend', busName];
@@ -43,7 +39,7 @@ export class ProcessesInHand implements EngineInHand {
   }
 
   async processes(): Promise<readonly number[]> {
-    return processesOf(this.#installation.dir).map(({ pid }) => pid);
+    return processesOf(this.#platform.installation.dir).map(({ pid }) => pid);
   }
 
   async busStates(): Promise<readonly unknown[]> {
@@ -65,7 +61,7 @@ export class ProcessesInHand implements EngineInHand {
   }
 
   async plant(program: string): Promise<Remove> {
-    const child = spawn(process.execPath, ['-e', program, this.#installation.dir], {
+    const child = spawn(process.execPath, ['-e', program, this.#platform.installation.dir], {
       stdio: ['ignore', 'pipe', 'ignore'],
     });
     await hasSpoken(child.stdout);
@@ -81,22 +77,16 @@ export class ProcessesInHand implements EngineInHand {
   }
 
   async left(): Promise<readonly string[]> {
-    return processesOf(this.#installation.dir).map(({ command }) => `a process: ${command}`);
+    return processesOf(this.#platform.installation.dir).map(({ command }) => `a process: ${command}`);
   }
 
   #nodesOfBus(tell: (part: Part) => string): readonly string[] {
-    return readPlan(this.#installation).parts.flatMap((part) => (part.service === 'nats' ? [tell(part)] : []));
+    return readPlan(this.#platform.installation).parts.flatMap((part) => (part.service === 'nats' ? [tell(part)] : []));
   }
 
   async #signal(part: string, signal: NodeJS.Signals): Promise<void> {
-    process.kill(part === busName && this.#bus !== null ? this.#bus.server.pid : await this.#pidOf(part), signal);
-  }
-
-  async #pidOf(part: string): Promise<number> {
-    const { services } = status.parse(await svc(this.#installation.dir, 'status'));
-    const pid = services.find(({ name }) => name === part)?.pid;
-    if (pid === null || pid === undefined) throw new Error(`${part} does not run`);
-    return pid;
+    const { pid } = part === busName && this.#bus !== null ? this.#bus.server : await serviceOf(this.#platform, part);
+    process.kill(pid, signal);
   }
 }
 

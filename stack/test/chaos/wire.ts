@@ -43,7 +43,7 @@ export class Wire implements AsyncDisposable {
     this.#delayMs = delayMs;
   }
 
-  /** What was silenced stays so for ever, and new connections get through: behind something that has forgotten the old ones. */
+  /** Connections that are silent stay so for ever, and new ones get through: a router that has forgotten the old ones. */
   reroute(): void {
     this.#state = 'open';
   }

@@ -1,29 +1,24 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { z } from 'zod';
 import { everyPage } from '../../client/every-page.ts';
-import { rolesQuery } from '../../client/generated/operations.ts';
-import type { ChaosPlatform } from './chaos-platform.ts';
-
-const workspaces = z.object({ workspaces: z.object({ nodes: z.array(z.object({ id: z.string() })) }) });
-const created = z.object({ createRole: z.object({ name: z.string() }) });
+import { createRoleMutation, rolesQuery, workspaceQuery } from '../../client/generated/operations.ts';
+import type { Platform } from '../platform.ts';
 
 const everyMs = 200;
 
 /** Somebody who changes things all the while, and remembers each change that was acknowledged. */
 export class Writer {
-  readonly #platform: ChaosPlatform;
+  readonly #platform: Platform;
   readonly #workspace: string;
   readonly acknowledged: string[] = [];
 
-  private constructor(platform: ChaosPlatform, workspace: string) {
+  private constructor(platform: Platform, workspace: string) {
     this.#platform = platform;
     this.#workspace = workspace;
   }
 
-  static async open(platform: ChaosPlatform): Promise<Writer> {
-    const backend = await platform.backend();
-    const found = await backend.query('{ workspaces(first: 1) { nodes { id } } }', {}, workspaces.parse);
-    return new Writer(platform, found.workspaces.nodes[0]?.id ?? '');
+  static async open(platform: Platform): Promise<Writer> {
+    const { workspace } = await (await platform.backend()).send(workspaceQuery, { name: 'Default' });
+    return new Writer(platform, workspace?.id ?? '');
   }
 
   async work(signal: AbortSignal): Promise<void> {
@@ -31,9 +26,8 @@ export class Writer {
       const name = `written-${i}`;
       try {
         const backend = await this.#platform.backend();
-        const document =
-          'mutation ($w: ID!, $name: String!) { createRole(workspace: $w, input: { name: $name }) { name } }';
-        await backend.query(document, { w: this.#workspace, name }, created.parse, { timeoutMs: 5000 });
+        const variables = { workspace: this.#workspace, input: { name } };
+        await backend.send(createRoleMutation, variables, { timeoutMs: 5000 });
         this.acknowledged.push(name);
       } catch {
         // Not acknowledged: it may be there or not.
