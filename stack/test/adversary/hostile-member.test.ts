@@ -356,23 +356,20 @@ onEachTopology((topology) => {
     });
   });
 
-  test(
-    'with none-for-everybody members run any command',
-    async () => {
-      const { definitionFile } = platform.installation;
-      const yaml = await readFile(definitionFile, 'utf8');
-      await writeFile(definitionFile, replaceScalar(yaml, ['runtime', 'sandbox'], 'none-for-everybody'));
-      await platform.svc('up');
-      const id = await set({ ...probing(grounds), cwd: platform.folder });
-      expect((await outcomeOf(id)).seen).toEqual({ secret: 'SYK_', planted: 'done' });
-      expect(planted()).toEqual([platform.folder]);
-    },
-    startTimeoutMs,
-  );
+  test('with none-for-everybody members run any command', { timeout: startTimeoutMs }, async () => {
+    const { definitionFile } = platform.installation;
+    const yaml = await readFile(definitionFile, 'utf8');
+    await writeFile(definitionFile, replaceScalar(yaml, ['runtime', 'sandbox'], 'none-for-everybody'));
+    await platform.svc('up');
+    const id = await set({ ...probing(grounds), cwd: platform.folder });
+    expect((await outcomeOf(id)).seen).toEqual({ secret: 'SYK_', planted: 'done' });
+    expect(planted()).toEqual([platform.folder]);
+  });
 
   // A thousand launches take a minute. Over NATS a runtime gets them in messages of limited size, so they are tried there.
   test.runIf(topology === 'distributed')(
     'launches as large and as many as allowed keep no MCP server of another workspace from being started',
+    { timeout: startTimeoutMs },
     async () => {
       const large = (length: number): Launch => ({
         url: 'https://10.0.0.1/',
@@ -392,6 +389,5 @@ onEachTopology((topology) => {
       expect(code).toBe('launch_too_large');
       expect(repair).toContain('svc runtime register');
     },
-    startTimeoutMs,
   );
 });
