@@ -61,7 +61,7 @@ export const skips: readonly AllowedSkip[] = [
     isHere: onPath('nats-server'),
   },
   {
-    pattern: /stack\/test\/adversary\/hostile-(agent|mcp-server)\.alone\.test\.ts > distributed > /,
+    pattern: /stack\/test\/adversary\/hostile-(agent\.alone|mcp-server)\.test\.ts > distributed > /,
     reason: 'These tables take two minutes more on a second topology: SVC_TEST_EVERY_TOPOLOGY=1 runs them there.',
     isHere: process.env.SVC_TEST_EVERY_TOPOLOGY === '1' && onPath('nats-server'),
   },
@@ -102,7 +102,7 @@ export const skips: readonly AllowedSkip[] = [
   },
   {
     pattern:
-      /(services\/runtime\/test\/(sandbox(ed-lives)?|never-mounted|members)|cli\/test\/sandbox|stack\/test\/adversary\/hostile-(member|mcp-server\.alone))\.test\.ts > /,
+      /(services\/runtime\/test\/(sandbox(ed-lives)?|never-mounted|members)|cli\/test\/sandbox|stack\/test\/adversary\/hostile-(member|mcp-server))\.test\.ts > /,
     reason:
       'The program bwrap is not installed on every machine, and not every system lets it make namespaces; CI installs it.',
     isHere: canSandbox(),

@@ -23,13 +23,13 @@ function complaintsAbout({ id, shown }: Requirement): string[] {
 }
 
 /**
- * Whether these words begin or continue the title of a test: a text that is the first argument of a call, or the `what` of a row of a table.
+ * Whether these words begin or continue the title of a test: a text that is the first argument of a call, or the first of a row of a table.
  * Words in comments, in code and in other texts show nothing.
  */
 function isTitleIn(source: string, words: string): boolean {
   const [plain, quoted] = [RegExp.escape(words), RegExp.escape(words.replaceAll("'", "\\'"))];
   const literals = [`'(?:[^'\\\\\\n]|\\\\.)*${quoted}`, `"[^"\\n]*${plain}`, `\`[^\`\\n]*${plain}`];
-  return literals.some((literal) => new RegExp(`(?:\\(\\s*|what: )${literal}(?!\\w)`).test(source));
+  return literals.some((literal) => new RegExp(`(?:\\(\\s*|^ +\\[\\s*)${literal}(?!\\w)`, 'm').test(source));
 }
 
 describe('every requirement', () => {

@@ -63,6 +63,8 @@ async function ask(
 const json = 'application/json';
 const mutation = 'mutation { createWorkspace(input: { name: "Stolen", ownerEmail: "x@evil.example" }) { id } }';
 const inBody = JSON.stringify({ query: mutation });
+const inAddress = `query=${encodeURIComponent(mutation)}`;
+const post = (type: string, body: string): Asked => ({ method: 'POST', headers: { 'content-type': type }, body });
 
 onEachTopology((topology) => {
   beforeAll(() => start(topology), startTimeoutMs);
@@ -71,41 +73,13 @@ onEachTopology((topology) => {
   describe('a request that browsers send without asking', () => {
     /** By CORS a page may send these to anybody; what it must not get is an effect. */
     test.each<[string, Listener, string, Asked, number]>([
-      [
-        'a message as text',
-        'remote-mcp',
-        '/mcp',
-        { method: 'POST', headers: { 'content-type': 'text/plain' }, body: JSON.stringify(ping) },
-        401,
-      ],
+      ['a message as text', 'remote-mcp', '/mcp', post('text/plain', JSON.stringify(ping)), 401],
       ['the end of a session', 'remote-mcp', '/mcp', { method: 'DELETE' }, 401],
       ['a stream', 'remote-mcp', '/mcp', { headers: { accept: 'text/event-stream' } }, 401],
-      [
-        'a mutation as text',
-        'backend',
-        '/graphql',
-        { method: 'POST', headers: { 'content-type': 'text/plain' }, body: inBody },
-        401,
-      ],
-      [
-        'a mutation as a form',
-        'backend',
-        '/graphql',
-        {
-          method: 'POST',
-          headers: { 'content-type': 'application/x-www-form-urlencoded' },
-          body: `query=${encodeURIComponent(mutation)}`,
-        },
-        401,
-      ],
-      [
-        'a mutation as a file',
-        'backend',
-        '/graphql',
-        { method: 'POST', headers: { 'content-type': 'multipart/form-data; boundary=x' }, body: '--x--' },
-        401,
-      ],
-      ['a mutation as an address', 'backend', `/graphql?query=${encodeURIComponent(mutation)}`, {}, 404],
+      ['a mutation as text', 'backend', '/graphql', post('text/plain', inBody), 401],
+      ['a mutation as a form', 'backend', '/graphql', post('application/x-www-form-urlencoded', inAddress), 401],
+      ['a mutation as a file', 'backend', '/graphql', post('multipart/form-data; boundary=x', '--x--'), 401],
+      ['a mutation as an address', 'backend', `/graphql?${inAddress}`, {}, 404],
       ['a catalogue', 'backend', '/internal/catalogue/w0', {}, 401],
       ['a file without a ticket', 'backend', `/files/${'0'.repeat(64)}`, {}, 403],
     ])('%s', async (_, listener, path, asked, status) => {
