@@ -61,6 +61,12 @@ export const skips: readonly AllowedSkip[] = [
     isHere: onPath('nats-server'),
   },
   {
+    pattern: /stack\/test\/adversary\/hostile-member\.test\.ts > embedded > launches as large and as many as allowed/,
+    reason:
+      'A thousand launches take a minute, and NATS limits them most: SVC_TEST_EVERY_TOPOLOGY=1 runs them on both.',
+    isHere: process.env.SVC_TEST_EVERY_TOPOLOGY === '1',
+  },
+  {
     pattern: /stack\/test\/adversary\/hostile-(agent\.alone|mcp-server)\.test\.ts > distributed > /,
     reason: 'These tables take two minutes more on a second topology: SVC_TEST_EVERY_TOPOLOGY=1 runs them there.',
     isHere: process.env.SVC_TEST_EVERY_TOPOLOGY === '1' && onPath('nats-server'),
