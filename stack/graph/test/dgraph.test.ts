@@ -21,7 +21,7 @@ import { readSecret } from '../../secrets/secrets.ts';
 import { alphaPorts, zeroPorts } from '../../settings/ports.ts';
 import { findRunning } from '../../state/find-running.ts';
 import { readRecord } from '../../state/platform-record.ts';
-import { freeDgraphPorts, freePort } from '../../test/free-ports.ts';
+import { freeDgraphPorts } from '../../test/free-ports.ts';
 import { listeningOf, processesAreShown, processesOf } from '../../test/running-processes.ts';
 import { SecretSearch } from '../../test/secret-search.ts';
 import { until } from '../../test/until.ts';
@@ -367,13 +367,6 @@ describe.skipIf(dgraph === null)('on a real Dgraph', () => {
       await expect(theirs({ ca: undefined })).rejects.toMatchObject({
         code: 'unavailable',
         message: expect.stringContaining('it has a self-signed certificate'),
-      });
-    });
-
-    test('is refused where no program listens', async () => {
-      await expect(theirs({ url: `http://127.0.0.1:${await freePort()}` })).rejects.toMatchObject({
-        code: 'unavailable',
-        message: expect.stringMatching(/does not answer as a Dgraph: .*connection refused/),
       });
     });
   });

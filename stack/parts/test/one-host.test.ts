@@ -4,9 +4,7 @@ import { cataloguePath, internalFilesPath } from '../../../services/contracts/ca
 import { graphqlPath, jwksPath } from '../../../services/contracts/token.ts';
 import { until } from '../../test/until.ts';
 import { ask, send, type TestRequest } from './ask.ts';
-import { host, openOneHost } from './one-host.ts';
-import { hasCaddy } from './running-caddy.ts';
-import type { Answer } from './upstream.ts';
+import { type Answer, hasCaddy, host, openOneHost } from './running-caddy.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 

@@ -1,9 +1,15 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitUntilReady } from '../../lifecycle/readiness.ts';
 import { findProgram } from '../../machine/find-program.ts';
+import { makeCertificate } from '../../runtime-elsewhere/test/certificate.ts';
+import { checkDefinition } from '../../settings/check.ts';
+import type { SharedService } from '../../settings/definition.ts';
+import { freePorts } from '../../test/free-ports.ts';
+import { until } from '../../test/until.ts';
 import { caddyfile, caddyfileValues, type Front } from '../caddy.ts';
 import { readyAt } from '../part.ts';
 
@@ -37,4 +43,119 @@ export async function startCaddy(front: Front, prepare: (folder: string) => void
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** The proxy in front of two processes of a service, remote-mcp by default. */
+export async function openFront(
+  answer: (name: 'one' | 'other') => Answer,
+  { on, service = 'remote-mcp' }: { readonly on?: number; readonly service?: SharedService } = {},
+) {
+  const [free = 0, first = 0, second = 0] = await freePorts(3);
+  const port = on ?? free;
+  const one = new Upstream(first, answer('one'));
+  const other = new Upstream(second, answer('other'));
+  await Promise.all([one.open(), other.open()]);
+  const nobody = { 'remote-mcp': [], backend: [], frontend: [] };
+  const upstreams = { ...nobody, [service]: [`127.0.0.1:${first}`, `127.0.0.1:${second}`] };
+  const shared = { bind: '127.0.0.1', ports: { [service]: port } };
+  const caddy = await startCaddy({ bind: '127.0.0.1', upstreams, shared, storage: 'data/caddy', oneHost: null });
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    one,
+    other,
+    async [Symbol.asyncDispose]() {
+      await caddy[Symbol.asyncDispose]();
+      await Promise.all([one.close(), other.close()]);
+    },
+  };
+}
+
+const services = ['remote-mcp', 'backend', 'frontend'] as const;
+type Service = (typeof services)[number];
+
+export const host = 'agents.example.com';
+
+/** The proxy of everything under one host name, in front of stand-ins with given answers. */
+export async function openOneHost(tls: 'none' | 'files', answer: (service: Service) => Answer) {
+  const [httpPort = 0, httpsPort = 0, ...ports] = await freePorts(5);
+  const behind = new Map(services.map((service, index) => [service, new Upstream(ports[index] ?? 0, answer(service))]));
+  await Promise.all([...behind.values()].map((upstream) => upstream.open()));
+  const get = (service: Service) => behind.get(service) ?? never();
+  const hostOf = (service: Service) => [`127.0.0.1:${get(service).port}`];
+  const files = tls === 'files' ? 'cert: own.pem, key: own.key, ' : '';
+  const yaml = `id: abcdef0123456789\ntopology: distributed\npublic: { host: ${host}, tls: ${tls}, ${files}}`;
+  const port = tls === 'none' ? httpPort : httpsPort;
+  const origin = `http${tls === 'none' ? '' : 's'}://${host}:${port}`;
+  const caddy = await startCaddy(
+    {
+      bind: '127.0.0.1',
+      upstreams: { 'remote-mcp': hostOf('remote-mcp'), backend: hostOf('backend'), frontend: hostOf('frontend') },
+      shared: { bind: '127.0.0.1', ports: {} },
+      storage: 'data/caddy',
+      oneHost: { public: checkDefinition(yaml, 'svc.yaml').public, httpPort, httpsPort, origin },
+    },
+    (folder) => makeCertificate(folder, 'own', `DNS:${host}`),
+  );
+  return {
+    origin,
+    httpPort,
+    httpsPort,
+    /** The self-signed certificate. */
+    ca: readFileSync(join(caddy.folder, 'own.pem'), 'utf8'),
+    get,
+    async [Symbol.asyncDispose]() {
+      await caddy[Symbol.asyncDispose]();
+      await Promise.all([...behind.values()].map((upstream) => upstream.close()));
+    },
+  };
+}
+
+function never(): never {
+  throw new Error('this service has no stand-in');
+}
+
+export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** A server behind the proxy: ready or not, with given answers. */
+export class Upstream {
+  readonly server: Server;
+  readonly port: number;
+  isReady = true;
+  /** All requests but those for `/ready`. */
+  count = 0;
+
+  constructor(port: number, answer: Answer) {
+    this.port = port;
+    this.server = createServer((request, response) => {
+      if (/^\/ready(\?|$)/.test(request.url ?? '')) return response.writeHead(this.isReady ? 200 : 503).end('{}');
+      this.count++;
+      answer(request, response);
+      return undefined;
+    });
+  }
+
+  async open(): Promise<void> {
+    await new Promise<void>((resolve) => this.server.listen(this.port, '127.0.0.1', resolve));
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise((resolve) => this.server.close(resolve));
+    this.server.closeAllConnections();
+    await closed;
+    // A request on a connection whose end was not noticed yet gets no answer.
+    await until(() => !isHeldOpen(this.port));
+  }
+}
+
+/** Whether a client of the port has not noticed yet that the other side is gone (proc(5): the state CLOSE_WAIT). */
+function isHeldOpen(port: number): boolean {
+  if (process.platform !== 'linux') return false;
+  const there = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  return readFileSync('/proc/net/tcp', 'utf8')
+    .split('\n')
+    .some((line) => {
+      const [, , remote, state] = line.trim().split(/\s+/);
+      return state === '08' && remote?.endsWith(there);
+    });
 }

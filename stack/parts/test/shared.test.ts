@@ -1,4 +1,3 @@
-import { connect } from 'node:net';
 import { describe, expect, test, vi } from 'vitest';
 import { cataloguePath } from '../../../services/contracts/catalogue.ts';
 import { graphqlPath } from '../../../services/contracts/token.ts';
@@ -6,9 +5,7 @@ import { checkDefinition } from '../../settings/check.ts';
 import { freePorts } from '../../test/free-ports.ts';
 import { until } from '../../test/until.ts';
 import { ask } from './ask.ts';
-import { hasCaddy, startCaddy } from './running-caddy.ts';
-import { openFront } from './shared.ts';
-import { type Answer, Upstream } from './upstream.ts';
+import { type Answer, hasCaddy, openFront, startCaddy, Upstream } from './running-caddy.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -35,52 +32,6 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
       for (let turn = 0; turn < 20; turn++) expect((await post(front.url)).status).toBe(200);
       return front.one.count === before;
     });
-  });
-
-  test('a request whose backend ends meanwhile is reported as such, and sent to no other', async () => {
-    const ends: Answer = (request, response) => void request.once('end', () => response.destroy()).resume();
-    await using front = await openFront(() => ends, { service: 'backend' });
-    const response = await post(front.url);
-    expect([response.status, (await response.json()).error.message]).toEqual([
-      502,
-      'The backend that had the request ended before it answered: it may have been carried out or not.',
-    ]);
-    expect(front.one.count + front.other.count).toBe(1);
-  });
-
-  test('without a ready backend, it says so by name', async () => {
-    await using front = await openFront(says, { service: 'backend' });
-    for (const one of [front.one, front.other]) one.isReady = false;
-    await until(async () => (await post(front.url)).status === 503);
-    expect((await (await post(front.url)).json()).error.message).toBe(
-      'None of the 2 backends is ready. The request was not carried out.',
-    );
-    expect(await (await fetch(`${front.url}/ready`)).json()).toEqual({
-      status: 'not ready',
-      missing: ['backend: none of 2 is ready'],
-    });
-  });
-
-  test('a WebSocket to a backend passes in both directions', async () => {
-    await using front = await openFront(says, { service: 'backend' });
-    for (const { server } of [front.one, front.other]) {
-      server.on('upgrade', (_request, socket) => {
-        socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\n\r\n');
-        socket.on('data', (chunk: Buffer) => socket.write(`heard ${chunk}`)).on('error', () => undefined);
-        socket.on('end', () => socket.end());
-      });
-    }
-    const socket = connect(front.port, '127.0.0.1');
-    let heard = '';
-    socket.on('data', (chunk: Buffer) => {
-      heard += chunk;
-    });
-    socket.write(`GET ${graphqlPath} HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n`);
-    await until(() => heard.includes('\r\n\r\n'));
-    expect(heard).toMatch(/^HTTP\/1\.1 101 /);
-    socket.write('hello');
-    await until(() => heard.endsWith('heard hello'));
-    socket.destroy();
   });
 
   test('both may be shared at once, and be under one host name besides, with internal paths closed', async () => {
