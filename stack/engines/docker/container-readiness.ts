@@ -97,7 +97,9 @@ export async function awaitFounder(part: Part, { plan, daemon, signal }: TaskSit
   const founder = founderOf(part, plan.parts);
   if (founder === null || (await hasStarted(docker.getContainer(containerOf(part)), part))) return;
   const metricsUrl = new URL(metricsPath, founder.ready.url).href;
-  const check = ['sh', '-c', `curl -sS -m 4 '${metricsUrl}' | grep -qF '${leaderMetric}'`];
+  // The image has curl, but not necessarily grep.
+  const script = `case "$(curl -sS -m 4 "$1")" in *"$2"*) ;; *) exit 1 ;; esac`;
+  const check = ['sh', '-c', script, 'sh', metricsUrl, leaderMetric];
   const timeoutMs = part.limits.startMaxMs;
   if (await becomesReady(docker, containerOf(founder), check, { timeoutMs, signal })) return;
   throw withoutLeader(timeoutMs);
