@@ -1,43 +1,47 @@
 import { isDiskFull, makeRoom, wordsOf } from '../../../services/contracts/docker.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { waitUntilReady } from '../../lifecycle/readiness.ts';
-import { openPlatformLogs, type PlatformLogs } from '../../logs/platform-logs.ts';
+import { openPlatformLogs } from '../../logs/platform-logs.ts';
 import { describeHolder, findPortHolder } from '../../machine/port-holder.ts';
 import { readyAt } from '../../parts/part.ts';
 import { startInOrder } from '../../plan/start-in-order.ts';
 import { lostPort } from '../../ports/lost-port.ts';
 import type { EngineStart } from '../engine.ts';
 import { registerAt } from '../register-identities.ts';
-import { awaitFounder } from './await-founder.ts';
 import type { ContainerPlan } from './container-plan.ts';
-import { askReady, becomesReady, patienceMs, waitUntilContainerReady } from './container-state.ts';
+import {
+  askReady,
+  awaitFounder,
+  becomesReady,
+  notReady,
+  patienceMs,
+  waitUntilContainerReady,
+} from './container-readiness.ts';
 import type { DockerState } from './docker-state.ts';
-import { giveFiles, takeBackFiles } from './given-files.ts';
-import { containerNameOf } from './names.ts';
-import { notReady } from './not-ready.ts';
+import { giveFiles, runsAs } from './given-files.ts';
 import { provisionGraphInside } from './provision-graph.ts';
 import type { ContainerStep, Decision } from './reconcile.ts';
-import { removeContainer } from './remove-container.ts';
-import { runsAs } from './user.ts';
+import { type Removal, removeContainer } from './take-down.ts';
 
-interface Application extends Pick<EngineStart, 'signal' | 'onState' | 'onNotice'> {
+type Start = Pick<EngineStart, 'signal' | 'onState' | 'onNotice'>;
+
+interface Application extends Removal, Start {
   readonly steps: readonly ContainerStep[];
   readonly state: DockerState;
-  /** The last lines of removed containers go there. */
-  readonly logs: PlatformLogs;
 }
 
 /** Carries out the steps of a decision. Throws the reason of the first part that failed. */
 export async function applySteps(
   { steps, isFresh }: Decision,
   state: DockerState,
-  { signal, onState, onNotice }: EngineStart,
+  { signal, onState, onNotice }: Start,
 ): Promise<void> {
-  const { installation, definition } = state.plan;
-  const logs = openPlatformLogs(installation, definition);
-  const application = { steps, state, logs, signal, onState, onNotice };
+  const { plan, daemon } = state;
+  const { installation } = plan;
+  const logs = openPlatformLogs(installation, plan.definition);
+  const application = { steps, state, installation, docker: daemon.docker, logs, signal, onState, onNotice };
   try {
-    for (const [name, part] of state.extra) await removeExtra(name, part, application);
+    for (const [name, part] of state.extra) await removeContainer({ name, part }, application);
     await (isFresh ? startAll(application) : changeEach(application));
   } finally {
     logs.close();
@@ -57,61 +61,41 @@ async function changeEach(application: Application): Promise<void> {
   for (const kind of kinds.values()) await applyKind(kind, application);
 }
 
-/**
- * Starts the containers that are not ready at once, because a node of a cluster waits for the others. Replaces the ready ones one by one,
- * so that most of a cluster stays up.
- */
+/** Replaces the containers that are not ready first, and the ready ones one by one, so that most of a cluster stays up. */
 async function applyKind(steps: readonly ContainerStep[], application: Application): Promise<void> {
-  const areWell = await Promise.all(steps.map((step) => isWell(step, application)));
-  await allOf(steps.filter((_, index) => !areWell[index]).map((step) => bring(step, application)));
-  for (const step of steps.filter((_, index) => areWell[index])) await renew(step, application);
+  const areReady = await Promise.all(steps.map((step) => isReady(step, application)));
+  const failed = steps.filter((_, index) => !areReady[index]);
+  for (const { kind, container } of failed) {
+    if (kind === 'keep') application.onNotice(`${container.part.name} is not ready: it is replaced.`);
+  }
+  const containers = failed.map(({ container }) => container);
+  // Together, because a node of a cluster waits for the others.
+  await startInOrder(containers, (container) => remakeContainer(container, application));
+  for (const { kind, container } of steps.filter((_, index) => areReady[index])) {
+    if (kind === 'make') await remakeContainer(container, application);
+    else await settleAgain(container, application);
+  }
 }
 
-/** Waits for all of them, so that no part is still starting when this throws. */
-async function allOf(started: Iterable<Promise<void>>): Promise<void> {
-  const failed = (await Promise.allSettled(started)).find((outcome) => outcome.status === 'rejected');
-  if (failed !== undefined) throw failed.reason;
-}
-
-async function isWell({ kind, container }: ContainerStep, { steps, state, signal }: Application): Promise<boolean> {
+async function isReady({ kind, container }: ContainerStep, { steps, docker, signal }: Application): Promise<boolean> {
   const { part, options, check } = container;
-  const { docker } = state.daemon;
   if (kind === 'make') return (await askReady(docker, options.name, check)).ready;
   // A part that it needs may have just been replaced.
   const timeoutMs = steps.some((step) => step.kind === 'make') ? part.limits.startMaxMs : patienceMs;
   return becomesReady(docker, options.name, check, { timeoutMs, signal });
 }
 
-async function removeExtra(name: string, part: string, { state, logs, onState }: Application): Promise<void> {
-  const { daemon, plan } = state;
-  await removeContainer(daemon.docker, { name, part }, logs);
-  takeBackFiles(plan.installation, part);
-  onState(part, 'stopped');
-}
-
-/** Replaces a container that is not ready. */
-async function bring({ kind, container }: ContainerStep, application: Application): Promise<void> {
-  if (kind === 'keep') application.onNotice(`${container.part.name} is not ready: it is replaced.`);
-  await remakeContainer(container, application);
-}
-
-/** Replaces a ready container that differs from the plan. */
-async function renew({ kind, container }: ContainerStep, application: Application): Promise<void> {
-  if (kind === 'make') return remakeContainer(container, application);
+/** For a container that stays. */
+async function settleAgain(container: ContainerPlan, application: Application): Promise<void> {
   // Docker reads the files again when it restarts the container, and state/ may have been lost.
   giveFilesOf(container, application);
   // Identities and passwords of the graph are no variables of a container, so a change of them shows nowhere else.
-  return settle(container, application);
+  await settle(container, application);
 }
 
 async function remakeContainer(container: ContainerPlan, application: Application): Promise<void> {
-  const { state, logs, onState } = application;
-  const { docker } = state.daemon;
   const { name } = container.options;
-  if (state.present.has(name)) {
-    await removeContainer(docker, { name, part: container.part.name }, logs);
-    onState(container.part.name, 'stopped');
-  }
+  if (application.state.present.has(name)) await removeContainer({ name, part: container.part.name }, application);
   await makeContainer(container, application);
   await startContainer(container, application);
 }
@@ -121,29 +105,26 @@ function giveFilesOf(container: ContainerPlan, { state: { plan, daemon } }: Appl
 }
 
 async function makeContainer(container: ContainerPlan, application: Application): Promise<void> {
+  const { docker } = application;
   giveFilesOf(container, application);
-  const { daemon } = application.state;
-  await daemon.docker.createContainer(container.options);
+  await docker.createContainer(container.options);
   const [, ...others] = container.networks;
   const { name: Container } = container.options;
   const EndpointConfig = { Aliases: [container.part.name] };
   // Docker before 25 takes only one network when it creates a container.
-  for (const name of others) await daemon.docker.getNetwork(name).connect({ Container, EndpointConfig });
+  for (const name of others) await docker.getNetwork(name).connect({ Container, EndpointConfig });
 }
 
 async function startContainer(container: ContainerPlan, application: Application): Promise<void> {
-  const { state, signal, onState } = application;
+  const { state, docker, signal, onState } = application;
   const { part, options, check } = container;
-  const { docker } = state.daemon;
-  const { definition, parts } = state.plan;
-  const containerOf = (name: string) => containerNameOf(name, definition);
   const explain = async (error: unknown) => {
     if (signal.aborted) throw new SvcError('cancelled', 'Interrupted.', { cause: error });
     throw await notReady(container, error, docker);
   };
   signal.throwIfAborted();
   onState(part.name, 'starting');
-  await awaitFounder(part, { docker, parts, containerOf, signal }).catch(explain);
+  await awaitFounder(part, { ...state, signal }).catch(explain);
   await docker
     .getContainer(options.name)
     .start()
@@ -161,7 +142,9 @@ async function settle({ part }: ContainerPlan, application: Application): Promis
   // One process of a service hands the setting to the others.
   const { state, signal } = application;
   if (part.name === 'backend') await register(part.url, application);
-  if (part.name === 'dgraph-alpha') await provisionGraphInside({ ...state, signal });
+  // A command that runs the graph without a backend provisions it itself.
+  const hasBackend = state.plan.parts.some(({ service }) => service === 'backend');
+  if (part.name === 'dgraph-alpha' && hasBackend) await provisionGraphInside({ ...state, signal });
 }
 
 /** The port is published a moment after the part listens in its container. */

@@ -1,4 +1,31 @@
 import type { Container } from 'dockerode';
+import { statusOf } from '../../../services/contracts/docker.ts';
+import type { LogSource } from '../../logs/read-logs.ts';
+import { readContainers } from '../../state/containers-record.ts';
+import type { Installation } from '../../state/installation.ts';
+import { reconnectToDaemon } from './daemon.ts';
+
+/** The logs that Docker keeps of running containers, one source a part. */
+export async function containerLogSources(installation: Installation, linesMax: number): Promise<readonly LogSource[]> {
+  const record = readContainers(installation);
+  if (!record?.isUp) return [];
+  const { docker } = await reconnectToDaemon(record.daemon.socket);
+  return record.services.map(({ name, container }) => {
+    let after = '';
+    const read = async (tail = {}) => {
+      const lines = await readContainerLog(docker.getContainer(container), { after, ...tail }).catch(
+        (error: unknown) => {
+          // The container was removed. Its replacement has the same name.
+          if (statusOf(error) === 404 || statusOf(error) === 409) return [];
+          throw error;
+        },
+      );
+      after = lines.at(-1)?.stamp ?? after;
+      return lines.map(({ text }) => text);
+    };
+    return { service: name, before: () => read({ tail: linesMax }), next: () => read() };
+  });
+}
 
 /** A line that a container wrote. */
 export interface StampedLine {
@@ -7,30 +34,19 @@ export interface StampedLine {
   readonly text: string;
 }
 
-export interface LogRange {
-  /** At most this many lines, the newest ones. */
-  readonly tail?: number;
-  /** Only lines after this timestamp. */
-  readonly after?: string | null;
-}
-
-/** The lines that Docker kept of both streams, oldest first. */
+/** The lines that Docker kept of both streams, oldest first: the newest lines (`tail`), or those after a timestamp. */
 export async function readContainerLog(
   container: Container,
-  { tail, after = null }: LogRange,
+  { tail, after = '' }: { readonly tail?: number; readonly after?: string },
 ): Promise<readonly StampedLine[]> {
-  const since = after === null ? {} : { since: epochOf(after) };
-  const last = tail === undefined ? {} : { tail };
-  const bytes = await container.logs({
-    stdout: true,
-    stderr: true,
-    timestamps: true,
-    follow: false,
-    ...since,
-    ...last,
-  });
+  const range = {
+    ...(tail === undefined ? {} : { tail }),
+    // Seconds since 1970, because a number cannot hold all nine decimals of a timestamp.
+    ...(after === '' ? {} : { since: Math.floor(Date.parse(after) / 1000) }),
+  };
+  const bytes = await container.logs({ stdout: true, stderr: true, timestamps: true, follow: false, ...range });
   const lines = withoutFrames(bytes).split('\n').flatMap(stampedLine);
-  return after === null ? lines : lines.filter(({ stamp }) => stamp > after);
+  return lines.filter(({ stamp }) => stamp > after);
 }
 
 function stampedLine(line: string): StampedLine[] {
@@ -50,10 +66,4 @@ export function withoutFrames(bytes: Buffer): string {
     at += length;
   }
   return Buffer.concat(pieces).toString('utf8');
-}
-
-/** Seconds since 1970. A number cannot hold all nine decimals. */
-function epochOf(stamp: string): number {
-  // The caller filters the lines that rounding adds.
-  return Math.floor(Date.parse(stamp) / 1000);
 }

@@ -1,18 +1,17 @@
 import { createHash } from 'node:crypto';
-import type { ContainerCreateOptions, NetworkCreateOptions } from 'dockerode';
+import { existsSync, realpathSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import type { ContainerCreateOptions } from 'dockerode';
 import { drainMs } from '../../../services/contracts/drain.ts';
 import type { Limits, Part, PublishedPort } from '../../parts/part.ts';
 import { inStartOrder } from '../../parts/parts.ts';
 import type { Plan } from '../../plan/plan.ts';
-import type { Facts } from './facts.ts';
+import type { Installation } from '../../state/installation.ts';
 import { filesGiven, type GivenFile, givenDirOf } from './given-files.ts';
-import { hiddenIn } from './hidden-folders.ts';
-import { containerNameOf, labels } from './names.ts';
-import { networkPlansOf, networksOf } from './network.ts';
-import { programOf } from './program.ts';
-import { watching } from './silence.ts';
+import { containerNameOf, labels, volumeOf } from './names.ts';
+import { networksOf } from './network.ts';
+import { type Facts, programOf, watching } from './program.ts';
 import { dataDir, givenDir } from './site.ts';
-import { volumeOf } from './volume-of.ts';
 
 /** Everything about one container that is decided before Docker is asked for anything. */
 export interface ContainerPlan {
@@ -28,18 +27,9 @@ export interface ContainerPlan {
   readonly options: ContainerCreateOptions & { readonly name: string };
 }
 
-export interface DockerPlan {
-  readonly networks: readonly NetworkCreateOptions[];
-  readonly volumes: readonly string[];
-  /** In start order. */
-  readonly containers: readonly ContainerPlan[];
-}
-
-/** The objects that Docker's API gets for a plan. */
-export function dockerPlanOf(plan: Plan, facts: Facts): DockerPlan {
-  const containers = inStartOrder(plan.parts).map((part) => containerPlanOf(part, plan, facts));
-  const volumes = containers.flatMap(({ volume }) => (volume === null ? [] : [volume]));
-  return { networks: networkPlansOf(plan.definition), volumes, containers };
+/** The containers that Docker's API gets for a plan, in start order. */
+export function containerPlansOf(plan: Plan, facts: Facts): readonly ContainerPlan[] {
+  return inStartOrder(plan.parts).map((part) => containerPlanOf(part, plan, facts));
 }
 
 function containerPlanOf(part: Part, plan: Plan, facts: Facts): ContainerPlan {
@@ -72,7 +62,7 @@ function containerPlanOf(part: Part, plan: Plan, facts: Facts): ContainerPlan {
       ],
       NetworkMode: network,
       PortBindings: byPort(published, ({ host, port }) => [{ HostIp: addressOf(host), HostPort: String(port) }]),
-      RestartPolicy: { Name: 'unless-stopped' as const, MaximumRetryCount: 0 },
+      RestartPolicy: { Name: facts.runsAlone ? ('no' as const) : ('unless-stopped' as const), MaximumRetryCount: 0 },
       // The program cannot change its own files or gain privileges.
       ReadonlyRootfs: true,
       Tmpfs: { '/tmp': tmpfsOf(limits), ...hiddenIn(sees, installation) },
@@ -90,12 +80,14 @@ function containerPlanOf(part: Part, plan: Plan, facts: Facts): ContainerPlan {
     },
     NetworkingConfig: { EndpointsConfig: { [network]: { Aliases: [part.name] } } },
   };
-  const imageId = facts.imageIds[program.image] ?? '';
+  // Two installations may build the service image at once, and its name contains the hash of its content.
+  const imageId = program.image === facts.serviceImage ? '' : (facts.images[program.image] ?? '');
   const prints = given.map(({ name: file, content }) => [file, printOf(content, facts)]);
   const Labels = {
     [labels.installation]: definition.id,
     [labels.folder]: installation.dir,
     [labels.part]: part.name,
+    ...(facts.runsAlone ? { [labels.alone]: 'true' } : {}),
     [labels.hash]: hashOf({ options, networks, imageId, prints, folder: installation.dir }),
   };
   return { part, image: program.image, networks, volume, given, check, options: { ...options, Labels } };
@@ -130,4 +122,25 @@ function printOf(content: GivenFile['content'], { fingerprintOf }: Facts): strin
 
 function hashOf(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 32);
+}
+
+const emptyFolder = 'ro,noexec,nosuid,nodev,size=4k,mode=555';
+
+/** Covers the platform's own folders with empty ones where MCP servers may read the folder around them. */
+export function hiddenIn(
+  allowed: readonly string[],
+  { secretsDir, dataDir, stateDir, logsDir }: Installation,
+): Readonly<Record<string, string>> {
+  const own = [secretsDir, dataDir, stateDir, logsDir].map(asItIs);
+  const places = allowed.flatMap((path) => {
+    const real = asItIs(path);
+    const inside = own.filter((folder) => folder.startsWith(real.endsWith(sep) ? real : `${real}${sep}`));
+    return inside.map((folder) => join(path, relative(real, folder)));
+  });
+  return Object.fromEntries(places.map((place) => [place, emptyFolder]));
+}
+
+/** Symbolic links are resolved, because a container resolves them differently. */
+function asItIs(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path;
 }

@@ -1,11 +1,10 @@
 import type { Duplex } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import type Docker from 'dockerode';
 import type { ContainerInspectInfo } from 'dockerode';
-import { statusOf, wordsOf } from '../../../services/contracts/docker.ts';
-import { SvcError } from '../../../services/contracts/errors.ts';
-import { pollReadiness, type Readiness, type ReadinessWait } from '../../lifecycle/readiness.ts';
-import { lastEndOf } from './container-end.ts';
+import { z } from 'zod';
+import { statusOf } from '../../../services/contracts/docker.ts';
+import { describeExit } from '../describe-exit.ts';
 import { withoutFrames } from './container-log.ts';
 import { labels } from './names.ts';
 
@@ -31,18 +30,8 @@ export async function inspectContainer(docker: Docker, name: string): Promise<Co
   }
 }
 
-/** The deadline of one health check. */
-const askTimeoutMs = 5000;
-
-/** Runs the health check inside the container, because most parts are unreachable from this machine. */
-export async function askReady(docker: Docker, name: string, check: readonly string[]): Promise<Readiness> {
-  try {
-    const { said, exitCode } = await runInside(docker, name, check);
-    return exitCode === 0 ? { ready: true } : { ready: false, missing: missingIn(said) };
-  } catch (error) {
-    return { ready: false, missing: wordsOf(error) };
-  }
-}
+/** The deadline of one command in a container. */
+const answerTimeoutMs = 5000;
 
 /** Runs a command in a running container. */
 export async function runInside(
@@ -56,7 +45,10 @@ export async function runInside(
 }
 
 async function textOf(stream: Duplex): Promise<string> {
-  const late = setTimeout(() => stream.destroy(new Error(`no answer within ${askTimeoutMs / 1000} s`)), askTimeoutMs);
+  const late = setTimeout(
+    () => stream.destroy(new Error(`no answer within ${answerTimeoutMs / 1000} s`)),
+    answerTimeoutMs,
+  );
   try {
     return withoutFrames(await buffer(stream)).trim();
   } finally {
@@ -64,48 +56,41 @@ async function textOf(stream: Duplex): Promise<string> {
   }
 }
 
-/** Our services name what is missing; other programs only say that they are not ready. */
-function missingIn(said: string): string {
-  const missing = /"missing":\["(.*?)"\]/.exec(said)?.[1];
-  return missing?.replaceAll('","', ', ') ?? (said.split('\n').at(-1)?.slice(0, 200) || 'it is not ready');
+type ContainerEnd = Pick<ContainerInspectInfo['State'], 'OOMKilled' | 'ExitCode' | 'Error'>;
+
+/** How a container last ended, in words that follow its name. */
+export async function lastEndOf(docker: Docker, { Id, State }: ContainerInspectInfo): Promise<string> {
+  const { Running, Restarting, FinishedAt } = State;
+  if (!Running || Restarting) return describeContainerEnd(State);
+  // Docker keeps the time of the last end of a running container, but its exit code only in the events.
+  const at = Math.floor(Date.parse(FinishedAt) / 1000);
+  const happened = await docker.getEvents({
+    since: at - 1,
+    // Docker records the event up to a second later. It waits for events that are still in the future.
+    until: at + 2,
+    filters: { container: [Id], event: ['die', 'oom'] },
+  });
+  const events = (await text(happened))
+    .split('\n')
+    .flatMap((line) => (line === '' ? [] : [event.parse(JSON.parse(line))]));
+  const last = events.findLast(({ Action }) => Action === 'die');
+  // A restarted daemon has lost older events.
+  if (last === undefined) return 'ended, and Docker restarted it';
+  const OOMKilled = events.some(({ Action }) => Action === 'oom');
+  return describeContainerEnd({ OOMKilled, Error: '', ExitCode: Number(last.Actor.Attributes.exitCode) });
 }
 
-/** A platform that another command just started, or a part that stumbled, gets this long before its container is replaced. */
-export const patienceMs = 10_000;
+const event = z.object({
+  Action: z.string(),
+  Actor: z.object({ Attributes: z.object({ exitCode: z.string().optional() }) }),
+});
 
-/** Each question starts a process in the container. */
-const pauses = { firstMs: 20, maxMs: 250 };
-
-/** Whether a running container is ready, or will be in time. */
-export async function becomesReady(
-  docker: Docker,
-  name: string,
-  check: readonly string[],
-  wait: ReadinessWait,
-): Promise<boolean> {
-  try {
-    await pollReadiness(() => askReady(docker, name, check), wait, pauses);
-    return true;
-  } catch (error) {
-    if (wait.signal.aborted) throw error;
-    return false;
-  }
+/** How a stopped container ended. */
+export function describeContainerEnd({ OOMKilled, ExitCode, Error: error }: ContainerEnd): string {
+  if (OOMKilled) return 'was killed: it used more memory than limits.memoryMaxMb in svc.yaml allows';
+  if (error !== '') return `could not be started: ${error}`;
+  return describeExit({ code: ExitCode, signal: signals[ExitCode] ?? null });
 }
 
-/** Resolves once the new container is ready. Throws why it ended, or that it was not ready in time, in words that follow its name. */
-export async function waitUntilContainerReady(
-  docker: Docker,
-  name: string,
-  check: readonly string[],
-  wait: ReadinessWait,
-): Promise<void> {
-  const readOnce = async () => {
-    const found = await inspectContainer(docker, name);
-    if (found === null) throw new SvcError('unavailable', 'it was removed');
-    const { State, RestartCount } = found;
-    if (!State.Running || State.Restarting || RestartCount > 0)
-      throw new SvcError('unavailable', `it ${await lastEndOf(docker, found)}`);
-    return askReady(docker, name, check);
-  };
-  await pollReadiness(readOnce, wait, pauses);
-}
+/** A program that a signal ended has the exit code 128 plus the number of the signal. */
+const signals: Readonly<Record<number, NodeJS.Signals>> = { 137: 'SIGKILL', 143: 'SIGTERM' };

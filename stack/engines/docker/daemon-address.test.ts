@@ -1,34 +1,35 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { connectToDaemon } from './daemon.ts';
 import { findDaemonAddress } from './daemon-address.ts';
+import { startFakeDaemon } from './test/fake-daemon.ts';
 
 let home = '';
-const servers: Server[] = [];
+let daemons: AsyncDisposableStack;
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), 'svc-daemon-'));
+  daemons = new AsyncDisposableStack();
 });
 afterEach(async () => {
-  for (const server of servers.splice(0)) await new Promise((resolve) => server.close(resolve));
+  await daemons[Symbol.asyncDispose]();
   rmSync(home, { recursive: true, force: true });
 });
 
-/** A server on a socket that answers these paths. */
-async function listen(socket: string, answers: Readonly<Record<string, unknown>> = {}): Promise<string> {
-  mkdirSync(dirname(socket), { recursive: true });
-  const server = createServer((request, response) => {
-    const answer = answers[request.url?.replace(/^\/v[\d.]+/, '') ?? ''];
-    response.writeHead(answer === undefined ? 404 : 200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(answer ?? { message: 'no such page' }));
-  });
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(socket, resolve));
-  return socket;
+/** A daemon on a socket below the home folder that answers these paths. */
+async function listen(path: string, answers: Readonly<Record<string, unknown>> = {}): Promise<string> {
+  const daemon = await startFakeDaemon(
+    (request, response) => {
+      const answer = answers[request.url?.replace(/^\/v[\d.]+/, '') ?? ''];
+      response.writeHead(answer === undefined ? 404 : 200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(answer ?? { message: 'no such page' }));
+    },
+    join(home, path),
+  );
+  return daemons.use(daemon).socket;
 }
 
 function writeContext(name: string, host: string): void {
@@ -45,7 +46,7 @@ async function refusal(env: Record<string, string>): Promise<SvcError> {
 
 describe('the daemon that is asked', () => {
   test('is the one that DOCKER_HOST names, whatever other sockets exist', async () => {
-    await listen(join(home, '.docker/run/docker.sock'));
+    await listen('.docker/run/docker.sock');
     expect(findDaemonAddress({ HOME: home, DOCKER_HOST: 'unix:///elsewhere/docker.sock' })).toEqual({
       socket: '/elsewhere/docker.sock',
       saidBy: 'DOCKER_HOST',
@@ -71,8 +72,8 @@ describe('the daemon that is asked', () => {
 
   test.skipIf(existsSync('/var/run/docker.sock'))('is the first usual one that exists', async () => {
     expect(findDaemonAddress({ HOME: home })).toBeNull();
-    await listen(join(home, '.colima/default/docker.sock'));
-    const rootless = await listen(join(home, 'run/docker.sock'));
+    await listen('.colima/default/docker.sock');
+    const rootless = await listen('run/docker.sock');
     const found = findDaemonAddress({ HOME: home, XDG_RUNTIME_DIR: join(home, 'run') });
     expect(found).toEqual({ socket: rootless, saidBy: 'the usual place' });
   });
@@ -99,21 +100,18 @@ const docker = {
 describe('what is wrong with it is told apart', () => {
   const hostOf = (socket: string) => ({ DOCKER_HOST: `unix://${socket}` });
 
-  test('nothing is', async () => {
-    const socket = await listen(join(home, 'd.sock'), docker);
-    expect(await connectToDaemon({ HOME: home, ...hostOf(socket) })).toMatchObject({
-      id: 'A',
-      isRootless: false,
-      shortcomings: [],
-    });
-  });
-
-  test('it is rootless', async () => {
-    const info = { ...docker['/info'], SecurityOptions: ['name=rootless'], MemoryLimit: false };
-    const socket = await listen(join(home, 'd.sock'), { ...docker, '/info': info });
-    const daemon = await connectToDaemon({ HOME: home, ...hostOf(socket) });
-    expect(daemon.isRootless).toBe(true);
-    expect(daemon.shortcomings).toEqual(['This Docker does not limit memory: a container may use all of it.']);
+  test.each([
+    { found: { isRootless: false, shortcomings: [] }, info: {} },
+    {
+      found: {
+        isRootless: true,
+        shortcomings: ['This Docker does not limit memory: a container may use all of it.'],
+      },
+      info: { SecurityOptions: ['name=rootless'], MemoryLimit: false },
+    },
+  ])('nothing is: $found', async ({ found, info }) => {
+    const socket = await listen('d.sock', { ...docker, '/info': { ...docker['/info'], ...info } });
+    expect(await connectToDaemon({ HOME: home, ...hostOf(socket) })).toMatchObject({ id: 'A', ...found });
   });
 
   test('it does not exist, or stopped', async () => {
@@ -121,7 +119,7 @@ describe('what is wrong with it is told apart', () => {
       code: 'unavailable',
       message: `Docker is not running: there is no socket "${join(home, 'none.sock')}" (DOCKER_HOST).`,
     });
-    const socket = await listen(join(home, 'd.sock'));
+    const socket = await listen('d.sock');
     // A killed daemon leaves its socket. Closing the server would remove it.
     writeFileSync(join(home, 'plain'), '');
     expect((await refusal(hostOf(join(home, 'plain')))).message).toContain('Docker is stopped: its socket');
@@ -139,7 +137,7 @@ describe('what is wrong with it is told apart', () => {
     ['something else', { '/version': { hello: 1 } }, /is not Docker/],
   ];
   test.each(others)('it is %s', async (_, answers, message) => {
-    const socket = await listen(join(home, 'd.sock'), { ...docker, ...answers });
+    const socket = await listen('d.sock', { ...docker, ...answers });
     expect(await refusal(hostOf(socket))).toMatchObject({
       code: 'unsupported',
       message: expect.stringMatching(message),

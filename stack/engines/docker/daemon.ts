@@ -95,6 +95,11 @@ export async function connectTo(address: DaemonAddress, { neededBy, instead }: D
   return { docker, socket, id: ID, isRootless: users === 'rootless', shortcomings };
 }
 
+/** Throws an error of Docker's API, unless its status is one of these. */
+export function tolerate(error: unknown, statuses: readonly number[]): void {
+  if (!statuses.includes(statusOf(error) ?? 0)) throw error;
+}
+
 function unfit(what: string, hint: string): SvcError {
   return new SvcError('unsupported', what, { hint });
 }

@@ -29,7 +29,7 @@ export const dockerEngine: Engine = {
     return placesInVolumes(options);
   },
   async logs(installation, linesMax) {
-    const { containerLogSources } = await import('./log-sources.ts');
+    const { containerLogSources } = await import('./container-log.ts');
     return containerLogSources(installation, linesMax);
   },
 };

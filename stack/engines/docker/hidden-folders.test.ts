@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { installationIn } from '../../state/installation.ts';
-import { hiddenIn } from './hidden-folders.ts';
+import { hiddenIn } from './container-plan.ts';
 
 let dir: string;
 beforeEach(() => {

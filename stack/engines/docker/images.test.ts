@@ -1,47 +1,35 @@
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import Docker from 'dockerode';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { ensureImage } from './images.ts';
+import { type FakeDaemon, startFakeDaemon } from './test/fake-daemon.ts';
 
 /** The registry's answer to a pull. Without an error the pull never continues. */
-let answer = { status: 'Downloading' } as Readonly<Record<string, string>>;
-let begun = Promise.withResolvers<void>();
-
-const server = createServer(({ url }, response) => {
-  if (url?.startsWith('/images/create')) {
-    response.write(`${JSON.stringify(answer)}\n`);
-    begun.resolve();
-    return 'error' in answer && response.end();
-  }
-  response.writeHead(404, { 'content-type': 'application/json' });
-  return response.end(JSON.stringify({ message: 'No such image' }));
-});
-
-let folder: string;
-let docker: Docker;
+let answer: Readonly<Record<string, string>>;
+let begun: PromiseWithResolvers<void>;
+let daemon: FakeDaemon;
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'svc-images-'));
-  const socketPath = join(folder, 'docker.sock');
-  await once(server.listen(socketPath), 'listening');
-  docker = new Docker({ socketPath, host: undefined, protocol: 'http' });
   answer = { status: 'Downloading' };
   begun = Promise.withResolvers();
+  daemon = await startFakeDaemon(({ url }, response) => {
+    if (url?.startsWith('/images/create')) {
+      response.write(`${JSON.stringify(answer)}\n`);
+      begun.resolve();
+      return 'error' in answer && response.end();
+    }
+    response.writeHead(404, { 'content-type': 'application/json' });
+    return response.end(JSON.stringify({ message: 'No such image' }));
+  });
 });
 afterEach(async () => {
   vi.restoreAllMocks();
-  server.closeAllConnections();
-  await once(server.close(), 'close');
-  rmSync(folder, { recursive: true, force: true });
+  await daemon[Symbol.asyncDispose]();
 });
+
+const fetchNats = (signal: AbortSignal) =>
+  ensureImage('nats:9.9.9', 'images.nats', { docker: daemon.docker, env: {}, signal, onNotice: () => undefined });
 
 /** An image whose pull has begun. */
 async function fetching(signal: AbortSignal) {
-  const asking = { docker, env: {}, signal, onNotice: () => undefined };
-  const fetched = ensureImage('nats:9.9.9', 'images.nats', asking);
+  const fetched = fetchNats(signal);
   await Promise.race([begun.promise, fetched]);
   return { fetched };
 }
@@ -64,8 +52,7 @@ test.each([
 ])('an image that cannot be pulled is refused in the words of Docker: %s', async (error, hint) => {
   answer = { error };
   const { signal } = new AbortController();
-  const asking = { docker, env: {}, signal, onNotice: () => undefined };
-  await expect(ensureImage('nats:9.9.9', 'images.nats', asking)).rejects.toMatchObject({
+  await expect(fetchNats(signal)).rejects.toMatchObject({
     code: 'unavailable',
     message: `The image "nats:9.9.9" is missing and could not be pulled: ${error}.`,
     hint: expect.stringContaining(hint),

@@ -3,8 +3,7 @@ import { kindOf } from '../../place/node-data.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { type ContainersRecord, readContainers, writeContainers } from '../../state/containers-record.ts';
 import type { Installation } from '../../state/installation.ts';
-import { containerNameOf } from './names.ts';
-import { volumesOf } from './volume-of.ts';
+import { containerNameOf, volumesOf } from './names.ts';
 
 type RecordOfVolumes = Pick<ContainersRecord, 'volumes' | 'services' | 'filling'>;
 

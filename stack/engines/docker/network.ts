@@ -3,42 +3,29 @@ import type { NetworkCreateOptions } from 'dockerode';
 import { z } from 'zod';
 import type { Part, Room } from '../../parts/part.ts';
 import { type Definition, hasOwnBus, hasOwnGraph } from '../../settings/definition.ts';
+import { tolerate } from './daemon.ts';
 import { labels, prefixOf } from './names.ts';
-import { tolerate } from './remove-container.ts';
 
 /** The names of a part's networks. Each room is a network. */
 export function networksOf({ rooms }: Part, definition: Definition): readonly string[] {
   return rooms.map((room) => networkOf(room, definition));
 }
 
-/** The network of the Dgraph nodes. */
-export function graphNetworkOf(definition: Definition): string {
-  return networkOf('graph', definition);
-}
-
-/** The rooms of the bus and the graph, where the platform runs them itself. */
-function roomsApart(definition: Definition): readonly Room[] {
-  return [
-    ...(hasOwnBus(definition) ? (['bus'] as const) : []),
-    ...(hasOwnGraph(definition) ? (['graph'] as const) : []),
-  ];
-}
-
-function networkOf(room: Room, definition: Definition): string {
+export function networkOf(room: Room, definition: Definition): string {
   return room === 'platform' ? prefixOf(definition) : `${prefixOf(definition)}-${room}`;
 }
 
 /** All networks of an installation, as Docker's API takes them. */
 export function networkPlansOf(definition: Definition): readonly NetworkCreateOptions[] {
-  // Not `Internal`, because MCP servers reach the internet.
-  return [bridgeOf(networkOf('platform', definition), definition), ...networkPlansApart(definition)];
-}
-
-/** The closed networks of the bus and the graph. */
-export function networkPlansApart(definition: Definition): readonly NetworkCreateOptions[] {
   // This machine has no address in them, so that no program on it reaches the nodes either.
-  const apart = { Internal: true, Options: { 'com.docker.network.bridge.inhibit_ipv4': 'true' } };
-  return roomsApart(definition).map((room) => ({ ...bridgeOf(networkOf(room, definition), definition), ...apart }));
+  const closed = { Internal: true, Options: { 'com.docker.network.bridge.inhibit_ipv4': 'true' } };
+  const planOf = (room: Room) => bridgeOf(networkOf(room, definition), definition);
+  return [
+    // Not `Internal`, because MCP servers reach the internet.
+    planOf('platform'),
+    ...(hasOwnBus(definition) ? [{ ...planOf('bus'), ...closed }] : []),
+    ...(hasOwnGraph(definition) ? [{ ...planOf('graph'), ...closed }] : []),
+  ];
 }
 
 export function bridgeOf(Name: string, { id }: Definition): NetworkCreateOptions {
@@ -71,6 +58,7 @@ export async function removeFreeNetworks(docker: Docker, id: string): Promise<vo
     await docker
       .getNetwork(Id)
       .remove()
+      // 403: a container has just joined it.
       .catch((error: unknown) => tolerate(error, [403, 404]));
   }
 }

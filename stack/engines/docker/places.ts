@@ -9,29 +9,30 @@ import { readContainers, removeContainers } from '../../state/containers-record.
 import { blobsIn, graphIn } from '../../state/data-files.ts';
 import type { Installation } from '../../state/installation.ts';
 import type { Places, PlacesOptions, Sizes } from '../places.ts';
-import { copyFiles, copyGraphFile, measureVolumes } from './copy-volume.ts';
-import type { Owner } from './given-files.ts';
+import { type Owner, ownerInside, runsAs } from './given-files.ts';
+import { ensurePlanImages } from './images.ts';
 import { findLostVolumes, forgetVolumes } from './lost-volumes.ts';
-import { prefixOf } from './names.ts';
-import { makeNewVolumes } from './new-volumes.ts';
-import { type PreparedDaemon, prepareDaemon } from './prepared-daemon.ts';
-import { endContainersAlone, runContainersAlone } from './run-alone.ts';
-import { ownerInside, runsAs } from './user.ts';
-import { volumeOf, volumesOf } from './volume-of.ts';
+import { prefixOf, volumeOf, volumesOf } from './names.ts';
+import { connectToOwnDaemon } from './own-daemon.ts';
+import { runContainersAlone } from './run-alone.ts';
+import { endContainersAlone } from './take-down.ts';
+import type { TaskSite } from './task.ts';
+import { copyFiles, copyGraphFile, makeVolumes, measureVolumes } from './volume-tasks.ts';
 import { holderOf, listVolumes, removeVolumes } from './volumes.ts';
 
 /** Volumes of Docker. */
 export async function placesInVolumes(options: PlacesOptions): Promise<Places> {
-  const { plan, env, signal, onNotice } = options;
+  const { plan, env, signal } = options;
   const { definition, installation } = plan;
-  const daemon = await prepareDaemon({ installation, plans: [plan], env, signal, onNotice });
+  const daemon = await connectToOwnDaemon(installation, env);
   const { docker, isRootless } = daemon;
-  const inside = { plan, daemon, signal };
+  await ensurePlanImages(plan, { ...options, docker });
+  const site = { plan, daemon, signal };
   const there = () => listVolumes(docker, definition.id);
   const remove = async (isRemoved: (volume: string) => boolean) => {
     forgetVolumes(installation, isRemoved);
     const volumes = [...(await there())].filter(isRemoved);
-    if (volumes.length > 0) await removeVolumes({ docker, volumes, installationId: definition.id });
+    if (volumes.length > 0) await removeVolumes(docker, definition.id, volumes);
   };
   return {
     async list() {
@@ -46,8 +47,8 @@ export async function placesInVolumes(options: PlacesOptions): Promise<Places> {
     clearHint: (places) =>
       `If nobody needs what is in them: svc down; docker rm --force ${holderOf(definition.id)}; docker volume rm ${places.join(' ')}`,
     findLosses: async () => findLostVolumes(plan, { record: readContainers(installation), there: await there() }),
-    measure: async () => sizesIn(plan, daemon, signal),
-    open: (opening) => placeInVolumes(opening, options, daemon),
+    measure: () => sizesIn(site),
+    open: (opening) => placeInVolumes(opening, site),
     empty: (kinds) => remove(matcherOf(kinds, plan)),
     async emptyAll() {
       await remove(() => true);
@@ -57,17 +58,15 @@ export async function placesInVolumes(options: PlacesOptions): Promise<Places> {
       const volume = volumeNamed(part, plan);
       if (!(await there()).has(volume)) return;
       mkdirSync(folder, { recursive: true, mode: 0o700 });
-      await copyFiles({ from: volume, to: folder, user: ownerInside(installation, isRootless) }, inside);
+      await copyFiles({ from: volume, to: folder, user: ownerInside(installation, isRootless) }, site);
     },
     async copyIn(folder, part) {
-      await makeNewVolumes(inside);
-      await copyFiles(
-        { from: folder, to: volumeNamed(part, plan), user: runsAs(installation, isRootless).user },
-        inside,
-      );
+      await makeNewVolumes(site);
+      const { user } = runsAs(installation, isRootless);
+      await copyFiles({ from: folder, to: volumeNamed(part, plan), user }, site);
     },
     async endLeft() {
-      await endContainersAlone(docker, installation, definition.id);
+      await endContainersAlone(plan, daemon);
       rmSync(copiesDirOf(installation), { recursive: true, force: true });
     },
   };
@@ -83,10 +82,18 @@ function matcherOf({ bus, graph, blobs }: Kinds, { definition }: Plan) {
   };
 }
 
-async function sizesIn(plan: Plan, daemon: PreparedDaemon, signal: AbortSignal): Promise<Sizes> {
-  const volumes = [...(await listVolumes(daemon.docker, plan.definition.id))];
-  const measured = await measureVolumes(volumes, { plan, daemon, signal });
-  const bytesOf = (part: string) => measured.bytes[volumeNamed(part, plan)] ?? 0;
+/** Makes the missing volumes of a plan, for the user of its containers. */
+async function makeNewVolumes(site: TaskSite): Promise<void> {
+  const { plan, daemon } = site;
+  const there = await listVolumes(daemon.docker, plan.definition.id);
+  const volumes = volumesOf(plan).filter((name) => !there.has(name));
+  await makeVolumes({ volumes, foreign: volumes }, site);
+}
+
+async function sizesIn(site: TaskSite): Promise<Sizes> {
+  const { plan, daemon } = site;
+  const { bytes, freeBytes } = await measureVolumes([...(await listVolumes(daemon.docker, plan.definition.id))], site);
+  const bytesOf = (part: string) => bytes.get(volumeNamed(part, plan)) ?? 0;
   return {
     graphBytes: bytesOf('backend') + bytesOf('dgraph-zero') + bytesOf('dgraph-alpha'),
     fileBytes: 0,
@@ -95,20 +102,16 @@ async function sizesIn(plan: Plan, daemon: PreparedDaemon, signal: AbortSignal):
     disk: {
       place: 'The disk of Docker',
       repair: 'docker system df tells what takes it.',
-      freeBytes: measured.freeBytes,
+      freeBytes,
     },
   };
 }
 
-async function placeInVolumes(
-  { kinds, to, isRunning = false }: Opening,
-  { plan, signal }: PlacesOptions,
-  daemon: PreparedDaemon,
-): Promise<Place> {
+async function placeInVolumes({ kinds, to, isRunning = false }: Opening, site: TaskSite): Promise<Place> {
+  const { plan, daemon } = site;
   const { definition, installation } = plan;
   const { docker, isRootless } = daemon;
-  const inside = { plan, daemon, signal };
-  if (to === 'fill') await makeNewVolumes(inside);
+  if (to === 'fill') await makeNewVolumes(site);
   const volumes = await listVolumes(docker, definition.id);
   if (to === 'read' && kinds.graph) {
     refuseWithoutMajority(findLostVolumes(plan, { record: readContainers(installation), there: volumes }));
@@ -123,8 +126,8 @@ async function placeInVolumes(
   mkdirSync(dir, { mode: 0o700 });
   if (to === 'read' && isFile && (kinds.graph || kinds.blobs) && has('backend')) {
     // A running backend writes to the volume: SQLite copies one moment of it.
-    if (isRunning) await copyGraphFile({ from: files, to: givenTo(dir, owner), user }, inside);
-    else await copyFiles({ from: files, to: dir, user: ownerInside(installation, isRootless) }, inside);
+    if (isRunning) await copyGraphFile({ from: files, to: givenTo(dir, owner), user }, site);
+    else await copyFiles({ from: files, to: dir, user: ownerInside(installation, isRootless) }, site);
   }
   const isBusElsewhere = definition.topology === 'distributed' && !hasOwnBus(definition);
   const hasBus = isBusElsewhere || has('nats');
@@ -137,10 +140,10 @@ async function placeInVolumes(
     dir,
     run: ({ bus, graph, blobs }) => {
       const parts = { bus: bus || (blobs && keepsBlobs(plan)), graph: graph && hasOwnGraph(definition) };
-      return runContainersAlone({ plan, daemon, ...parts, isRunning, signal });
+      return runContainersAlone({ ...site, ...parts, isRunning });
     },
     save: async () => {
-      if (isFile && (kinds.graph || kinds.blobs)) await copyFiles({ from: dir, to: files, user }, inside);
+      if (isFile && (kinds.graph || kinds.blobs)) await copyFiles({ from: dir, to: files, user }, site);
     },
     [Symbol.asyncDispose]: async () => rmSync(dir, { recursive: true, force: true }),
   };

@@ -1,19 +1,19 @@
+import type { ContainerInspectInfo } from 'dockerode';
 import { describe, expect, test } from 'vitest';
 import type { ContainerPlan } from './container-plan.ts';
-import type { ExistingContainer } from './docker-state.ts';
 import { labels } from './names.ts';
 import { stepsOf } from './reconcile.ts';
 import { plannedFrom } from './test/planned.ts';
 
-const { containers } = plannedFrom();
+const containers = plannedFrom();
 const running = { Running: true, Paused: false, Restarting: false };
 const all = new Set(containers.map(({ part }) => part.name));
 
-type Found = Map<string, ExistingContainer>;
+type Found = Map<string, ContainerInspectInfo>;
 
 /** A container that was made as planned, as Docker describes it. */
-function madeAsPlanned({ options: { Labels } }: ContainerPlan): ExistingContainer {
-  return { Config: { Labels }, State: running } as ExistingContainer;
+function madeAsPlanned({ options: { Labels } }: ContainerPlan): ContainerInspectInfo {
+  return { Config: { Labels }, State: running } as ContainerInspectInfo;
 }
 
 /** The steps that change something. */
@@ -27,10 +27,11 @@ function changes(change: (present: Found) => void = () => undefined, known: Read
 
 const nameOf = (part: string) => `svc-abcdef0123456789-${part}`;
 const labelled = (part: string, Labels: Record<string, string>) => (present: Found) =>
-  void present.set(nameOf(part), { Config: { Labels }, State: running } as ExistingContainer);
-const inState = (part: string, state: Partial<ExistingContainer['State']>) => (present: Found) => {
+  void present.set(nameOf(part), { Config: { Labels }, State: running } as ContainerInspectInfo);
+const inState = (part: string, state: Partial<ContainerInspectInfo['State']>) => (present: Found) => {
   const found = present.get(nameOf(part));
-  if (found !== undefined) present.set(nameOf(part), { ...found, State: { ...running, ...state } });
+  const State = { ...running, ...state } as ContainerInspectInfo['State'];
+  if (found !== undefined) present.set(nameOf(part), { ...found, State });
 };
 
 describe('a container', () => {

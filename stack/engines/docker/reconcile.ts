@@ -1,10 +1,9 @@
 import { urlsOf } from '../../lifecycle/urls.ts';
 import { changesBetween, type Settings, settingsOf } from '../../plan/differences.ts';
-import type { Plan } from '../../plan/plan.ts';
 import type { ContainersRecord } from '../../state/containers-record.ts';
-import type { ContainerPlan, DockerPlan } from './container-plan.ts';
-import type { DockerState, ExistingContainer } from './docker-state.ts';
-import { containerNameOf, labels } from './names.ts';
+import type { ContainerPlan } from './container-plan.ts';
+import type { DockerState } from './docker-state.ts';
+import { containerNameOf, labels, volumesOf } from './names.ts';
 
 /** What becomes of one container. A container that is made replaces the existing one. */
 export interface ContainerStep {
@@ -30,10 +29,10 @@ export interface Decision {
 
 /** Compares the plan with the containers that exist. */
 export function reconcile(state: DockerState): Decision {
-  const { before, plan, planned, wanted, present, extra } = state;
-  const settings = settingsIn(plan, planned);
+  const { before, wanted, present, extra } = state;
+  const settings = settingsIn(state);
   const known = new Set(before?.isUp ? before.services.map(({ name }) => name) : []);
-  const steps = stepsOf(wanted.containers, { present, known });
+  const steps = stepsOf(wanted, { present, known });
   return {
     steps,
     changes: before?.isUp ? changesBetween(before.settings, settings) : null,
@@ -43,17 +42,16 @@ export function reconcile(state: DockerState): Decision {
   };
 }
 
-export interface ReconcileInput {
-  readonly present: ReadonlyMap<string, ExistingContainer>;
+interface Existing extends Pick<DockerState, 'present'> {
   /** Parts that ran after the last start. */
   readonly known: ReadonlySet<string>;
 }
 
-export function stepsOf(containers: readonly ContainerPlan[], input: ReconcileInput): readonly ContainerStep[] {
-  return containers.map((container) => stepOf(container, input));
+export function stepsOf(containers: readonly ContainerPlan[], existing: Existing): readonly ContainerStep[] {
+  return containers.map((container) => stepOf(container, existing));
 }
 
-function stepOf(container: ContainerPlan, { present, known }: ReconcileInput): ContainerStep {
+function stepOf(container: ContainerPlan, { present, known }: Existing): ContainerStep {
   const { part, options } = container;
   const found = present.get(options.name);
   const make = (why: string | null) => ({ kind: 'make', container, why }) as const;
@@ -67,8 +65,8 @@ function stepOf(container: ContainerPlan, { present, known }: ReconcileInput): C
 }
 
 /** Settings of a container that are no variables. */
-function settingsIn(plan: Plan, { containers }: DockerPlan): Settings {
-  const own = containers.flatMap(({ part, image, options: { User, HostConfig } }) => [
+function settingsIn({ plan, planned }: DockerState): Settings {
+  const own = planned.flatMap(({ part, image, options: { User, HostConfig } }) => [
     [`${part.name} image`, image],
     [`${part.name} user`, User ?? ''],
     [`${part.name} memory`, String(HostConfig?.Memory)],
@@ -77,7 +75,7 @@ function settingsIn(plan: Plan, { containers }: DockerPlan): Settings {
   return { ...settingsOf(plan), ...Object.fromEntries(own) };
 }
 
-function recordOf({ before, plan, daemon, planned, images, user }: DockerState, settings: Settings): ContainersRecord {
+function recordOf({ before, plan, daemon, images, user }: DockerState, settings: Settings): ContainersRecord {
   const { definition, addresses, version } = plan;
   return {
     isUp: true,
@@ -89,8 +87,8 @@ function recordOf({ before, plan, daemon, planned, images, user }: DockerState, 
       const isReached = part.published.length > 0;
       return { name: part.name, container: containerNameOf(part.name, definition), url: isReached ? part.url : null };
     }),
-    images: Object.fromEntries(Object.entries(images).map(([name, { id }]) => [name, id])),
-    volumes: [...planned.volumes],
+    images,
+    volumes: [...volumesOf(plan)],
     filling: before?.filling ?? [],
     user,
   };

@@ -1,12 +1,10 @@
-import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Docker from 'dockerode';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ensureImage } from './images.ts';
 import { findRegistryLogin, registryOf } from './registry-login.ts';
+import { startFakeDaemon } from './test/fake-daemon.ts';
 
 const dockerHub = 'https://index.docker.io/v1/';
 
@@ -81,7 +79,7 @@ test('a missing or broken credential helper is named, without its output', async
 
 test('Docker is given the login with the request for the image, outside of its address', async () => {
   const asked: { readonly url: string; readonly auth: unknown }[] = [];
-  const server = createServer(({ url = '', headers }, response) => {
+  await using daemon = await startFakeDaemon(({ url = '', headers }, response) => {
     if (!url.includes('/images/create')) {
       response.writeHead(404, { 'content-type': 'application/json' }).end('{"message":"No such image"}');
       return;
@@ -90,13 +88,9 @@ test('Docker is given the login with the request for the image, outside of its a
     asked.push({ url, auth: auth === '' ? null : JSON.parse(auth) });
     response.end('{"error":"pull access denied"}\n');
   });
-  const socketPath = join(folder, 'docker.sock');
-  await once(server.listen(socketPath), 'listening');
-  const docker = new Docker({ socketPath, host: undefined, protocol: 'http' });
-  const fetching = (image: string) =>
-    ensureImage(image, 'images.base', {
-      ...{ docker, env: env(), signal: new AbortController().signal, onNotice: () => undefined },
-    });
+  const { docker } = daemon;
+  const options = { docker, env: env(), signal: new AbortController().signal, onNotice: () => undefined };
+  const fetching = (image: string) => ensureImage(image, 'images.base', options);
   writeConfig({ auths: { 'registry.example.com': { auth: basic('ann:secret') } } });
   await expect(fetching('registry.example.com/node:24.1.0')).rejects.toThrow('could not be pulled');
   await expect(fetching(`nats@sha256:${'a'.repeat(64)}`)).rejects.toThrow('could not be pulled');
@@ -108,6 +102,4 @@ test('Docker is given the login with the request for the image, outside of its a
     { url: expect.stringContaining(encodeURIComponent('nats@sha256:aaa')), auth: null },
   ]);
   expect(asked[0]?.url).not.toContain('secret');
-  server.closeAllConnections();
-  await once(server.close(), 'close');
 });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { askProgram } from '../../machine/ask-program.ts';
-import { type DockerConfig, readDockerConfig } from './docker-config.ts';
+import { type DockerConfig, readDockerConfig } from './daemon-address.ts';
 
 /** What Docker hands to a registry with a request for an image. */
 export type RegistryLogin =

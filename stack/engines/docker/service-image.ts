@@ -2,8 +2,12 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type Docker from 'dockerode';
+import { statusOf } from '../../../services/contracts/docker.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { ownVersion } from '../../machine/version.ts';
+import type { Installation } from '../../state/installation.ts';
+import { keepInManifest, readManifest } from '../../state/manifest.ts';
 
 /** The sources of the service image. */
 export interface ServiceImage {
@@ -35,11 +39,6 @@ export function serviceImageOn(base: string): ServiceImage {
   return { name, context, sources, dockerfile: 'dist/templates/Dockerfile', base };
 }
 
-/** Whether an image is one of the services, of this version or another. */
-export function isServiceImage(name: string): boolean {
-  return name.startsWith(repository);
-}
-
 function filesIn(context: string, source: string): readonly string[] {
   const path = join(context, source);
   if (!existsSync(path)) {
@@ -53,4 +52,31 @@ function filesIn(context: string, source: string): readonly string[] {
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
+}
+
+/**
+ * Removes the images of the services that this installation was built before, 200 MB each. Docker keeps an image that a container uses, and the
+ * next upgrade tries again. Images of others stay: the operator may use them for something else.
+ */
+export async function removeFormerImages(
+  docker: Docker,
+  installation: Installation,
+  present: readonly string[],
+): Promise<void> {
+  const former = readManifest(installation)
+    .filter(({ kind, path }) => kind === 'image' && path.startsWith(repository) && !present.includes(path))
+    .map(({ path }) => path);
+  const gone = new Set<string>();
+  for (const name of former) if (await isRemoved(docker, name)) gone.add(name);
+  if (gone.size > 0) keepInManifest(installation, ({ kind, path }) => kind !== 'image' || !gone.has(path));
+}
+
+/** The platform runs by now: what keeps an image from being removed is no reason for svc up to fail. */
+async function isRemoved(docker: Docker, name: string): Promise<boolean> {
+  try {
+    await docker.getImage(name).remove();
+    return true;
+  } catch (error) {
+    return statusOf(error) === 404;
+  }
 }

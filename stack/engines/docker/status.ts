@@ -5,14 +5,13 @@ import { type ContainersRecord, readContainers } from '../../state/containers-re
 import { findOriginal } from '../../state/find-original.ts';
 import type { ServiceState } from '../../state/transition.ts';
 import type { Inspection } from '../engine.ts';
-import { describeContainerEnd, lastEndOf } from './container-end.ts';
-import { askReady, inspectContainer } from './container-state.ts';
+import { askReady } from './container-readiness.ts';
+import { describeContainerEnd, inspectContainer, lastEndOf } from './container-state.ts';
 import { type Daemon, reconnectToDaemon } from './daemon.ts';
-import { findFullVolume } from './full-volume.ts';
 import { describeLostVolume } from './lost-volumes.ts';
 import { idIn } from './names.ts';
-import { checkIn } from './silence.ts';
-import { listVolumes } from './volumes.ts';
+import { checkIn } from './program.ts';
+import { findFullVolume, listVolumes } from './volumes.ts';
 
 /** Reads the state of every container. Changes nothing. */
 export async function statusOfContainers({ installation, readPlan, signal }: Inspection): Promise<Status> {
@@ -74,9 +73,9 @@ interface ContainerHealth {
 async function healthIn(found: ContainerInspectInfo, container: string, { docker }: Daemon): Promise<ContainerHealth> {
   const { Paused, Restarting, Running, Health } = found.State;
   if (Paused) return { state: 'unhealthy', reason: 'Its container is paused: svc up replaces it.' };
-  if (Restarting) return { state: 'restarting', reason: `Restarting: it ${describeContainerEnd(found)}.` };
+  if (Restarting) return { state: 'restarting', reason: `Restarting: it ${describeContainerEnd(found.State)}.` };
   if (!Running)
-    return { state: 'stopped', reason: `Its container ${describeContainerEnd(found)}: svc up replaces it.` };
+    return { state: 'stopped', reason: `Its container ${describeContainerEnd(found.State)}: svc up replaces it.` };
   const readiness = await askReady(docker, container, checkIn(found.Config.Healthcheck?.Test));
   if (readiness.ready) return { state: 'healthy', reason: null };
   return { state: Health?.Status === 'starting' ? 'starting' : 'unhealthy', reason: readiness.missing };

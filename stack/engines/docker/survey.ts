@@ -9,7 +9,7 @@ import { findLostVolumes, forgetVolumes, wholeVolumes } from './lost-volumes.ts'
 import { prefixOf } from './names.ts';
 import { connectToOwnDaemon } from './own-daemon.ts';
 import { prepareContainers } from './prepare.ts';
-import { endContainersAlone } from './run-alone.ts';
+import { endContainersAlone } from './take-down.ts';
 import { listVolumes, removeVolumes } from './volumes.ts';
 
 /**
@@ -20,8 +20,9 @@ export async function surveyContainers(start: EngineStart): Promise<Survey> {
   const record = readContainers(installation);
   const daemon = await connectToOwnDaemon(installation, env);
   for (const shortcoming of daemon.shortcomings) if (record === null) onNotice(shortcoming);
-  const { id } = readDefinition(installation.definitionFile);
-  await endContainersAlone(daemon.docker, installation, id);
+  const definition = readDefinition(installation.definitionFile);
+  const { id } = definition;
+  await endContainersAlone({ installation, definition }, daemon);
   const held = portsHeldBy(await inspectContainers(daemon.docker, id));
   const there = await listVolumes(daemon.docker, id);
   return {
@@ -32,7 +33,7 @@ export async function surveyContainers(start: EngineStart): Promise<Survey> {
     async forget(volumes) {
       if (volumes.length === 0) return;
       // A volume with an unfinished copy still exists.
-      await removeVolumes({ docker: daemon.docker, volumes, installationId: id });
+      await removeVolumes(daemon.docker, id, volumes);
       forgetVolumes(installation, (name) => volumes.includes(name));
     },
     prepare: (plan) => prepareContainers(plan, daemon, start),

@@ -1,32 +1,11 @@
 import type Docker from 'dockerode';
-import { SvcError } from '../../../services/contracts/errors.ts';
+import type { SvcError } from '../../../services/contracts/errors.ts';
+import { fullWith } from '../../state/free-space.ts';
+import { inspectContainer, runInside } from './container-state.ts';
+import { tolerate } from './daemon.ts';
 import { containerNameOf, labels } from './names.ts';
-import { tolerate } from './remove-container.ts';
-import { confined, runTask } from './task.ts';
-
-export interface Volumes {
-  readonly docker: Docker;
-  /** Names of volumes. */
-  readonly volumes: readonly string[];
-  readonly installationId: string;
-}
-
-export interface NewVolumes extends Volumes {
-  readonly folder: string;
-}
-
-export interface HandOver extends Volumes {
-  /** The user of the containers, as `uid:gid`. */
-  readonly user: string;
-  readonly image: string;
-  readonly signal: AbortSignal;
-}
-
-/** Makes missing volumes. */
-export async function ensureVolumes({ docker, volumes, installationId, folder }: NewVolumes): Promise<void> {
-  const Labels = { [labels.installation]: installationId, [labels.folder]: folder };
-  for (const Name of volumes) await docker.createVolume({ Name, Labels });
-}
+import { dataDir } from './site.ts';
+import { confined, removeNow } from './task.ts';
 
 /** The names of the volumes that exist. */
 export async function listVolumes(docker: Docker, installationId: string): Promise<ReadonlySet<string>> {
@@ -41,7 +20,7 @@ export async function inspectVolumes(docker: Docker, installationId: string) {
 }
 
 /** Removes volumes with their data. */
-export async function removeVolumes({ docker, volumes: names, installationId }: Volumes): Promise<void> {
+export async function removeVolumes(docker: Docker, installationId: string, names: readonly string[]): Promise<void> {
   await releaseVolumes(docker, installationId);
   for (const name of names) {
     await docker
@@ -55,7 +34,9 @@ export async function removeVolumes({ docker, volumes: names, installationId }: 
  * Makes a container that never runs and mounts all volumes of a stopped platform. `docker volume prune --all` removes volumes without a
  * container.
  */
-export async function holdVolumes({ docker, volumes, installationId, image }: Volumes & { readonly image: string }) {
+export async function holdVolumes(docker: Docker, installationId: string, image: string): Promise<void> {
+  const volumes = [...(await listVolumes(docker, installationId))];
+  if (volumes.length === 0) return;
   await releaseVolumes(docker, installationId);
   await docker.createContainer({
     name: holderOf(installationId),
@@ -65,16 +46,13 @@ export async function holdVolumes({ docker, volumes, installationId, image }: Vo
     HostConfig: {
       ...confined,
       NetworkMode: 'none',
-      Mounts: volumes.map((Source) => ({ Type: 'volume' as const, Source, Target: `/volumes/${Source}` })),
+      Binds: volumes.map((name) => `${name}:/volumes/${name}:nocopy`),
     },
   });
 }
 
-export async function releaseVolumes(docker: Docker, installationId: string): Promise<void> {
-  await docker
-    .getContainer(holderOf(installationId))
-    .remove({ force: true })
-    .catch((error: unknown) => tolerate(error, [404]));
+export function releaseVolumes(docker: Docker, installationId: string): Promise<void> {
+  return removeNow(docker, holderOf(installationId));
 }
 
 /** The name of the container that holds the volumes of a stopped platform. */
@@ -82,40 +60,26 @@ export function holderOf(id: string): string {
   return containerNameOf('volumes', { id });
 }
 
-/** chown visits each file once. An old platform has some gigabytes of files. */
-const handOverTimeoutMs = 120_000;
-
 /**
- * Gives volumes to the user of the containers, because Docker makes them for root. A short-lived container without a network runs chown.
+ * The error for the first full volume of these containers; null where there is room or no container answers. Docker shows the free space of
+ * a volume only to a container that uses it.
  */
-export async function handOverVolumes({
-  docker,
-  volumes,
-  installationId,
-  user,
-  image,
-  signal,
-}: HandOver): Promise<void> {
-  const options = {
-    name: containerNameOf('hand-over', { id: installationId }),
-    Image: image,
-    User: '0:0',
-    Entrypoint: ['chown', '-R', user],
-    Cmd: volumes.map((volume) => `/volumes/${volume}`),
-    Labels: { [labels.installation]: installationId, [labels.alone]: 'true' },
-    HostConfig: {
-      ...confined,
-      NetworkMode: 'none',
-      CapAdd: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER'],
-      Mounts: volumes.map((Source) => ({ Type: 'volume' as const, Source, Target: `/volumes/${Source}` })),
-    },
-  };
-  try {
-    await runTask(docker, { options, timeoutMs: handOverTimeoutMs, signal });
-  } catch (error) {
-    if (!(error instanceof SvcError) || error.code === 'cancelled') throw error;
-    throw new SvcError(error.code, `The volumes could not be given to ${user}: ${error.message}`, {
-      cause: error,
-    });
-  }
+export async function findFullVolume(docker: Docker, containers: readonly string[]): Promise<SvcError | null> {
+  const looks = await Promise.all(containers.map((name) => lookInto(name, docker)));
+  return looks.find((full) => full !== null) ?? null;
+}
+
+/** POSIX df, "STDOUT": used and available blocks of 1024 bytes, and the mount point. */
+const blocksLeft = /\s(\d+)\s+\d+%\s+\S+$/m;
+
+async function lookInto(container: string, docker: Docker): Promise<SvcError | null> {
+  const found = await inspectContainer(docker, container);
+  const volume = found?.Mounts.find(({ Destination }) => Destination === dataDir)?.Name;
+  if (volume === undefined || !found?.State.Running) return null;
+  // The container may end meanwhile.
+  const { said } = await runInside(docker, container, ['df', '-Pk', dataDir]).catch(() => ({ said: '' }));
+  const [, blocks] = blocksLeft.exec(said) ?? [];
+  if (blocks === undefined) return null;
+  const repair = 'docker system df tells what takes it.';
+  return fullWith(Number(blocks) * 1024, { place: `the volume "${volume}"`, repair });
 }

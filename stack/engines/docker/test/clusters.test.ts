@@ -45,6 +45,8 @@ describe.skipIf(dockerHost === null)('clusters on a real Docker', () => {
         .sort(),
     ).toEqual(nodes);
     expect(await busVolumes()).toEqual(['nats-1', 'nats-2', 'nats-3']);
+    // All remote-mcps share one address behind a front.
+    expect(Object.keys(await trial.ids())).toContain('caddy');
     await call();
     expect(sessionsBegun()).toBe(1);
     expect((await trial.platform.run(['up'])).stdout).toContain('Nothing to change');
@@ -79,9 +81,11 @@ describe.skipIf(dockerHost === null)('clusters on a real Docker', () => {
     expect(sessionsBegun()).toBe(1);
   });
 
-  test('back to one node, all data is still there', async () => {
+  test('back to one node, all data is still there, and the single remote-mcp takes the address back', async () => {
     trial.platform.edit('  nats: 3\n', '  nats: 1\n');
+    trial.platform.edit('  remote-mcp: 3\n', '  remote-mcp: 1\n');
     await trial.up();
+    expect(Object.keys(await trial.ids())).not.toContain('caddy');
     expect(await busVolumes()).toEqual(['nats']);
     await call();
     expect(sessionsBegun()).toBe(1);

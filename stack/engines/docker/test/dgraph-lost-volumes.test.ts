@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { readDefinition } from '../../../settings/check.ts';
-import { readContainers, writeContainers } from '../../../state/containers-record.ts';
 import { listVolumes, releaseVolumes } from '../volumes.ts';
 import { haveDgraphImage } from './dgraph-image.ts';
 import { DockerTrial, dockerHost } from './docker-trial.ts';
@@ -53,11 +52,10 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('clusters of Dgraph on a r
     await trial.docker.getVolume(volumeOf(node)).remove();
   }
 
-  async function up(...flags: readonly string[]) {
-    const { code, stdout, stderr } = await trial.platform.run(['up', '--json', ...flags], { timeoutMs: upTimeoutMs });
+  async function up() {
+    const { code, stdout, stderr } = await trial.platform.run(['up', '--json'], { timeoutMs: upTimeoutMs });
     return { code, ...JSON.parse(stdout), stderr };
   }
-  const startEmpty = () => up('--start-empty', '--confirm', name);
 
   let backups = 0;
   async function backUp(): Promise<string> {
@@ -94,20 +92,6 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('clusters of Dgraph on a r
     await trial.platform.svc('restore', '--confirm');
   });
 
-  test('dgraph-zero-2 with the unfinished copy of an earlier version: it is kept out', async () => {
-    await trial.platform.svc('down');
-    const { installation } = trial.platform;
-    const record = readContainers(installation);
-    if (record === null) throw new Error('there is no record');
-    writeContainers(installation, { ...record, filling: [volumeOf('dgraph-zero-2')] });
-    expect((await up()).state).toBe('degraded');
-    expect(await stateOf('dgraph-zero-2')).toMatchObject({ state: 'lost' });
-    const after = readContainers(installation);
-    expect(after?.filling).toEqual([volumeOf('dgraph-zero-2')]);
-    writeContainers(installation, { ...record, ...after, filling: [] });
-    expect((await up()).state).toBe('running');
-  });
-
   test('dgraph-alpha-2 while the platform runs: it is not made anew, and an older backup fills both', async () => {
     const file = await backUp();
     await lose('dgraph-alpha-2');
@@ -130,14 +114,5 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('clusters of Dgraph on a r
     await restore(file);
     expect((await up()).state).toBe('running');
     await expectAllHealthy();
-  });
-
-  test('too many are refused, and the remaining data stays', async () => {
-    await trial.platform.svc('down');
-    for (const node of ['dgraph-zero', 'dgraph-zero-2']) await lose(node);
-    for (const { error } of [await up(), await startEmpty()]) {
-      expect(error).toMatchObject({ code: 'not_found', hint: expect.stringContaining('svc restore FILE') });
-    }
-    expect(await isThere('dgraph-zero-3')).toBe(true);
   });
 });

@@ -3,6 +3,7 @@ import { createPrivateKey } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { ContainerInspectInfo } from 'dockerode';
@@ -41,13 +42,6 @@ interface Stranger extends AsyncDisposable {
 
 /** Docker itself takes some seconds, and so do elections of Dgraph. */
 const backWithinMs = 120_000;
-
-/** The whole content of a stream. */
-async function bytesOf(stream: NodeJS.ReadableStream): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stream) chunks.push(Buffer.from(chunk));
-  return Buffer.concat(chunks);
-}
 
 /** A platform in containers of a real daemon, controlled by the built `svc`. */
 export class DockerTrial {
@@ -147,7 +141,7 @@ export class DockerTrial {
     const inspected = await this.inspect();
     const ids = [...new Set([...inspected.values()].map(({ Image }) => Image))];
     const images = await Promise.all(ids.map((id) => this.docker.getImage(id).inspect()));
-    const own = await bytesOf(await this.docker.getImage(inspected.get('backend')?.Image ?? '').get());
+    const own = await buffer(await this.docker.getImage(inspected.get('backend')?.Image ?? '').get());
     const logs = await Promise.all(
       [...inspected.values()].map(({ Id }) => readContainerLog(this.docker.getContainer(Id), {})),
     );

@@ -177,17 +177,6 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     await works('after all of it');
   });
 
-  test('several remote-mcps share one address behind a front, and a single one takes it back', async () => {
-    trial.platform.edit('  remote-mcp: 1\n', '  remote-mcp: 2\n');
-    await up();
-    expect(Object.keys(await trial.ids()).sort()).toEqual([...parts, 'caddy', 'remote-mcp-2'].sort());
-    await works('through the front');
-    trial.platform.edit('  remote-mcp: 2\n', '  remote-mcp: 1\n');
-    await up();
-    expect(Object.keys(await trial.ids()).sort()).toEqual([...parts].sort());
-    await works('alone again');
-  });
-
   test('a part that cannot start says why, and up fails', async () => {
     trial.platform.edit('  nats: nats:2.15.0-alpine', '  nats: nats-that-nobody-has:1.0.0');
     const { code, stderr } = await trial.platform.run(['up']);

@@ -14,10 +14,11 @@ import { provisionGraph } from '../../../graph/provision-graph.ts';
 import type { Plan } from '../../../plan/plan.ts';
 import { busSeedsOf } from '../../../secrets/secrets.ts';
 import { readPlan } from '../../plan-of.ts';
-import { measureVolumes } from '../copy-volume.ts';
+import type { Daemon } from '../daemon.ts';
 import { givenDirOf } from '../given-files.ts';
-import { type PreparedDaemon, prepareDaemon } from '../prepared-daemon.ts';
+import { connectToOwnDaemon } from '../own-daemon.ts';
 import { runContainersAlone } from '../run-alone.ts';
+import { measureVolumes } from '../volume-tasks.ts';
 import { haveDgraphImage } from './dgraph-image.ts';
 import { DockerTrial, dockerHost } from './docker-trial.ts';
 
@@ -26,16 +27,6 @@ vi.setConfig({ testTimeout: 240_000, hookTimeout: 400_000 });
 const { signal } = new AbortController();
 const keyMaxAgeMs = 3_600_000;
 const env = { DOCKER_HOST: dockerHost ?? '' };
-
-async function daemonFor(plan: Plan): Promise<PreparedDaemon> {
-  return await prepareDaemon({
-    installation: plan.installation,
-    plans: [plan],
-    env,
-    signal,
-    onNotice: () => undefined,
-  });
-}
 
 const lookMs = 20;
 
@@ -49,13 +40,13 @@ async function leftIn({ docker, id }: DockerTrial): Promise<readonly string[]> {
 describe.skipIf(dockerHost === null)('alone on a real Docker', () => {
   let trial: DockerTrial;
   let plan: Plan;
-  let daemon: PreparedDaemon;
+  let daemon: Daemon;
   beforeAll(async () => {
     trial = await DockerTrial.init();
     await trial.up();
     await trial.platform.svc('down');
     plan = readPlan(trial.platform.installation);
-    daemon = await daemonFor(plan);
+    daemon = await connectToOwnDaemon(plan.installation, env);
   });
   afterAll(() => trial?.[Symbol.asyncDispose]());
 
@@ -73,9 +64,9 @@ describe.skipIf(dockerHost === null)('alone on a real Docker', () => {
 
   test('NATS runs on its volume, on loopback, for authenticated clients, and leaves only its data', async () => {
     const alone = await runContainersAlone({ plan, daemon, bus: true, graph: false, signal });
-    const [node, way] = await Promise.all(['nats', 'way'].map((name) => trial.containerOf(`alone-${name}`).inspect()));
+    const [node, way] = await Promise.all(['nats', 'forward'].map((name) => trial.containerOf(name).inspect()));
     const published = Object.entries(way?.NetworkSettings.Ports ?? {}).map(([port, at]) => [port, at?.[0]?.HostIp]);
-    expect(published).toEqual([['4222/tcp', '127.0.0.1']]);
+    expect(published).toEqual([['9000/tcp', '127.0.0.1']]);
     expect(Object.keys(node?.NetworkSettings.Networks ?? {})).toEqual([`svc-${trial.id}-bus`]);
     expect([node?.HostConfig.PortBindings, node?.HostConfig.RestartPolicy?.Name]).toEqual([{}, 'no']);
     const bus = await openBus(alone.bus);
@@ -90,7 +81,7 @@ describe.skipIf(dockerHost === null)('alone on a real Docker', () => {
     const shown = { caPath: null, seeds: busSeedsOf(stranger), keyMaxAgeMs };
     await expect(openBusContent({ engine: 'nats', servers: alone.bus, ...shown })).rejects.toThrow();
     await alone.stop();
-    expect([await leftIn(trial), existsSync(givenDirOf(plan.installation, 'alone-nats'))]).toEqual([[], false]);
+    expect([await leftIn(trial), existsSync(givenDirOf(plan.installation, 'nats'))]).toEqual([[], false]);
     expect(await usage()).toEqual(['kept']);
   });
 
@@ -99,11 +90,11 @@ describe.skipIf(dockerHost === null)('alone on a real Docker', () => {
     const args = [program, plan.installation.dir];
     const child = spawn(process.execPath, args, { stdio: 'ignore', env: { ...process.env, ...env } });
     expect((await once(child, 'exit'))[1]).toBe('SIGKILL');
-    const left = ['/svc-ID-alone-way', '/svc-ID-alone-nats', 'svc-ID-alone', 'svc-ID-bus'];
+    const left = ['/svc-ID-forward', '/svc-ID-nats', 'svc-ID', 'svc-ID-bus', 'svc-ID-forward'];
     expect([...(await leftIn(trial))].sort()).toEqual(left.map((name) => name.replace('ID', trial.id)).sort());
     await trial.up();
-    expect((await leftIn(trial)).filter((name) => name.includes('alone'))).toEqual([]);
-    expect(existsSync(givenDirOf(plan.installation, 'alone-nats'))).toBe(false);
+    expect((await leftIn(trial)).filter((name) => name.includes('forward'))).toEqual([]);
+    expect((await trial.containerOf('nats').inspect()).HostConfig.RestartPolicy?.Name).toBe('unless-stopped');
     await trial.platform.svc('down');
   });
 
@@ -119,7 +110,7 @@ describe.skipIf(dockerHost === null)('alone on a real Docker', () => {
     const running = runContainersAlone({ plan, daemon, bus: true, graph: false, signal: interrupting.signal });
     const refused = expect(running).rejects.toMatchObject({ code: 'cancelled' });
     // NATS is ready soon after its container is there.
-    while (!(await leftIn(trial)).some((name) => name.endsWith('alone-nats'))) await pause(lookMs);
+    while (!(await leftIn(trial)).some((name) => name.endsWith('nats'))) await pause(lookMs);
     interrupting.abort();
     await refused;
     expect(await leftIn(trial)).toEqual([]);
@@ -139,8 +130,8 @@ describe.skipIf(dockerHost === null)('alone on a real Docker', () => {
     const { bytes } = await measureVolumes([closed, open], { plan, daemon, signal }).finally(() =>
       rmSync(dirname(file), { recursive: true }),
     );
-    expect(bytes[closed]).toBe(0);
-    expect(bytes[open]).toBeGreaterThan(2_900_000);
+    expect(bytes.get(closed)).toBe(0);
+    expect(bytes.get(open)).toBeGreaterThan(2_900_000);
   });
 });
 
@@ -149,12 +140,12 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph alone on a real Do
     await using trial = await DockerTrial.init({ graph: 'dgraph' });
     await trial.up();
     const plan = readPlan(trial.platform.installation);
-    const daemon = await daemonFor(plan);
+    const daemon = await connectToOwnDaemon(plan.installation, env);
     const read = async (isRunning: boolean) => {
       const alone = await runContainersAlone({ plan, daemon, bus: false, graph: true, isRunning, signal });
       const { urls, servers } = alone.graph ?? expect.fail('it has none');
       await provisionGraph({ urls, secrets: plan.secrets, timeoutMs: 60_000, signal });
-      const { HostConfig } = await trial.containerOf('alone-way').inspect();
+      const { HostConfig } = await trial.containerOf('forward').inspect();
       const hosts = Object.values(HostConfig.PortBindings ?? {}).flatMap((at: unknown) => JSON.stringify(at));
       for (const host of hosts) expect(host).toContain('"HostIp":"127.0.0.1"');
       const place = { ...dgraphAddressOf(plan), url: urls[0] ?? '', servers };

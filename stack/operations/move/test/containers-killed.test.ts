@@ -21,13 +21,13 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
 
   test('killed anywhere, the data before is there and whole, and nothing is left in Docker', async () => {
     const installation = trial.copy();
-    for (const step of ['alone-nats', 'verify', 'write-definition']) {
+    for (const step of ['nats', 'verify', 'write-definition']) {
       expect(await killedAt(installation, inContainers, step)).toBe('filling');
       const notices: string[] = [];
       await settleMove(installation, (message) => void notices.push(message));
       expect(notices).toEqual([expect.stringContaining('everything is as it was before')]);
       expect([await trial.inDocker(), leftovers(installation), readReplacement(installation)]).toEqual([[], [], null]);
-      expect(existsSync(join(installation.stateDir, 'containers', 'alone-nats'))).toBe(false);
+      expect(existsSync(join(installation.stateDir, 'containers', 'nats'))).toBe(false);
       expect([await contentOf(installation), trial.notes()]).toEqual([trial.original, 'what an MCP server keeps']);
     }
   });
@@ -46,7 +46,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     await moveTo(installation, inContainers);
     await trial.confirm();
     const volumes = ['backend', 'nats', 'runtime'];
-    expect(await killedAt(installation, embedded, 'alone-nats')).toBe('keeping');
+    expect(await killedAt(installation, embedded, 'nats')).toBe('keeping');
     await settleMove(installation, onProgress);
     expect([await trial.inDocker(), leftovers(installation)]).toEqual([volumes, []]);
     for (const step of ['fill', 'write-definition']) {

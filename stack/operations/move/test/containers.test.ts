@@ -155,10 +155,10 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     expect((await up({ installation, env })).outcome).toBe('unchanged');
     await addMcpServer(installation);
     await expectUntouched(installation);
-    expect(await trial.inDocker()).toContain('alone-nats');
+    expect(await trial.inDocker()).toContain('forward');
     const again = move({ installation, to: inContainers, env, confirm: async () => undefined });
     await expect(again).rejects.toMatchObject({ hint: expect.stringContaining('docker volume rm') });
-    expect(await trial.inDocker()).not.toContain('alone-nats');
+    expect(await trial.inDocker()).not.toContain('forward');
   });
 });
 
@@ -223,7 +223,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker',
     expect(await contentOf(installation)).toMatchObject({ graph, files, sessions: trial.original.sessions });
   });
 
-  test.each(['alone-dgraph-alpha', 'verify'])('killed at %s, the old side is there and whole', async (step) => {
+  test.each(['dgraph-alpha', 'verify'])('killed at %s, the old side is there and whole', async (step) => {
     const installation = trial.copy();
     expect(await killedMove(installation, { to: onDgraph, step })).toBe('SIGKILL');
     await settleMove(installation, onProgress);
