@@ -2,7 +2,7 @@ import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import type { Progress, UpResult } from '../lifecycle/progress.ts';
 import type { StartEmpty } from '../place/losses.ts';
 import { settlePlace } from '../place/settle-place.ts';
-import { isLostPort } from '../ports/lost-port.ts';
+import { isLostPort } from '../ports/claim-ports.ts';
 import type { Installation } from '../state/installation.ts';
 import { acquireLock } from '../state/lock.ts';
 import { ensurePrivateFolder } from '../state/private-folder.ts';
