@@ -119,7 +119,7 @@ export const skips: readonly AllowedSkip[] = [
     isHere: canIsolateNetwork,
   },
   {
-    pattern: /stack\/engines\/process\/check-front-ports\.test\.ts > .* that are root's/,
+    pattern: /stack\/engines\/process\/check-programs\.test\.ts > .* that are root's/,
     reason: "Where ports below 1024 are everybody's, as in many containers and on macOS, nobody is refused one.",
     isHere: firstPortOfEverybody() > 81,
   },

@@ -1,4 +1,4 @@
-import { type BackendClient, openBackendClient } from '../client/backend-client.ts';
+import { openBackendClient } from '../client/backend-client.ts';
 import {
   anyWorkspaceQuery,
   createWorkspaceMutation,
@@ -7,27 +7,18 @@ import {
 import { operatorTokens } from '../client/operator-token.ts';
 import { firstOf } from '../parts/parts.ts';
 import type { Plan } from '../plan/plan.ts';
-import { readSecret, type SecretFiles } from '../secrets/secrets.ts';
-import type { Definition } from '../settings/definition.ts';
+import { readSecret } from '../secrets/secrets.ts';
 
 const firstWorkspace = 'Default';
 
-export interface Registration {
-  readonly backend: BackendClient;
-  readonly definition: Definition;
-  readonly secrets: SecretFiles;
-  readonly signal: AbortSignal;
-}
-
-/** Registers the identities of a plan at a backend that is ready. */
-export async function registerAt(url: string, plan: Plan, signal: AbortSignal): Promise<void> {
+/**
+ * Registers the two system keys of a plan at a backend that is ready. In an empty platform it also makes the first workspace with its
+ * owner. Idempotent.
+ */
+export async function registerIdentities(url: string, plan: Plan, signal: AbortSignal): Promise<void> {
   const { definition, installation, parts, secrets } = plan;
   const tokens = operatorTokens(installation, firstOf('backend', parts).variables.JWT_ISSUER);
-  await registerIdentities({ backend: openBackendClient([url], tokens), definition, secrets, signal });
-}
-
-/** Registers the two system keys. In an empty platform it also makes the first workspace with its owner. Idempotent. */
-export async function registerIdentities({ backend, definition, secrets, signal }: Registration): Promise<void> {
+  const backend = openBackendClient([url], tokens);
   await backend.send(
     registerSystemKeysMutation,
     {

@@ -82,47 +82,31 @@ describe('a certificate', () => {
   });
 });
 
-describe('reported with its place in svc.yaml', () => {
-  const bus = (tls: string) =>
-    `topology: distributed\nbus:\n  port: 4222\n  public:\n    servers: [tls://bus.example.com:4222]\n    tls: ${tls}\n`;
-  const open = (host: string, tls: string) => `topology: distributed\npublic:\n  host: ${host}\n  ${tls}\n`;
+const bus = (tls: string) =>
+  `topology: distributed\nbus:\n  port: 4222\n  public:\n    servers: [tls://bus.example.com:4222]\n    tls: ${tls}\n`;
+const open = (host: string, tls: string) => `topology: distributed\npublic:\n  host: ${host}\n  ${tls}\n`;
+const files = (cert: string, key: string) => `tls: files\n  cert: ${cert}.pem\n  key: ${key}.key`;
 
-  test("are problems of the bus's certificate", async () => {
-    await expect(checkText(bus('{ cert: bus.pem, key: spare.key }'))).rejects.toThrow(
-      'svc.yaml:7:32 bus.public.tls.key is not the key of the certificate.',
-    );
-    await expect(checkText(bus('{ cert: bus.pem, key: bus.key }'))).resolves.toBeUndefined();
-  });
+test.each<[string, string]>([
+  [bus('{ cert: bus.pem, key: spare.key }'), '7:32 bus.public.tls.key is not the key of the certificate.'],
+  [
+    open('bus.example.org', files('bus', 'bus')),
+    '6:9 public.cert is not for "bus.example.org", which public.host names.',
+  ],
+  [open('bus.example.com', files('bus', 'spare')), '7:8 public.key is not the key of the certificate.'],
+  [open('bus.example.com', files('none', 'bus')), '6:9 public.cert cannot be used: DIR/none.pem does not exist.'],
+  [
+    open('bus.example.com', 'tls: acme\n  acme: { ca: empty.pem }'),
+    '6:15 public.acme.ca cannot be used: DIR/empty.pem holds no certificate.',
+  ],
+])('a problem of a certificate is told with its place: %s', async (yaml, told) => {
+  await expect(checkText(yaml)).rejects.toThrow(`svc.yaml:${told.replace('DIR', dir)}`);
+});
 
-  test.each([
-    [
-      'bus.example.org',
-      'tls: files\n  cert: bus.pem\n  key: bus.key',
-      'svc.yaml:6:9 public.cert is not for "bus.example.org", which public.host names.',
-    ],
-    [
-      'bus.example.com',
-      'tls: files\n  cert: bus.pem\n  key: spare.key',
-      'svc.yaml:7:8 public.key is not the key of the certificate.',
-    ],
-    [
-      'bus.example.com',
-      'tls: files\n  cert: none.pem\n  key: bus.key',
-      'svc.yaml:6:9 public.cert cannot be used: DIR/none.pem does not exist.',
-    ],
-    [
-      'bus.example.com',
-      'tls: acme\n  acme: { ca: empty.pem }',
-      'svc.yaml:6:15 public.acme.ca cannot be used: DIR/empty.pem holds no certificate.',
-    ],
-  ])('and with that of %s: %s', async (host, tls, told) => {
-    await expect(checkText(open(host, tls))).rejects.toThrow(told.replace('DIR', dir));
-  });
-
-  test('and a valid certificate is accepted', async () => {
-    await expect(
-      checkText(open('bus.example.com', 'tls: files\n  cert: bus.pem\n  key: bus.key')),
-    ).resolves.toBeUndefined();
-    await expect(checkText(open('bus.example.com', 'tls: acme\n  acme: { ca: ca.pem }'))).resolves.toBeUndefined();
-  });
+test.each([
+  bus('{ cert: bus.pem, key: bus.key }'),
+  open('bus.example.com', files('bus', 'bus')),
+  open('bus.example.com', 'tls: acme\n  acme: { ca: ca.pem }'),
+])('a valid certificate is accepted: %s', async (yaml) => {
+  await expect(checkText(yaml)).resolves.toBeUndefined();
 });

@@ -7,10 +7,12 @@ import { type LogBound, LogFile } from './log-file.ts';
 /** One file for each part, named after it; the platform's own is `platform.log`. */
 export interface PlatformLogs {
   of(part: string): LogFile;
-  /** A line of the platform itself, in the form of the services' lines. */
-  note(level: 'info' | 'error', message: string, fields?: Readonly<Record<string, unknown>>): void;
+  /** Writes a line of the platform itself. */
+  note(level: 'info' | 'error', message: string, fields?: LogFields): void;
   close(): void;
 }
+
+type LogFields = Readonly<Record<string, unknown>>;
 
 /** The settings of stored logs. */
 type Limits = Pick<Definition['logs'], 'fileSizeMaxMb' | 'filesKept'>;
@@ -28,19 +30,22 @@ export function openPlatformLogs({ logsDir }: Installation, { logs }: { readonly
   };
   return {
     of,
-    note(level, message, fields = {}) {
-      const line = {
-        level,
-        time: new Date().toISOString(),
-        service: 'platform',
-        name: 'platform',
-        ...fields,
-        msg: message,
-      };
-      of('platform').write(`${escapeHidden(JSON.stringify(line))}\n`);
-    },
+    note: (level, message, fields) => of('platform').write(platformLine(level, message, fields)),
     close() {
       for (const file of files.values()) file.close();
     },
   };
+}
+
+/** A line of the platform itself, in the form of the services' lines. */
+export function platformLine(level: 'info' | 'error', message: string, fields: LogFields = {}): string {
+  const line = {
+    level,
+    time: new Date().toISOString(),
+    service: 'platform',
+    name: 'platform',
+    ...fields,
+    msg: message,
+  };
+  return `${escapeHidden(JSON.stringify(line))}\n`;
 }

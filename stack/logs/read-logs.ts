@@ -32,16 +32,13 @@ export interface LogSource {
   next(): Promise<readonly string[]>;
 }
 
-export interface LogFilter {
+export interface LogOptions {
+  readonly installation: Installation;
   /** Empty: every service. */
   readonly services: readonly string[];
   readonly since: number | null;
   readonly level: LogLevel;
   readonly request: string | null;
-}
-
-export interface LogOptions extends LogFilter {
-  readonly installation: Installation;
   /** Logs outside of the folder of logs. */
   readonly more?: readonly LogSource[];
   /** How many of the last lines come first. */
@@ -182,10 +179,10 @@ function parseJson(text: string): Record<string, unknown> | null {
   }
 }
 
-function passes(line: LogLine, filter: LogFilter): boolean {
-  if (filter.since !== null && line.time < filter.since) return false;
-  if (filter.request !== null && line.request !== filter.request) return false;
-  return logLevels.indexOf(line.level) >= logLevels.indexOf(filter.level);
+function passes(line: LogLine, { since, request, level }: LogOptions): boolean {
+  if (since !== null && line.time < since) return false;
+  if (request !== null && line.request !== request) return false;
+  return logLevels.indexOf(line.level) >= logLevels.indexOf(level);
 }
 
 function byTime(a: LogLine, b: LogLine): number {

@@ -7,7 +7,7 @@ import { awaitCertificate } from '../lifecycle/served-certificate.ts';
 import { type StartEmpty, settleLosses } from '../place/losses.ts';
 import { settlePlace } from '../place/settle-place.ts';
 import type { Plan } from '../plan/plan.ts';
-import { isLostPort } from '../ports/lost-port.ts';
+import { isLostPort } from '../ports/claim-ports.ts';
 import { findRunning } from '../state/find-running.ts';
 import { ensurePrivateFolder } from '../state/folder.ts';
 import type { Installation } from '../state/installation.ts';

@@ -1,236 +1,201 @@
 import { describe, expect, test } from 'vitest';
-import { SvcError } from '../../services/contracts/errors.ts';
 import { portWishesOf } from '../engines/plan-of.ts';
 import { checkDefinition } from '../settings/check.ts';
 import { type Claim, claimPorts } from './claim-ports.ts';
 
 const wishesOf = (yaml: string) => portWishesOf(checkDefinition(`id: abcdef0123456789\n${yaml}`, 'svc.yaml'));
 
-function claim(taken: readonly number[], wishes: Partial<Claim> = {}) {
-  return claimPorts({
-    wishes: wishesOf(''),
+const claim = (yaml: string, taken: readonly number[], more: Partial<Claim> = {}) =>
+  claimPorts({
+    wishes: wishesOf(yaml),
     leased: {},
     isFree: async (port) => !taken.includes(port),
     holderOf: (port) => `holder of ${port}`,
-    ...wishes,
+    ...more,
   });
-}
 
-test('while all are free, the usual ones', async () => {
-  expect(await claim([])).toEqual({
-    ports: { backend: 3000, 'remote-mcp': 3001, runtime: 3003, frontend: 8888 },
-    notices: [],
-  });
-});
+const distributed = 'topology: distributed\n';
+const external = `${distributed}bus: { servers: [nats://bus.example.com:4222] }\n`;
+const cluster = `${distributed}graph: dgraph\n`;
+const usual = { backend: '127.0.0.1:3000', 'remote-mcp': '127.0.0.1:3001', runtime: '127.0.0.1:3003' };
+const frontend = '127.0.0.1:8888';
 
-test('a port in use moves to the next that is neither used nor reserved', async () => {
-  expect(await claim([3000, 3002, 8888])).toEqual({
-    ports: { backend: 3004, 'remote-mcp': 3001, runtime: 3003, frontend: 8889 },
-    notices: [
-      'Port 3000 is in use by holder of 3000: backend moved to 3004, and stays there.',
-      'Port 8888 is in use by holder of 8888: frontend moved to 8889, and stays there.',
+describe('while all ports are free', () => {
+  test.each<[string, string, Readonly<Record<string, string>>]>([
+    ['one process has four', '', { ...usual, frontend }],
+    [
+      'a bus of our own has one, and a single remote-mcp no proxy',
+      distributed,
+      { ...usual, frontend, nats: '127.0.0.1:4222' },
     ],
-  });
-});
-
-test('it stays where it moved, also when the usual one is free again', async () => {
-  const leased = { backend: 3004, 'remote-mcp': 3001, runtime: 3003, frontend: 8889 };
-  expect(await claim([], { leased })).toEqual({ ports: leased, notices: [] });
-});
-
-test('it moves on when that one is in use', async () => {
-  const leased = { backend: 3004, 'remote-mcp': 3001, runtime: 3003, frontend: 8888 };
-  expect((await claim([3004], { leased })).ports.backend).toBe(3005);
-});
-
-test('after a lost race it avoids its last port, and skips some', async () => {
-  const claimed = await claim([], { avoid: new Set([3000, 3001]), skip: 40 });
-  expect(claimed.ports).toEqual({ backend: 3041, 'remote-mcp': 3042, runtime: 3003, frontend: 8888 });
-});
-
-describe('a member of a cluster', () => {
-  const wishes = wishesOf('topology: distributed\ngraph: dgraph\nreplicas: { dgraph-zero: 3 }\n');
-  const members = new Set(['dgraph-zero', 'dgraph-zero-2', 'dgraph-zero-3']);
-  const leased = { 'dgraph-zero': 5090, 'dgraph-zero-2': 5091, 'dgraph-zero-3': 5092 };
-
-  test('keeps its port, also after a lost race', async () => {
-    const claimed = await claim([], { wishes, members, leased, avoid: new Set([5091]), skip: 40 });
-    expect(claimed.ports).toMatchObject(leased);
-  });
-
-  test('whose port is taken is refused, with the repair', async () => {
-    await expect(claim([6091], { wishes, members, leased })).rejects.toMatchObject({
-      code: 'conflict',
-      message: 'Port 6091 of dgraph-zero-2 is in use by holder of 6091.',
-      hint: expect.stringContaining('Stop that program.'),
-    });
-  });
-});
-
-test('a port chosen by hand is left alone by the others', async () => {
-  const wishes = wishesOf('ports: { frontend: 3000 }');
-  expect(await claim([], { wishes })).toMatchObject({ ports: { backend: 3002, frontend: 3000 } });
-});
-
-describe('under one host name', () => {
-  const yaml = 'topology: distributed\nbind: 0.0.0.0\nbus: { servers: [nats://bus.example.com:4222] }\npublic: ';
-
-  test('the proxy has the ports of http and https of svc.yaml, and the services theirs on this machine only', async () => {
+    ['an external bus has none', external, { ...usual, frontend }],
+    [
+      'every further process has one on this machine only',
+      `${distributed}bind: 0.0.0.0\nreplicas: { remote-mcp: 3, runtime: 2 }\n`,
+      {
+        backend: '0.0.0.0:3000',
+        'remote-mcp': '0.0.0.0:3001',
+        'remote-mcp-1': '127.0.0.1:3101',
+        'remote-mcp-2': '127.0.0.1:3102',
+        'remote-mcp-3': '127.0.0.1:3103',
+        runtime: '0.0.0.0:3003',
+        'runtime-2': '127.0.0.1:3302',
+        frontend: '0.0.0.0:8888',
+        nats: '127.0.0.1:4222',
+      },
+    ],
+    [
+      'several backends share the port of a single one',
+      `${external}bind: 0.0.0.0\ngraph: dgraph\ngraphdb: { url: "http://db:8080" }\nreplicas: { backend: 2 }\n`,
+      {
+        backend: '0.0.0.0:3000',
+        'backend-1': '127.0.0.1:3201',
+        'backend-2': '127.0.0.1:3202',
+        'remote-mcp': '0.0.0.0:3001',
+        runtime: '0.0.0.0:3003',
+        frontend: '0.0.0.0:8888',
+      },
+    ],
+    [
+      'under one host name only the proxy is open',
+      `${external}bind: 0.0.0.0\npublic: { host: a.example.com, tls: acme }`,
+      { ...usual, frontend, 'caddy-https': '0.0.0.0:443', 'caddy-http': '0.0.0.0:80' },
+    ],
+    [
+      'without TLS the proxy has one',
+      `${external}public: { host: a.example.com, httpPort: 8080 }\nreplicas: { remote-mcp: 2 }`,
+      {
+        ...usual,
+        ...{ 'remote-mcp-1': '127.0.0.1:3101', 'remote-mcp-2': '127.0.0.1:3102' },
+        ...{ frontend, 'caddy-http': '127.0.0.1:8080' },
+      },
+    ],
+    [
+      'a graph of our own has the first of its ports',
+      `${cluster}`,
+      {
+        ...usual,
+        ...{ frontend, nats: '127.0.0.1:4222', 'dgraph-zero': '127.0.0.1:5080', 'dgraph-alpha': '127.0.0.1:8080' },
+      },
+    ],
+  ])('%s', async (_what, yaml, expected) => {
     const asked: string[] = [];
     const isFree = async (port: number, host: string) => asked.push(`${host}:${port}`) > 0;
-    const { ports } = await claim([], { wishes: wishesOf(`${yaml}{ host: a.example.com, tls: acme }`), isFree });
-    expect(ports).toMatchObject({ 'caddy-https': 443, 'caddy-http': 80, backend: 3000, 'remote-mcp': 3001 });
-    expect(asked.filter((address) => address.startsWith('0.0.0.0'))).toEqual(['0.0.0.0:443', '0.0.0.0:80']);
-  });
-
-  test('without TLS it has one', async () => {
-    const wishes = wishesOf(`${yaml}{ host: a.example.com, httpPort: 8080 }\nreplicas: { remote-mcp: 2 }`);
-    expect((await claim([], { wishes })).ports).toEqual({
-      backend: 3000,
-      'remote-mcp': 3001,
-      'remote-mcp-1': 3101,
-      'remote-mcp-2': 3102,
-      runtime: 3003,
-      frontend: 8888,
-      'caddy-http': 8080,
-    });
-  });
-
-  test('its port in use is reported with its owner, and moves only with auto', async () => {
-    const fixed = wishesOf(`${yaml}{ host: a.example.com, tls: acme }`);
-    await expect(claim([443], { wishes: fixed })).rejects.toMatchObject({
-      code: 'conflict',
-      message: 'Port 443 of caddy-https is in use by holder of 443.',
-      hint: expect.stringContaining('public.httpsPort'),
-    });
-    const auto = wishesOf(`${yaml}{ host: a.example.com, tls: acme, httpsPort: auto }`);
-    expect((await claim([443], { wishes: auto })).ports['caddy-https']).toBe(444);
-  });
-});
-
-describe('with separate processes', () => {
-  const three = 'topology: distributed\nbind: 0.0.0.0\nreplicas: { remote-mcp: 3, runtime: 2 }\n';
-
-  test('the bus and every further process have ports too, on this machine only', async () => {
-    const asked: string[] = [];
-    const isFree = async (port: number, host: string) => asked.push(`${host}:${port}`) > 0;
-    expect((await claim([], { wishes: wishesOf(three), isFree })).ports).toEqual({
-      backend: 3000,
-      'remote-mcp': 3001,
-      runtime: 3003,
-      frontend: 8888,
-      nats: 4222,
-      'remote-mcp-1': 3101,
-      'remote-mcp-2': 3102,
-      'remote-mcp-3': 3103,
-      'runtime-2': 3302,
-    });
-    const local = [4222, 3101, 3102, 3103, 3302].map((port) => `127.0.0.1:${port}`);
-    const open = [3000, 3001, 3003, 8888].map((port) => `0.0.0.0:${port}`);
-    expect(asked.toSorted()).toEqual([...local, ...open].toSorted());
-  });
-
-  test('several backends share the port of a single one, and each has its own on this machine only', async () => {
-    const wishes = wishesOf('topology: distributed\ngraph: dgraph\nbind: 0.0.0.0\nreplicas: { backend: 3 }\n');
-    const { ports } = await claim([], { wishes });
-    expect(ports).toMatchObject({ backend: 3000, 'backend-1': 3201, 'backend-2': 3202, 'backend-3': 3203 });
-    const hosts = wishes.filter(({ name }) => name.startsWith('backend')).map(({ name, host }) => `${name} ${host}`);
-    expect(hosts).toEqual([
-      'backend 0.0.0.0',
-      ...['backend-1', 'backend-2', 'backend-3'].map((name) => `${name} 127.0.0.1`),
+    const { ports, notices } = await claim(yaml, [], { isFree });
+    const addresses = wishesOf(yaml).map(({ name, host }) => [name, `${host}:${ports[name]}`]);
+    expect([Object.fromEntries(addresses), Object.keys(ports).sort(), notices]).toEqual([
+      expected,
+      Object.keys(expected).sort(),
+      [],
     ]);
-  });
-
-  test('a single remote-mcp has no proxy, and no further port', async () => {
-    const { ports } = await claim([], { wishes: wishesOf('topology: distributed\n') });
-    expect(Object.keys(ports).filter((name) => name.startsWith('remote-mcp'))).toEqual(['remote-mcp']);
-  });
-
-  test('an external bus needs none', async () => {
-    const { ports } = await claim([], {
-      wishes: wishesOf('topology: distributed\nbus: { servers: [nats://bus.example.com:4222] }'),
-    });
-    expect(Object.keys(ports)).toEqual(['backend', 'remote-mcp', 'runtime', 'frontend']);
-  });
-
-  test('a chosen port of the bus in use is reported with its setting', async () => {
-    const wishes = wishesOf('topology: distributed\nbus: { port: 4300 }');
-    await expect(claim([4300], { wishes })).rejects.toMatchObject({
-      message: 'Port 4300 of nats is in use by holder of 4300.',
-      hint: expect.stringContaining('bus.port'),
-    });
+    expect(asked).toEqual(expect.arrayContaining(Object.values(expected)));
   });
 });
 
-describe('ports that move together', () => {
-  const cluster = 'topology: distributed\ngraph: dgraph\n';
-  const claimed = async (taken: readonly number[], more: Partial<Claim> = {}) => {
-    const { ports, notices } = await claim(taken, { wishes: wishesOf(cluster), ...more });
-    return { zero: ports['dgraph-zero'], alpha: ports['dgraph-alpha'], notices };
-  };
+const moved = { backend: 3004, 'remote-mcp': 3001, runtime: 3003, frontend: 8889 };
+const moves = (name: string, from: number, to: number, holder = `holder of ${from}`) =>
+  `Port ${from} is in use by ${holder}: ${name} moved to ${to}, and stays there.`;
 
-  test('are the usual ones while all of them are free', async () => {
-    expect(await claimed([])).toEqual({ zero: 5080, alpha: 8080, notices: [] });
-  });
-
-  test('move when one of them is in use, to where all of them are free', async () => {
-    expect(await claimed([9080, 7081, 6080])).toEqual({
-      zero: 5081,
-      alpha: 8082,
-      notices: [
-        'Port 6080 is in use by holder of 6080: dgraph-zero moved to 5081, and stays there.',
-        'Port 9080 is in use by holder of 9080: dgraph-alpha moved to 8082, and stays there.',
-      ],
-    });
-  });
-
-  test('are not given to another part', async () => {
-    const wishes = wishesOf(`${cluster}ports: { frontend: 9080 }\n`);
-    expect(await claimed([], { wishes })).toMatchObject({
-      alpha: 8081,
-      notices: [
-        'Port 9080 is in use by another service of this installation: dgraph-alpha moved to 8081, and stays there.',
-      ],
-    });
-  });
-
-  test('that were chosen are refused when one of them is in use, or requested twice', async () => {
-    const chosen = wishesOf(`${cluster}graphdb: { port: 8080 }\n`);
-    await expect(claim([7080], { wishes: chosen })).rejects.toMatchObject({
-      code: 'conflict',
-      message: 'Port 7080 of dgraph-alpha is in use by holder of 7080.',
-      hint: expect.stringContaining('graphdb.port'),
-    });
-    const twice = wishesOf(`${cluster}graphdb: { port: 8080 }\nports: { runtime: 9080 }\n`);
-    await expect(claim([], { wishes: twice })).rejects.toThrow('ports.runtime and graphdb.port want the same port.');
-  });
-
-  test('are not needed for an external cluster', async () => {
-    const wishes = wishesOf(`${cluster}graphdb: { url: "http://db:8080" }\n`);
-    expect((await claim([], { wishes })).ports).not.toHaveProperty('dgraph-alpha');
-  });
+test.each<[string, string, readonly number[], Partial<Claim>, Readonly<Record<string, number>>, readonly string[]]>([
+  [
+    'moves to the next that is neither used nor reserved',
+    '',
+    [3000, 3002, 8888],
+    {},
+    moved,
+    [moves('backend', 3000, 3004), moves('frontend', 8888, 8889)],
+  ],
+  ['stays where it moved, also when the usual one is free again', '', [], { leased: moved }, moved, []],
+  [
+    'moves on when that one is in use',
+    '',
+    [3004],
+    { leased: moved },
+    { backend: 3005 },
+    [moves('backend', 3004, 3005)],
+  ],
+  [
+    'avoids its last port after a lost race, and skips some',
+    '',
+    [],
+    { avoid: new Set([3000, 3001]), skip: 40 },
+    { backend: 3041, 'remote-mcp': 3042, runtime: 3003, frontend: 8888 },
+    [moves('backend', 3000, 3041), moves('remote-mcp', 3001, 3042)],
+  ],
+  [
+    'leaves a chosen port alone',
+    'ports: { frontend: 3000 }',
+    [],
+    {},
+    { backend: 3002, frontend: 3000 },
+    [moves('backend', 3000, 3002, 'another service of this installation')],
+  ],
+  [
+    'of the proxy moves only with auto',
+    `${external}public: { host: a.example.com, tls: acme, httpsPort: auto }`,
+    [443],
+    {},
+    { 'caddy-https': 444 },
+    [moves('caddy-https', 443, 444)],
+  ],
+  [
+    'moves with its companions to where all of them are free',
+    cluster,
+    [9080, 7081, 6080],
+    {},
+    { 'dgraph-zero': 5081, 'dgraph-alpha': 8082 },
+    [moves('dgraph-zero', 6080, 5081), moves('dgraph-alpha', 9080, 8082)],
+  ],
+  [
+    'moves where another part has a companion',
+    `${cluster}ports: { frontend: 9080 }\n`,
+    [],
+    {},
+    { 'dgraph-alpha': 8081, frontend: 9080 },
+    [moves('dgraph-alpha', 9080, 8081, 'another service of this installation')],
+  ],
+])('a port %s', async (_what, yaml, taken, more, ports, notices) => {
+  const claimed = await claim(yaml, taken, more);
+  expect(claimed.ports).toMatchObject(ports);
+  expect(claimed.notices).toEqual(notices);
 });
 
-describe('refusals', () => {
-  test('a chosen port in use is a conflict that names its owner', async () => {
-    const refused = claim([4000], { wishes: wishesOf('ports: { backend: 4000 }') });
-    await expect(refused).rejects.toMatchObject({
+const members = new Set(['dgraph-zero', 'dgraph-zero-2', 'dgraph-zero-3']);
+const leased = { 'dgraph-zero': 5090, 'dgraph-zero-2': 5091, 'dgraph-zero-3': 5092 };
+const three = `${cluster}replicas: { dgraph-zero: 3 }\n`;
+
+test('a member of a cluster keeps its port, also after a lost race', async () => {
+  const { ports } = await claim(three, [], { members, leased, avoid: new Set([5091]), skip: 40 });
+  expect(ports).toMatchObject(leased);
+});
+
+test.each<[string, number, Partial<Claim>, string, string]>([
+  ['ports: { backend: 4000 }', 4000, {}, '4000 of backend', 'ports.backend'],
+  [`${external}public: { host: a.example.com, tls: acme }`, 443, {}, '443 of caddy-https', 'public.httpsPort'],
+  [`${distributed}bus: { port: 4300 }`, 4300, {}, '4300 of nats', 'bus.port'],
+  [`${cluster}graphdb: { port: 8080 }\n`, 7080, {}, '7080 of dgraph-alpha', 'graphdb.port'],
+  [three, 6091, { members, leased }, '6091 of dgraph-zero-2', 'Stop that program.'],
+])(
+  '%s with port %i in use is a conflict that names its holder and the repair',
+  async (yaml, taken, more, what, hint) => {
+    await expect(claim(yaml, [taken], more)).rejects.toMatchObject({
       code: 'conflict',
-      message: 'Port 4000 of backend is in use by holder of 4000.',
-      hint: expect.stringContaining('ports.backend'),
+      message: `Port ${what} is in use by holder of ${taken}.`,
+      hint: expect.stringContaining(hint),
     });
-    await expect(refused).rejects.toBeInstanceOf(SvcError);
-  });
+  },
+);
 
-  test('one port for two', async () => {
-    const wishes = wishesOf('ports: { backend: 4000, runtime: 4000 }');
-    await expect(claim([], { wishes })).rejects.toMatchObject({
-      code: 'invalid_input',
-      message: 'ports.backend and ports.runtime are both 4000.',
-    });
-  });
+test.each([
+  ['ports: { backend: 4000, runtime: 4000 }', 'ports.backend and ports.runtime are both 4000.'],
+  [
+    `${cluster}graphdb: { port: 8080 }\nports: { runtime: 9080 }\n`,
+    'ports.runtime and graphdb.port want the same port.',
+  ],
+])('one port for two is refused: %s', async (yaml, message) => {
+  await expect(claim(yaml, [])).rejects.toMatchObject({ code: 'invalid_input', message });
+});
 
-  test('a machine without a free port', async () => {
-    await expect(claim([], { isFree: async () => false })).rejects.toThrow(/No port from 3000 to 3500 is free/);
-  });
+test('a machine without a free port is refused', async () => {
+  await expect(claim('', [], { isFree: async () => false })).rejects.toThrow(/No port from 3000 to 3500 is free/);
 });

@@ -1,5 +1,6 @@
-import { SvcError } from '../../services/contracts/errors.ts';
+import { SvcError, type SvcErrorOptions } from '../../services/contracts/errors.ts';
 import { type Ports, type PortWish, usualPorts } from '../settings/ports.ts';
+import { isCode } from '../state/durable-file.ts';
 
 export interface Claim {
   readonly wishes: readonly PortWish[];
@@ -101,4 +102,14 @@ async function nextFree(from: number, isFree: (port: number) => Promise<boolean>
   throw new SvcError('conflict', `No port from ${from} to ${from + triesMax} is free.`, {
     hint: 'Set the ports in svc.yaml.',
   });
+}
+
+/** Another program took a port first. The same start may succeed on another port. */
+export function lostPort(message: string, options: Pick<SvcErrorOptions, 'hint'> = {}): SvcError {
+  const cause = Object.assign(new Error('its port is taken'), { code: 'EADDRINUSE' });
+  return new SvcError('conflict', message, { ...options, cause });
+}
+
+export function isLostPort(error: unknown): boolean {
+  return error instanceof SvcError && isCode(error.cause, 'EADDRINUSE');
 }

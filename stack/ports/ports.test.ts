@@ -6,20 +6,14 @@ import { isFree } from '../machine/is-free.ts';
 import { describeHolder, findPortHolder } from '../machine/port-holder.ts';
 
 const servers: Server[] = [];
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
-});
+afterEach(release);
 
-function occupy(host: string): Promise<number> {
+async function occupy(host: string): Promise<number> {
   const server = createServer();
   servers.push(server);
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ host, port: 0, ipv6Only: true }, () => {
-      const address = server.address();
-      resolve(address !== null && typeof address === 'object' ? address.port : 0);
-    });
-  });
+  await once(server.listen({ host, port: 0, ipv6Only: true }), 'listening');
+  const address = server.address();
+  return address !== null && typeof address === 'object' ? address.port : 0;
 }
 
 async function release(): Promise<void> {

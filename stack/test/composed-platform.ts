@@ -97,7 +97,7 @@ async function compose(
   { hub, withRuntime, opened }: Composition,
 ): Promise<ComposedPlatform> {
   const plan = readPlan(installation);
-  const { addresses, definition, parts, secrets, version } = plan;
+  const { addresses, definition, parts, version } = plan;
   const signal = new AbortController().signal;
   const logs = openPlatformLogs(installation, definition);
   opened.defer(() => logs.close());
@@ -114,7 +114,7 @@ async function compose(
   await startBackendAgain();
   const tokens = operatorTokens(installation, firstOf('backend', parts).variables.JWT_ISSUER);
   const backend = openBackendClient([addresses.local.backend], tokens);
-  await registerIdentities({ backend, definition, secrets, signal });
+  await registerIdentities(addresses.local.backend, plan, signal);
   const others = [['remote-mcp', startRemoteMcp] as const, ['runtime', startRuntime] as const];
   for (const [name, start] of withRuntime ? others : others.slice(0, 1)) {
     const service = await start(firstOf(name, parts).variables, { hub, version, log: logs.of(name) });

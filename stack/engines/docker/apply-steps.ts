@@ -5,9 +5,9 @@ import { openPlatformLogs } from '../../logs/platform-logs.ts';
 import { describeHolder, findPortHolder } from '../../machine/port-holder.ts';
 import { readyAt } from '../../parts/part.ts';
 import { startInOrder } from '../../plan/start-in-order.ts';
-import { lostPort } from '../../ports/lost-port.ts';
+import { lostPort } from '../../ports/claim-ports.ts';
 import type { EngineStart } from '../engine.ts';
-import { registerAt } from '../register-identities.ts';
+import { registerIdentities } from '../register-identities.ts';
 import type { ContainerPlan } from './container-plan.ts';
 import {
   askReady,
@@ -152,7 +152,7 @@ const publishedWithinMs = 5000;
 
 async function register(url: string, { state: { plan }, signal }: Application): Promise<void> {
   await waitUntilReady(readyAt(url), { timeoutMs: publishedWithinMs, signal });
-  await registerAt(url, plan, signal);
+  await registerIdentities(url, plan, signal);
 }
 
 /** Docker reports a taken port only in the text of its error. */

@@ -23,18 +23,13 @@ export async function checkPrograms(definition: Definition, path: string | undef
   ] as const;
   const outcomes = await Promise.allSettled(checks);
   const refused = outcomes.flatMap((outcome): unknown[] => (outcome.status === 'rejected' ? [outcome.reason] : []));
-  if (refused.length > 1) throw together(refused);
+  if (refused.length > 1 && refused.every((one) => one instanceof SvcError)) {
+    const hint = refused.flatMap((one) => one.hint ?? []).join('\n');
+    const code = refused[0]?.code ?? 'unavailable';
+    throw new SvcError(code, refused.map(({ message }) => message).join('\n'), { hint });
+  }
   const [, , aboutSandbox, aboutDgraph] = await Promise.all(checks);
   return [...aboutSandbox, ...aboutDgraph];
-}
-
-/** The error has the code of the first refusal. A bug is thrown instead of a refusal. */
-function together(refused: readonly unknown[]): unknown {
-  const expected = refused.filter((one) => one instanceof SvcError);
-  const [first] = expected;
-  if (first === undefined || expected.length < refused.length) return refused.find((one) => !(one instanceof SvcError));
-  const hint = expected.flatMap((one) => one.hint ?? []).join('\n');
-  return new SvcError(first.code, expected.map(({ message }) => message).join('\n'), { hint });
 }
 
 /** Refuses a front whose program is missing or too old, before anything starts. */

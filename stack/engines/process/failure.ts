@@ -1,12 +1,16 @@
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { SvcError, toSvcError } from '../../../services/contracts/errors.ts';
 import { inWordsAlone } from '../../../services/contracts/system-words.ts';
+import type { UnwantedEnd } from '../../lifecycle/unwanted-end.ts';
 import { describeLine, lastLines } from '../../logs/read-logs.ts';
-import { isLostPort, lostPort } from '../../ports/lost-port.ts';
+import { isLostPort, lostPort } from '../../ports/claim-ports.ts';
 import { fileFailure } from '../../state/file-failure.ts';
+import { findRunning } from '../../state/find-running.ts';
 import { findFullDisk } from '../../state/free-space.ts';
 import type { Installation } from '../../state/installation.ts';
 import { lockHolder } from '../../state/lock.ts';
-import { type Failure, readFailure, writeFailure } from '../../state/platform-record.ts';
+import { type Failure, readFailure, readRecord, recordFile, writeFailure } from '../../state/platform-record.ts';
 
 /** The platform failed to start, at one part and one check. */
 export class StartFailure extends Error {
@@ -102,4 +106,43 @@ async function endOfLog(installation: Installation, service: string, since: numb
   const lines = await lastLines(installation, { services: [service], since, lines: linesMax });
   const text = lines.map((line) => `\n  ${describeLine(line)}`).join('');
   return text === '' ? '' : `\nLast lines of logs/${service}.log:${text}`;
+}
+
+/** How the last platform ended without a stop. Null where it runs, was stopped or never ran. Changes nothing. */
+export async function findUnwantedEnd(installation: Installation): Promise<UnwantedEnd | null> {
+  const running = findRunning(installation);
+  if (running !== null && !running.isAbandoned) return null;
+  const record = readRecord(installation);
+  const failure = readFailure(installation);
+  const own = record === null || record.pid === failure?.pid ? failure : null;
+  const platform = own ?? record;
+  if (platform === null) return null;
+  return {
+    by: own === null ? 'outside' : 'failure',
+    pid: platform.pid,
+    at: toSeconds(own === null ? lastSignOfLife(installation) : Date.parse(own.at)),
+    reason: own?.message ?? null,
+    lastLogLine: await lastLogLine(installation),
+  };
+}
+
+/** The newest modification of its record, its logs and its data. */
+function lastSignOfLife(installation: Installation): number {
+  const { logsDir, dataDir } = installation;
+  const files = [recordFile(installation), ...filesIn(logsDir), ...filesIn(dataDir)];
+  return Math.max(...files.map((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0));
+}
+
+/** A status must not fail because a folder is gone. */
+function filesIn(dir: string): readonly string[] {
+  return existsSync(dir) ? readdirSync(dir).map((name) => join(dir, name)) : [];
+}
+
+async function lastLogLine(installation: Installation): Promise<string | null> {
+  const [last] = await lastLines(installation, { services: [], since: null, lines: 1 });
+  return last === undefined ? null : `${last.service} ${describeLine(last)}`;
+}
+
+function toSeconds(time: number): string {
+  return new Date(time).toISOString().replace(/\.\d+Z$/, 'Z');
 }

@@ -2,7 +2,8 @@ import { chmodSync } from 'node:fs';
 import { flushCompileCache, getCompileCacheDir } from 'node:module';
 import { parseArgs } from 'node:util';
 import { SvcError } from '../../../services/contracts/errors.ts';
-import { escapeHidden, withoutHidden } from '../../../services/contracts/hidden-characters.ts';
+import { withoutHidden } from '../../../services/contracts/hidden-characters.ts';
+import { platformLine } from '../../logs/platform-logs.ts';
 import { parsePorts } from '../../ports/port-lease.ts';
 import { readDefinition } from '../../settings/check.ts';
 import { installationIn } from '../../state/installation.ts';
@@ -42,7 +43,8 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
 process.on('uncaughtException', (error) => {
   // A process in an unknown state must end in any case.
   try {
-    process.stderr.write(crashLine(error));
+    // Standard error is the log.
+    process.stderr.write(platformLine('error', 'crashed', { err: { message: error.message, stack: error.stack } }));
     leaveFailure(installation, new StartFailure('platform', 'run', error));
   } finally {
     process.exit(1);
@@ -66,16 +68,4 @@ try {
 } catch (error) {
   console.error(withoutHidden(error instanceof Error ? error.message : String(error)));
   process.exit(1);
-}
-
-/** A line like the others of the log, which standard error is. */
-function crashLine({ message, stack }: Error): string {
-  const line = {
-    level: 'error',
-    time: new Date().toISOString(),
-    service: 'platform',
-    name: 'platform',
-    err: { message, stack },
-  };
-  return `${escapeHidden(JSON.stringify({ ...line, msg: 'crashed' }))}\n`;
 }

@@ -5,7 +5,7 @@ import { isFree } from '../../machine/is-free.ts';
 import { describeHolder } from '../../machine/port-holder.ts';
 import { portOf } from '../../machine/port-of.ts';
 import { listensAt, type Part, type ReadyCheck } from '../../parts/part.ts';
-import { lostPort } from '../../ports/lost-port.ts';
+import { lostPort } from '../../ports/claim-ports.ts';
 import type { ProcessIdentity } from '../../state/process-identity.ts';
 
 /** Runs parts inside this process, or each in its own process. */

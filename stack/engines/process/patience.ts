@@ -45,14 +45,14 @@ export interface RestartPolicy {
 }
 
 /**
- * `livedMs`: how long each of the last runs lasted, the newest last. The first restart is immediate, later ones are delayed ever longer.
+ * How long a part that ended unexpectedly waits for its restart, ever longer after the first; null: the supervisor gives up. `livedMs`: how
+ * long each of its last runs lasted, the newest last.
  */
-export function nextStep(livedMs: readonly number[], policy: RestartPolicy): NextStep {
+export function restartDelay(livedMs: readonly number[], policy: RestartPolicy): number | null {
   const lastStable = livedMs.findLastIndex((lived) => lived >= policy.stableMs);
   const short = livedMs.length - 1 - lastStable;
-  if (short > policy.triesMax) return { kind: 'give_up' };
-  const delayMs = short <= 1 ? 0 : Math.min(policy.delayFirstMs * 2 ** (short - 2), policy.delayMaxMs);
-  return { kind: 'start', delayMs };
+  if (short > policy.triesMax) return null;
+  return short <= 1 ? 0 : Math.min(policy.delayFirstMs * 2 ** (short - 2), policy.delayMaxMs);
 }
 
 /** How many of the last runs the policy needs. */

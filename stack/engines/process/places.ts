@@ -5,7 +5,6 @@ import { allKinds, type Kinds, keepsBlobs, type Opening, type Place } from '../.
 import { askProgram } from '../../machine/ask-program.ts';
 import { sizeOf } from '../../machine/size-of.ts';
 import { aloneFolder, clusterFolder } from '../../parts/nats.ts';
-import type { Part } from '../../parts/part.ts';
 import { findLosses, forgetData } from '../../place/kept-data.ts';
 import { refuseWithoutMajority } from '../../place/losses.ts';
 import type { Plan } from '../../plan/plan.ts';
@@ -77,7 +76,9 @@ function placeInData({ kinds, to, isRunning = false }: Opening, { plan, env, sig
   const { definition, installation } = plan;
   if (to === 'read' && kinds.graph) refuseWithoutMajority(findLosses(installation, definition));
   const { dataDir: dir } = installation;
-  const hasBus = isBusElsewhere(plan) || existsSync(busFileOf(plan));
+  const busUrls = plan.parts.filter(({ service }) => service === 'nats').map(({ url }) => url);
+  const isBusElsewhere = definition.topology === 'distributed' && !hasOwnBus(definition);
+  const hasBus = isBusElsewhere || existsSync(busFileOf(plan));
   const hasGraph =
     (definition.graph === 'dgraph' && !hasOwnGraph(definition)) || existsSync(graphIn(dir, definition.graph));
   return {
@@ -88,7 +89,7 @@ function placeInData({ kinds, to, isRunning = false }: Opening, { plan, env, sig
     },
     dir,
     run: async ({ bus, graph, blobs }) => {
-      if (isRunning) return { bus: urlsOf('nats', plan), graph: null, stop: async () => undefined };
+      if (isRunning) return { bus: busUrls, graph: null, stop: async () => undefined };
       return await runProcessesAlone({
         plan,
         busDir: bus || (blobs && keepsBlobs(plan)) ? dir : null,
@@ -102,17 +103,9 @@ function placeInData({ kinds, to, isRunning = false }: Opening, { plan, env, sig
   };
 }
 
-function urlsOf(service: Part['service'], { parts }: Plan): readonly string[] {
-  return parts.filter((part) => part.service === service).map(({ url }) => url);
-}
-
 function busFileOf({ definition: { topology, replicas }, installation: { dataDir } }: Plan): string {
   if (topology === 'embedded') return busIn(dataDir, topology);
   return join(dataDir, replicas.nats === 1 ? aloneFolder : clusterFolder);
-}
-
-function isBusElsewhere({ definition }: Plan): boolean {
-  return definition.topology === 'distributed' && !hasOwnBus(definition);
 }
 
 /** Homes of MCP servers may have some gigabytes. */

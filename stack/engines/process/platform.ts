@@ -7,7 +7,7 @@ import { inStartOrder } from '../../parts/parts.ts';
 import { describeNodeLoss } from '../../place/kept-data.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { startInOrder } from '../../plan/start-in-order.ts';
-import { registerAt } from '../register-identities.ts';
+import { registerIdentities } from '../register-identities.ts';
 import { StartFailure, step } from './failure.ts';
 import type { PartRunner } from './part-runner.ts';
 import type { Patience } from './patience.ts';
@@ -110,7 +110,7 @@ export class Platform {
   async #settle({ name, url }: Part, signal: AbortSignal): Promise<void> {
     // One process of a service hands the setting to the others.
     if (name === 'backend')
-      await step('platform', 'register its identities', () => registerAt(url, this.#plan, signal));
+      await step('platform', 'register its identities', () => registerIdentities(url, this.#plan, signal));
     if (name === this.#dataNodes()[0]?.name) await this.#provisionGraph(name, signal);
   }
 

@@ -7,7 +7,6 @@ import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { boundLog } from '../../logs/log-file.ts';
 import { boundOf } from '../../logs/platform-logs.ts';
-import { nodeFlags } from '../../machine/node-flags.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { formatPorts } from '../../ports/port-lease.ts';
 import { compileCacheOf, type Installation } from '../../state/installation.ts';
@@ -23,7 +22,7 @@ import { isAlive, ownIdentity, type ProcessIdentity, startTimeOf } from '../../s
 import { isPlatformUp, isUp, type ServiceState } from '../../state/transition.ts';
 import type { Applied } from '../engine.ts';
 import { explain, explainFailure, failureOf, StartFailure } from './failure.ts';
-import { platformEnvironment } from './process-plan.ts';
+import { nodeFlags, platformEnvironment } from './process-plan.ts';
 import { stopRunning } from './stop.ts';
 
 export interface StartOptions {
@@ -59,14 +58,8 @@ export async function startInBackground({
   const platform = { pid, startTime: startTimeOf(pid) ?? '' };
   try {
     const silenceMaxMs = Math.max(...plan.parts.map(({ limits }) => limits.startMaxMs)) + silenceSpareMs;
-    await waitUntilHealthy({
-      installation,
-      platform,
-      timeoutMs: silenceMaxMs,
-      signal,
-      onState,
-      before: before?.services ?? [],
-    });
+    const report = reportStates(onState, before?.services);
+    await waitUntilHealthy({ installation, platform, timeoutMs: silenceMaxMs, signal, report });
   } catch (error) {
     // A start that failed leaves no process behind. Parts that ran before stay up.
     if (!isTakeOver) await stopRunning(installation, platform, { onNotice: () => undefined });
@@ -132,9 +125,7 @@ export interface WaitOptions {
   readonly platform: ProcessIdentity;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  readonly onState?: (name: string, state: ServiceState) => void;
-  /** The parts that ran before. Only changes of them are reported. */
-  readonly before?: readonly ServiceRecord[];
+  readonly report?: Report;
 }
 
 /** Reading the record takes a fraction of a millisecond, a start hundreds of milliseconds. */
@@ -149,12 +140,10 @@ export async function waitUntilHealthy({
   platform,
   timeoutMs,
   signal,
-  onState = () => undefined,
-  before = [],
+  report = reportStates(() => undefined),
 }: WaitOptions): Promise<void> {
   const since = Date.now();
   let deadline = performance.now() + timeoutMs;
-  const report = reportStates(onState, before);
   for (;;) {
     // Asked before the record is read, so that the last record of a platform that ended is not missed.
     const alive = isAlive(platform);
@@ -182,13 +171,11 @@ export async function waitUntilHealthy({
   }
 }
 
-type Services = readonly Pick<PlatformRecord['services'][number], 'name' | 'state'>[];
+type Services = readonly Pick<ServiceRecord, 'name' | 'state'>[];
+type Report = (services: Services) => boolean;
 
-/** Reports every state that differs from the last one. The result returns whether any did. */
-export function reportStates(
-  onState: (name: string, state: ServiceState) => void,
-  before: Services = [],
-): (services: Services) => boolean {
+/** Reports every state that differs from the last one, at first from the state before. The result returns whether any did. */
+function reportStates(onState: (name: string, state: ServiceState) => void, before: Services = []): Report {
   const reported = new Map(before.map(({ name, state }) => [name, state]));
   return (services) => {
     const changed = services.filter(({ name, state }) => reported.get(name) !== state);

@@ -10,7 +10,7 @@ import { type PartEnd, type PlatformRecord, readFailure, type ServiceRecord } fr
 import { memoryOf } from '../../state/process-identity.ts';
 import { type ServiceState, transition } from '../../state/transition.ts';
 import type { Inspection } from '../engine.ts';
-import { findUnwantedEnd } from './find-unwanted-end.ts';
+import { findUnwantedEnd } from './failure.ts';
 
 /** Reads the state of every process. Changes nothing. */
 export async function statusOfProcesses({ installation, readPlan, signal }: Inspection): Promise<Status> {

@@ -8,15 +8,14 @@ import { endLeftProcesses, leftProcesses } from '../../state/left-processes.ts';
 import { readRecord, removeRecord } from '../../state/platform-record.ts';
 import { isAlive, type ProcessIdentity } from '../../state/process-identity.ts';
 import type { Stopping } from '../engine.ts';
-import { findUnwantedEnd } from './find-unwanted-end.ts';
+import { findUnwantedEnd } from './failure.ts';
 
 /** Stops the platform and its MCP servers. Cleans up after a killed platform. */
 export async function stopProcesses({ installation, onProgress, signal }: Stopping): Promise<'stopped' | 'unchanged'> {
   const onNotice = (message: string) => onProgress({ kind: 'notice', message });
   const running = findRunning(installation);
   if (running === null) {
-    const cleared = await clearStaleRecord(installation);
-    if (cleared !== null) onNotice(cleared);
+    await clearStaleRecord(installation, onNotice);
     await tellLeftMcpServers(installation, onNotice);
     return 'unchanged';
   }
@@ -28,29 +27,31 @@ export async function stopProcesses({ installation, onProgress, signal }: Stoppi
   return 'stopped';
 }
 
-async function tellEnd(installation: Installation, onNotice: (message: string) => void): Promise<void> {
-  const end = await findUnwantedEnd(installation);
-  if (end !== null) onNotice(describeEnd(end));
-}
-
 /** A killed platform leaves MCP servers behind. The next platform would end them, but none starts here. */
-async function tellLeftMcpServers(installation: Installation, onNotice: (message: string) => void): Promise<void> {
+async function tellLeftMcpServers(installation: Installation, onNotice: OnNotice): Promise<void> {
   const ended = await endLeftMcpServers(installation);
   if (ended > 0) onNotice(`${ended} of its MCP servers still ran and ${ended === 1 ? 'was' : 'were'} ended.`);
 }
 
-/** Removes the record of a platform that ended without a stop. Returns what to tell the operator, or null. */
-export async function clearStaleRecord(installation: Installation): Promise<string | null> {
-  const record = readRecord(installation);
-  if (record === null || isAlive(record)) return null;
+type OnNotice = (message: string) => void;
+
+/** Tells how a platform ended without a stop, and what follows. */
+export async function tellEnd(installation: Installation, onNotice: OnNotice, sequel = ''): Promise<void> {
   const end = await findUnwantedEnd(installation);
+  if (end !== null) onNotice(`${describeEnd(end)}${sequel}`);
+}
+
+/** Removes the record of a platform that ended without a stop. */
+export async function clearStaleRecord(installation: Installation, onNotice: OnNotice): Promise<void> {
+  const record = readRecord(installation);
+  if (record === null || isAlive(record)) return;
+  await tellEnd(installation, onNotice, ' Its record was removed.');
   removeRecord(installation);
-  return end === null ? null : `${describeEnd(end)} Its record was removed.`;
 }
 
 export interface StopOptions {
   readonly signal?: AbortSignal | undefined;
-  readonly onNotice: (message: string) => void;
+  readonly onNotice: OnNotice;
 }
 
 /** Longer than the platform's own deadline. */

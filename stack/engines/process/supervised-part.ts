@@ -5,7 +5,7 @@ import type { Part } from '../../parts/part.ts';
 import type { ProcessIdentity } from '../../state/process-identity.ts';
 import { StartFailure, step } from './failure.ts';
 import { becomesReady, type PartRunner, type RunningPart, type StopHow } from './part-runner.ts';
-import { nextStep, type Patience, runsSeen } from './patience.ts';
+import { type Patience, restartDelay, runsSeen } from './patience.ts';
 import type { Recorder } from './recorder.ts';
 
 /** What all parts of a platform share. */
@@ -113,11 +113,11 @@ export class SupervisedPart {
       // A silent part still has a process.
       await this.#end('hurry');
       this.#livedMs = [...this.#livedMs, performance.now() - this.#startedAt].slice(-runsSeen(restarts));
-      const next = nextStep(this.#livedMs, restarts);
+      const delayMs = restartDelay(this.#livedMs, restarts);
       this.#recorder.broke(this.part, reason);
-      this.#recorder.moved(this.part, next.kind === 'give_up' ? 'given_up' : 'broke');
-      if (next.kind === 'give_up') return;
-      await pause(next.delayMs, undefined, { signal }).catch(() => undefined);
+      this.#recorder.moved(this.part, delayMs === null ? 'given_up' : 'broke');
+      if (delayMs === null) return;
+      await pause(delayMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted || this.#isKeptOut()) return;
       reason = await this.#launch(signal).then(
         () => null,

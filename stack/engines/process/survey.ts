@@ -1,7 +1,6 @@
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { keptInFiles } from '../../graph/graph-data.ts';
 import { waitUntilReady } from '../../lifecycle/readiness.ts';
-import { describeEnd } from '../../lifecycle/unwanted-end.ts';
 import { describeNodeLoss, findLosses, forgetData, hasLostSessions } from '../../place/kept-data.ts';
 import { changesBetween, partsThatDiffer, settingsOf } from '../../plan/differences.ts';
 import type { Plan } from '../../plan/plan.ts';
@@ -9,13 +8,11 @@ import { hasEnded, sendSignal } from '../../state/end-process.ts';
 import { findRunning, type RunningPlatform } from '../../state/find-running.ts';
 import { refuseFullDisk } from '../../state/free-space.ts';
 import { isSilent } from '../../state/heartbeat.ts';
-import type { Installation } from '../../state/installation.ts';
 import { readRecord } from '../../state/platform-record.ts';
 import type { EngineStart, Prepared, Survey } from '../engine.ts';
 import { prepareSandbox } from '../sandbox/check-sandbox.ts';
-import { findUnwantedEnd } from './find-unwanted-end.ts';
 import { startInBackground, startInForeground, waitUntilHealthy } from './start.ts';
-import { clearStaleRecord, stopRunning } from './stop.ts';
+import { clearStaleRecord, stopRunning, tellEnd } from './stop.ts';
 import { hasPort } from './take-over.ts';
 
 /** The kernel frees the ports of a killed process a moment after the process is gone. */
@@ -59,8 +56,7 @@ async function prepareProcesses(
   found: RunningPlatform | null,
   { installation, env, foreground, signal, onNotice, onState }: EngineStart,
 ): Promise<Prepared> {
-  const cleared = found === null ? await clearStaleRecord(installation) : null;
-  if (cleared !== null) onNotice(cleared);
+  if (found === null) await clearStaleRecord(installation, onNotice);
   await prepareSandbox(plan.definition, { env, signal, onNotice });
   const before = found?.record?.settings ?? null;
   const after = settingsOf(plan);
@@ -76,7 +72,7 @@ async function prepareProcesses(
   };
   /** Leaves the parts of a running platform to the supervisor that starts. */
   const makeWay = async () => {
-    if (running?.isAbandoned) await tellTakeover(installation, onNotice);
+    if (running?.isAbandoned) await tellEnd(installation, onNotice, ' Its parts are kept.');
     else if (running !== null) await endSupervisor(running);
   };
   return {
@@ -111,11 +107,6 @@ async function endSupervisor(supervisor: RunningPlatform): Promise<void> {
 }
 
 const endTimeoutMs = 5_000;
-
-async function tellTakeover(installation: Installation, onNotice: (message: string) => void): Promise<void> {
-  const end = await findUnwantedEnd(installation);
-  if (end !== null) onNotice(`${describeEnd(end)} Its parts are kept.`);
-}
 
 /** A platform that another command starts, or whose part restarts, gets this long before it is started again. */
 const patienceMs = 10_000;

@@ -7,7 +7,7 @@ import { startInBackground } from '../../engines/process/start.ts';
 import type { Progress, UpResult } from '../../lifecycle/progress.ts';
 import { isFree } from '../../machine/is-free.ts';
 import { ownVersion } from '../../machine/version.ts';
-import { isLostPort } from '../../ports/lost-port.ts';
+import { isLostPort } from '../../ports/claim-ports.ts';
 import { readLease } from '../../ports/port-lease.ts';
 import type { Installation } from '../../state/installation.ts';
 import { readRecord, writeRecord } from '../../state/platform-record.ts';

@@ -1,12 +1,21 @@
 import type { ChildProcess } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
 import { readFailure, readRecord } from '../../../state/platform-record.ts';
 import { isAlive, startTimeOf } from '../../../state/process-identity.ts';
 import { until } from '../../../test/until.ts';
 import { readPlan } from '../../plan-of.ts';
 import { startInBackground } from '../start.ts';
-import { spawnSupervisor, supervisorProgram } from './spawn-supervisor.ts';
-import { hasty, openProcessTrial, type ProcessTrial, partOf, supervise, untilHealthy } from './trial.ts';
+import {
+  hasty,
+  openProcessTrial,
+  type ProcessTrial,
+  partOf,
+  spawnSupervisor,
+  supervise,
+  supervisorProgram,
+  untilHealthy,
+} from './trial.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -67,6 +76,7 @@ describe('svc up, while it runs', () => {
     const services = () => readRecord(installation)?.services.map(({ name, state }) => `${name} ${state}`);
     const apps = ['backend', 'remote-mcp', 'remote-mcp-2', 'runtime', 'runtime-2', 'runtime-3', 'frontend'];
     expect(services()).toEqual([...apps, 'nats', 'caddy'].map((name) => `${name} healthy`));
+    expect(readdirSync(installation.logsDir)).toEqual(expect.arrayContaining(['remote-mcp-2.log', 'runtime-3.log']));
     const third = partOf(installation, 'runtime-3').process?.pid ?? 0;
     trial.edit('  remote-mcp: 2\n  runtime: 3\n', '  remote-mcp: 1\n  runtime: 1\n');
     expect(await apply(trial)).toEqual(['remote-mcp starting', 'remote-mcp healthy']);

@@ -73,30 +73,6 @@ describe('parts as processes', () => {
       }
     }
   });
-
-  test('replicas have names, ports and logs of their own', async () => {
-    await using trial = await openProcessTrial([
-      ['  remote-mcp: 1\n', '  remote-mcp: 3\n'],
-      ['  runtime: 1\n', '  runtime: 2\n'],
-    ]);
-    const { installation } = trial;
-    await using _ = supervise(trial);
-    await untilHealthy(installation);
-    const services = readRecord(installation)?.services ?? [];
-    expect(services.map(({ name }) => name)).toEqual([
-      'backend',
-      'remote-mcp',
-      'remote-mcp-2',
-      'remote-mcp-3',
-      'runtime',
-      'runtime-2',
-      'frontend',
-      'nats',
-      'caddy',
-    ]);
-    expect(new Set(services.map(({ url }) => url)).size).toBe(9);
-    expect(readdirSync(installation.logsDir)).toEqual(expect.arrayContaining(['remote-mcp-3.log', 'runtime-2.log']));
-  });
 });
 
 test('a platform whose folder was removed ends, with all of its parts', async () => {
@@ -225,7 +201,7 @@ describe('a start that fails', () => {
   });
 });
 
-describe('a port that another program has', () => {
+describe('a port that another program', () => {
   /** Answers 200 to everything, as a healthy part does. */
   const occupy = (port: number) =>
     new Promise<Server>((resolve, reject) => {
@@ -233,24 +209,8 @@ describe('a port that another program has', () => {
       server.listen(port, '127.0.0.1', () => resolve(server));
     });
 
-  test('is reported with its holder before anything starts', async () => {
-    await using trial = await openProcessTrial();
-    const { installation } = trial;
-    const { nats: port = 0 } = readPlan(installation).ports;
-    const stranger = await occupy(port);
-    await expect(trial.up()).rejects.toMatchObject({
-      code: 'conflict',
-      message: expect.stringMatching(
-        new RegExp(`^Port ${port} of nats is in use by ".+" \\(pid ${process.pid}\\)\\.$`),
-      ),
-      hint: expect.stringContaining('bus.port'),
-    });
-    expect(readRecord(installation)).toBeNull();
-    await new Promise((resolve) => stranger.close(resolve));
-  });
-
   test.each(['backend', 'frontend'] as const)(
-    'and took after the plan was made: %s is not started, and the other program does not pass for it',
+    'took after the plan was made: %s is not started, and the other program does not pass for it',
     async (name) => {
       await using trial = await openProcessTrial();
       const { installation } = trial;

@@ -1,6 +1,8 @@
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { createInstallation } from '../../../operations/create-installation.ts';
 import { down } from '../../../operations/down.ts';
 import { type UpOptions, up } from '../../../operations/up.ts';
@@ -127,4 +129,12 @@ export async function untilHealthy(installation: Installation): Promise<void> {
 export function livingPids(installation: Installation): readonly number[] {
   const services = readRecord(installation)?.services ?? [];
   return services.flatMap(({ process }) => (process !== null && isAlive(process) ? [process.pid] : []));
+}
+
+/** The supervisor of a trial, as a program. */
+export const supervisorProgram = fileURLToPath(new URL('./supervisor.ts', import.meta.url));
+
+/** Starts the supervisor of a trial in a process that a test can kill. The end of the trial ends it. */
+export function spawnSupervisor({ installation }: ProcessTrial): ChildProcess {
+  return spawn(process.execPath, [supervisorProgram, '--dir', installation.dir], { stdio: 'ignore' });
 }
