@@ -47,17 +47,15 @@ async function holdElsewhere(): Promise<ChildProcess> {
 }
 
 describe('the lock', () => {
-  test('admits one, and the next when it is released', () => {
-    const lock = acquireLock(installation, 'command');
-    expect(() => acquireLock(installation, 'command')).toThrow(expect.objectContaining({ code: 'conflict' }));
-    lock.release();
-    acquireLock(installation, 'command').release();
-  });
-
-  test('of another name is another lock', () => {
+  test('of each name admits one, and the next when it is released, at most once', () => {
     const lock = acquireLock(installation, 'command');
     acquireLock(installation, 'platform').release();
+    expect(() => acquireLock(installation, 'command')).toThrow(expect.objectContaining({ code: 'conflict' }));
     lock.release();
+    const next = acquireLock(installation, 'command');
+    expect(() => lock.release()).not.toThrow();
+    expect(() => acquireLock(installation, 'command')).toThrow(/is working on/);
+    next.release();
   });
 
   test('of a platform is beside the data it protects: a loss of other folders does not remove it', () => {
@@ -75,15 +73,6 @@ describe('the lock', () => {
     expect(() => acquireLock(installation, 'command')).toThrow(`Another svc (process ${holder.pid}) is working`);
     await kill(holder);
     acquireLock(installation, 'command').release();
-  });
-
-  test('is released at most once', () => {
-    const lock = acquireLock(installation, 'command');
-    lock.release();
-    const next = acquireLock(installation, 'command');
-    expect(() => lock.release()).not.toThrow();
-    expect(() => acquireLock(installation, 'command')).toThrow(/is working on/);
-    next.release();
   });
 });
 
