@@ -1,5 +1,5 @@
-// The demo's MCP server: one file without a dependency, to be read as an example and run by `node server.mjs`.
-// It speaks MCP 2025-11-25 over stdio: one JSON-RPC message a line on standard input and output, its log on standard error.
+// The demo's MCP server: an example in one file without dependencies. Run it by `node server.mjs`.
+// It speaks MCP 2025-11-25 over stdio: one JSON-RPC message per line on standard input and output. Its log goes to standard error.
 
 const revisions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 
@@ -7,7 +7,7 @@ const text = (said) => ({ content: [{ type: 'text', text: said }] });
 const schema = (properties, required = Object.keys(properties)) => ({ type: 'object', properties, required });
 const number = (description) => ({ type: 'number', description });
 
-/** Every tool: its description for agents, and its function. `call` has the progress to report to and the signal of a cancel. */
+/** Every tool: its description for agents, and its function. `run` gets the arguments, a function that reports progress, and the signal of a cancel. */
 const tools = {
   echo: {
     description: 'Repeats a text.',
@@ -68,7 +68,7 @@ const prompt = {
   arguments: [{ name: 'week', description: 'Which week.', required: true }],
 };
 
-/** Every request it answers. What they throw becomes a JSON-RPC error. */
+/** The functions that answer requests. An error that one throws becomes a JSON-RPC error. */
 const requests = {
   initialize: ({ protocolVersion }) => ({
     protocolVersion: revisions.includes(protocolVersion) ? protocolVersion : revisions[0],
@@ -93,7 +93,7 @@ const requests = {
       : refuse(-32602, `There is no prompt "${name}".`),
 };
 
-/** A tool that fails answers with `isError`, so that the agent reads why; only a tool that isn't there is an error of the protocol. */
+/** A tool that fails answers with `isError`, so the agent reads the reason. Only an unknown tool is a protocol error. */
 async function callTool({ name, arguments: given = {}, _meta: { progressToken } = {} }, signal) {
   if (!Object.hasOwn(tools, name)) refuse(-32602, `There is no tool "${name}".`);
   const progress = (done, total, message) => {
@@ -156,7 +156,7 @@ function pause(ms, signal) {
   });
 }
 
-// Lines may arrive in pieces. When the input ends, there is no client left.
+// Lines may arrive in pieces. The client has gone when the input ends.
 let rest = '';
 process.stdin.setEncoding('utf8');
 process.stdin.on('data', (chunk) => {
