@@ -99,7 +99,7 @@ async function putUntilKilled(dir: string, { first, lines }: { first: number; li
   return last;
 }
 
-it.skipIf(!canMount)('a full disk is named in the refusal, loses nothing, and works again once there is room', async () => {
+it.skipIf(!canMount)('a full disk is named in the refusal, loses nothing, and later works again', async () => {
   using disk = SmallDisk.mount(newFolder(), 1);
   const dir = join(disk.folder, 'blobs');
   const blobs = await open(dir);
