@@ -68,7 +68,7 @@ export const skips: readonly AllowedSkip[] = [
   },
   {
     pattern: /stack\/test\/adversary\/hostile-(agent\.alone|mcp-server)\.test\.ts > distributed > /,
-    reason: 'These tables take two minutes more on a second topology: SVC_TEST_EVERY_TOPOLOGY=1 runs them there.',
+    reason: 'On a second topology, these tables take two more minutes: SVC_TEST_EVERY_TOPOLOGY=1 runs them there.',
     isHere: process.env.SVC_TEST_EVERY_TOPOLOGY === '1' && onPath('nats-server'),
   },
   {
@@ -86,8 +86,7 @@ export const skips: readonly AllowedSkip[] = [
   },
   {
     pattern: /stack\/graph\/test\/dgraph(-cluster)?\.test\.ts > (on a real Dgraph|coordination nodes join)/,
-    reason:
-      'The program dgraph is in no package registry: what is asked of a real one is asked where it is on the path.',
+    reason: 'The program dgraph is in no package registry: tests on a real one need it on the PATH.',
     isHere: onPath('dgraph'),
   },
   {
@@ -97,7 +96,7 @@ export const skips: readonly AllowedSkip[] = [
   },
   {
     pattern: /services\/backend\/(graph\/dgraph\/.*|files\/keep-blobs)\.test\.ts > on a real cluster/,
-    reason: 'The program dgraph is in no package registry: its suites run where it is on the path.',
+    reason: 'The program dgraph is in no package registry: its suites need it on the PATH.',
     isHere: onPath('dgraph'),
   },
   {
@@ -120,13 +119,13 @@ export const skips: readonly AllowedSkip[] = [
   },
   {
     pattern: /stack\/engines\/process\/check-programs\.test\.ts > .* that are root's/,
-    reason: "Where ports below 1024 are everybody's, as in many containers and on macOS, nobody is refused one.",
+    reason: 'In many containers and on macOS, every user may listen on ports below 1024.',
     isHere: firstPortOfEverybody() > 81,
   },
   {
     pattern: /stack\/test\/acme\.test\.ts > with an authority/,
     reason:
-      'The program pebble, an authority to get certificates from, is not installed on every machine, nor are caddy and nats-server; CI installs them.',
+      'The programs pebble (an ACME certificate authority), caddy and nats-server are not on every machine; CI installs them.',
     isHere: onPath('pebble', 'caddy', 'nats-server'),
   },
   {
@@ -144,7 +143,7 @@ export const skips: readonly AllowedSkip[] = [
     pattern:
       /stack\/((engines\/docker\/test\/(dgraph(-clusters|-lost-volumes)?|run-alone|daemon-restart\.alone)|operations\/move\/test\/containers)\.test\.ts > (clusters of )?Dgraph (alone )?on a real Docker|test\/whole-path\.test\.ts > containers with Dgraph)/,
     reason:
-      'Dgraph is in no package registry: a Docker that SVC_TEST_DOCKER_HOST names, and its image there or the program dgraph on the path, are needed.',
+      'Dgraph is in no package registry: these tests need a Docker that SVC_TEST_DOCKER_HOST names, and its image there or dgraph on the PATH.',
     isHere: docker !== null && onPath('dgraph', 'curl'),
   },
   {
@@ -156,7 +155,7 @@ export const skips: readonly AllowedSkip[] = [
   {
     pattern: /stack\/engines\/docker\/test\/one-host\.test\.ts > one host name with an authority/,
     reason:
-      'The program pebble, an authority to get certificates from, and a Docker for tests are not on every machine; CI has both.',
+      'The program pebble (an ACME certificate authority) and a Docker for tests are not on every machine; CI has both.',
     isHere: docker !== null && onPath('pebble'),
   },
   {
@@ -178,7 +177,7 @@ export const skips: readonly AllowedSkip[] = [
   {
     // After the entry for nats-server, which gives the reason if that program is missing.
     pattern: /stack\/test\/processes\.test\.ts > on a real server > nothing answers/,
-    reason: 'What a process listens on can be read on Linux only, in /proc.',
+    reason: 'The ports of another process can be read on Linux only, in /proc.',
     isHere: processesAreShown,
   },
 ];

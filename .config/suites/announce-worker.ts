@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { workersFolderVariable } from './journal.ts';
 
-// vitest loads it in each worker before its suite. It writes the worker's process id where the runner finds it, so that
-// the runner can end a suite that blocks its event loop, without the other suites.
+// vitest loads it in each worker before its suite. It writes the worker's process id to a file for the runner. The
+// runner can then end a suite that blocks its event loop, and no other suite.
 const folder = process.env[workersFolderVariable];
 const suite = expect.getState().testPath;
 if (folder !== undefined && suite !== undefined)

@@ -3,8 +3,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
  * Suites that take most of a minute or more. Suites with and without containers alternate, because those with
- * containers wait for one Docker. vitest itself orders by file size, and a suite that imports its tests is a small
- * file.
+ * containers wait for one Docker. vitest itself orders by file size, which is small for a suite that imports its tests.
  */
 const longest = [
   'stack/operations/move/test/containers.test.ts',

@@ -84,7 +84,7 @@ export async function listTools(climber: Climber): Promise<Outcome> {
   return passed(`${result.tools.length} at the beginning of a session`);
 }
 
-/** The tools that every session has are not counted: an agent's tools come from the skills of the key's roles. */
+/** The constant tools are not counted: an agent's tools come from the skills of the key's roles. */
 export async function listSkills(climber: Climber): Promise<Outcome | null> {
   const params = { name: constantTools.listSkills, arguments: {} };
   const answer = await post(climber, { jsonrpc: '2.0', id: 5, method: 'tools/call', params });

@@ -26,7 +26,7 @@ export function describeServer(server: McpServer, terminal: Terminal): string {
   return lines.join('\n\n');
 }
 
-/** Why it is not Connected: its last words, the cause and what to do. */
+/** Why it is not Connected: its last output, the cause and the repair. */
 export function describeFailure(server: McpServer, terminal: Terminal): string {
   const { name, reason } = server;
   const cause = reason === null ? 'no runtime has reported yet.' : reason.message;

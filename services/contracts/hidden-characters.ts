@@ -1,7 +1,7 @@
 /**
- * Characters that a terminal executes, or that turn or hide the text beside them: controls, bidirectional controls,
- * line and paragraph separators, lone surrogates, tags and other invisible characters. Emoji and scripts need joiners
- * and the first variation selectors, so these stay.
+ * Characters that a terminal executes, or that turn or hide the text beside them. These are controls, bidirectional
+ * controls, line and paragraph separators, lone surrogates, tags and other invisible characters. Emoji and scripts need
+ * joiners and the first variation selectors, so these stay.
  */
 const hidden =
   /(?!\n|\t|\p{Join_Control}|(?![\u{e0100}-\u{e01ef}])\p{Variation_Selector})[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;

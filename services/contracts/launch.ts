@@ -77,7 +77,7 @@ function problemOfUrl(text: string): string | null {
   return username === '' && password === '' ? null : '"url" must not hold a user or password: send them as a header';
 }
 
-/** Also for a malformed URL: the error would show a password in it. */
+/** Applies to a malformed URL too, whose error would show a password in it. */
 function withoutCredentials(text: string): string {
   return text.replace(/[^/]*@/, '…@');
 }

@@ -204,7 +204,7 @@ test.each(ordinary.map((words) => ({ words, line: words.join(' ') })))('$line', 
   expect(findSecretWord(words)).toBeNull();
 });
 
-/** For each pattern the text on which it backtracks most. */
+/** The text on which each pattern backtracks most. */
 test.each([
   ['the keys of GitHub and GitLab', '-glpat-'],
   ['the keys of OpenAI', '-sk-a'],

@@ -11,7 +11,7 @@ export function systemWords(error: unknown): string | null {
   return error instanceof Error && error.cause !== undefined ? systemWords(error.cause) : null;
 }
 
-/** In the system's words, or else in the error's own. */
+/** The system's words, or else the error's own. */
 export function inWords(error: unknown): string {
   return systemWords(error) ?? (error instanceof Error ? error.message : String(error));
 }

@@ -55,7 +55,7 @@ export class Cancellation implements CancelSignal {
   }
 }
 
-/** For an interface that accepts nothing else, such as those of Node. */
+/** For an interface that accepts only an AbortSignal, such as those of Node. */
 export function abortSignalOf(call: CancelSignal): AbortSignal {
   const controller = new AbortController();
   if (call.aborted) controller.abort(call.reason);

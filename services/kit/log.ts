@@ -57,8 +57,8 @@ function patternMatches(pattern: string, name: string): boolean {
 }
 
 /**
- * The last safeguard for the rule that secrets are never logged: replaces a key or token inside a foreign text, such as
- * the stderr of a child process. The platform's own secrets never reach it, because `Secret` prints itself as
+ * The last safeguard for the rule that secrets are never logged. It replaces a key or token inside a foreign text, such
+ * as the stderr of a child process. The platform's own secrets never reach it, because `Secret` prints itself as
  * `[secret]`.
  */
 const keyOrToken = /\b(?:(?:SVA|RTK|SYK|WSK)_|USK)[0-9A-Za-z_-]{16,}|\beyJ[\w-]{8,}(?:\.[\w-]*){2,4}/g;

@@ -48,7 +48,7 @@ export class McpRoute {
       else await this.#serve(exchange, origin);
     } catch (thrown) {
       const error = withBugReported(thrown, this.#platform.log('http'));
-      // Requests without a valid key must not hold up others.
+      // Requests without a valid key must not delay others.
       if (error.code === 'unauthenticated') await giveWay();
       this.#note(exchange, error);
       this.#refusedBodies.drop(request);

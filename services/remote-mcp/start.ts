@@ -11,7 +11,7 @@ import { RemoteMcpServer } from './server.ts';
 /** Time to write the answers of ended calls. */
 const lastWordsMs = 1000;
 
-/** Serves /mcp, /health and /ready at once; the bus and the backend may come later. */
+/** Serves /mcp, /health and /ready at once, even before the bus and the backend are available. */
 export const startRemoteMcp: StartService = async (
   env,
   { hub, version, log: destination, drainMs = drainMsOfServices },

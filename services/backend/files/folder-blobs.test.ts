@@ -99,27 +99,24 @@ async function putUntilKilled(dir: string, { first, lines }: { first: number; li
   return last;
 }
 
-it.skipIf(!canMount)(
-  'a full disk is named in the refusal, loses nothing, and works again once there is room',
-  async () => {
-    using disk = SmallDisk.mount(newFolder(), 1);
-    const dir = join(disk.folder, 'blobs');
-    const blobs = await open(dir);
-    const [kept, large] = [Buffer.alloc(100_000, 'k'), Buffer.alloc(950_000, 'l')];
-    await blobs.put(blobOf(kept), inChunks(kept));
-    await expect(blobs.put(blobOf(large), inChunks(large))).rejects.toMatchObject({
-      code: 'unavailable',
-      message: expect.stringMatching(/disk is full/),
-      hint: expect.stringMatching(/Make room/),
-    });
-    expect(readdirSync(join(dir, 'drafts'))).toEqual([]);
-    expect(await all(blobs.list())).toEqual([blobOf(kept).digest]);
-    await expectBytes(blobs, blobOf(kept).digest, kept);
-    await blobs.remove(blobOf(kept).digest);
-    await blobs.put(blobOf(large), inChunks(large));
-    await expectBytes(blobs, blobOf(large).digest, large);
-  },
-);
+it.skipIf(!canMount)('a full disk is named in the refusal, loses nothing, and later works again', async () => {
+  using disk = SmallDisk.mount(newFolder(), 1);
+  const dir = join(disk.folder, 'blobs');
+  const blobs = await open(dir);
+  const [kept, large] = [Buffer.alloc(100_000, 'k'), Buffer.alloc(950_000, 'l')];
+  await blobs.put(blobOf(kept), inChunks(kept));
+  await expect(blobs.put(blobOf(large), inChunks(large))).rejects.toMatchObject({
+    code: 'unavailable',
+    message: expect.stringMatching(/disk is full/),
+    hint: expect.stringMatching(/Make room/),
+  });
+  expect(readdirSync(join(dir, 'drafts'))).toEqual([]);
+  expect(await all(blobs.list())).toEqual([blobOf(kept).digest]);
+  await expectBytes(blobs, blobOf(kept).digest, kept);
+  await blobs.remove(blobOf(kept).digest);
+  await blobs.put(blobOf(large), inChunks(large));
+  await expectBytes(blobs, blobOf(large).digest, large);
+});
 
 it('a folder that cannot be created is refused by name', async () => {
   const file = join(newFolder(), 'file');

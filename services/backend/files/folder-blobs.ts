@@ -37,7 +37,7 @@ export class FolderBlobs implements Blobs {
     await said(this.#dir, async () => {
       if (isThere) await readThrough(checked);
       else await this.#write(blob.digest, checked);
-      // Also when another put has just created the file: it is durable only once its folder is synced.
+      // Synced also if another put has just created the file: it is durable only once its folder is synced.
       await sync(this.#shelf(blob.digest));
       await sync(this.#dir);
     });

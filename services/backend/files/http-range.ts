@@ -1,8 +1,8 @@
 import type { Range } from './blobs.ts';
 
 /**
- * Evaluates a Range header (RFC 9110 §14): one range, `none` when the range is outside of the file, and `whole` for
- * headers that may be ignored: other units, several ranges, malformed ranges.
+ * Evaluates a Range header (RFC 9110 §14) of one range. `none`: the range is outside of the file. `whole`: the header
+ * may be ignored, for other units, several ranges or malformed ranges.
  */
 export function readRange(header: string | undefined, sizeBytes: number): Range | 'whole' | 'none' {
   const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/i.exec(header?.trim() ?? '') ?? [];

@@ -47,7 +47,7 @@ export class JetStreamBlobs implements Blobs {
       await this.#purge(blobSubjects.partsOf(digest, put)).catch(() => undefined);
       throw thrown;
     }
-    // Without an answer about the record the parts stay: the record may refer to them.
+    // Without an answer about the record, the parts stay, because the record may refer to them.
     if (await this.#isFirst(digest, { put, sizeBytes })) return;
     await this.#purge(blobSubjects.partsOf(digest, put));
   }

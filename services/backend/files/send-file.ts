@@ -42,7 +42,7 @@ function attachment(path: string): string {
   return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
 }
 
-/** By the file's extension, and only types that no program runs. */
+/** Decided by the file's extension, and limited to types that no program runs. */
 export function mediaTypeOf(path: string): string {
   return types[path.slice(path.lastIndexOf('.') + 1).toLowerCase()] ?? 'application/octet-stream';
 }

@@ -32,7 +32,7 @@ export interface Graph {
     options: FollowOptions<Type>,
   ): Promise<ReadonlyMap<string, readonly Node<EdgeTarget<Type, Name>>[]>>;
 
-  /** As `follow`, against the direction of the edge. */
+  /** Like `follow`, against the direction of the edge. */
   followBack<Type extends TypeName, Name extends EdgeName<Type>>(
     edge: Edge<Type, Name>,
     to: readonly string[],

@@ -48,7 +48,7 @@ function counting(resolve: Resolver): Resolver {
   };
 }
 
-/** Of a node only the object itself: its fields count themselves. */
+/** A node counts as the object alone, because its fields count themselves. */
 function sizeOf(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(JSON.stringify(value));
   if (Array.isArray(value)) return value.reduce((sum, item) => sum + sizeOf(item) + 1, 2);

@@ -5,7 +5,7 @@ import { Slots, SlotsByName } from './slots.ts';
 
 /** Lists read at once for all operations; their size is not in a budget yet. */
 const listsAtOnce = 4;
-/** Of one user, so that large reads delay only that user. */
+/** The same for one user, so that large reads delay only that user. */
 const listsOfUserAtOnce = 2;
 /**
  * Nodes of a page that are read first, at most 6 MiB. If they are small, the rest follows at once, else in slices of

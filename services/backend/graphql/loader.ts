@@ -35,7 +35,7 @@ export function createLoader(graph: Graph) {
   };
 }
 
-/** As many nodes at once as the graph can follow edges of, even if each has the maximum. */
+/** A slice has as many nodes as the graph can follow edges of, even if each has the maximum. */
 async function inSlices<Item>(
   ids: readonly string[],
   limitEach: number,

@@ -17,8 +17,8 @@ const copies = 3;
 const stepBytes = 64 * 1024;
 
 /**
- * One running operation. Its reads and its answer count as memory of its user before they are kept, and it stops when
- * its memory or its time is used up. It ends with its last read, which may be after its client was answered.
+ * One running operation. Its reads and its answer count as memory of its user before they are kept. It stops when its
+ * memory or its time is used up, and ends with its last read, which may be after its answer.
  */
 export class Operation {
   /** The user's name in budgets. */

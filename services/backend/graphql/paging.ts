@@ -17,7 +17,7 @@ export function pageArgs(builder: Builder) {
   return builder.args((t) => ({ first: t.int({ defaultValue: pageSizeMax }), after: t.string() }));
 }
 
-/** As `pageArgs`, for searchable nodes. */
+/** Like `pageArgs`, for searchable nodes. */
 export function searchArgs(builder: Builder) {
   return { ...pageArgs(builder), ...builder.args((t) => ({ search: t.string() })) };
 }

@@ -5,8 +5,8 @@ import type { Node, Transaction } from '../graph/graph.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
 /**
- * Revokes a key, by its id or, while it is active, by its name, which is then free again. remote-mcp learns of it by
- * event; after a lost event it checks again when its cached answer expires. Idempotent.
+ * Revokes a key by its id, or an active key by its name, which is then free again. An event informs remote-mcp; if the
+ * event is lost, remote-mcp checks again when its cached answer expires. Idempotent.
  */
 export async function revokeKey(
   backend: ChangeNeeds,

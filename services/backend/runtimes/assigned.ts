@@ -39,7 +39,7 @@ export async function* assignedServers(graph: Graph, runtime: Runtime): AsyncGen
 }
 
 /**
- * Those of the named MCP servers that belong to this runtime, enabled or not: a report about an MCP server that was
+ * Those of the named MCP servers that belong to this runtime. Disabled ones count, because a report about one that was
  * just disabled is still accepted.
  */
 export async function findAssigned(

@@ -23,8 +23,8 @@ export interface Claiming {
 const sliceMax = 50;
 
 /**
- * Decides before storing which process's list counts. Several backends may take reports about one MCP server at once:
- * each claims the list in a transaction that the workspace guards, so one claim comes first.
+ * Decides before storing which process's list counts. Several backends may take reports about one MCP server
+ * concurrently. Each claims the list in a transaction that the workspace guards, so one claim comes first.
  */
 export async function claimLists(
   backend: WithGraph & WithBus,

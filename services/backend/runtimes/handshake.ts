@@ -69,7 +69,7 @@ async function handshake(
   if (plan.size < candidates.length) noteLeftOut(backend, runtime, candidates.length - plan.size);
   const assignments = await readAssignments(backend, { runtime, plan, confinesMembers });
   const sealed = await seal(assignments, request.publicKey);
-  // The missing part comes with a later handshake, so this tag must never equal the current one.
+  // A later handshake brings the missing part, so this tag must never equal the current one.
   return { ...common, etag: assignments.length === plan.size ? etag : `incomplete ${etag}`, sealed };
 }
 

@@ -79,7 +79,7 @@ function tooLarge(name: string, runtime: Node<'runtime'>): Reason {
   };
 }
 
-/** Of a refusal that lists the commands of a long setting. */
+/** The length of a refusal that lists the commands of a long setting. */
 const refusalLengthMax = 500;
 
 function findRefused({ launch }: KeptLaunch, rule: CommandRule): Reason | null {

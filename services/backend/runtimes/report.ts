@@ -63,7 +63,7 @@ export function answerReports(backend: ReportNeeds, turns: Turns): Subscription 
   );
 }
 
-/** Of one process: a report being stored, one whose sender gave up on it, and the next. */
+/** Reports of one process: one being stored, one whose sender gave up on it, and the next. */
 const queuedMax = 3;
 /** A runtime waits for 30 s. Its next report need not repeat entries that were stored until then. */
 const storedWithinMs = 30_000;

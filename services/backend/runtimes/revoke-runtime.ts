@@ -32,7 +32,7 @@ export async function revokeRuntime(
       });
     });
   }
-  // Also for an already revoked one: its connections may have outlived a crash during the first try.
+  // Done for an already revoked runtime too: its connections may have outlived a crash during the first try.
   await backend.bus.disconnect(id);
 }
 

@@ -3,9 +3,9 @@ import type { Assigned, HandshakeRequest } from '../../contracts/bus/messages.ts
 import { SvcError } from '../../contracts/errors.ts';
 
 /**
- * Seals assignments so that only the process with the public key can read them: compact JWE (RFC 7516) by
- * ECDH-ES+A256KW (RFC 7518 §4.6) over X25519 (RFC 8037). Never stored, so that recorded bus traffic cannot be opened
- * later.
+ * Seals assignments so that only the process with the public key can read them. The form is a compact JWE (RFC 7516) by
+ * ECDH-ES+A256KW (RFC 7518 §4.6) over X25519 (RFC 8037). The process never stores its private key, so that recorded bus
+ * traffic cannot be opened later.
  */
 export async function seal(
   assignments: readonly Assigned[],

@@ -7,8 +7,8 @@ import type { Graph, Node, WithGraph } from '../graph/graph.ts';
 
 /**
  * An MCP server has one list of tools. If several processes run it with different lists, the list of the process that
- * was Connected first counts while that process lives, so that agents see no alternation. The other lists are set aside
- * with a reason, and requested again when the list that counts changes or its process ends.
+ * was Connected first counts while that process lives. So agents see no alternation. The other lists are set aside with
+ * a reason, and requested again when the list that counts changes or its process ends.
  */
 
 /** Code of the reason why a process's list of tools does not count. */

@@ -2,8 +2,8 @@ import type { KeyId, McpServerId } from '../ids.ts';
 
 /**
  * A request to an MCP server: remote-mcp → runtime on `svc.runtime.<runtime>.<process>.call`. The payload is the JSON
- * text of `params` exactly as the MCP server receives it; all else is in headers, so that the runtime passes it on
- * without parsing.
+ * text of `params` exactly as the MCP server receives it. Everything else is in headers, so that the runtime passes the
+ * payload on without parsing.
  */
 export interface CallHeaders {
   readonly server: McpServerId;

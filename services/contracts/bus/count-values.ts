@@ -5,8 +5,8 @@ const backslash = 92;
 const openBrace = 123;
 
 /**
- * Counts the values of a JSON text by its commas and opening brackets, so that a text of too many values is refused
- * before it is parsed. Returns `max` plus one when there are more.
+ * Counts the values of a JSON text by its commas and opening brackets. So a text of too many values is refused before
+ * it is parsed. Returns `max` plus one if there are more.
  */
 export function countValues(json: Uint8Array, max: number): number {
   const { length } = json;

@@ -221,8 +221,8 @@ export const heartbeat = z.object({
 export type Heartbeat = z.infer<typeof heartbeat>;
 
 /**
- * From the backend to one runtime process. `assignments` says that they changed, or that the backend lost the process's
- * reports: the process fetches them (by etag), then sends a complete report with all tools.
+ * From the backend to one runtime process. `assignments`: they changed, or the backend lost the process's reports. The
+ * process fetches them (by etag), then sends a complete report with all tools.
  */
 export const command = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('assignments') }),
@@ -261,7 +261,7 @@ export const usageRecord = z.object({
       outcome: z.enum(['ok', 'tool_error', 'error']),
       /** Calls of this hour that have all else in common. */
       calls: z.number().int().positive().max(usageCallsMax).default(1),
-      /** Of all these calls together. */
+      /** The total of all these calls. */
       durationMs: z.number().nonnegative(),
     })
     .optional(),

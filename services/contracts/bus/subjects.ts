@@ -38,8 +38,8 @@ export const streams = { usage: 'usage' } as const;
 export const buckets = { sessions: 'sessions' } as const;
 
 /**
- * Subjects for blobs on the bus, on shelves named by the first two digits: one record for each blob, and its parts
- * under the id of the put that wrote them.
+ * Subjects for blobs on the bus, grouped by the first two digits of the digest. A blob has one record, and its parts
+ * are under the id of the put that wrote them.
  */
 export const blobSubjects = {
   all: 'svc.blob.>',

@@ -15,7 +15,7 @@ export interface Variable<Value> {
   readonly awaits?: string;
   /** The variable has an effect only when these other variables have one of these values; otherwise it is reported. */
   readonly onlyWith?: Readonly<Record<string, readonly string[]>>;
-  /** Values of older versions: what each is read as, and the warning. */
+  /** Values of older versions: how each is read now, and the warning. */
   readonly formerly?: Readonly<Record<string, { readonly as: string; readonly told: string }>>;
   /** `additions` are the platform's own; all others are in part 8 of the specification. */
   readonly source: 'specification' | 'additions';

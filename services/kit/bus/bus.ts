@@ -152,8 +152,8 @@ export interface Bucket {
 }
 
 /**
- * Seeds of the key pairs that prove a backend to NATS: as authorizer of connections, as administrator that lists and
- * ends them, and as issuer of admissions.
+ * Seeds of the key pairs that prove a backend to NATS: as authorizer of connections, as administrator of the
+ * connections, and as issuer of admissions.
  */
 export interface BackendSeeds {
   readonly callout: Secret;

@@ -95,7 +95,7 @@ export class Connections {
 /** Longer than proxies keep an idle connection. */
 const silenceMaxMs = 90_000;
 
-/** For a server without keys that answers at once. */
+/** Bounds a server without keys that answers at once. */
 export function boundStrangers(server: Server): void {
   new Connections(server, { admittedMax: 0 });
   // A client that does not read its answer keeps its connection no longer than this.

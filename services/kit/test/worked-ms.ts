@@ -1,6 +1,6 @@
 /**
- * Processor time that this thread has taken, in milliseconds. On a busy machine, elapsed time does not show what work
- * costs.
+ * Processor time that this thread has used, in milliseconds. On a busy machine, elapsed time does not show the cost of
+ * work.
  */
 export function workedMs(): number {
   const { user, system } = process.threadCpuUsage();

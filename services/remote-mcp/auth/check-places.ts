@@ -42,7 +42,7 @@ export class CheckPlaces {
     if (mustWait) await this.#wait(sender);
     else this.#taken++;
     try {
-      // Hundreds of connections may ask at once. Calls come first.
+      // Hundreds of connections may ask at once, so calls run first.
       if (mustWait || typeof sender !== 'string') await giveWay();
       return await check();
     } finally {

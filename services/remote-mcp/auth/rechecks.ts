@@ -11,7 +11,7 @@ export interface Admitted {
   end(why: SvcError): void;
 }
 
-/** While the backend is away, keys cannot be checked. Their streams and calls go on until it is back. */
+/** While the backend is away, keys cannot be checked. Their streams and calls continue until it returns. */
 const againMs = 5000;
 
 /** Ends the streams and calls of keys that are no longer valid. */

@@ -13,8 +13,9 @@ interface WaitingCall {
 const startWaitMaxMs = 30_000;
 
 /**
- * Waits while an MCP server of the tool's skill starts or has just lost its process: until all are Connected, one has failed, or the time is
- * over. Returns the new view. The key is checked again, because it may have been revoked meanwhile.
+ * Waits while an MCP server of the tool's skill starts or has just lost its process. Ends when all are Connected, one
+ * has failed, or the time is over, and returns the new view. The key is checked again, because it may have been revoked
+ * meanwhile.
  */
 export async function awaitStart(
   { waits, principals }: Pick<CallParts, 'waits' | 'principals'>,

@@ -127,7 +127,7 @@ test('an event during a slow pull is not lost either', async () => {
   }
 });
 
-test('after a pull that waited for an absent backend, the next one starts without delay', async () => {
+test('the delay after a pull is bounded, however long the pull waited for the backend', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   try {
     const { catalogue, pull, pulls } = pulled();

@@ -23,7 +23,7 @@ export interface UnreadAnswersOptions {
  */
 export class UnreadAnswers {
   readonly #options: UnreadAnswersOptions;
-  /** Of each key, oldest first. */
+  /** The waiting answers of each key, oldest first. */
   readonly #waitingOf = new Map<string, Map<ServerResponse, Waiting>>();
 
   constructor(options: UnreadAnswersOptions) {

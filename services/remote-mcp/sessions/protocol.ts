@@ -1,4 +1,4 @@
-/** Supported revisions with `initialize`, newest first. They do not differ in what remote-mcp itself writes. */
+/** Supported revisions with `initialize`, newest first. remote-mcp writes the same messages in all of them. */
 export const protocolVersions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
 export type ProtocolVersion = (typeof protocolVersions)[number];
 

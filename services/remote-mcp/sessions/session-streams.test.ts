@@ -95,7 +95,7 @@ test('a stream whose client left before it opened is not kept', async () => {
   server.close();
 });
 
-test('announces changes of its workspace while a stream is open', async () => {
+test('an open stream keeps the catalogue of its workspace', async () => {
   vi.useFakeTimers({ now: 1_000_000, toFake: ['setInterval', 'clearInterval', 'Date', 'performance'] });
   const empty = { mcpServers: [], skills: [], roles: [] };
   const maps = { toolsByName: new Map(), skillsById: new Map(), rolesById: new Map() };

@@ -30,7 +30,7 @@ export interface AssignmentsOptions {
 const intervalMs = 15_000;
 const answerMaxMs = 10_000;
 /**
- * Commands come in bursts, and one handshake answers all of them. The backend refuses a runtime that asks without a
+ * Commands arrive in bursts, and one handshake answers all of them. The backend refuses a runtime that asks without a
  * pause.
  */
 const pauseMs = 200;

@@ -21,7 +21,7 @@ export interface ReporterOptions {
 }
 
 /**
- * Changes come in bursts: a start is four of them. Each report of a burst gathers for longer, up to five reports a
+ * Changes arrive in bursts: a start is four of them. Each report of a burst gathers for longer, up to five reports a
  * second, which leaves half of the bus's allowance to handshakes.
  */
 const gathering = { firstMs: 50, moreMs: 20, maxMs: 200 };

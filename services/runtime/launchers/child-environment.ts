@@ -44,7 +44,10 @@ export function childEnvironment({ inherited, place, mark, own }: ChildEnvironme
   return { ...inherited, HOME: place.home, TMPDIR: place.temporary, ...own, [markVariable]: mark };
 }
 
-/** The platform's own Node comes last: a machine's own is preferred, and `node` is found on a machine without one. */
+/**
+ * The platform's own Node comes last, so that a machine's own is preferred and a machine without one still finds
+ * `node`.
+ */
 function withOwnNode(searchPath: string | undefined): string {
   const own = path.dirname(process.execPath);
   const given = searchPath === undefined || searchPath === '' ? defaultPath : searchPath;

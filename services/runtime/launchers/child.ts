@@ -22,8 +22,8 @@ export interface ChildLauncherOptions {
 }
 
 /**
- * Runs an MCP server as a child process: no shell, its own session so that the whole tree can be ended, and its own
- * environment and home without anything of the platform.
+ * Runs an MCP server as a child process without a shell. Its own session lets the whole tree be ended. Its own
+ * environment and home contain nothing of the platform.
  */
 export function createChildLauncher(options: ChildLauncherOptions): Launcher<'child'> {
   return async (order) => {

@@ -42,11 +42,11 @@ export class EventStreamReader {
   #data: Buffer[] = [];
   #lastLines: Buffer[] = [];
   #bytes = 0;
-  /** With the line breaks between. */
+  /** Bytes of the lines so far, line breaks included. */
   #heldBytes = 0;
   #type = '';
   #tooLarge = false;
-  /** Of the event being read, valid once it is complete; undefined without one. */
+  /** The id of the event being read, valid once the event is complete; undefined without one. */
   #id: string | null | undefined;
 
   constructor(eventMaxBytes: number, sink: EventSink, position: StreamPosition) {

@@ -24,7 +24,7 @@ export function explainNetworkError(host: string, error: unknown): Reason | null
   return { code: known.code, message: `Cannot reach ${host}: ${known.what}.`, repair: known.repair };
 }
 
-/** For members, so without details of the network. */
+/** Members read it, so it contains no details of the network. */
 export function explainAddress(name: string, { what }: AddressRefused): Reason {
   return {
     code: 'address_refused',

@@ -8,7 +8,7 @@ import { isPassing, isSuccess } from './http-status.ts';
 
 export interface AnswerOptions {
   readonly endpoint: HttpEndpoint;
-  /** Of the session of the request. */
+  /** The terms of the request's session. */
   readonly terms: Terms;
   /** True when this was the answer, or when the caller no longer waits. */
   readonly take: (message: Buffer) => boolean;
@@ -30,9 +30,8 @@ const resumeMinMs = 100;
 const resumeAgain: Backoff = { firstMs: 1000, maxMs: 10_000 };
 
 /**
- * Reads the answer to a request and the messages before it. An MCP server may close the connection early, or lose it,
- * and send the rest on the next one (MCP 2025-11-25, "Sending Messages to the Server" and "Resumability and
- * Redelivery").
+ * Reads the answer to a request and the messages before it. An MCP server may close or lose the connection early and
+ * send the rest on the next one (MCP 2025-11-25, "Sending Messages to the Server", "Resumability and Redelivery").
  */
 export async function readAnswer(first: IncomingMessage, options: AnswerOptions): Promise<AnswerEnd> {
   const position = beginning();

@@ -27,7 +27,7 @@ export interface EndpointRequest {
 }
 
 export interface EndpointOptions {
-  /** Of the MCP server, for messages. */
+  /** The MCP server's name, for messages. */
   readonly name: string;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;

@@ -15,7 +15,7 @@ export interface HttpLauncherOptions {
   /** Addresses that URLs of members may reach besides public ones. */
   readonly allowedAddresses: readonly AddressBlock[];
   readonly log: Log;
-  /** For names in URLs of members. */
+  /** Resolves names in URLs of members. */
   readonly resolve?: Resolve;
   readonly renewalMaxMs?: number;
 }

@@ -5,9 +5,9 @@ import { endTree, treeOf } from './process-tree.ts';
 import { findBirth, type Look } from './processes.ts';
 
 /**
- * A note for each running child, `children/<mark>` in the working directory: after a kill -9 of the runtime the next
- * one reads the notes and ends the children. Runtimes may share the directory; a note names the process that wrote it.
- * Its first line is written before the child starts, the second once its pid is known.
+ * A note for each running child, `children/<mark>` in the working directory. After a kill -9 of the runtime, the next
+ * one reads the notes and ends the children. Runtimes may share the directory, so a note names the process that wrote
+ * it. Its first line is written before the child starts, the second once its pid is known.
  */
 const opening = z.object({
   mark: z.string().regex(/^[\w-]{8,100}$/),

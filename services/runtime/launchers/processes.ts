@@ -48,7 +48,7 @@ export async function findBirth(pid: number): Promise<string | null> {
   return (await listFromPs()).find((candidate) => candidate.pid === pid)?.birth ?? null;
 }
 
-/** After this long a process has its own environment: between fork and exec it still has its parent's. */
+/** After this long a process has its own environment. Between fork and exec it still has its parent's. */
 const settledAfterSeconds = 10;
 /** Unit of start times in /proc (proc(5): USER_HZ, which is 100 on every architecture Node runs on). */
 const ticksPerSecond = 100;

@@ -33,7 +33,7 @@ export interface Program {
 export type Ended = Pick<Exit, 'code' | 'signal'>;
 
 export interface ProcessTraits {
-  /** In its environment, and in the environment of its descendants. */
+  /** A value in its environment, and in the environment of its descendants. */
   readonly mark: string;
   /** It only holds the processes inside: those are signalled, and it ends with them. */
   readonly isHolder: boolean;
@@ -50,7 +50,7 @@ export function programOf(process: ChildProcessWithoutNullStreams, traits: Proce
   const ended = () => ({ code: process.exitCode, signal: process.signalCode });
   const hasEnded = process.exitCode !== null || process.signalCode !== null;
   const exited = (hasEnded ? Promise.resolve() : once(process, 'exit')).then(ended);
-  process.on('error', () => {}); // After the start: a signal that could not be sent.
+  process.on('error', () => {}); // After the start, this is the error of a signal that could not be sent.
   const root = { pid, birth: null, mark, current: true, isHolder };
   const watched = watch?.watch(root);
   // From then on its pid may be reused.

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 
 /**
- * Reads a stream so that handling it takes only a share of the process's time: a program that writes without end is
+ * Reads a stream so that handling it takes only a share of the process's time. A program that writes without end is
  * slowed by its own pipe, and no other is. Data that `isUseless` accepts is read one chunk at a time, because even
  * discarded memory has a cost.
  */

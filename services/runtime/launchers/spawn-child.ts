@@ -10,7 +10,7 @@ import { TreeWatch } from './tree-watch.ts';
 
 /** A program to start that speaks MCP on its standard input and output. */
 export interface ChildOrder {
-  /** Of the MCP server, for people. */
+  /** The MCP server's name, for people. */
   readonly name: string;
   /** The author of this command. */
   readonly setBy: Author;

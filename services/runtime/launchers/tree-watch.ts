@@ -15,7 +15,7 @@ export interface WatchedTree {
 
 /**
  * Records the processes of trees while they live. A process that leaves session and environment and loses its parent is
- * known only from an earlier look: one that does so between two looks is lost.
+ * known only from an earlier look. A process that does so between two looks is lost.
  */
 export class TreeWatch {
   readonly #look: Look;

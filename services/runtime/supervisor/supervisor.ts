@@ -25,7 +25,7 @@ const removeDrainMs = 10_000;
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #logger: Logger;
-  /** With those that are ending: they may be assigned again before they have ended. */
+  /** Includes MCP servers that are ending, because they may be assigned again before they have ended. */
   readonly #mcpServers = new Map<McpServerId, McpServer>();
   readonly #gate = new StartGate();
   #listener: SupervisorListener = () => {};

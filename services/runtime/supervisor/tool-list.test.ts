@@ -3,7 +3,7 @@ import { SvcError } from '../../contracts/errors.ts';
 import { Conversation } from './conversation.ts';
 import { listTools } from './tool-list.ts';
 
-/** With an MCP server that lists these tools. */
+/** Lists the tools of an MCP server with the given tools. */
 async function listed(tools: readonly unknown[]) {
   const conversation: Conversation = new Conversation('odd', {
     toolsChanged: () => {},

@@ -24,7 +24,7 @@ export function sameTools(one: ToolList | null, other: ToolList): boolean {
   return one.tools.every(({ definition }, at) => definition === other.tools[at]?.definition);
 }
 
-/** As written into a report, which must fit into one message of the bus. */
+/** The size of the list in a report, which must fit into one message of the bus. */
 const linesMaxBytes = 12 * 1024 * 1024;
 const pagesMax = 1000;
 

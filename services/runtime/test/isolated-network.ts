@@ -8,7 +8,7 @@ import type { Reason } from '../../contracts/bus/messages.ts';
 
 /** The result of `isolated-network-main.ts`. */
 export interface IsolatedNetworkResult {
-  /** Of a member's URL to the machine's own public address. */
+  /** The outcome of a member's URL to the machine's own public address. */
   readonly outcome: Reason | 'answered' | undefined;
   /** Clients that reached the service at that address. */
   readonly reached: readonly string[];

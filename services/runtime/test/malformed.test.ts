@@ -102,7 +102,7 @@ test.each<[string, readonly string[], (conversation: Conversation) => Promise<un
   }
 });
 
-/** With an MCP server that gives the same answer to every request, or an invalid one. */
+/** A conversation with an MCP server that gives the same answer to every request, or an invalid one. */
 function answering(answer: (id: number) => string): Conversation {
   const conversation: Conversation = new Conversation('odd', {
     toolsChanged: () => {},

@@ -129,7 +129,7 @@ describe.each(kinds)('in %s, a working directory', (_kind, { isThere, sandboxing
     await using platform = await Platform.open();
     const cwd = await attack(grounds);
     const planted = path.join(cwd, `planted-by-a-test-${process.pid}`);
-    // For a member the direct subfolder of a named folder is mounted: here the folder itself.
+    // For a member the direct subfolder of a named folder is mounted, which is the folder itself here.
     const MCP_SERVER_MEMBER_FOLDERS = path.dirname(await realpath(cwd));
     const env = { ...grounds.env, ...sandboxing, MCP_SERVER_MEMBER_FOLDERS };
     await platform.startRuntime(env);

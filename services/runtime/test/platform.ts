@@ -301,7 +301,7 @@ export class Platform {
         continue;
       }
       const { complete, mcpServers, refused, refusedLists } = part.report;
-      // As a backend of an earlier version rejects it.
+      // A backend of an earlier version rejects the whole report.
       if (refused.length + refusedLists.size > 0) throw new Error(`malformed: ${JSON.stringify(refused)}`);
       const named = mcpServers.map(({ mcpServer }) => mcpServer);
       this.reports.push({ complete, mcpServers: named });

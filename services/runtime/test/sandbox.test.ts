@@ -277,7 +277,7 @@ test.each<[string, (where: Where) => string]>([
 const look = createLook();
 
 /**
- * A socket in the abstract namespace of Unix sockets, which goes with the network: the first byte of its name is zero.
+ * A socket in the abstract namespace of Unix sockets, which belongs to the network. The first byte of its name is zero.
  */
 async function listenAbstract() {
   const name = `\0svc-test-${process.pid}-${Math.random()}`;

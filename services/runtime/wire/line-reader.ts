@@ -19,8 +19,8 @@ const smallBytes = 4096;
 const blockBytes = 64 * 1024;
 
 /**
- * Cuts a byte stream into lines. A line inside one chunk is passed on without a copy; one of several chunks is joined
- * once complete; an overlong one is dropped without a copy.
+ * Cuts a byte stream into lines. A line inside one chunk is passed on without a copy, and a line of several chunks is
+ * joined once complete. An overlong line is dropped without a copy.
  */
 export class LineReader {
   readonly #lineMaxBytes: number;

@@ -3,8 +3,8 @@ import { writeJson } from './write-message.ts';
 
 /**
  * A replaced progress token. Tokens must be unique in an MCP server (MCP 2025-11-25, "Progress"), but several
- * remote-mcps that share it choose them: of two equal ones, the later is replaced on its way in and restored on its way
- * out.
+ * remote-mcps that share it choose them. Of two equal tokens, the later is replaced on its way in and restored on its
+ * way out.
  */
 export interface ReplacedToken {
   readonly params: Uint8Array;

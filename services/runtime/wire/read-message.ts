@@ -14,8 +14,8 @@ export type Incoming =
 export type Unusable = 'not_json' | 'too_deep';
 
 /**
- * Reads one line. For a response, by far the most frequent message, the text before and after its value is matched; one
- * scan proves the value to be JSON, and its bytes are passed on unchanged. Null when the line is not a message.
+ * Reads one line. A response is by far the most frequent message, so the text before and after its value is matched.
+ * One scan proves that the value is JSON, and its bytes are passed on unchanged. Null if the line is not a message.
  */
 export function readMessage(given: Buffer): readonly Incoming[] | null {
   if (!endsAsMessage(given)) return null;

@@ -43,7 +43,7 @@ function join(start: string, params: Uint8Array): Buffer {
   return message;
 }
 
-/** In JSON a raw line break can only be white space between tokens; on stdio it would end the message. */
+/** A raw line break in JSON can only be white space between tokens. On stdio it would end the message. */
 function replaceByte(message: Buffer, byte: number, from: number): void {
   for (let i = message.indexOf(byte, from); i >= 0; i = message.indexOf(byte, i + 1)) message[i] = space;
 }

@@ -205,8 +205,9 @@ function asking(request: Request): Ask<QueryAnswer> {
 }
 
 /**
- * Dgraph silently leaves out of an answer what the user has no right to see, and a data node that has just started does not know the rights
- * yet. So each query carries this second one: an answer without `seen`, even an empty one, comes from such a node.
+ * Dgraph silently omits data that the user has no right to see, and a data node that has just started does not know the
+ * rights yet. So each query carries this second one: an answer without `seen`, even an empty one, comes from such a
+ * node.
  */
 const askRights = `seen(func: has(${ledger.key}), first: 1) { uid }`;
 

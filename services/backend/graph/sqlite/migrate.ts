@@ -81,7 +81,7 @@ function makeWords(connection: Connection, { type, owned, fields }: Reindex): vo
   connection.exec(`delete from ${table}`);
   const columns = ['id', owned ? 'workspace' : "''", ...fields.map(quoted)].join(', ');
   const insert = `insert into ${table} (workspace, word, id) values (?, ?, ?)`;
-  // By pages of ids, so that a big table is not held in memory.
+  // Pages of ids keep a large table out of memory.
   const page = `select ${columns} from ${quoted(type)} where id > ? order by id limit 1000`;
   for (let after = ''; ; ) {
     const rows = connection.rows(page, [after]);

@@ -40,7 +40,7 @@ export function runFew(connection: Connection, plan: RowsPlan, few: Few): Row[] 
   });
 }
 
-/** As `runFew`, for edges. */
+/** Like `runFew`, for edges. */
 export function followFew(connection: Connection, plan: FollowPlan, few: Few): Followed | null {
   if (plan.ids.length > few.rows) return null;
   const limitEach = Math.min(plan.limitEach, few.rows + 1);

@@ -12,10 +12,9 @@ import { Writer } from './writer.ts';
 const cleanUpEveryMs = 1000;
 
 /**
- * Streams and buckets in one SQLite file that this process owns.
- * Durability: the write-ahead log (WAL, synchronous=NORMAL) keeps every acknowledged write across any end of the
- * process. Stream records are also synced to disk, so they survive a loss of power; keys of a bucket may lose their
- * last moments to one, but stay consistent.
+ * Streams and buckets in one SQLite file that this process owns. The write-ahead log (WAL, synchronous=NORMAL) keeps
+ * every acknowledged write across any end of the process. Stream records are also synced to disk, so they survive a
+ * loss of power. Keys of a bucket may lose their last moments to one, but stay consistent.
  */
 export class Storage {
   readonly #database: DatabaseSync;

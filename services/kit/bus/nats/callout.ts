@@ -30,8 +30,8 @@ const authorizeDeadlineMs = 1500;
 /** How long a refused client may stay connected to read the reason. */
 const refusedLifetimeSeconds = 5;
 /**
- * Refused clients that may be connected at once to read the reason: unproven ones in total and of one network, proven
- * runtimes in total and of one workspace. Others get no reason.
+ * Refused clients that may be connected at once to read the reason. Unproven ones have a limit in total and for each
+ * network, proven runtimes in total and for each workspace. Others get no reason.
  */
 const strangersMax = 32;
 const strangersOfNetworkMax = 16;

@@ -18,8 +18,8 @@ export interface Grants {
 }
 
 /**
- * The subject by which clients of the previous version ask NATS for their identity, and the subject to which the bus
- * maps it (templates/nats.conf), where backends listen.
+ * On the first subject, clients of the previous version ask NATS for their identity. The bus maps it to the second
+ * (templates/nats.conf), on which backends listen.
  */
 export const whoAmISubject = '$SYS.REQ.USER.INFO';
 export const whoIsSubject = 'svc.identity.name';

@@ -7,7 +7,7 @@ const rememberedMs = 10_000;
 /** More clients than can be admitted within that time; the oldest is forgotten first. */
 const rememberedMax = 20_000;
 /**
- * Repeats after 4 ms, 12 ms, 28 ms and so on, up to 4 s: the client may not listen yet, or the backend's connection may
+ * Repeats after 4 ms, 12 ms, 28 ms and so on, up to 4 s. The client may not listen yet, or the backend's connection may
  * be lost.
  */
 const pauseFirstMs = 4;

@@ -55,7 +55,7 @@ export interface ReadLogin {
   readonly asksWhy: boolean;
   /** The user name that the client shows. */
   readonly user: string;
-  /** Of a backend: its process id. */
+  /** Distinguishes processes with the same credential. For a backend it is its process id. */
   readonly nonce: ProcessId;
   readonly inbox: string;
   /** Whether it asks for its identity, as the previous version did, instead of being introduced. */

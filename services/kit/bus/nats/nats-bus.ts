@@ -206,7 +206,7 @@ export class NatsBus implements Bus {
     return new NatsBucket(name, maxAgeMs, { ...this.place(), persistent: this.#persistent });
   }
 
-  /** For own storage in JetStream. */
+  /** The connection for the bus's storage in JetStream. */
   place(): NatsPlace {
     return { connection: this.#connection, checkUsable: () => this.#checkUsable() };
   }

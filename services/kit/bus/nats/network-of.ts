@@ -5,8 +5,8 @@ const groupsMax = 8;
 const networkGroups = 4;
 
 /**
- * The network of an address, to count one sender once: an IPv4 address, or the /64 of an IPv6 address, whose host can
- * take any address in it.
+ * The network of an address, to count one sender once. It is an IPv4 address, or the /64 of an IPv6 address, in which a
+ * host can take any address.
  */
 export function networkOf(address: string): string {
   const [host = ''] = address.split('%');

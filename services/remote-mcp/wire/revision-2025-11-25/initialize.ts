@@ -24,7 +24,7 @@ export async function initialize(
   const protocol = findProtocolVersion(protocolVersion) ?? protocolVersions[0];
   const named = preloads(exchange.request.url ?? '');
   const { catalogues } = platform;
-  // Without preloads a session needs no catalogue yet.
+  // A session without preloads needs no catalogue yet.
   const catalogue = named === null ? catalogues.now(principal.workspace) : await catalogues.of(principal.workspace);
   const disclosure = named === null || catalogue === null ? nothingDisclosed : disclose(named, catalogue, principal);
   const session = await platform.sessions.open(principal, { protocol, disclosure, logLevel: 'debug' });

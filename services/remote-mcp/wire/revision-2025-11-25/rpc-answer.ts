@@ -5,7 +5,7 @@ import { type Exchange, headersOfStatus } from '../../http/exchange.ts';
 import { errorResponse, errorToJsonRpc, type RpcError } from './error-to-json-rpc.ts';
 
 /**
- * The answer to one JSON-RPC request: one JSON object, or, from the first notification that belongs to it, a stream of events
+ * The answer to one JSON-RPC request: one JSON object, or a stream of events from the first notification on
  * (2025-11-25, "Sending Messages to the Server"). Results are passed on as bytes and are not read.
  */
 export class RpcAnswer {

@@ -23,9 +23,9 @@ export interface GuardedPaths {
 }
 
 /**
- * Why a sandbox may not write to this folder, or null when it may. Refused: a folder that is, contains or lies in the
- * system, the platform, an installation, or a program that the platform runs; a home, or its hidden folders. `folder`
- * is a real path.
+ * Why a sandbox may not write to this folder, or null if it may. Refused: a folder that equals, contains or is part of
+ * the system, the platform, an installation, or a program that the platform runs. Refused too: a home, or its hidden
+ * folders. `folder` is a real path.
  */
 export async function whyNeverWritable(folder: string, { platform, inherited }: GuardedPaths): Promise<string | null> {
   return (

@@ -36,9 +36,9 @@ export async function findWorkingFolder(
 }
 
 /**
- * The direct subfolder of a named folder that contains a path; null when there is none. It is mounted and nothing
- * deeper: a writer above a folder could replace it by a link before the mount, and no member's sandbox may write to a
- * named folder itself.
+ * The direct subfolder of a named folder that contains a path; null if there is none. Nothing deeper is mounted,
+ * because a writer above a folder could replace it by a link before the mount. No member's sandbox may write to a named
+ * folder itself.
  */
 async function findSharedFolder(real: string, memberFolders: readonly string[]): Promise<string | null> {
   const named = (await Promise.all(memberFolders.map(findReal))).filter((one) => one !== null);

@@ -1,6 +1,6 @@
 // Starts children with a runtime's launcher and waits to be killed. One child ignores its closed input and SIGTERM and
-// has a child; their pids are printed. The second argument may be `sandboxed`, or JSON with Docker and image: then the
-// next two are the names of one that ends with its input, and of the other.
+// has a child; their pids are printed. The second argument may be `sandboxed`, or JSON with Docker and image. Then the
+// next two arguments name a child that ends with its input, and the other child.
 
 import { readdir } from 'node:fs/promises';
 import { createLog } from '../../../kit/log.ts';
