@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import * as Flags from '@oclif/core/flags';
 import type { Status as PlatformStatus } from '../../stack/lifecycle/platform-status.ts';
-import { describeInterruptedReplacement } from '../../stack/operations/replace/settle-replacement.ts';
+import { describeInterruptedReplacement } from '../../stack/operations/replace/replacement.ts';
 import { status } from '../../stack/operations/status.ts';
 import { interruption, SvcCommand } from '../command.ts';
 import { describeStatus, otherVersion } from '../output/status.ts';

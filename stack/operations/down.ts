@@ -5,8 +5,7 @@ import { ensurePrivateFolder } from '../state/folder.ts';
 import type { Installation } from '../state/installation.ts';
 import { endAlone } from '../state/left-processes.ts';
 import { acquireLock } from '../state/lock.ts';
-import { readReplacement } from './replace/replacement.ts';
-import { interruptionOf } from './replace/settle-replacement.ts';
+import { interruptionOf, readReplacement } from './replace/replacement.ts';
 
 export interface DownOptions {
   readonly installation: Installation;

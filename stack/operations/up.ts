@@ -8,12 +8,12 @@ import { type StartEmpty, settleLosses } from '../place/losses.ts';
 import { settlePlace } from '../place/settle-place.ts';
 import type { Plan } from '../plan/plan.ts';
 import { isLostPort } from '../ports/claim-ports.ts';
+import { hasOwnBus } from '../settings/definition.ts';
 import { findRunning } from '../state/find-running.ts';
 import { ensurePrivateFolder } from '../state/folder.ts';
 import type { Installation } from '../state/installation.ts';
 import { acquireLock } from '../state/lock.ts';
 import { becomeCopy } from './become-copy.ts';
-import { changeNodes, planOfOtherNodes } from './replace/change-nodes.ts';
 import { settleReplacement } from './replace/settle-replacement.ts';
 
 export interface UpOptions {
@@ -119,7 +119,9 @@ async function prepare(engine: Engine, start: EngineStart, avoid: ReadonlySet<nu
 /** Stops a platform that cannot change while it runs. What another number of NATS nodes kept is carried to those of the plan. */
 async function stopWhereNeeded(to: Plan, prepared: Prepared, options: BringUp): Promise<void> {
   const wasRunning = isUp(options.installation);
-  const from = await planOfOtherNodes(to, options);
+  // Loaded on use: it opens every kind of content, and a platform in one process has no such nodes.
+  const nodes = hasOwnBus(to.definition) ? await import('./replace/change-nodes.ts') : null;
+  const from = (await nodes?.planOfOtherNodes(to, options)) ?? null;
   if (prepared.mustStop || from !== null) await prepared.stop();
-  if (from !== null) await changeNodes({ ...options, from, to, wasRunning });
+  if (from !== null) await nodes?.changeNodes({ ...options, from, to, wasRunning });
 }

@@ -21,8 +21,7 @@ import type { Installation } from '../../state/installation.ts';
 import { acquireLock } from '../../state/lock.ts';
 import { archivedSecretsOf } from '../replace/archived-secrets.ts';
 import { placesOf } from '../replace/fill-places.ts';
-import { readReplacement } from '../replace/replacement.ts';
-import { interruptionOf } from '../replace/settle-replacement.ts';
+import { interruptionOf, readReplacement } from '../replace/replacement.ts';
 
 export interface BackupOptions {
   readonly installation: Installation;

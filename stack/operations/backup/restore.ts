@@ -24,8 +24,7 @@ import { checkArchivedSecrets } from '../replace/archived-secrets.ts';
 import { placesOf } from '../replace/fill-places.ts';
 import { prepareTarget } from '../replace/prepare-target.ts';
 import { notKept, type ReplaceProgress, replaceData } from '../replace/replace.ts';
-import { forgetReplacement } from '../replace/replacement.ts';
-import { refuseWaiting } from '../replace/settle-replacement.ts';
+import { forgetReplacement, refuseWaiting } from '../replace/replacement.ts';
 import { withReplacing } from '../replace/with-replacing.ts';
 
 export interface RestoreOptions {

@@ -7,8 +7,7 @@ import { hasOwnBus } from '../../settings/definition.ts';
 import type { Installation } from '../../state/installation.ts';
 import { placesOf } from './fill-places.ts';
 import { type ReplaceProgress, replaceData } from './replace.ts';
-import { forgetReplacement, type Replacement } from './replacement.ts';
-import { refuseWaiting } from './settle-replacement.ts';
+import { forgetReplacement, type Replacement, refuseWaiting } from './replacement.ts';
 
 export interface ChangeOfNodes {
   readonly installation: Installation;

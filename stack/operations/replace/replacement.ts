@@ -5,6 +5,7 @@ import { SvcError } from '../../../services/contracts/errors.ts';
 import { carriedFolder } from '../../state/data-files.ts';
 import { readJson, writeDurably } from '../../state/durable-file.ts';
 import type { Installation } from '../../state/installation.ts';
+import { lockHolder } from '../../state/lock.ts';
 import { isSameSide, side, sideName } from './side.ts';
 
 /**
@@ -117,4 +118,44 @@ export function replacementName({ command, from, to }: Replacement): string {
 /** The commands that end a replacement. */
 export function commandsToEnd({ command }: Replacement): string {
   return command === 'nodes' ? 'svc up' : `svc ${command} --confirm, or svc ${command} --undo`;
+}
+
+/** Refuses another replacement while one waits to be confirmed. */
+export function refuseWaiting(installation: Installation): void {
+  refuseOlder(installation, { mayWait: false });
+  const waiting = readReplacement(installation);
+  if (waiting === null) return;
+  const { command, kept } = waiting;
+  const before = command === 'move' ? 'old side' : 'data before';
+  throw new SvcError('conflict', `${replacementName(waiting)} is not confirmed yet: the ${before} is in ${kept}.`, {
+    hint: `If all is well: svc ${command} --confirm. To go back to it: svc ${command} --undo`,
+  });
+}
+
+/** What `svc up` does with a replacement that a killed command left at this step; null if it waits for the operator's decision. */
+const settled: Readonly<Record<Replacement['step'], string | null>> = {
+  keeping: 'takes it back',
+  filling: 'takes it back',
+  waiting: null,
+  undoing: 'finishes it',
+  confirming: 'finishes it',
+};
+
+/** A move or restore that was cut short, and the command that ends it, in words. Null if there is none, or a command is at work on it. */
+export function describeInterruptedReplacement(installation: Installation): string | null {
+  if (lockHolder(installation, 'command') !== null) return null;
+  try {
+    return interruptionOf(readReplacement(installation));
+  } catch (error) {
+    // A status is an answer, whatever another version has written.
+    if (error instanceof SvcError) return error.message;
+    throw error;
+  }
+}
+
+export function interruptionOf(state: Replacement | null): string | null {
+  if (state === null) return null;
+  const next = state.command === 'nodes' ? 'finishes it' : settled[state.step];
+  if (next === null) return null;
+  return `${replacementName(state)} that began at ${state.startedAt} was interrupted: svc up ${next}.`;
 }

@@ -21,8 +21,8 @@ import type { Installation } from '../../../state/installation.ts';
 import { hasNatsServer } from '../../../test/platform.ts';
 import { createInstallation } from '../../create-installation.ts';
 import { changeNodes, planOfOtherNodes } from '../change-nodes.ts';
-import { type Replacement, readReplacement, writeReplacement } from '../replacement.ts';
-import { describeInterruptedReplacement, settleReplacement } from '../settle-replacement.ts';
+import { describeInterruptedReplacement, type Replacement, readReplacement, writeReplacement } from '../replacement.ts';
+import { settleReplacement } from '../settle-replacement.ts';
 
 vi.setConfig({ testTimeout: 240_000 });
 
