@@ -275,8 +275,9 @@ describe('secrets that cannot be right are refused before anything starts', () =
   test('half of the signing pair', async () => {
     const installation = await create();
     rmSync(join(installation.secretsDir, 'jwt-private.pem'));
+    const message = 'secrets/jwt-public.pem must hold the public half of secrets/jwt-private.pem.';
     expect(() => ensureFolders(installation, embedded)).toThrow(
-      /jwt-public\.pem must hold the public half of secrets\/jwt-private\.pem/,
+      expect.objectContaining({ code: 'forbidden', message }),
     );
   });
 });

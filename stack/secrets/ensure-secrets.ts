@@ -74,10 +74,11 @@ function refuseOtherKey(installation: Installation): void {
 }
 
 function refuseDamaged({ secretsDir }: Installation, row: SecretRow): void {
-  const { file, rule, isRight, repair = 'Restore the right file from a backup.' } = row;
+  const { file, of, rule, isRight, repair = 'Restore the right file from a backup.' } = row;
   const read = (name: string) => (hasSecret(join(secretsDir, name)) ? readSecret(join(secretsDir, name)) : '');
   if (isRight === undefined || !hasSecret(join(secretsDir, file)) || isRight(read(file), read)) return;
-  throw new SvcError('invalid_input', `secrets/${file} must hold ${rule}.`, { hint: repair });
+  const isAlone = of !== undefined && !hasSecret(join(secretsDir, of));
+  throw new SvcError(isAlone ? 'forbidden' : 'invalid_input', `secrets/${file} must hold ${rule}.`, { hint: repair });
 }
 
 /** Secrets of an external Dgraph, which defines their form itself. */

@@ -20,6 +20,8 @@ export interface SecretRow {
   /** The rule for its content, in words that follow "must hold". */
   readonly rule?: string;
   readonly isRight?: (text: string, read: ReadFile) => boolean;
+  /** The file that it is derived from. Only a backup brings that one back. */
+  readonly of?: string;
   /** The repair of a damaged file; default: a backup. */
   readonly repair?: string;
   /** The setting for which the operator must provide it, or null. */
@@ -72,6 +74,7 @@ export const secretRows = {
   },
   jwtPublicKey: {
     file: 'jwt-public.pem',
+    of: 'jwt-private.pem',
     generate: (read) => createPublicKey(read('jwt-private.pem')).export({ type: 'spki', format: 'pem' }).toString(),
     rule: 'the public half of secrets/jwt-private.pem',
     isRight: (text, read) => succeeds(() => createPublicKey(read('jwt-private.pem')).equals(createPublicKey(text))),
