@@ -1,17 +1,27 @@
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
-import { toSvcError } from '../../services/contracts/errors.ts';
+import { fileURLToPath } from 'node:url';
+import { SvcError, toSvcError } from '../../services/contracts/errors.ts';
 import { withoutHidden } from '../../services/contracts/hidden-characters.ts';
-import { connectToBackend } from '../client/backend-client.ts';
+import { Secret } from '../../services/contracts/secret.ts';
+import { apply } from '../apply/apply.ts';
+import { findProblems } from '../apply/find-problems.ts';
+import { readApplyFile } from '../apply/read-file.ts';
+import { type BackendClient, connectToBackend } from '../client/backend-client.ts';
+import { createKeyMutation, revokeKeyMutation, workspaceQuery } from '../client/generated/operations.ts';
 import type { Urls } from '../lifecycle/urls.ts';
 import { createInstallation } from '../operations/create-installation.ts';
 import { up } from '../operations/up.ts';
 import { refuseForeignFolder } from '../place/refuse-foreign-folder.ts';
 import { fileFailure } from '../state/file-failure.ts';
 import { compileCacheOf, type Installation, installationIn } from '../state/installation.ts';
-import { type DemoKey, setUpDemo } from './demo.ts';
 
 /** `npm start`: an installation with a demo in ./svc, in the foreground, until Ctrl-C. */
+
+/** A small MCP server, two skills and a role: enough for an agent to call something. */
+const demoFile = join(fileURLToPath(new URL('../../templates/demo', import.meta.url)), 'platform.yaml');
+const workspaceName = 'Default';
+const keyName = 'demo';
 
 const stopping = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -68,7 +78,7 @@ async function openDemo(installation: Installation, urls: Urls): Promise<void> {
   process.stdout.write(greeting(urls, await setUpDemo(backend, stopping.signal)));
 }
 
-function greeting({ app, api, mcp }: Urls, { key, isReplaced }: DemoKey): string {
+function greeting({ app, api, mcp }: Urls, { key, isReplaced }: Awaited<ReturnType<typeof setUpDemo>>): string {
   const authorization = `Authorization: Bearer ${key.reveal()}`;
   const json = {
     mcpServers: { platform: { type: 'http', url: mcp, headers: { Authorization: `Bearer ${key.reveal()}` } } },
@@ -89,4 +99,27 @@ Connect another agent, in the file where it lists its MCP servers:
 
 ${JSON.stringify(json, null, 2).replace(/^/gm, '  ')}
 `;
+}
+
+/** Applies the demo's file, waits for its tools, and replaces its key. */
+async function setUpDemo(backend: BackendClient, signal: AbortSignal) {
+  const { plans } = await apply({ backend, files: [readApplyFile(demoFile, {})], signal });
+  for (const { message, hint } of await findProblems({ backend, plans, signal }))
+    throw new SvcError('unavailable', message, { hint });
+  const { workspace } = await backend.send(workspaceQuery, { name: workspaceName }, { signal });
+  if (workspace === null) throw new Error(`a platform without the workspace ${workspaceName}`);
+  return replaceKey(backend, workspace.id, signal);
+}
+
+async function replaceKey(backend: BackendClient, workspace: string, signal: AbortSignal) {
+  let isReplaced = true;
+  try {
+    await backend.send(revokeKeyMutation, { workspace, key: keyName }, { signal });
+  } catch (error) {
+    // The first start finds none.
+    if (!(error instanceof SvcError) || error.code !== 'not_found') throw error;
+    isReplaced = false;
+  }
+  const { createKey } = await backend.send(createKeyMutation, { workspace, input: { name: keyName } }, { signal });
+  return { key: new Secret(createKey.secret), isReplaced };
 }
