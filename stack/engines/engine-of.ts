@@ -20,12 +20,10 @@ export function engineOf(installation: Installation): Engine {
   return engines[madeBy(installation) ?? 'process'];
 }
 
-/** The engine that a definition names. */
 export function engineFor({ engine }: Pick<Definition, 'engine'>): Engine {
   return engines[engine];
 }
 
-/** Whether two definitions keep their data on one engine. */
 export function isSameEngine(one: Pick<Definition, 'engine'>, other: Pick<Definition, 'engine'>): boolean {
   return engineFor(one) === engineFor(other);
 }

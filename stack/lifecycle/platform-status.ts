@@ -19,7 +19,7 @@ export interface Status extends Content {
   readonly version: string | null;
   readonly urls: Urls;
   /** The process that restarts ended parts; null when all services run in one process, or nothing runs. */
-  readonly supervisor: SupervisorStatus | null;
+  readonly supervisor: { readonly pid: number; readonly state: 'running' | 'silent' | 'gone' } | null;
   readonly services: readonly ServiceStatus[];
   /** How an unstopped platform ended. Its services may still run, but are not restarted. */
   readonly ended: UnwantedEnd | null;
@@ -32,12 +32,6 @@ export interface Status extends Content {
   readonly copyOf: string | null;
 }
 
-export interface SupervisorStatus {
-  readonly pid: number;
-  readonly state: 'running' | 'silent' | 'gone';
-}
-
-/** A process or a container. */
 type RunsAs =
   | { readonly pid: number | null; readonly container?: never }
   | { readonly container: string | null; readonly pid?: never };
@@ -70,14 +64,14 @@ export function stoppedPart({ name, url }: Pick<Observed, 'name' | 'url'>): Obse
 }
 
 /** An engine's answer about a platform and its parts. */
-export interface PlatformState extends Pick<Status, 'topology' | 'engine' | 'version' | 'urls'> {
+export interface PlatformState
+  extends Pick<Status, 'topology' | 'engine' | 'version' | 'urls'>,
+    Partial<Pick<Status, 'supervisor' | 'ended'>> {
   readonly installation: Installation;
   /** Whether a part of it runs. */
   readonly isUp: boolean;
   readonly settings: Readonly<Record<string, string>>;
   readonly parts: readonly PartState[];
-  readonly supervisor?: SupervisorStatus | null;
-  readonly ended?: UnwantedEnd | null;
   /** A full disk that only the engine sees. */
   readonly fullDisk?: string | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -121,7 +115,7 @@ const healthOf: Readonly<Record<ServiceState, Health>> = {
 async function withHealth(part: PartState, urls: Urls): Promise<ServiceStatus> {
   const { url, state } = part;
   if (state === 'healthy' && url?.startsWith('https://')) {
-    const reason = await missingCertificate({ url, publicUrl: urls.mcp });
+    const reason = await missingCertificate(url, urls);
     if (reason !== null) return { ...part, health: 'yellow', reason };
   }
   return { ...part, health: healthOf[state] };

@@ -3,22 +3,16 @@ import { connect } from 'node:tls';
 import { hostOf } from '../../services/contracts/host-of.ts';
 import { portOf } from '../machine/port-of.ts';
 import type { Plan } from '../plan/plan.ts';
-
-export interface CertificateAddresses {
-  /** The proxy's address on this machine. */
-  readonly url: string;
-  /** An address whose host the certificate must cover. */
-  readonly publicUrl: string;
-}
+import type { Urls } from './urls.ts';
 
 const shakeTimeoutMs = 2000;
 
 /**
- * Why https clients are refused, or null when they are not: an authority may be slow or refuse. Trust in the
- * certificate is not checked.
+ * Why the proxy at an address of this machine refuses https clients, or null when it does not: an authority may be slow or refuse. The
+ * certificate must cover the host of the public address, and trust in it is not checked.
  */
-export function missingCertificate({ url, publicUrl }: CertificateAddresses): Promise<string | null> {
-  const host = hostOf(publicUrl);
+export function missingCertificate(url: string, { mcp }: Pick<Urls, 'mcp'>): Promise<string | null> {
+  const host = hostOf(mcp);
   return new Promise((resolve) => {
     const options = { host: hostOf(url), port: portOf(url), servername: host, rejectUnauthorized: false };
     const socket = connect({ ...options, timeout: shakeTimeoutMs });
@@ -46,7 +40,7 @@ export async function awaitCertificate(
   if (front === undefined || definition.public.tls !== 'acme') return;
   const deadline = performance.now() + patienceMs;
   for (;;) {
-    const why = await missingCertificate({ url: front.url, publicUrl: addresses.public.mcp });
+    const why = await missingCertificate(front.url, addresses.public);
     if (why === null) return;
     if (performance.now() >= deadline) return onNotice(why);
     await pause(lookIntervalMs, undefined, { signal });

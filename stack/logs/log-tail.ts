@@ -21,7 +21,6 @@ export class LogTail {
     return [...older.lines, ...lines];
   }
 
-  /** The lines appended since. */
   async next(): Promise<readonly string[]> {
     const found = await stat(this.#file).catch(() => null);
     if (found === null) return [];
@@ -38,14 +37,11 @@ export class LogTail {
   }
 }
 
-interface Read {
-  readonly lines: readonly string[];
-  /** The beginning of the next line. */
-  readonly end: number;
-}
-
-/** From a position to the end of the file, or as much of it as fits one read. `lastMaxBytes`: only the end. An unfinished line waits. */
-export async function readLines(file: string, from: number, lastMaxBytes?: number): Promise<Read> {
+/**
+ * From a position to the end of the file, or as much of it as fits one read. `lastMaxBytes`: only the end. An unfinished line waits: `end` is
+ * the beginning of the next line.
+ */
+export async function readLines(file: string, from: number, lastMaxBytes?: number) {
   const handle = await open(file, 'r').catch(() => null);
   if (handle === null) return { lines: [], end: 0 };
   try {

@@ -23,7 +23,6 @@ export interface LogLine {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** The source of one service's lines. */
 export interface LogSource {
   readonly service: string;
   /** The existing lines, as far back as a person asks for. */
@@ -130,16 +129,6 @@ function parser(service: string): (text: string) => LogLine {
   };
 }
 
-/** pino's numbers. */
-const levelNumbers: Readonly<Record<number, LogLevel>> = {
-  10: 'trace',
-  20: 'debug',
-  30: 'info',
-  40: 'warn',
-  50: 'error',
-  60: 'error',
-};
-
 /** A line of an unknown form (a crash of node itself) is shown unchanged. */
 export function parseLine(service: string, text: string): LogLine {
   const parsed = parseJson(text);
@@ -152,10 +141,7 @@ export function parseLine(service: string, text: string): LogLine {
   return {
     service,
     time: Number.isFinite(atTime) ? atTime : 0,
-    level:
-      typeof level === 'number'
-        ? (levelNumbers[level] ?? 'info')
-        : (logLevels.find((known) => known === level) ?? 'info'),
+    level: logLevels.find((known) => known === level) ?? 'info',
     logger: typeof name === 'string' ? name : null,
     message: typeof msg === 'string' ? msg : '',
     request: typeof request === 'string' ? request : null,

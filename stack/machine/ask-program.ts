@@ -6,21 +6,10 @@ export interface AskOptions {
   readonly input?: string;
 }
 
-/** How a program ended, and its output. */
-export interface ProgramAnswer {
-  readonly failed: boolean;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 const answerMaxBytes = 1024 * 1024;
 
 /** Runs a program and returns its output. A failure, a timeout or too much output is a result too. */
-export async function askProgram(
-  program: string,
-  args: readonly string[],
-  { timeoutMs, env, input = '' }: AskOptions,
-): Promise<ProgramAnswer> {
+export async function askProgram(program: string, args: readonly string[], { timeoutMs, env, input = '' }: AskOptions) {
   // Loaded on use: most starts run no program.
   const { execa } = await import('execa');
   const { failed, stdout, stderr } = await execa(program, args, {

@@ -9,22 +9,16 @@ export interface NeededProgram {
   readonly neededBy: string;
   /** The oldest supported version: major and minor. */
   readonly oldest: string;
-  /** The arguments that print its version. */
   readonly askVersion: readonly string[];
   readonly howToInstall: string;
   /** Whether its version is accepted; default: at least `oldest`. */
   readonly isTaken?: (version: string | null) => boolean;
 }
 
-export interface FoundProgram {
-  readonly program: string;
-  readonly version: string | null;
-}
-
 const askTimeoutMs = 10_000;
 
 /** Throws when it is not on PATH, or too old. */
-export async function checkProgram(needed: NeededProgram, path: string | undefined): Promise<FoundProgram> {
+export async function checkProgram(needed: NeededProgram, path: string | undefined) {
   const { name, neededBy, oldest, askVersion, howToInstall: hint } = needed;
   const { isTaken = (version) => isVersion(version, oldest) } = needed;
   const program = findProgram(name, path);
@@ -40,7 +34,6 @@ export async function checkProgram(needed: NeededProgram, path: string | undefin
   );
 }
 
-/** Whether the version is `oldest` or newer. */
 export function isVersion(version: string | null, oldest: string): boolean {
   const [major = 0, minor = 0] = (version ?? '').split('.').map(Number);
   const [oldestMajor = 0, oldestMinor = 0] = oldest.split('.').map(Number);

@@ -1,15 +1,10 @@
 import type { Part } from '../parts/part.ts';
 
-/** A running part. */
-interface Runs {
-  readonly part: Pick<Part, 'name' | 'after'>;
-}
-
 /**
  * Starts each part once its dependencies run. After a failure it still waits for all starts, so that none is starting
  * when the started ones are ended; then it throws the first failure.
  */
-export async function startInOrder<One extends Runs>(
+export async function startInOrder<One extends { readonly part: Part }>(
   all: readonly One[],
   start: (one: One) => Promise<void>,
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import { SvcError, type SvcErrorOptions } from '../../services/contracts/errors.ts';
-import { type Ports, type PortWish, usualPorts } from '../settings/ports.ts';
+import { type PortWish, usualPorts } from '../settings/ports.ts';
 import { isCode } from '../state/durable-file.ts';
 
 export interface Claim {
@@ -17,17 +17,11 @@ export interface Claim {
   readonly holderOf: (port: number) => string;
 }
 
-export interface ClaimedPorts {
-  readonly ports: Ports;
-  /** Notices for the operator: one line for each moved port. */
-  readonly notices: readonly string[];
-}
-
 /** How far `auto` searches. */
 const triesMax = 500;
 
-/** Claims ports: a chosen one in use is a conflict; an `auto` one moves to the next free one. */
-export async function claimPorts(claim: Claim): Promise<ClaimedPorts> {
+/** Claims ports: a chosen one in use is a conflict; an `auto` one moves to the next free one, with a notice for the operator. */
+export async function claimPorts(claim: Claim) {
   const { wishes, leased, members = new Set(), avoid, skip = 0, isFree, holderOf } = claim;
   const ports: Record<string, number> = {};
   const notices: string[] = [];
@@ -42,14 +36,13 @@ export async function claimPorts(claim: Claim): Promise<ClaimedPorts> {
     for (const one of portsOf(wish, port)) if (!(await isFree(one, wish.host))) return one;
     return null;
   };
-  const isOurs = (port: number) =>
-    wishes.some((other) => portsOf(other, ports[other.name] ?? Number.NaN).includes(port));
+  /** The wish that has claimed one of these ports. */
+  const ownerOf = (claimed: readonly number[]) =>
+    wishes.find((other) => portsOf(other, ports[other.name] ?? Number.NaN).some((port) => claimed.includes(port)));
   for (const wish of wishes) {
     const { name, wanted, place } = wish;
     if (wanted === 'auto') continue;
-    const twin = wishes.find((other) =>
-      portsOf(other, ports[other.name] ?? Number.NaN).some((port) => portsOf(wish, wanted).includes(port)),
-    );
+    const twin = ownerOf(portsOf(wish, wanted));
     if (twin !== undefined) {
       const same = twin.wanted === wanted ? `are both ${wanted}` : 'want the same port';
       throw new SvcError('invalid_input', `${twin.place} and ${place} ${same}.`, {
@@ -69,7 +62,7 @@ export async function claimPorts(claim: Claim): Promise<ClaimedPorts> {
     const { name, wanted, usual } = wish;
     if (wanted !== 'auto') continue;
     const before = leased[name] ?? usual;
-    const others = portsOf(wish, before).find(isOurs);
+    const others = portsOf(wish, before).find((port) => ownerOf([port]) !== undefined);
     const isAvoided = avoid?.has(before) === true && !members.has(name);
     const taken = others ?? (isAvoided ? before : await takenOf(wish, before));
     if (taken === null) {

@@ -6,6 +6,7 @@ import { SvcError } from '../../services/contracts/errors.ts';
 import { startRuntime } from '../../services/runtime/start.ts';
 import { aborted } from '../machine/aborted.ts';
 import { ownVersion } from '../machine/version.ts';
+import { isCode } from '../state/durable-file.ts';
 import { makeFolder } from '../state/folder.ts';
 import { holdFolder } from '../state/lock.ts';
 
@@ -52,16 +53,12 @@ export function workingDirOf({ SVC_WORKING_DIR }: EnvRecord): string {
 function checkBefore(env: EnvRecord): void {
   const { problems } = checkEnv('runtime', env);
   if (problems.length > 0) throw new SvcError('invalid_input', describeProblems('runtime', problems));
-  if (env.BUS_CA_PATH) checkReadable('BUS_CA_PATH', env.BUS_CA_PATH);
-}
-
-function checkReadable(variable: string, file: string): void {
+  if (!env.BUS_CA_PATH) return;
   try {
-    readFileSync(file);
+    readFileSync(env.BUS_CA_PATH);
   } catch (cause) {
-    const why =
-      cause instanceof Error && 'code' in cause && cause.code === 'ENOENT' ? 'does not exist' : 'cannot be read';
-    throw new SvcError('invalid_input', `${variable} "${file}" ${why}.`, {
+    const why = isCode(cause, 'ENOENT') ? 'does not exist' : 'cannot be read';
+    throw new SvcError('invalid_input', `BUS_CA_PATH "${env.BUS_CA_PATH}" ${why}.`, {
       hint: 'svc runtime register --out writes that file beside the variables: copy both.',
       cause,
     });
