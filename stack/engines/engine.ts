@@ -34,7 +34,6 @@ export interface Engine {
   logs(installation: Installation, linesMax: number): Promise<readonly LogSource[]>;
 }
 
-/** The options of a start. */
 export interface EngineStart {
   readonly installation: Installation;
   readonly env: EnvRecord;
@@ -75,13 +74,11 @@ export interface Prepared {
   refuseFullDisk(): Promise<void>;
   /** Stops every part and keeps all data. */
   stop(): Promise<void>;
-  /** Starts and restarts parts until all of them run as planned and are ready. A port that was taken meanwhile is a `lostPort`. */
-  apply(): Promise<Applied>;
-}
-
-export interface Applied {
-  /** In the foreground: resolves once all parts have stopped after the signal. */
-  readonly ended: Promise<void>;
+  /**
+   * Starts and restarts parts until all of them run as planned and are ready. A port that was taken meanwhile is a `lostPort`. `ended`, in
+   * the foreground: resolves once all parts have stopped after the signal.
+   */
+  apply(): Promise<{ readonly ended: Promise<void> }>;
 }
 
 export interface Stopping {

@@ -15,7 +15,7 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 const read = (name: string) => readFileSync(join(dir, name), 'utf8');
-const bound = { sizeMaxBytes: 100, filesKept: 2 };
+const bound = { fileSizeMaxMb: 100 / 1024 / 1024, filesKept: 2 };
 
 describe('a log of this process', () => {
   test('has its lines in order, after the existing ones', () => {

@@ -1,5 +1,6 @@
 import {
   closeSync,
+  existsSync,
   fstatSync,
   openSync,
   readSync,
@@ -9,13 +10,10 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
+import type { Definition } from '../settings/definition.ts';
 
-/** The limits of a stored log. */
-export interface LogBound {
-  readonly sizeMaxBytes: number;
-  /** Older files that are kept, as `path.1` (the youngest), `path.2`, … */
-  readonly filesKept: number;
-}
+/** The limits of a stored log. Older files are kept as `path.1` (the youngest), `path.2`, … */
+export type LogLimits = Pick<Definition['logs'], 'fileSizeMaxMb' | 'filesKept'>;
 
 /** Longest delay of a line, so that a call does not wait for the disk; a kill -9 loses no more than that. */
 const delayMs = 25;
@@ -25,16 +23,16 @@ const pendingMaxBytes = 64 * 1024;
 /** A log of limited size that this process writes. */
 export class LogFile {
   readonly #path: string;
-  readonly #bound: LogBound;
+  readonly #limits: LogLimits;
   #file: number | null = null;
   #pending: string[] = [];
   #pendingBytes = 0;
   #timer: NodeJS.Timeout | null = null;
   #lost = 0;
 
-  constructor(path: string, bound: LogBound) {
+  constructor(path: string, limits: LogLimits) {
     this.#path = path;
-    this.#bound = bound;
+    this.#limits = limits;
   }
 
   write(line: string): void {
@@ -66,7 +64,7 @@ export class LogFile {
   }
 
   #append(text: string): void {
-    boundLog(this.#path, this.#bound);
+    boundLog(this.#path, this.#limits);
     this.#file ??= openSync(this.#path, 'a', 0o600);
     writeFileSync(this.#file, this.#lost === 0 ? text : lostNote(this.#lost) + text);
     this.#lost = 0;
@@ -81,10 +79,14 @@ function lostNote(lines: number): string {
  * Cuts a log that is too large. A process that appends to it must not notice, so the file is not renamed: its content is copied to
  * `path.1`, and the file is truncated. A line that another process writes between copy and cut is lost; of a flood only the end is kept.
  */
-export function boundLog(path: string, { sizeMaxBytes, filesKept }: LogBound): void {
+export function boundLog(path: string, { fileSizeMaxMb, filesKept }: LogLimits): void {
+  const sizeMaxBytes = fileSizeMaxMb * 1024 * 1024;
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (size <= sizeMaxBytes) return;
-  for (let age = filesKept; age > 1; age--) renameIfThere(`${path}.${age - 1}`, `${path}.${age}`);
+  for (let age = filesKept; age > 1; age--) {
+    const younger = `${path}.${age - 1}`;
+    if (existsSync(younger)) renameSync(younger, `${path}.${age}`);
+  }
   copyEnd(path, Math.max(0, size - floodFactor * sizeMaxBytes));
   truncateSync(path, 0);
 }
@@ -108,13 +110,5 @@ function copyEnd(path: string, from: number): void {
   } finally {
     closeSync(copy);
     closeSync(source);
-  }
-}
-
-function renameIfThere(from: string, to: string): void {
-  try {
-    renameSync(from, to);
-  } catch {
-    // There are not that many yet.
   }
 }

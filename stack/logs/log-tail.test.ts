@@ -43,7 +43,7 @@ test('a cut between two reads loses nothing', async () => {
   const tail = new LogTail(file);
   await tail.before();
   write('two\n');
-  boundLog(file, { sizeMaxBytes: 12, filesKept: 1 });
+  boundLog(file, { fileSizeMaxMb: 12 / 1024 / 1024, filesKept: 1 });
   write('three\n');
   expect(await tail.next()).toEqual(['two', 'three']);
   write('four\n');

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { escapeHidden } from '../../services/contracts/hidden-characters.ts';
-import type { Definition } from '../settings/definition.ts';
 import type { Installation } from '../state/installation.ts';
-import { type LogBound, LogFile } from './log-file.ts';
+import { LogFile, type LogLimits } from './log-file.ts';
 
 /** One file for each part, named after it; the platform's own is `platform.log`. */
 export interface PlatformLogs {
@@ -14,17 +13,10 @@ export interface PlatformLogs {
 
 type LogFields = Readonly<Record<string, unknown>>;
 
-/** The settings of stored logs. */
-type Limits = Pick<Definition['logs'], 'fileSizeMaxMb' | 'filesKept'>;
-
-export function boundOf({ fileSizeMaxMb, filesKept }: Limits): LogBound {
-  return { sizeMaxBytes: fileSizeMaxMb * 1024 * 1024, filesKept };
-}
-
-export function openPlatformLogs({ logsDir }: Installation, { logs }: { readonly logs: Limits }): PlatformLogs {
+export function openPlatformLogs({ logsDir }: Installation, { logs }: { readonly logs: LogLimits }): PlatformLogs {
   const files = new Map<string, LogFile>();
   const of = (part: string) => {
-    const file = files.get(part) ?? new LogFile(join(logsDir, `${part}.log`), boundOf(logs));
+    const file = files.get(part) ?? new LogFile(join(logsDir, `${part}.log`), logs);
     files.set(part, file);
     return file;
   };

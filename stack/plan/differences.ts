@@ -41,13 +41,11 @@ export function settingsOfPart({ name, variables, secrets }: Part): Settings {
   return { ...Object.fromEntries(values), ...printsOf(`${name} `, secrets) };
 }
 
-/** The settings of one part alone. */
-export function onlyPart(settings: Settings, part: string): Settings {
-  return Object.fromEntries(Object.entries(settings).filter(([name]) => partOf(name) === part));
-}
-
-export function withoutPart(settings: Settings, part: string): Settings {
-  return Object.fromEntries(Object.entries(settings).filter(([name]) => partOf(name) !== part));
+/** Replaces the settings of one part by those in another list. */
+export function replacePart(settings: Settings, part: string, source: Settings): Settings {
+  const others = Object.entries(settings).filter(([name]) => partOf(name) !== part);
+  const replaced = Object.entries(source).filter(([name]) => partOf(name) === part);
+  return Object.fromEntries([...others, ...replaced]);
 }
 
 function printsOf(owner: string, files: readonly string[]): Settings {

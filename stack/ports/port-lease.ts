@@ -11,15 +11,9 @@ export function readLease({ stateDir }: Installation): Readonly<Record<string, n
   return leases.safeParse(readJson(leaseFile(stateDir))).data ?? {};
 }
 
-/** Ports as text, for the process that listens on them. */
-export function formatPorts(ports: Ports): string {
-  return JSON.stringify(ports);
-}
-
-const told = z.object({ backend: port(), 'remote-mcp': port(), runtime: port(), frontend: port() }).catchall(port());
-
+/** The ports of the process that holds a platform, from its arguments. */
 export function parsePorts(text: string): Ports {
-  return told.parse(JSON.parse(text));
+  return { ...usualPorts, ...leases.parse(JSON.parse(text)) };
 }
 
 /** A port that was chosen by hand is not stored: when `auto` takes its place again, it gets its earlier value. */
@@ -38,10 +32,6 @@ export function leasedPorts(installation: Installation, wishes: readonly PortWis
   const leased = readLease(installation);
   const ports = wishes.map(({ name, wanted, usual }) => [name, wanted === 'auto' ? (leased[name] ?? usual) : wanted]);
   return { ...usualPorts, ...Object.fromEntries(ports) };
-}
-
-function port() {
-  return z.number().int().min(1).max(65_535);
 }
 
 function leaseFile(stateDir: string): string {

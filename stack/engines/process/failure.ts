@@ -62,14 +62,14 @@ export function bugText(error: SvcError): string | undefined {
   return error.code === 'internal' && error.cause instanceof Error ? inWordsAlone(error.cause) : undefined;
 }
 
-export interface EndedProcess {
-  readonly pid: number;
-  /** When its start began. Older log lines belong to another process. */
-  readonly since: number;
-}
-
-/** Why the platform of this process ended: part, check, cause, last log lines and repair. */
-export async function explainFailure(installation: Installation, { pid, since }: EndedProcess): Promise<SvcError> {
+/**
+ * Why the platform of a process ended: part, check, cause, last log lines and repair. Log lines from before its start belong to another
+ * process.
+ */
+export async function explainFailure(
+  installation: Installation,
+  { pid, since }: { readonly pid: number; readonly since: number },
+): Promise<SvcError> {
   const failure = readFailure(installation);
   return failure?.pid === pid ? explain(installation, failure, since) : explainSilence(installation, pid);
 }
@@ -120,7 +120,7 @@ export async function findUnwantedEnd(installation: Installation): Promise<Unwan
   return {
     by: own === null ? 'outside' : 'failure',
     pid: platform.pid,
-    at: toSeconds(own === null ? lastSignOfLife(installation) : Date.parse(own.at)),
+    at: new Date(own?.at ?? lastSignOfLife(installation)).toISOString().replace(/\.\d+Z$/, 'Z'),
     reason: own?.message ?? null,
     lastLogLine: await lastLogLine(installation),
   };
@@ -141,8 +141,4 @@ function filesIn(dir: string): readonly string[] {
 async function lastLogLine(installation: Installation): Promise<string | null> {
   const [last] = await lastLines(installation, { services: [], since: null, lines: 1 });
   return last === undefined ? null : `${last.service} ${describeLine(last)}`;
-}
-
-function toSeconds(time: number): string {
-  return new Date(time).toISOString().replace(/\.\d+Z$/, 'Z');
 }

@@ -4,7 +4,6 @@ import { SvcError } from '../../../services/contracts/errors.ts';
 import { answers } from '../../lifecycle/readiness.ts';
 import { readLines } from '../../logs/log-tail.ts';
 import { parseLine, reasonIn } from '../../logs/read-logs.ts';
-import type { ReadyCheck } from '../../parts/part.ts';
 import { endGroup, killGroup } from '../../state/end-process.ts';
 import { isAlive, type ProcessIdentity, startTimeOf } from '../../state/process-identity.ts';
 import { describeExit, type Exit } from '../describe-exit.ts';
@@ -104,15 +103,12 @@ function isTrace(text: string): boolean {
   return /^(\s|file:\/\/|node:|\^|Node\.js v)/.test(text);
 }
 
-export interface PartProcess {
-  readonly process: ProcessIdentity;
-  readonly ready: ReadyCheck;
-  readonly ended: Promise<string>;
-  readonly patience: Patience;
-}
-
 /** A part in a process of its own, started by this supervisor or by an earlier one. */
-export function runningProcess({ process, ready, ended, patience }: PartProcess): RunningPart {
+export function runningProcess(
+  process: ProcessIdentity,
+  { ready, ended }: Pick<RunningPart, 'ready' | 'ended'>,
+  patience: Patience,
+): RunningPart {
   return {
     ready,
     ended,

@@ -1,6 +1,6 @@
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { hostOf } from '../../../services/contracts/host-of.ts';
-import { waitUntilReady } from '../../lifecycle/readiness.ts';
+import { type ReadinessWait, waitUntilReady } from '../../lifecycle/readiness.ts';
 import { isFree } from '../../machine/is-free.ts';
 import { describeHolder } from '../../machine/port-holder.ts';
 import { portOf } from '../../machine/port-of.ts';
@@ -36,15 +36,8 @@ export interface RunningPart {
 /** `drain`: the other parts stay, so the part may take its time. `hurry`: all parts end. */
 export type StopHow = 'drain' | 'hurry';
 
-export interface StartedPart {
-  readonly part: Part;
-  readonly running: RunningPart;
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
-}
-
 /** Waits for a part that starts. Throws why it ended, or `timeout`. */
-export async function becomesReady({ part, running, timeoutMs, signal }: StartedPart): Promise<void> {
+export async function becomesReady(part: Part, running: RunningPart, wait: ReadinessWait): Promise<void> {
   const looking = new AbortController();
   const ended = running.ended.then(async (reason) => {
     // A part that ended later restarts meanwhile, on the same ports.
@@ -52,15 +45,15 @@ export async function becomesReady({ part, running, timeoutMs, signal }: Started
     throw new SvcError('unavailable', `it ${reason}`);
   });
   try {
-    const either = AbortSignal.any([signal, looking.signal]);
-    await Promise.race([waitUntilReady(running.ready, { timeoutMs, signal: either }), ended]);
+    const signal = AbortSignal.any([wait.signal, looking.signal]);
+    await Promise.race([waitUntilReady(running.ready, { ...wait, signal }), ended]);
   } finally {
     looking.abort();
   }
 }
 
 /** The kernel frees the port of a killed process a moment after the process is gone. */
-const portPatienceMs = 1000;
+export const portPatienceMs = 1000;
 
 /**
  * Another program on a port of a part would answer in its place, and the part would look healthy. Several Caddys even share a port, and each

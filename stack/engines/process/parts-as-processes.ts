@@ -1,8 +1,7 @@
 import { join, resolve } from 'node:path';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { founderOf, isMember, waitForLeader } from '../../graph/cluster-leader.ts';
-import { boundLog, type LogBound } from '../../logs/log-file.ts';
-import { boundOf } from '../../logs/platform-logs.ts';
+import { boundLog, type LogLimits } from '../../logs/log-file.ts';
 import { versionOf } from '../../machine/check-program.ts';
 import type { ForeignProgram, Part } from '../../parts/part.ts';
 import { metaFileOf } from '../../place/node-data.ts';
@@ -30,9 +29,8 @@ const boundIntervalMs = 200;
 /** Runs every part in a process of its own. */
 export function runAsProcesses({ plan, env, programs, patience }: ProcessesOptions): PartRunner {
   const { installation, definition } = plan;
-  const bound = boundOf(definition.logs);
   const timer = setInterval(() => {
-    for (const { name } of plan.parts) boundIfPossible(logOf(installation, name), bound);
+    for (const { name } of plan.parts) boundIfPossible(logOf(installation, name), definition.logs);
   }, boundIntervalMs);
 
   async function prepareForeign(program: ForeignProgram): Promise<void> {
@@ -63,16 +61,16 @@ export function runAsProcesses({ plan, env, programs, patience }: ProcessesOptio
       throw error;
     }
     held.begin();
-    return runningProcess({ process: held.identity, ready: part.ready, ended: held.ended, patience });
+    return runningProcess(held.identity, { ready: part.ready, ended: held.ended }, patience);
   }
 
   return { start: spawnPart, close: async () => clearInterval(timer) };
 }
 
 /** A full disk must not stop a running platform. */
-function boundIfPossible(log: string, bound: LogBound): void {
+function boundIfPossible(log: string, limits: LogLimits): void {
   try {
-    boundLog(log, bound);
+    boundLog(log, limits);
   } catch {
     // The next turn of the timer tries again.
   }

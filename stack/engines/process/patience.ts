@@ -32,9 +32,6 @@ export const usualPatience: Patience = {
   folder: { lookMs: 5_000, goneMaxMs: 30_000 },
 };
 
-/** What happens to a part that ended unexpectedly. */
-export type NextStep = { readonly kind: 'start'; readonly delayMs: number } | { readonly kind: 'give_up' };
-
 export interface RestartPolicy {
   /** A run of this length counts as stable. A later end is a new problem. */
   readonly stableMs: number;
@@ -45,17 +42,15 @@ export interface RestartPolicy {
 }
 
 /**
- * How long a part that ended unexpectedly waits for its restart, ever longer after the first; null: the supervisor gives up. `livedMs`: how
- * long each of its last runs lasted, the newest last.
+ * How long a part that ended unexpectedly waits for its restart, ever longer after the first; null: the supervisor gives up. `shortRuns`: its
+ * last runs in a row that were not stable.
  */
-export function restartDelay(livedMs: readonly number[], policy: RestartPolicy): number | null {
-  const lastStable = livedMs.findLastIndex((lived) => lived >= policy.stableMs);
-  const short = livedMs.length - 1 - lastStable;
-  if (short > policy.triesMax) return null;
-  return short <= 1 ? 0 : Math.min(policy.delayFirstMs * 2 ** (short - 2), policy.delayMaxMs);
+export function restartDelay(shortRuns: number, { triesMax, delayFirstMs, delayMaxMs }: RestartPolicy): number | null {
+  if (shortRuns > triesMax) return null;
+  return shortRuns <= 1 ? 0 : Math.min(delayFirstMs * 2 ** (shortRuns - 2), delayMaxMs);
 }
 
-/** How many of the last runs the policy needs. */
-export function runsSeen({ triesMax }: RestartPolicy): number {
-  return triesMax + 1;
+/** The short runs in a row after a run of this length. */
+export function shortRunsAfter(livedMs: number, before: number, { stableMs }: RestartPolicy): number {
+  return livedMs >= stableMs ? 0 : before + 1;
 }

@@ -4,43 +4,32 @@ import type { PlatformLogs } from '../../logs/platform-logs.ts';
 import { graphStartMaxMs, graphUrlOf } from '../../parts/dgraph.ts';
 import type { Part } from '../../parts/part.ts';
 import { inStartOrder } from '../../parts/parts.ts';
-import { describeNodeLoss } from '../../place/kept-data.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { startInOrder } from '../../plan/start-in-order.ts';
 import { registerIdentities } from '../register-identities.ts';
 import { StartFailure, step } from './failure.ts';
-import type { PartRunner } from './part-runner.ts';
-import type { Patience } from './patience.ts';
 import type { Recorder } from './recorder.ts';
 import { type SharedSupervision, SupervisedPart } from './supervised-part.ts';
 import type { LeftPart } from './take-over.ts';
 
-export interface PlatformOptions {
+export interface PlatformOptions extends SharedSupervision {
   readonly plan: Plan;
-  readonly runner: PartRunner;
   readonly logs: PlatformLogs;
   readonly recorder: Recorder;
-  readonly patience: Patience;
 }
 
 /** All parts of a platform, with either runner. */
 export class Platform {
-  readonly #surroundings: SharedSupervision;
-  readonly #logs: PlatformLogs;
-  readonly #recorder: Recorder;
+  readonly #options: PlatformOptions;
   readonly #parts = new Map<string, SupervisedPart>();
-  readonly #plan: Plan;
 
-  constructor({ plan, runner, logs, recorder, patience }: PlatformOptions) {
-    this.#plan = plan;
-    this.#surroundings = { runner, recorder, patience, lossOf: (part) => describeNodeLoss(plan.installation, part) };
-    this.#logs = logs;
-    this.#recorder = recorder;
+  constructor(options: PlatformOptions) {
+    this.#options = options;
   }
 
   /** Starts each part once the parts that it needs are healthy. Throws a `StartFailure`. */
   async start(signal: AbortSignal): Promise<void> {
-    const parts = inStartOrder(this.#plan.parts).map((part) => ({ part }));
+    const parts = inStartOrder(this.#options.plan.parts).map((part) => ({ part }));
     await startInOrder(parts, ({ part }) => this.#startOne(part, signal));
   }
 
@@ -51,15 +40,15 @@ export class Platform {
   async takeOver(left: readonly LeftPart[], signal: AbortSignal): Promise<void> {
     const inTheWay = left.filter(({ next }) => next === 'gives_way');
     const kept = new Map(left.filter((one) => !inTheWay.includes(one)).map((one) => [one.name, one]));
-    for (const part of this.#plan.parts) {
+    for (const part of this.#options.plan.parts) {
       const found = kept.get(part.name);
       if (found !== undefined) this.#supervised(part).adopt(found.running);
     }
     for (const { name, running } of inTheWay) {
       await this.#quietly(name, running.stop('drain'));
-      this.#recorder.ended(name);
+      this.#options.recorder.ended(name);
     }
-    for (const part of inStartOrder(this.#plan.parts))
+    for (const part of inStartOrder(this.#options.plan.parts))
       await this.#renew(part, kept.get(part.name)?.next === 'stays', signal);
   }
 
@@ -67,7 +56,7 @@ export class Platform {
     const present = this.#parts.get(part.name);
     const isWell = (await present?.isWell(signal)) ?? false;
     if (isWell && stays) {
-      this.#recorder.moved(part, 'ready');
+      this.#options.recorder.moved(part, 'ready');
       // Identities in svc.yaml and passwords of the graph are no variables of a part, so a change of them shows nowhere else.
       await this.#settle(part, signal);
       return;
@@ -88,11 +77,11 @@ export class Platform {
     for (const { name } of parts) {
       const users = parts.filter(({ after }) => after.includes(name));
       const free = Promise.all(users.map((user) => stopped.get(user.name)));
-      const ended = free.then(() => this.#stopOne(name));
+      const ended = free.then(() => this.#quietly(name, this.#parts.get(name)?.stop('hurry')));
       stopped.set(name, ended);
     }
     await Promise.all(stopped.values());
-    await this.#surroundings.runner.close();
+    await this.#options.runner.close();
   }
 
   async #startOne(part: Part, signal: AbortSignal): Promise<void> {
@@ -101,42 +90,30 @@ export class Platform {
   }
 
   #supervised(part: Part): SupervisedPart {
-    const supervised = new SupervisedPart(part, this.#surroundings);
+    const supervised = new SupervisedPart(part, this.#options);
     this.#parts.set(part.name, supervised);
     return supervised;
   }
 
   /** Tells a ready part what it must know before a part that needs it starts. Idempotent. */
   async #settle({ name, url }: Part, signal: AbortSignal): Promise<void> {
+    const { plan, lossOf } = this.#options;
     // One process of a service hands the setting to the others.
     if (name === 'backend')
-      await step('platform', 'register its identities', () => registerIdentities(url, this.#plan, signal));
-    if (name === this.#dataNodes()[0]?.name) await this.#provisionGraph(name, signal);
-  }
-
-  /** The data nodes of Dgraph that are not lost. */
-  #dataNodes(): readonly Part[] {
-    const { lossOf } = this.#surroundings;
-    return this.#plan.parts.filter((part) => part.service === 'dgraph-alpha' && lossOf(part.name) === null);
-  }
-
-  async #provisionGraph(name: string, signal: AbortSignal): Promise<void> {
-    const { definition, secrets, site } = this.#plan;
-    const urls = this.#dataNodes().map((node) => graphUrlOf(node.name, site));
+      await step('platform', 'register its identities', () => registerIdentities(url, plan, signal));
+    const nodes = plan.parts.filter((part) => part.service === 'dgraph-alpha' && lossOf(part.name) === null);
+    if (name !== nodes[0]?.name) return;
+    const { definition, secrets, site } = plan;
+    const urls = nodes.map((node) => graphUrlOf(node.name, site));
     const caPath = secrets.graphNodeCertificate;
     const timeoutMs = graphStartMaxMs(definition);
     await step(name, 'be provisioned', () => provisionGraph({ urls, caPath, secrets, timeoutMs, signal }));
   }
 
-  async #stopOne(name: string): Promise<void> {
-    await this.#quietly(name, this.#parts.get(name)?.stop('hurry'));
-    this.#parts.delete(name);
-  }
-
   /** A part that fails to stop must not keep the others running. */
   async #quietly(part: string, stop: Promise<void> | undefined): Promise<void> {
     await stop?.catch((error: unknown) => {
-      this.#logs.note('error', 'a part did not stop', { part, reason: inWords(error) });
+      this.#options.logs.note('error', 'a part did not stop', { part, reason: inWords(error) });
     });
   }
 }

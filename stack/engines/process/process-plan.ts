@@ -63,7 +63,6 @@ export function processPlanOf(part: Part, { installation, env, programs }: Proce
   };
 }
 
-/** The log that a part writes. */
 export function logOf({ logsDir }: Installation, part: string): string {
   return join(logsDir, `${part}.log`);
 }

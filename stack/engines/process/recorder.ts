@@ -2,7 +2,7 @@ import { inWords } from '../../../services/contracts/system-words.ts';
 import { urlsOf } from '../../lifecycle/urls.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
 import type { Part } from '../../parts/part.ts';
-import { onlyPart, type Settings, settingsOf, settingsOfPart, withoutPart } from '../../plan/differences.ts';
+import { replacePart, type Settings, settingsOf, settingsOfPart } from '../../plan/differences.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { writeLease } from '../../ports/port-lease.ts';
 import { beat } from '../../state/heartbeat.ts';
@@ -25,9 +25,7 @@ const endsKept = 5;
 
 /** Keeps state/process.json current. A command that starts a platform follows it, and every other command reads what runs. */
 export class Recorder {
-  readonly #plan: Plan;
-  readonly #logs: PlatformLogs;
-  readonly #onChange: Recording['onChange'];
+  readonly #recording: Recording;
   #record: PlatformRecord;
   /** Whether parts ran before this supervisor, or all parts were healthy once. */
   #isUp: boolean;
@@ -35,10 +33,9 @@ export class Recorder {
   /** Whether the last record could not be written. */
   #isUnwritten = false;
 
-  constructor({ plan, left, foreground, logs, onChange }: Recording) {
-    this.#plan = plan;
-    this.#logs = logs;
-    this.#onChange = onChange;
+  constructor(recording: Recording) {
+    const { plan, left, foreground } = recording;
+    this.#recording = recording;
     this.#isUp = left.parts.length > 0;
     this.#record = {
       ...ownIdentity(),
@@ -56,7 +53,7 @@ export class Recorder {
   /** Shows that the supervisor responds, and writes a record that could not be written. */
   beat(): void {
     if (this.#isUnwritten) this.#write({ isNeeded: false, isNoted: false });
-    beat(this.#plan.installation);
+    beat(this.#recording.plan.installation);
   }
 
   /** Records that every part has been started or tried. */
@@ -68,11 +65,11 @@ export class Recorder {
 
   /** Records the end of a part that had to make way for others. The plan may not have it. */
   ended(name: string): void {
-    const isPlanned = this.#plan.parts.some((part) => part.name === name);
+    const isPlanned = this.#recording.plan.parts.some((part) => part.name === name);
     const { settings, services } = this.#record;
     this.#record = {
       ...this.#record,
-      settings: withoutPart(settings, name),
+      settings: replacePart(settings, name, {}),
       services: services.flatMap((service) => {
         if (service.name !== name) return [service];
         return isPlanned ? [moveService(service, 'stop')] : [];
@@ -85,13 +82,14 @@ export class Recorder {
   moved(part: Part, event: ServiceEvent): void {
     this.#change(part, (service) => moveService(service, event));
     if (event === 'start') {
-      const others = withoutPart(this.#record.settings, part.name);
-      this.#record = { ...this.#record, settings: { ...others, ...settingsOfPart(part) } };
+      const settings = replacePart(this.#record.settings, part.name, settingsOfPart(part));
+      this.#record = { ...this.#record, settings };
     }
     this.#keepPortsOnceUp();
     this.#write({ isNeeded: event === 'start' || event === 'ready' });
     this.#isUp ||= this.#record.services.every(isUp);
-    if (event === 'lost') this.#logs.note('error', 'a part lost its data and was not started', { part: part.name });
+    if (event === 'lost')
+      this.#recording.logs.note('error', 'a part lost its data and was not started', { part: part.name });
   }
 
   born(part: Part, process: ProcessIdentity): void {
@@ -109,7 +107,7 @@ export class Recorder {
       endCount: service.endCount + 1,
       lastEnds: [...service.lastEnds, end].slice(-endsKept),
     }));
-    this.#logs.note('error', 'a part ended unexpectedly', { part: part.name, reason });
+    this.#recording.logs.note('error', 'a part ended unexpectedly', { part: part.name, reason });
   }
 
   #change({ name }: Part, change: (service: ServiceRecord) => ServiceRecord): void {
@@ -120,7 +118,7 @@ export class Recorder {
   /** The ports are fixed before a client can see that the platform is up. */
   #keepPortsOnceUp(): void {
     if (this.#hasKeptPorts || !isPlatformUp(this.#record)) return;
-    const { installation, ports, wishes } = this.#plan;
+    const { installation, ports, wishes } = this.#recording.plan;
     writeLease(installation, ports, wishes);
     this.#hasKeptPorts = true;
   }
@@ -129,13 +127,13 @@ export class Recorder {
   #write({ isNeeded = true, isNoted = true } = {}): void {
     this.#isUnwritten = true;
     try {
-      writeRecord(this.#plan.installation, this.#record);
+      writeRecord(this.#recording.plan.installation, this.#record);
       this.#isUnwritten = false;
     } catch (error) {
       if (isNeeded && !this.#isUp) throw error;
-      if (isNoted) this.#logs.note('error', 'the record could not be written', { reason: inWords(error) });
+      if (isNoted) this.#recording.logs.note('error', 'the record could not be written', { reason: inWords(error) });
     }
-    this.#onChange(this.#record);
+    this.#recording.onChange(this.#record);
   }
 }
 
@@ -157,10 +155,7 @@ function servicesWith({ record, parts }: LeftParts, plan: Plan): ServiceRecord[]
 /** A left part runs with its old settings until it starts again. */
 function settingsWith({ record, parts }: LeftParts, plan: Plan): Settings {
   const old = record?.settings ?? {};
-  return parts.reduce<Settings>(
-    (settings, { name }) => ({ ...withoutPart(settings, name), ...onlyPart(old, name) }),
-    settingsOf(plan),
-  );
+  return parts.reduce<Settings>((settings, { name }) => replacePart(settings, name, old), settingsOf(plan));
 }
 
 function plannedPart({ name, url, ready }: Part): ServiceRecord {

@@ -47,16 +47,14 @@ export async function runProcessesAlone(options: ProcessesAlone): Promise<Alone>
 async function startAll(parts: readonly Part[], { plan, env, signal }: ProcessesAlone): Promise<Alone['stop']> {
   const runner = runAsProcesses({ plan, env, programs: ownPrograms(env), patience: usualPatience });
   const running: RunningPart[] = [];
-  const startOne = async (part: Part) => {
+  const startOne = async ({ part }: { readonly part: Part }) => {
     const { name } = part;
     const born = (process: ProcessIdentity) => recordAlone(plan.installation, { name, process });
     const started = await runner.start(part, { born, signal });
     running.push(started);
-    await becomesReady({ part, running: started, timeoutMs: part.limits.startMaxMs, signal }).catch(
-      (error: unknown) => {
-        throw notReady(name, toSvcError(error));
-      },
-    );
+    await becomesReady(part, started, { timeoutMs: part.limits.startMaxMs, signal }).catch((error: unknown) => {
+      throw notReady(name, toSvcError(error));
+    });
   };
   const stop = async () => {
     for (const part of running.toReversed()) await part.stop('drain');
@@ -64,10 +62,8 @@ async function startAll(parts: readonly Part[], { plan, env, signal }: Processes
     await endAlone(plan.installation);
   };
   try {
-    await startInOrder(
-      parts.map((part) => ({ part })),
-      ({ part }) => startOne(part),
-    );
+    const starts = parts.map((part) => ({ part }));
+    await startInOrder(starts, startOne);
     return stop;
   } catch (error) {
     await stop();

@@ -2,7 +2,7 @@ import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { inWords } from '../../../services/contracts/system-words.ts';
 import { openPlatformLogs, type PlatformLogs } from '../../logs/platform-logs.ts';
 import { aborted } from '../../machine/aborted.ts';
-import { recordData, recordNewData } from '../../place/kept-data.ts';
+import { describeNodeLoss, recordData, recordNewData } from '../../place/kept-data.ts';
 import { watchData } from '../../place/watch-data.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { recordFingerprint } from '../../secrets/secrets.ts';
@@ -44,7 +44,9 @@ export interface RunOptions {
  * last, and the lock keeps out a second platform.
  */
 export async function runPlatform(options: RunOptions): Promise<void> {
-  const { plan, isWanted, patience = usualPatience } = options;
+  const usual = { onChange: () => undefined, programs: ownPrograms(options.env), patience: usualPatience };
+  const run = { ...usual, ...options };
+  const { plan, isWanted, patience } = run;
   const { installation } = plan;
   const lock = acquireLock(installation, 'platform');
   try {
@@ -59,7 +61,7 @@ export async function runPlatform(options: RunOptions): Promise<void> {
     };
     const endWatch = watchData({ installation, patience: patience.folder, onGone });
     try {
-      await runParts({ ...options, signal }, logs);
+      await runParts({ ...run, signal }, logs);
       if (!gone.signal.aborted) noteData(logs, () => recordNewData(installation, plan.definition));
     } catch (thrown) {
       if (signal.aborted) return;
@@ -80,13 +82,14 @@ function removeOwnRecord(installation: Installation): void {
   if (record === null || leftProcesses(record).length === 0) removeRecord(installation);
 }
 
-async function runParts(options: RunOptions, logs: PlatformLogs): Promise<void> {
-  const { plan, foreground, signal, onChange = () => undefined, patience = usualPatience } = options;
+async function runParts(run: Required<RunOptions>, logs: PlatformLogs): Promise<void> {
+  const { plan, foreground, signal, onChange, patience } = run;
   const { installation } = plan;
   const left = await takeOver(plan, patience);
   const recorder = new Recorder({ plan, left, foreground, logs, onChange });
-  const runner = await openRunner(options, logs);
-  const platform = new Platform({ plan, runner, logs, recorder, patience });
+  const runner = await openRunner(run, logs);
+  const lossOf = (part: string) => describeNodeLoss(installation, part);
+  const platform = new Platform({ plan, runner, logs, recorder, patience, lossOf });
   // Nothing reads the heartbeat of a platform in one process, and the disk of an idle laptop may sleep.
   const isWatched = plan.definition.topology === 'distributed';
   const heartbeat = isWatched ? setInterval(() => recorder.beat(), beatMs) : undefined;
@@ -94,9 +97,9 @@ async function runParts(options: RunOptions, logs: PlatformLogs): Promise<void> 
   try {
     try {
       await (isTakeOver ? platform.takeOver(left.parts, signal) : platform.start(signal));
-      recorder.settled();
       if (isTakeOver) noteData(logs, () => recordStarted(plan));
       else recordStarted(plan);
+      recorder.settled();
       logs.note('info', 'started', { version: plan.version });
     } catch (thrown) {
       if (!isTakeOver || foreground || signal.aborted) throw thrown;
@@ -137,8 +140,8 @@ function noteData(logs: PlatformLogs, record: () => void): void {
   }
 }
 
-async function openRunner(options: RunOptions, logs: PlatformLogs): Promise<PartRunner> {
-  const { plan, env, programs = ownPrograms(env), patience = usualPatience } = options;
-  if (plan.definition.topology === 'distributed') return runAsProcesses({ plan, env, programs, patience });
+async function openRunner(run: Required<RunOptions>, logs: PlatformLogs): Promise<PartRunner> {
+  const { plan, env } = run;
+  if (plan.definition.topology === 'distributed') return runAsProcesses(run);
   return step('platform', 'start the bus', () => runInside(plan, env, logs));
 }

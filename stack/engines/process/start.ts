@@ -5,40 +5,27 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
+import type { ReadinessWait } from '../../lifecycle/readiness.ts';
 import { boundLog } from '../../logs/log-file.ts';
-import { boundOf } from '../../logs/platform-logs.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { formatPorts } from '../../ports/port-lease.ts';
 import { compileCacheOf, type Installation } from '../../state/installation.ts';
 import { leftProcesses } from '../../state/left-processes.ts';
-import {
-  type PlatformRecord,
-  readFailure,
-  readRecord,
-  removeFailure,
-  type ServiceRecord,
-} from '../../state/platform-record.ts';
-import { isAlive, ownIdentity, type ProcessIdentity, startTimeOf } from '../../state/process-identity.ts';
-import { isPlatformUp, isUp, type ServiceState } from '../../state/transition.ts';
-import type { Applied } from '../engine.ts';
+import { type PlatformRecord, readFailure, readRecord, removeFailure } from '../../state/platform-record.ts';
+import { isAlive, type ProcessIdentity, startTimeOf } from '../../state/process-identity.ts';
+import { isPlatformUp, isUp } from '../../state/transition.ts';
+import type { EngineStart } from '../engine.ts';
 import { explain, explainFailure, failureOf, StartFailure } from './failure.ts';
 import { nodeFlags, platformEnvironment } from './process-plan.ts';
 import { stopRunning } from './stop.ts';
 
-export interface StartOptions {
+export interface StartOptions extends Pick<EngineStart, 'env' | 'signal' | 'onState'> {
   readonly plan: Plan;
-  readonly env: EnvRecord;
-  readonly signal: AbortSignal;
-  readonly onState: (name: string, state: ServiceState) => void;
+  /** The entry file of a process in the background. Default: that of this package. */
+  readonly program?: string;
 }
 
 /** The platform reports each change of a part. A start without a report for this much longer than the limit of a part has failed. */
 const silenceSpareMs = 30_000;
-
-export interface BackgroundOptions extends StartOptions {
-  /** The entry file of the process. Default: that of this package. */
-  readonly program?: string;
-}
 
 /**
  * Starts the process that holds the platform and outlives this one. It takes over parts that run already. Resolves when all parts are
@@ -50,7 +37,7 @@ export async function startInBackground({
   signal,
   onState,
   program = platformProgram,
-}: BackgroundOptions): Promise<void> {
+}: StartOptions): Promise<void> {
   const { installation } = plan;
   const before = readRecord(installation);
   const isTakeOver = before !== null && leftProcesses(before).length > 0;
@@ -68,28 +55,20 @@ export async function startInBackground({
 }
 
 /** Holds the platform in this process. Resolves when all parts are healthy; `ended` resolves once it has stopped after the signal. */
-export async function startInForeground({ plan, env, signal, onState }: StartOptions): Promise<Applied> {
+export async function startInForeground({ plan, env, signal, onState }: StartOptions) {
   const { runPlatform } = await import('./run-platform.ts');
-  const { installation } = plan;
   const since = Date.now();
   const report = reportStates(onState);
-  const onChange = ({ services }: PlatformRecord) => void report(services);
+  const healthy = Promise.withResolvers<void>();
+  const onChange = (record: PlatformRecord) => {
+    report(record.services);
+    if (isPlatformUp(record)) healthy.resolve();
+  };
   const run = runPlatform({ plan, env, foreground: true, isWanted: () => true, signal, onChange });
   const ended = run.catch(async (error: unknown) => {
-    throw error instanceof StartFailure ? await explain(installation, failureOf(error), since) : error;
+    throw error instanceof StartFailure ? await explain(plan.installation, failureOf(error), since) : error;
   });
-  const looking = new AbortController();
-  const healthy = waitUntilHealthy({
-    ...{ installation, platform: ownIdentity() },
-    // Each part has its own deadline.
-    timeoutMs: Number.POSITIVE_INFINITY,
-    signal: looking.signal,
-  });
-  try {
-    await Promise.race([healthy, ended]);
-  } finally {
-    looking.abort();
-  }
+  await Promise.race([healthy.promise, ended]);
   return { ended };
 }
 
@@ -97,10 +76,10 @@ const platformProgram = fileURLToPath(new URL('./main.ts', import.meta.url));
 
 function spawnPlatform({ installation, definition, ports }: Plan, env: EnvRecord, program: string): number {
   const path = join(installation.logsDir, 'platform.log');
-  boundLog(path, boundOf(definition.logs));
+  boundLog(path, definition.logs);
   const output = openSync(path, 'a', 0o600);
   try {
-    const told = ['--dir', installation.dir, '--ports', formatPorts(ports), '--started-by', String(process.pid)];
+    const told = ['--dir', installation.dir, '--ports', JSON.stringify(ports), '--started-by', String(process.pid)];
     // Not execa: the process outlives this one and writes to its log by itself.
     const child = spawn(process.execPath, [...nodeFlags.platform, program, ...told], {
       cwd: installation.dir,
@@ -120,11 +99,9 @@ function spawnPlatform({ installation, definition, ports }: Plan, env: EnvRecord
   }
 }
 
-export interface WaitOptions {
+export interface WaitOptions extends ReadinessWait {
   readonly installation: Installation;
   readonly platform: ProcessIdentity;
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
   readonly report?: Report;
 }
 
@@ -171,11 +148,10 @@ export async function waitUntilHealthy({
   }
 }
 
-type Services = readonly Pick<ServiceRecord, 'name' | 'state'>[];
-type Report = (services: Services) => boolean;
+type Report = (services: PlatformRecord['services']) => boolean;
 
 /** Reports every state that differs from the last one, at first from the state before. The result returns whether any did. */
-function reportStates(onState: (name: string, state: ServiceState) => void, before: Services = []): Report {
+function reportStates(onState: EngineStart['onState'], before: PlatformRecord['services'] = []): Report {
   const reported = new Map(before.map(({ name, state }) => [name, state]));
   return (services) => {
     const changed = services.filter(({ name, state }) => reported.get(name) !== state);

@@ -14,23 +14,16 @@ import { findUnwantedEnd } from './failure.ts';
 export async function stopProcesses({ installation, onProgress, signal }: Stopping): Promise<'stopped' | 'unchanged'> {
   const onNotice = (message: string) => onProgress({ kind: 'notice', message });
   const running = findRunning(installation);
-  if (running === null) {
-    await clearStaleRecord(installation, onNotice);
-    await tellLeftMcpServers(installation, onNotice);
-    return 'unchanged';
-  }
-  if (running.isAbandoned) await tellEnd(installation, onNotice);
-  await stopRunning(installation, running, { signal, onNotice });
-  await tellLeftMcpServers(installation, onNotice);
+  if (running === null) await clearStaleRecord(installation, onNotice);
+  if (running?.isAbandoned) await tellEnd(installation, onNotice);
+  if (running !== null) await stopRunning(installation, running, { signal, onNotice });
+  // A killed platform leaves MCP servers behind. The next platform would end them, but none starts here.
+  const ended = await endLeftMcpServers(installation);
+  if (ended > 0) onNotice(`${ended} of its MCP servers still ran and ${ended === 1 ? 'was' : 'were'} ended.`);
+  if (running === null) return 'unchanged';
   const names = running.record?.services.map(({ name }) => name) ?? listeners;
   for (const name of names) onProgress({ kind: 'service', name, state: 'stopped' });
   return 'stopped';
-}
-
-/** A killed platform leaves MCP servers behind. The next platform would end them, but none starts here. */
-async function tellLeftMcpServers(installation: Installation, onNotice: OnNotice): Promise<void> {
-  const ended = await endLeftMcpServers(installation);
-  if (ended > 0) onNotice(`${ended} of its MCP servers still ran and ${ended === 1 ? 'was' : 'were'} ended.`);
 }
 
 type OnNotice = (message: string) => void;
@@ -49,11 +42,6 @@ export async function clearStaleRecord(installation: Installation, onNotice: OnN
   removeRecord(installation);
 }
 
-export interface StopOptions {
-  readonly signal?: AbortSignal | undefined;
-  readonly onNotice: OnNotice;
-}
-
 /** Longer than the platform's own deadline. */
 const stopTimeoutMs = { embedded: 15_000, distributed: 60_000 } as const;
 const killTimeoutMs = 5_000;
@@ -62,7 +50,7 @@ const killTimeoutMs = 5_000;
 export async function stopRunning(
   installation: Installation,
   platform: ProcessIdentity,
-  { signal, onNotice }: StopOptions,
+  { signal, onNotice }: Pick<Stopping, 'signal'> & { readonly onNotice: OnNotice },
 ): Promise<void> {
   const timeoutMs = stopTimeoutMs[readRecord(installation)?.topology ?? 'distributed'];
   sendSignal(platform, 'SIGTERM');

@@ -1,11 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { inWords } from '../../../services/contracts/system-words.ts';
-import { waitUntilReady } from '../../lifecycle/readiness.ts';
 import type { Part } from '../../parts/part.ts';
 import type { ProcessIdentity } from '../../state/process-identity.ts';
 import { StartFailure, step } from './failure.ts';
 import { becomesReady, type PartRunner, type RunningPart, type StopHow } from './part-runner.ts';
-import { type Patience, restartDelay, runsSeen } from './patience.ts';
+import { type Patience, restartDelay, shortRunsAfter } from './patience.ts';
 import type { Recorder } from './recorder.ts';
 
 /** What all parts of a platform share. */
@@ -20,22 +19,16 @@ export interface SharedSupervision {
 /** One part: starts it, restarts it when it ends unexpectedly, and stops it. */
 export class SupervisedPart {
   readonly part: Part;
-  readonly #runner: PartRunner;
-  readonly #recorder: SharedSupervision['recorder'];
-  readonly #patience: Patience;
-  readonly #lossOf: SharedSupervision['lossOf'];
-  /** How long each of the last runs lasted, the newest last. */
-  #livedMs: number[] = [];
+  readonly #shared: SharedSupervision;
+  /** The last runs in a row that were not stable. */
+  #shortRuns = 0;
   #startedAt = 0;
   #running: RunningPart | null = null;
   #supervision: { readonly ending: AbortController; readonly done: Promise<void> } | null = null;
 
-  constructor(part: Part, { runner, recorder, patience, lossOf }: SharedSupervision) {
+  constructor(part: Part, shared: SharedSupervision) {
     this.part = part;
-    this.#runner = runner;
-    this.#recorder = recorder;
-    this.#patience = patience;
-    this.#lossOf = lossOf;
+    this.#shared = shared;
   }
 
   /** Resolves when the part is ready or kept out, and then supervises it. Throws a `StartFailure` after it has ended the part. */
@@ -60,12 +53,11 @@ export class SupervisedPart {
   async isWell(signal: AbortSignal): Promise<boolean> {
     const running = this.#running;
     if (running === null) return false;
-    const ended = running.ended.then(() => false);
-    const ready = waitUntilReady(running.ready, { timeoutMs: this.#patience.stumbleMs, signal }).then(
+    const { stumbleMs: timeoutMs } = this.#shared.patience;
+    return becomesReady(this.part, running, { timeoutMs, signal }).then(
       () => true,
       () => false,
     );
-    return Promise.race([ready, ended]);
   }
 
   async stop(how: StopHow): Promise<void> {
@@ -73,27 +65,29 @@ export class SupervisedPart {
     await this.#supervision?.done;
     this.#supervision = null;
     await this.#end(how);
-    this.#recorder.moved(this.part, 'stop');
+    this.#shared.recorder.moved(this.part, 'stop');
   }
 
   #isKeptOut(): boolean {
-    if (this.#lossOf(this.part.name) === null) return false;
-    this.#recorder.moved(this.part, 'lost');
+    const { lossOf, recorder } = this.#shared;
+    if (lossOf(this.part.name) === null) return false;
+    recorder.moved(this.part, 'lost');
     return true;
   }
 
   async #launch(signal: AbortSignal): Promise<void> {
     const { part } = this;
-    const born = (process: ProcessIdentity) => this.#recorder.born(part, process);
-    this.#recorder.moved(part, 'start');
+    const { runner, recorder, patience } = this.#shared;
+    const born = (process: ProcessIdentity) => recorder.born(part, process);
+    recorder.moved(part, 'start');
     this.#startedAt = performance.now();
-    const running = await step(part.name, 'start', () => this.#runner.start(part, { born, signal }));
+    const running = await step(part.name, 'start', () => runner.start(part, { born, signal }));
     this.#running = running;
     try {
       await step(part.name, 'get ready', () =>
-        becomesReady({ part, running, timeoutMs: this.#patience.readyMs ?? part.limits.startMaxMs, signal }),
+        becomesReady(part, running, { timeoutMs: patience.readyMs ?? part.limits.startMaxMs, signal }),
       );
-      this.#recorder.moved(part, 'ready');
+      recorder.moved(part, 'ready');
     } catch (error) {
       await this.#end('hurry');
       throw error;
@@ -106,16 +100,16 @@ export class SupervisedPart {
   }
 
   async #keepUp(begin: string | null, signal: AbortSignal): Promise<void> {
-    const { restarts } = this.#patience;
+    const { recorder, patience } = this.#shared;
     for (let reason = begin; ; ) {
       reason ??= await this.#endingOf(signal);
       if (signal.aborted || reason === null) return;
       // A silent part still has a process.
       await this.#end('hurry');
-      this.#livedMs = [...this.#livedMs, performance.now() - this.#startedAt].slice(-runsSeen(restarts));
-      const delayMs = restartDelay(this.#livedMs, restarts);
-      this.#recorder.broke(this.part, reason);
-      this.#recorder.moved(this.part, delayMs === null ? 'given_up' : 'broke');
+      this.#shortRuns = shortRunsAfter(performance.now() - this.#startedAt, this.#shortRuns, patience.restarts);
+      const delayMs = restartDelay(this.#shortRuns, patience.restarts);
+      recorder.broke(this.part, reason);
+      recorder.moved(this.part, delayMs === null ? 'given_up' : 'broke');
       if (delayMs === null) return;
       await pause(delayMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted || this.#isKeptOut()) return;
@@ -138,7 +132,7 @@ export class SupervisedPart {
   }
 
   async #silenceOf(running: RunningPart, signal: AbortSignal): Promise<string | null> {
-    const { lookMs, silencesMax } = this.#patience;
+    const { lookMs, silencesMax } = this.#shared.patience;
     for (let silences = 0; silences < silencesMax; ) {
       await pause(lookMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return null;

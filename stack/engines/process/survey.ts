@@ -10,13 +10,10 @@ import { refuseFullDisk } from '../../state/free-space.ts';
 import { isSilent } from '../../state/heartbeat.ts';
 import { readRecord } from '../../state/platform-record.ts';
 import type { EngineStart, Prepared, Survey } from '../engine.ts';
-import { prepareSandbox } from '../sandbox/check-sandbox.ts';
+import { portPatienceMs } from './part-runner.ts';
 import { startInBackground, startInForeground, waitUntilHealthy } from './start.ts';
 import { clearStaleRecord, stopRunning, tellEnd } from './stop.ts';
 import { hasPort } from './take-over.ts';
-
-/** The kernel frees the ports of a killed process a moment after the process is gone. */
-const portPatienceMs = 1000;
 
 /** Finds the processes of a platform. Refuses a second platform in the foreground. */
 export async function surveyProcesses(start: EngineStart): Promise<Survey> {
@@ -51,13 +48,13 @@ function runsAlready({ pid, record }: RunningPlatform): SvcError {
 }
 
 /** Compares a plan with the processes that run. */
-async function prepareProcesses(
-  plan: Plan,
-  found: RunningPlatform | null,
-  { installation, env, foreground, signal, onNotice, onState }: EngineStart,
-): Promise<Prepared> {
+async function prepareProcesses(plan: Plan, found: RunningPlatform | null, start: EngineStart): Promise<Prepared> {
+  const { installation, foreground, signal, onNotice } = start;
   if (found === null) await clearStaleRecord(installation, onNotice);
-  await prepareSandbox(plan.definition, { env, signal, onNotice });
+  if (plan.definition.runtime.sandbox === 'container') {
+    const { fetchImage } = await import('../sandbox/containers.ts');
+    await fetchImage(plan.definition, start);
+  }
   const before = found?.record?.settings ?? null;
   const after = settingsOf(plan);
   const changes = before === null ? null : changesBetween(before, after);
@@ -89,9 +86,8 @@ async function prepareProcesses(
     stop,
     async apply() {
       await makeWay();
-      const options = { plan, env, signal, onState };
-      if (foreground) return startInForeground(options);
-      await startInBackground(options);
+      if (foreground) return startInForeground({ ...start, plan });
+      await startInBackground({ ...start, plan });
       return { ended: Promise.resolve() };
     },
   };

@@ -7,7 +7,7 @@ import type { Plan } from '../../plan/plan.ts';
 import type { RunningPlatform } from '../../state/find-running.ts';
 import { endLeftProcesses, leftProcesses } from '../../state/left-processes.ts';
 import { type PlatformRecord, readRecord, type ServiceRecord } from '../../state/platform-record.ts';
-import { isAlive, type ProcessIdentity } from '../../state/process-identity.ts';
+import { isAlive } from '../../state/process-identity.ts';
 import { runningProcess, watchProcess } from './part-process.ts';
 import type { RunningPart } from './part-runner.ts';
 import type { Patience } from './patience.ts';
@@ -31,13 +31,13 @@ export interface LeftPart {
 export async function takeOver(plan: Plan, patience: Patience): Promise<LeftParts> {
   const { installation } = plan;
   const record = readRecord(installation);
-  const differ = record === null ? null : partsThatDiffer(record.settings, settingsOf(plan));
-  if (record === null || differ === null) {
-    if (record !== null) await endLeftProcesses(leftProcesses(record));
-    return nothingLeft;
-  }
-  const left = record.services.filter(isRunning);
-  if (left.length === 0) return nothingLeft;
+  if (record === null) return nothingLeft;
+  const differ = partsThatDiffer(record.settings, settingsOf(plan));
+  if (differ === null) await endLeftProcesses(leftProcesses(record));
+  const left = record.services.flatMap(({ process, ...service }) => {
+    return process !== null && isAlive(process) ? [{ ...service, process }] : [];
+  });
+  if (differ === null || left.length === 0) return nothingLeft;
   const inTheWay = partsInTheWay(left, plan);
   const nextOf = (name: string): LeftPart['next'] => {
     if (inTheWay.has(name)) return 'gives_way';
@@ -45,21 +45,15 @@ export async function takeOver(plan: Plan, patience: Patience): Promise<LeftPart
   };
   const parts = left.map(({ name, process, ready }) => {
     const ended = watchProcess(process, logOf(installation, name));
-    return { name, running: runningProcess({ process, ready, ended, patience }), next: nextOf(name) };
+    return { name, running: runningProcess(process, { ready, ended }, patience), next: nextOf(name) };
   });
   return { record, parts };
 }
 
 const nothingLeft: LeftParts = { record: null, parts: [] };
 
-type RunningService = ServiceRecord & { readonly process: ProcessIdentity };
-
-function isRunning(service: ServiceRecord): service is RunningService {
-  return service.process !== null && isAlive(service.process);
-}
-
 /** Parts that the plan no longer has, and parts on a port of another planned part. */
-function partsInTheWay(left: readonly RunningService[], { parts }: Plan): ReadonlySet<string> {
+function partsInTheWay(left: readonly ServiceRecord[], { parts }: Plan): ReadonlySet<string> {
   const names = new Set(parts.map(({ name }) => name));
   const unplanned = left.map(({ name }) => name).filter((name) => !names.has(name));
   const holders = parts.flatMap((part) => {
@@ -75,8 +69,7 @@ export function hasPort({ pid, record }: RunningPlatform, port: number): boolean
   return findOnPort(record.services, port) !== null;
 }
 
-/** The part that listens on a port. */
-export function findOnPort<Service extends ServiceRecord>(services: readonly Service[], port: number): Service | null {
+function findOnPort(services: readonly ServiceRecord[], port: number): ServiceRecord | null {
   const known = services.find(({ url, ready }) => [url, ready.url].some((one) => portOf(one) === port));
   if (known !== undefined) return known;
   // A part may listen on more ports than its record lists.

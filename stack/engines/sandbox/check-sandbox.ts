@@ -1,4 +1,3 @@
-import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { bwrapNamespaces, explainBwrap, formerNone, noBwrap } from '../../../services/contracts/sandbox.ts';
 import { askProgram } from '../../machine/ask-program.ts';
@@ -7,19 +6,7 @@ import type { Definition } from '../../settings/definition.ts';
 
 const tryTimeoutMs = 10_000;
 /** What a sandbox needs, without hiding anything of the machine. */
-const trial = [
-  ...bwrapNamespaces,
-  '--ro-bind',
-  '/',
-  '/',
-  '--proc',
-  '/proc',
-  '--dev',
-  '/dev',
-  '--tmpfs',
-  '/tmp',
-  'true',
-];
+const trial = [...bwrapNamespaces, ...'--ro-bind / / --proc /proc --dev /dev --tmpfs /tmp true'.split(' ')];
 
 /**
  * Refuses a sandbox that this machine cannot make, before anything starts. Systems forbid it in ways that only a trial shows. Returns what
@@ -69,17 +56,4 @@ async function checkBwrap(neededBy: string, path: string | undefined): Promise<v
   if (!failed) return;
   const { what, repair } = explainBwrap(stderr);
   throw new SvcError('unavailable', `${neededBy} does not work on this machine: ${what}.`, { hint: repair });
-}
-
-export interface Preparing {
-  readonly env: EnvRecord;
-  readonly signal: AbortSignal;
-  readonly onNotice: (message: string) => void;
-}
-
-/** Pulls the images of sandboxes before anything starts, so that the operator sees the progress. Runtimes never pull. */
-export async function prepareSandbox(definition: Definition, preparing: Preparing): Promise<void> {
-  if (definition.runtime.sandbox !== 'container') return;
-  const { fetchImage } = await import('./containers.ts');
-  await fetchImage(definition, preparing);
 }

@@ -10,6 +10,7 @@ export async function checkContainers(definition: Definition): Promise<readonly 
   return [...shortcomings, ...(isThere ? [] : [`The image "${base}" is missing: svc up pulls it.`])];
 }
 
+/** Pulls the image of sandboxes before anything starts, so that the operator sees the progress. Runtimes never pull. */
 export async function fetchImage(definition: Definition, options: Omit<Images, 'docker'>): Promise<void> {
   const { docker } = await connectToOwn(definition);
   await ensureImage(definition.images.base, 'images.base', { ...options, docker });

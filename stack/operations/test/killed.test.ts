@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test, vi } from 'vitest';
 import { connectToBackend } from '../../client/backend-client.ts';
 import { readPlan } from '../../engines/plan-of.ts';
-import { formatPorts } from '../../ports/port-lease.ts';
 import { findRunning } from '../../state/find-running.ts';
 import { lockHolder } from '../../state/lock.ts';
 import { readRecord, writeRecord } from '../../state/platform-record.ts';
@@ -249,7 +248,7 @@ describe('a platform that nobody waits for', () => {
         '--dir',
         installation.dir,
         '--ports',
-        formatPorts(readPlan(installation).ports),
+        JSON.stringify(readPlan(installation).ports),
         '--started-by',
         String(starter.child.pid),
       ],
