@@ -8,7 +8,7 @@ import { aloneFolder, clusterFolder } from '../../parts/nats.ts';
 import { findLosses, forgetData } from '../../place/kept-data.ts';
 import { refuseWithoutMajority } from '../../place/losses.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { hasOwnBus, hasOwnGraph } from '../../settings/definition.ts';
+import { hasOtherBus, hasOwnGraph } from '../../settings/definition.ts';
 import { blobsIn, busIn, databaseFiles, graphIn } from '../../state/data-files.ts';
 import { syncFolder } from '../../state/durable-file.ts';
 import { diskOf } from '../../state/free-space.ts';
@@ -77,8 +77,7 @@ function placeInData({ kinds, to, isRunning = false }: Opening, { plan, env, sig
   if (to === 'read' && kinds.graph) refuseWithoutMajority(findLosses(installation, definition));
   const { dataDir: dir } = installation;
   const busUrls = plan.parts.filter(({ service }) => service === 'nats').map(({ url }) => url);
-  const isBusElsewhere = definition.topology === 'distributed' && !hasOwnBus(definition);
-  const hasBus = isBusElsewhere || existsSync(busFileOf(plan));
+  const hasBus = hasOtherBus(definition) || existsSync(busFileOf(plan));
   const hasGraph =
     (definition.graph === 'dgraph' && !hasOwnGraph(definition)) || existsSync(graphIn(dir, definition.graph));
   return {
@@ -90,13 +89,7 @@ function placeInData({ kinds, to, isRunning = false }: Opening, { plan, env, sig
     dir,
     run: async ({ bus, graph, blobs }) => {
       if (isRunning) return { bus: busUrls, graph: null, stop: async () => undefined };
-      return await runProcessesAlone({
-        plan,
-        busDir: bus || (blobs && keepsBlobs(plan)) ? dir : null,
-        graphDir: graph ? dir : null,
-        env,
-        signal,
-      });
+      return await runProcessesAlone({ plan, bus: bus || (blobs && keepsBlobs(plan)), graph, env, signal });
     },
     save: async () => undefined,
     [Symbol.asyncDispose]: async () => undefined,

@@ -20,23 +20,21 @@ import { planOnThisMachine } from './site.ts';
 
 export interface ProcessesAlone {
   readonly plan: Plan;
-  /** The data folder of the NATS nodes; null: they do not run. */
-  readonly busDir: string | null;
-  /** The same for the Dgraph nodes. Nodes that lost their data do not run. */
-  readonly graphDir: string | null;
+  /** The nodes to run. Nodes of Dgraph that lost their data do not run. */
+  readonly bus: boolean;
+  readonly graph: boolean;
   readonly env: EnvRecord;
   readonly signal: AbortSignal;
 }
 
 /** Runs nodes as processes, in the same way as the platform does, and records them. Ends first what a killed command left of them. */
 export async function runProcessesAlone(options: ProcessesAlone): Promise<Alone> {
-  const { plan, busDir, graphDir } = options;
+  const { plan } = options;
   await endAlone(plan.installation);
-  const nats = busDir === null ? [] : await natsAlone(plan, busDir);
-  const isLost = ({ name }: Part) => describeNodeLoss(plan.installation, name) !== null;
-  const dgraph = graphDir === null ? [] : dgraphAlone(plan, graphDir).filter((part) => !isLost(part));
-  const stop = await startAll([...nats, ...dgraph], options);
-  const alphas = dgraph.filter(({ service }) => service === 'dgraph-alpha');
+  const parts = await partsAlone(options);
+  const stop = await startAll(parts, options);
+  const nats = parts.filter(({ service }) => service === 'nats');
+  const alphas = parts.filter(({ service }) => service === 'dgraph-alpha');
   const graph = {
     urls: alphas.map(({ name }) => graphUrlOf(name, plan.site)),
     servers: alphas.map(({ url }) => new URL(url).host),
@@ -76,29 +74,24 @@ function notReady(name: string, cause: SvcError): SvcError {
   return new SvcError(cause.code, `${name} failed to get ready: ${cause.message.replace(/\.$/, '')}.`, { hint, cause });
 }
 
-/** The nodes of NATS with their data below `dir`, on random ports. Runtimes elsewhere and agents must not find a bus without a backend. */
-export async function natsAlone(plan: Plan, dir: string): Promise<readonly Part[]> {
-  const definition = closedBus(plan.definition);
-  const nodes = nodesOf('nats', definition);
-  const names = wishesOf(definition).flatMap(({ name, part }) => (nodes.includes(part) ? name : []));
-  const free = await Promise.all(names.map(async (name) => [name, await freePort()] as const));
-  const ports = { ...plan.ports, ...Object.fromEntries(free) };
-  return partsIn(dir, { ...plan, definition, ports }).filter(({ service }) => service === 'nats');
-}
-
 /** No other part runs, so Dgraph may use more memory. */
 const cacheLeastMb = 512;
 
-/** The Dgraph nodes with their data below `dir`. They keep their ports, which the cluster remembers. */
-export function dgraphAlone(plan: Plan, dir: string): readonly Part[] {
+/**
+ * Nodes of NATS get random ports, because runtimes elsewhere and agents must not find a bus without a backend. Nodes of Dgraph keep their
+ * ports, which the cluster remembers.
+ */
+async function partsAlone({ plan, bus, graph }: ProcessesAlone): Promise<readonly Part[]> {
+  const { installation } = plan;
   const { graphdb } = plan.definition;
   const cacheMb = Math.max(graphdb.cacheMb, cacheLeastMb);
-  const definition = { ...plan.definition, graphdb: { ...graphdb, cacheMb } };
-  return partsIn(dir, { ...plan, definition }).filter(isGraphNode);
-}
-
-function partsIn(dir: string, plan: Plan): readonly Part[] {
-  return planOnThisMachine({ ...plan.installation, dataDir: dir }, plan.definition, plan.ports).parts;
+  const definition = { ...closedBus(plan.definition), graphdb: { ...graphdb, cacheMb } };
+  const nodes = nodesOf('nats', definition);
+  const wishes = wishesOf(definition).filter(({ part }) => nodes.includes(part));
+  const free = await Promise.all(wishes.map(async ({ name }) => [name, await freePort()] as const));
+  const { parts } = planOnThisMachine(installation, definition, { ...plan.ports, ...Object.fromEntries(free) });
+  const isWhole = ({ name }: Part) => describeNodeLoss(installation, name) === null;
+  return parts.filter((part) => (bus && part.service === 'nats') || (graph && isGraphNode(part) && isWhole(part)));
 }
 
 async function freePort(): Promise<number> {

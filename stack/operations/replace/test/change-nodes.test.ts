@@ -58,7 +58,7 @@ describe.skipIf(!hasNatsServer)('on a real server, another number of nodes', () 
 
   async function withBus<Result>(work: (content: BusContent, shown: Shown) => Promise<Result>) {
     const plan = readPlan(installation);
-    const options = { plan, busDir: installation.dataDir, graphDir: null, env, signal };
+    const options = { plan, bus: true, graph: false, env, signal };
     const { bus: servers, stop } = await runProcessesAlone(options);
     const shown = { servers, caPath: null, seeds: busSeedsOf(plan.secrets) };
     try {
