@@ -342,7 +342,7 @@ describe.skipIf(!hasDgraph)('on a real Dgraph', () => {
       await using started = supervise(other);
       await expect(started.run).rejects.toMatchObject({
         part: 'dgraph-alpha',
-        message: expect.stringMatching(/address already in use/),
+        message: expect.stringMatching(/Port \d+ of dgraph-alpha is in use by/),
       });
       expect(readFileSync(join(other.installation.logsDir, 'dgraph-alpha.log'), 'utf8')).not.toBe('');
     } finally {
