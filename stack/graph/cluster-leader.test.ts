@@ -6,18 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { planFor } from '../engines/plan-of.ts';
-import { walMeta } from '../place/node-data.ts';
-import { checkDefinition } from '../settings/check.ts';
 import { usualPorts } from '../settings/ports.ts';
+import { definitionOf } from '../settings/test/definition-of.ts';
 import { installationIn } from '../state/installation.ts';
+import { walMetaOf } from '../test/made-up-node.ts';
 import { founderOf, isMember, leaderMetric, metricsPath, waitForLeader } from './cluster-leader.ts';
 
-const definition = checkDefinition(
-  'id: abcdef0123456789\ntopology: distributed\ngraph: dgraph\nreplicas: { dgraph-zero: 3 }\n',
-  'svc.yaml',
-);
-
 test('the first coordination node founds the cluster that the others join, and no other part joins one', () => {
+  const definition = definitionOf('topology: distributed\ngraph: dgraph\nreplicas: { dgraph-zero: 3 }\n');
   const { parts } = planFor(installationIn('/srv/svc'), definition, usualPorts);
   const joining = parts.flatMap((part) => {
     const founder = founderOf(part, parts);
@@ -34,11 +30,9 @@ test('a node is a member once it has voted', () => {
   onTestFinished(() => rmSync(dir, { recursive: true }));
   const file = join(dir, 'wal.meta');
   expect(isMember(file)).toBe(false);
-  const meta = Buffer.alloc(1024);
-  writeFileSync(file, meta);
+  writeFileSync(file, walMetaOf(1, 0));
   expect(isMember(file)).toBe(false);
-  meta.writeUInt32BE(6, walMeta.voteAt);
-  writeFileSync(file, meta);
+  writeFileSync(file, walMetaOf(1, 6));
   expect(isMember(file)).toBe(true);
 });
 

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,9 +12,9 @@ import { createInstallation } from '../operations/create-installation.ts';
 import { dgraphConfiguration } from '../parts/dgraph.ts';
 import { changesBetween, partsThatDiffer, settingsOf } from '../plan/differences.ts';
 import { secretFilesOf } from '../secrets/secrets.ts';
-import { checkDefinition } from '../settings/check.ts';
 import { postureAt } from '../settings/dgraph.ts';
-import { installationIn } from '../state/installation.ts';
+import { definitionOf } from '../settings/test/definition-of.ts';
+import { type Installation, installationIn } from '../state/installation.ts';
 import { accessToken } from './ask-dgraph.ts';
 import { checkDgraphProgram, checkGraph } from './check-graph.ts';
 import { keptInFiles, leftGraph, membersOf, refuseFewerNodes } from './graph-data.ts';
@@ -30,8 +30,20 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-const definitionOf = (yaml: string) => checkDefinition(`id: abcdef0123456789\n${yaml}`, 'svc.yaml');
 const own = definitionOf('topology: distributed\ngraph: dgraph\n');
+
+async function withDgraph(): Promise<Installation> {
+  const options = { dir: join(dir, 'svc'), topology: 'distributed', graph: 'dgraph' } as const;
+  return (await createInstallation(options)).installation;
+}
+
+/** A node of Dgraph that answers so; returns its address. */
+async function nodeThat(answer: RequestListener): Promise<string> {
+  const server = createServer(answer).listen(0, '127.0.0.1');
+  servers.push(server);
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
 
 describe('the configuration of a node', () => {
   const values = {
@@ -43,10 +55,12 @@ describe('the configuration of a node', () => {
     CERTIFICATES: ' internal-port=true;',
   };
   const zero = { ...values, NODE: '2', PEER: '127.0.0.1:5080' };
+  const expectLines = (text: string, lines: readonly string[]) =>
+    expect(text.split('\n')).toEqual(expect.arrayContaining([...lines]));
 
   test('a coordination node closes its administration, and writes before it acknowledges', () => {
     const text = dgraphConfiguration('dgraph-zero', { ...zero, ADDRESS: '127.0.0.1:5081' });
-    for (const line of [
+    expectLines(text, [
       'bindall: false',
       'my: "127.0.0.1:5081"',
       'port_offset: 1',
@@ -59,20 +73,14 @@ describe('the configuration of a node', () => {
       'security: "token=the-token"',
       'tls: "use-system-ca=false; internal-port=true;"',
       'telemetry: "reports=false; sentry=false"',
-    ]) {
-      expect(text.split('\n')).toContain(line);
-    }
+    ]);
   });
 
   test('a data node authenticates every client, and asks for the token for administration', () => {
-    const node = { ADDRESS: '127.0.0.1:7081', ZERO: '127.0.0.1:5081', CACHE_MB: '64' };
-    const text = dgraphConfiguration('dgraph-alpha', {
-      ...values,
-      ...node,
-      ACL_KEY: 'secrets/graphdb-acl.key',
-      ADMINS: '127.0.0.1',
-    });
-    for (const line of [
+    const node = { ...values, ADDRESS: '127.0.0.1:7081', ZERO: '127.0.0.1:5081', CACHE_MB: '64' };
+    const access = { ACL_KEY: 'secrets/graphdb-acl.key', ADMINS: '127.0.0.1' };
+    const text = dgraphConfiguration('dgraph-alpha', { ...node, ...access });
+    expectLines(text, [
       'bindall: false',
       'my: "127.0.0.1:7081"',
       'zero: "127.0.0.1:5081"',
@@ -84,15 +92,12 @@ describe('the configuration of a node', () => {
       'tls: "use-system-ca=false; internal-port=true;"',
       'cache: "size-mb=64"',
       'telemetry: "reports=false; sentry=false"',
-    ]) {
-      expect(text.split('\n')).toContain(line);
-    }
+    ]);
   });
 
   test('has no line that Dgraph would take for the head of others', () => {
-    for (const text of [dgraphConfiguration('dgraph-zero', { ...zero, ADDRESS: '127.0.0.1:1' })]) {
-      expect(text.split('\n').filter((line) => line.trim().endsWith(':'))).toEqual([]);
-    }
+    const text = dgraphConfiguration('dgraph-zero', { ...zero, ADDRESS: '127.0.0.1:1' });
+    expect(text.split('\n').filter((line) => line.trim().endsWith(':'))).toEqual([]);
   });
 
   test('with a placeholder is invalid', () => {
@@ -101,14 +106,11 @@ describe('the configuration of a node', () => {
 });
 
 describe('our own dgraph', () => {
-  const install = (version: string) => {
-    writeFileSync(
-      join(dir, 'dgraph'),
-      `#!/bin/sh\n[ "$1" = version ] && cat <<'END'\n\n${version}\nGo version       : go1.26.8\nEND\n`,
-    );
+  const says = (version: string) => {
+    const text = `Dgraph version   : ${version}\nDgraph codename  :\nGo version       : go1.26.8`;
+    writeFileSync(join(dir, 'dgraph'), `#!/bin/sh\n[ "$1" = version ] && cat <<'END'\n\n${text}\nEND\n`);
     chmodSync(join(dir, 'dgraph'), 0o755);
   };
-  const says = (version: string) => install(`Dgraph version   : ${version}\nDgraph codename  :`);
 
   test('a missing program is refused, with the way to get it', async () => {
     await expect(checkDgraphProgram(own, dir)).rejects.toMatchObject({
@@ -137,34 +139,26 @@ describe('our own dgraph', () => {
     expect(postureAt(await versionOf(join(dir, 'dgraph'), ['version']))).toBe(posture);
   });
 
-  test('is needed for a cluster of our own only', async () => {
-    for (const yaml of [
-      '',
-      'topology: distributed',
-      'topology: distributed\ngraph: dgraph\ngraphdb: { url: "http://db:8080" }',
-    ]) {
-      expect(await checkDgraphProgram(definitionOf(yaml), dir)).toEqual([]);
-    }
-  });
+  test.each(['', 'topology: distributed', 'topology: distributed\ngraph: dgraph\ngraphdb: { url: "http://db:8080" }'])(
+    'is not needed for "%s"',
+    async (yaml) => expect(await checkDgraphProgram(definitionOf(yaml), dir)).toEqual([]),
+  );
 });
 
-describe('a graph that is left for another', () => {
+test('a graph that is left for another is reported, in both directions, until the other graph is used', async () => {
   const sqlite = definitionOf('topology: distributed');
-
-  test('is reported, in both directions, until the other graph is used', async () => {
-    const { installation } = await createInstallation({ dir: join(dir, 'svc') });
-    const left = (definition: typeof own) => leftGraph(definition, keptInFiles(installation));
-    expect([...left(sqlite), ...left(own)]).toEqual([]);
-    writeFileSync(join(installation.dataDir, 'graph.sqlite'), '');
-    expect(left(sqlite)).toEqual([]);
-    expect(left(own)).toEqual([
-      'graph: dgraph begins empty. What is there already stays in data/graph.sqlite: graph: sqlite in svc.yaml goes back to it, and svc move --graph dgraph then brings it along.',
-    ]);
-    mkdirSync(join(installation.dataDir, 'dgraph/alpha'), { recursive: true });
-    expect(left(own)).toEqual([]);
-    rmSync(join(installation.dataDir, 'graph.sqlite'));
-    expect(left(sqlite)).toEqual([expect.stringContaining('data/dgraph')]);
-  });
+  const { installation } = await createInstallation({ dir: join(dir, 'svc') });
+  const left = (definition: typeof own) => leftGraph(definition, keptInFiles(installation));
+  expect([...left(sqlite), ...left(own)]).toEqual([]);
+  writeFileSync(join(installation.dataDir, 'graph.sqlite'), '');
+  expect(left(sqlite)).toEqual([]);
+  expect(left(own)).toEqual([
+    'graph: dgraph begins empty. What is there already stays in data/graph.sqlite: graph: sqlite in svc.yaml goes back to it, and svc move --graph dgraph then brings it along.',
+  ]);
+  mkdirSync(join(installation.dataDir, 'dgraph/alpha'), { recursive: true });
+  expect(left(own)).toEqual([]);
+  rmSync(join(installation.dataDir, 'graph.sqlite'));
+  expect(left(sqlite)).toEqual([expect.stringContaining('data/dgraph')]);
 });
 
 test('coordination nodes keep their ports once several of them have data', () => {
@@ -210,52 +204,33 @@ test('an access token is signed with the key in the file, and short-lived', () =
 });
 
 test('rights that a node missed are sent again until they are in force', async () => {
-  const { installation } = await createInstallation({
-    dir: join(dir, 'svc'),
-    topology: 'distributed',
-    graph: 'dgraph',
-  });
+  const installation = await withDgraph();
   const asIs = {
     admin: [{ isRight: true }],
     user: [{ isRight: true, groups: [{ name: 'svc-data' }] }],
     group: [{ rules: [{ predicate: 'dgraph.all', permission: 7 }] }],
   };
   let told = 0;
-  const server = createServer(async (request, response) => {
+  const url = await nodeThat(async (request, response) => {
     const body = (await request.toArray()).join('');
     if (request.url?.startsWith('/mutate')) told++;
     const seen = told === 0 ? {} : { seen: [] };
     response.end(JSON.stringify({ data: body.includes('svc.nothing') ? seen : asIs }));
-  }).listen(0, '127.0.0.1');
-  servers.push(server);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const { signal } = new AbortController();
-  await provisionGraph({
-    ...{ urls: [`http://127.0.0.1:${port}`], secrets: secretFilesOf(installation), timeoutMs: 30_000, signal },
   });
+  const { signal } = new AbortController();
+  await provisionGraph({ urls: [url], secrets: secretFilesOf(installation), timeoutMs: 30_000, signal });
   expect(told).toBe(1);
 });
 
 test("a change of the graph's identity restarts every part, because a different graph has different users", async () => {
-  const { installation } = await createInstallation({
-    dir: join(dir, 'svc'),
-    topology: 'distributed',
-    graph: 'dgraph',
-  });
+  const installation = await withDgraph();
   const { definition, ports } = readPlan(installation);
   const settings = (change: object) => settingsOf(planFor(installation, { ...definition, ...change }, ports));
   const theirs = (url: string) => settings({ graphdb: { ...definition.graphdb, url } });
-  const [file, ours, one, other] = [
-    settings({ graph: 'sqlite' }),
-    settings({}),
-    theirs('http://a'),
-    theirs('http://b'),
-  ];
   for (const [before, after, said] of [
-    [file, ours, 'graph: sqlite → dgraph'],
-    [ours, one, 'graph: dgraph → dgraph at http://a'],
-    [one, other, 'graph: dgraph at http://a → dgraph at http://b'],
+    [settings({ graph: 'sqlite' }), settings({}), 'graph: sqlite → dgraph'],
+    [settings({}), theirs('http://a'), 'graph: dgraph → dgraph at http://a'],
+    [theirs('http://a'), theirs('http://b'), 'graph: dgraph at http://a → dgraph at http://b'],
   ] as const) {
     expect(changesBetween(before, after)).toContain(said);
     expect(partsThatDiffer(before, after)).toBeNull();
@@ -264,27 +239,17 @@ test("a change of the graph's identity restarts every part, because a different 
 
 describe('a Dgraph that somebody else runs', () => {
   /** Answers so to each path. */
-  async function answering(answers: Readonly<Record<string, unknown>>): Promise<string> {
-    const server = createServer((request, response) => {
+  const answering = (answers: Readonly<Record<string, unknown>>) =>
+    nodeThat((request, response) => {
       const answer = answers[request.url ?? ''];
       response.statusCode = typeof answer === 'number' ? answer : 200;
       response.end(typeof answer === 'number' ? 'Please retry again' : JSON.stringify(answer ?? {}));
-    }).listen(0, '127.0.0.1');
-    servers.push(server);
-    await once(server, 'listening');
-    const address = server.address();
-    return `http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}`;
-  }
-  const check = async (url: string, graphdb: { readonly ca?: string; readonly user?: string } = {}) => {
-    const { installation } = await createInstallation({
-      dir: join(dir, 'svc'),
-      topology: 'distributed',
-      graph: 'dgraph',
     });
+  const check = async (url: string, graphdb: { readonly ca?: string; readonly user?: string } = {}) => {
+    const installation = await withDgraph();
     const { definition, ports } = readPlan(installation);
-    return checkGraph(
-      planFor(installation, { ...definition, graphdb: { ...definition.graphdb, url, ...graphdb } }, ports),
-    );
+    const theirs = { ...definition, graphdb: { ...definition.graphdb, url, ...graphdb } };
+    return checkGraph(planFor(installation, theirs, ports));
   };
   const healthy = (version: string) => [{ instance: 'alpha', version, status: 'healthy' }];
   const refused = { errors: [{ message: 'No Auth Token found.' }] };

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -14,9 +15,10 @@ import { dataOf } from '../parts/dgraph.ts';
 import { type Part, readyAt } from '../parts/part.ts';
 import { describeNodeLoss, findLosses, forgetData, recordData } from '../place/kept-data.ts';
 import { judgeLosses, type Loss, type StartEmpty, settleLosses } from '../place/losses.ts';
-import { checkDefinition, readDefinition } from '../settings/check.ts';
+import { readDefinition } from '../settings/check.ts';
 import type { Definition } from '../settings/definition.ts';
 import { usualPorts } from '../settings/ports.ts';
+import { definitionOf } from '../settings/test/definition-of.ts';
 import { type Installation, installationIn } from '../state/installation.ts';
 import { readPlace } from '../state/place-record.ts';
 import { nodeFolder, writeInNode, writeNode } from '../test/made-up-node.ts';
@@ -42,8 +44,6 @@ function replicas(zeros: number, alphas: number) {
   return readDefinition(installation.definitionFile);
 }
 
-const write = (node: string, name: string, content: string | Buffer) => writeInNode(installation, node, name, content);
-
 /** A cluster that ran once. */
 function ranWith(zeros: number, alphas: number): void {
   const definition = replicas(zeros, alphas);
@@ -63,22 +63,15 @@ const agree = async () => undefined;
 
 describe('which nodes of Dgraph may be missing', () => {
   test.each([
-    { nodes: [3, 2], lost: ['dgraph-zero'], verdict: { keptOut: ['dgraph-zero'] } },
-    { nodes: [3, 2], lost: ['dgraph-alpha-2'], verdict: { needed: ['dgraph-alpha-2'] } },
-    { nodes: [3, 3], lost: ['dgraph-alpha'], verdict: { keptOut: ['dgraph-alpha'] } },
-    { nodes: [1, 1], lost: ['dgraph-alpha'], verdict: { needed: ['dgraph-alpha'] } },
-    { nodes: [3, 2], lost: ['dgraph-zero', 'dgraph-zero-3'], verdict: { needed: ['dgraph-zero', 'dgraph-zero-3'] } },
-    {
-      nodes: [3, 2],
-      lost: ['dgraph-zero-2', 'dgraph-alpha'],
-      verdict: { keptOut: ['dgraph-zero-2'], needed: ['dgraph-alpha'] },
-    },
-    {
-      nodes: [1, 2],
-      lost: ['dgraph-zero', 'dgraph-alpha', 'dgraph-alpha-2'],
-      verdict: { whole: ['dgraph-zero', 'dgraph-alpha', 'dgraph-alpha-2'] },
-    },
-  ])('$nodes without $lost', ({ nodes: [zeros = 1, alphas = 1], lost, verdict }) => {
+    [3, 2, { keptOut: ['dgraph-zero'] }],
+    [3, 2, { needed: ['dgraph-alpha-2'] }],
+    [3, 3, { keptOut: ['dgraph-alpha'] }],
+    [1, 1, { needed: ['dgraph-alpha'] }],
+    [3, 2, { needed: ['dgraph-zero', 'dgraph-zero-3'] }],
+    [3, 2, { keptOut: ['dgraph-zero-2'], needed: ['dgraph-alpha'] }],
+    [1, 2, { whole: ['dgraph-zero', 'dgraph-alpha', 'dgraph-alpha-2'] }],
+  ])('%i coordination and %i data nodes without all of %j', (zeros, alphas, verdict) => {
+    const lost = Object.values(verdict).flat();
     expect(judged(replicas(zeros, alphas), lost, (node) => !lost.includes(node))).toEqual(verdict);
   });
 
@@ -116,19 +109,14 @@ describe('a node of Dgraph that lost its data', () => {
   });
 
   test.each([
-    { left: 'an empty folder', leave: () => mkdirSync(folderOf('dgraph-alpha-2')) },
-    {
-      left: 'what an empty node writes',
-      leave: () => {
-        write('dgraph-alpha-2', 'w/wal.meta', Buffer.alloc(1024));
-        write('dgraph-alpha-2', 'p/MANIFEST', 'empty');
-      },
-    },
-    { left: 'its log alone', leave: () => write('dgraph-alpha-2', 'w/wal.meta', Buffer.alloc(1024, 1)) },
-  ])('has lost it with $left', ({ leave }) => {
+    ['an empty folder', {}],
+    ['what an empty node writes', { 'w/wal.meta': Buffer.alloc(1024), 'p/MANIFEST': 'empty' }],
+    ['its log alone', { 'w/wal.meta': Buffer.alloc(1024, 1) }],
+  ])('has lost it with %s', (_, left) => {
     ranWith(3, 2);
     lose('dgraph-alpha-2');
-    leave();
+    mkdirSync(folderOf('dgraph-alpha-2'));
+    for (const [name, content] of Object.entries(left)) writeInNode(installation, 'dgraph-alpha-2', name, content);
     expect(describeLoss('dgraph-alpha-2')).toContain('is missing');
   });
 
@@ -220,8 +208,8 @@ describe('a node of Dgraph whose data cannot be read', () => {
 });
 
 describe('a part that may not start without its data', () => {
-  const yaml = 'id: abcdef0123456789\ntopology: distributed\ngraph: dgraph\nreplicas: { dgraph-alpha: 2 }\n';
-  const { parts } = planFor(installationIn('/srv/svc'), checkDefinition(yaml, 'svc.yaml'), usualPorts);
+  const definition = definitionOf('topology: distributed\ngraph: dgraph\nreplicas: { dgraph-alpha: 2 }\n');
+  const { parts } = planFor(installationIn('/srv/svc'), definition, usualPorts);
   const part = parts.find(({ name }) => name === 'dgraph-alpha-2') ?? expect.fail('there is no second data node');
 
   /** What died starts again at once; how often it was started is counted. */
@@ -250,10 +238,8 @@ describe('a part that may not start without its data', () => {
   let address: string;
   beforeEach(async () => {
     const server = createServer((_, response) => void response.end('ok'));
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const listening = server.address();
-    address = `http://127.0.0.1:${typeof listening === 'object' ? listening?.port : 0}`;
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     return () => void server.close();
   });
 

@@ -3,9 +3,9 @@ import type { ServiceName } from '../../services/contracts/env/variables.ts';
 import { planFor } from '../engines/plan-of.ts';
 import { changesBetween } from '../plan/differences.ts';
 import { secretFilesOf } from '../secrets/secrets.ts';
-import { checkDefinition } from '../settings/check.ts';
 import { usualPorts } from '../settings/ports.ts';
 import { placeOf } from '../settings/settings.ts';
+import { definitionOf } from '../settings/test/definition-of.ts';
 import { installationIn } from '../state/installation.ts';
 import { checkEnvironment, withoutEffect } from './environment.ts';
 import type { Part } from './part.ts';
@@ -22,7 +22,7 @@ const secretTexts: Readonly<Record<string, string>> = {
 const readSecret = (file: string) => secretTexts[file] ?? '';
 
 function partsFor(yaml: string, ports = usualPorts): readonly Part[] {
-  return planFor(installation, checkDefinition(`id: abcdef0123456789\n${yaml}`, 'svc.yaml'), ports).parts;
+  return planFor(installation, definitionOf(yaml), ports).parts;
 }
 
 function environmentFor(yaml: string, ports = usualPorts) {
@@ -32,7 +32,7 @@ function environmentFor(yaml: string, ports = usualPorts) {
 
 test('a folder whose name looks encoded is still that folder', () => {
   const odd = { ...installation, dataDir: '/srv/p%41 ü/data' };
-  const { parts } = planFor(odd, checkDefinition('id: abcdef0123456789\n', 'svc.yaml'), usualPorts);
+  const { parts } = planFor(odd, definitionOf(''), usualPorts);
   const url = firstOf('backend', parts).variables.PRIVATE_GRAPHDB_URL ?? '';
   expect(decodeURIComponent(url.replace('file://', ''))).toBe('/srv/p%41 ü/data/graph.sqlite');
 });
@@ -161,8 +161,7 @@ test('a changed port changes every address with it', () => {
 
 test('an installation whose folder has a colon in its name cannot be hidden, and reports it', () => {
   const odd = { ...installation, dir: '/srv/a:b', secretsDir: '/srv/a:b/secrets' };
-  const definition = checkDefinition('id: abcdef0123456789\nruntime: { sandbox: bwrap }\n', 'svc.yaml');
-  const { parts } = planFor(odd, definition, usualPorts);
+  const { parts } = planFor(odd, definitionOf('runtime: { sandbox: bwrap }'), usualPorts);
   expect(() => checkEnvironment(parts, readSecret)).toThrow(
     /MCP_SERVER_HIDDEN_PATHS of runtime must be a colon-separated/,
   );
@@ -288,11 +287,9 @@ environment: { frontend: { METRICS_PORT: 9100 }, 'remote-mcp': { OTEL_EXPORTER_O
   });
 });
 
-describe('a value that a service would refuse is refused before anything starts', () => {
-  test('the development key', () => {
-    const withZeros = (file: string) => (file === secrets.encryptionKey ? '0'.repeat(64) : readSecret(file));
-    expect(() => checkEnvironment(partsFor(''), withZeros)).toThrow(
-      /secrets\/encryption\.key: ENCRYPTION_KEY of backend must not be the development key/,
-    );
-  });
+test('a value that a service would refuse is refused before anything starts: the development key', () => {
+  const withZeros = (file: string) => (file === secrets.encryptionKey ? '0'.repeat(64) : readSecret(file));
+  expect(() => checkEnvironment(partsFor(''), withZeros)).toThrow(
+    /secrets\/encryption\.key: ENCRYPTION_KEY of backend must not be the development key/,
+  );
 });

@@ -3,21 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { checkFront } from '../engines/process/check-programs.ts';
-import { checkDefinition } from '../settings/check.ts';
+import { definitionOf } from '../settings/test/definition-of.ts';
 import { caddyfile, caddyfileValues } from './caddy.ts';
-
-const definitionOf = (yaml: string) => checkDefinition(`id: abcdef0123456789\n${yaml}`, 'svc.yaml');
 
 const upstreams = {
   'remote-mcp': ['127.0.0.1:3001', '127.0.0.1:3102'],
   backend: ['127.0.0.1:3000'],
   frontend: ['127.0.0.1:8888'],
 };
-const open = definitionOf(`topology: distributed
-public:
-  host: agents.example.com
-  tls: acme
-  acme: { email: ops@example.com, directory: "https://ca.example.com/directory", ca: secrets/ca.pem }`).public;
+const publicOf = (yaml: string) => definitionOf(`topology: distributed\npublic: ${yaml}`).public;
+const open = publicOf(
+  '{ host: agents.example.com, tls: acme, acme: { email: ops@example.com, directory: "https://ca.example.com/directory", ca: secrets/ca.pem } }',
+);
 const oneHost = { public: open, httpPort: 80, httpsPort: 443, origin: 'https://agents.example.com' };
 const shared = { bind: '127.0.0.1', ports: { 'remote-mcp': 3001 } };
 const storage = 'data/caddy';
@@ -58,9 +55,7 @@ describe('the configuration of the front', () => {
   });
 
   test('with certificate files differs in these places', () => {
-    const files = definitionOf(
-      'topology: distributed\npublic: { host: a.example.com, tls: files, cert: secrets/a b.pem, key: /etc/a.key }',
-    ).public;
+    const files = publicOf('{ host: a.example.com, tls: files, cert: secrets/a b.pem, key: /etc/a.key }');
     const its = { ...oneHost, public: files, httpPort: 8080, httpsPort: 8443 };
     expect(caddyfileValues({ ...front, bind: '127.0.0.1', oneHost: its })).toEqual({
       ...caddyfileValues(front),
@@ -74,11 +69,8 @@ describe('the configuration of the front', () => {
   });
 
   test('with minimal acme settings uses the usual authority', () => {
-    const least = definitionOf('topology: distributed\npublic: { host: a.example.com, tls: acme }').public;
-    const { TLS } = caddyfileValues({
-      ...front,
-      oneHost: { ...oneHost, public: least, httpPort: 8080, httpsPort: 8443 },
-    });
+    const its = { public: publicOf('{ host: a.example.com, tls: acme }'), httpPort: 8080, httpsPort: 8443 };
+    const { TLS } = caddyfileValues({ ...front, oneHost: { ...oneHost, ...its } });
     expect(TLS).toBe(
       acmeLines(
         ['dir "https://acme-v02.api.letsencrypt.org/directory"'],
@@ -88,18 +80,14 @@ describe('the configuration of the front', () => {
   });
 
   test('without TLS has one site for everything', () => {
-    const plain = definitionOf('topology: distributed\npublic: { host: a.example.com }').public;
-    expect(
-      caddyfileValues({
-        ...front,
-        oneHost: { public: plain, httpPort: 80, httpsPort: 0, origin: 'http://a.example.com' },
-      }),
-    ).toEqual({
+    const origin = 'http://a.example.com';
+    const its = { public: publicOf('{ host: a.example.com }'), httpPort: 80, httpsPort: 0, origin };
+    expect(caddyfileValues({ ...front, oneHost: its })).toEqual({
       ...caddyfileValues(front),
       AUTO_HTTPS: 'off',
       HOST: 'a.example.com',
       HTTPS_PORT: '0',
-      ORIGIN: 'http://a.example.com',
+      ORIGIN: origin,
       SITES: 'import shared-remote-mcp\nimport one-host',
       TLS: '',
     });
@@ -155,46 +143,36 @@ describe('Caddy', () => {
     writeFileSync(join(dir, 'caddy'), `#!/bin/sh\n${script}\n`);
     chmodSync(join(dir, 'caddy'), 0o755);
   };
-  const two = definitionOf('topology: distributed\nreplicas: { remote-mcp: 2 }');
+  const distributed = 'topology: distributed\n';
+  const two = `${distributed}replicas: { remote-mcp: 2 }`;
+  const check = (yaml: string) => checkFront(definitionOf(yaml), dir);
 
-  test('a missing program is refused, with the way to install it', async () => {
-    await expect(checkFront(two, dir)).rejects.toMatchObject({
+  test.each([
+    ['replicas.remote-mcp above 1', two],
+    ['public.host', `${distributed}public: { host: agents.example.com }`],
+    ['replicas.backend above 1', `${distributed}graph: dgraph\nreplicas: { backend: 3 }`],
+  ])('is needed for %s: a missing one is refused, with the way to install it', async (field, yaml) => {
+    await expect(check(yaml)).rejects.toMatchObject({
       code: 'unavailable',
-      message: 'replicas.remote-mcp above 1 needs caddy, which is not on PATH.',
+      message: `${field} needs caddy, which is not on PATH.`,
       hint: expect.stringContaining('the package caddy of your system'),
     });
   });
 
+  test.each(['', distributed, `${distributed}replicas: { runtime: 2 }`])('is not needed for "%s"', (yaml) =>
+    check(yaml),
+  );
+
   test('that is too old is refused, with its version', async () => {
     install('[ "$1" = version ] && echo "v2.5.2 h1:abc"');
-    await expect(checkFront(two, dir)).rejects.toMatchObject({
+    await expect(check(two)).rejects.toMatchObject({
       code: 'unsupported',
       message: `"${dir}/caddy" has version 2.5.2, and 2.6 or newer is needed.`,
     });
   });
 
-  test.each(['2.6.2', 'v2.10.0 h1:abc=', 'v3.0.0'])('that prints %s is accepted', async (version) => {
+  test.each(['2.6.2', 'v2.10.0 h1:abc=', 'v3.0.0'])('that prints %s is accepted', (version) => {
     install(`echo "${version}"`);
-    await expect(checkFront(two, dir)).resolves.toBeUndefined();
-  });
-
-  test('is needed for one host name too', async () => {
-    const one = definitionOf('topology: distributed\npublic: { host: agents.example.com }');
-    await expect(checkFront(one, dir)).rejects.toMatchObject({
-      message: 'public.host needs caddy, which is not on PATH.',
-    });
-  });
-
-  test('is needed for several backends too', async () => {
-    const backends = definitionOf('topology: distributed\ngraph: dgraph\nreplicas: { backend: 3 }');
-    await expect(checkFront(backends, dir)).rejects.toMatchObject({
-      message: 'replicas.backend above 1 needs caddy, which is not on PATH.',
-    });
-  });
-
-  test('is needed for these only', async () => {
-    for (const yaml of ['', 'topology: distributed', 'topology: distributed\nreplicas: { runtime: 2 }']) {
-      await expect(checkFront(definitionOf(yaml), dir)).resolves.toBeUndefined();
-    }
+    return check(two);
   });
 });

@@ -3,8 +3,8 @@ import { planFor, portWishesOf } from '../engines/plan-of.ts';
 import { processPlanOf } from '../engines/process/process-plan.ts';
 import { changesBetween, partsThatDiffer } from '../plan/differences.ts';
 import type { Plan } from '../plan/plan.ts';
-import { checkDefinition } from '../settings/check.ts';
 import { type Ports, usualPorts } from '../settings/ports.ts';
+import { definitionOf } from '../settings/test/definition-of.ts';
 import { installationIn } from '../state/installation.ts';
 import { listensAt, type ReadyCheck } from './part.ts';
 import { inStartOrder } from './parts.ts';
@@ -22,7 +22,7 @@ const ports: Ports = {
 };
 
 function planOf(yaml: string, claimed: Readonly<Record<string, number>> = {}): Plan {
-  const definition = checkDefinition(`id: abcdef0123456789\n${yaml}`, 'svc.yaml');
+  const definition = definitionOf(yaml);
   const usual = Object.fromEntries(portWishesOf(definition).map(({ name, usual }) => [name, usual]));
   return planFor(installation, definition, { ...usual, ...ports, ...claimed });
 }
@@ -117,9 +117,14 @@ describe('the parts of an installation', () => {
   });
 
   test('without the bus when it is external', () => {
-    const plan = planOf(`${distributed}bus: { servers: [nats://bus.example.com:4222] }`);
+    const addresses = 'tls://a.example.com:1, tls://b.example.com:2';
+    const plan = planOf(`${distributed}bus: { servers: [${addresses}], ca: secrets/ca.pem }`);
     expect(partOf(plan, 'nats')).toBeUndefined();
     expect(partOf(plan, 'backend')?.after).toEqual([]);
+    expect(variablesOf(plan, 'runtime')).toMatchObject({
+      BUS_SERVERS: addresses.replace(' ', ''),
+      BUS_CA_PATH: '/srv/svc/secrets/ca.pem',
+    });
   });
 });
 
@@ -233,26 +238,17 @@ describe('the configuration of a part', () => {
     expect(JSON.stringify(planOf('').parts)).not.toMatch(/SEED|nats|PERSISTENT/);
   });
 
-  test('an external bus: its addresses, and its authority', () => {
-    const plan = planOf(
-      `${distributed}bus: { servers: [tls://a.example.com:1, tls://b.example.com:2], ca: secrets/ca.pem }`,
+  test.each([
+    ['remote-mcp', { REMOTE_PORT: '3001' }, [{ REMOTE_PORT: '3101' }, { REMOTE_PORT: '3102' }]],
+    ['backend', { PORT: '3000' }, [{ PORT: '3201' }, { PORT: '3202' }]],
+  ] as const)('every %s: as a single one, except its address', (service, usual, ports) => {
+    const yaml = `${distributed}graph: dgraph\nbind: 0.0.0.0\n`;
+    const alone = partOf(planOf(yaml), service) ?? expect.fail();
+    expect(alone.variables).toMatchObject({ ...usual, BIND_HOST: '0.0.0.0' });
+    const replicas = planOf(`${yaml}replicas: { ${service}: 2 }`).parts.filter((part) => part.service === service);
+    expect(replicas.map(({ variables, secrets }) => [variables, secrets])).toEqual(
+      ports.map((port) => [{ ...alone.variables, ...port, BIND_HOST: '127.0.0.1' }, alone.secrets]),
     );
-    expect(variablesOf(plan, 'runtime')).toMatchObject({
-      BUS_SERVERS: 'tls://a.example.com:1,tls://b.example.com:2',
-      BUS_CA_PATH: '/srv/svc/secrets/ca.pem',
-    });
-  });
-
-  test('remote-mcps: as a single one, except their addresses', () => {
-    const alone = variablesOf(planOf(`${distributed}bind: 0.0.0.0`), 'remote-mcp');
-    expect(alone).toMatchObject({ REMOTE_PORT: '3001', BIND_HOST: '0.0.0.0' });
-    const plan = planOf(`${distributed}bind: 0.0.0.0\nreplicas: { remote-mcp: 2 }`);
-    for (const [name, port] of [
-      ['remote-mcp', '3101'],
-      ['remote-mcp-2', '3102'],
-    ] as const) {
-      expect(variablesOf(plan, name)).toEqual({ ...alone, REMOTE_PORT: port, BIND_HOST: '127.0.0.1' });
-    }
   });
 
   test('runtimes: the first listens as a single one would, others on loopback, each with its own working folder', () => {
@@ -287,17 +283,9 @@ describe('the configuration of a part', () => {
     expect(partOf(planOf(distributed), 'caddy')).toBeUndefined();
   });
 
-  test('backends: as a single one, except their addresses; others find them at the address of a single one', () => {
+  test('several backends: others find them at the address of a single one', () => {
     const one = planOf(`${distributed}graph: dgraph\nbind: 0.0.0.0`);
-    const alone = variablesOf(one, 'backend');
     const plan = planOf(`${distributed}graph: dgraph\nbind: 0.0.0.0\nreplicas: { backend: 2, remote-mcp: 2 }`);
-    for (const [name, port] of [
-      ['backend', '3201'],
-      ['backend-2', '3202'],
-    ] as const) {
-      expect(variablesOf(plan, name)).toEqual({ ...alone, PORT: port, BIND_HOST: '127.0.0.1' });
-      expect(partOf(plan, name)?.secrets).toEqual(partOf(one, 'backend')?.secrets);
-    }
     expect(partOf(plan, 'runtime')?.after).toEqual(['backend', 'backend-2']);
     expect(variablesOf(plan, 'remote-mcp').PRIVATE_BACKEND_URL).toBe('http://127.0.0.1:3000');
     expect(plan.addresses.public).toEqual(one.addresses.public);
@@ -381,15 +369,9 @@ describe('the process of a part', () => {
   };
   const foreign = { 'nats-server': '/n/nats-server', caddy: '/n/caddy', dgraph: '/n/dgraph' };
   const programs = { node: '/n/node', foreign, services };
-  const env = {
-    PATH: '/bin',
-    HOME: '/srv/me',
-    HTTPS_PROXY: 'http://p:1',
-    AWS_SECRET: 'x',
-    OTEL_EXPORTER: 'y',
-    NODE_OPTIONS: '--inspect',
-  };
-  const plan = planOf(`${distributed}replicas: { remote-mcp: 2, runtime: 2 }`);
+  const inherited = { PATH: '/bin', HOME: '/srv/me', HTTPS_PROXY: 'http://p:1' };
+  const env = { ...inherited, AWS_SECRET: 'x', OTEL_EXPORTER: 'y', NODE_OPTIONS: '--inspect' };
+  const plan = planOf(`${distributed}graph: dgraph\nreplicas: { remote-mcp: 2, runtime: 2 }`);
   const processOf = (name: string) => {
     const part = partOf(plan, name);
     return part === undefined ? expect.fail(name) : processPlanOf(part, { installation, env, programs });
@@ -403,47 +385,35 @@ describe('the process of a part', () => {
       log: '/srv/svc/logs/runtime-2.log',
       env: {
         NODE_COMPILE_CACHE: '/srv/svc/state/compile-cache',
-        PATH: '/bin',
-        HOME: '/srv/me',
-        HTTPS_PROXY: 'http://p:1',
+        ...inherited,
         ...variablesOf(plan, 'runtime-2'),
       },
       isClosed: false,
     });
   });
 
-  test('of nats-server has its configuration, and nothing of the shell', () => {
-    expect(processOf('nats')).toEqual({
-      program: '/n/nats-server',
-      args: ['-c', '/srv/svc/state/nats.conf'],
+  const home = '/srv/svc/state/caddy';
+  test.each([
+    ['nats', 'nats-server', ['-c', '/srv/svc/state/nats.conf'], {}],
+    [
+      'dgraph-alpha',
+      'dgraph',
+      ['alpha', '--config', '/srv/svc/state/dgraph-alpha.yaml'],
+      { GRPC_ENABLE_TXT_SERVICE_CONFIG: 'false', GOMEMLIMIT: '384MiB' },
+    ],
+    [
+      'caddy',
+      'caddy',
+      ['run', '--config', '/srv/svc/state/Caddyfile', '--adapter', 'caddyfile'],
+      { HOME: home, XDG_CONFIG_HOME: home, XDG_DATA_HOME: home },
+    ],
+  ])('of %s has its configuration in a file, and nothing of the shell', (name, program, args, own) => {
+    expect(processOf(name)).toEqual({
+      program: `/n/${program}`,
+      args,
       cwd: '/srv/svc',
-      log: '/srv/svc/logs/nats.log',
-      env: { TZ: 'UTC' },
-      isClosed: true,
-    });
-  });
-
-  test('of Dgraph has its configuration in a file, and a limit for its garbage', () => {
-    const plan = planOf(`${distributed}graph: dgraph\n`);
-    const part = partOf(plan, 'dgraph-alpha') ?? expect.fail();
-    expect(processPlanOf(part, { installation, env, programs })).toEqual({
-      program: '/n/dgraph',
-      args: ['alpha', '--config', '/srv/svc/state/dgraph-alpha.yaml'],
-      cwd: '/srv/svc',
-      log: '/srv/svc/logs/dgraph-alpha.log',
-      env: { TZ: 'UTC', GRPC_ENABLE_TXT_SERVICE_CONFIG: 'false', GOMEMLIMIT: '384MiB' },
-      isClosed: true,
-    });
-  });
-
-  test('of Caddy writes nothing outside state/', () => {
-    const home = '/srv/svc/state/caddy';
-    expect(processOf('caddy')).toEqual({
-      program: '/n/caddy',
-      args: ['run', '--config', '/srv/svc/state/Caddyfile', '--adapter', 'caddyfile'],
-      cwd: '/srv/svc',
-      log: '/srv/svc/logs/caddy.log',
-      env: { TZ: 'UTC', HOME: home, XDG_CONFIG_HOME: home, XDG_DATA_HOME: home },
+      log: `/srv/svc/logs/${name}.log`,
+      env: { TZ: 'UTC', ...own },
       isClosed: true,
     });
   });

@@ -10,12 +10,6 @@ import { hasNatsServer, Platform, startTimeoutMs } from './platform.ts';
 
 vi.setConfig({ testTimeout: startTimeoutMs });
 
-interface Service {
-  readonly name: string;
-  readonly state: string;
-  readonly pid: number;
-}
-
 /** A platform that had one node of NATS and gets three, with an agent who notices nothing of it. */
 describe.skipIf(!hasNatsServer)('on real servers', () => {
   let platform: Platform;
@@ -32,10 +26,7 @@ describe.skipIf(!hasNatsServer)('on real servers', () => {
   }, startTimeoutMs);
   afterAll(() => platform[Symbol.asyncDispose](), startTimeoutMs);
 
-  async function services(): Promise<readonly Service[]> {
-    return (await platform.svc('status')).services;
-  }
-  const pidOf = async (name: string) => (await services()).find((service) => service.name === name)?.pid ?? 0;
+  const pidOf = async (name: string) => (await platform.services()).get(name)?.pid ?? 0;
   async function call(): Promise<void> {
     const message = `call ${++calls}`;
     expect(await agent.text('echo', { message })).toBe(`Echo: ${message}`);
@@ -48,7 +39,7 @@ describe.skipIf(!hasNatsServer)('on real servers', () => {
     const { stderr, code } = await platform.run(['up']);
     expect(code, stderr).toBe(0);
     expect(stderr).toMatch(/The bus has 3 in the place of 1 nodes, with what it kept: \d+ usage records, 1 sessions\./);
-    const nodes = (await services()).map(({ name }) => name).filter((name) => name.startsWith('nats'));
+    const nodes = [...(await platform.services()).keys()].filter((name) => name.startsWith('nats'));
     expect(nodes).toEqual(['nats', 'nats-2', 'nats-3']);
     expect([inData('nats'), inData('bus-carried'), inData('nats-cluster/nats-3')]).toEqual([false, false, true]);
     await call();
@@ -60,9 +51,9 @@ describe.skipIf(!hasNatsServer)('on real servers', () => {
     process.kill(killed, 'SIGKILL');
     // A node is healthy once it has the data of the others. Then the next one may be killed.
     await expectCallsUntil(async () => {
-      const all = await services();
-      const isAnother = all.some((one) => one.name === name && one.pid !== killed);
-      return isAnother && all.every(({ state }) => state === 'healthy');
+      const all = await platform.services();
+      const isAnother = all.get(name)?.pid !== killed;
+      return isAnother && [...all.values()].every(({ state }) => state === 'healthy');
     }, call);
     await call();
     expect(sessionsBegun()).toBe(1);
@@ -88,7 +79,6 @@ describe.skipIf(!hasNatsServer)('on real servers', () => {
     expect([inData('nats'), inData('bus-carried'), inData('nats-cluster')]).toEqual([true, false, false]);
     await call();
     expect(sessionsBegun()).toBe(1);
-    const { services: seen } = await platform.svc('status');
-    expect(seen.filter(({ name }: Service) => name.startsWith('nats'))).toHaveLength(1);
+    expect([...(await platform.services()).keys()].filter((name) => name.startsWith('nats'))).toHaveLength(1);
   });
 });

@@ -47,10 +47,9 @@ export interface PlatformOnNats extends ComposedPlatform {
 const readyTimeoutMs = 20_000;
 
 /** All services on a hub. */
-export async function composePlatform(settings = (yaml: string) => yaml): Promise<ComposedPlatform> {
+export async function composePlatform(): Promise<ComposedPlatform> {
   await using opened = new AsyncDisposableStack();
   const installation = await install(opened, 'embedded');
-  await edit(installation, settings);
   const hub = opened.adopt(await startHub({ file: null }), (one) => one.stop());
   return await compose(installation, { hub, withRuntime: true, opened });
 }

@@ -4,8 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { z } from 'zod';
 import { openSession, rpc, send } from '../../services/remote-mcp/test/raw.ts';
+import { everyPage } from '../client/every-page.ts';
+import { createRoleMutation } from '../client/generated/operations.ts';
 import { readPlan } from '../engines/plan-of.ts';
 import { firstOf } from '../parts/parts.ts';
 import type { Agent } from './agent.ts';
@@ -92,8 +93,8 @@ describe('a kill -9 of the platform', () => {
       const writers = [1, 2, 3].map((writer) =>
         untilKilled(async (i) => {
           const name = `r${round}-${writer}-${i}`;
-          const query = `mutation { createRole(workspace: "${workspace}", input: { name: "${name}" }) { id } }`;
-          await backend.query(query, {}, () => roles.push(name));
+          await backend.send(createRoleMutation, { workspace, input: { name } });
+          roles.push(name);
         }),
       );
       const openers = [1, 2].map(() =>
@@ -123,30 +124,13 @@ describe('a kill -9 of the platform', () => {
 
   /** Names of the roles whose making the activity tells. */
   async function recordedRoles(prefix: string): Promise<string[]> {
-    const names: string[] = [];
-    let after: string | null = null;
-    do {
-      const page: Activity = activity.parse(
-        await ask(`{ workspace(id: "${workspace}") { activity(after: ${JSON.stringify(after)}) {
-          nodes { action subjectName } pageInfo { next }
-        } } }`),
-      );
-      const { nodes, pageInfo } = page.workspace.activity;
-      names.push(...nodes.filter(({ action }) => action === 'create').map(({ subjectName }) => subjectName));
-      after = pageInfo.next;
-    } while (after !== null);
-    return names.filter((name) => name.startsWith(prefix)).sort();
+    const entries = await everyPage<{ readonly action: string; readonly subjectName: string }>(async ({ after }) => {
+      const page = `activity(after: ${JSON.stringify(after)}) { nodes { action subjectName } pageInfo { next } }`;
+      return (await ask(`{ workspace(id: "${workspace}") { ${page} } }`)).workspace.activity;
+    });
+    const created = entries.filter(({ action }) => action === 'create').map(({ subjectName }) => subjectName);
+    return created.filter((name) => name.startsWith(prefix)).sort();
   }
-
-  const activity = z.object({
-    workspace: z.object({
-      activity: z.object({
-        nodes: z.array(z.object({ action: z.string(), subjectName: z.string() })),
-        pageInfo: z.object({ next: z.string().nullable() }),
-      }),
-    }),
-  });
-  type Activity = z.infer<typeof activity>;
 
   test('between a commit and its event: the others notice within the interval of comparison', {
     timeout: startTimeoutMs,
@@ -276,12 +260,12 @@ describe.skipIf(!canMount)('a disk that gets full', () => {
   /** Databases have some room of their own left. */
   async function addRolesUntilRefused(): Promise<string[]> {
     const backend = await platform.backend();
-    const query = `mutation ($w: ID!, $input: RoleInput!) { createRole(workspace: $w, input: $input) { id } }`;
     const made: string[] = [];
     for (let i = 0; i < fillersMax; i++) {
       const input = { name: `filler-${String(i).padStart(4, '0')}`, description: 'x'.repeat(1000) };
       try {
-        await backend.query(query, { w: workspace, input }, () => made.push(input.name));
+        await backend.send(createRoleMutation, { workspace, input });
+        made.push(input.name);
       } catch {
         return made;
       }

@@ -1,7 +1,6 @@
 import { chmodSync, lstatSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Topology } from '../settings/choices.ts';
 import { hasNatsServer, Platform, startTimeoutMs, testTimeoutMs } from './platform.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
@@ -28,45 +27,34 @@ function open(dir: string): readonly string[] {
   });
 }
 
-interface Shape {
-  readonly topology: Topology;
-  readonly settings?: (yaml: string) => string;
-  readonly isMissing: boolean;
-}
-
-const shapes: Readonly<Record<string, Shape>> = {
-  embedded: { topology: 'embedded', isMissing: false },
-  'with NATS': { topology: 'distributed', isMissing: !hasNatsServer },
-};
-
-describe.each(Object.entries(shapes))('an installation %s', (_, { isMissing, ...shape }) => {
-  test.skipIf(isMissing)(
-    'is closed to others while it runs, after it ran, and again after its files were opened',
-    async () => {
-      await using platform = await Platform.start(shape);
-      const { dir, dataDir, logsDir } = platform.installation;
-      await platform.addEcho();
-      const file = join(platform.folder, 'forms.md');
-      writeFileSync(file, '# Forms\n');
-      await platform.svc('file', 'add', 'all', file);
-      const agent = await platform.connect(await platform.addKey('agent'));
-      await agent.text('load_skill', { skill: 'all' });
-      expect(open(dir)).toEqual([]);
-      await platform.svc('down');
-      expect(open(dir)).toEqual([]);
-      for (const [opened, mode] of [
-        [dataDir, 0o755],
-        [join(dataDir, 'graph.sqlite'), 0o644],
-        [join(logsDir, 'backend.log'), 0o666],
-      ] as const) {
-        chmodSync(opened, mode);
-      }
-      const { stderr } = await platform.run(['up']);
-      expect(stderr).toContain('data/ was repaired: changed its mode from 0755 to 0700.');
-      expect(stderr).toContain('data/graph.sqlite was repaired: changed its mode from 0644 to 0600.');
-      expect(stderr).toContain('logs/backend.log was repaired: changed its mode from 0666 to 0600.');
-      expect(open(dir)).toEqual([]);
-    },
-    startTimeoutMs,
-  );
+describe.each([
+  ['embedded', 'embedded', true],
+  ['with NATS', 'distributed', hasNatsServer],
+] as const)('an installation %s', (_, topology, canRun) => {
+  const title = 'is closed to others while it runs, after it ran, and again after its files were opened';
+  test.skipIf(!canRun)(title, { timeout: startTimeoutMs }, async () => {
+    await using platform = await Platform.start({ topology });
+    const { dir, dataDir, logsDir } = platform.installation;
+    await platform.addEcho();
+    const file = join(platform.folder, 'forms.md');
+    writeFileSync(file, '# Forms\n');
+    await platform.svc('file', 'add', 'all', file);
+    const agent = await platform.connect(await platform.addKey('agent'));
+    await agent.text('load_skill', { skill: 'all' });
+    expect(open(dir)).toEqual([]);
+    await platform.svc('down');
+    expect(open(dir)).toEqual([]);
+    for (const [opened, mode] of [
+      [dataDir, 0o755],
+      [join(dataDir, 'graph.sqlite'), 0o644],
+      [join(logsDir, 'backend.log'), 0o666],
+    ] as const) {
+      chmodSync(opened, mode);
+    }
+    const { stderr } = await platform.run(['up']);
+    expect(stderr).toContain('data/ was repaired: changed its mode from 0755 to 0700.');
+    expect(stderr).toContain('data/graph.sqlite was repaired: changed its mode from 0644 to 0600.');
+    expect(stderr).toContain('logs/backend.log was repaired: changed its mode from 0666 to 0600.');
+    expect(open(dir)).toEqual([]);
+  });
 });

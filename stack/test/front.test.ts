@@ -1,69 +1,36 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { hasCaddy } from '../parts/test/running-caddy.ts';
 import type { Agent } from './agent.ts';
-import { type Call, Agent as Worker } from './chaos/agents.ts';
-import { echoTool, hasNatsServer, Platform, startTimeoutMs } from './platform.ts';
-import { until } from './until.ts';
+import type { Call } from './chaos/agents.ts';
+import { hasNatsServer, Platform, startTimeoutMs } from './platform.ts';
+import { callsDuring } from './use.ts';
 
 // Starting and stopping processes one after the other while everything is in use.
 vi.setConfig({ testTimeout: 180_000 });
-
-const agents = 6;
-const everyMs = 25;
-
-interface Service {
-  readonly name: string;
-  readonly state: string;
-  readonly url: string;
-  readonly pid: number | null;
-  readonly restarts: number;
-}
 
 /** A platform with two remote-mcps behind Caddy, with everything that is real. */
 describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
   let platform: Platform;
   let key: string;
+  let skill: string;
   let agent: Agent;
 
   beforeAll(async () => {
     const settings = (yaml: string) => yaml.replace('\n  remote-mcp: 1\n', '\n  remote-mcp: 2\n');
     platform = await Platform.start({ topology: 'distributed', settings });
-    const skill = await platform.addEcho();
+    skill = await platform.addEcho();
     key = await platform.addKey('agent');
     agent = await platform.connect(key, `?skillIds=${skill}`);
   }, startTimeoutMs);
   afterAll(() => platform[Symbol.asyncDispose](), startTimeoutMs);
 
-  async function services(): Promise<ReadonlyMap<string, Service>> {
-    const seen: { readonly services: readonly Service[] } = await platform.svc('status');
-    return new Map(seen.services.map((service) => [service.name, service]));
-  }
-
-  /** Agents call without a pause through the front while that is done, and before and after it; returns what came of their calls. */
   async function underLoad(work: () => Promise<unknown>): Promise<readonly Call[]> {
-    const calls: Call[] = [];
-    const ending = new AbortController();
-    const skillId = (await platform.svc('skill', 'list')).skills[0].id;
-    const urls = [`${platform.mcpUrl}?skillIds=${skillId}`];
-    const onCall = (call: Call) => void calls.push(call);
-    const workers = Array.from(
-      { length: agents },
-      (_, number) => new Worker(number, { urls, key, echo: echoTool, everyMs, onCall }),
-    );
-    const working = workers.map((worker) => worker.work(ending.signal));
-    const more = () => until(goOn(calls.length + agents * 10));
-    const goOn = (count: number) => () => calls.length >= count;
-    await more();
-    await work();
-    await more();
-    ending.abort();
-    await Promise.all(working);
-    return calls;
+    return callsDuring(work, { url: `${platform.mcpUrl}?skillIds=${skill}`, key, agents: 6, everyMs: 25 });
   }
   const bad = (calls: readonly Call[]) => calls.filter(({ outcome }) => outcome !== 'answered');
 
   test('agents have one address, and each remote-mcp its own', async () => {
-    const seen = await services();
+    const seen = await platform.services();
     const front = `http://127.0.0.1:${platform.ports['remote-mcp']}`;
     expect(seen.get('caddy')).toMatchObject({ state: 'healthy', url: front });
     const own = ['remote-mcp', 'remote-mcp-2'].map((name) => seen.get(name)?.url ?? '');
@@ -80,9 +47,9 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
 
   test('during a rolling restart no call fails', async () => {
     platform.edit('sessionIdleTimeoutMs: 300000', 'sessionIdleTimeoutMs: 600000');
-    const before = await services();
+    const before = await platform.services();
     const calls = await underLoad(() => platform.svc('up'));
-    const after = await services();
+    const after = await platform.services();
     const changed = [...after.keys()].filter((name) => before.get(name)?.pid !== after.get(name)?.pid);
     expect(changed).toEqual(['remote-mcp', 'remote-mcp-2']);
     expect(bad(calls)).toEqual([]);
@@ -93,14 +60,9 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
   test.each(['remote-mcp', 'remote-mcp-2'])(
     '%s, killed: failed calls are named, and sessions continue',
     async (name) => {
-      const count = (await services()).get(name)?.restarts ?? 0;
       let backAt = 0;
       const calls = await underLoad(async () => {
-        process.kill((await services()).get(name)?.pid ?? 0, 'SIGKILL');
-        await until(async () => {
-          const now = (await services()).get(name);
-          return now?.restarts === count + 1 && now.state === 'healthy';
-        });
+        await platform.killService(name);
         backAt = performance.now();
       });
       const failed = bad(calls);
@@ -114,11 +76,7 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
   );
 
   test('Caddy, killed, is back, and sessions go on', async () => {
-    process.kill((await services()).get('caddy')?.pid ?? 0, 'SIGKILL');
-    await until(async () => {
-      const caddy = (await services()).get('caddy');
-      return caddy?.restarts === 1 && caddy.state === 'healthy';
-    });
+    await platform.killService('caddy');
     expect(await agent.text('echo', { message: 'front' })).toBe('Echo: front');
     expect(agent.sent.filter(({ method }) => method === 'initialize')).toHaveLength(1);
   });
@@ -126,7 +84,7 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
   test('a single remote-mcp takes the address itself', async () => {
     platform.edit('\n  remote-mcp: 2\n', '\n  remote-mcp: 1\n');
     await platform.svc('up');
-    const seen = await services();
+    const seen = await platform.services();
     expect([...seen.keys()]).toEqual(['backend', 'remote-mcp', 'runtime', 'frontend', 'nats']);
     expect(seen.get('remote-mcp')?.url).toBe(`http://127.0.0.1:${platform.ports['remote-mcp']}`);
     expect(await agent.text('echo', { message: 'alone' })).toBe('Echo: alone');

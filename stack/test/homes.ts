@@ -1,6 +1,14 @@
 import { expect } from 'vitest';
 import { z } from 'zod';
 import type { BackendClient } from '../client/backend-client.ts';
+import {
+  createKeyMutation,
+  createMcpServerMutation,
+  createRoleMutation,
+  createSkillMutation,
+  mcpServerQuery,
+  registerRuntimeMutation,
+} from '../client/generated/operations.ts';
 import { foreignServers } from './foreign-servers.ts';
 import { Platform, type PlatformOptions } from './platform.ts';
 import { until } from './until.ts';
@@ -87,39 +95,18 @@ async function addThings(backend: BackendClient, { workspace, mark, name }: Want
   const [command, ...args] = foreignServers.everything;
   const launch = { command, args, env: [{ name: 'MARK', value: mark }] };
   const tools = toolNames.map((tool) => ({ mcpServer: name, tool }));
-  const { createMcpServer, createSkill, registerRuntime } = await backend.query(
-    `mutation ($w: ID!, $name: String!, $server: McpServerInput!, $skill: SkillInput!) {
-      createMcpServer(workspace: $w, input: $server) { id }
-      createSkill(workspace: $w, input: $skill) { id }
-      registerRuntime(workspace: $w, name: $name) { runtime { id } }
-    }`,
-    { w: workspace, name, server: { name, launch }, skill: { name, description: mark, instructions: mark, tools } },
-    z.object({ createMcpServer: made, createSkill: made, registerRuntime: z.object({ runtime: made }) }).parse,
-  );
-  const { createRole, createKey } = await backend.query(
-    `mutation ($w: ID!, $role: RoleInput!, $key: KeyInput!) {
-      createRole(workspace: $w, input: $role) { id }
-      createKey(workspace: $w, input: $key) { secret key { id } }
-    }`,
-    { w: workspace, role: { name, description: mark, skills: [createSkill.id] }, key: { name } },
-    z.object({ createRole: made, createKey: z.object({ secret: z.string(), key: made }) }).parse,
-  );
-  await connected(backend, workspace, createMcpServer.id);
-  return {
-    mcpServer: createMcpServer.id,
-    skill: createSkill.id,
-    role: createRole.id,
-    key: createKey.key.id,
-    keyText: createKey.secret,
-    runtime: registerRuntime.runtime.id,
-  };
-}
-
-async function connected(backend: BackendClient, workspace: string, id: string): Promise<void> {
-  const status = z.object({ workspace: z.object({ mcpServer: z.object({ status: z.string() }) }) });
+  const texts = { name, description: mark };
+  const server = await backend.send(createMcpServerMutation, { workspace, input: { name, launch } });
+  const mcpServer = server.createMcpServer.id;
+  const input = { ...texts, instructions: mark, tools };
+  const skill = (await backend.send(createSkillMutation, { workspace, input })).createSkill.id;
+  const role = await backend.send(createRoleMutation, { workspace, input: { ...texts, skills: [skill] } });
+  const { createKey } = await backend.send(createKeyMutation, { workspace, input: { name } });
+  const { registerRuntime } = await backend.send(registerRuntimeMutation, { workspace, name });
   await until(async () => {
-    const query = 'query ($w: ID!, $id: ID!) { workspace(id: $w) { mcpServer(id: $id) { status } } }';
-    const seen = await backend.query(query, { w: workspace, id }, status.parse);
-    return seen.workspace.mcpServer.status === 'Connected';
+    const seen = await backend.send(mcpServerQuery, { workspace, id: mcpServer });
+    return seen.workspace?.mcpServer?.status === 'Connected';
   });
+  const [key, keyText, runtime] = [createKey.key.id, createKey.secret, registerRuntime.runtime.id];
+  return { mcpServer, skill, role: role.createRole.id, key, keyText, runtime };
 }

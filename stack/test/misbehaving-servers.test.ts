@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { rpc, send } from '../../services/remote-mcp/test/raw.ts';
+import { createMcpServerMutation } from '../client/generated/operations.ts';
 import type { Agent } from './agent.ts';
 import { foreignServers, misbehaving } from './foreign-servers.ts';
 import { Platform, startTimeoutMs, testTimeoutMs } from './platform.ts';
@@ -8,15 +9,13 @@ import { until } from './until.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
 
-/** MCP servers that misbehave in every way, beside one that works: it must not notice. */
+/** MCP servers that misbehave, beside one that works: it must not notice. */
 let platform: Platform;
 let key: string;
 let agent: Agent;
 let skill: string;
 
 const neighbours = {
-  garbage: misbehaving('garbage'),
-  long: misbehaving('long-line'),
   silent: misbehaving('silent'),
   exits: [...misbehaving('exits'), '3', 'I give up'],
   crash: misbehaving('crash'),
@@ -26,23 +25,16 @@ beforeAll(async () => {
   platform = await Platform.start();
   await platform.addServer('everything', foreignServers.everything);
   const backend = await platform.backend();
-  const { workspace } = await backend.query(
-    '{ workspace(name: "Default") { id } }',
-    {},
-    (data) => data as { workspace: { id: string } },
-  );
+  const created = await platform.svc('keys', 'create', '--name', 'agent');
+  key = created.key;
   // Not by way of svc, which would wait for each.
   for (const [name, [command, ...args]] of Object.entries(neighbours)) {
-    await backend.query(
-      'mutation ($w: ID!, $input: McpServerInput!) { createMcpServer(workspace: $w, input: $input) { id } }',
-      { w: workspace.id, input: { name, launch: { command, args } } },
-      () => undefined,
-    );
+    const input = { name, launch: { command, args } };
+    await backend.send(createMcpServerMutation, { workspace: created.workspace.id, input });
     await platform.addSkill(name, [`${name}/echo`]);
   }
   skill = await platform.addSkill('works', ['everything/echo', 'everything/trigger-long-running-operation']);
   await platform.addRole('All', ['works', ...Object.keys(neighbours)]);
-  key = await platform.addKey('agent');
   agent = await platform.connect(key, `?skillIds=${skill}`);
 }, startTimeoutMs);
 afterAll(() => platform[Symbol.asyncDispose](), startTimeoutMs);
@@ -87,25 +79,6 @@ const answerMaxMs = 5000;
 const storedMaxMs = 15_000;
 
 describe('beside one that works, which goes on answering', () => {
-  test('garbage between messages is ignored', async () => {
-    await meanwhile(async () => {
-      await loaded('garbage');
-      expect(await agent.text('garbage_echo', { text: '2000' })).toBe('done');
-    });
-  });
-
-  test('a line of 50 MB fails its call by name, and the MCP server continues', async () => {
-    await meanwhile(async () => {
-      await loaded('long');
-      const call = agent.client.callTool({ name: 'long_echo', arguments: { megabytes: 50 } });
-      await expect(call).rejects.toThrow(/"long".*(too large|larger|16)/s);
-      await until(async () => {
-        const small = await agent.client.callTool({ name: 'long_echo', arguments: { megabytes: 1 } }).catch(() => null);
-        return JSON.stringify(small ?? '').length > 1024 * 1024;
-      });
-    });
-  });
-
   test('a silent MCP server is not Connected, and its skill says so', async () => {
     await meanwhile(async () => {
       await expectShown('silent', { status: expect.stringMatching(/Disconnected|Error/), tools: 0 });

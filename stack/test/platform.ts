@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Run, type RunOptions, runSvc } from '../../cli/test/run-svc.ts';
 import { type BackendClient, connectToBackend } from '../client/backend-client.ts';
+import type { ServiceStatus, Status } from '../lifecycle/platform-status.ts';
 import { findProgram } from '../machine/find-program.ts';
 import { isFree } from '../machine/is-free.ts';
 import type { Engine, Graph, Topology } from '../settings/choices.ts';
@@ -209,10 +210,22 @@ export class Platform {
     return connectToBackend(this.installation);
   }
 
-  /** When the backend was last started. */
-  async startedAt(): Promise<string> {
-    const { services } = await this.svc('status');
-    return services[0].since;
+  /** What `svc status` says of each service, by name. */
+  async services(): Promise<ReadonlyMap<string, ServiceStatus>> {
+    const { services }: Status = await this.svc('status');
+    return new Map(services.map((service) => [service.name, service]));
+  }
+
+  /** Kills a service, and returns when it was restarted and all are healthy. */
+  async killService(name: string, withinMs?: number): Promise<void> {
+    const before = (await this.services()).get(name);
+    if (!before?.pid) throw new Error(`${name} is no process`);
+    process.kill(before.pid, 'SIGKILL');
+    await until(async () => {
+      const now = await this.services();
+      const isBack = now.get(name)?.restarts === before.restarts + 1;
+      return isBack && [...now.values()].every(({ state }) => state === 'healthy');
+    }, withinMs);
   }
 
   /** The process of the backend: that which holds the platform, where it is one. */

@@ -1,7 +1,5 @@
 /** Something that the service shall do or have, and what shows it. */
 export interface Requirement {
-  /** Part and place in the specification; `additions` are the architecture's, section 11. */
-  readonly id: string;
   readonly says: string;
   /** `file: title` of tests, or `later: …`. For a variable the test changes it and observes the running service. */
   readonly shown: readonly string[] | `later: ${string}`;

@@ -2,14 +2,14 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Variable } from '../../services/contracts/env/variable.ts';
-import { infrastructure, variables } from '../../services/contracts/env/variables.ts';
+import { variables } from '../../services/contracts/env/variables.ts';
 import type { Requirement } from './requirement.ts';
 import { requirements } from './requirements.ts';
 
 const repository = join(import.meta.dirname, '../..');
 
 /** What is wrong with a row, or nothing. */
-function complaintsAbout({ id, shown }: Requirement): string[] {
+function complaintsAbout(id: string, { shown }: Requirement): string[] {
   if (typeof shown === 'string') return shown.length > 'later: '.length ? [] : [`${id} is later without a reason`];
   if (shown.length === 0) return [`${id} has no test`];
   return shown.flatMap((reference) => {
@@ -34,67 +34,33 @@ function isTitleIn(source: string, words: string): boolean {
 
 describe('every requirement', () => {
   test('has an existing test, or names what it waits for', () => {
-    expect(requirements.flatMap(complaintsAbout)).toEqual([]);
-  });
-
-  test('is there once', () => {
-    const ids = requirements.map((requirement) => requirement.id);
-    expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
+    const complaints = Object.entries(requirements).flatMap(([id, row]) => complaintsAbout(id, row));
+    expect(complaints).toEqual([]);
   });
 
   test('without a test, with a test that is not there or a later without a reason is noticed', () => {
-    const row = (shown: Requirement['shown']) => complaintsAbout({ id: 'x', says: '', shown });
+    const row = (shown: Requirement['shown']) => complaintsAbout('x', { says: '', shown });
     expect(row([])).toEqual(['x has no test']);
     expect(row(['stack/test/none.test.ts: anything'])).toEqual(['x names stack/test/none.test.ts, which is not there']);
     expect(row(['README.md: A self-hosted platform'])).toEqual([
       'x names "A self-hosted platform", which is no test of README.md',
     ]);
     const own = (title: string) => row([`stack/test/requirements.test.ts: ${title}`]);
-    const title = ['is there', 'once'].join(' ');
+    const title = ['has an existing', 'test'].join(' ');
     const inComment = ['As many', 'rows as'].join(' ');
     expect([title, title.slice(0, -1), inComment].map((words) => own(words).length)).toEqual([0, 1, 1]);
     expect(row('later: ')).toEqual(['x is later without a reason']);
   });
 });
 
-interface Row {
-  readonly service: string;
-  readonly name: string;
-  readonly awaits: string | undefined;
-  readonly shown: Requirement['shown'] | undefined;
-}
-
-const rowOf = new Map(requirements.map(({ id, shown }) => [id, shown]));
-const every: readonly Row[] = Object.entries<Readonly<Record<string, Variable<unknown>>>>({
-  ...variables,
-  infrastructure,
-}).flatMap(([service, table]) =>
-  Object.entries(table).map(([name, { source, awaits }]) => {
-    const part = source === 'specification' ? '8' : 'additions';
-    return { service, name, awaits, shown: rowOf.get(`${part}.${service}.${name}`) };
-  }),
-);
-
-describe('every variable', () => {
-  test('has a row', () => {
-    expect(every.filter(({ shown }) => shown === undefined)).toEqual([]);
+test('a variable is logged as unused exactly where its service does not read it', () => {
+  const wrong = Object.entries<Readonly<Record<string, Variable<unknown>>>>(variables).flatMap(([service, table]) => {
+    const source = sourceOf(service);
+    const isRead = (name: string) => new RegExp(`\\b${name}\\b`).test(source) || readByRules.has(`${service} ${name}`);
+    const names = Object.entries(table).filter(([name, { awaits }]) => isRead(name) === (awaits !== undefined));
+    return names.map(([name]) => `${service} ${name}`);
   });
-
-  test('that is logged as unused has a row that says so, in the same words', () => {
-    const told = every.filter(({ awaits }) => awaits !== undefined);
-    expect(told.length).toBeGreaterThan(0);
-    expect(told.filter(({ awaits, shown }) => shown !== `later: comes with ${awaits}`)).toEqual([]);
-  });
-
-  test('of a service is logged as unused exactly where the service does not read it', () => {
-    const wrong = every
-      .filter(({ service }) => service !== 'infrastructure')
-      .filter(({ service, name, awaits }) => {
-        const read = new RegExp(`\\b${name}\\b`).test(sourceOf(service)) || readByRules.has(`${service} ${name}`);
-        return read === (awaits !== undefined);
-      });
-    expect(wrong.map(({ service, name }) => `${service} ${name}`)).toEqual([]);
-  });
+  expect(wrong).toEqual([]);
 });
 
 /** What rules of the boot are made of, in contracts/env/check.ts, and nothing else reads. */
@@ -122,8 +88,7 @@ const rowsOfPart = { 1: 12, 2: 10, 3: 6, 4: 8, 5: 18, 6: 2, 7: 11, 9: 3 };
 
 test('no row of a part was forgotten', () => {
   for (const [part, count] of Object.entries(rowsOfPart)) {
-    expect(requirements.filter((requirement) => requirement.id.startsWith(`${part}.`)).length, `part ${part}`).toBe(
-      count,
-    );
+    const rows = Object.keys(requirements).filter((id) => id.startsWith(`${part}.`));
+    expect(rows.length, `part ${part}`).toBe(count);
   }
 });

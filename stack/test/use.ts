@@ -1,6 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { graphqlPath } from '../../services/contracts/token.ts';
 import { openSession } from '../../services/remote-mcp/test/raw.ts';
+import { type Call, Agent as Worker } from './chaos/agents.ts';
+import { echoTool } from './platform.ts';
+import { until } from './until.ts';
 
 /** What came of one attempt, in few words; `done` is as it should be. */
 export interface Attempt {
@@ -27,6 +30,35 @@ export async function again(work: () => Promise<Omit<Attempt, 'begun'>>, ending:
     await pause(everyMs, undefined, { signal: ending }).catch(() => {});
   }
   return attempts;
+}
+
+export interface Calling {
+  readonly url: string;
+  readonly key: string;
+  readonly agents: number;
+  readonly everyMs: number;
+  /** How long each agent may take for its ten calls before the work, and after it. */
+  readonly withinMs?: number;
+}
+
+/** Agents call without a pause while the work is done, and before and after it; returns what came of their calls. */
+export async function callsDuring(
+  work: () => Promise<unknown>,
+  { url, key, agents, everyMs, withinMs }: Calling,
+): Promise<readonly Call[]> {
+  const ending = new AbortController();
+  const calls: Call[] = [];
+  const onCall = (call: Call) => void calls.push(call);
+  const working = Array.from({ length: agents }, (_, number) =>
+    new Worker(number, { urls: [url], key, echo: echoTool, everyMs, onCall }).work(ending.signal),
+  );
+  const more = (than: number) => until(() => calls.length >= than + agents * 10, withinMs);
+  await more(0);
+  await work();
+  await more(calls.length);
+  ending.abort();
+  await Promise.all(working);
+  return calls;
 }
 
 export interface Writing {

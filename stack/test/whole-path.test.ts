@@ -140,11 +140,6 @@ describe.each(shapes)('%s', (_, shape, canRun) => {
         await agent.text('activate_role', { role: 'Reader' });
         expect(await agent.text('list_skills')).toContain('"demos"');
       });
-
-      test('with both finds both', async () => {
-        const agent = await platform.connect(key, `?roleIds=${writers}&skillIds=${skills.remember}`);
-        expect(await agent.listToolNames()).toEqual([...constant, 'create_entities', 'read_graph']);
-      });
     });
 
     describe('a call', () => {
@@ -235,157 +230,96 @@ describe.each(shapes)('%s', (_, shape, canRun) => {
       expect(ids(one)).toEqual(ids(other).slice(-ids(one).length));
     });
 
-    describe('svc down and svc up', () => {
-      test('keep all that there is, the session of an agent too', { timeout: startTimeoutMs }, async () => {
-        const agent = await loaded('remember');
-        await agent.text('load_skill', { skill: 'demos' });
-        const entity = { name: 'kept', entityType: 'thing', observations: ['outlives a restart'] };
-        await agent.text('create_entities', { entities: [entity] });
-        const lists = async () => ({
-          servers: (await platform.svc('server', 'list')).mcpServers.map(({ id, name }: Record<string, string>) => [
-            id,
-            name,
-          ]),
-          skills: await platform.svc('skill', 'list'),
-          roles: await platform.svc('role', 'list'),
-          keys: (await platform.svc('keys', 'list')).keys.map(({ id }: Record<string, string>) => id),
-        });
-        const before = await lists();
-        await platform.svc('down');
-        await expect(fetch(platform.mcpUrl)).rejects.toThrow();
-        expect(await platform.fails('status')).toMatchObject({ code: 4, json: { state: 'stopped' } });
-        await platform.svc('up');
-        await until(async () =>
-          (await platform.svc('status')).mcpServers.every(({ status }: { status: string }) => status === 'Connected'),
-        );
-        expect(await lists()).toEqual(before);
-        // The same session, with what it had loaded, by its id alone.
-        const listed = await send(platform.mcpUrl, { key, session: agent.session, body: rpc('tools/list') });
-        expect(listed.status).toBe(200);
-        expect(listed.body.result.tools.map(({ name }: { name: string }) => name)).toContain('read_graph');
-        expect(await agent.text('read_graph')).toContain('outlives a restart');
-        expect(await agent.text('echo', { message: 'again' })).toBe('Echo: again');
-        expect(agent.sent.filter(({ method }) => method === 'initialize')).toHaveLength(1);
+    test('svc down and svc up keep all that there is, the session of an agent too', {
+      timeout: startTimeoutMs,
+    }, async () => {
+      const agent = await loaded('remember');
+      await agent.text('load_skill', { skill: 'demos' });
+      const entity = { name: 'kept', entityType: 'thing', observations: ['outlives a restart'] };
+      await agent.text('create_entities', { entities: [entity] });
+      const lists = async () => ({
+        servers: (await platform.svc('server', 'list')).mcpServers.map(({ id, name }: Record<string, string>) => [
+          id,
+          name,
+        ]),
+        skills: await platform.svc('skill', 'list'),
+        roles: await platform.svc('role', 'list'),
+        keys: (await platform.svc('keys', 'list')).keys.map(({ id }: Record<string, string>) => id),
       });
-
-      test('again and again change nothing', async () => {
-        const before = await platform.startedAt();
-        const { stderr, stdout, code } = await platform.run(['up']);
-        expect([code, stdout + stderr]).toEqual([0, expect.stringMatching(/nothing to change/i)]);
-        expect(await platform.startedAt()).toBe(before);
-      });
+      const before = await lists();
+      await platform.svc('down');
+      await expect(fetch(platform.mcpUrl)).rejects.toThrow();
+      expect(await platform.fails('status')).toMatchObject({ code: 4, json: { state: 'stopped' } });
+      await platform.svc('up');
+      await until(async () =>
+        (await platform.svc('status')).mcpServers.every(({ status }: { status: string }) => status === 'Connected'),
+      );
+      expect(await lists()).toEqual(before);
+      // The same session, with what it had loaded, by its id alone.
+      const listed = await send(platform.mcpUrl, { key, session: agent.session, body: rpc('tools/list') });
+      expect(listed.status).toBe(200);
+      expect(listed.body.result.tools.map(({ name }: { name: string }) => name)).toContain('read_graph');
+      expect(await agent.text('read_graph')).toContain('outlives a restart');
+      expect(await agent.text('echo', { message: 'again' })).toBe('Echo: again');
+      expect(agent.sent.filter(({ method }) => method === 'initialize')).toHaveLength(1);
     });
 
-    test('svc apply makes what the file lists, and changes nothing the second time', async () => {
+    test('svc apply makes what the file lists', async () => {
       const [command, ...args] = shaped.asThere(foreignServers.filesystem);
       await writeFile(join(platform.folder, 'how.md'), '# How\nRead before you write.\n');
-      await writeFile(join(platform.folder, 'token.txt'), 'applied-t0ken');
       const file = join(platform.folder, 'platform.yaml');
+      const tools = ['docs/list_directory', 'docs/read_text_file'];
       const yaml = {
         workspace: 'Default',
-        mcpServers: {
-          docs: { command, args: [...args, '.'], cwd: '.', env: { LOG: '1', TOKEN: { fromEnv: 'APPLIED_TOKEN' } } },
-        },
-        skills: [
-          {
-            name: 'look',
-            description: 'Looks',
-            instructions: './how.md',
-            tools: ['docs/list_directory', 'docs/read_text_file'],
-          },
-        ],
+        mcpServers: { docs: { command, args: [...args, '.'], cwd: '.', env: { LOG: '1', TOKEN: { fromEnv: 'T' } } } },
+        skills: [{ name: 'look', description: 'Looks', instructions: './how.md', tools }],
         roles: [{ name: 'Looker', skills: ['look'] }],
       };
       await writeFile(file, JSON.stringify(yaml));
-      const apply = async (...flags: string[]) => {
-        const run = await platform.run(['apply', file, '--json', ...flags], {
-          env: { APPLIED_TOKEN: 'applied-t0ken' },
-        });
-        expect([run.code, run.stderr]).toEqual([0, expect.any(String)]);
-        return JSON.parse(run.stdout).changes.map(({ kind, name, action }: Record<string, string>) => [
-          kind,
-          name,
-          action,
-        ]);
-      };
-      const things = [
-        ['mcpServer', 'docs'],
-        ['skill', 'look'],
-        ['role', 'Looker'],
-      ];
-      const all = (action: string) => things.map((thing) => [...thing, action]);
-      expect(await apply('--dry-run')).toEqual(all('create'));
-      expect(await apply()).toEqual(all('create'));
-      expect(await apply()).toEqual(all('none'));
-      const said = await platform.run(['apply', file], { env: { APPLIED_TOKEN: 'applied-t0ken' } });
-      expect(said.stdout).toMatch(/nothing changes/i);
+      const { code, stdout } = await platform.run(['apply', file, '--json'], { env: { T: 'applied-t0ken' } });
+      expect([code, JSON.parse(stdout).changes.map(({ name }: { name: string }) => name)]).toEqual([
+        0,
+        ['docs', 'look', 'Looker'],
+      ]);
       const agent = await platform.connect(key);
       await until(async () => (await agent.text('list_skills', { query: 'look' })).includes('Available, 2 tools'));
       expect(await agent.text('load_skill', { skill: 'look' })).toContain('Read before you write.');
       // Another MCP server has tools of the same names. What is relative is so to the file: instructions, and the folder it runs in.
-      const tools = (await agent.listToolNames()).filter((name) => !constant.includes(name));
-      expect(tools).toEqual(['docs_list_directory', 'docs_read_text_file']);
+      const names = (await agent.listToolNames()).filter((name) => !constant.includes(name));
+      expect(names).toEqual(['docs_list_directory', 'docs_read_text_file']);
       expect(await agent.text('docs_list_directory', { path: platform.folder })).toContain('platform.yaml');
     });
 
-    describe('an MCP server that does not start', () => {
-      test('is added, and the output has its last lines and the reason', async () => {
-        const file = join(platform.folder, 'fails.mjs');
-        await writeFile(file, `console.error('cannot find the database'); process.exit(7);`);
-        const { code, stderr } = await platform.run([
-          'server',
-          'add',
-          'fails',
-          '--',
-          ...shaped.asThere([process.execPath, file]),
-        ]);
-        expect(code).toBe(1);
-        expect(stderr).toContain('cannot find the database');
-        expect(stderr).toMatch(/exit code 7/);
-        expect(stderr).toMatch(/svc server show fails/);
-        const shown = await platform.svc('server', 'show', 'fails');
-        expect(shown).toMatchObject({ status: 'Error', health: 'red', stderr: ['cannot find the database'] });
-        await platform.svc('server', 'remove', 'fails');
-      });
-
-      test('because its command does not exist, says so', async () => {
-        const { code, json } = await platform.fails('server', 'add', 'absent', '--', 'no-such-command-anywhere');
-        expect([code, json.status, json.reason.code]).toEqual([1, 'Error', 'command_not_found']);
-        expect(json.reason.message).toContain('"no-such-command-anywhere"');
-        await platform.svc('server', 'remove', 'absent');
-      });
-
-      test('makes its skill say so, with the repair, and other skills work', async () => {
-        const file = join(platform.folder, 'gate.mjs');
-        const gate = join(platform.folder, 'open');
-        const program = foreignServers.everything[1];
-        await writeFile(
-          file,
-          `import { existsSync } from 'node:fs';
-       if (!existsSync(${JSON.stringify(gate)})) { console.error('the gate is closed'); process.exit(1); }
-       process.argv[2] = 'stdio';
-       await import(${JSON.stringify(program)});`,
-        );
-        await platform.fails('server', 'add', 'gated', '--', ...shaped.asThere([process.execPath, file]));
-        await platform.addSkill('gated-skill', ['gated/echo']);
-        await platform.addRole('Gated', ['gated-skill']);
-        const agent = await platform.connect(key);
-        await until(async () => (await agent.text('list_skills')).includes('"gated-skill"'));
-        const closed = await agent.text('list_skills', { query: 'gated-skill' });
-        expect(closed).toContain('Not available');
-        expect(closed).toMatch(/"gated".*exit code 1.*Repair:/s);
-        await agent.text('load_skill', { skill: 'demos' });
-        expect(await agent.text('echo', { message: 'not concerned' })).toBe('Echo: not concerned');
-        // It is tried again by itself, and what it offers is there.
-        await writeFile(gate, '');
-        await until(async () =>
-          (await agent.text('list_skills', { query: 'gated-skill' })).includes('Available, 1 tool'),
-        );
-        await agent.text('load_skill', { skill: 'gated-skill' });
-        expect(await agent.text('gated_echo', { message: 'x' })).toBe('Echo: x');
-        const refused = await platform.fails('server', 'remove', 'gated');
-        expect([refused.code, refused.json.error.message]).toEqual([5, expect.stringContaining('gated-skill')]);
-      });
+    test('an MCP server that does not start makes its skill say so, with the repair, and other skills work', async () => {
+      const file = join(platform.folder, 'gate.mjs');
+      const gate = join(platform.folder, 'open');
+      const program = foreignServers.everything[1];
+      await writeFile(
+        file,
+        `import { existsSync } from 'node:fs';
+     if (!existsSync(${JSON.stringify(gate)})) { console.error('the gate is closed'); process.exit(1); }
+     process.argv[2] = 'stdio';
+     await import(${JSON.stringify(program)});`,
+      );
+      await platform.fails('server', 'add', 'gated', '--', ...shaped.asThere([process.execPath, file]));
+      await platform.addSkill('gated-skill', ['gated/echo']);
+      await platform.addRole('Gated', ['gated-skill']);
+      const agent = await platform.connect(key);
+      await until(async () => (await agent.text('list_skills')).includes('"gated-skill"'));
+      const closed = await agent.text('list_skills', { query: 'gated-skill' });
+      expect(closed).toContain('Not available');
+      expect(closed).toMatch(/"gated".*exit code 1.*Repair:/s);
+      await agent.text('load_skill', { skill: 'demos' });
+      expect(await agent.text('echo', { message: 'not concerned' })).toBe('Echo: not concerned');
+      // It is tried again by itself, and what it offers is there.
+      await writeFile(gate, '');
+      await until(async () =>
+        (await agent.text('list_skills', { query: 'gated-skill' })).includes('Available, 1 tool'),
+      );
+      await agent.text('load_skill', { skill: 'gated-skill' });
+      expect(await agent.text('gated_echo', { message: 'x' })).toBe('Echo: x');
+      const refused = await platform.fails('server', 'remove', 'gated');
+      expect([refused.code, refused.json.error.message]).toEqual([5, expect.stringContaining('gated-skill')]);
     });
   });
 });

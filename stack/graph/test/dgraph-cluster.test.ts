@@ -6,68 +6,15 @@ import type { Graph } from '../../../services/backend/graph/graph.ts';
 import { openGraph } from '../../../services/backend/graph/open-graph.ts';
 import { newId, type UserId } from '../../../services/contracts/ids.ts';
 import { readPlan } from '../../engines/plan-of.ts';
-import { openProcessTrial, type ProcessTrial, supervise } from '../../engines/process/test/trial.ts';
-import { findProgram } from '../../machine/find-program.ts';
-import { ensureFolders } from '../../secrets/ensure-folders.ts';
+import { type ProcessTrial, supervise } from '../../engines/process/test/trial.ts';
 import { readRecord } from '../../state/platform-record.ts';
-import { freeDgraphPorts } from '../../test/free-ports.ts';
 import { until } from '../../test/until.ts';
 import { dgraphAddressOf } from '../dgraph-address.ts';
+import { hasDgraph, healthy, openDgraphTrial } from './dgraph-trial.ts';
 
 /** Elections take their seconds, on a machine that others use as well. */
 const patienceMs = 90_000;
 vi.setConfig({ testTimeout: 3 * patienceMs, hookTimeout: patienceMs });
-
-const dgraph = findProgram('dgraph', process.env.PATH);
-
-/** A platform with a Dgraph of so many nodes; its services are only those that listen. */
-async function openClusterTrial(zeros: number, alphas: number) {
-  const ports = await freeDgraphPorts(3);
-  const trial = await openProcessTrial([
-    ['graph: sqlite', 'graph: dgraph'],
-    ['dgraph-zero: 1', `dgraph-zero: ${zeros}`],
-    ['dgraph-alpha: 1', `dgraph-alpha: ${alphas}`],
-    ['  port: auto # 8080', `  port: ${ports['dgraph-alpha']}`],
-    ['  zeroPort: auto', `  zeroPort: ${ports['dgraph-zero']}`],
-  ]);
-  const plan = readPlan(trial.installation);
-  ensureFolders(trial.installation, plan.definition);
-  const programs = { ...trial.programs, foreign: { ...trial.programs.foreign, dgraph } };
-  return { ...trial, programs };
-}
-
-const healthy = ({ installation }: Pick<ProcessTrial, 'installation'>) =>
-  until(() => readRecord(installation)?.services.every(({ state }) => state === 'healthy') ?? false, patienceMs);
-
-/** Writes and reads all the while, and remembers what was acknowledged. */
-class Load {
-  readonly acknowledged: string[] = [];
-  readonly refused: unknown[] = [];
-  readonly #graph: Graph;
-  readonly #working = new AbortController();
-  readonly #work: Promise<void>;
-
-  constructor(graph: Graph) {
-    this.#graph = graph;
-    this.#work = this.#write();
-  }
-
-  async #write(): Promise<void> {
-    while (!this.#working.signal.aborted) {
-      const id = newId('user');
-      try {
-        await this.#graph.write((transaction) => transaction.create('user', userOf(id)));
-        this.acknowledged.push(id);
-      } catch (error) {
-        this.refused.push(error);
-      }
-    }
-  }
-  async stop(): Promise<void> {
-    this.#working.abort();
-    await this.#work;
-  }
-}
 
 const userOf = (id: UserId) => ({ id, email: `${id}@example.com`, name: 'trial', createdAt: 1 });
 
@@ -75,15 +22,15 @@ const userOf = (id: UserId) => ({ id, email: `${id}@example.com`, name: 'trial',
 const takeoverMs = 30_000;
 const refusedByName = { code: expect.stringMatching(/^(unavailable|timeout)$/) };
 
-describe.skipIf(dgraph === null)('on a real Dgraph of several nodes', () => {
-  let trial: Awaited<ReturnType<typeof openClusterTrial>>;
+describe.skipIf(!hasDgraph)('on a real Dgraph of several nodes', () => {
+  let trial: Awaited<ReturnType<typeof openDgraphTrial>>;
   let supervisor: ReturnType<typeof supervise>;
   let graph: Graph;
   const first = newId('user');
 
   const start = async () => {
     supervisor = supervise(trial);
-    await Promise.race([healthy(trial), supervisor.run]);
+    await Promise.race([healthy(trial, patienceMs), supervisor.run]);
     graph = await openGraph(dgraphAddressOf(readPlan(trial.installation)));
   };
   const stop = async () => {
@@ -95,7 +42,7 @@ describe.skipIf(dgraph === null)('on a real Dgraph of several nodes', () => {
   const isThere = async (id: string) => (await graph.find('user', id as UserId, null)) !== null;
 
   beforeAll(async () => {
-    trial = await openClusterTrial(1, 1);
+    trial = await openDgraphTrial(1, 1);
     await start();
     await create(first);
     await stop();
@@ -115,15 +62,27 @@ describe.skipIf(dgraph === null)('on a real Dgraph of several nodes', () => {
 
   /** Whoever writes meanwhile is answered, or refused by name; soon it goes on, and all that was acknowledged is there. */
   async function killUnderLoad(name: string): Promise<void> {
-    const load = new Load(graph);
-    await until(() => load.acknowledged.length > 5, patienceMs);
+    const [acknowledged, refused]: [string[], unknown[]] = [[], []];
+    let isOver = false;
+    const write = async () => {
+      while (!isOver) {
+        const id = newId('user');
+        await create(id).then(
+          () => acknowledged.push(id),
+          (error: unknown) => refused.push(error),
+        );
+      }
+    };
+    const writing = write();
+    await until(() => acknowledged.length > 5, patienceMs);
     process.kill(pidOf(name), 'SIGKILL');
-    const before = load.acknowledged.length;
-    await until(() => load.acknowledged.length > before + 5, takeoverMs);
-    await healthy(trial);
-    await load.stop();
-    for (const error of load.refused) expect(error).toMatchObject(refusedByName);
-    for (const id of load.acknowledged) expect(await isThere(id), id).toBe(true);
+    const before = acknowledged.length;
+    await until(() => acknowledged.length > before + 5, takeoverMs);
+    await healthy(trial, patienceMs);
+    isOver = true;
+    await writing;
+    for (const error of refused) expect(error).toMatchObject(refusedByName);
+    for (const id of acknowledged) expect(await isThere(id), id).toBe(true);
   }
 
   test.each(['dgraph-zero', 'dgraph-zero-2', 'dgraph-zero-3', 'dgraph-alpha', 'dgraph-alpha-2'])(
@@ -164,7 +123,7 @@ describe.skipIf(dgraph === null)('on a real Dgraph of several nodes', () => {
     } finally {
       process.kill(pid, 'SIGCONT');
     }
-    await healthy(trial);
+    await healthy(trial, patienceMs);
     for (const name of ['dgraph-alpha', 'dgraph-alpha-2', 'dgraph-alpha-3']) await killUnderLoad(name);
   });
 });
@@ -174,8 +133,8 @@ const longerThanJoinMs = 9000;
 /** The founder listens by then, and has not held its election. */
 const beforeElectionMs = 1500;
 
-test.skipIf(dgraph === null)('coordination nodes join a founder that is slow to lead', async () => {
-  await using trial = await openClusterTrial(3, 1);
+test.skipIf(!hasDgraph)('coordination nodes join a founder that is slow to lead', async () => {
+  await using trial = await openDgraphTrial(3, 1);
   await using supervisor = supervise(trial);
   await until(() => pidOfFounder(trial) > 0, patienceMs);
   const founder = pidOfFounder(trial);
@@ -183,7 +142,7 @@ test.skipIf(dgraph === null)('coordination nodes join a founder that is slow to 
   process.kill(founder, 'SIGSTOP');
   await pause(longerThanJoinMs);
   process.kill(founder, 'SIGCONT');
-  await Promise.race([healthy(trial), supervisor.run]);
+  await Promise.race([healthy(trial, patienceMs), supervisor.run]);
   expect(supervisor.states.filter((state) => state.endsWith('broke'))).toEqual([]);
 });
 

@@ -6,22 +6,18 @@ import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { emptyDgraph, isEmptyDgraph, openGraphContent } from '../../../services/backend/graph/open-content.ts';
 import { request } from '../../client/http.ts';
-import { planFor, readPlan } from '../../engines/plan-of.ts';
+import { planFor } from '../../engines/plan-of.ts';
 import { preparePlan } from '../../engines/prepare-plan.ts';
 import { hasPort } from '../../engines/process/take-over.ts';
-import { openProcessTrial, type ProcessTrial, supervise } from '../../engines/process/test/trial.ts';
+import { supervise } from '../../engines/process/test/trial.ts';
 import { readLogs } from '../../logs/read-logs.ts';
-import { findProgram } from '../../machine/find-program.ts';
 import { graphAdmin, graphAdminGroup, graphGroup, graphUrlsOf, graphUser } from '../../parts/dgraph.ts';
 import { changesBetween, settingsOf } from '../../plan/differences.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { ensureFolders } from '../../secrets/ensure-folders.ts';
 import { newNodeKey, nodeCertificate } from '../../secrets/node-certificate.ts';
 import { readSecret } from '../../secrets/secrets.ts';
 import { alphaPorts, zeroPorts } from '../../settings/ports.ts';
 import { findRunning } from '../../state/find-running.ts';
-import { readRecord } from '../../state/platform-record.ts';
-import { freeDgraphPorts } from '../../test/free-ports.ts';
 import { listeningOf, processesAreShown, processesOf } from '../../test/running-processes.ts';
 import { SecretSearch } from '../../test/secret-search.ts';
 import { until } from '../../test/until.ts';
@@ -29,26 +25,11 @@ import { accessToken, askDgraph, type Credentials } from '../ask-dgraph.ts';
 import { checkGraph } from '../check-graph.ts';
 import { dgraphAddressOf } from '../dgraph-address.ts';
 import { provisionGraph } from '../provision-graph.ts';
+import { hasDgraph, healthy, openDgraphTrial } from './dgraph-trial.ts';
 
 /** Elections of both nodes take their seconds, on a machine that others use as well. */
 const startTimeoutMs = 60_000;
 vi.setConfig({ testTimeout: startTimeoutMs, hookTimeout: startTimeoutMs });
-
-const dgraph = findProgram('dgraph', process.env.PATH);
-
-/** A platform with a Dgraph of its own; its services are only those that listen. */
-async function openGraphTrial() {
-  const ports = await freeDgraphPorts();
-  const trial = await openProcessTrial([
-    ['graph: sqlite', 'graph: dgraph'],
-    ['  port: auto # 8080', `  port: ${ports['dgraph-alpha']}`],
-    ['  zeroPort: auto', `  zeroPort: ${ports['dgraph-zero']}`],
-  ]);
-  const plan = readPlan(trial.installation);
-  ensureFolders(trial.installation, plan.definition);
-  const programs = { ...trial.programs, foreign: { ...trial.programs.foreign, dgraph } };
-  return { ...trial, programs, plan };
-}
 
 /** Its logs of raft are 256 MB long, and empty but for the first of them. */
 function beginningOf(file: string): Buffer {
@@ -76,14 +57,8 @@ function isLetIn(port: number, ca: string, shown: { readonly key?: string; reado
   }).finally(() => socket.destroy());
 }
 
-const healthy = (trial: ProcessTrial) =>
-  until(
-    () => readRecord(trial.installation)?.services.every(({ state }) => state === 'healthy') ?? false,
-    startTimeoutMs,
-  );
-
-describe.skipIf(dgraph === null)('on a real Dgraph', () => {
-  let trial: Awaited<ReturnType<typeof openGraphTrial>>;
+describe.skipIf(!hasDgraph)('on a real Dgraph', () => {
+  let trial: Awaited<ReturnType<typeof openDgraphTrial>>;
   let supervisor: ReturnType<typeof supervise>;
   let plan: Plan;
   let url: string;
@@ -91,13 +66,13 @@ describe.skipIf(dgraph === null)('on a real Dgraph', () => {
   let ca: string;
 
   beforeAll(async () => {
-    trial = await openGraphTrial();
+    trial = await openDgraphTrial();
     ({ plan } = trial);
     [url = ''] = graphUrlsOf(plan);
     token = readSecret(plan.secrets.graphToken);
     ca = readSecret(plan.secrets.graphNodeCertificate);
     supervisor = supervise(trial);
-    await Promise.race([healthy(trial), supervisor.run]);
+    await Promise.race([healthy(trial, startTimeoutMs), supervisor.run]);
   });
   afterAll(async () => {
     await supervisor.stop();
@@ -315,7 +290,7 @@ describe.skipIf(dgraph === null)('on a real Dgraph', () => {
     const before = { pid: pidOf(name), ends: supervisor.part(name).endCount };
     process.kill(before.pid, 'SIGKILL');
     await until(() => supervisor.part(name).endCount === before.ends + 1, startTimeoutMs);
-    await healthy(trial);
+    await healthy(trial, startTimeoutMs);
     expect(pidOf(name)).not.toBe(before.pid);
     const found = ask('/query', query('{ found(func: has(kept.name)) { kept.name } }'), await asUser());
     expect(await found).toMatchObject({ found: expect.arrayContaining([{ 'kept.name': name }]) });
@@ -333,19 +308,14 @@ describe.skipIf(dgraph === null)('on a real Dgraph', () => {
       expect(await theirs({})).toEqual([]);
     });
 
-    test('is refused where it needs a user and none is named, or the user is unknown', async () => {
-      await expect(theirs({ user: undefined })).rejects.toMatchObject({
-        code: 'forbidden',
-        hint: "Set graphdb.user in svc.yaml to the platform's user in that Dgraph.",
-      });
-      await expect(theirs({ user: 'nobody' })).rejects.toMatchObject({
-        code: 'forbidden',
-        message: expect.stringContaining(`${url} does not let the user "nobody" in.`),
-      });
-      await expect(theirs({ token: false })).rejects.toMatchObject({
-        code: 'forbidden',
-        hint: expect.stringContaining('graphdb.token: true'),
-      });
+    test.each([
+      [{ user: undefined }, 'forbidden', /.*/, "Set graphdb.user in svc.yaml to the platform's user in that Dgraph."],
+      [{ user: 'nobody' }, 'forbidden', /does not let the user "nobody" in\./, ''],
+      [{ token: false }, 'forbidden', /.*/, 'graphdb.token: true'],
+      [{ ca: undefined }, 'unavailable', /it has a self-signed certificate/, ''],
+    ])('with %j is refused', async (graphdb, code, message, hint) => {
+      const refusal = { code, message: expect.stringMatching(message), hint: expect.stringContaining(hint) };
+      await expect(theirs(graphdb)).rejects.toMatchObject(refusal);
     });
 
     test('is refused where the user has no rights, with the repair', async () => {
@@ -362,24 +332,17 @@ describe.skipIf(dgraph === null)('on a real Dgraph', () => {
         hint: expect.stringMatching(/^Grant "bare" the rights to read, write and modify dgraph\.all there/),
       });
     });
-
-    test('is refused where its certificate is not trusted', async () => {
-      await expect(theirs({ ca: undefined })).rejects.toMatchObject({
-        code: 'unavailable',
-        message: expect.stringContaining('it has a self-signed certificate'),
-      });
-    });
   });
 
   test('a port that another program takes meanwhile is reported', async () => {
-    await using other = await openGraphTrial();
+    await using other = await openDgraphTrial();
     const stranger = createServer().listen(alphaPorts(other.plan.ports).grpc, '127.0.0.1');
     await once(stranger, 'listening');
     try {
       await using started = supervise(other);
       await expect(started.run).rejects.toMatchObject({
         part: 'dgraph-alpha',
-        message: expect.stringMatching(/address already in use/),
+        message: expect.stringMatching(/Port \d+ of dgraph-alpha is in use by/),
       });
       expect(readFileSync(join(other.installation.logsDir, 'dgraph-alpha.log'), 'utf8')).not.toBe('');
     } finally {

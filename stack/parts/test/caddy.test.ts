@@ -4,7 +4,7 @@ import { readPlan } from '../../engines/plan-of.ts';
 import { openProcessTrial, supervise } from '../../engines/process/test/trial.ts';
 import { findProgram } from '../../machine/find-program.ts';
 import { until } from '../../test/until.ts';
-import { type Answer, hasCaddy, openFront } from './running-caddy.ts';
+import { echo, hasCaddy, openFront } from './running-caddy.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -14,18 +14,6 @@ const post = (url: string, session?: string, body = '{}') =>
     body,
     headers: { 'content-type': 'application/json', ...(session === undefined ? {} : { 'mcp-session-id': session }) },
   });
-
-/** Answers with its name, the request and its length. */
-const echo = (name: string): Answer => {
-  return (request, response) => {
-    let length = 0;
-    request.on('data', (chunk: Buffer) => {
-      length += chunk.length;
-    });
-    request.on('end', () => response.end(JSON.stringify({ name, length, headers: request.headers })));
-    request.on('error', () => undefined);
-  };
-};
 
 describe.skipIf(!hasCaddy)('through Caddy', () => {
   test("an agent's headers arrive unchanged, except its address", async () => {

@@ -4,24 +4,9 @@ import { cataloguePath, internalFilesPath } from '../../../services/contracts/ca
 import { graphqlPath, jwksPath } from '../../../services/contracts/token.ts';
 import { until } from '../../test/until.ts';
 import { ask, send, type TestRequest } from './ask.ts';
-import { type Answer, hasCaddy, host, openOneHost } from './running-caddy.ts';
+import { type Answer, echo, hasCaddy, host, openOneHost } from './running-caddy.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
-/** Answers with its name, the request and its length. */
-const echo = (service: string): Answer => {
-  return (request, response) => {
-    let length = 0;
-    request.on('data', (chunk: Buffer) => {
-      length += chunk.length;
-    });
-    request.on('end', () => {
-      const { method, url, headers } = request;
-      response.end(JSON.stringify({ service, method, url, length, headers }));
-    });
-    request.on('error', () => undefined);
-  };
-};
 
 const rows: readonly [path: string, service: string][] = [
   ['/mcp', 'remote-mcp'],
@@ -67,23 +52,23 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
   for (const tls of ['files', 'none'] as const) {
     describe(`under one host name, tls: ${tls}`, () => {
       let front: Awaited<ReturnType<typeof openOneHost>>;
-      let to: (path: string, more?: Partial<TestRequest>) => TestRequest;
+      const to = (path: string, more?: Partial<TestRequest>) => ({ path, ...front.where, ...more });
       beforeAll(async () => {
         front = await openOneHost(tls, echo);
-        const { httpPort, httpsPort, ca } = front;
-        const where = tls === 'none' ? { port: httpPort, ca: null } : { port: httpsPort, ca };
-        to = (path, more) => ({ host, path, ...where, ...more });
       });
       afterAll(() => front[Symbol.asyncDispose]());
 
       test.each(rows)('%s goes to %s, unchanged', async (path, service) => {
         const { status, body } = await ask(to(path, { method: 'POST', body: '{}' }));
-        expect([status, JSON.parse(body)]).toMatchObject([200, { service, url: path, method: 'POST', length: 2 }]);
+        expect([status, JSON.parse(body)]).toMatchObject([
+          200,
+          { name: service, url: path, method: 'POST', length: 2 },
+        ]);
       });
 
       test.each(closed)('%s goes to the frontend only', async (path) => {
         const { body } = await ask(to(path));
-        expect(JSON.parse(body)).toMatchObject({ service: 'frontend', url: path });
+        expect(JSON.parse(body)).toMatchObject({ name: 'frontend', url: path });
       });
 
       test('/ready reports the state without the reason', async () => {
@@ -160,8 +145,7 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: first\n\n');
     };
     await using front = await openOneHost(tls, () => stream);
-    const where = tls === 'none' ? { port: front.httpPort, ca: null } : { port: front.httpsPort, ca: front.ca };
-    const sent = send({ host, path: '/mcp', ...where });
+    const sent = send({ path: '/mcp', ...front.where });
     const text = await new Promise((resolve, reject) => {
       sent.once('error', reject);
       sent.once('response', (response) => response.once('data', (chunk: Buffer) => resolve(chunk.toString())));
@@ -179,7 +163,6 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
       socket.on('end', () => socket.end());
       socket.on('error', () => undefined);
     });
-    const where = tls === 'none' ? { port: front.httpPort, ca: null } : { port: front.httpsPort, ca: front.ca };
     const headers = {
       connection: 'Upgrade',
       upgrade: 'websocket',
@@ -187,7 +170,7 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
       'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
       'sec-websocket-protocol': 'graphql-transport-ws',
     };
-    const sent = send({ host, path: graphqlPath, headers, ...where });
+    const sent = send({ path: graphqlPath, headers, ...front.where });
     const heard = await new Promise((resolve, reject) => {
       sent.once('error', reject);
       sent.once('response', ({ statusCode }) => reject(new Error(`answered ${statusCode}`)));

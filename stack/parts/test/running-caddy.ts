@@ -97,12 +97,15 @@ export async function openOneHost(tls: 'none' | 'files', answer: (service: Servi
     },
     (folder) => makeCertificate(folder, 'own', `DNS:${host}`),
   );
+  /** The self-signed certificate. */
+  const ca = readFileSync(join(caddy.folder, 'own.pem'), 'utf8');
   return {
     origin,
     httpPort,
     httpsPort,
-    /** The self-signed certificate. */
-    ca: readFileSync(join(caddy.folder, 'own.pem'), 'utf8'),
+    ca,
+    /** Where requests under the host name go. */
+    where: { host, port, ca: tls === 'none' ? null : ca },
     get,
     async [Symbol.asyncDispose]() {
       await caddy[Symbol.asyncDispose]();
@@ -113,6 +116,21 @@ export async function openOneHost(tls: 'none' | 'files', answer: (service: Servi
 
 function never(): never {
   throw new Error('this service has no stand-in');
+}
+
+/** Answers with its name, the request and its length. */
+export function echo(name: string): Answer {
+  return (request, response) => {
+    let length = 0;
+    request.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+    });
+    request.on('end', () => {
+      const { method, url, headers } = request;
+      response.end(JSON.stringify({ name, method, url, length, headers }));
+    });
+    request.on('error', () => undefined);
+  };
 }
 
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
