@@ -9,7 +9,7 @@ import type { Plan } from '../../plan/plan.ts';
 import type { Installation } from '../../state/installation.ts';
 import { filesGiven, type GivenFile, givenDirOf } from './given-files.ts';
 import { containerNameOf, labels, volumeOf } from './names.ts';
-import { networksOf } from './network.ts';
+import { networkOf } from './network.ts';
 import { type Facts, programOf, watching } from './program.ts';
 import { dataDir, givenDir } from './site.ts';
 
@@ -40,7 +40,7 @@ function containerPlanOf(part: Part, plan: Plan, facts: Facts): ContainerPlan {
   const { published, sees, limits } = part;
   const given = [...program.configuration, ...filesGiven(part.files)];
   const { check } = program;
-  const networks = networksOf(part, definition);
+  const networks = part.rooms.map((room) => networkOf(room, definition));
   const [network = ''] = networks;
   const options = {
     name,

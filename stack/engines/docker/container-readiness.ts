@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type Docker from 'dockerode';
-import { statusOf, wordsOf } from '../../../services/contracts/docker.ts';
+import { wordsOf } from '../../../services/contracts/docker.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { inWords } from '../../../services/contracts/system-words.ts';
 import { founderOf, leaderMetric, metricsPath, withoutLeader } from '../../graph/cluster-leader.ts';
@@ -11,6 +11,7 @@ import { metaFileOf } from '../../place/node-data.ts';
 import { readContainerLog } from './container-log.ts';
 import type { ContainerPlan } from './container-plan.ts';
 import { inspectContainer, lastEndOf, runInside } from './container-state.ts';
+import { tolerate } from './daemon.ts';
 import { containerNameOf } from './names.ts';
 import type { TaskSite } from './task.ts';
 
@@ -107,11 +108,6 @@ export async function awaitFounder(part: Part, { plan, daemon, signal }: TaskSit
 
 /** Whether the node has written to its volume. Docker looks into the volume of a container that does not run, too. */
 async function hasStarted(container: Docker.Container, { name, variables }: Part): Promise<boolean> {
-  try {
-    await container.infoArchive({ path: join(variables.DATA ?? '', metaFileOf(name)) });
-    return true;
-  } catch (error) {
-    if (statusOf(error) === 404) return false;
-    throw error;
-  }
+  const path = join(variables.DATA ?? '', metaFileOf(name));
+  return (await container.infoArchive({ path }).catch(tolerate(404))) !== null;
 }

@@ -16,12 +16,9 @@ export interface DaemonAddress {
  * chosen address is never replaced by another.
  */
 export function findDaemonAddress(env: EnvRecord): DaemonAddress | null {
-  return chosenByVariable(env) ?? chosenByContext(env) ?? usualAddress(env);
-}
-
-function usualAddress(env: EnvRecord): DaemonAddress | null {
   const socket = usualSockets(env).find(isSocket);
-  return socket === undefined ? null : { socket, saidBy: 'the usual place' };
+  const usual = socket === undefined ? null : { socket, saidBy: 'the usual place' };
+  return chosenByVariable(env) ?? chosenByContext(env) ?? usual;
 }
 
 function chosenByVariable(env: EnvRecord): DaemonAddress | null {
@@ -80,7 +77,7 @@ const config = z.object({
 export type DockerConfig = z.infer<typeof config>;
 
 /** The folder in which the program `docker` keeps its contexts and its file config.json. */
-export function dockerFolder(env: EnvRecord): string {
+function dockerFolder(env: EnvRecord): string {
   return env.DOCKER_CONFIG ?? join(env.HOME ?? '', '.docker');
 }
 
@@ -89,7 +86,7 @@ export function readDockerConfig(env: EnvRecord): DockerConfig {
   return config.safeParse(readJsonIn(join(dockerFolder(env), 'config.json'))).data ?? {};
 }
 
-export function readJsonIn(path: string): unknown {
+function readJsonIn(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch {

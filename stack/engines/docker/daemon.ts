@@ -38,8 +38,11 @@ const info = z.object({
 /** Connects to the daemon that `docker` itself would use. Throws what is wrong with it and how to repair it. */
 export async function connectToDaemon(env: EnvRecord): Promise<Daemon> {
   const address = findDaemonAddress(env);
-  if (address === null) throw noDaemon();
-  return connectTo(address);
+  if (address !== null) return connectTo(address);
+  const repair = `${startDocker} To install it: docs.docker.com/engine/install. If its socket is elsewhere, name it: DOCKER_HOST=unix:///…`;
+  throw new SvcError('unavailable', 'No Docker runs on this machine: none of its usual sockets exists.', {
+    hint: `${repair} ${ofEngine.instead}`,
+  });
 }
 
 /** Connects to the daemon that has the platform. */
@@ -95,9 +98,12 @@ export async function connectTo(address: DaemonAddress, { neededBy, instead }: D
   return { docker, socket, id: ID, isRootless: users === 'rootless', shortcomings };
 }
 
-/** Throws an error of Docker's API, unless its status is one of these. */
-export function tolerate(error: unknown, statuses: readonly number[]): void {
-  if (!statuses.includes(statusOf(error) ?? 0)) throw error;
+/** For `catch`: null instead of an error of Docker's API with one of these statuses. */
+export function tolerate(...statuses: readonly number[]): (error: unknown) => null {
+  return (error) => {
+    if (statuses.includes(statusOf(error) ?? 0)) return null;
+    throw error;
+  };
 }
 
 function unfit(what: string, hint: string): SvcError {
@@ -128,13 +134,6 @@ async function withinTime<Result>(work: Promise<Result>): Promise<Result> {
     throw Object.assign(new Error('late'), { code: 'ETIMEDOUT' });
   });
   return await Promise.race([work, late]);
-}
-
-function noDaemon(): SvcError {
-  const repair = `${startDocker} To install it: docs.docker.com/engine/install. If its socket is elsewhere, name it: DOCKER_HOST=unix:///…`;
-  return new SvcError('unavailable', 'No Docker runs on this machine: none of its usual sockets exists.', {
-    hint: `${repair} ${ofEngine.instead}`,
-  });
 }
 
 function explain(error: unknown, { socket, saidBy }: DaemonAddress): SvcError {

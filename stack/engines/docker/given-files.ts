@@ -10,12 +10,6 @@ export interface GivenFile {
   readonly content: { readonly text: string } | { readonly copyOf: string };
 }
 
-/** The part that gets files. */
-interface FileReceiver {
-  readonly part: { readonly name: string };
-  readonly given: readonly GivenFile[];
-}
-
 /** Copies of files of this machine. */
 export function filesGiven(files: readonly SiteFile[]): readonly GivenFile[] {
   return files.map(({ file, path }) => ({ name: basename(path), content: { copyOf: file } }));
@@ -33,12 +27,11 @@ export interface Owner {
 }
 
 /**
- * Writes exactly these files into a private folder of state/, for the user of the part. They are copies, because the files in secrets/
+ * Writes exactly these files into a private folder, for the user of the part. They are copies, because the files in secrets/
  * belong to the owner of the installation, who may be root.
  */
-export function giveFiles(installation: Installation, { part, given }: FileReceiver, { uid, gid }: Owner): void {
+export function giveFiles(dir: string, given: readonly GivenFile[], { uid, gid }: Owner): void {
   if (given.length === 0) return;
-  const dir = givenDirOf(installation, part.name);
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   for (const name of readdirSync(dir)) {
     if (!given.some((file) => file.name === name)) rmSync(join(dir, name), { recursive: true, force: true });
@@ -64,18 +57,11 @@ function textOf({ content }: GivenFile): string {
 /** The user of the containers where root owns the installation. Few machines have a user with this number. */
 const ofRoot: Owner = { uid: 10_001, gid: 10_001 };
 
-export interface RunsAs {
-  /** In the container, as `uid:gid`. */
-  readonly user: string;
-  /** On this machine: the owner of the files that containers get. */
-  readonly owner: Owner;
-}
-
 /**
  * The owner of the installation, but never root. In a rootless Docker, root of a container is that owner outside, and other users cannot
- * read the files. The container drops root's capabilities there too.
+ * read the files. The container drops root's capabilities there too. `user` is `uid:gid` in the container, `owner` is the user on this machine.
  */
-export function runsAs({ dir }: Installation, isRootless: boolean): RunsAs {
+export function runsAs({ dir }: Installation, isRootless: boolean): { readonly user: string; readonly owner: Owner } {
   const { uid, gid } = statSync(dir);
   if (isRootless) return { user: '0:0', owner: { uid, gid } };
   const owner = uid === 0 ? ofRoot : { uid, gid };

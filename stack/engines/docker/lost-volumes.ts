@@ -8,10 +8,7 @@ import { containerNameOf, volumesOf } from './names.ts';
 type RecordOfVolumes = Pick<ContainersRecord, 'volumes' | 'services' | 'filling'>;
 
 /** The recorded volumes that a plan needs and that are gone. */
-export function findLostVolumes(
-  plan: Plan,
-  { record, there }: { readonly record: RecordOfVolumes | null; readonly there: ReadonlySet<string> },
-): Losses {
+export function findLostVolumes(plan: Plan, record: RecordOfVolumes | null, there: ReadonlySet<string>): Losses {
   const { definition } = plan;
   const wanted = volumesOf(plan);
   const losses = lostVolumes(record, there).filter(({ place }) => wanted.includes(place));

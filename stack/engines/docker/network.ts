@@ -1,16 +1,12 @@
 import type Docker from 'dockerode';
 import type { NetworkCreateOptions } from 'dockerode';
 import { z } from 'zod';
-import type { Part, Room } from '../../parts/part.ts';
+import type { Room } from '../../parts/part.ts';
 import { type Definition, hasOwnBus, hasOwnGraph } from '../../settings/definition.ts';
 import { tolerate } from './daemon.ts';
 import { labels, prefixOf } from './names.ts';
 
-/** The names of a part's networks. Each room is a network. */
-export function networksOf({ rooms }: Part, definition: Definition): readonly string[] {
-  return rooms.map((room) => networkOf(room, definition));
-}
-
+/** The name of a network. Each room of parts is one. */
 export function networkOf(room: Room, definition: Definition): string {
   return room === 'platform' ? prefixOf(definition) : `${prefixOf(definition)}-${room}`;
 }
@@ -40,7 +36,7 @@ export async function ensureNetworks(
   const all: Record<string, string> = {};
   for (const plan of plans) {
     // 409: it exists.
-    await docker.createNetwork(plan).catch((error: unknown) => tolerate(error, [409]));
+    await docker.createNetwork(plan).catch(tolerate(409));
     const { IPAM } = inspected.parse(await docker.getNetwork(plan.Name).inspect());
     all[plan.Name] = IPAM.Config[0]?.Subnet ?? '';
   }
@@ -55,10 +51,7 @@ export async function removeFreeNetworks(docker: Docker, id: string): Promise<vo
   for (const { Id } of found) {
     const inside = await docker.listContainers({ all: true, filters: { network: [Id] } });
     if (inside.length > 0) continue;
-    await docker
-      .getNetwork(Id)
-      .remove()
-      // 403: a container has just joined it.
-      .catch((error: unknown) => tolerate(error, [403, 404]));
+    // 403: a container has just joined it.
+    await docker.getNetwork(Id).remove().catch(tolerate(403, 404));
   }
 }

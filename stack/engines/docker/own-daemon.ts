@@ -2,7 +2,7 @@ import type Docker from 'dockerode';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { readDefinition } from '../../settings/check.ts';
-import { type ContainersRecord, readContainers } from '../../state/containers-record.ts';
+import { readContainers } from '../../state/containers-record.ts';
 import { copyOf, isOtherPlaceOf } from '../../state/find-original.ts';
 import type { Installation } from '../../state/installation.ts';
 import { inspectContainers } from './container-state.ts';
@@ -13,21 +13,16 @@ import { inspectVolumes } from './volumes.ts';
 /** Connects to the daemon of an installation. Refuses another daemon, and containers and volumes that belong to another folder. */
 export async function connectToOwnDaemon(installation: Installation, env: EnvRecord): Promise<Daemon> {
   const daemon = await connectToDaemon(env);
-  refuseOtherDaemon(readContainers(installation), daemon);
+  const { id = daemon.id, socket } = readContainers(installation)?.daemon ?? {};
+  if (id !== daemon.id) {
+    throw new SvcError(
+      'conflict',
+      `The containers and data of this platform are in the Docker at "${socket}", not in the one at "${daemon.socket}".`,
+      { hint: `Use that one: DOCKER_HOST=unix://${socket}` },
+    );
+  }
   await refuseOtherFolder(daemon.docker, installation, readDefinition(installation.definitionFile).id);
   return daemon;
-}
-
-/** Another daemon has none of the data of this platform. */
-function refuseOtherDaemon(before: ContainersRecord | null, { id, socket }: Daemon): void {
-  if (before === null || before.daemon.id === id) return;
-  throw new SvcError(
-    'conflict',
-    `The containers and data of this platform are in the Docker at "${before.daemon.socket}", not in the one at "${socket}".`,
-    {
-      hint: `Use that one: DOCKER_HOST=unix://${before.daemon.socket}`,
-    },
-  );
 }
 
 /** Throws where a container or volume of this id is labelled with another folder, which still holds an installation of this id. */

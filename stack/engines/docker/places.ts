@@ -46,7 +46,7 @@ export async function placesInVolumes(options: PlacesOptions): Promise<Places> {
     // Docker removes no volume that a container has.
     clearHint: (places) =>
       `If nobody needs what is in them: svc down; docker rm --force ${holderOf(definition.id)}; docker volume rm ${places.join(' ')}`,
-    findLosses: async () => findLostVolumes(plan, { record: readContainers(installation), there: await there() }),
+    findLosses: async () => findLostVolumes(plan, readContainers(installation), await there()),
     measure: () => sizesIn(site),
     open: (opening) => placeInVolumes(opening, site),
     empty: (kinds) => remove(matcherOf(kinds, plan)),
@@ -66,7 +66,7 @@ export async function placesInVolumes(options: PlacesOptions): Promise<Places> {
       await copyFiles({ from: folder, to: volumeNamed(part, plan), user }, site);
     },
     async endLeft() {
-      await endContainersAlone(plan, daemon);
+      await endContainersAlone(site);
       rmSync(copiesDirOf(installation), { recursive: true, force: true });
     },
   };
@@ -114,7 +114,7 @@ async function placeInVolumes({ kinds, to, isRunning = false }: Opening, site: T
   if (to === 'fill') await makeNewVolumes(site);
   const volumes = await listVolumes(docker, definition.id);
   if (to === 'read' && kinds.graph) {
-    refuseWithoutMajority(findLostVolumes(plan, { record: readContainers(installation), there: volumes }));
+    refuseWithoutMajority(findLostVolumes(plan, readContainers(installation), volumes));
   }
   const has = (part: string) => volumes.has(volumeNamed(part, plan));
   const hasNode = plan.parts.some(({ service, name }) => service === 'dgraph-alpha' && has(name));

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { versionInImage } from '../../machine/check-program.ts';
 import type { ConfigurationFacts, Part } from '../../parts/part.ts';
 import type { Definition } from '../../settings/definition.ts';
-import type { GivenFile } from './given-files.ts';
 import { givenDir } from './site.ts';
 
 /** Facts of the daemon and this machine that the plan of a container depends on. */
@@ -19,20 +18,11 @@ export interface Facts extends Omit<ConfigurationFacts, 'version'> {
   readonly fingerprintOf: (file: string) => string;
 }
 
-/** The program of a container. */
-export interface ContainerProgram {
-  readonly image: string;
-  readonly entrypoint: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-  readonly configuration: readonly GivenFile[];
-  /** The command inside the container that asks whether the part is ready. */
-  readonly check: readonly string[];
-}
-
 /** The folder of the built code in the service image. */
 export const dist = '/svc/dist';
 
-export function programOf({ program, ready, variables }: Part, facts: Facts, { images }: Definition): ContainerProgram {
+/** What runs in the container of a part. `check` is the command inside that asks whether the part is ready. */
+export function programOf({ program, ready, variables }: Part, facts: Facts, { images }: Definition) {
   if (program.kind === 'service') {
     return {
       image: facts.serviceImage,
@@ -52,11 +42,6 @@ export function programOf({ program, ready, variables }: Part, facts: Facts, { i
     configuration: [{ name: configuration.name, content: { text } }],
     check: ask(ready.url),
   };
-}
-
-/** The images of a plan's programs, by their names in svc.yaml. */
-export function foreignImagesOf(parts: readonly Part[]): ReadonlySet<Exclude<keyof Definition['images'], 'base'>> {
-  return new Set(parts.flatMap(({ program }) => (program.kind === 'foreign' ? [program.image] : [])));
 }
 
 /**

@@ -15,7 +15,7 @@ export async function provisionGraphInside(site: TaskSite): Promise<void> {
   const { installation } = plan;
   const { user, owner } = runsAs(installation, daemon.isRootless);
   try {
-    giveFiles(installation, { part: { name }, given: filesGiven(secretsOf(plan)) }, owner);
+    giveFiles(givenDirOf(installation, name), filesGiven(secretsOf(plan)), owner);
     await runTask(provisionerOf(plan, user), site);
   } finally {
     takeBackFiles(installation, name);

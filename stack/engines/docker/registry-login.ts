@@ -46,7 +46,11 @@ async function askHelper(helper: string, registry: string, env: EnvRecord): Prom
   const answer = await askProgram(name, ['get'], { timeoutMs: helperTimeoutMs, env, input: registry });
   if (answer.failed && noLogin.test(answer.stdout + answer.stderr)) return null;
   const parsed = kept.safeParse(parseJson(answer.stdout)).data;
-  if (answer.failed || parsed === undefined) throw unreadable(registry, name);
+  if (answer.failed || parsed === undefined) {
+    throw new SvcError('unavailable', `The login for "${registry}" could not be read: "${name}" printed none.`, {
+      hint: 'Log in again: docker login. Or correct credsStore and credHelpers in the config.json of Docker.',
+    });
+  }
   const { Username: username, Secret: secret } = parsed;
   return username === '<token>'
     ? { identitytoken: secret, serveraddress: registry }
@@ -59,10 +63,4 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function unreadable(registry: string, helper: string): SvcError {
-  return new SvcError('unavailable', `The login for "${registry}" could not be read: "${helper}" printed none.`, {
-    hint: 'Log in again: docker login. Or correct credsStore and credHelpers in the config.json of Docker.',
-  });
 }

@@ -4,8 +4,8 @@ import { SvcError } from '../../../services/contracts/errors.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { withoutFrames } from './container-log.ts';
 import { type Daemon, tolerate } from './daemon.ts';
+import { serviceImageOn } from './images.ts';
 import { containerNameOf, labels } from './names.ts';
-import { serviceImageOn } from './service-image.ts';
 
 /** A container of the service image that works for one command. */
 export interface Task {
@@ -46,7 +46,7 @@ export function taskOptions(task: Task, { definition }: Plan) {
   const { name, command, user, binds = [], capabilities = [], network = 'none' } = task;
   return {
     name: containerNameOf(name, definition),
-    Image: serviceImageOn(definition.images.base).name,
+    Image: serviceImageOn(definition.images.base),
     User: user,
     Entrypoint: [...command],
     Labels: { [labels.installation]: definition.id, [labels.part]: name, [labels.alone]: 'true' },
@@ -89,8 +89,5 @@ export async function runTask(task: Task, { plan, daemon: { docker }, signal }: 
 
 /** Removes a container that keeps nothing. */
 export async function removeNow(docker: Docker, name: string): Promise<void> {
-  await docker
-    .getContainer(name)
-    .remove({ force: true })
-    .catch((error: unknown) => tolerate(error, [404]));
+  await docker.getContainer(name).remove({ force: true }).catch(tolerate(404));
 }

@@ -22,12 +22,7 @@ export async function inspectVolumes(docker: Docker, installationId: string) {
 /** Removes volumes with their data. */
 export async function removeVolumes(docker: Docker, installationId: string, names: readonly string[]): Promise<void> {
   await releaseVolumes(docker, installationId);
-  for (const name of names) {
-    await docker
-      .getVolume(name)
-      .remove()
-      .catch((error: unknown) => tolerate(error, [404]));
-  }
+  for (const name of names) await docker.getVolume(name).remove().catch(tolerate(404));
 }
 
 /**
