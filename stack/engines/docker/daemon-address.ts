@@ -16,14 +16,11 @@ export interface DaemonAddress {
  * chosen address is never replaced by another.
  */
 export function findDaemonAddress(env: EnvRecord): DaemonAddress | null {
+  const { DOCKER_HOST: host = '' } = env;
+  const chosen = host === '' ? chosenByContext(env) : addressAt(host, 'DOCKER_HOST');
+  if (chosen !== null) return chosen;
   const socket = usualSockets(env).find(isSocket);
-  const usual = socket === undefined ? null : { socket, saidBy: 'the usual place' };
-  return chosenByVariable(env) ?? chosenByContext(env) ?? usual;
-}
-
-function chosenByVariable(env: EnvRecord): DaemonAddress | null {
-  const host = env.DOCKER_HOST ?? '';
-  return host === '' ? null : { socket: socketOf(host, 'DOCKER_HOST'), saidBy: 'DOCKER_HOST' };
+  return socket === undefined ? null : { socket, saidBy: 'the usual place' };
 }
 
 const context = z.object({ Endpoints: z.object({ docker: z.object({ Host: z.string() }) }) });
@@ -40,13 +37,14 @@ function chosenByContext(env: EnvRecord): DaemonAddress | null {
       hint: 'List the contexts: docker context ls. Choose one: docker context use',
     });
   }
-  return { socket: socketOf(found.Endpoints.docker.Host, saidBy), saidBy };
+  return addressAt(found.Endpoints.docker.Host, saidBy);
 }
 
 /** The daemon mounts secrets and files from folders of this machine, so it must run here. */
-function socketOf(address: string, saidBy: string): string {
-  if (address.startsWith('unix://') && address.length > 'unix://'.length) return address.slice('unix://'.length);
-  throw new SvcError('unsupported', `${saidBy} says "${address}", and svc needs a Docker socket of this machine.`, {
+function addressAt(host: string, saidBy: string): DaemonAddress {
+  const [, socket] = /^unix:\/\/(.+)$/.exec(host) ?? [];
+  if (socket !== undefined) return { socket, saidBy };
+  throw new SvcError('unsupported', `${saidBy} says "${host}", and svc needs a Docker socket of this machine.`, {
     hint: 'Name a socket, such as unix:///var/run/docker.sock, or unset it for the usual one.',
   });
 }

@@ -24,11 +24,10 @@ const oldestApi = '1.41';
 /** A local daemon answers in milliseconds, a daemon that is starting within seconds. */
 const answerTimeoutMs = 10_000;
 
-const version = z.object({
+/** The answers to `version` and `info`. */
+const description = z.object({
   ApiVersion: z.string(),
-  Components: z.array(z.object({ Name: z.string() })).optional(),
-});
-const info = z.object({
+  Components: z.array(z.object({ Name: z.string() })).default([]),
   ID: z.string(),
   SecurityOptions: z.array(z.string()).nullish(),
   MemoryLimit: z.boolean().optional(),
@@ -66,17 +65,23 @@ export async function connectTo(address: DaemonAddress, { neededBy, instead }: D
   const { socket } = address;
   // dockerode takes options that are left out from the environment of this process.
   const docker = new Docker({ socketPath: socket, host: undefined, port: undefined, protocol: 'http' });
-  const [said, about] = await Promise.all([docker.version(), docker.info()].map(withinTime)).catch((error: unknown) => {
+  const said = await Promise.all([docker.version(), docker.info()].map(withinTime)).catch((error: unknown) => {
     throw explain(error, address);
   });
-  const { ApiVersion, Components = [] } = understood(version, said, socket);
+  const parsed = description.safeParse(Object.assign({}, ...said)).data;
+  if (parsed === undefined) {
+    throw unfit(
+      `The program that answers at "${socket}" is not Docker.`,
+      'Name the socket of Docker: DOCKER_HOST=unix:///var/run/docker.sock',
+    );
+  }
+  const { ApiVersion, Components, ID, SecurityOptions, MemoryLimit, PidsLimit } = parsed;
   if (Components.some(({ Name }) => /podman/i.test(Name))) {
     throw unfit(
       `Podman answers at "${socket}", and ${neededBy} needs Docker.`,
       `${instead}. If Docker is installed too, name its socket.`,
     );
   }
-  const { ID, SecurityOptions, MemoryLimit, PidsLimit } = understood(info, about, socket);
   if (!isVersion(ApiVersion, oldestApi)) {
     throw unfit(
       `The Docker at "${socket}" is older than 20.10 (its interface is ${ApiVersion}).`,
@@ -108,15 +113,6 @@ export function tolerate(...statuses: readonly number[]): (error: unknown) => nu
 
 function unfit(what: string, hint: string): SvcError {
   return new SvcError('unsupported', what, { hint });
-}
-
-function understood<Parsed>(shape: z.ZodType<Parsed>, answer: unknown, socket: string): Parsed {
-  const parsed = shape.safeParse(answer);
-  if (parsed.success) return parsed.data;
-  throw unfit(
-    `The program that answers at "${socket}" is not Docker.`,
-    'Name the socket of Docker: DOCKER_HOST=unix:///var/run/docker.sock',
-  );
 }
 
 /** The daemon may stop between two requests. Every later failure gets the same explanation as a failed connection. */

@@ -30,7 +30,7 @@ export interface Owner {
  * Writes exactly these files into a private folder, for the user of the part. They are copies, because the files in secrets/
  * belong to the owner of the installation, who may be root.
  */
-export function giveFiles(dir: string, given: readonly GivenFile[], { uid, gid }: Owner): void {
+export function giveFiles(dir: string, given: readonly GivenFile[], owner: Owner): void {
   if (given.length === 0) return;
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   for (const name of readdirSync(dir)) {
@@ -40,10 +40,15 @@ export function giveFiles(dir: string, given: readonly GivenFile[], { uid, gid }
     const path = join(dir, file.name);
     // Only its owner can read the file before it changes hands.
     writeDurably(path, textOf(file), 0o400);
-    if (process.getuid?.() === 0) chownSync(path, uid, gid);
+    handOver(path, owner);
   }
-  if (process.getuid?.() === 0) chownSync(dir, uid, gid);
+  handOver(dir, owner);
   chmodSync(dir, 0o700);
+}
+
+/** Only root can give a file away. Everyone else owns it already. */
+export function handOver(path: string, { uid, gid }: Owner): void {
+  if (process.getuid?.() === 0) chownSync(path, uid, gid);
 }
 
 export function takeBackFiles(installation: Installation, part: string): void {

@@ -45,14 +45,10 @@ export function forgetVolumes(installation: Installation, isForgotten: (volume: 
 
 function lostVolumes(record: RecordOfVolumes | null, there: ReadonlySet<string>): readonly Loss[] {
   if (record === null) return [];
+  // The volume of a node of Dgraph has the name of its container.
+  const nodes = new Map(record.services.map(({ name, container }) => [container, kindOf(name) === null ? null : name]));
   const kept = wholeVolumes(there, record);
   return record.volumes
     .filter((name) => !kept.has(name))
-    .map((place) => ({ place, words: `the volume ${place}`, node: nodeWith(place, record), isUnreadable: false }));
-}
-
-/** The volume of a node of Dgraph has the name of its container. */
-function nodeWith(volume: string, { services }: Pick<RecordOfVolumes, 'services'>): string | null {
-  const part = services.find(({ container }) => container === volume)?.name;
-  return part === undefined || kindOf(part) === null ? null : part;
+    .map((place) => ({ place, words: `the volume ${place}`, node: nodes.get(place) ?? null, isUnreadable: false }));
 }

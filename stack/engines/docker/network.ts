@@ -28,22 +28,18 @@ export function bridgeOf(Name: string, { id }: Definition): NetworkCreateOptions
   return { Name, Driver: 'bridge', CheckDuplicate: true, Labels: { [labels.installation]: id } };
 }
 
-/** Makes missing networks. Returns the addresses of all of them by name, such as 172.18.0.0/16. */
-export async function ensureNetworks(
-  docker: Docker,
-  plans: readonly NetworkCreateOptions[],
-): Promise<Readonly<Record<string, string>>> {
-  const all: Record<string, string> = {};
-  for (const plan of plans) {
-    // 409: it exists.
-    await docker.createNetwork(plan).catch(tolerate(409));
-    const { IPAM } = inspected.parse(await docker.getNetwork(plan.Name).inspect());
-    all[plan.Name] = IPAM.Config[0]?.Subnet ?? '';
-  }
-  return all;
+/** Makes missing networks. */
+export async function ensureNetworks(docker: Docker, plans: readonly NetworkCreateOptions[]): Promise<void> {
+  // 409: it exists.
+  for (const plan of plans) await docker.createNetwork(plan).catch(tolerate(409));
 }
 
-const inspected = z.object({ IPAM: z.object({ Config: z.array(z.object({ Subnet: z.string() })).min(1) }) });
+const inspected = z.object({ IPAM: z.object({ Config: z.tuple([z.object({ Subnet: z.string() })], z.unknown()) }) });
+
+/** The addresses of a network, such as 172.18.0.0/16. */
+export async function subnetOf(docker: Docker, network: string): Promise<string> {
+  return inspected.parse(await docker.getNetwork(network).inspect()).IPAM.Config[0].Subnet;
+}
 
 /** Removes networks without a container, whether it runs or not. */
 export async function removeFreeNetworks(docker: Docker, id: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { chownSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Kinds, Opening, Place } from '../../content/place.ts';
 import { keepsBlobs } from '../../content/place.ts';
@@ -9,7 +9,7 @@ import { readContainers, removeContainers } from '../../state/containers-record.
 import { blobsIn, graphIn } from '../../state/data-files.ts';
 import type { Installation } from '../../state/installation.ts';
 import type { Places, PlacesOptions, Sizes } from '../places.ts';
-import { type Owner, ownerInside, runsAs } from './given-files.ts';
+import { handOver, ownerInside, runsAs } from './given-files.ts';
 import { ensurePlanImages } from './images.ts';
 import { findLostVolumes, forgetVolumes } from './lost-volumes.ts';
 import { prefixOf, volumeOf, volumesOf } from './names.ts';
@@ -126,8 +126,10 @@ async function placeInVolumes({ kinds, to, isRunning = false }: Opening, site: T
   mkdirSync(dir, { mode: 0o700 });
   if (to === 'read' && isFile && (kinds.graph || kinds.blobs) && has('backend')) {
     // A running backend writes to the volume: SQLite copies one moment of it.
-    if (isRunning) await copyGraphFile({ from: files, to: givenTo(dir, owner), user }, site);
-    else await copyFiles({ from: files, to: dir, user: ownerInside(installation, isRootless) }, site);
+    if (isRunning) {
+      handOver(dir, owner);
+      await copyGraphFile({ from: files, to: dir, user }, site);
+    } else await copyFiles({ from: files, to: dir, user: ownerInside(installation, isRootless) }, site);
   }
   const isBusElsewhere = definition.topology === 'distributed' && !hasOwnBus(definition);
   const hasBus = isBusElsewhere || has('nats');
@@ -157,9 +159,4 @@ function copiesDirOf({ dataDir }: Installation): string {
 function volumeNamed(name: string, { parts, definition }: Plan): string {
   const part = parts.find((one) => one.name === name);
   return (part === undefined ? null : volumeOf(part, definition)) ?? '';
-}
-
-function givenTo(dir: string, { uid, gid }: Owner): string {
-  if (process.getuid?.() === 0) chownSync(dir, uid, gid);
-  return dir;
 }

@@ -3,6 +3,7 @@ import { urlsOf } from '../../lifecycle/urls.ts';
 import { changesBetween, type Settings, settingsOf } from '../../plan/differences.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { fingerprintOf, readSecret } from '../../secrets/secrets.ts';
+import { hasOwnGraph } from '../../settings/definition.ts';
 import { type ContainersRecord, readContainers } from '../../state/containers-record.ts';
 import type { EngineStart } from '../engine.ts';
 import { type ContainerPlan, containerPlansOf } from './container-plan.ts';
@@ -12,7 +13,7 @@ import { runsAs } from './given-files.ts';
 import { ensurePlanImages, serviceImageOn } from './images.ts';
 import { describeLostVolume, wholeVolumes } from './lost-volumes.ts';
 import { containerNameOf, labels, volumesOf } from './names.ts';
-import { ensureNetworks, networkOf, networkPlansOf } from './network.ts';
+import { ensureNetworks, networkOf, networkPlansOf, subnetOf } from './network.ts';
 import { listVolumes } from './volumes.ts';
 
 /** A plan compared with what the daemon has, and what a start changes. */
@@ -61,8 +62,8 @@ export async function reconcile(plan: Plan, daemon: Daemon, reading: Reading): P
     const known = before?.images[name];
     if (known !== undefined && known !== id) onNotice(`The image ${name} has changed: ${known} → ${id}.`);
   }
-  const networks = await ensureNetworks(docker, networkPlansOf(definition));
-  const admins = networks[networkOf('graph', definition)] ?? '';
+  await ensureNetworks(docker, networkPlansOf(definition));
+  const admins = hasOwnGraph(definition) ? await subnetOf(docker, networkOf('graph', definition)) : '';
   const { user } = runsAs(installation, daemon.isRootless);
   const serviceImage = serviceImageOn(definition.images.base);
   const facts = { user, serviceImage, images, runsAlone, fingerprintOf, readSecret, admins };

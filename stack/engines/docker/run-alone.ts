@@ -14,7 +14,7 @@ import { reconcile } from './reconcile.ts';
 import { endContainersAlone } from './take-down.ts';
 import { removeNow, type TaskSite, taskOptions } from './task.ts';
 
-export interface ContainersAlone extends TaskSite {
+interface ContainersAlone extends TaskSite {
   /** The nodes to run, without nodes that lost their volumes. The other volumes belong to the user of the containers. */
   readonly bus: boolean;
   readonly graph: boolean;
