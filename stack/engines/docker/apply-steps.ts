@@ -16,7 +16,7 @@ import {
   patienceMs,
   waitUntilContainerReady,
 } from './container-readiness.ts';
-import { giveFiles, givenDirOf, runsAs } from './given-files.ts';
+import { giveFiles, givenDirOf } from './given-files.ts';
 import { provisionGraphInside } from './provision-graph.ts';
 import type { ContainerStep, Reconciliation } from './reconcile.ts';
 import { removeContainer } from './take-down.ts';
@@ -80,7 +80,7 @@ async function remakeContainer(container: ContainerPlan, application: Applicatio
 }
 
 function giveFilesOf({ part, given }: ContainerPlan, { plan: { installation }, daemon }: Application): void {
-  giveFiles(givenDirOf(installation, part.name), given, runsAs(installation, daemon.isRootless).owner);
+  giveFiles(givenDirOf(installation, part.name), given, daemon.fileOwner);
 }
 
 async function makeContainer(container: ContainerPlan, application: Application): Promise<void> {

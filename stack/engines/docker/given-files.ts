@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { SiteFile } from '../../parts/part.ts';
 import { writeDurably } from '../../state/durable-file.ts';
@@ -57,24 +57,4 @@ export function takeBackFiles(installation: Installation, part: string): void {
 
 function textOf({ content }: GivenFile): string {
   return 'text' in content ? content.text : readFileSync(content.copyOf, 'utf8');
-}
-
-/** The user of the containers where root owns the installation. Few machines have a user with this number. */
-const ofRoot: Owner = { uid: 10_001, gid: 10_001 };
-
-/**
- * The owner of the installation, but never root. In a rootless Docker, root of a container is that owner outside, and other users cannot
- * read the files. The container drops root's capabilities there too. `user` is `uid:gid` in the container, `owner` is the user on this machine.
- */
-export function runsAs({ dir }: Installation, isRootless: boolean): { readonly user: string; readonly owner: Owner } {
-  const { uid, gid } = statSync(dir);
-  if (isRootless) return { user: '0:0', owner: { uid, gid } };
-  const owner = uid === 0 ? ofRoot : { uid, gid };
-  return { user: `${owner.uid}:${owner.gid}`, owner };
-}
-
-/** The owner of the installation as a container sees it: `uid:gid`. */
-export function ownerInside({ dir }: Installation, isRootless: boolean): string {
-  const { uid, gid } = statSync(dir);
-  return isRootless ? '0:0' : `${uid}:${gid}`;
 }

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import type Docker from 'dockerode';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
@@ -7,11 +8,22 @@ import { copyOf, isOtherPlaceOf } from '../../state/find-original.ts';
 import type { Installation } from '../../state/installation.ts';
 import { inspectContainers } from './container-state.ts';
 import { connectToDaemon, type Daemon } from './daemon.ts';
+import type { Owner } from './given-files.ts';
 import { labels } from './names.ts';
 import { inspectVolumes } from './volumes.ts';
 
+/** The daemon of an installation, and the users of the installation there. */
+export interface OwnDaemon extends Daemon {
+  /** The user in the containers of parts, as `uid:gid`. */
+  readonly user: string;
+  /** The same user on this machine: the owner of the files that containers get. */
+  readonly fileOwner: Owner;
+  /** The owner of the installation as a container sees it: `uid:gid`. */
+  readonly installer: string;
+}
+
 /** Connects to the daemon of an installation. Refuses another daemon, and containers and volumes that belong to another folder. */
-export async function connectToOwnDaemon(installation: Installation, env: EnvRecord): Promise<Daemon> {
+export async function connectToOwnDaemon(installation: Installation, env: EnvRecord): Promise<OwnDaemon> {
   const daemon = await connectToDaemon(env);
   const { id = daemon.id, socket } = readContainers(installation)?.daemon ?? {};
   if (id !== daemon.id) {
@@ -22,7 +34,21 @@ export async function connectToOwnDaemon(installation: Installation, env: EnvRec
     );
   }
   await refuseOtherFolder(daemon.docker, installation, readDefinition(installation.definitionFile).id);
-  return daemon;
+  return { ...daemon, ...usersOf(installation, daemon) };
+}
+
+/** The user of the containers where root owns the installation. Few machines have a user with this number. */
+const ofRoot: Owner = { uid: 10_001, gid: 10_001 };
+
+/**
+ * Containers run as the owner of the installation, but never as root. In a rootless Docker, root of a container is that owner outside, and
+ * other users cannot read the files. The container drops root's capabilities there too.
+ */
+function usersOf({ dir }: Installation, { isRootless }: Daemon) {
+  const { uid, gid } = statSync(dir);
+  if (isRootless) return { user: '0:0', fileOwner: { uid, gid }, installer: '0:0' };
+  const fileOwner = uid === 0 ? ofRoot : { uid, gid };
+  return { user: `${fileOwner.uid}:${fileOwner.gid}`, fileOwner, installer: `${uid}:${gid}` };
 }
 
 /** Throws where a container or volume of this id is labelled with another folder, which still holds an installation of this id. */

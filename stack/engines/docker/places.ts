@@ -9,7 +9,7 @@ import { readContainers, removeContainers } from '../../state/containers-record.
 import { blobsIn, graphIn } from '../../state/data-files.ts';
 import type { Installation } from '../../state/installation.ts';
 import type { Places, PlacesOptions, Sizes } from '../places.ts';
-import { handOver, ownerInside, runsAs } from './given-files.ts';
+import { handOver } from './given-files.ts';
 import { ensurePlanImages } from './images.ts';
 import { findLostVolumes, forgetVolumes } from './lost-volumes.ts';
 import { prefixOf, volumeOf, volumesOf } from './names.ts';
@@ -25,7 +25,7 @@ export async function placesInVolumes(options: PlacesOptions): Promise<Places> {
   const { plan, env, signal } = options;
   const { definition, installation } = plan;
   const daemon = await connectToOwnDaemon(installation, env);
-  const { docker, isRootless } = daemon;
+  const { docker } = daemon;
   await ensurePlanImages(plan, { ...options, docker });
   const site = { plan, daemon, signal };
   const there = () => listVolumes(docker, definition.id);
@@ -58,12 +58,11 @@ export async function placesInVolumes(options: PlacesOptions): Promise<Places> {
       const volume = volumeNamed(part, plan);
       if (!(await there()).has(volume)) return;
       mkdirSync(folder, { recursive: true, mode: 0o700 });
-      await copyFiles({ from: volume, to: folder, user: ownerInside(installation, isRootless) }, site);
+      await copyFiles({ from: volume, to: folder, user: daemon.installer }, site);
     },
     async copyIn(folder, part) {
       await makeNewVolumes(site);
-      const { user } = runsAs(installation, isRootless);
-      await copyFiles({ from: folder, to: volumeNamed(part, plan), user }, site);
+      await copyFiles({ from: folder, to: volumeNamed(part, plan), user: daemon.user }, site);
     },
     async endLeft() {
       await endContainersAlone(site);
@@ -110,7 +109,7 @@ async function sizesIn(site: TaskSite): Promise<Sizes> {
 async function placeInVolumes({ kinds, to, isRunning = false }: Opening, site: TaskSite): Promise<Place> {
   const { plan, daemon } = site;
   const { definition, installation } = plan;
-  const { docker, isRootless } = daemon;
+  const { docker, user, fileOwner, installer } = daemon;
   if (to === 'fill') await makeNewVolumes(site);
   const volumes = await listVolumes(docker, definition.id);
   if (to === 'read' && kinds.graph) {
@@ -120,16 +119,15 @@ async function placeInVolumes({ kinds, to, isRunning = false }: Opening, site: T
   const hasNode = plan.parts.some(({ service, name }) => service === 'dgraph-alpha' && has(name));
   const isFile = definition.graph === 'sqlite';
   const files = volumeNamed('backend', plan);
-  const { user, owner } = runsAs(installation, isRootless);
   const dir = copiesDirOf(installation);
   rmSync(dir, { recursive: true, force: true });
   mkdirSync(dir, { mode: 0o700 });
   if (to === 'read' && isFile && (kinds.graph || kinds.blobs) && has('backend')) {
     // A running backend writes to the volume: SQLite copies one moment of it.
     if (isRunning) {
-      handOver(dir, owner);
+      handOver(dir, fileOwner);
       await copyGraphFile({ from: files, to: dir, user }, site);
-    } else await copyFiles({ from: files, to: dir, user: ownerInside(installation, isRootless) }, site);
+    } else await copyFiles({ from: files, to: dir, user: installer }, site);
   }
   const isBusElsewhere = definition.topology === 'distributed' && !hasOwnBus(definition);
   const hasBus = isBusElsewhere || has('nats');

@@ -1,6 +1,6 @@
 import { graphStartMaxMs, graphUrlsOf } from '../../parts/dgraph.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { filesGiven, giveFiles, givenDirOf, runsAs, takeBackFiles } from './given-files.ts';
+import { filesGiven, giveFiles, givenDirOf, takeBackFiles } from './given-files.ts';
 import { networkOf } from './network.ts';
 import { dist } from './program.ts';
 import { givenDir } from './site.ts';
@@ -13,10 +13,9 @@ const name = 'provision-graph';
 export async function provisionGraphInside(site: TaskSite): Promise<void> {
   const { plan, daemon } = site;
   const { installation } = plan;
-  const { user, owner } = runsAs(installation, daemon.isRootless);
   try {
-    giveFiles(givenDirOf(installation, name), filesGiven(secretsOf(plan)), owner);
-    await runTask(provisionerOf(plan, user), site);
+    giveFiles(givenDirOf(installation, name), filesGiven(secretsOf(plan)), daemon.fileOwner);
+    await runTask(provisionerOf(plan, daemon.user), site);
   } finally {
     takeBackFiles(installation, name);
   }

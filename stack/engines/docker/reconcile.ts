@@ -8,18 +8,17 @@ import { type ContainersRecord, readContainers } from '../../state/containers-re
 import type { EngineStart } from '../engine.ts';
 import { type ContainerPlan, containerPlansOf } from './container-plan.ts';
 import { inspectContainers } from './container-state.ts';
-import type { Daemon } from './daemon.ts';
-import { runsAs } from './given-files.ts';
 import { ensurePlanImages, serviceImageOn } from './images.ts';
 import { describeLostVolume, wholeVolumes } from './lost-volumes.ts';
 import { containerNameOf, labels, volumesOf } from './names.ts';
 import { ensureNetworks, networkOf, networkPlansOf, subnetOf } from './network.ts';
+import type { OwnDaemon } from './own-daemon.ts';
 import { listVolumes } from './volumes.ts';
 
 /** A plan compared with what the daemon has, and what a start changes. */
 export interface Reconciliation {
   readonly plan: Plan;
-  readonly daemon: Daemon;
+  readonly daemon: OwnDaemon;
   /** The record of the last start. */
   readonly before: ContainersRecord | null;
   /** In start order, without nodes of Dgraph that lost their volumes. */
@@ -52,9 +51,9 @@ interface Reading extends Pick<EngineStart, 'env' | 'signal' | 'onNotice'> {
 }
 
 /** Makes missing images and networks first: the plan of the containers depends on them, and no part notices. */
-export async function reconcile(plan: Plan, daemon: Daemon, reading: Reading): Promise<Reconciliation> {
+export async function reconcile(plan: Plan, daemon: OwnDaemon, reading: Reading): Promise<Reconciliation> {
   const { definition, installation } = plan;
-  const { docker } = daemon;
+  const { docker, user } = daemon;
   const { onNotice, runsAlone } = reading;
   const before = readContainers(installation);
   const images = await ensurePlanImages(plan, { ...reading, docker });
@@ -64,7 +63,6 @@ export async function reconcile(plan: Plan, daemon: Daemon, reading: Reading): P
   }
   await ensureNetworks(docker, networkPlansOf(definition));
   const admins = hasOwnGraph(definition) ? await subnetOf(docker, networkOf('graph', definition)) : '';
-  const { user } = runsAs(installation, daemon.isRootless);
   const serviceImage = serviceImageOn(definition.images.base);
   const facts = { user, serviceImage, images, runsAlone, fingerprintOf, readSecret, admins };
   const planned = containerPlansOf(plan, facts);
@@ -126,7 +124,7 @@ function settingsIn(planned: readonly ContainerPlan[]): Settings {
   return Object.fromEntries(own);
 }
 
-function recordOf({ definition, addresses, version, parts }: Plan, { id, socket }: Daemon) {
+function recordOf({ definition, addresses, version, parts }: Plan, { id, socket }: OwnDaemon) {
   return {
     isUp: true,
     version,

@@ -6,7 +6,6 @@ import { dgraphPorts, loopback, natsPorts } from '../../settings/ports.ts';
 import { closedBus } from '../closed-bus.ts';
 import { applySteps } from './apply-steps.ts';
 import { waitUntilContainerReady } from './container-readiness.ts';
-import { runsAs } from './given-files.ts';
 import { prefixOf } from './names.ts';
 import { bridgeOf, ensureNetworks, networkOf } from './network.ts';
 import { dist } from './program.ts';
@@ -56,7 +55,7 @@ async function startForwarder(nodes: readonly Part[], site: TaskSite): Promise<O
   const { plan, daemon, signal } = site;
   const { docker } = daemon;
   const targets = nodes.flatMap(targetsOf);
-  const options = forwarderOf(targets, runsAs(plan.installation, daemon.isRootless).user, plan);
+  const options = forwarderOf(targets, daemon.user, plan);
   const { name, HostConfig } = options;
   // A killed command may have left it.
   await removeNow(docker, name);

@@ -15,12 +15,11 @@ import type { EngineStart, Prepared, Survey } from '../engine.ts';
 import { applySteps } from './apply-steps.ts';
 import { becomesReady, patienceMs } from './container-readiness.ts';
 import { inspectContainers } from './container-state.ts';
-import type { Daemon } from './daemon.ts';
 import { removeFormerImages } from './images.ts';
 import { findLostVolumes, forgetVolumes, wholeVolumes } from './lost-volumes.ts';
 import { containerNameOf } from './names.ts';
 import { networkPlansOf } from './network.ts';
-import { connectToOwnDaemon } from './own-daemon.ts';
+import { connectToOwnDaemon, type OwnDaemon } from './own-daemon.ts';
 import { type Reconciliation, reconcile } from './reconcile.ts';
 import { isPublished } from './site.ts';
 import { endContainersAlone, stopContainers } from './take-down.ts';
@@ -70,7 +69,7 @@ function keptIn(volumes: ReadonlySet<string>, record: ContainersRecord | null, i
 }
 
 /** A container that differs or does not run is replaced, the others stay. */
-async function prepare(plan: Plan, daemon: Daemon, start: EngineStart): Promise<Prepared> {
+async function prepare(plan: Plan, daemon: OwnDaemon, start: EngineStart): Promise<Prepared> {
   const { installation, foreground, signal, onState, onNotice } = start;
   const reading = { ...start, runsAlone: false };
   const first = await reconcile(plan, daemon, reading);

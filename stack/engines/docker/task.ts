@@ -3,9 +3,10 @@ import { isDiskFull, makeRoom, wordsOf } from '../../../services/contracts/docke
 import { SvcError } from '../../../services/contracts/errors.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { withoutFrames } from './container-log.ts';
-import { type Daemon, tolerate } from './daemon.ts';
+import { tolerate } from './daemon.ts';
 import { serviceImageOn } from './images.ts';
 import { containerNameOf, labels } from './names.ts';
+import type { OwnDaemon } from './own-daemon.ts';
 
 /** A container of the service image that works for one command. */
 export interface Task {
@@ -26,7 +27,7 @@ export interface Task {
 /** Where tasks run: a plan whose service image the daemon has. */
 export interface TaskSite {
   readonly plan: Plan;
-  readonly daemon: Daemon;
+  readonly daemon: OwnDaemon;
   readonly signal: AbortSignal;
 }
 

@@ -1,5 +1,4 @@
 import { recordCreated } from '../../state/manifest.ts';
-import { runsAs } from './given-files.ts';
 import { labels } from './names.ts';
 import { dist } from './program.ts';
 import { runTask, type TaskSite } from './task.ts';
@@ -22,11 +21,10 @@ export async function makeVolumes(
   );
   for (const Name of volumes) await daemon.docker.createVolume({ Name, Labels });
   if (foreign.length === 0) return;
-  const { user } = runsAs(installation, daemon.isRootless);
   await runTask(
     {
       ...{ name: 'hand-over', ...owningRoot },
-      command: ['chown', '-R', user, ...foreign.map((name) => `/volumes/${name}`)],
+      command: ['chown', '-R', daemon.user, ...foreign.map((name) => `/volumes/${name}`)],
       binds: foreign.map((name) => bind(name, `/volumes/${name}`)),
     },
     site,
