@@ -105,12 +105,10 @@ async function startContainer(container: ContainerPlan, application: Application
   signal.throwIfAborted();
   onState(part.name, 'starting');
   await awaitFounder(part, application).catch(explain);
-  await docker
-    .getContainer(options.name)
-    .start()
-    .catch((error: unknown) => {
-      throw notStarted(container, error);
-    });
+  const refuse = (error: unknown) => {
+    throw notStarted(container, error);
+  };
+  await docker.getContainer(options.name).start().catch(refuse);
   const { startMaxMs: timeoutMs } = part.limits;
   await waitUntilContainerReady(docker, options.name, check, { timeoutMs, signal }).catch(explain);
   onState(part.name, 'healthy');

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import type Docker from 'dockerode';
 import { isDiskFull, makeRoom, wordsOf } from '../../../services/contracts/docker.ts';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
@@ -91,13 +92,10 @@ async function carryOut({ docker, signal }: Images, { begin, failure, hint }: Im
   const late = AbortSignal.timeout(minutesMax * 60_000);
   try {
     const progress = await begin(AbortSignal.any([signal, late]));
-    await new Promise<void>((resolve, reject) => {
-      docker.modem.followProgress(progress, (broken: Error | null, lines: readonly { readonly error?: string }[]) => {
-        const said = lines.findLast(({ error }) => error !== undefined)?.error;
-        const failed = broken ?? (said === undefined ? null : new Error(said));
-        return failed === null ? resolve() : reject(failed);
-      });
-    });
+    const follow = promisify(docker.modem.followProgress.bind(docker.modem));
+    const lines: readonly { readonly error?: string }[] = await follow(progress);
+    const failed = lines.findLast(({ error }) => error !== undefined);
+    if (failed !== undefined) throw new Error(failed.error);
   } catch (error) {
     if (signal.aborted) throw error;
     const why = late.aborted ? `it was not done within ${minutesMax} minutes` : wordsOf(error);

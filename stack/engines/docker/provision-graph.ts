@@ -15,7 +15,7 @@ export async function provisionGraphInside(site: TaskSite): Promise<void> {
   const { installation } = plan;
   try {
     giveFiles(givenDirOf(installation, name), filesGiven(secretsOf(plan)), daemon.fileOwner);
-    await runTask(provisionerOf(plan, daemon.user), site);
+    await runTask(site, provisionerOf(plan, daemon.user));
   } finally {
     takeBackFiles(installation, name);
   }

@@ -64,7 +64,7 @@ const minutesMax = 60;
 const saidMax = 500;
 
 /** Runs a task and removes it. Returns its output. Throws its end where it fails or is late. */
-export async function runTask(task: Task, { plan, daemon: { docker }, signal }: TaskSite): Promise<string> {
+export async function runTask({ plan, daemon: { docker }, signal }: TaskSite, task: Task): Promise<string> {
   const options = taskOptions(task, plan);
   const late = AbortSignal.timeout(minutesMax * 60_000);
   // A killed command may have left it.
