@@ -74,21 +74,14 @@ export async function waitUntilContainerReady(
 const linesMax = 8;
 
 /** Why a started container is not ready, with the last lines of its log. */
-export async function notReady(
-  { part, options }: Pick<ContainerPlan, 'part' | 'options'>,
-  cause: unknown,
-  docker: Docker,
-): Promise<SvcError> {
+export async function notReady({ part, options }: ContainerPlan, cause: unknown, docker: Docker): Promise<SvcError> {
   const lines = await readContainerLog(docker.getContainer(options.name), { tail: linesMax }).catch(() => []);
   const last = lines.map(({ text }) => `\n  ${describeLine(parseLine(part.name, text))}`).join('');
-  return new SvcError(
-    cause instanceof SvcError ? cause.code : 'internal',
-    `${part.name} failed to get ready: ${inWords(cause).replace(/\.$/, '')}.${last === '' ? '' : `\nLast lines of its log:${last}`}`,
-    {
-      hint: (cause instanceof SvcError ? cause.hint : undefined) ?? `Read its log: svc logs ${part.name}`,
-      cause,
-    },
-  );
+  const log = last === '' ? '' : `\nLast lines of its log:${last}`;
+  const known = cause instanceof SvcError ? cause : null;
+  const hint = known?.hint ?? `Read its log: svc logs ${part.name}`;
+  const why = inWords(cause).replace(/\.$/, '');
+  return new SvcError(known?.code ?? 'internal', `${part.name} failed to get ready: ${why}.${log}`, { hint, cause });
 }
 
 /** Before the first start of a node's container: waits until the founder of the cluster that the node joins has a leader. */

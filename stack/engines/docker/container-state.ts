@@ -27,7 +27,6 @@ export function inspectContainer(docker: Docker, name: string): Promise<Containe
 /** The deadline of one command in a container. */
 const answerTimeoutMs = 5000;
 
-/** Runs a command in a running container. */
 export async function runInside(
   docker: Docker,
   name: string,
@@ -70,7 +69,6 @@ const event = z.object({
   Actor: z.object({ Attributes: z.object({ exitCode: z.string().optional() }) }),
 });
 
-/** How a stopped container ended. */
 export function describeContainerEnd({ OOMKilled, ExitCode, Error: error }: ContainerEnd): string {
   if (OOMKilled) return 'was killed: it used more memory than limits.memoryMaxMb in svc.yaml allows';
   if (error !== '') return `could not be started: ${error}`;

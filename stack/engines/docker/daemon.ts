@@ -60,7 +60,6 @@ const ofEngine: DockerNeed = {
   instead: 'Without Docker: svc init --topology distributed --engine process',
 };
 
-/** Connects to the daemon at an address. */
 export async function connectTo(address: DaemonAddress, { neededBy, instead }: DockerNeed = ofEngine): Promise<Daemon> {
   const { socket } = address;
   // dockerode takes options that are left out from the environment of this process.

@@ -10,7 +10,6 @@ export interface GivenFile {
   readonly content: { readonly text: string } | { readonly copyOf: string };
 }
 
-/** Copies of files of this machine. */
 export function filesGiven(files: readonly SiteFile[]): readonly GivenFile[] {
   return files.map(({ file, path }) => ({ name: basename(path), content: { copyOf: file } }));
 }
@@ -20,7 +19,6 @@ export function givenDirOf({ stateDir }: Installation, part: string): string {
   return join(stateDir, 'containers', part);
 }
 
-/** The owner of a file on this machine. */
 export interface Owner {
   readonly uid: number;
   readonly gid: number;
@@ -46,7 +44,7 @@ export function giveFiles(dir: string, given: readonly GivenFile[], owner: Owner
   chmodSync(dir, 0o700);
 }
 
-/** Only root can give a file away. Everyone else owns it already. */
+/** Only root gives files to another user. Any other user who runs `svc` owns them. */
 export function handOver(path: string, { uid, gid }: Owner): void {
   if (process.getuid?.() === 0) chownSync(path, uid, gid);
 }

@@ -59,7 +59,6 @@ export async function ensureImage(name: string, field: string, images: Images): 
   return (await findImage(docker, name)) ?? '';
 }
 
-/** Builds the service image where it is missing. */
 async function ensureServiceImage(name: string, base: string, images: Images): Promise<string> {
   const { docker, onNotice } = images;
   const present = await findImage(docker, name);

@@ -28,7 +28,6 @@ export function bridgeOf(Name: string, { id }: Definition): NetworkCreateOptions
   return { Name, Driver: 'bridge', CheckDuplicate: true, Labels: { [labels.installation]: id } };
 }
 
-/** Makes missing networks. */
 export async function ensureNetworks(docker: Docker, plans: readonly NetworkCreateOptions[]): Promise<void> {
   // 409: it exists.
   for (const plan of plans) await docker.createNetwork(plan).catch(tolerate(409));

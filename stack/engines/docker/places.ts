@@ -20,7 +20,6 @@ import type { TaskSite } from './task.ts';
 import { copyFiles, copyGraphFile, makeVolumes, measureVolumes } from './volume-tasks.ts';
 import { holderOf, listVolumes, removeVolumes } from './volumes.ts';
 
-/** Volumes of Docker. */
 export async function placesInVolumes(options: PlacesOptions): Promise<Places> {
   const { plan, env, signal } = options;
   const { definition, installation } = plan;
@@ -98,11 +97,7 @@ async function sizesIn(site: TaskSite): Promise<Sizes> {
     fileBytes: 0,
     busBytes: bytesOf('nats'),
     otherBytes: bytesOf('runtime'),
-    disk: {
-      place: 'The disk of Docker',
-      repair: 'docker system df tells what takes it.',
-      freeBytes,
-    },
+    disk: { place: 'The disk of Docker', repair: 'docker system df tells what takes it.', freeBytes },
   };
 }
 

@@ -2,8 +2,7 @@ import { graphStartMaxMs, graphUrlsOf } from '../../parts/dgraph.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { filesGiven, giveFiles, givenDirOf, takeBackFiles } from './given-files.ts';
 import { networkOf } from './network.ts';
-import { dist } from './program.ts';
-import { givenDir } from './site.ts';
+import { dist, givenDir } from './site.ts';
 import { runTask, type Task, type TaskSite } from './task.ts';
 
 /** The name of the container and of its files. */

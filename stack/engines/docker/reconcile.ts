@@ -81,11 +81,7 @@ export async function reconcile(plan: Plan, daemon: OwnDaemon, reading: Reading)
     foreign: foreignVolumes(volumes, { before, there: wholeVolumes(there, before), user }),
     changes: before?.isUp ? changesBetween(before.settings, settings) : null,
     isFresh: present.size === 0,
-    record: {
-      ...recordOf(plan, daemon),
-      ...{ settings, images, user },
-      filling: before?.filling ?? [],
-    },
+    record: { ...recordOf(plan, daemon), settings, images, filling: before?.filling ?? [], user },
   };
 }
 
@@ -115,8 +111,8 @@ export function foreignVolumes(wanted: readonly string[], { before, there, user 
 
 /** Settings of containers that are no variables. */
 function settingsIn(planned: readonly ContainerPlan[]): Settings {
-  const own = planned.flatMap(({ part, image, options: { User, HostConfig } }) => [
-    [`${part.name} image`, image],
+  const own = planned.flatMap(({ part, options: { Image, User, HostConfig } }) => [
+    [`${part.name} image`, Image],
     [`${part.name} user`, User ?? ''],
     [`${part.name} memory`, String(HostConfig?.Memory)],
     [`${part.name} published`, JSON.stringify(HostConfig?.PortBindings)],

@@ -8,8 +8,8 @@ import { applySteps } from './apply-steps.ts';
 import { waitUntilContainerReady } from './container-readiness.ts';
 import { prefixOf } from './names.ts';
 import { bridgeOf, ensureNetworks, networkOf } from './network.ts';
-import { dist } from './program.ts';
 import { reconcile } from './reconcile.ts';
+import { dist } from './site.ts';
 import { endContainersAlone } from './take-down.ts';
 import { removeNow, type TaskSite, taskOptions } from './task.ts';
 

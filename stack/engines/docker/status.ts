@@ -7,12 +7,11 @@ import type { Inspection } from '../engine.ts';
 import { askReady } from './container-readiness.ts';
 import { describeContainerEnd, inspectContainer, lastEndOf } from './container-state.ts';
 import { type Daemon, reconnectToDaemon } from './daemon.ts';
+import { checkIn } from './health-check.ts';
 import { describeLostVolume } from './lost-volumes.ts';
 import { idIn } from './names.ts';
-import { checkIn } from './program.ts';
 import { findFullVolume, listVolumes } from './volumes.ts';
 
-/** Reads the state of every container. Changes nothing. */
 export async function statusOfContainers({ installation, readPlan, signal }: Inspection): Promise<Status> {
   const record = readContainers(installation);
   if (!record?.isUp || findOriginal(installation) !== null) {

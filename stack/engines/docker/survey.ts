@@ -138,7 +138,7 @@ async function provide({ daemon, plan, steps, foreign, record }: Reconciliation,
   const containers = steps.map(({ container }) => container);
   recordCreated(installation, [
     ...networkPlansOf(plan.definition).map(({ Name: path }) => ({ kind: 'network', path }) as const),
-    ...[...new Set(containers.map(({ image }) => image))].map((path) => ({ kind: 'image', path }) as const),
+    ...[...new Set(containers.map(({ options }) => options.Image))].map((path) => ({ kind: 'image', path }) as const),
   ]);
   // A killed command leaves volumes that the next start gives to the user of the containers.
   writeContainers(installation, { ...record, volumes: record.volumes.filter((name) => !foreign.includes(name)) });

@@ -1,6 +1,6 @@
 import { recordCreated } from '../../state/manifest.ts';
 import { labels } from './names.ts';
-import { dist } from './program.ts';
+import { dist } from './site.ts';
 import { runTask, type TaskSite } from './task.ts';
 
 /** Root of a container without its privileges, but with these. */
