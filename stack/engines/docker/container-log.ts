@@ -23,7 +23,7 @@ export async function containerLogSources(installation: Installation, linesMax: 
 }
 
 /** A line that a container wrote. */
-export interface StampedLine {
+interface StampedLine {
   /** The timestamp of Docker in nanoseconds. Timestamps compare as text. */
   readonly stamp: string;
   readonly text: string;

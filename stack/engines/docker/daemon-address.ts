@@ -30,7 +30,8 @@ function chosenByContext(env: EnvRecord): DaemonAddress | null {
   const name = env.DOCKER_CONTEXT ?? readDockerConfig(env).currentContext;
   if (name === undefined || name === '' || name === 'default') return null;
   const hash = createHash('sha256').update(name).digest('hex');
-  const found = context.safeParse(readJsonIn(join(dockerFolder(env), 'contexts/meta', hash, 'meta.json'))).data;
+  const file = join(dockerFolder(env), 'contexts/meta', hash, 'meta.json');
+  const found = context.safeParse(jsonFrom(() => readFileSync(file, 'utf8'))).data;
   const saidBy = `the context "${name}" of Docker`;
   if (found === undefined) {
     throw new SvcError('not_found', `There is no ${saidBy.slice('the '.length)}.`, {
@@ -81,12 +82,14 @@ function dockerFolder(env: EnvRecord): string {
 
 /** `config.json` of the program `docker`; empty where the file is missing or not valid. */
 export function readDockerConfig(env: EnvRecord): DockerConfig {
-  return config.safeParse(readJsonIn(join(dockerFolder(env), 'config.json'))).data ?? {};
+  const file = join(dockerFolder(env), 'config.json');
+  return config.safeParse(jsonFrom(() => readFileSync(file, 'utf8'))).data ?? {};
 }
 
-function readJsonIn(path: string): unknown {
+/** Undefined for a text that cannot be read or is not JSON. */
+export function jsonFrom(read: () => string): unknown {
   try {
-    return JSON.parse(readFileSync(path, 'utf8'));
+    return JSON.parse(read());
   } catch {
     return undefined;
   }

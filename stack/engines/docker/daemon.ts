@@ -50,7 +50,7 @@ export function reconnectToDaemon(socket: string): Promise<Daemon> {
 }
 
 /** The field of svc.yaml that needs Docker, and the alternative without it. */
-export interface DockerNeed {
+interface DockerNeed {
   readonly neededBy: string;
   readonly instead: string;
 }
