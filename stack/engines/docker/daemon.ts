@@ -6,6 +6,7 @@ import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { isVersion } from '../../machine/check-program.ts';
 import { type DaemonAddress, findDaemonAddress } from './daemon-address.ts';
+import type { Owner } from './given-files.ts';
 
 /** A Docker daemon that answers and has the features that the platform needs. */
 export interface Daemon {
@@ -17,6 +18,16 @@ export interface Daemon {
   readonly isRootless: boolean;
   /** Limits that this daemon cannot enforce, as sentences. Empty on most machines. */
   readonly shortcomings: readonly string[];
+}
+
+/** The daemon of an installation, and the users of the installation there. */
+export interface OwnDaemon extends Daemon {
+  /** The user in the containers of parts, as `uid:gid`. */
+  readonly user: string;
+  /** The same user on this machine: the owner of the files that containers get. */
+  readonly fileOwner: Owner;
+  /** The owner of the installation as a container sees it: `uid:gid`. */
+  readonly installer: string;
 }
 
 /** Docker 20.10, the oldest API version with everything that is used. */

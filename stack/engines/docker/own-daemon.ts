@@ -7,20 +7,10 @@ import { readContainers } from '../../state/containers-record.ts';
 import { copyOf, isOtherPlaceOf } from '../../state/find-original.ts';
 import type { Installation } from '../../state/installation.ts';
 import { inspectContainers } from './container-state.ts';
-import { connectToDaemon, type Daemon } from './daemon.ts';
+import { connectToDaemon, type Daemon, type OwnDaemon } from './daemon.ts';
 import type { Owner } from './given-files.ts';
 import { labels } from './names.ts';
 import { inspectVolumes } from './volumes.ts';
-
-/** The daemon of an installation, and the users of the installation there. */
-export interface OwnDaemon extends Daemon {
-  /** The user in the containers of parts, as `uid:gid`. */
-  readonly user: string;
-  /** The same user on this machine: the owner of the files that containers get. */
-  readonly fileOwner: Owner;
-  /** The owner of the installation as a container sees it: `uid:gid`. */
-  readonly installer: string;
-}
 
 /** Connects to the daemon of an installation. Refuses another daemon, and containers and volumes that belong to another folder. */
 export async function connectToOwnDaemon(installation: Installation, env: EnvRecord): Promise<OwnDaemon> {

@@ -8,11 +8,11 @@ import { type ContainersRecord, readContainers } from '../../state/containers-re
 import type { EngineStart } from '../engine.ts';
 import { type ContainerPlan, containerPlansOf } from './container-plan.ts';
 import { inspectContainers } from './container-state.ts';
+import type { OwnDaemon } from './daemon.ts';
 import { ensurePlanImages, serviceImageOn } from './images.ts';
 import { describeLostVolume, wholeVolumes } from './lost-volumes.ts';
 import { containerNameOf, labels, volumesOf } from './names.ts';
 import { ensureNetworks, networkOf, networkPlansOf, subnetOf } from './network.ts';
-import type { OwnDaemon } from './own-daemon.ts';
 import { listVolumes } from './volumes.ts';
 
 /** A plan compared with what the daemon has, and what a start changes. */

@@ -3,10 +3,9 @@ import { isDiskFull, makeRoom, wordsOf } from '../../../services/contracts/docke
 import { SvcError } from '../../../services/contracts/errors.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { withoutFrames } from './container-log.ts';
-import { tolerate } from './daemon.ts';
+import { type OwnDaemon, tolerate } from './daemon.ts';
 import { serviceImageOn } from './images.ts';
 import { containerNameOf, labels } from './names.ts';
-import type { OwnDaemon } from './own-daemon.ts';
 
 /** A container of the service image that works for one command. */
 export interface Task {
