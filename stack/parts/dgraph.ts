@@ -116,7 +116,12 @@ function dgraphPart(setup: Setup, traits: DgraphTraits): Part {
 
 /** Fills the template of a node. Throws when a placeholder is left. */
 export function dgraphConfiguration(service: DgraphKind, values: Part['variables']): string {
-  return fillPlaces(new URL(`../../templates/${service}.yaml`, import.meta.url), values);
+  // Two literals, because the build copies only the templates that it finds as literals.
+  const templates = {
+    'dgraph-zero': new URL('../../templates/dgraph-zero.yaml', import.meta.url),
+    'dgraph-alpha': new URL('../../templates/dgraph-alpha.yaml', import.meta.url),
+  };
+  return fillPlaces(templates[service], values);
 }
 
 /**

@@ -1,7 +1,6 @@
 import { isDiskFull, makeRoom, wordsOf } from '../../../services/contracts/docker.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { waitUntilReady } from '../../lifecycle/readiness.ts';
-import { openPlatformLogs } from '../../logs/platform-logs.ts';
 import { describeHolder, findPortHolder } from '../../machine/port-holder.ts';
 import { readyAt } from '../../parts/part.ts';
 import { startInOrder } from '../../plan/start-in-order.ts';
@@ -17,35 +16,22 @@ import {
   patienceMs,
   waitUntilContainerReady,
 } from './container-readiness.ts';
-import type { DockerState } from './docker-state.ts';
-import { giveFiles, runsAs } from './given-files.ts';
+import { giveFiles, givenDirOf } from './given-files.ts';
 import { provisionGraphInside } from './provision-graph.ts';
-import type { ContainerStep, Decision } from './reconcile.ts';
-import { type Removal, removeContainer } from './take-down.ts';
+import type { ContainerStep, Reconciliation } from './reconcile.ts';
+import { removeContainer } from './take-down.ts';
 
-type Start = Pick<EngineStart, 'signal' | 'onState' | 'onNotice'>;
+/** A reconciliation that is carried out. */
+interface Application extends Reconciliation, Pick<EngineStart, 'signal' | 'onState' | 'onNotice'> {}
 
-interface Application extends Removal, Start {
-  readonly steps: readonly ContainerStep[];
-  readonly state: DockerState;
-}
-
-/** Carries out the steps of a decision. Throws the reason of the first part that failed. */
-export async function applySteps(
-  { steps, isFresh }: Decision,
-  state: DockerState,
-  { signal, onState, onNotice }: Start,
-): Promise<void> {
-  const { plan, daemon } = state;
-  const { installation } = plan;
-  const logs = openPlatformLogs(installation, plan.definition);
-  const application = { steps, state, installation, docker: daemon.docker, logs, signal, onState, onNotice };
-  try {
-    for (const [name, part] of state.extra) await removeContainer({ name, part }, application);
-    await (isFresh ? startAll(application) : changeEach(application));
-  } finally {
-    logs.close();
-  }
+/** Carries out the steps of a reconciliation. Throws the reason of the first part that failed. */
+export async function applySteps(application: Application): Promise<void> {
+  const { extra, isFresh, steps } = application;
+  for (const container of extra) await removeContainer(container, application);
+  if (isFresh) return startAll(application);
+  // One kind of parts after the other.
+  const kinds = Map.groupBy(steps, ({ container }) => container.part.service);
+  for (const kind of kinds.values()) await applyKind(kind, application);
 }
 
 /** Where no container exists, each starts as soon as the parts that it needs are ready. */
@@ -53,12 +39,6 @@ async function startAll(application: Application): Promise<void> {
   const containers = application.steps.map(({ container }) => container);
   await Promise.all(containers.map((container) => makeContainer(container, application)));
   await startInOrder(containers, (container) => startContainer(container, application));
-}
-
-/** Changes one kind of parts after the other. */
-async function changeEach(application: Application): Promise<void> {
-  const kinds = Map.groupBy(application.steps, ({ container }) => container.part.service);
-  for (const kind of kinds.values()) await applyKind(kind, application);
 }
 
 /** Replaces the containers that are not ready first, and the ready ones one by one, so that most of a cluster stays up. */
@@ -72,12 +52,19 @@ async function applyKind(steps: readonly ContainerStep[], application: Applicati
   // Together, because a node of a cluster waits for the others.
   await startInOrder(containers, (container) => remakeContainer(container, application));
   for (const { kind, container } of steps.filter((_, index) => areReady[index])) {
-    if (kind === 'make') await remakeContainer(container, application);
-    else await settleAgain(container, application);
+    if (kind === 'make') {
+      await remakeContainer(container, application);
+      continue;
+    }
+    // Docker reads the files again when it restarts the container, and state/ may have been lost.
+    giveFilesOf(container, application);
+    // Identities and passwords of the graph are no variables of a container, so a change of them shows nowhere else.
+    await settle(container, application);
   }
 }
 
-async function isReady({ kind, container }: ContainerStep, { steps, docker, signal }: Application): Promise<boolean> {
+async function isReady({ kind, container }: ContainerStep, { steps, daemon, signal }: Application): Promise<boolean> {
+  const { docker } = daemon;
   const { part, options, check } = container;
   if (kind === 'make') return (await askReady(docker, options.name, check)).ready;
   // A part that it needs may have just been replaced.
@@ -85,27 +72,19 @@ async function isReady({ kind, container }: ContainerStep, { steps, docker, sign
   return becomesReady(docker, options.name, check, { timeoutMs, signal });
 }
 
-/** For a container that stays. */
-async function settleAgain(container: ContainerPlan, application: Application): Promise<void> {
-  // Docker reads the files again when it restarts the container, and state/ may have been lost.
-  giveFilesOf(container, application);
-  // Identities and passwords of the graph are no variables of a container, so a change of them shows nowhere else.
-  await settle(container, application);
-}
-
 async function remakeContainer(container: ContainerPlan, application: Application): Promise<void> {
-  const { name } = container.options;
-  if (application.state.present.has(name)) await removeContainer({ name, part: container.part.name }, application);
+  const existing = application.present.get(container.options.name);
+  if (existing !== undefined) await removeContainer(existing, application);
   await makeContainer(container, application);
   await startContainer(container, application);
 }
 
-function giveFilesOf(container: ContainerPlan, { state: { plan, daemon } }: Application): void {
-  giveFiles(plan.installation, container, runsAs(plan.installation, daemon.isRootless).owner);
+function giveFilesOf({ part, given }: ContainerPlan, { plan: { installation }, daemon }: Application): void {
+  giveFiles(givenDirOf(installation, part.name), given, daemon.fileOwner);
 }
 
 async function makeContainer(container: ContainerPlan, application: Application): Promise<void> {
-  const { docker } = application;
+  const { docker } = application.daemon;
   giveFilesOf(container, application);
   await docker.createContainer(container.options);
   const [, ...others] = container.networks;
@@ -116,7 +95,8 @@ async function makeContainer(container: ContainerPlan, application: Application)
 }
 
 async function startContainer(container: ContainerPlan, application: Application): Promise<void> {
-  const { state, docker, signal, onState } = application;
+  const { daemon, signal, onState } = application;
+  const { docker } = daemon;
   const { part, options, check } = container;
   const explain = async (error: unknown) => {
     if (signal.aborted) throw new SvcError('cancelled', 'Interrupted.', { cause: error });
@@ -124,35 +104,31 @@ async function startContainer(container: ContainerPlan, application: Application
   };
   signal.throwIfAborted();
   onState(part.name, 'starting');
-  await awaitFounder(part, { ...state, signal }).catch(explain);
-  await docker
-    .getContainer(options.name)
-    .start()
-    .catch((error: unknown) => {
-      throw notStarted(container, error);
-    });
+  await awaitFounder(part, application).catch(explain);
+  const refuse = (error: unknown) => {
+    throw notStarted(container, error);
+  };
+  await docker.getContainer(options.name).start().catch(refuse);
   const { startMaxMs: timeoutMs } = part.limits;
   await waitUntilContainerReady(docker, options.name, check, { timeoutMs, signal }).catch(explain);
   onState(part.name, 'healthy');
   await settle(container, application);
 }
 
-/** Tells a ready part what it must know before a part that needs it starts. Idempotent. */
-async function settle({ part }: ContainerPlan, application: Application): Promise<void> {
-  // One process of a service hands the setting to the others.
-  const { state, signal } = application;
-  if (part.name === 'backend') await register(part.url, application);
-  // A command that runs the graph without a backend provisions it itself.
-  const hasBackend = state.plan.parts.some(({ service }) => service === 'backend');
-  if (part.name === 'dgraph-alpha' && hasBackend) await provisionGraphInside({ ...state, signal });
-}
-
 /** The port is published a moment after the part listens in its container. */
 const publishedWithinMs = 5000;
 
-async function register(url: string, { state: { plan }, signal }: Application): Promise<void> {
-  await waitUntilReady(readyAt(url), { timeoutMs: publishedWithinMs, signal });
-  await registerIdentities(url, plan, signal);
+/** Tells a ready part what it must know before a part that needs it starts. Idempotent. */
+async function settle({ part }: ContainerPlan, application: Application): Promise<void> {
+  const { plan, signal } = application;
+  // One process of a service hands the setting to the others.
+  if (part.name === 'backend') {
+    await waitUntilReady(readyAt(part.url), { timeoutMs: publishedWithinMs, signal });
+    await registerIdentities(part.url, plan, signal);
+  }
+  // A command that runs the graph without a backend provisions it itself.
+  const hasBackend = plan.parts.some(({ service }) => service === 'backend');
+  if (part.name === 'dgraph-alpha' && hasBackend) await provisionGraphInside(application);
 }
 
 /** Docker reports a taken port only in the text of its error. */

@@ -1,9 +1,8 @@
 import type { Container } from 'dockerode';
-import { statusOf } from '../../../services/contracts/docker.ts';
 import type { LogSource } from '../../logs/read-logs.ts';
 import { readContainers } from '../../state/containers-record.ts';
 import type { Installation } from '../../state/installation.ts';
-import { reconnectToDaemon } from './daemon.ts';
+import { reconnectToDaemon, tolerate } from './daemon.ts';
 
 /** The logs that Docker keeps of running containers, one source a part. */
 export async function containerLogSources(installation: Installation, linesMax: number): Promise<readonly LogSource[]> {
@@ -13,13 +12,9 @@ export async function containerLogSources(installation: Installation, linesMax: 
   return record.services.map(({ name, container }) => {
     let after = '';
     const read = async (tail = {}) => {
-      const lines = await readContainerLog(docker.getContainer(container), { after, ...tail }).catch(
-        (error: unknown) => {
-          // The container was removed. Its replacement has the same name.
-          if (statusOf(error) === 404 || statusOf(error) === 409) return [];
-          throw error;
-        },
-      );
+      const range = { after, ...tail };
+      // 404, 409: the container was removed. Its replacement has the same name.
+      const lines = (await readContainerLog(docker.getContainer(container), range).catch(tolerate(404, 409))) ?? [];
       after = lines.at(-1)?.stamp ?? after;
       return lines.map(({ text }) => text);
     };
@@ -28,7 +23,7 @@ export async function containerLogSources(installation: Installation, linesMax: 
 }
 
 /** A line that a container wrote. */
-export interface StampedLine {
+interface StampedLine {
   /** The timestamp of Docker in nanoseconds. Timestamps compare as text. */
   readonly stamp: string;
   readonly text: string;

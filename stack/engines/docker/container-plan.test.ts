@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { publicBusKey } from '../../secrets/bus-seeds.ts';
+import { watching } from './health-check.ts';
 import { labels, volumesOf } from './names.ts';
 import { networkPlansOf } from './network.ts';
-import { watching } from './program.ts';
 import { provisionerOf } from './provision-graph.ts';
 import { taskOptions } from './task.ts';
 import { containerOf, facts, planFrom, plannedFrom } from './test/planned.ts';

@@ -3,28 +3,42 @@ import { existsSync, realpathSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import type { ContainerCreateOptions } from 'dockerode';
 import { drainMs } from '../../../services/contracts/drain.ts';
-import type { Limits, Part, PublishedPort } from '../../parts/part.ts';
+import { versionInImage } from '../../machine/check-program.ts';
+import type { ConfigurationFacts, Limits, Part, PublishedPort } from '../../parts/part.ts';
 import { inStartOrder } from '../../parts/parts.ts';
 import type { Plan } from '../../plan/plan.ts';
+import type { Definition } from '../../settings/definition.ts';
 import type { Installation } from '../../state/installation.ts';
 import { filesGiven, type GivenFile, givenDirOf } from './given-files.ts';
+import { watching } from './health-check.ts';
 import { containerNameOf, labels, volumeOf } from './names.ts';
-import { networksOf } from './network.ts';
-import { type Facts, programOf, watching } from './program.ts';
-import { dataDir, givenDir } from './site.ts';
+import { networkOf } from './network.ts';
+import { dataDir, dist, givenDir } from './site.ts';
 
 /** Everything about one container that is decided before Docker is asked for anything. */
 export interface ContainerPlan {
   readonly part: Part;
-  readonly image: string;
-  /** The names of its networks. */
   readonly networks: readonly string[];
   /** Null for a part that keeps no data. */
   readonly volume: string | null;
   readonly given: readonly GivenFile[];
   /** The command inside the container that asks whether the part is ready. */
   readonly check: readonly string[];
-  readonly options: ContainerCreateOptions & { readonly name: string };
+  readonly options: ContainerCreateOptions & { readonly name: string; readonly Image: string };
+}
+
+/** Facts of the daemon and this machine that the plan of a container depends on. */
+export interface Facts extends Omit<ConfigurationFacts, 'version'> {
+  /** The user in the containers, as `uid:gid`. */
+  readonly user: string;
+  /** The name of the service image. */
+  readonly serviceImage: string;
+  /** The ids of images by name. */
+  readonly images: Readonly<Record<string, string>>;
+  /** Whether the parts run for one command, without the rest of the platform. Docker restarts none of them then. */
+  readonly runsAlone: boolean;
+  /** A hash of the content of a file. */
+  readonly fingerprintOf: (file: string) => string;
 }
 
 /** The containers that Docker's API gets for a plan, in start order. */
@@ -40,7 +54,7 @@ function containerPlanOf(part: Part, plan: Plan, facts: Facts): ContainerPlan {
   const { published, sees, limits } = part;
   const given = [...program.configuration, ...filesGiven(part.files)];
   const { check } = program;
-  const networks = networksOf(part, definition);
+  const networks = part.rooms.map((room) => networkOf(room, definition));
   const [network = ''] = networks;
   const options = {
     name,
@@ -90,7 +104,30 @@ function containerPlanOf(part: Part, plan: Plan, facts: Facts): ContainerPlan {
     ...(facts.runsAlone ? { [labels.alone]: 'true' } : {}),
     [labels.hash]: hashOf({ options, networks, imageId, prints, folder: installation.dir }),
   };
-  return { part, image: program.image, networks, volume, given, check, options: { ...options, Labels } };
+  return { part, networks, volume, given, check, options: { ...options, Labels } };
+}
+
+/** What runs in the container of a part. `check` is the command inside that asks whether the part is ready. */
+function programOf({ program, ready, variables }: Part, facts: Facts, { images }: Definition) {
+  if (program.kind === 'service') {
+    return {
+      image: facts.serviceImage,
+      entrypoint: ['node', `${dist}/services/${program.service}/main.js`],
+      env: variables,
+      configuration: [],
+      check: ['node', `${dist}/stack/engines/docker/check-ready/main.js`, ready.url],
+    };
+  }
+  const { command, args, environment, configuration, ask } = program;
+  const image = images[program.image];
+  const text = configuration.write({ ...facts, version: versionInImage(image) });
+  return {
+    image,
+    entrypoint: [command, ...args(join(givenDir, configuration.name))],
+    env: environment,
+    configuration: [{ name: configuration.name, content: { text } }],
+    check: ask(ready.url),
+  };
 }
 
 function tmpfsOf({ temporary: { sizeMb, isExecutable } }: Limits): string {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type Docker from 'dockerode';
-import { statusOf, wordsOf } from '../../../services/contracts/docker.ts';
+import { wordsOf } from '../../../services/contracts/docker.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { inWords } from '../../../services/contracts/system-words.ts';
 import { founderOf, leaderMetric, metricsPath, withoutLeader } from '../../graph/cluster-leader.ts';
@@ -11,6 +11,7 @@ import { metaFileOf } from '../../place/node-data.ts';
 import { readContainerLog } from './container-log.ts';
 import type { ContainerPlan } from './container-plan.ts';
 import { inspectContainer, lastEndOf, runInside } from './container-state.ts';
+import { tolerate } from './daemon.ts';
 import { containerNameOf } from './names.ts';
 import type { TaskSite } from './task.ts';
 
@@ -73,21 +74,14 @@ export async function waitUntilContainerReady(
 const linesMax = 8;
 
 /** Why a started container is not ready, with the last lines of its log. */
-export async function notReady(
-  { part, options }: Pick<ContainerPlan, 'part' | 'options'>,
-  cause: unknown,
-  docker: Docker,
-): Promise<SvcError> {
+export async function notReady({ part, options }: ContainerPlan, cause: unknown, docker: Docker): Promise<SvcError> {
   const lines = await readContainerLog(docker.getContainer(options.name), { tail: linesMax }).catch(() => []);
   const last = lines.map(({ text }) => `\n  ${describeLine(parseLine(part.name, text))}`).join('');
-  return new SvcError(
-    cause instanceof SvcError ? cause.code : 'internal',
-    `${part.name} failed to get ready: ${inWords(cause).replace(/\.$/, '')}.${last === '' ? '' : `\nLast lines of its log:${last}`}`,
-    {
-      hint: (cause instanceof SvcError ? cause.hint : undefined) ?? `Read its log: svc logs ${part.name}`,
-      cause,
-    },
-  );
+  const log = last === '' ? '' : `\nLast lines of its log:${last}`;
+  const known = cause instanceof SvcError ? cause : null;
+  const hint = known?.hint ?? `Read its log: svc logs ${part.name}`;
+  const why = inWords(cause).replace(/\.$/, '');
+  return new SvcError(known?.code ?? 'internal', `${part.name} failed to get ready: ${why}.${log}`, { hint, cause });
 }
 
 /** Before the first start of a node's container: waits until the founder of the cluster that the node joins has a leader. */
@@ -107,11 +101,6 @@ export async function awaitFounder(part: Part, { plan, daemon, signal }: TaskSit
 
 /** Whether the node has written to its volume. Docker looks into the volume of a container that does not run, too. */
 async function hasStarted(container: Docker.Container, { name, variables }: Part): Promise<boolean> {
-  try {
-    await container.infoArchive({ path: join(variables.DATA ?? '', metaFileOf(name)) });
-    return true;
-  } catch (error) {
-    if (statusOf(error) === 404) return false;
-    throw error;
-  }
+  const path = join(variables.DATA ?? '', metaFileOf(name));
+  return (await container.infoArchive({ path }).catch(tolerate(404))) !== null;
 }

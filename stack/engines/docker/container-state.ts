@@ -1,11 +1,10 @@
-import type { Duplex } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import type Docker from 'dockerode';
 import type { ContainerInspectInfo } from 'dockerode';
 import { z } from 'zod';
-import { statusOf } from '../../../services/contracts/docker.ts';
 import { describeExit } from '../describe-exit.ts';
 import { withoutFrames } from './container-log.ts';
+import { tolerate } from './daemon.ts';
 import { labels } from './names.ts';
 
 /** All containers with the label of an installation, by name. */
@@ -21,39 +20,24 @@ export async function inspectContainers(
 }
 
 /** By name or id. Null: there is no such container. */
-export async function inspectContainer(docker: Docker, name: string): Promise<ContainerInspectInfo | null> {
-  try {
-    return await docker.getContainer(name).inspect();
-  } catch (error) {
-    if (statusOf(error) === 404) return null;
-    throw error;
-  }
+export function inspectContainer(docker: Docker, name: string): Promise<ContainerInspectInfo | null> {
+  return docker.getContainer(name).inspect().catch(tolerate(404));
 }
 
 /** The deadline of one command in a container. */
 const answerTimeoutMs = 5000;
 
-/** Runs a command in a running container. */
 export async function runInside(
   docker: Docker,
   name: string,
   command: readonly string[],
 ): Promise<{ readonly said: string; readonly exitCode: number | null }> {
   const exec = await docker.getContainer(name).exec({ Cmd: [...command], AttachStdout: true, AttachStderr: true });
-  const said = await textOf(await exec.start({ hijack: false, stdin: false }));
-  return { said, exitCode: (await exec.inspect()).ExitCode };
-}
-
-async function textOf(stream: Duplex): Promise<string> {
-  const late = setTimeout(
-    () => stream.destroy(new Error(`no answer within ${answerTimeoutMs / 1000} s`)),
-    answerTimeoutMs,
-  );
-  try {
-    return withoutFrames(await buffer(stream)).trim();
-  } finally {
-    clearTimeout(late);
-  }
+  const stream = await exec.start({ hijack: false, stdin: false });
+  const why = new Error(`no answer within ${answerTimeoutMs / 1000} s`);
+  const late = setTimeout(() => stream.destroy(why), answerTimeoutMs);
+  const said = await buffer(stream).finally(() => clearTimeout(late));
+  return { said: withoutFrames(said).trim(), exitCode: (await exec.inspect()).ExitCode };
 }
 
 type ContainerEnd = Pick<ContainerInspectInfo['State'], 'OOMKilled' | 'ExitCode' | 'Error'>;
@@ -85,7 +69,6 @@ const event = z.object({
   Actor: z.object({ Attributes: z.object({ exitCode: z.string().optional() }) }),
 });
 
-/** How a stopped container ended. */
 export function describeContainerEnd({ OOMKilled, ExitCode, Error: error }: ContainerEnd): string {
   if (OOMKilled) return 'was killed: it used more memory than limits.memoryMaxMb in svc.yaml allows';
   if (error !== '') return `could not be started: ${error}`;

@@ -16,17 +16,11 @@ export interface DaemonAddress {
  * chosen address is never replaced by another.
  */
 export function findDaemonAddress(env: EnvRecord): DaemonAddress | null {
-  return chosenByVariable(env) ?? chosenByContext(env) ?? usualAddress(env);
-}
-
-function usualAddress(env: EnvRecord): DaemonAddress | null {
+  const { DOCKER_HOST: host = '' } = env;
+  const chosen = host === '' ? chosenByContext(env) : addressAt(host, 'DOCKER_HOST');
+  if (chosen !== null) return chosen;
   const socket = usualSockets(env).find(isSocket);
   return socket === undefined ? null : { socket, saidBy: 'the usual place' };
-}
-
-function chosenByVariable(env: EnvRecord): DaemonAddress | null {
-  const host = env.DOCKER_HOST ?? '';
-  return host === '' ? null : { socket: socketOf(host, 'DOCKER_HOST'), saidBy: 'DOCKER_HOST' };
 }
 
 const context = z.object({ Endpoints: z.object({ docker: z.object({ Host: z.string() }) }) });
@@ -36,20 +30,22 @@ function chosenByContext(env: EnvRecord): DaemonAddress | null {
   const name = env.DOCKER_CONTEXT ?? readDockerConfig(env).currentContext;
   if (name === undefined || name === '' || name === 'default') return null;
   const hash = createHash('sha256').update(name).digest('hex');
-  const found = context.safeParse(readJsonIn(join(dockerFolder(env), 'contexts/meta', hash, 'meta.json'))).data;
+  const file = join(dockerFolder(env), 'contexts/meta', hash, 'meta.json');
+  const found = context.safeParse(jsonFrom(() => readFileSync(file, 'utf8'))).data;
   const saidBy = `the context "${name}" of Docker`;
   if (found === undefined) {
     throw new SvcError('not_found', `There is no ${saidBy.slice('the '.length)}.`, {
       hint: 'List the contexts: docker context ls. Choose one: docker context use',
     });
   }
-  return { socket: socketOf(found.Endpoints.docker.Host, saidBy), saidBy };
+  return addressAt(found.Endpoints.docker.Host, saidBy);
 }
 
 /** The daemon mounts secrets and files from folders of this machine, so it must run here. */
-function socketOf(address: string, saidBy: string): string {
-  if (address.startsWith('unix://') && address.length > 'unix://'.length) return address.slice('unix://'.length);
-  throw new SvcError('unsupported', `${saidBy} says "${address}", and svc needs a Docker socket of this machine.`, {
+function addressAt(host: string, saidBy: string): DaemonAddress {
+  const [, socket] = /^unix:\/\/(.+)$/.exec(host) ?? [];
+  if (socket !== undefined) return { socket, saidBy };
+  throw new SvcError('unsupported', `${saidBy} says "${host}", and svc needs a Docker socket of this machine.`, {
     hint: 'Name a socket, such as unix:///var/run/docker.sock, or unset it for the usual one.',
   });
 }
@@ -80,18 +76,20 @@ const config = z.object({
 export type DockerConfig = z.infer<typeof config>;
 
 /** The folder in which the program `docker` keeps its contexts and its file config.json. */
-export function dockerFolder(env: EnvRecord): string {
+function dockerFolder(env: EnvRecord): string {
   return env.DOCKER_CONFIG ?? join(env.HOME ?? '', '.docker');
 }
 
 /** `config.json` of the program `docker`; empty where the file is missing or not valid. */
 export function readDockerConfig(env: EnvRecord): DockerConfig {
-  return config.safeParse(readJsonIn(join(dockerFolder(env), 'config.json'))).data ?? {};
+  const file = join(dockerFolder(env), 'config.json');
+  return config.safeParse(jsonFrom(() => readFileSync(file, 'utf8'))).data ?? {};
 }
 
-export function readJsonIn(path: string): unknown {
+/** Undefined for a text that cannot be read or is not JSON. */
+export function jsonFrom(read: () => string): unknown {
   try {
-    return JSON.parse(readFileSync(path, 'utf8'));
+    return JSON.parse(read());
   } catch {
     return undefined;
   }

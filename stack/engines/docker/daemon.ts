@@ -6,6 +6,7 @@ import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { isVersion } from '../../machine/check-program.ts';
 import { type DaemonAddress, findDaemonAddress } from './daemon-address.ts';
+import type { Owner } from './given-files.ts';
 
 /** A Docker daemon that answers and has the features that the platform needs. */
 export interface Daemon {
@@ -19,16 +20,25 @@ export interface Daemon {
   readonly shortcomings: readonly string[];
 }
 
+/** The daemon of an installation, and the users of the installation there. */
+export interface OwnDaemon extends Daemon {
+  /** The user in the containers of parts, as `uid:gid`. */
+  readonly user: string;
+  /** The same user on this machine: the owner of the files that containers get. */
+  readonly fileOwner: Owner;
+  /** The owner of the installation as a container sees it: `uid:gid`. */
+  readonly installer: string;
+}
+
 /** Docker 20.10, the oldest API version with everything that is used. */
 const oldestApi = '1.41';
 /** A local daemon answers in milliseconds, a daemon that is starting within seconds. */
 const answerTimeoutMs = 10_000;
 
-const version = z.object({
+/** The answers to `version` and `info`. */
+const description = z.object({
   ApiVersion: z.string(),
-  Components: z.array(z.object({ Name: z.string() })).optional(),
-});
-const info = z.object({
+  Components: z.array(z.object({ Name: z.string() })).default([]),
   ID: z.string(),
   SecurityOptions: z.array(z.string()).nullish(),
   MemoryLimit: z.boolean().optional(),
@@ -38,8 +48,11 @@ const info = z.object({
 /** Connects to the daemon that `docker` itself would use. Throws what is wrong with it and how to repair it. */
 export async function connectToDaemon(env: EnvRecord): Promise<Daemon> {
   const address = findDaemonAddress(env);
-  if (address === null) throw noDaemon();
-  return connectTo(address);
+  if (address !== null) return connectTo(address);
+  const repair = `${startDocker} To install it: docs.docker.com/engine/install. If its socket is elsewhere, name it: DOCKER_HOST=unix:///…`;
+  throw new SvcError('unavailable', 'No Docker runs on this machine: none of its usual sockets exists.', {
+    hint: `${repair} ${ofEngine.instead}`,
+  });
 }
 
 /** Connects to the daemon that has the platform. */
@@ -48,7 +61,7 @@ export function reconnectToDaemon(socket: string): Promise<Daemon> {
 }
 
 /** The field of svc.yaml that needs Docker, and the alternative without it. */
-export interface DockerNeed {
+interface DockerNeed {
   readonly neededBy: string;
   readonly instead: string;
 }
@@ -58,22 +71,27 @@ const ofEngine: DockerNeed = {
   instead: 'Without Docker: svc init --topology distributed --engine process',
 };
 
-/** Connects to the daemon at an address. */
 export async function connectTo(address: DaemonAddress, { neededBy, instead }: DockerNeed = ofEngine): Promise<Daemon> {
   const { socket } = address;
   // dockerode takes options that are left out from the environment of this process.
   const docker = new Docker({ socketPath: socket, host: undefined, port: undefined, protocol: 'http' });
-  const [said, about] = await Promise.all([docker.version(), docker.info()].map(withinTime)).catch((error: unknown) => {
+  const said = await Promise.all([docker.version(), docker.info()].map(withinTime)).catch((error: unknown) => {
     throw explain(error, address);
   });
-  const { ApiVersion, Components = [] } = understood(version, said, socket);
+  const parsed = description.safeParse(Object.assign({}, ...said)).data;
+  if (parsed === undefined) {
+    throw unfit(
+      `The program that answers at "${socket}" is not Docker.`,
+      'Name the socket of Docker: DOCKER_HOST=unix:///var/run/docker.sock',
+    );
+  }
+  const { ApiVersion, Components, ID, SecurityOptions, MemoryLimit, PidsLimit } = parsed;
   if (Components.some(({ Name }) => /podman/i.test(Name))) {
     throw unfit(
       `Podman answers at "${socket}", and ${neededBy} needs Docker.`,
       `${instead}. If Docker is installed too, name its socket.`,
     );
   }
-  const { ID, SecurityOptions, MemoryLimit, PidsLimit } = understood(info, about, socket);
   if (!isVersion(ApiVersion, oldestApi)) {
     throw unfit(
       `The Docker at "${socket}" is older than 20.10 (its interface is ${ApiVersion}).`,
@@ -95,22 +113,16 @@ export async function connectTo(address: DaemonAddress, { neededBy, instead }: D
   return { docker, socket, id: ID, isRootless: users === 'rootless', shortcomings };
 }
 
-/** Throws an error of Docker's API, unless its status is one of these. */
-export function tolerate(error: unknown, statuses: readonly number[]): void {
-  if (!statuses.includes(statusOf(error) ?? 0)) throw error;
+/** For `catch`: null instead of an error of Docker's API with one of these statuses. */
+export function tolerate(...statuses: readonly number[]): (error: unknown) => null {
+  return (error) => {
+    if (statuses.includes(statusOf(error) ?? 0)) return null;
+    throw error;
+  };
 }
 
 function unfit(what: string, hint: string): SvcError {
   return new SvcError('unsupported', what, { hint });
-}
-
-function understood<Parsed>(shape: z.ZodType<Parsed>, answer: unknown, socket: string): Parsed {
-  const parsed = shape.safeParse(answer);
-  if (parsed.success) return parsed.data;
-  throw unfit(
-    `The program that answers at "${socket}" is not Docker.`,
-    'Name the socket of Docker: DOCKER_HOST=unix:///var/run/docker.sock',
-  );
 }
 
 /** The daemon may stop between two requests. Every later failure gets the same explanation as a failed connection. */
@@ -128,13 +140,6 @@ async function withinTime<Result>(work: Promise<Result>): Promise<Result> {
     throw Object.assign(new Error('late'), { code: 'ETIMEDOUT' });
   });
   return await Promise.race([work, late]);
-}
-
-function noDaemon(): SvcError {
-  const repair = `${startDocker} To install it: docs.docker.com/engine/install. If its socket is elsewhere, name it: DOCKER_HOST=unix:///…`;
-  return new SvcError('unavailable', 'No Docker runs on this machine: none of its usual sockets exists.', {
-    hint: `${repair} ${ofEngine.instead}`,
-  });
 }
 
 function explain(error: unknown, { socket, saidBy }: DaemonAddress): SvcError {

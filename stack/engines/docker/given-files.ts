@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { SiteFile } from '../../parts/part.ts';
 import { writeDurably } from '../../state/durable-file.ts';
@@ -10,13 +10,6 @@ export interface GivenFile {
   readonly content: { readonly text: string } | { readonly copyOf: string };
 }
 
-/** The part that gets files. */
-interface FileReceiver {
-  readonly part: { readonly name: string };
-  readonly given: readonly GivenFile[];
-}
-
-/** Copies of files of this machine. */
 export function filesGiven(files: readonly SiteFile[]): readonly GivenFile[] {
   return files.map(({ file, path }) => ({ name: basename(path), content: { copyOf: file } }));
 }
@@ -26,19 +19,17 @@ export function givenDirOf({ stateDir }: Installation, part: string): string {
   return join(stateDir, 'containers', part);
 }
 
-/** The owner of a file on this machine. */
 export interface Owner {
   readonly uid: number;
   readonly gid: number;
 }
 
 /**
- * Writes exactly these files into a private folder of state/, for the user of the part. They are copies, because the files in secrets/
+ * Writes exactly these files into a private folder, for the user of the part. They are copies, because the files in secrets/
  * belong to the owner of the installation, who may be root.
  */
-export function giveFiles(installation: Installation, { part, given }: FileReceiver, { uid, gid }: Owner): void {
+export function giveFiles(dir: string, given: readonly GivenFile[], owner: Owner): void {
   if (given.length === 0) return;
-  const dir = givenDirOf(installation, part.name);
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   for (const name of readdirSync(dir)) {
     if (!given.some((file) => file.name === name)) rmSync(join(dir, name), { recursive: true, force: true });
@@ -47,10 +38,15 @@ export function giveFiles(installation: Installation, { part, given }: FileRecei
     const path = join(dir, file.name);
     // Only its owner can read the file before it changes hands.
     writeDurably(path, textOf(file), 0o400);
-    if (process.getuid?.() === 0) chownSync(path, uid, gid);
+    handOver(path, owner);
   }
-  if (process.getuid?.() === 0) chownSync(dir, uid, gid);
+  handOver(dir, owner);
   chmodSync(dir, 0o700);
+}
+
+/** Only root gives files to another user. Any other user who runs `svc` owns them. */
+export function handOver(path: string, { uid, gid }: Owner): void {
+  if (process.getuid?.() === 0) chownSync(path, uid, gid);
 }
 
 export function takeBackFiles(installation: Installation, part: string): void {
@@ -59,31 +55,4 @@ export function takeBackFiles(installation: Installation, part: string): void {
 
 function textOf({ content }: GivenFile): string {
   return 'text' in content ? content.text : readFileSync(content.copyOf, 'utf8');
-}
-
-/** The user of the containers where root owns the installation. Few machines have a user with this number. */
-const ofRoot: Owner = { uid: 10_001, gid: 10_001 };
-
-export interface RunsAs {
-  /** In the container, as `uid:gid`. */
-  readonly user: string;
-  /** On this machine: the owner of the files that containers get. */
-  readonly owner: Owner;
-}
-
-/**
- * The owner of the installation, but never root. In a rootless Docker, root of a container is that owner outside, and other users cannot
- * read the files. The container drops root's capabilities there too.
- */
-export function runsAs({ dir }: Installation, isRootless: boolean): RunsAs {
-  const { uid, gid } = statSync(dir);
-  if (isRootless) return { user: '0:0', owner: { uid, gid } };
-  const owner = uid === 0 ? ofRoot : { uid, gid };
-  return { user: `${owner.uid}:${owner.gid}`, owner };
-}
-
-/** The owner of the installation as a container sees it: `uid:gid`. */
-export function ownerInside({ dir }: Installation, isRootless: boolean): string {
-  const { uid, gid } = statSync(dir);
-  return isRootless ? '0:0' : `${uid}:${gid}`;
 }

@@ -1,12 +1,18 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import type Docker from 'dockerode';
-import { isDiskFull, makeRoom, statusOf, wordsOf } from '../../../services/contracts/docker.ts';
+import { isDiskFull, makeRoom, wordsOf } from '../../../services/contracts/docker.ts';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
+import { ownVersion } from '../../machine/version.ts';
 import type { Plan } from '../../plan/plan.ts';
+import type { Installation } from '../../state/installation.ts';
+import { keepInManifest, readManifest } from '../../state/manifest.ts';
 import { tolerate } from './daemon.ts';
-import { foreignImagesOf } from './program.ts';
 import { findRegistryLogin } from './registry-login.ts';
-import { type ServiceImage, serviceImageOn } from './service-image.ts';
 
 export interface Images {
   readonly docker: Docker;
@@ -21,22 +27,20 @@ export async function ensurePlanImages(
   { definition, parts }: Pick<Plan, 'definition' | 'parts'>,
   options: Images,
 ): Promise<Readonly<Record<string, string>>> {
-  const service = serviceImageOn(definition.images.base);
-  const images: Record<string, string> = { [service.name]: await ensureServiceImage(service, options) };
-  for (const name of foreignImagesOf(parts)) {
-    images[definition.images[name]] = await ensureImage(definition.images[name], `images.${name}`, options);
+  const { base } = definition.images;
+  const service = serviceImageOn(base);
+  const images: Record<string, string> = { [service]: await ensureServiceImage(service, base, options) };
+  for (const { program } of parts) {
+    if (program.kind === 'service') continue;
+    const name = definition.images[program.image];
+    images[name] ??= await ensureImage(name, `images.${program.image}`, options);
   }
   return images;
 }
 
 /** The id of an image; null where the daemon does not have it. */
 export async function findImage(docker: Docker, name: string): Promise<string | null> {
-  try {
-    return (await docker.getImage(name).inspect()).Id;
-  } catch (error) {
-    if (statusOf(error) === 404) return null;
-    throw error;
-  }
+  return (await docker.getImage(name).inspect().catch(tolerate(404)))?.Id ?? null;
 }
 
 /** Pulls the image where it is missing, and returns its id. `field` is the field of svc.yaml that names it. */
@@ -55,24 +59,21 @@ export async function ensureImage(name: string, field: string, images: Images): 
   return (await findImage(docker, name)) ?? '';
 }
 
-/** Builds the service image where it is missing. */
-async function ensureServiceImage(image: ServiceImage, images: Images): Promise<string> {
+async function ensureServiceImage(name: string, base: string, images: Images): Promise<string> {
   const { docker, onNotice } = images;
-  const present = await findImage(docker, image.name);
+  const present = await findImage(docker, name);
   if (present !== null) return present;
-  await ensureImage(image.base, 'images.base', images);
-  onNotice(`Building ${image.name} on ${image.base} …`);
-  const { name: t, dockerfile, base: BASE, context, sources } = image;
-  const made = { t, dockerfile, buildargs: { BASE }, forcerm: true };
+  await ensureImage(base, 'images.base', images);
+  onNotice(`Building ${name} on ${base} …`);
+  const made = { t: name, dockerfile: 'dist/templates/Dockerfile', buildargs: { BASE: base }, forcerm: true };
   await carryOut(images, {
     failure: 'The service image could not be built',
     hint: 'images.base in svc.yaml must contain Node 24 or newer, npm and a shell.',
-    begin: (abortSignal) => docker.buildImage({ context, src: [...sources] }, { ...made, abortSignal }),
+    begin: (abortSignal) => docker.buildImage(serviceSources, { ...made, abortSignal }),
   });
   // The large intermediate images. 409: another prune runs, and the next build removes them.
-  const filters = { dangling: ['true'], label: ['svc.stage=whole'] };
-  await docker.pruneImages({ filters }).catch((error: unknown) => tolerate(error, [409]));
-  return (await findImage(docker, image.name)) ?? '';
+  await docker.pruneImages({ filters: { dangling: ['true'], label: ['svc.stage=whole'] } }).catch(tolerate(409));
+  return (await findImage(docker, name)) ?? '';
 }
 
 /** For a distant registry on a slow line. */
@@ -90,13 +91,10 @@ async function carryOut({ docker, signal }: Images, { begin, failure, hint }: Im
   const late = AbortSignal.timeout(minutesMax * 60_000);
   try {
     const progress = await begin(AbortSignal.any([signal, late]));
-    await new Promise<void>((resolve, reject) => {
-      docker.modem.followProgress(progress, (broken: Error | null, lines: readonly ProgressLine[]) => {
-        const said = lines.findLast(({ error }) => error !== undefined)?.error;
-        const failed = broken ?? (said === undefined ? null : new Error(said));
-        return failed === null ? resolve() : reject(failed);
-      });
-    });
+    const follow = promisify(docker.modem.followProgress.bind(docker.modem));
+    const lines: readonly { readonly error?: string }[] = await follow(progress);
+    const failed = lines.findLast(({ error }) => error !== undefined);
+    if (failed !== undefined) throw new Error(failed.error);
   } catch (error) {
     if (signal.aborted) throw error;
     const why = late.aborted ? `it was not done within ${minutesMax} minutes` : wordsOf(error);
@@ -105,6 +103,62 @@ async function carryOut({ docker, signal }: Images, { begin, failure, hint }: Im
   }
 }
 
-interface ProgressLine {
-  readonly error?: string;
+/** The folder of this package, and what of it goes into the service image. */
+const serviceSources = {
+  context: dirname(fileURLToPath(new URL('../../../package.json', import.meta.url))),
+  src: ['package.json', 'oclif.manifest.json', 'dist'],
+};
+const dockerfile = fileURLToPath(new URL('../../../templates/Dockerfile', import.meta.url));
+const repository = 'svc-platform:';
+
+/** The tag contains the version and a hash of all sources, so that a new image is built exactly when one of them changes. */
+export function serviceImageOn(base: string): string {
+  const { context, src } = serviceSources;
+  const hash = createHash('sha256').update(`${base}\0`).update(readFileSync(dockerfile));
+  for (const file of src.flatMap((source) => filesIn(context, source))) {
+    hash
+      .update(`${relative(context, file)}\0`)
+      .update(readFileSync(file))
+      .update('\0');
+  }
+  return `${repository}${ownVersion()}-${hash.digest('hex').slice(0, 12)}`;
+}
+
+function filesIn(context: string, source: string): readonly string[] {
+  const path = join(context, source);
+  if (!existsSync(path)) {
+    throw new SvcError('not_found', `"${path}" is missing, and the service image needs it.`, {
+      hint: 'Install the package anew; in a clone of its repository: npm run build',
+    });
+  }
+  if (source !== 'dist') return [path];
+  const entries = readdirSync(path, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+}
+
+/**
+ * Removes the images of the services that this installation was built before, 200 MB each. Docker keeps an image that a container uses, and the
+ * next upgrade tries again. Images of others stay: the operator may use them for something else.
+ */
+export async function removeFormerImages(
+  docker: Docker,
+  installation: Installation,
+  present: readonly string[],
+): Promise<void> {
+  const former = readManifest(installation)
+    .filter(({ kind, path }) => kind === 'image' && path.startsWith(repository) && !present.includes(path))
+    .map(({ path }) => path);
+  const gone = new Set<string>();
+  for (const name of former) {
+    const removal = docker.getImage(name).remove().catch(tolerate(404));
+    // The platform runs by now: what keeps an image from being removed is no reason for svc up to fail.
+    await removal.then(
+      () => gone.add(name),
+      () => undefined,
+    );
+  }
+  if (gone.size > 0) keepInManifest(installation, ({ kind, path }) => kind !== 'image' || !gone.has(path));
 }

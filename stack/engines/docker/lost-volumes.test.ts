@@ -27,7 +27,8 @@ async function settle(gone: readonly string[], agrees = false) {
   const [notices, asked]: [string[], string[]] = [[], []];
   const startEmpty: StartEmpty | null = agrees ? async (names) => void asked.push(...names) : null;
   const onNotice = (message: string) => void notices.push(message);
-  const given = await settleLosses(findLostVolumes(plan, known(gone)), { startEmpty, runningPid: null, onNotice });
+  const { record, there } = known(gone);
+  const given = await settleLosses(findLostVolumes(plan, record, there), { startEmpty, runningPid: null, onNotice });
   return { given, notices, asked };
 }
 

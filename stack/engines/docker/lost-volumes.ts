@@ -5,13 +5,10 @@ import { type ContainersRecord, readContainers, writeContainers } from '../../st
 import type { Installation } from '../../state/installation.ts';
 import { containerNameOf, volumesOf } from './names.ts';
 
-type RecordOfVolumes = Pick<ContainersRecord, 'volumes' | 'services' | 'filling'>;
+type VolumeRecord = Pick<ContainersRecord, 'volumes' | 'services' | 'filling'>;
 
 /** The recorded volumes that a plan needs and that are gone. */
-export function findLostVolumes(
-  plan: Plan,
-  { record, there }: { readonly record: RecordOfVolumes | null; readonly there: ReadonlySet<string> },
-): Losses {
+export function findLostVolumes(plan: Plan, record: VolumeRecord | null, there: ReadonlySet<string>): Losses {
   const { definition } = plan;
   const wanted = volumesOf(plan);
   const losses = lostVolumes(record, there).filter(({ place }) => wanted.includes(place));
@@ -20,20 +17,13 @@ export function findLostVolumes(
 }
 
 /** Why a node of Dgraph has no container. Null where its volume exists, and for every other part. */
-export function describeLostVolume(
-  part: string,
-  record: RecordOfVolumes | null,
-  there: ReadonlySet<string>,
-): string | null {
+export function describeLostVolume(part: string, record: VolumeRecord | null, there: ReadonlySet<string>) {
   const loss = lostVolumes(record, there).find(({ node }) => node === part);
   return loss === undefined ? null : describeLoss(loss);
 }
 
 /** Leaves out volumes with an unfinished copy, which an earlier version began: they count as lost. */
-export function wholeVolumes(
-  there: ReadonlySet<string>,
-  record: Pick<RecordOfVolumes, 'filling'> | null,
-): ReadonlySet<string> {
+export function wholeVolumes(there: ReadonlySet<string>, record: VolumeRecord | null): ReadonlySet<string> {
   return there.difference(new Set(record?.filling));
 }
 
@@ -46,16 +36,12 @@ export function forgetVolumes(installation: Installation, isForgotten: (volume: 
   writeContainers(installation, { ...record, volumes: volumes.filter(isKept), filling: filling.filter(isKept) });
 }
 
-function lostVolumes(record: RecordOfVolumes | null, there: ReadonlySet<string>): readonly Loss[] {
+function lostVolumes(record: VolumeRecord | null, there: ReadonlySet<string>): readonly Loss[] {
   if (record === null) return [];
+  // The volume of a node of Dgraph has the name of its container.
+  const nodes = new Map(record.services.map(({ name, container }) => [container, kindOf(name) === null ? null : name]));
   const kept = wholeVolumes(there, record);
   return record.volumes
     .filter((name) => !kept.has(name))
-    .map((place) => ({ place, words: `the volume ${place}`, node: nodeWith(place, record), isUnreadable: false }));
-}
-
-/** The volume of a node of Dgraph has the name of its container. */
-function nodeWith(volume: string, { services }: Pick<RecordOfVolumes, 'services'>): string | null {
-  const part = services.find(({ container }) => container === volume)?.name;
-  return part === undefined || kindOf(part) === null ? null : part;
+    .map((place) => ({ place, words: `the volume ${place}`, node: nodes.get(place) ?? null, isUnreadable: false }));
 }

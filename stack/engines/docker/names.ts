@@ -21,7 +21,6 @@ export function prefixOf({ id }: Pick<Definition, 'id'>): string {
   return `svc-${id}`;
 }
 
-/** The container of a part. */
 export function containerNameOf(part: string, of: Pick<Definition, 'id'>): string {
   return `${prefixOf(of)}-${part}`;
 }
@@ -36,7 +35,6 @@ export function volumeOf({ keeps }: Pick<Part, 'keeps'>, definition: Pick<Defini
   return keeps === null ? null : `${prefixOf(definition)}-${keeps.volume}`;
 }
 
-/** The volumes of all parts. */
 export function volumesOf({ parts, definition }: Pick<Plan, 'parts' | 'definition'>): readonly string[] {
   return parts.flatMap((part) => volumeOf(part, definition) ?? []);
 }

@@ -1,16 +1,12 @@
 import type Docker from 'dockerode';
 import type { NetworkCreateOptions } from 'dockerode';
 import { z } from 'zod';
-import type { Part, Room } from '../../parts/part.ts';
+import type { Room } from '../../parts/part.ts';
 import { type Definition, hasOwnBus, hasOwnGraph } from '../../settings/definition.ts';
 import { tolerate } from './daemon.ts';
 import { labels, prefixOf } from './names.ts';
 
-/** The names of a part's networks. Each room is a network. */
-export function networksOf({ rooms }: Part, definition: Definition): readonly string[] {
-  return rooms.map((room) => networkOf(room, definition));
-}
-
+/** The name of a network. Each room of parts is one. */
 export function networkOf(room: Room, definition: Definition): string {
   return room === 'platform' ? prefixOf(definition) : `${prefixOf(definition)}-${room}`;
 }
@@ -32,22 +28,17 @@ export function bridgeOf(Name: string, { id }: Definition): NetworkCreateOptions
   return { Name, Driver: 'bridge', CheckDuplicate: true, Labels: { [labels.installation]: id } };
 }
 
-/** Makes missing networks. Returns the addresses of all of them by name, such as 172.18.0.0/16. */
-export async function ensureNetworks(
-  docker: Docker,
-  plans: readonly NetworkCreateOptions[],
-): Promise<Readonly<Record<string, string>>> {
-  const all: Record<string, string> = {};
-  for (const plan of plans) {
-    // 409: it exists.
-    await docker.createNetwork(plan).catch((error: unknown) => tolerate(error, [409]));
-    const { IPAM } = inspected.parse(await docker.getNetwork(plan.Name).inspect());
-    all[plan.Name] = IPAM.Config[0]?.Subnet ?? '';
-  }
-  return all;
+export async function ensureNetworks(docker: Docker, plans: readonly NetworkCreateOptions[]): Promise<void> {
+  // 409: it exists.
+  for (const plan of plans) await docker.createNetwork(plan).catch(tolerate(409));
 }
 
-const inspected = z.object({ IPAM: z.object({ Config: z.array(z.object({ Subnet: z.string() })).min(1) }) });
+const inspected = z.object({ IPAM: z.object({ Config: z.tuple([z.object({ Subnet: z.string() })], z.unknown()) }) });
+
+/** The addresses of a network, such as 172.18.0.0/16. */
+export async function subnetOf(docker: Docker, network: string): Promise<string> {
+  return inspected.parse(await docker.getNetwork(network).inspect()).IPAM.Config[0].Subnet;
+}
 
 /** Removes networks without a container, whether it runs or not. */
 export async function removeFreeNetworks(docker: Docker, id: string): Promise<void> {
@@ -55,10 +46,7 @@ export async function removeFreeNetworks(docker: Docker, id: string): Promise<vo
   for (const { Id } of found) {
     const inside = await docker.listContainers({ all: true, filters: { network: [Id] } });
     if (inside.length > 0) continue;
-    await docker
-      .getNetwork(Id)
-      .remove()
-      // 403: a container has just joined it.
-      .catch((error: unknown) => tolerate(error, [403, 404]));
+    // 403: a container has just joined it.
+    await docker.getNetwork(Id).remove().catch(tolerate(403, 404));
   }
 }

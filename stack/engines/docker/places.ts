@@ -1,4 +1,4 @@
-import { chownSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Kinds, Opening, Place } from '../../content/place.ts';
 import { keepsBlobs } from '../../content/place.ts';
@@ -9,7 +9,7 @@ import { readContainers, removeContainers } from '../../state/containers-record.
 import { blobsIn, graphIn } from '../../state/data-files.ts';
 import type { Installation } from '../../state/installation.ts';
 import type { Places, PlacesOptions, Sizes } from '../places.ts';
-import { type Owner, ownerInside, runsAs } from './given-files.ts';
+import { handOver } from './given-files.ts';
 import { ensurePlanImages } from './images.ts';
 import { findLostVolumes, forgetVolumes } from './lost-volumes.ts';
 import { prefixOf, volumeOf, volumesOf } from './names.ts';
@@ -20,12 +20,11 @@ import type { TaskSite } from './task.ts';
 import { copyFiles, copyGraphFile, makeVolumes, measureVolumes } from './volume-tasks.ts';
 import { holderOf, listVolumes, removeVolumes } from './volumes.ts';
 
-/** Volumes of Docker. */
 export async function placesInVolumes(options: PlacesOptions): Promise<Places> {
   const { plan, env, signal } = options;
   const { definition, installation } = plan;
   const daemon = await connectToOwnDaemon(installation, env);
-  const { docker, isRootless } = daemon;
+  const { docker } = daemon;
   await ensurePlanImages(plan, { ...options, docker });
   const site = { plan, daemon, signal };
   const there = () => listVolumes(docker, definition.id);
@@ -46,7 +45,7 @@ export async function placesInVolumes(options: PlacesOptions): Promise<Places> {
     // Docker removes no volume that a container has.
     clearHint: (places) =>
       `If nobody needs what is in them: svc down; docker rm --force ${holderOf(definition.id)}; docker volume rm ${places.join(' ')}`,
-    findLosses: async () => findLostVolumes(plan, { record: readContainers(installation), there: await there() }),
+    findLosses: async () => findLostVolumes(plan, readContainers(installation), await there()),
     measure: () => sizesIn(site),
     open: (opening) => placeInVolumes(opening, site),
     empty: (kinds) => remove(matcherOf(kinds, plan)),
@@ -58,15 +57,14 @@ export async function placesInVolumes(options: PlacesOptions): Promise<Places> {
       const volume = volumeNamed(part, plan);
       if (!(await there()).has(volume)) return;
       mkdirSync(folder, { recursive: true, mode: 0o700 });
-      await copyFiles({ from: volume, to: folder, user: ownerInside(installation, isRootless) }, site);
+      await copyFiles({ from: volume, to: folder, user: daemon.installer }, site);
     },
     async copyIn(folder, part) {
       await makeNewVolumes(site);
-      const { user } = runsAs(installation, isRootless);
-      await copyFiles({ from: folder, to: volumeNamed(part, plan), user }, site);
+      await copyFiles({ from: folder, to: volumeNamed(part, plan), user: daemon.user }, site);
     },
     async endLeft() {
-      await endContainersAlone(plan, daemon);
+      await endContainersAlone(site);
       rmSync(copiesDirOf(installation), { recursive: true, force: true });
     },
   };
@@ -99,35 +97,32 @@ async function sizesIn(site: TaskSite): Promise<Sizes> {
     fileBytes: 0,
     busBytes: bytesOf('nats'),
     otherBytes: bytesOf('runtime'),
-    disk: {
-      place: 'The disk of Docker',
-      repair: 'docker system df tells what takes it.',
-      freeBytes,
-    },
+    disk: { place: 'The disk of Docker', repair: 'docker system df tells what takes it.', freeBytes },
   };
 }
 
 async function placeInVolumes({ kinds, to, isRunning = false }: Opening, site: TaskSite): Promise<Place> {
   const { plan, daemon } = site;
   const { definition, installation } = plan;
-  const { docker, isRootless } = daemon;
+  const { docker, user, fileOwner, installer } = daemon;
   if (to === 'fill') await makeNewVolumes(site);
   const volumes = await listVolumes(docker, definition.id);
   if (to === 'read' && kinds.graph) {
-    refuseWithoutMajority(findLostVolumes(plan, { record: readContainers(installation), there: volumes }));
+    refuseWithoutMajority(findLostVolumes(plan, readContainers(installation), volumes));
   }
   const has = (part: string) => volumes.has(volumeNamed(part, plan));
   const hasNode = plan.parts.some(({ service, name }) => service === 'dgraph-alpha' && has(name));
   const isFile = definition.graph === 'sqlite';
   const files = volumeNamed('backend', plan);
-  const { user, owner } = runsAs(installation, isRootless);
   const dir = copiesDirOf(installation);
   rmSync(dir, { recursive: true, force: true });
   mkdirSync(dir, { mode: 0o700 });
   if (to === 'read' && isFile && (kinds.graph || kinds.blobs) && has('backend')) {
     // A running backend writes to the volume: SQLite copies one moment of it.
-    if (isRunning) await copyGraphFile({ from: files, to: givenTo(dir, owner), user }, site);
-    else await copyFiles({ from: files, to: dir, user: ownerInside(installation, isRootless) }, site);
+    if (isRunning) {
+      handOver(dir, fileOwner);
+      await copyGraphFile({ from: files, to: dir, user }, site);
+    } else await copyFiles({ from: files, to: dir, user: installer }, site);
   }
   const isBusElsewhere = definition.topology === 'distributed' && !hasOwnBus(definition);
   const hasBus = isBusElsewhere || has('nats');
@@ -157,9 +152,4 @@ function copiesDirOf({ dataDir }: Installation): string {
 function volumeNamed(name: string, { parts, definition }: Plan): string {
   const part = parts.find((one) => one.name === name);
   return (part === undefined ? null : volumeOf(part, definition)) ?? '';
-}
-
-function givenTo(dir: string, { uid, gid }: Owner): string {
-  if (process.getuid?.() === 0) chownSync(dir, uid, gid);
-  return dir;
 }

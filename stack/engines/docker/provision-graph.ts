@@ -1,9 +1,8 @@
 import { graphStartMaxMs, graphUrlsOf } from '../../parts/dgraph.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { filesGiven, giveFiles, givenDirOf, runsAs, takeBackFiles } from './given-files.ts';
+import { filesGiven, giveFiles, givenDirOf, takeBackFiles } from './given-files.ts';
 import { networkOf } from './network.ts';
-import { dist } from './program.ts';
-import { givenDir } from './site.ts';
+import { dist, givenDir } from './site.ts';
 import { runTask, type Task, type TaskSite } from './task.ts';
 
 /** The name of the container and of its files. */
@@ -13,10 +12,9 @@ const name = 'provision-graph';
 export async function provisionGraphInside(site: TaskSite): Promise<void> {
   const { plan, daemon } = site;
   const { installation } = plan;
-  const { user, owner } = runsAs(installation, daemon.isRootless);
   try {
-    giveFiles(installation, { part: { name }, given: filesGiven(secretsOf(plan)) }, owner);
-    await runTask(provisionerOf(plan, user), site);
+    giveFiles(givenDirOf(installation, name), filesGiven(secretsOf(plan)), daemon.fileOwner);
+    await runTask(site, provisionerOf(plan, daemon.user));
   } finally {
     takeBackFiles(installation, name);
   }

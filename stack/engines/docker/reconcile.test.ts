@@ -2,7 +2,7 @@ import type { ContainerInspectInfo } from 'dockerode';
 import { describe, expect, test } from 'vitest';
 import type { ContainerPlan } from './container-plan.ts';
 import { labels } from './names.ts';
-import { stepsOf } from './reconcile.ts';
+import { foreignVolumes, stepOf } from './reconcile.ts';
 import { plannedFrom } from './test/planned.ts';
 
 const containers = plannedFrom();
@@ -20,9 +20,11 @@ function madeAsPlanned({ options: { Labels } }: ContainerPlan): ContainerInspect
 function changes(change: (present: Found) => void = () => undefined, known: ReadonlySet<string> = all) {
   const present = new Map(containers.map((container) => [container.options.name, madeAsPlanned(container)]));
   change(present);
-  return stepsOf(containers, { present, known }).flatMap(({ kind, container, why }) =>
-    kind === 'keep' ? [] : [`${container.part.name} ${why ?? 'differs from svc.yaml'}`],
-  );
+  return containers.flatMap((container) => {
+    const { name } = container.part;
+    const { kind, why } = stepOf(container, present.get(container.options.name), known.has(name));
+    return kind === 'keep' ? [] : [`${name} ${why ?? 'differs from svc.yaml'}`];
+  });
 }
 
 const nameOf = (part: string) => `svc-abcdef0123456789-${part}`;
@@ -56,4 +58,15 @@ describe('a container', () => {
   ])('is replaced where it %s', (why, state) => {
     expect(changes(inState('frontend', state))).toEqual([`frontend ${why}`]);
   });
+});
+
+test.each([
+  { user: '1000:1000', there: ['nats', 'backend'], handedOver: ['runtime'] },
+  { user: '1000:1000', there: ['nats'], handedOver: ['backend', 'runtime'] },
+  { user: '1001:1001', there: ['nats', 'backend'], handedOver: ['nats', 'backend', 'runtime'] },
+])('only volumes that are new, or that another user had, are handed over: %o', ({ user, there, handedOver }) => {
+  const before = { user: '1000:1000', volumes: ['nats', 'backend'] };
+  const wanted = ['nats', 'backend', 'runtime'];
+  expect(foreignVolumes(wanted, { before, there: new Set(there), user })).toEqual(handedOver);
+  expect(foreignVolumes(wanted, { before: null, there: new Set(there), user })).toEqual(wanted);
 });

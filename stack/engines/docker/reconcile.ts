@@ -1,9 +1,41 @@
+import type { ContainerInspectInfo } from 'dockerode';
 import { urlsOf } from '../../lifecycle/urls.ts';
 import { changesBetween, type Settings, settingsOf } from '../../plan/differences.ts';
-import type { ContainersRecord } from '../../state/containers-record.ts';
-import type { ContainerPlan } from './container-plan.ts';
-import type { DockerState } from './docker-state.ts';
+import type { Plan } from '../../plan/plan.ts';
+import { fingerprintOf, readSecret } from '../../secrets/secrets.ts';
+import { hasOwnGraph } from '../../settings/definition.ts';
+import { type ContainersRecord, readContainers } from '../../state/containers-record.ts';
+import type { EngineStart } from '../engine.ts';
+import { type ContainerPlan, containerPlansOf } from './container-plan.ts';
+import { inspectContainers } from './container-state.ts';
+import type { OwnDaemon } from './daemon.ts';
+import { ensurePlanImages, serviceImageOn } from './images.ts';
+import { describeLostVolume, wholeVolumes } from './lost-volumes.ts';
 import { containerNameOf, labels, volumesOf } from './names.ts';
+import { ensureNetworks, networkOf, networkPlansOf, subnetOf } from './network.ts';
+import { listVolumes } from './volumes.ts';
+
+/** A plan compared with what the daemon has, and what a start changes. */
+export interface Reconciliation {
+  readonly plan: Plan;
+  readonly daemon: OwnDaemon;
+  /** The record of the last start. */
+  readonly before: ContainersRecord | null;
+  /** In start order, without nodes of Dgraph that lost their volumes. */
+  readonly steps: readonly ContainerStep[];
+  /** The existing containers of the plan, by name. */
+  readonly present: ReadonlyMap<string, ContainerInspectInfo>;
+  /** Containers of parts that the plan no longer has. */
+  readonly extra: readonly ContainerInspectInfo[];
+  /** Volumes that may not belong to the user of the containers. */
+  readonly foreign: readonly string[];
+  /** Differences in svc.yaml since the last start, one line each; null where nothing ran. */
+  readonly changes: readonly string[] | null;
+  /** Whether no container of the platform exists. */
+  readonly isFresh: boolean;
+  /** The record to write. */
+  readonly record: ContainersRecord;
+}
 
 /** What becomes of one container. A container that is made replaces the existing one. */
 export interface ContainerStep {
@@ -13,50 +45,50 @@ export interface ContainerStep {
   readonly why: string | null;
 }
 
-/** What a start changes, compared with the state of Docker. */
-export interface Decision {
-  /** In start order. */
-  readonly steps: readonly ContainerStep[];
-  /** Differences in svc.yaml since the last start, one line each; null where nothing ran. */
-  readonly changes: readonly string[] | null;
-  /** Whether no container of the platform exists. */
-  readonly isFresh: boolean;
-  /** Whether every container is as planned. Its health is checked later. */
-  readonly isSame: boolean;
-  /** The record to write. */
-  readonly record: ContainersRecord;
+interface Reading extends Pick<EngineStart, 'env' | 'signal' | 'onNotice'> {
+  /** Whether the parts run for one command, without the rest of the platform. */
+  readonly runsAlone: boolean;
 }
 
-/** Compares the plan with the containers that exist. */
-export function reconcile(state: DockerState): Decision {
-  const { before, wanted, present, extra } = state;
-  const settings = settingsIn(state);
-  const known = new Set(before?.isUp ? before.services.map(({ name }) => name) : []);
-  const steps = stepsOf(wanted, { present, known });
+/** Makes missing images and networks first: the plan of the containers depends on them, and no part notices. */
+export async function reconcile(plan: Plan, daemon: OwnDaemon, reading: Reading): Promise<Reconciliation> {
+  const { definition, installation } = plan;
+  const { docker, user } = daemon;
+  const { onNotice, runsAlone } = reading;
+  const before = readContainers(installation);
+  const images = await ensurePlanImages(plan, { ...reading, docker });
+  for (const [name, id] of Object.entries(images)) {
+    const known = before?.images[name];
+    if (known !== undefined && known !== id) onNotice(`The image ${name} has changed: ${known} → ${id}.`);
+  }
+  await ensureNetworks(docker, networkPlansOf(definition));
+  const admins = hasOwnGraph(definition) ? await subnetOf(docker, networkOf('graph', definition)) : '';
+  const serviceImage = serviceImageOn(definition.images.base);
+  const facts = { user, serviceImage, images, runsAlone, fingerprintOf, readSecret, admins };
+  const planned = containerPlansOf(plan, facts);
+  const there = await listVolumes(docker, definition.id);
+  const wanted = planned.filter(({ part }) => describeLostVolume(part.name, before, there) === null);
+  const found = await inspectContainers(docker, definition.id);
+  const names = new Set(wanted.map(({ options }) => options.name));
+  const present = new Map([...found].filter(([name]) => names.has(name)));
+  const ran = new Set(before?.isUp ? before.services.map(({ name }) => name) : []);
+  const settings = { ...settingsOf(plan), ...settingsIn(planned) };
+  const volumes = wanted.flatMap(({ volume }) => volume ?? []);
   return {
-    steps,
+    ...{ plan, daemon, before, present },
+    steps: wanted.map((one) => stepOf(one, present.get(one.options.name), ran.has(one.part.name))),
+    extra: [...found].flatMap(([name, one]) => (names.has(name) ? [] : [one])),
+    foreign: foreignVolumes(volumes, { before, there: wholeVolumes(there, before), user }),
     changes: before?.isUp ? changesBetween(before.settings, settings) : null,
     isFresh: present.size === 0,
-    isSame: before?.isUp === true && extra.size === 0 && steps.every(({ kind }) => kind === 'keep'),
-    record: recordOf(state, settings),
+    record: { ...recordOf(plan, daemon), settings, images, filling: before?.filling ?? [], user },
   };
 }
 
-interface Existing extends Pick<DockerState, 'present'> {
-  /** Parts that ran after the last start. */
-  readonly known: ReadonlySet<string>;
-}
-
-export function stepsOf(containers: readonly ContainerPlan[], existing: Existing): readonly ContainerStep[] {
-  return containers.map((container) => stepOf(container, existing));
-}
-
-function stepOf(container: ContainerPlan, { present, known }: Existing): ContainerStep {
-  const { part, options } = container;
-  const found = present.get(options.name);
+export function stepOf(container: ContainerPlan, found: ContainerInspectInfo | undefined, ran: boolean): ContainerStep {
   const make = (why: string | null) => ({ kind: 'make', container, why }) as const;
-  if (found === undefined) return make(known.has(part.name) ? 'was removed' : null);
-  if (found.Config.Labels[labels.hash] !== options.Labels?.[labels.hash]) return make(null);
+  if (found === undefined) return make(ran ? 'was removed' : null);
+  if (found.Config.Labels[labels.hash] !== container.options.Labels?.[labels.hash]) return make(null);
   const { Paused, Restarting, Running } = found.State;
   if (Paused) return make('was paused');
   if (Restarting) return make('kept ending');
@@ -64,32 +96,40 @@ function stepOf(container: ContainerPlan, { present, known }: Existing): Contain
   return { kind: 'keep', container, why: null };
 }
 
-/** Settings of a container that are no variables. */
-function settingsIn({ plan, planned }: DockerState): Settings {
-  const own = planned.flatMap(({ part, image, options: { User, HostConfig } }) => [
-    [`${part.name} image`, image],
+interface OwnedVolumes {
+  readonly before: Pick<ContainersRecord, 'user' | 'volumes'> | null;
+  /** The volumes that exist and hold no unfinished copy. */
+  readonly there: ReadonlySet<string>;
+  readonly user: string;
+}
+
+/** The others stay untouched, because running parts write to them. */
+export function foreignVolumes(wanted: readonly string[], { before, there, user }: OwnedVolumes): readonly string[] {
+  const handedOver = before?.user === user ? before.volumes : [];
+  return wanted.filter((name) => !handedOver.includes(name) || !there.has(name));
+}
+
+/** Settings of containers that are no variables. */
+function settingsIn(planned: readonly ContainerPlan[]): Settings {
+  const own = planned.flatMap(({ part, options: { Image, User, HostConfig } }) => [
+    [`${part.name} image`, Image],
     [`${part.name} user`, User ?? ''],
     [`${part.name} memory`, String(HostConfig?.Memory)],
     [`${part.name} published`, JSON.stringify(HostConfig?.PortBindings)],
   ]);
-  return { ...settingsOf(plan), ...Object.fromEntries(own) };
+  return Object.fromEntries(own);
 }
 
-function recordOf({ before, plan, daemon, images, user }: DockerState, settings: Settings): ContainersRecord {
-  const { definition, addresses, version } = plan;
+function recordOf({ definition, addresses, version, parts }: Plan, { id, socket }: OwnDaemon) {
   return {
     isUp: true,
     version,
-    daemon: { id: daemon.id, socket: daemon.socket },
-    settings,
-    urls: { ...urlsOf(addresses), runtime: plan.parts.find(({ service }) => service === 'runtime')?.url ?? '' },
-    services: plan.parts.map((part) => {
-      const isReached = part.published.length > 0;
-      return { name: part.name, container: containerNameOf(part.name, definition), url: isReached ? part.url : null };
-    }),
-    images,
-    volumes: [...volumesOf(plan)],
-    filling: before?.filling ?? [],
-    user,
+    daemon: { id, socket },
+    urls: { ...urlsOf(addresses), runtime: parts.find(({ service }) => service === 'runtime')?.url ?? '' },
+    services: parts.map(({ name, published, url }) => ({
+      ...{ name, container: containerNameOf(name, definition) },
+      url: published.length > 0 ? url : null,
+    })),
+    volumes: [...volumesOf({ parts, definition })],
   };
 }

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { askProgram } from '../../machine/ask-program.ts';
-import { type DockerConfig, readDockerConfig } from './daemon-address.ts';
+import { type DockerConfig, jsonFrom, readDockerConfig } from './daemon-address.ts';
 
 /** What Docker hands to a registry with a request for an image. */
-export type RegistryLogin =
+type RegistryLogin =
   | { readonly username: string; readonly password: string; readonly serveraddress: string }
   | { readonly identitytoken: string; readonly serveraddress: string };
 
@@ -45,24 +45,14 @@ async function askHelper(helper: string, registry: string, env: EnvRecord): Prom
   const name = `docker-credential-${helper}`;
   const answer = await askProgram(name, ['get'], { timeoutMs: helperTimeoutMs, env, input: registry });
   if (answer.failed && noLogin.test(answer.stdout + answer.stderr)) return null;
-  const parsed = kept.safeParse(parseJson(answer.stdout)).data;
-  if (answer.failed || parsed === undefined) throw unreadable(registry, name);
+  const parsed = kept.safeParse(jsonFrom(() => answer.stdout)).data;
+  if (answer.failed || parsed === undefined) {
+    throw new SvcError('unavailable', `The login for "${registry}" could not be read: "${name}" printed none.`, {
+      hint: 'Log in again: docker login. Or correct credsStore and credHelpers in the config.json of Docker.',
+    });
+  }
   const { Username: username, Secret: secret } = parsed;
   return username === '<token>'
     ? { identitytoken: secret, serveraddress: registry }
     : { username, password: secret, serveraddress: registry };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function unreadable(registry: string, helper: string): SvcError {
-  return new SvcError('unavailable', `The login for "${registry}" could not be read: "${helper}" printed none.`, {
-    hint: 'Log in again: docker login. Or correct credsStore and credHelpers in the config.json of Docker.',
-  });
 }

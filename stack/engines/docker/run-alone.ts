@@ -6,16 +6,14 @@ import { dgraphPorts, loopback, natsPorts } from '../../settings/ports.ts';
 import { closedBus } from '../closed-bus.ts';
 import { applySteps } from './apply-steps.ts';
 import { waitUntilContainerReady } from './container-readiness.ts';
-import { readDockerState } from './docker-state.ts';
-import { runsAs } from './given-files.ts';
 import { prefixOf } from './names.ts';
-import { bridgeOf, ensureNetworks, networksOf } from './network.ts';
-import { dist } from './program.ts';
+import { bridgeOf, ensureNetworks, networkOf } from './network.ts';
 import { reconcile } from './reconcile.ts';
+import { dist } from './site.ts';
 import { endContainersAlone } from './take-down.ts';
 import { removeNow, type TaskSite, taskOptions } from './task.ts';
 
-export interface ContainersAlone extends TaskSite {
+interface ContainersAlone extends TaskSite {
   /** The nodes to run, without nodes that lost their volumes. The other volumes belong to the user of the containers. */
   readonly bus: boolean;
   readonly graph: boolean;
@@ -28,14 +26,14 @@ export async function runContainersAlone(options: ContainersAlone): Promise<Alon
   const { plan, daemon, bus, graph, isRunning = false, signal } = options;
   const closed = planAt({ ...plan, definition: closedBus(plan.definition) });
   const parts = closed.parts.filter((part) => (bus && part.service === 'nats') || (graph && isGraphNode(part)));
-  const stop = () => endContainersAlone(plan, daemon);
+  const stop = () => endContainersAlone(options);
   if (parts.length === 0) return { bus: [], graph: null, stop };
   const quiet = { signal, onNotice: () => undefined, onState: () => undefined };
   try {
     // The daemon has the images.
-    const state = await readDockerState({ ...closed, parts }, daemon, { ...quiet, env: {}, runsAlone: true });
-    if (!isRunning) await applySteps(reconcile(state), state, quiet);
-    const nodes = state.wanted.map(({ part }) => part);
+    const found = await reconcile({ ...closed, parts }, daemon, { ...quiet, env: {}, runsAlone: true });
+    if (!isRunning) await applySteps({ ...found, ...quiet });
+    const nodes = found.steps.map(({ container }) => container.part);
     const ends = await startForwarder(nodes, options);
     signal.throwIfAborted();
     return { ...ends, stop };
@@ -57,14 +55,14 @@ async function startForwarder(nodes: readonly Part[], site: TaskSite): Promise<O
   const { plan, daemon, signal } = site;
   const { docker } = daemon;
   const targets = nodes.flatMap(targetsOf);
-  const options = forwarderOf(targets, runsAs(plan.installation, daemon.isRootless).user, plan);
+  const options = forwarderOf(targets, daemon.user, plan);
   const { name, HostConfig } = options;
   // A killed command may have left it.
   await removeNow(docker, name);
   await ensureNetworks(docker, [bridgeOf(HostConfig.NetworkMode, plan.definition)]);
   const forwarder = await docker.createContainer(options);
-  const closed = new Set(nodes.flatMap((node) => networksOf(node, plan.definition)));
-  for (const network of closed) await docker.getNetwork(network).connect({ Container: name });
+  const rooms = new Set(nodes.flatMap((node) => node.rooms));
+  for (const room of rooms) await docker.getNetwork(networkOf(room, plan.definition)).connect({ Container: name });
   await forwarder.start();
   const ask = ['node', '-e', asksPort, String(firstPort + targets.length - 1)];
   await waitUntilContainerReady(docker, name, ask, { timeoutMs: forwarderStartMaxMs, signal });

@@ -9,6 +9,9 @@ export const dataDir = '/data';
 /** The files of a part, inside its container. The container sees no other file of this machine. */
 export const givenDir = '/run/svc';
 
+/** The folder of the built code in the service image. */
+export const dist = '/svc/dist';
+
 /** Only a published port of a container is a port of this machine. */
 export function isPublished(wish: PortWish): boolean {
   return wish.isPublished;

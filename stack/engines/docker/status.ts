@@ -3,17 +3,15 @@ import { z } from 'zod';
 import { type PartState, type Status, stateOfPlan, statusOf, stoppedPart } from '../../lifecycle/platform-status.ts';
 import { type ContainersRecord, readContainers } from '../../state/containers-record.ts';
 import { findOriginal } from '../../state/find-original.ts';
-import type { ServiceState } from '../../state/transition.ts';
 import type { Inspection } from '../engine.ts';
 import { askReady } from './container-readiness.ts';
 import { describeContainerEnd, inspectContainer, lastEndOf } from './container-state.ts';
 import { type Daemon, reconnectToDaemon } from './daemon.ts';
+import { checkIn } from './health-check.ts';
 import { describeLostVolume } from './lost-volumes.ts';
 import { idIn } from './names.ts';
-import { checkIn } from './program.ts';
 import { findFullVolume, listVolumes } from './volumes.ts';
 
-/** Reads the state of every container. Changes nothing. */
 export async function statusOfContainers({ installation, readPlan, signal }: Inspection): Promise<Status> {
   const record = readContainers(installation);
   if (!record?.isUp || findOriginal(installation) !== null) {
@@ -24,13 +22,12 @@ export async function statusOfContainers({ installation, readPlan, signal }: Ins
   const daemon = await reconnectToDaemon(record.daemon.socket);
   const { version, urls, settings } = record;
   const there = await listVolumes(daemon.docker, idIn(record));
-  const lossOf = (part: string) => describeLostVolume(part, record, there);
+  const containers = record.services.map(({ container }) => container);
   const [parts, fullVolume] = await Promise.all([
-    Promise.all(record.services.map((service) => lookAt(service, daemon, lossOf))),
-    findFullVolume(
-      daemon.docker,
-      record.services.map(({ container }) => container),
+    Promise.all(
+      record.services.map((service) => lookAt(service, daemon, describeLostVolume(service.name, record, there))),
     ),
+    findFullVolume(daemon.docker, containers),
   ]);
   return statusOf({
     ...{ installation, topology: 'distributed', engine: 'docker', version, urls, settings, parts, signal },
@@ -42,54 +39,43 @@ export async function statusOfContainers({ installation, readPlan, signal }: Ins
 async function lookAt(
   { name, container, url }: ContainersRecord['services'][number],
   daemon: Daemon,
-  lossOf: (part: string) => string | null,
+  loss: string | null,
 ): Promise<PartState> {
   const found = await inspectContainer(daemon.docker, container);
   if (found === null) {
     const removed = { ...stoppedPart({ name, url }), container: null };
-    const loss = lossOf(name);
     if (loss !== null) return { ...removed, state: 'lost', reason: loss };
     return { ...removed, reason: 'Its container was removed: svc up replaces it.' };
   }
-  const [{ state, reason }, memoryBytes, ends] = await Promise.all([
-    healthIn(found, container, daemon),
+  const [health, memoryBytes, ends] = await Promise.all([
+    healthIn(found, daemon),
     memoryOf(found, daemon),
     endsOf(found, daemon),
   ]);
   const { StartedAt, FinishedAt, Running } = found.State;
-  const since = Running ? StartedAt : FinishedAt;
-  return {
-    ...{ name, url, container, state, reason, memoryBytes, ends },
-    since: isTime(since) ? new Date(since).toISOString() : null,
-    restarts: found.RestartCount,
-  };
+  const since = timeIn(Running ? StartedAt : FinishedAt);
+  return { name, url, container, ...health, memoryBytes, ends, since, restarts: found.RestartCount };
 }
 
-interface ContainerHealth {
-  readonly state: ServiceState;
-  readonly reason: string | null;
-}
-
-async function healthIn(found: ContainerInspectInfo, container: string, { docker }: Daemon): Promise<ContainerHealth> {
+async function healthIn(found: ContainerInspectInfo, { docker }: Daemon): Promise<Pick<PartState, 'state' | 'reason'>> {
   const { Paused, Restarting, Running, Health } = found.State;
   if (Paused) return { state: 'unhealthy', reason: 'Its container is paused: svc up replaces it.' };
   if (Restarting) return { state: 'restarting', reason: `Restarting: it ${describeContainerEnd(found.State)}.` };
   if (!Running)
     return { state: 'stopped', reason: `Its container ${describeContainerEnd(found.State)}: svc up replaces it.` };
-  const readiness = await askReady(docker, container, checkIn(found.Config.Healthcheck?.Test));
+  const readiness = await askReady(docker, found.Id, checkIn(found.Config.Healthcheck?.Test));
   if (readiness.ready) return { state: 'healthy', reason: null };
   return { state: Health?.Status === 'starting' ? 'starting' : 'unhealthy', reason: readiness.missing };
 }
 
 async function endsOf(found: ContainerInspectInfo, { docker }: Daemon): Promise<PartState['ends']> {
-  const { FinishedAt } = found.State;
-  if (found.RestartCount === 0 || !isTime(FinishedAt)) return [];
-  return [{ at: new Date(FinishedAt).toISOString(), reason: await lastEndOf(docker, found) }];
+  const at = timeIn(found.State.FinishedAt);
+  return found.RestartCount === 0 || at === null ? [] : [{ at, reason: await lastEndOf(docker, found) }];
 }
 
 /** Docker writes the year 1 for an event that never happened. */
-function isTime(text: string): boolean {
-  return Date.parse(text) > 0;
+function timeIn(text: string): string | null {
+  return Date.parse(text) > 0 ? new Date(text).toISOString() : null;
 }
 
 const stats = z.object({

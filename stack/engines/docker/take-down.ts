@@ -1,12 +1,10 @@
-import type Docker from 'dockerode';
 import type { ContainerInspectInfo } from 'dockerode';
 import { wordsOf } from '../../../services/contracts/docker.ts';
-import { openPlatformLogs, type PlatformLogs } from '../../logs/platform-logs.ts';
-import type { Plan } from '../../plan/plan.ts';
+import { openPlatformLogs } from '../../logs/platform-logs.ts';
 import type { Definition } from '../../settings/definition.ts';
-import { type ContainersRecord, readContainers, writeContainers } from '../../state/containers-record.ts';
+import { readContainers, writeContainers } from '../../state/containers-record.ts';
 import type { Installation } from '../../state/installation.ts';
-import type { ServiceState } from '../../state/transition.ts';
+import type { EngineStart } from '../engine.ts';
 import { readContainerLog } from './container-log.ts';
 import { inspectContainers } from './container-state.ts';
 import { type Daemon, reconnectToDaemon, tolerate } from './daemon.ts';
@@ -16,67 +14,49 @@ import { removeFreeNetworks } from './network.ts';
 import { refuseOtherFolder } from './own-daemon.ts';
 import { holdVolumes } from './volumes.ts';
 
-export interface Removal {
-  readonly installation: Installation;
-  readonly docker: Docker;
-  /** The last lines of removed containers go there. */
-  readonly logs: PlatformLogs;
-  readonly onState: (name: string, state: ServiceState) => void;
+/** A platform that is stopped. svc.yaml may describe another one by now. */
+interface StoppedPlatform {
+  readonly plan: {
+    readonly installation: Installation;
+    readonly definition: {
+      readonly id: string;
+      readonly logs: Pick<Definition['logs'], 'fileSizeMaxMb' | 'filesKept'>;
+    };
+  };
+  readonly daemon: Pick<Daemon, 'docker'>;
 }
 
-interface TakeDown extends Omit<Removal, 'logs'> {
-  /** The id of the installation. */
-  readonly id: string;
-  readonly logLimits: Pick<Definition['logs'], 'fileSizeMaxMb' | 'filesKept'>;
+interface Removal extends StoppedPlatform {
+  readonly onState: EngineStart['onState'];
 }
 
-/** Stops the platform that the record describes, because svc.yaml may have changed since. `unchanged`: no container existed. */
+/** Stops the platform that the record describes. `unchanged`: no container existed. */
 export async function downContainers(
   installation: Installation,
-  onState: TakeDown['onState'],
+  onState: Removal['onState'],
 ): Promise<'stopped' | 'unchanged'> {
   const record = readContainers(installation);
   if (record === null || record.services.length === 0) return 'unchanged';
-  const { docker } = await reconnectToDaemon(record.daemon.socket);
+  const daemon = await reconnectToDaemon(record.daemon.socket);
   const id = idIn(record);
-  await refuseOtherFolder(docker, installation, id);
-  const count = await takeDown({ installation, docker, id, logLimits: logLimitsIn(record), onState });
+  await refuseOtherFolder(daemon.docker, installation, id);
+  const [fileSizeMaxMb, filesKept] = [record.settings['logs.fileSizeMaxMb'], record.settings['logs.filesKept']];
+  const logs = { fileSizeMaxMb: Number(fileSizeMaxMb), filesKept: Number(filesKept) };
+  const count = await stopContainers({ plan: { installation, definition: { id, logs } }, daemon, onState });
   return count === 0 ? 'unchanged' : 'stopped';
 }
 
-function logLimitsIn({ settings }: ContainersRecord): TakeDown['logLimits'] {
-  const [fileSizeMaxMb, filesKept] = [settings['logs.fileSizeMaxMb'], settings['logs.filesKept']];
-  return { fileSizeMaxMb: Number(fileSizeMaxMb), filesKept: Number(filesKept) };
-}
-
-/** Stops the platform of a plan. */
-export async function stopContainers(
-  { installation, definition: { id, logs: logLimits } }: Plan,
-  { docker }: Daemon,
-  onState: TakeDown['onState'] = () => undefined,
-): Promise<void> {
-  await takeDown({ installation, docker, id, logLimits, onState });
-}
-
-/** Removes the containers that one command runs, also those that a killed command left. Their volumes stay. */
-export async function endContainersAlone(
-  { installation, definition: { id, logs: logLimits } }: Pick<Plan, 'installation' | 'definition'>,
-  { docker }: Daemon,
-): Promise<void> {
-  const found = await inspectContainers(docker, id, [labels.alone]);
-  await removeContainers(found, { installation, docker, id, logLimits, onState: () => undefined });
-}
-
 /** Stops and removes the platform. Returns the number of its containers. */
-async function takeDown(options: TakeDown): Promise<number> {
-  const { installation, docker, id, logLimits } = options;
-  const found = await inspectContainers(docker, id);
-  await removeContainers(found, options);
+export async function stopContainers(removal: Removal): Promise<number> {
+  const { installation, definition } = removal.plan;
+  const { docker } = removal.daemon;
+  const found = await inspectContainers(docker, definition.id);
+  await removeContainers([...found.values()], removal);
   const [one] = found.values();
   // The holding container needs any image that exists. A full disk must not block a stop.
   if (one !== undefined) {
-    await holdVolumes(docker, id, one.Image).catch((error: unknown) => {
-      const logs = openPlatformLogs(installation, { logs: logLimits });
+    await holdVolumes(docker, definition.id, one.Image).catch((error: unknown) => {
+      const logs = openPlatformLogs(installation, definition);
       logs.note('error', 'could not keep the volumes from docker volume prune', { reason: wordsOf(error) });
       logs.close();
     });
@@ -86,42 +66,45 @@ async function takeDown(options: TakeDown): Promise<number> {
   return found.size;
 }
 
+/** Removes the containers that one command runs, also those that a killed command left. Their volumes stay. */
+export async function endContainersAlone(platform: StoppedPlatform): Promise<void> {
+  const found = await inspectContainers(platform.daemon.docker, platform.plan.definition.id, [labels.alone]);
+  await removeContainers([...found.values()], { ...platform, onState: () => undefined });
+}
+
 /** Parts that need others stop first. The front stops after the parts whose calls end through it. */
 const endOrder = [/^remote-mcp/, /^caddy/, /^(runtime|frontend)/, /^backend/, /^dgraph-alpha/, /./];
 
 /** Removes containers in order, and networks without a foreign container. */
-async function removeContainers(
-  found: ReadonlyMap<string, ContainerInspectInfo>,
-  { id, logLimits, ...options }: TakeDown,
-): Promise<void> {
-  const left = new Map([...found].map(([name, { Config }]) => [name, Config.Labels?.[labels.part] ?? name]));
-  const logs = openPlatformLogs(options.installation, { logs: logLimits });
-  try {
-    for (const parts of endOrder) {
-      const next = [...left].filter(([, part]) => parts.test(part));
-      for (const [name] of next) left.delete(name);
-      await Promise.all(next.map(([name, part]) => removeContainer({ name, part }, { ...options, logs })));
-    }
-  } finally {
-    logs.close();
+async function removeContainers(found: readonly ContainerInspectInfo[], removal: Removal): Promise<void> {
+  const byTurn = Map.groupBy(found, (one) => endOrder.findIndex((parts) => parts.test(partOf(one))));
+  for (const turn of endOrder.keys()) {
+    await Promise.all((byTurn.get(turn) ?? []).map((one) => removeContainer(one, removal)));
   }
-  await removeFreeNetworks(options.docker, id);
+  await removeFreeNetworks(removal.daemon.docker, removal.plan.definition.id);
 }
 
 /** Docker removes the log together with the container. `svc logs` keeps the last lines. */
 const linesKept = 10_000;
 
 /** Stops a container gracefully and removes it with the files of its part. Its volume and the last lines of its log stay. */
-export async function removeContainer(
-  { name, part }: { readonly name: string; readonly part: string },
-  { installation, docker, logs, onState }: Removal,
-): Promise<void> {
-  const container = docker.getContainer(name);
+export async function removeContainer(found: ContainerInspectInfo, { plan, daemon, onState }: Removal): Promise<void> {
+  const { installation, definition } = plan;
+  const part = partOf(found);
+  const container = daemon.docker.getContainer(found.Id);
   // The plan of the container has the deadline. The container may have ended or be gone.
-  await container.stop().catch((error: unknown) => tolerate(error, [304, 404]));
+  await container.stop().catch(tolerate(304, 404));
   const lines = await readContainerLog(container, { tail: linesKept }).catch(() => []);
-  if (lines.length > 0) logs.of(part).write(`${lines.map(({ text }) => text).join('\n')}\n`);
-  await container.remove({ force: true }).catch((error: unknown) => tolerate(error, [404]));
+  if (lines.length > 0) {
+    const logs = openPlatformLogs(installation, definition);
+    logs.of(part).write(`${lines.map(({ text }) => text).join('\n')}\n`);
+    logs.close();
+  }
+  await container.remove({ force: true }).catch(tolerate(404));
   takeBackFiles(installation, part);
   onState(part, 'stopped');
+}
+
+function partOf({ Name, Config }: ContainerInspectInfo): string {
+  return Config.Labels?.[labels.part] ?? Name.slice(1);
 }

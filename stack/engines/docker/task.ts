@@ -3,9 +3,9 @@ import { isDiskFull, makeRoom, wordsOf } from '../../../services/contracts/docke
 import { SvcError } from '../../../services/contracts/errors.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { withoutFrames } from './container-log.ts';
-import { type Daemon, tolerate } from './daemon.ts';
+import { type OwnDaemon, tolerate } from './daemon.ts';
+import { serviceImageOn } from './images.ts';
 import { containerNameOf, labels } from './names.ts';
-import { serviceImageOn } from './service-image.ts';
 
 /** A container of the service image that works for one command. */
 export interface Task {
@@ -26,7 +26,7 @@ export interface Task {
 /** Where tasks run: a plan whose service image the daemon has. */
 export interface TaskSite {
   readonly plan: Plan;
-  readonly daemon: Daemon;
+  readonly daemon: OwnDaemon;
   readonly signal: AbortSignal;
 }
 
@@ -46,7 +46,7 @@ export function taskOptions(task: Task, { definition }: Plan) {
   const { name, command, user, binds = [], capabilities = [], network = 'none' } = task;
   return {
     name: containerNameOf(name, definition),
-    Image: serviceImageOn(definition.images.base).name,
+    Image: serviceImageOn(definition.images.base),
     User: user,
     Entrypoint: [...command],
     Labels: { [labels.installation]: definition.id, [labels.part]: name, [labels.alone]: 'true' },
@@ -63,7 +63,7 @@ const minutesMax = 60;
 const saidMax = 500;
 
 /** Runs a task and removes it. Returns its output. Throws its end where it fails or is late. */
-export async function runTask(task: Task, { plan, daemon: { docker }, signal }: TaskSite): Promise<string> {
+export async function runTask({ plan, daemon: { docker }, signal }: TaskSite, task: Task): Promise<string> {
   const options = taskOptions(task, plan);
   const late = AbortSignal.timeout(minutesMax * 60_000);
   // A killed command may have left it.
@@ -89,8 +89,5 @@ export async function runTask(task: Task, { plan, daemon: { docker }, signal }: 
 
 /** Removes a container that keeps nothing. */
 export async function removeNow(docker: Docker, name: string): Promise<void> {
-  await docker
-    .getContainer(name)
-    .remove({ force: true })
-    .catch((error: unknown) => tolerate(error, [404]));
+  await docker.getContainer(name).remove({ force: true }).catch(tolerate(404));
 }

@@ -1,7 +1,6 @@
 import { recordCreated } from '../../state/manifest.ts';
-import { runsAs } from './given-files.ts';
 import { labels } from './names.ts';
-import { dist } from './program.ts';
+import { dist } from './site.ts';
 import { runTask, type TaskSite } from './task.ts';
 
 /** Root of a container without its privileges, but with these. */
@@ -16,24 +15,18 @@ export async function makeVolumes(
   const { installation, definition } = plan;
   const Labels = { [labels.installation]: definition.id, [labels.folder]: installation.dir };
   // The manifest comes first, so that everything in Docker is known even if this command is killed.
-  recordCreated(
-    installation,
-    volumes.map((path) => ({ kind: 'volume', path })),
-  );
+  const created = volumes.map((path) => ({ kind: 'volume', path }) as const);
+  recordCreated(installation, created);
   for (const Name of volumes) await daemon.docker.createVolume({ Name, Labels });
   if (foreign.length === 0) return;
-  const { user } = runsAs(installation, daemon.isRootless);
-  await runTask(
-    {
-      ...{ name: 'hand-over', ...owningRoot },
-      command: ['chown', '-R', user, ...foreign.map((name) => `/volumes/${name}`)],
-      binds: foreign.map((name) => bind(name, `/volumes/${name}`)),
-    },
-    site,
-  );
+  await runTask(site, {
+    ...{ name: 'hand-over', ...owningRoot },
+    command: ['chown', '-R', daemon.user, ...foreign.map((name) => `/volumes/${name}`)],
+    binds: foreign.map((name) => bind(name, `/volumes/${name}`)),
+  });
 }
 
-export interface Copy {
+interface Copy {
   /** A volume, or a folder of this machine. */
   readonly from: string;
   readonly to: string;
@@ -43,27 +36,21 @@ export interface Copy {
 
 /** Copies all files into an empty target, sparse files as such, and syncs them to the disk. Nothing may write to the source meanwhile. */
 export async function copyFiles({ from, to, user }: Copy, site: TaskSite): Promise<void> {
-  await runTask(
-    {
-      ...{ name: 'copy', ...owningRoot },
-      command: ['sh', '-c', 'cp -a /from/. /to/ && chown -R "$1" /to && sync', 'sh', user],
-      binds: [bind(from, '/from', 'ro'), bind(to, '/to')],
-    },
-    site,
-  );
+  await runTask(site, {
+    ...{ name: 'copy', ...owningRoot },
+    command: ['sh', '-c', 'cp -a /from/. /to/ && chown -R "$1" /to && sync', 'sh', user],
+    binds: [bind(from, '/from', 'ro'), bind(to, '/to')],
+  });
 }
 
 /** Copies the graph's file as of one moment, even while a backend writes to it. */
 export async function copyGraphFile({ from, to, user }: Copy, site: TaskSite): Promise<void> {
   const program = `${dist}/stack/engines/docker/copy-graph/main.js`;
-  await runTask(
-    {
-      ...{ name: 'copy', user },
-      command: ['node', program, '/from/graph.sqlite', '/to/graph.sqlite'],
-      binds: [bind(from, '/from'), bind(to, '/to')],
-    },
-    site,
-  );
+  await runTask(site, {
+    ...{ name: 'copy', user },
+    command: ['node', program, '/from/graph.sqlite', '/to/graph.sqlite'],
+    binds: [bind(from, '/from'), bind(to, '/to')],
+  });
 }
 
 /** du complains about a file that disappears while it counts, and leaves it out. */
@@ -71,14 +58,11 @@ const measured = 'df -Pk / | tail -n 1; for path in "$@"; do du -sk "$path" 2>/d
 
 /** The bytes of each volume, and the free bytes on the disk where Docker keeps volumes. */
 export async function measureVolumes(volumes: readonly string[], site: TaskSite) {
-  const said = await runTask(
-    {
-      ...{ name: 'measure', user: '0:0', capabilities: ['DAC_READ_SEARCH'] },
-      command: ['sh', '-c', measured, 'sh', ...volumes.map((name) => `/volumes/${name}`)],
-      binds: volumes.map((name) => bind(name, `/volumes/${name}`, 'ro')),
-    },
-    site,
-  );
+  const said = await runTask(site, {
+    ...{ name: 'measure', user: '0:0', capabilities: ['DAC_READ_SEARCH'] },
+    command: ['sh', '-c', measured, 'sh', ...volumes.map((name) => `/volumes/${name}`)],
+    binds: volumes.map((name) => bind(name, `/volumes/${name}`, 'ro')),
+  });
   const [disk = '', ...lines] = said.trim().split('\n');
   const bytesIn = (line: string, column: number) => Number(line.trim().split(/\s+/)[column]) * 1024;
   const bytes = volumes.map((name, index) => [name, bytesIn(lines[index] ?? '0', 0)] as const);

@@ -7,7 +7,6 @@ import { containerNameOf, labels } from './names.ts';
 import { dataDir } from './site.ts';
 import { confined, removeNow } from './task.ts';
 
-/** The names of the volumes that exist. */
 export async function listVolumes(docker: Docker, installationId: string): Promise<ReadonlySet<string>> {
   return new Set((await inspectVolumes(docker, installationId)).map(({ Name }) => Name));
 }
@@ -19,15 +18,9 @@ export async function inspectVolumes(docker: Docker, installationId: string) {
   return Volumes ?? [];
 }
 
-/** Removes volumes with their data. */
 export async function removeVolumes(docker: Docker, installationId: string, names: readonly string[]): Promise<void> {
   await releaseVolumes(docker, installationId);
-  for (const name of names) {
-    await docker
-      .getVolume(name)
-      .remove()
-      .catch((error: unknown) => tolerate(error, [404]));
-  }
+  for (const name of names) await docker.getVolume(name).remove().catch(tolerate(404));
 }
 
 /**

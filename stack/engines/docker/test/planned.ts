@@ -5,8 +5,7 @@ import { checkDefinition } from '../../../settings/check.ts';
 import { usualPorts } from '../../../settings/ports.ts';
 import { installationIn } from '../../../state/installation.ts';
 import { planFor } from '../../plan-of.ts';
-import { type ContainerPlan, containerPlansOf } from '../container-plan.ts';
-import type { Facts } from '../program.ts';
+import { type ContainerPlan, containerPlansOf, type Facts } from '../container-plan.ts';
 
 const secrets: Readonly<Record<string, string>> = {
   'bus-callout.seed': newBusSeed('user'),

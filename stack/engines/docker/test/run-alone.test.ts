@@ -14,7 +14,7 @@ import { provisionGraph } from '../../../graph/provision-graph.ts';
 import type { Plan } from '../../../plan/plan.ts';
 import { busSeedsOf } from '../../../secrets/secrets.ts';
 import { readPlan } from '../../plan-of.ts';
-import type { Daemon } from '../daemon.ts';
+import type { OwnDaemon } from '../daemon.ts';
 import { givenDirOf } from '../given-files.ts';
 import { connectToOwnDaemon } from '../own-daemon.ts';
 import { runContainersAlone } from '../run-alone.ts';
@@ -40,7 +40,7 @@ async function leftIn({ docker, id }: DockerTrial): Promise<readonly string[]> {
 describe.skipIf(dockerHost === null)('alone on a real Docker', () => {
   let trial: DockerTrial;
   let plan: Plan;
-  let daemon: Daemon;
+  let daemon: OwnDaemon;
   beforeAll(async () => {
     trial = await DockerTrial.init();
     await trial.up();
