@@ -301,7 +301,7 @@ describe('a platform whose data folder', () => {
   const watch = () => {
     const lock = acquireLock(original, 'platform');
     const told: boolean[] = [];
-    const end = watchData({ installation: original, patience, onGone: () => void told.push(true) });
+    const end = watchData(original, patience, () => void told.push(true));
     onTestFinished(() => {
       end();
       lock.release();
