@@ -5,7 +5,7 @@ import { type Digest, parseDigest } from '../../services/contracts/digest.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { Secret } from '../../services/contracts/secret.ts';
 import { type ArchivedSecret, type ArchiveHead, formatVersion } from './archive-format.ts';
-import { type CarriedBus, carryBus, readBus, verifyBus } from './carry-bus.ts';
+import { type CarriedBus, carryBus, drain, readBus, verifyBus } from './carry-bus.ts';
 import { ArchiveReader } from './read-archive.ts';
 import type { Store } from './store.ts';
 import { ArchiveWriter } from './write-archive.ts';
@@ -74,7 +74,10 @@ async function writeFiles(
     files.add(digest);
   }
   for await (const { values } of graph?.nodes('file') ?? []) {
-    if (!files.has(parseDigest(String(values.digest)))) throw missingBytes(String(values.path));
+    if (files.has(parseDigest(String(values.digest)))) continue;
+    throw new SvcError('unavailable', `The file "${values.path}" of a skill is recorded, and its bytes are missing.`, {
+      hint: 'If somebody removed a skill meanwhile, run the command again. Otherwise data/blobs is incomplete.',
+    });
   }
   return files;
 }
@@ -116,20 +119,14 @@ export async function verifyStore(
 ): Promise<readonly KindOfContent[]> {
   if (store.graph !== null) refuseDifferentGraph(graph, await readContent(store.graph, signal));
   const kept = store.bus === null ? [] : await verifyBus(bus, store.bus);
-  if (store.blobs !== null) await refuseMissingFiles(store.blobs, files);
-  return [...graph, ...kept, ...kindOfFiles(files)];
-}
-
-/** An external bus may hold more files. */
-async function refuseMissingFiles(blobs: NonNullable<Store['blobs']>, files: ReadonlySet<Digest>): Promise<void> {
-  const found = new Set<Digest>();
-  for await (const digest of blobs.list()) found.add(digest);
-  if (!files.isSubsetOf(found)) throw differs('files');
-}
-
-function kindOfFiles(files: ReadonlySet<Digest>): readonly KindOfContent[] {
+  if (store.blobs !== null) {
+    const found = new Set<Digest>();
+    for await (const digest of store.blobs.list()) found.add(digest);
+    // An external bus may hold more files.
+    if (!files.isSubsetOf(found)) throw differs('files');
+  }
   const digest = hash('sha256', [...files].map((one) => `${one}\n`).join(''));
-  return files.size === 0 ? [] : [{ kind: 'files', count: files.size, digest }];
+  return [...graph, ...kept, ...(files.size === 0 ? [] : [{ kind: 'files', count: files.size, digest }])];
 }
 
 function refuseDifferentGraph(expected: readonly KindOfContent[], found: readonly KindOfContent[]): void {
@@ -145,14 +142,4 @@ function isSameBus(one: CarriedBus, other: CarriedBus): boolean {
 
 function differs(what: string): SvcError {
   return new SvcError('internal', `The ${what} that was written differs from what it was written from.`);
-}
-
-function missingBytes(path: string): SvcError {
-  return new SvcError('unavailable', `The file "${path}" of a skill is recorded, and its bytes are missing.`, {
-    hint: 'If somebody removed a skill meanwhile, run the command again. Otherwise data/blobs is incomplete.',
-  });
-}
-
-async function drain(items: AsyncIterable<unknown>): Promise<void> {
-  for await (const _item of items);
 }

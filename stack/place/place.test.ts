@@ -150,7 +150,7 @@ describe('a copied record', () => {
 describe('--as-copy', () => {
   const become = async (installation: Installation) => {
     const notices: string[] = [];
-    await becomeCopy({ installation, startEmpty: null, onNotice: (notice) => notices.push(notice) });
+    await becomeCopy(installation, { startEmpty: null, onNotice: (notice) => notices.push(notice) });
     return notices;
   };
 
