@@ -114,7 +114,6 @@ function dgraphPart(setup: Setup, traits: DgraphTraits): Part {
   };
 }
 
-/** Fills the template of a node. Throws when a placeholder is left. */
 export function dgraphConfiguration(service: DgraphKind, values: Part['variables']): string {
   return fillPlaces(new URL(`../../templates/${service}.yaml`, import.meta.url), values);
 }
@@ -142,7 +141,6 @@ export function graphStartMaxMs(definition: Definition): number {
   return dgraphLimits('dgraph-alpha', definition).startMaxMs;
 }
 
-/** The address of a coordination node for the other nodes. */
 function zeroAddressOf(node: string, { site }: Setup): string {
   return `${site.hostOf(node, loopback)}:${zeroPorts(site.ports, node).grpc}`;
 }
@@ -154,7 +152,6 @@ export function graphServersOf({ definition, site }: Setup): readonly string[] {
   );
 }
 
-/** The HTTP endpoints of the data nodes. */
 export function graphUrlsOf({ definition, site }: Setup): readonly string[] {
   return nodesOf('dgraph-alpha', definition).map((node) => graphUrlOf(node, site));
 }
@@ -169,7 +166,6 @@ export function dataOf(node: string): string {
   return `data/${graphFolderOf(node)}`;
 }
 
-/** The folder of a node, in data/. */
 function graphFolderOf(node: string): string {
   return node.replace('dgraph-', 'dgraph/');
 }
