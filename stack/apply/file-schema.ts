@@ -33,9 +33,7 @@ export function applyFileSchema(surroundings: Surroundings) {
     {
       workspace: section(name('workspace', 'the name of a workspace'), 'Default'),
       mcpServers: section(
-        z.record(z.string().transform(by((given) => parseName('mcpServer', given))), mcpServer(surroundings), {
-          error: 'MCP servers by name',
-        }),
+        z.record(z.string().transform(by(checkedName)), mcpServer(surroundings), { error: 'MCP servers by name' }),
         {},
       ),
       skills: section(list(skill(surroundings), 'a list of skills'), []),
@@ -75,6 +73,12 @@ function by<Given, Result>(convert: (given: Given) => Result, path: readonly str
       return z.NEVER;
     }
   };
+}
+
+/** As written: two names that differ only in spaces would otherwise be one field. */
+function checkedName(given: string): string {
+  parseName('mcpServer', given);
+  return given;
 }
 
 function name(kind: NameKind, rule: string) {

@@ -1,5 +1,6 @@
 import { suggestion } from '../../services/contracts/did-you-mean.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { mcpServersMax } from '../../services/contracts/workspace-limits.ts';
 import type { BackendClient } from '../client/backend-client.ts';
 import { everyPage } from '../client/every-page.ts';
 import {
@@ -46,7 +47,8 @@ export async function readLive(
     everyPage(async (page) => (await backend.send(liveSkillsQuery, { workspace, ...page }, until)).workspace?.skills),
     everyPage(async (page) => (await backend.send(liveRolesQuery, { workspace, ...page }, until)).workspace?.roles),
     backend.send(runtimeNamesQuery, { workspace }, until),
-    inParallel(wanted.mcpServers, async ({ name, launch }) => {
+    // Too many are refused, whatever their launches are.
+    inParallel(wanted.mcpServers.length > mcpServersMax ? [] : wanted.mcpServers, async ({ name, launch }) => {
       const answer = await backend.send(judgeLaunchQuery, { workspace, launch }, until);
       return [name, answer.workspace] as const;
     }),

@@ -70,7 +70,8 @@ const visibleFields = ['command', 'args', 'cwd', 'url'] as const;
 /** The fingerprint says that something differs; when no visible field does, it is a secret. */
 function launchDifference(wish: LaunchInput, live: LiveMcpServerFragment['launch']): readonly string[] {
   const differing = visibleFields.filter((field) => {
-    return wish[field] !== undefined && JSON.stringify(wish[field]) !== JSON.stringify(live?.[field] ?? null);
+    const empty = field === 'args' ? [] : null;
+    return wish[field] !== undefined && JSON.stringify(wish[field]) !== JSON.stringify(live?.[field] ?? empty);
   });
   return differing.length > 0 ? differing : [wish.url === undefined ? 'env' : 'headers'];
 }

@@ -331,7 +331,11 @@ describe('several files', () => {
     ]);
   });
 
-  test('may not define the same thing twice', () => {
+  test('may not define the same thing twice, be it with other spaces', () => {
+    const spaced = read(write('c.yaml', 'mcpServers:\n  files: { command: a }\n  "files ": { command: b }\n'));
+    expect(refusal(() => refuseMistakes(findDuplicates(spaced)))).toBe(
+      'c.yaml:3:3 The MCP server "files" is defined already, at c.yaml:2.',
+    );
     const files = [write('a.yaml', 'roles:\n  - { name: A }\n'), write('b.yaml', '\nroles:\n  - { name: A }\n')];
     const message = refusal(() => refuseMistakes(mergeFiles(files.map((file) => read(file))).flatMap(findDuplicates)));
     expect(message).toBe('b.yaml:3:5 The role "A" is defined already, at a.yaml:2.');

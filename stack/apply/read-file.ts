@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs';
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { parseName } from '../../services/contracts/names.ts';
 import { inWords } from '../../services/contracts/system-words.ts';
 import { readBounded } from '../machine/bounded-file.ts';
 import { type Path, YamlText } from '../settings/yaml-text.ts';
@@ -33,7 +34,9 @@ export function readApplyFile(file: string, env: EnvRecord, text = readText(file
   const { workspace, mcpServers, skills, roles } = parsed.data;
   const wanted = {
     workspace,
-    mcpServers: Object.entries(mcpServers).map(([name, one]) => ({ ...one, name, place: placeOf('mcpServers', name) })),
+    mcpServers: Object.entries(mcpServers).map(([written, one]) => ({
+      ...{ ...one, name: parseName('mcpServer', written), place: placeOf('mcpServers', written) },
+    })),
     skills: skills.map((one, index) => ({ ...one, place: placeOf('skills', index) })),
     roles: roles.map((one, index) => ({ ...one, place: placeOf('roles', index) })),
   };

@@ -40,5 +40,5 @@ export async function everyPage<Item>(
       first = Math.ceil(first / 4);
     }
   }
-  throw new SvcError('too_large', `The list is longer than ${pagesMax} pages.`);
+  throw new SvcError('too_large', `The list is longer than ${pagesMax * pageSize} entries.`);
 }

@@ -32,7 +32,10 @@ export async function readContent(
   running: PlatformWithStates,
   signal: AbortSignal | undefined,
 ): Promise<Content> {
-  if (!running.services.some(({ name, state }) => isBackend(name) && state === 'healthy')) return noContent;
+  // A backend that misses another part still answers.
+  const mayAnswer = ({ name, state }: PlatformWithStates['services'][number]) =>
+    isBackend(name) && (state === 'healthy' || state === 'unhealthy');
+  if (!running.services.some(mayAnswer)) return noContent;
   const deadline = AbortSignal.timeout(timeoutMs);
   const within = signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
   try {

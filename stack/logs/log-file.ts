@@ -5,6 +5,7 @@ import {
   openSync,
   readSync,
   renameSync,
+  rmSync,
   statSync,
   truncateSync,
   writeFileSync,
@@ -25,6 +26,7 @@ export class LogFile {
   readonly #path: string;
   readonly #limits: LogLimits;
   #file: number | null = null;
+  #sizeBytes = 0;
   #pending: string[] = [];
   #pendingBytes = 0;
   #timer: NodeJS.Timeout | null = null;
@@ -64,9 +66,18 @@ export class LogFile {
   }
 
   #append(text: string): void {
-    boundLog(this.#path, this.#limits);
-    this.#file ??= openSync(this.#path, 'a', 0o600);
-    writeFileSync(this.#file, this.#lost === 0 ? text : lostNote(this.#lost) + text);
+    if (this.#file !== null && this.#sizeBytes > sizeMaxOf(this.#limits)) {
+      closeSync(this.#file);
+      this.#file = null;
+      rotateLog(this.#path, this.#limits);
+    }
+    if (this.#file === null) {
+      this.#file = openSync(this.#path, 'a', 0o600);
+      this.#sizeBytes = fstatSync(this.#file).size;
+    }
+    const bytes = Buffer.from(this.#lost === 0 ? text : lostNote(this.#lost) + text);
+    writeFileSync(this.#file, bytes);
+    this.#sizeBytes += bytes.length;
     this.#lost = 0;
   }
 }
@@ -75,20 +86,49 @@ function lostNote(lines: number): string {
   return `${JSON.stringify({ level: 'warn', time: new Date().toISOString(), name: 'log', lines, msg: 'lost lines while the disk was not writable' })}\n`;
 }
 
+/** Renames a log that is too large to `path.1`. No process has it open. A log that cannot be renamed grows. */
+export function rotateLog(path: string, limits: LogLimits): void {
+  if (sizeOf(path) <= sizeMaxOf(limits)) return;
+  try {
+    shiftOlder(path, limits);
+    renameSync(path, `${path}.1`);
+  } catch {
+    // The log is worth more than its limit.
+  }
+}
+
 /**
  * Cuts a log that is too large. A process that appends to it must not notice, so the file is not renamed: its content is copied to
  * `path.1`, and the file is truncated. A line that another process writes between copy and cut is lost; of a flood only the end is kept.
  */
-export function boundLog(path: string, { fileSizeMaxMb, filesKept }: LogLimits): void {
-  const sizeMaxBytes = fileSizeMaxMb * 1024 * 1024;
-  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+export function boundLog(path: string, limits: LogLimits): void {
+  const [size, sizeMaxBytes] = [sizeOf(path), sizeMaxOf(limits)];
   if (size <= sizeMaxBytes) return;
+  shiftOlder(path, limits);
+  try {
+    copyEnd(path, Math.max(0, size - floodFactor * sizeMaxBytes));
+  } catch (error) {
+    // An incomplete copy would take the last room of a full disk.
+    rmSync(`${path}.1`, { force: true });
+    throw error;
+  }
+  truncateSync(path, 0);
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+function sizeMaxOf({ fileSizeMaxMb }: LogLimits): number {
+  return fileSizeMaxMb * 1024 * 1024;
+}
+
+/** Renames the older files, so that `path.1` is free. */
+function shiftOlder(path: string, { filesKept }: LogLimits): void {
   for (let age = filesKept; age > 1; age--) {
     const younger = `${path}.${age - 1}`;
     if (existsSync(younger)) renameSync(younger, `${path}.${age}`);
   }
-  copyEnd(path, Math.max(0, size - floodFactor * sizeMaxBytes));
-  truncateSync(path, 0);
 }
 
 const floodFactor = 2;

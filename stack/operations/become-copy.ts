@@ -163,7 +163,10 @@ function publicNames({ public: { host }, publicUrls }: Definition): readonly str
     : [`svc.yaml still has public addresses of the original: ${all.join(', ')}. Change them.`];
 }
 
-/** Another free port for each port of an installation, and svc.yaml with `auto` for each port that it names, so that a copy never takes what the original shall have. */
+/**
+ * Another free port for each port of an installation, so that a copy never takes one of the original. svc.yaml gets `auto` for each port that
+ * it names. Only the port of a single node of NATS stays a number, as runtimes elsewhere and its monitoring need one.
+ */
 async function newPorts(installation: Installation, definition: Definition, text: string) {
   const wishes = portWishesOf(definition);
   const before = leasedPorts(installation, wishes);
@@ -176,7 +179,11 @@ async function newPorts(installation: Installation, definition: Definition, text
     holderOf: () => 'the original',
   });
   const named = new Set(wishes.filter(({ wanted }) => wanted !== 'auto').map(({ place }) => place));
-  const changed = [...named].reduce((yaml, place) => replaceScalar(yaml, place.split('.'), 'auto'), text);
+  const valueAt = (place: string) => {
+    const [only, ...others] = wishes.filter((wish) => wish.place === place);
+    return only === undefined || others.length > 0 || !place.startsWith('bus.') ? 'auto' : String(ports[only.name]);
+  };
+  const changed = [...named].reduce((yaml, place) => replaceScalar(yaml, place.split('.'), valueAt(place)), text);
   const moved = wishes.map(({ name }) => `${name} ${before[name]} → ${ports[name]}`);
   return { ports, text: changed, notice: `Ports of the copy: ${moved.join(', ')}.` };
 }

@@ -216,6 +216,7 @@ describe('secrets that cannot be right are refused before anything starts', () =
 
   test('damaged files, each named with its rule', async () => {
     const installation = await create();
+    recordFingerprint(installation);
     for (const [name, rule] of [
       ['encryption.key', /encryption\.key must hold a 64-character hex string/],
       ['system-runtime.key', /system-runtime\.key must hold a key that starts with SYK_/],
@@ -224,7 +225,8 @@ describe('secrets that cannot be right are refused before anything starts', () =
     ] as const) {
       const before = readFileSync(join(installation.secretsDir, name), 'utf8');
       write(installation, name, 'damaged\n');
-      expect(() => ensureFolders(installation, embedded), name).toThrow(rule);
+      const refusal = expect.objectContaining({ code: 'invalid_input', message: expect.stringMatching(rule) });
+      expect(() => ensureFolders(installation, embedded), name).toThrow(refusal);
       write(installation, name, before);
     }
   });

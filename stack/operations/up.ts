@@ -1,4 +1,5 @@
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
+import { inWords } from '../../services/contracts/system-words.ts';
 import type { Engine, EngineStart, Prepared } from '../engines/engine.ts';
 import { chosenEngine, isUp } from '../engines/engine-of.ts';
 import { makeReady, preparePlan } from '../engines/prepare-plan.ts';
@@ -93,8 +94,8 @@ export async function bringUp(options: BringUp): Promise<UpResult> {
   const shown = signal.aborted
     ? null
     : ready().catch((error: unknown) => {
-        // The signal came while the status was read.
-        if (!signal.aborted) throw error;
+        // The platform runs, so that only its status is missing.
+        if (!signal.aborted) start.onNotice(`The status cannot be shown: ${inWords(error)}`);
       });
   await Promise.all([shown, ended]);
   return { outcome: 'stopped', changes, status: await engine.inspect({ installation, readPlan: () => plan }) };

@@ -98,9 +98,9 @@ async function nextFree(from: number, isFree: (port: number) => Promise<boolean>
 }
 
 /** Another program took a port first. The same start may succeed on another port. */
-export function lostPort(message: string, options: Pick<SvcErrorOptions, 'hint'> = {}): SvcError {
-  const cause = Object.assign(new Error('its port is taken'), { code: 'EADDRINUSE' });
-  return new SvcError('conflict', message, { ...options, cause });
+export function lostPort(message: string, { hint, cause }: SvcErrorOptions = {}): SvcError {
+  const taken = Object.assign(new Error('its port is taken', { cause }), { code: 'EADDRINUSE' });
+  return new SvcError('conflict', message, { ...(hint === undefined ? {} : { hint }), cause: taken });
 }
 
 export function isLostPort(error: unknown): boolean {

@@ -69,8 +69,8 @@ function filesIn({ secretsDir }: Installation): readonly string[] {
  * can generate may be missing. Writes nothing.
  */
 export function checkSecrets(installation: Installation, settings: SecretsFor): void {
-  refuseOtherKey(installation);
   for (const row of ownRows(settings)) refuseDamaged(installation, row);
+  refuseOtherKey(installation);
   if (settings.graph === 'dgraph' && !hasOwnGraph(settings)) refuseMissing(installation, settings);
 }
 
@@ -86,21 +86,30 @@ function refuseOtherKey(installation: Installation): void {
   const known = recordedFingerprint(installation);
   const present = hasSecret(file) ? fingerprintOf(file) : null;
   if (known === undefined || present === known) return;
-  const message =
-    present === null
-      ? `secrets/encryption.key is missing, and data/ is encrypted with it (fingerprint ${known}).`
-      : `secrets/encryption.key (fingerprint ${present}) is not the key that data/ is encrypted with (fingerprint ${known}).`;
-  throw new SvcError('forbidden', message, {
-    hint: 'Restore the key from a backup. Without it the stored data cannot be read.',
-  });
+  if (present === null) {
+    throw new SvcError(
+      'forbidden',
+      `secrets/encryption.key is missing, and data/ is encrypted with it (fingerprint ${known}).`,
+      { hint: 'Restore the key from a backup. Without it the stored data cannot be read.' },
+    );
+  }
+  throw new SvcError(
+    'forbidden',
+    `secrets/encryption.key (fingerprint ${present}) is not the key that data/ is encrypted with (fingerprint ${known}).`,
+    { hint: 'Restore the right key, or the data of this key.' },
+  );
 }
 
 function refuseDamaged({ secretsDir }: Installation, row: SecretRow): void {
-  const { file, of, rule, isRight, repair = 'Restore the right file from a backup.' } = row;
+  const { file, of, rule, isRight } = row;
   const read = (name: string) => (hasSecret(join(secretsDir, name)) ? readSecret(join(secretsDir, name)) : '');
   if (isRight === undefined || !hasSecret(join(secretsDir, file)) || isRight(read(file), read)) return;
   const isAlone = of !== undefined && !hasSecret(join(secretsDir, of));
-  throw new SvcError(isAlone ? 'forbidden' : 'invalid_input', `secrets/${file} must hold ${rule}.`, { hint: repair });
+  // Of two files that differ, either may be the wrong one.
+  const repair = of === undefined || isAlone ? row.repair : undefined;
+  throw new SvcError(isAlone ? 'forbidden' : 'invalid_input', `secrets/${file} must hold ${rule}.`, {
+    hint: repair ?? 'Restore the right file from a backup.',
+  });
 }
 
 /** Secrets of an external Dgraph, which defines their form itself. */

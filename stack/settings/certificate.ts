@@ -94,9 +94,18 @@ function wrongNames(own: X509Certificate, { hosts, hostsPlace }: CertificateOf):
     .map((host) => ({ part: 'cert', why: `is not for "${host}", which ${hostsPlace} names` }));
 }
 
-/** Whether an authority issued the certificate or one of the further links of its chain. */
+/** Follows the chain from the certificate upward to an authority that issued one of its links. */
 function isVouchedFor(chain: readonly X509Certificate[], authorities: readonly X509Certificate[]): boolean {
-  return authorities.some((authority) =>
-    chain.some((link) => link.checkIssued(authority) && link.verify(authority.publicKey)),
-  );
+  const seen = new Set<X509Certificate>();
+  for (let current = chain[0]; current !== undefined && !seen.has(current); ) {
+    const certificate: X509Certificate = current;
+    seen.add(certificate);
+    if (authorities.some((authority) => hasIssued(authority, certificate))) return true;
+    current = chain.find((other) => hasIssued(other, certificate));
+  }
+  return false;
+}
+
+function hasIssued(issuer: X509Certificate, certificate: X509Certificate): boolean {
+  return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
 }

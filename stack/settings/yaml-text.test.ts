@@ -27,6 +27,11 @@ test('a duplicate name, and a second document, are mistakes', () => {
     { line: 2, column: 12, message: 'The name "c" is used twice.' },
     { line: 3, column: 1, message: 'The name "a" is used twice.' },
   ]);
+  // No path leads to the value of a collection.
+  expect(new YamlText('? { a: 1, a: 2 }\n: { b: 1, b: 2 }\n').mistakes.map(({ message }) => message)).toEqual([
+    'The name "a" is used twice.',
+    'The name "b" is used twice.',
+  ]);
   expect(new YamlText('a: 1\n---\nb: 1\n').mistakes).toMatchObject([
     { line: 2, message: expect.stringContaining('more than one') },
   ]);

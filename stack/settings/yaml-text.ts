@@ -32,18 +32,27 @@ const aliasesMax = 100;
 /** Far more than any real file has. The parser recurses for each level, and a deeper file could overflow the stack. */
 const depthMax = 64;
 
+/** A value in the text, with the values in it. */
+interface Place {
+  /** Null for a name without a value. */
+  readonly offset: number | null;
+  readonly nameOffset: number | null;
+  /** By name, or by index. */
+  readonly parts: ReadonlyMap<string, Place>;
+}
+
+const noParts: ReadonlyMap<string, Place> = new Map();
+
 /** A YAML file: its value, and its mistakes, each with its position. */
 export class YamlText {
   /** Undefined when the text is not valid YAML: the mistakes say why. */
   readonly value: unknown;
   readonly mistakes: Mistake[] = [];
   readonly #lines = new LineCounter();
-  /** The offset of each value and each name, by its path as one text. */
-  readonly #values = new Map<string, number>();
-  readonly #names = new Map<string, number>();
+  #root: Place = { offset: 0, nameOffset: null, parts: noParts };
 
   constructor(text: string) {
-    // The parser would compare each name with each other one; `#findPlaces` finds duplicates in one pass.
+    // The parser would compare each name with each other one; `#placeOf` finds duplicates in one pass.
     const documents = new Composer({ uniqueKeys: false }).compose(this.#tokensOf(text), true, text.length);
     const [document, other] = documents;
     if (document === undefined || this.mistakes.length > 0) return;
@@ -53,7 +62,7 @@ export class YamlText {
       this.#addAt(other.range[0], 'It holds more than one document: write one file for each.');
       return;
     }
-    this.#findPlaces(document.contents, []);
+    this.#root = this.#placeOf(document.contents);
     if (this.mistakes.length > 0) return;
     try {
       this.value = document.toJS({ maxAliasCount: aliasesMax });
@@ -64,15 +73,24 @@ export class YamlText {
 
   /** The position of the value at `path`; of the nearest part around it when it is missing. */
   locate(path: Path): Position {
-    const offset = this.#values.get(keyOf(path));
-    if (offset === undefined && path.length > 0) return this.locate(path.slice(0, -1));
-    return this.#positionAt(offset ?? 0);
+    return this.#positionAt(this.#nearest(path).offset);
   }
 
   /** The position of the field name at `path`. */
   locateName(path: Path): Position {
-    const offset = this.#names.get(keyOf(path));
-    return offset === undefined ? this.locate(path) : this.#positionAt(offset);
+    const { place, offset } = this.#nearest(path);
+    return this.#positionAt(place?.nameOffset ?? offset);
+  }
+
+  /** The place at `path`, or null; and the offset of the value there, or of the nearest value around it. */
+  #nearest(path: Path): { readonly place: Place | null; readonly offset: number } {
+    let place: Place | null = this.#root;
+    let offset = place.offset ?? 0;
+    for (const step of path) {
+      place = place?.parts.get(String(step)) ?? null;
+      offset = place?.offset ?? offset;
+    }
+    return { place, offset };
   }
 
   /** Adds a mistake of the value at this path. */
@@ -118,22 +136,27 @@ export class YamlText {
   }
 
   /** JavaScript would lose the name "__proto__", and one of two equal names. */
-  #findPlaces(node: unknown, path: Path): void {
-    if (isNode(node)) this.#values.set(keyOf(path), node.range?.[0] ?? 0);
+  #placeOf(node: unknown, nameOffset: number | null = null): Place {
+    const offset = isNode(node) ? (node.range?.[0] ?? null) : null;
     if (isSeq(node)) {
-      for (const [index, item] of node.items.entries()) this.#findPlaces(item, [...path, index]);
+      const items = node.items.map((item, index) => [String(index), this.#placeOf(item)] as const);
+      return { offset, nameOffset, parts: new Map(items) };
     }
-    if (!isMap(node)) return;
+    if (!isMap(node)) return { offset, nameOffset, parts: noParts };
+    const parts = new Map<string, Place>();
     for (const { key, value } of node.items) {
-      if (!isScalar(key)) continue;
+      if (!isScalar(key)) {
+        // No path leads there, and the names in it are checked all the same.
+        for (const one of [key, value]) this.#placeOf(one);
+        continue;
+      }
       const name = String(key.value);
-      const inner = [...path, name];
-      const offset = key.range?.[0] ?? 0;
-      if (name === '__proto__') this.#addAt(offset, '"__proto__" is not a valid name.');
-      else if (this.#names.has(keyOf(inner))) this.#addAt(offset, `The name ${JSON.stringify(name)} is used twice.`);
-      this.#names.set(keyOf(inner), offset);
-      this.#findPlaces(value, inner);
+      const at = key.range?.[0] ?? 0;
+      if (name === '__proto__') this.#addAt(at, '"__proto__" is not a valid name.');
+      else if (parts.has(name)) this.#addAt(at, `The name ${JSON.stringify(name)} is used twice.`);
+      parts.set(name, this.#placeOf(value, at));
     }
+    return { offset, nameOffset, parts };
   }
 
   #addAt(offset: number, message: string): void {
@@ -148,11 +171,6 @@ export class YamlText {
 
 export function nameOf(path: Path): string {
   return path.length === 0 ? 'The file' : path.join('.');
-}
-
-/** The path as one text. A number is the name of an item, or of a field. */
-function keyOf(path: Path): string {
-  return JSON.stringify(path.map(String));
 }
 
 /** The text with the scalar at `path` replaced, and every comment and blank line unchanged. */

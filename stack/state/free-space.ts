@@ -57,13 +57,11 @@ export interface Disk {
 }
 
 /** Throws `unavailable` if a disk has too little room for the work that is named. */
-export function refuseWithoutRoom({ place, repair, freeBytes }: Disk, neededBytes: number, work: string): void {
+export function refuseWithoutRoom({ place, repair, freeBytes }: Disk, neededBytes: number, need: string): void {
   if (freeBytes === null || freeBytes >= neededBytes) return;
-  throw new SvcError(
-    'unavailable',
-    `${place} has ${sizeText(freeBytes)} left, and ${work} needs ${sizeText(neededBytes)}.`,
-    { hint: `Free some space there and try again: ${repair}` },
-  );
+  throw new SvcError('unavailable', `${place} has ${sizeText(freeBytes)} left, and ${need} ${sizeText(neededBytes)}.`, {
+    hint: `Free some space there and try again: ${repair}`,
+  });
 }
 
 /** The error about a disk without room for a start; null when there is enough. */

@@ -49,8 +49,9 @@ async function applyKind(steps: readonly ContainerStep[], application: Applicati
     if (kind === 'keep') application.onNotice(`${container.part.name} is not ready: it is replaced.`);
   }
   const containers = failed.map(({ container }) => container);
-  // Together, because a node of a cluster waits for the others.
-  await startInOrder(containers, (container) => remakeContainer(container, application));
+  // Together, because a node of a cluster waits for the others. A later node starts even if an earlier one fails.
+  const outcomes = await Promise.allSettled(containers.map((container) => remakeContainer(container, application)));
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   for (const { kind, container } of steps.filter((_, index) => areReady[index])) {
     if (kind === 'make') {
       await remakeContainer(container, application);
@@ -141,6 +142,7 @@ function notStarted({ part }: ContainerPlan, cause: unknown): SvcError {
     const port = ports.find((one) => findPortHolder(one) !== null) ?? ports[0] ?? 0;
     return lostPort(`${part.name} failed to start: port ${port} is in use by ${describeHolder(port)}.`, {
       hint: 'Stop that program, or change the port in svc.yaml (auto takes the next free one).',
+      cause,
     });
   }
   return new SvcError('unavailable', `${part.name} failed to start: ${words}.`, {

@@ -56,7 +56,7 @@ export async function ensureImage(name: string, field: string, images: Images): 
     // Not docker.pull: it would write the login into the address of the request.
     begin: (abortSignal) => docker.createImage(login ?? undefined, { fromImage: name, abortSignal }),
   });
-  return (await findImage(docker, name)) ?? '';
+  return (await docker.getImage(name).inspect()).Id;
 }
 
 async function ensureServiceImage(name: string, base: string, images: Images): Promise<string> {
@@ -73,7 +73,7 @@ async function ensureServiceImage(name: string, base: string, images: Images): P
   });
   // The large intermediate images. 409: another prune runs, and the next build removes them.
   await docker.pruneImages({ filters: { dangling: ['true'], label: ['svc.stage=whole'] } }).catch(tolerate(409));
-  return (await findImage(docker, name)) ?? '';
+  return (await docker.getImage(name).inspect()).Id;
 }
 
 /** For a distant registry on a slow line. */

@@ -30,6 +30,8 @@ export function provisionerOf(plan: Plan, user: string): Task {
     command: ['node', program, graphUrlsOf(plan).join(','), String(graphStartMaxMs(definition)), ...files],
     binds: [`${givenDirOf(installation, name)}:${givenDir}:ro,Z`],
     network: networkOf('graph', definition),
+    // The start of the container, and the time that the program itself has.
+    minutesMax: 0.5 + graphStartMaxMs(definition) / 60_000,
     hint: 'Read its log: svc logs dgraph-alpha',
   };
 }

@@ -1,3 +1,4 @@
+import type { ContainerInspectInfo } from 'dockerode';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import type { Alone } from '../../content/place.ts';
 import { isGraphNode, type Part } from '../../parts/part.ts';
@@ -6,7 +7,7 @@ import { dgraphPorts, loopback, natsPorts } from '../../settings/ports.ts';
 import { closedBus } from '../closed-bus.ts';
 import { applySteps } from './apply-steps.ts';
 import { waitUntilContainerReady } from './container-readiness.ts';
-import { prefixOf } from './names.ts';
+import { labels, prefixOf } from './names.ts';
 import { bridgeOf, ensureNetworks, networkOf } from './network.ts';
 import { reconcile } from './reconcile.ts';
 import { dist } from './site.ts';
@@ -32,7 +33,10 @@ export async function runContainersAlone(options: ContainersAlone): Promise<Alon
   try {
     // The daemon has the images.
     const found = await reconcile({ ...closed, parts }, daemon, { ...quiet, env: {}, runsAlone: true });
-    if (!isRunning) await applySteps({ ...found, ...quiet });
+    if (!isRunning) {
+      refuseRunning([...found.present.values(), ...found.extra]);
+      await applySteps({ ...found, ...quiet });
+    }
     const nodes = found.steps.map(({ container }) => container.part);
     const ends = await startForwarder(nodes, options);
     signal.throwIfAborted();
@@ -42,6 +46,14 @@ export async function runContainersAlone(options: ContainersAlone): Promise<Alon
     if (signal.aborted) throw new SvcError('cancelled', 'Interrupted.', { cause: error });
     throw error;
   }
+}
+
+/** Containers of the platform would be removed as parts that the plan does not have. */
+function refuseRunning(found: readonly ContainerInspectInfo[]): void {
+  if (found.every(({ Config }) => Config.Labels?.[labels.alone] !== undefined)) return;
+  throw new SvcError('conflict', 'The platform has containers, and state/containers.json does not say that it runs.', {
+    hint: 'Repair it: svc up',
+  });
 }
 
 /** The forwarder starts at once. */

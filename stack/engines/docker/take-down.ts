@@ -94,7 +94,9 @@ export async function removeContainer(found: ContainerInspectInfo, { plan, daemo
   const container = daemon.docker.getContainer(found.Id);
   // The plan of the container has the deadline. The container may have ended or be gone.
   await container.stop().catch(tolerate(304, 404));
-  const lines = await readContainerLog(container, { tail: linesKept }).catch(() => []);
+  // A task is no part, and has no hash.
+  const isPart = found.Config.Labels?.[labels.hash] !== undefined;
+  const lines = isPart ? await readContainerLog(container, { tail: linesKept }).catch(() => []) : [];
   if (lines.length > 0) {
     const logs = openPlatformLogs(installation, definition);
     logs.of(part).write(`${lines.map(({ text }) => text).join('\n')}\n`);

@@ -19,6 +19,8 @@ export interface Task {
   readonly capabilities?: readonly string[];
   /** The name of its network. Without one it has none. */
   readonly network?: string;
+  /** How long it may take; default: an hour. */
+  readonly minutesMax?: number;
   /** The repair if it fails. */
   readonly hint?: string;
 }
@@ -59,12 +61,13 @@ export function taskOptions(task: Task, { definition }: Plan) {
 }
 
 /** Home folders of MCP servers may have some gigabytes. */
-const minutesMax = 60;
+const minutesUsual = 60;
 const saidMax = 500;
 
 /** Runs a task and removes it. Returns its output. Throws its end where it fails or is late. */
 export async function runTask({ plan, daemon: { docker }, signal }: TaskSite, task: Task): Promise<string> {
   const options = taskOptions(task, plan);
+  const { minutesMax = minutesUsual } = task;
   const late = AbortSignal.timeout(minutesMax * 60_000);
   // A killed command may have left it.
   await removeNow(docker, options.name);
@@ -81,7 +84,10 @@ export async function runTask({ plan, daemon: { docker }, signal }: TaskSite, ta
     if (error instanceof SvcError) throw error;
     const why = late.aborted ? `it did not end within ${minutesMax} minutes` : wordsOf(error);
     const hint = isDiskFull(error) ? makeRoom : (task.hint ?? 'Check Docker: docker info');
-    throw new SvcError('unavailable', `The container "${options.name}" failed: ${why}.`, { hint, cause: error });
+    throw new SvcError(late.aborted ? 'timeout' : 'unavailable', `The container "${options.name}" failed: ${why}.`, {
+      hint,
+      cause: error,
+    });
   } finally {
     await removeNow(docker, options.name);
   }

@@ -59,7 +59,7 @@ const measured = 'df -Pk / | tail -n 1; for path in "$@"; do du -sk "$path" 2>/d
 /** The bytes of each volume, and the free bytes on the disk where Docker keeps volumes. */
 export async function measureVolumes(volumes: readonly string[], site: TaskSite) {
   const said = await runTask(site, {
-    ...{ name: 'measure', user: '0:0', capabilities: ['DAC_READ_SEARCH'] },
+    ...{ name: 'measure', user: '0:0', capabilities: ['DAC_READ_SEARCH'], minutesMax: 5 },
     command: ['sh', '-c', measured, 'sh', ...volumes.map((name) => `/volumes/${name}`)],
     binds: volumes.map((name) => bind(name, `/volumes/${name}`, 'ro')),
   });

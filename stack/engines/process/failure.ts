@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError, toSvcError } from '../../../services/contracts/errors.ts';
 import { inWordsAlone } from '../../../services/contracts/system-words.ts';
@@ -130,12 +130,24 @@ export async function findUnwantedEnd(installation: Installation): Promise<Unwan
 function lastSignOfLife(installation: Installation): number {
   const { logsDir, dataDir } = installation;
   const files = [recordFile(installation), ...filesIn(logsDir), ...filesIn(dataDir)];
-  return Math.max(...files.map((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0));
+  return Math.max(...files.map(writtenAt));
 }
 
-/** A status must not fail because a folder is gone. */
+/** An unreadable folder is ignored: a stop and a status must not fail because of it. */
 function filesIn(dir: string): readonly string[] {
-  return existsSync(dir) ? readdirSync(dir).map((name) => join(dir, name)) : [];
+  try {
+    return readdirSync(dir).map((name) => join(dir, name));
+  } catch {
+    return [];
+  }
+}
+
+function writtenAt(file: string): number {
+  try {
+    return statSync(file).mtimeMs;
+  } catch {
+    return 0;
+  }
 }
 
 async function lastLogLine(installation: Installation): Promise<string | null> {

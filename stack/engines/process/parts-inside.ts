@@ -6,7 +6,7 @@ import type { ServiceName } from '../../../services/contracts/env/variables.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
 import { type Part, readyAt } from '../../parts/part.ts';
 import type { Plan } from '../../plan/plan.ts';
-import type { PartRunner, RunningPart } from './part-runner.ts';
+import { type PartRunner, type RunningPart, refuseTakenPorts } from './part-runner.ts';
 
 type StartService = typeof startBackend;
 
@@ -33,6 +33,7 @@ export async function runInside(plan: Plan, env: EnvRecord, logs: PlatformLogs):
       // Loads the last part while the others start.
       if (service !== 'backend') services['remote-mcp']().catch(() => undefined);
       const start = await services[service]();
+      await refuseTakenPorts(part);
       // MCP servers inherit the environment of the runtime. Every other service reads only its own variables.
       const variables = service === 'runtime' ? { ...inheritedByChildren(env), ...part.variables } : part.variables;
       const running = await start(variables, { hub, version: plan.version, log: logs.of(part.name), drainMs });

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import type { ReadinessWait } from '../../lifecycle/readiness.ts';
-import { boundLog } from '../../logs/log-file.ts';
+import { rotateLog } from '../../logs/log-file.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { compileCacheOf, type Installation } from '../../state/installation.ts';
 import { leftProcesses } from '../../state/left-processes.ts';
@@ -76,7 +76,7 @@ const platformProgram = fileURLToPath(new URL('./main.ts', import.meta.url));
 
 function spawnPlatform({ installation, definition, ports }: Plan, env: EnvRecord, program: string): number {
   const path = join(installation.logsDir, 'platform.log');
-  boundLog(path, definition.logs);
+  rotateLog(path, definition.logs);
   const output = openSync(path, 'a', 0o600);
   try {
     const told = ['--dir', installation.dir, '--ports', JSON.stringify(ports), '--started-by', String(process.pid)];

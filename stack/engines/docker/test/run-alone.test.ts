@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -95,6 +95,19 @@ describe.skipIf(dockerHost === null)('alone on a real Docker', () => {
     await trial.up();
     expect((await leftIn(trial)).filter((name) => name.includes('forward'))).toEqual([]);
     expect((await trial.containerOf('nats').inspect()).HostConfig.RestartPolicy?.Name).toBe('unless-stopped');
+    await trial.platform.svc('down');
+  });
+
+  test('a platform that state/ does not record is refused, and keeps its containers', async () => {
+    await trial.up();
+    const record = join(plan.installation.stateDir, 'containers.json');
+    const text = readFileSync(record, 'utf8');
+    rmSync(record);
+    const before = [...(await leftIn(trial))].sort();
+    const running = runContainersAlone({ plan, daemon, bus: true, graph: false, signal });
+    await expect(running).rejects.toMatchObject({ code: 'conflict', hint: 'Repair it: svc up' });
+    expect([...(await leftIn(trial))].sort()).toEqual(before);
+    writeFileSync(record, text);
     await trial.platform.svc('down');
   });
 
