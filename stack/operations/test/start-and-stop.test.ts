@@ -155,7 +155,7 @@ describe('ports', () => {
     const options = { plan: readPlan(installation), env: process.env, signal: new AbortController().signal };
     const start = startInBackground({ ...options, onState: () => undefined });
     await expect(start).rejects.toSatisfy(isLostPort);
-    await expect(start).rejects.toThrow(`Cannot listen on port ${port}`);
+    await expect(start).rejects.toThrow(`Port ${port} of backend is in use by`);
     await new Promise((resolve) => stranger.close(resolve));
     expect(await up({ env: process.env, installation })).toMatchObject({ outcome: 'started' });
   });
