@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Kinds, keepsBlobs, type Opening, type Place } from '../../content/place.ts';
 import { refuseWithoutMajority } from '../../place/losses.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { hasOwnBus, hasOwnGraph } from '../../settings/definition.ts';
+import { hasOtherBus, hasOwnGraph } from '../../settings/definition.ts';
 import { readContainers, removeContainers } from '../../state/containers-record.ts';
 import { blobsIn, graphIn } from '../../state/data-files.ts';
 import type { Installation } from '../../state/installation.ts';
@@ -123,8 +123,7 @@ async function placeInVolumes({ kinds, to, isRunning = false }: Opening, site: T
       await copyGraphFile({ from: files, to: dir, user }, site);
     } else await copyFiles({ from: files, to: dir, user: installer }, site);
   }
-  const isBusElsewhere = definition.topology === 'distributed' && !hasOwnBus(definition);
-  const hasBus = isBusElsewhere || has('nats');
+  const hasBus = hasOtherBus(definition) || has('nats');
   return {
     there: {
       bus: kinds.bus && hasBus,
