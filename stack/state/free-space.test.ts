@@ -24,14 +24,14 @@ const megabyte = 1024 * 1024;
 const diskWith = (freeBytes: number | null) => ({ place: '"/data"', repair: 'df -h tells it.', freeBytes });
 
 test('without room for the kept data, work is refused with the free and the needed bytes', () => {
-  expect(() => refuseWithoutRoom(diskWith(2.5 * megabyte), 3 * megabyte, 'a move needs')).toThrow(
+  expect(() => refuseWithoutRoom(diskWith(2.5 * megabyte), 3 * megabyte, 'a move')).toThrow(
     expect.objectContaining({
       code: 'unavailable',
-      message: '"/data" has 2.5 MB left, and a move needs 3.0 MB.',
+      message: '"/data" has 2.5 MB left, and a move needs up to 3.0 MB.',
       hint: 'Free some space there and try again: df -h tells it.',
     }),
   );
   for (const freeBytes of [3 * megabyte, null]) {
-    expect(() => refuseWithoutRoom(diskWith(freeBytes), 3 * megabyte, 'a move needs')).not.toThrow();
+    expect(() => refuseWithoutRoom(diskWith(freeBytes), 3 * megabyte, 'a move')).not.toThrow();
   }
 });

@@ -56,12 +56,16 @@ export interface Disk {
   readonly freeBytes: number | null;
 }
 
-/** Throws `unavailable` if a disk has too little room for the work that is named. */
-export function refuseWithoutRoom({ place, repair, freeBytes }: Disk, neededBytes: number, need: string): void {
+/** Throws `unavailable` if a disk has too little room for this work. */
+export function refuseWithoutRoom({ place, repair, freeBytes }: Disk, neededBytes: number, work: string): void {
   if (freeBytes === null || freeBytes >= neededBytes) return;
-  throw new SvcError('unavailable', `${place} has ${sizeText(freeBytes)} left, and ${need} ${sizeText(neededBytes)}.`, {
-    hint: `Free some space there and try again: ${repair}`,
-  });
+  throw new SvcError(
+    'unavailable',
+    `${place} has ${sizeText(freeBytes)} left, and ${work} needs up to ${sizeText(neededBytes)}.`,
+    {
+      hint: `Free some space there and try again: ${repair}`,
+    },
+  );
 }
 
 /** The error about a disk without room for a start; null when there is enough. */

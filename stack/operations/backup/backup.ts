@@ -48,7 +48,7 @@ export async function backup(options: BackupOptions): Promise<ArchiveContent & {
   const places = await placesOf(plan, { env, signal, onNotice });
   const { graphBytes, fileBytes, busBytes } = await places.measure();
   // The compressed archive is smaller. The size of data on other machines is not known here.
-  refuseWithoutRoom(diskOf(dirname(file)), graphBytes + fileBytes + busBytes, 'a backup may need');
+  refuseWithoutRoom(diskOf(dirname(file)), graphBytes + fileBytes + busBytes, 'a backup');
   // Only a file that this backup has made is removed again.
   await using handle = await open(draft, 'wx', 0o600).catch((thrown: unknown) => {
     throw isCode(thrown, 'EEXIST') ? existing(draft) : cannotWrite(draft, thrown);
