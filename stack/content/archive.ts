@@ -4,6 +4,8 @@ import { carryContent, type KindOfContent, readContent } from '../../services/ba
 import { type Digest, parseDigest } from '../../services/contracts/digest.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { Secret } from '../../services/contracts/secret.ts';
+import type { Plan } from '../plan/plan.ts';
+import { fingerprintOf } from '../secrets/secrets.ts';
 import { type ArchivedSecret, type ArchiveHead, formatVersion } from './archive-format.ts';
 import { type CarriedBus, carryBus, drain, readBus, verifyBus } from './carry-bus.ts';
 import { ArchiveReader } from './read-archive.ts';
@@ -31,10 +33,11 @@ export function countsIn({ bus, files, fileBytes }: ArchiveContent) {
   return { usage: bus.usage.count, sessions: bus.keys.size, files: { count: files.size, bytes: fileBytes } };
 }
 
-export interface NewArchive extends ArchiveFile {
+export interface NewArchive extends ArchiveFile, Pick<ArchiveHead, 'createdAt' | 'bus'> {
+  /** Of the platform whose content it is. */
+  readonly plan: Plan;
   /** Open for writing, without content. */
   readonly handle: FileHandle;
-  readonly head: Omit<ArchiveHead, 'svc' | 'format'>;
   /** Only an encrypted archive has secrets. */
   readonly secrets: ArchiveContent['secrets'] | null;
   readonly signal: AbortSignal;
@@ -45,8 +48,10 @@ export interface NewArchive extends ArchiveFile {
  * reads is then in the graph as well, and the backend passes over what it has added up before.
  */
 export async function writeArchive(store: Store, archive: NewArchive): Promise<ArchiveContent> {
-  const { handle, head, secrets, passphrase, signal } = archive;
-  await using writer = new ArchiveWriter(handle, { svc: 'backup', format: formatVersion, ...head }, passphrase);
+  const { plan, createdAt, handle, secrets, passphrase, signal } = archive;
+  const encryptionKey = fingerprintOf(plan.secrets.encryptionKey);
+  const head = { svc: 'backup', format: formatVersion, version: plan.version, createdAt, encryptionKey } as const;
+  await using writer = new ArchiveWriter(handle, { ...head, bus: archive.bus }, passphrase);
   if (secrets !== null) await writer.addSecrets(secrets);
   const bus = store.bus === null ? null : await carryBus(store.bus, writer);
   const graph = store.graph === null ? null : await carryContent(store.graph, writer, signal);

@@ -52,23 +52,16 @@ export class ArchiveWriter implements BusTarget, GraphTarget, AsyncDisposable {
   }
 
   async addNodes(nodes: AsyncIterable<NodeRecord>): Promise<void> {
-    let section: string | null = null;
     for await (const { type, id, version, workspace, values } of nodes) {
-      if (section === null) section = this.#begin(sections.nodes(type));
-      await this.#row(section, [id, version, workspace, values]);
+      await this.#row(sections.nodes(type), [id, version, workspace, values]);
     }
   }
 
   async addEdges(from: string, edge: string, edges: AsyncIterable<EdgeRecord>): Promise<void> {
-    let section: string | null = null;
-    for await (const { source, target } of edges) {
-      if (section === null) section = this.#begin(sections.edges(from, edge));
-      await this.#row(section, [source, target]);
-    }
+    for await (const { source, target } of edges) await this.#row(sections.edges(from, edge), [source, target]);
   }
 
   async addFile({ digest, sizeBytes }: Blob, bytes: AsyncIterable<Uint8Array>): Promise<void> {
-    if (this.#rows[sections.files] === undefined) this.#begin(sections.files);
     await this.#row(sections.files, [digest, sizeBytes]);
     for await (const chunk of bytes) {
       for (let at = 0; at < chunk.byteLength; at += pieceBytes) {
@@ -101,7 +94,9 @@ export class ArchiveWriter implements BusTarget, GraphTarget, AsyncDisposable {
     return section;
   }
 
+  /** The first row begins its section, if it was not begun without rows. */
   async #row(section: string, row: readonly unknown[]): Promise<void> {
+    if (this.#rows[section] === undefined) this.#begin(section);
     this.#rows[section] = (this.#rows[section] ?? 0) + 1;
     this.#add(row);
     await this.#flow();

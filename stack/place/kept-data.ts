@@ -14,16 +14,12 @@ import { markData } from './settle-place.ts';
 /** The recorded data in data/ that a definition needs and that is gone. */
 export function findLosses(installation: Installation, definition: Definition): Losses {
   const { needed } = pathsOf(definition);
-  const losses = keptData(installation).flatMap((data) => {
+  const found = keptData(installation).flatMap((data) => {
     return needed.includes(data.path) ? (lossOf(installation, data) ?? []) : [];
   });
-  const isInside = ({ place }: Loss) => losses.some((other) => place.startsWith(`${other.place}/`));
+  const losses = found.filter(({ place }) => !found.some((other) => place.startsWith(`${other.place}/`)));
   const hasData = (node: string) => readNodeData(installation, node) === 'present';
-  return judgeLosses(
-    losses.filter((loss) => !isInside(loss)),
-    definition,
-    hasData,
-  );
+  return judgeLosses(losses, definition, hasData);
 }
 
 /** Whether the recorded sessions are gone: agents begin new ones. */
@@ -56,11 +52,8 @@ function lossOf(installation: Installation, { path, since }: KeptData): Loss | n
 /** Removes data from the record: the next start creates it again. */
 export function forgetData(installation: Installation, { id }: Definition, paths: readonly string[]): void {
   const isForgotten = ({ path }: KeptData) => paths.some((one) => path === one || path.startsWith(`${one}/`));
-  writePlace(
-    installation,
-    id,
-    keptData(installation).filter((one) => !isForgotten(one)),
-  );
+  const kept = keptData(installation).filter((one) => !isForgotten(one));
+  writePlace(installation, id, kept);
 }
 
 /** Records the data of a platform that has just started, so that its loss is noticed. */

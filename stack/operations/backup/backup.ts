@@ -11,7 +11,6 @@ import { isUp } from '../../engines/engine-of.ts';
 import type { Places } from '../../engines/places.ts';
 import { readPlan } from '../../engines/plan-of.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { fingerprintOf, secretFilesOf } from '../../secrets/secrets.ts';
 import { isCode, syncFolder } from '../../state/durable-file.ts';
 import { refuseCopy } from '../../state/find-original.ts';
 import { ensurePrivateFolder } from '../../state/folder.ts';
@@ -30,14 +29,10 @@ export interface BackupOptions extends PlacesAccess {
   readonly passphrase: Secret | null;
 }
 
-export interface Backup extends ArchiveContent {
-  readonly sizeBytes: number;
-}
-
 /**
  * Writes the records and files of one moment into an archive, also while the platform runs. The archive gets its name after it was read again.
  */
-export async function backup(options: BackupOptions): Promise<Backup> {
+export async function backup(options: BackupOptions): Promise<ArchiveContent & { readonly sizeBytes: number }> {
   const { installation, file, env, signal, onNotice } = options;
   ensurePrivateFolder(installation.stateDir);
   using _lock = acquireLock(installation, 'command');
@@ -54,7 +49,10 @@ export async function backup(options: BackupOptions): Promise<Backup> {
   const { graphBytes, fileBytes, busBytes } = await places.measure();
   // The compressed archive is smaller. The size of data on other machines is not known here.
   refuseWithoutRoom(diskOf(dirname(file)), graphBytes + fileBytes + busBytes, 'a backup');
-  await using handle = await openDraft(draft);
+  // Only a file that this backup has made is removed again.
+  await using handle = await open(draft, 'wx', 0o600).catch((thrown: unknown) => {
+    throw isCode(thrown, 'EEXIST') ? existing(draft) : cannotWrite(draft, thrown);
+  });
   try {
     const content = await write({ ...options, file: draft }, { plan, places, handle });
     renameSync(draft, file);
@@ -65,13 +63,6 @@ export async function backup(options: BackupOptions): Promise<Backup> {
   } finally {
     rmSync(draft, { force: true });
   }
-}
-
-/** Only a file that this backup has made is removed again. */
-async function openDraft(draft: string): Promise<FileHandle> {
-  return await open(draft, 'wx', 0o600).catch((thrown: unknown) => {
-    throw isCode(thrown, 'EEXIST') ? existing(draft) : cannotWrite(draft, thrown);
-  });
 }
 
 function cannotWrite(file: string, cause: unknown): SvcError {
@@ -87,12 +78,8 @@ async function write(
 ): Promise<ArchiveContent> {
   const isRunning = isUp(installation);
   const { persistentMessaging } = plan.definition.bus;
-  const head = {
-    version: plan.version,
-    createdAt: new Date().toISOString(),
-    encryptionKey: fingerprintOf(secretFilesOf(installation).encryptionKey),
-    bus: !persistentMessaging ? 'none' : isRunning ? 'approximate' : 'exact',
-  } as const;
+  const createdAt = new Date().toISOString();
+  const bus = !persistentMessaging ? 'none' : isRunning ? 'approximate' : 'exact';
   const secrets = passphrase === null ? null : archivedSecretsOf(installation);
   const kinds = { ...allKinds, bus: persistentMessaging };
   return await withStore({ plan, places, kinds, to: 'read', isRunning, signal }, async (store) => {
@@ -101,7 +88,7 @@ async function write(
         hint: 'Start it once: svc up',
       });
     }
-    return await writeArchive(store, { file, handle, head, secrets, passphrase, signal });
+    return await writeArchive(store, { plan, createdAt, bus, file, handle, secrets, passphrase, signal });
   });
 }
 

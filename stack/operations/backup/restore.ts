@@ -41,16 +41,11 @@ export interface RestorePlan {
   readonly freeBytes: number | null;
 }
 
-export interface Restored {
-  readonly content: ArchiveContent;
-  /** Folder with the data before, relative to the installation; null if there was none. */
-  readonly kept: string | null;
-  /** For how long the platform was down; null where it did not run. */
-  readonly downMs: number | null;
-}
-
-/** Restores an archive, after checking all of it. Data that the installation has is kept until the restore is confirmed. */
-export async function restore(options: RestoreOptions): Promise<Restored> {
+/**
+ * Restores an archive, after checking all of it. Data that the installation has is kept until the restore is confirmed: `kept` is its folder, relative
+ * to the installation, or null if there was none.
+ */
+export async function restore(options: RestoreOptions) {
   const { installation, env, signal, onProgress } = options;
   return await withReplacing({ ...options, done: 'All was restored' }, async (access, begin) => {
     refuseWaiting(installation);
@@ -67,7 +62,7 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
     });
     recordFingerprint(installation);
     if (!isThere) forgetReplacement(installation, replacement);
-    return { content, kept: isThere ? replacement.kept : null, downMs: null };
+    return { content, kept: isThere ? replacement.kept : null };
   });
 }
 

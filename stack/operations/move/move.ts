@@ -24,7 +24,6 @@ export interface Moved {
   readonly moved: readonly KindOfContent[];
   /** Folder with the data before, relative to the installation; null where nothing is kept. */
   readonly kept: string | null;
-  /** For how long the platform was down; null where it did not run. */
   readonly downMs: number | null;
 }
 
@@ -50,12 +49,12 @@ export async function move(options: MoveOptions): Promise<Moved> {
       definition: applyChanges(text, plan.changes),
       ...{ wasRunning, env: options.env, signal, onProgress },
     });
-    return { state: 'moved', from: now, to, moved, kept, downMs: null };
+    return { state: 'moved' as const, from: now, to, moved, kept };
   });
 }
 
-function alreadyAt(to: Side, waiting: Replacement | null): Moved {
-  if (waiting?.command !== 'move') return { state: 'unchanged', from: to, to, moved: [], kept: null, downMs: null };
+function alreadyAt(to: Side, waiting: Replacement | null): Omit<Moved, 'downMs'> {
+  if (waiting?.command !== 'move') return { state: 'unchanged', from: to, to, moved: [], kept: null };
   const { from, moved, kept } = waiting;
-  return { state: 'waiting', from, to, moved, kept, downMs: null };
+  return { state: 'waiting', from, to, moved, kept };
 }

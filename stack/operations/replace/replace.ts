@@ -11,7 +11,6 @@ import { engineOf, isSameEngine, isUp } from '../../engines/engine-of.ts';
 import { ownFoldersOf, type Places } from '../../engines/places.ts';
 import type { Progress } from '../../lifecycle/progress.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { fingerprintOf, secretFilesOf } from '../../secrets/secrets.ts';
 import { syncFolder, writeDurably } from '../../state/durable-file.ts';
 import type { Installation } from '../../state/installation.ts';
 import { acquireLock } from '../../state/lock.ts';
@@ -135,13 +134,11 @@ async function keep(
   const kinds = await withStore(opening, async (store) => {
     const there = { bus: store.bus !== null, graph: store.graph !== null, blobs: store.blobs !== null };
     if (!Object.values(there).includes(true)) return noKinds;
-    const head = {
-      ...{ version: from.version, createdAt: state.startedAt },
-      encryptionKey: fingerprintOf(secretFilesOf(installation).encryptionKey),
-      bus: there.bus ? 'exact' : 'none',
-    } as const;
     await using handle = await open(files.archive, 'wx', 0o600);
-    await writeArchive(store, { file: files.archive, handle, head, secrets: null, passphrase: null, signal });
+    await writeArchive(store, {
+      ...{ plan: from, createdAt: state.startedAt, bus: there.bus ? 'exact' : 'none' },
+      ...{ file: files.archive, handle, secrets: null, passphrase: null, signal },
+    });
     return there;
   });
   for (const part of state.folders) await places.copyOut(part, join(files.dir, part));

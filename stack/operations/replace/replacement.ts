@@ -8,18 +8,16 @@ import type { Installation } from '../../state/installation.ts';
 import { lockHolder } from '../../state/lock.ts';
 import { isSameSide, side, sideName } from './side.ts';
 
-/**
- * `keeping`: the data is in its place, and an archive of it is being written. `filling`: that archive counts, and the data goes back to what it
- * holds. `waiting`: the new data is whole and waits for --confirm or --undo. `undoing`: as `filling`. `confirming`: only the kept folder is left.
- */
-const steps = ['keeping', 'filling', 'waiting', 'undoing', 'confirming'] as const;
-
 const kinds = z.object({ bus: z.boolean(), graph: z.boolean(), blobs: z.boolean() });
 
 const replacement = z.object({
   /** The command that replaces the data; `nodes` is `svc up` with another number of NATS nodes, which waits for no confirmation. */
   command: z.enum(['move', 'restore', 'nodes']),
-  step: z.enum(steps),
+  /**
+   * `keeping`: the data is in its place, and an archive of it is being written. `filling`: that archive counts, and the data goes back to what it
+   * holds. `waiting`: the new data is whole and waits for --confirm or --undo. `undoing`: as `filling`. `confirming`: only the kept folder is left.
+   */
+  step: z.enum(['keeping', 'filling', 'waiting', 'undoing', 'confirming']),
   from: side,
   to: side,
   startedAt: z.iso.datetime(),

@@ -22,12 +22,13 @@ export interface ReplacingOptions extends Pick<ReplaceOptions, 'env' | 'onProgre
 
 /**
  * Holds the lock of a command while data is replaced, ends first what a killed command began, and starts the platform again if it ran before. The
- * work calls `begin` once the person agreed: it makes what the plan needs, and returns whether the platform runs.
+ * work calls `begin` once the person agreed: it makes what the plan needs, and returns whether the platform runs. `downMs` is for how long the
+ * platform was down; null where it did not run.
  */
-export async function withReplacing<Result extends { readonly downMs: number | null }>(
+export async function withReplacing<Result extends object>(
   options: ReplacingOptions,
   work: (access: PlacesAccess, begin: (plan: Plan) => Promise<boolean>) => Promise<Result>,
-): Promise<Result> {
+): Promise<Result & { readonly downMs: number | null }> {
   const { installation, env, signal, onProgress } = options;
   const onNotice = (message: string) => onProgress({ kind: 'notice', message });
   makeFolder(installation.stateDir, 0o700);
@@ -48,7 +49,7 @@ export async function withReplacing<Result extends { readonly downMs: number | n
     const result = await work({ env, signal, onNotice }, begin);
     // The start is an ordinary one, which takes the lock itself.
     lock.release();
-    if (!restart) return result;
+    if (!restart) return { ...result, downMs: null };
     await start(options);
     return { ...result, downMs: performance.now() - stoppedAt };
   } catch (error) {
