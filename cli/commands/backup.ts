@@ -42,9 +42,8 @@ export default class Backup extends SvcCommand {
     const isEncrypted = flags['with-secrets'];
     const file = resolve(args.file ?? `${nameFor(name, new Date())}${isEncrypted ? '.age' : ''}`);
     const passphrase = isEncrypted ? await newPassphrase({ file: flags['passphrase-file'], terminal }) : null;
-    const { version } = this.config;
     const onNotice = (message: string) => terminal.talk(message);
-    const how = { version, passphrase, env: environment, onNotice, signal: interruption() };
+    const how = { passphrase, env: environment, onNotice, signal: interruption() };
     const made = await backup({ installation, file, ...how });
     const { head, graph, sizeBytes } = made;
     const { files, usage, sessions } = countsIn(made);

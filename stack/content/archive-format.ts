@@ -21,7 +21,6 @@ export const pieceBytes = 192 * 1024;
 export const headSchema = z.object({
   svc: z.literal('backup'),
   format: z.int().min(1),
-  /** Version of the platform that wrote it. */
   version: z.string().max(100),
   createdAt: z.iso.datetime(),
   /** Fingerprint of the key that the secrets inside are encrypted with. */
@@ -37,50 +36,46 @@ export const endSchema = z.object({
   end: z.object({ rows: z.record(z.string(), z.int().min(0)), sha256: z.string().regex(/^[0-9a-f]{64}$/) }),
 });
 
-export const nodeRow = z.tuple([
-  z.string(),
-  z.int().min(1),
-  z.string().nullable(),
-  z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
-]);
-export const edgeRow = z.tuple([z.string(), z.string()]);
-/** Digest and size of a file; its bytes follow, as rows with base64. */
-export const fileRow = z.tuple([z.string(), z.int().min(0)]);
-export const pieceRow = z.tuple([z.base64()]);
-
 /** Secrets that an archive may have: those of the platform itself. New ones are made for its bus and graph database. */
 export const archivedSecrets = ['encryptionKey', 'jwtPrivateKey', 'remoteMcpKey', 'runtimeKey', 'mailKey'] as const;
 export type ArchivedSecret = (typeof archivedSecrets)[number];
 const secretMaxChars = 64 * 1024;
-export const secretRow = z.tuple([z.enum(archivedSecrets), z.string().min(1).max(secretMaxChars)]);
 
-/** A record of usage that was not yet added up. */
-export const usageRow = z.tuple([z.base64()]);
-/** A session: its key, its value and when it expires, in milliseconds since 1970. */
-export const sessionRow = z.tuple([z.string(), z.base64(), z.int().min(0)]);
+export const rows = {
+  node: z.tuple([
+    z.string(),
+    z.int().min(1),
+    z.string().nullable(),
+    z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
+  ]),
+  edge: z.tuple([z.string(), z.string()]),
+  /** Digest and size of a file; its bytes follow, as pieces in base64. */
+  file: z.tuple([z.string(), z.int().min(0)]),
+  piece: z.tuple([z.base64()]),
+  secret: z.tuple([z.enum(archivedSecrets), z.string().min(1).max(secretMaxChars)]),
+  /** A record of usage that was not yet added up. */
+  usage: z.tuple([z.base64()]),
+  /** A session: its key, its value and when it expires, in milliseconds since 1970. */
+  session: z.tuple([z.string(), z.base64(), z.int().min(0)]),
+};
 
-export const secretsSection = 'secrets';
-export const usageSection = 'usage';
-export const sessionsSection = 'sessions';
-export const filesSection = 'files';
+export const sections = {
+  secrets: 'secrets',
+  usage: 'usage',
+  sessions: 'sessions',
+  files: 'files',
+  nodes: (type: string) => `node.${type}`,
+  edges: (from: string, edge: string) => `edge.${from}.${edge}`,
+};
 
-export function nodeSection(type: string): string {
-  return `node.${type}`;
-}
+const damages = {
+  cut: 'is cut: it ends before its last line',
+  changed: 'was changed after it was written',
+  cutOrChanged: 'is cut, or was changed after it was written',
+};
 
-export function edgeSection(from: string, edge: string): string {
-  return `edge.${from}.${edge}`;
-}
-
-export function cut(file: string, cause?: unknown): SvcError {
-  return new SvcError('invalid_input', `"${file}" is cut: it ends before its last line.`, {
-    hint: 'Copy it again from where it was written, or use another backup.',
-    cause,
-  });
-}
-
-export function changed(file: string, cause?: unknown): SvcError {
-  return new SvcError('invalid_input', `"${file}" was changed after it was written.`, {
+export function damaged(file: string, damage: keyof typeof damages, cause?: unknown): SvcError {
+  return new SvcError('invalid_input', `"${file}" ${damages[damage]}.`, {
     hint: 'Copy it again from where it was written, or use another backup.',
     cause,
   });
@@ -93,20 +88,12 @@ export function noArchive(file: string, cause?: unknown): SvcError {
   });
 }
 
-export function newer(file: string, format: number): SvcError {
-  return new SvcError(
-    'unsupported',
-    `"${file}" has the format ${format}, and this version of the platform reads formats up to ${formatVersion}.`,
-    { hint: 'Use the version of the platform that wrote it, or a newer one.' },
-  );
-}
-
 /** The error for a reader that failed: `isBegun` says whether it has read a line before. */
 export function toArchiveError(thrown: unknown, isBegun: boolean, file: string): unknown {
   if (thrown instanceof SvcError) return thrown;
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
-  if (code === 'Z_BUF_ERROR') return cut(file, thrown);
-  if (code.startsWith('Z_')) return isBegun ? changed(file, thrown) : noArchive(file, thrown);
+  if (code === 'Z_BUF_ERROR') return damaged(file, 'cut', thrown);
+  if (code.startsWith('Z_')) return isBegun ? damaged(file, 'changed', thrown) : noArchive(file, thrown);
   if (code === 'ENOENT') return new SvcError('not_found', `There is no file "${file}".`, { cause: thrown });
   if (code === 'EISDIR') return noArchive(file, thrown);
   return new SvcError('unavailable', `"${file}" can't be read: ${code}.`, { cause: thrown });

@@ -4,8 +4,10 @@ import { carryContent, type KindOfContent, readContent } from '../../services/ba
 import { type Digest, parseDigest } from '../../services/contracts/digest.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { Secret } from '../../services/contracts/secret.ts';
+import type { Plan } from '../plan/plan.ts';
+import { fingerprintOf } from '../secrets/secrets.ts';
 import { type ArchivedSecret, type ArchiveHead, formatVersion } from './archive-format.ts';
-import { type CarriedBus, carryBus, readBus, verifyBus } from './carry-bus.ts';
+import { type CarriedBus, carryBus, drain, readBus, verifyBus } from './carry-bus.ts';
 import { ArchiveReader } from './read-archive.ts';
 import type { Store } from './store.ts';
 import { ArchiveWriter } from './write-archive.ts';
@@ -31,10 +33,11 @@ export function countsIn({ bus, files, fileBytes }: ArchiveContent) {
   return { usage: bus.usage.count, sessions: bus.keys.size, files: { count: files.size, bytes: fileBytes } };
 }
 
-export interface NewArchive extends ArchiveFile {
+export interface NewArchive extends ArchiveFile, Pick<ArchiveHead, 'createdAt' | 'bus'> {
+  /** Of the platform whose content it is. */
+  readonly plan: Plan;
   /** Open for writing, without content. */
   readonly handle: FileHandle;
-  readonly head: Omit<ArchiveHead, 'svc' | 'format'>;
   /** Only an encrypted archive has secrets. */
   readonly secrets: ArchiveContent['secrets'] | null;
   readonly signal: AbortSignal;
@@ -45,8 +48,10 @@ export interface NewArchive extends ArchiveFile {
  * reads is then in the graph as well, and the backend passes over what it has added up before.
  */
 export async function writeArchive(store: Store, archive: NewArchive): Promise<ArchiveContent> {
-  const { handle, head, secrets, passphrase, signal } = archive;
-  await using writer = new ArchiveWriter(handle, { svc: 'backup', format: formatVersion, ...head }, passphrase);
+  const { plan, createdAt, handle, secrets, passphrase, signal } = archive;
+  const encryptionKey = fingerprintOf(plan.secrets.encryptionKey);
+  const head = { svc: 'backup', format: formatVersion, version: plan.version, createdAt, encryptionKey } as const;
+  await using writer = new ArchiveWriter(handle, { ...head, bus: archive.bus }, passphrase);
   if (secrets !== null) await writer.addSecrets(secrets);
   const bus = store.bus === null ? null : await carryBus(store.bus, writer);
   const graph = store.graph === null ? null : await carryContent(store.graph, writer, signal);
@@ -74,7 +79,10 @@ async function writeFiles(
     files.add(digest);
   }
   for await (const { values } of graph?.nodes('file') ?? []) {
-    if (!files.has(parseDigest(String(values.digest)))) throw missingBytes(String(values.path));
+    if (files.has(parseDigest(String(values.digest)))) continue;
+    throw new SvcError('unavailable', `The file "${values.path}" of a skill is recorded, and its bytes are missing.`, {
+      hint: 'If somebody removed a skill meanwhile, run the command again. Otherwise data/blobs is incomplete.',
+    });
   }
   return files;
 }
@@ -116,20 +124,14 @@ export async function verifyStore(
 ): Promise<readonly KindOfContent[]> {
   if (store.graph !== null) refuseDifferentGraph(graph, await readContent(store.graph, signal));
   const kept = store.bus === null ? [] : await verifyBus(bus, store.bus);
-  if (store.blobs !== null) await refuseMissingFiles(store.blobs, files);
-  return [...graph, ...kept, ...kindOfFiles(files)];
-}
-
-/** An external bus may hold more files. */
-async function refuseMissingFiles(blobs: NonNullable<Store['blobs']>, files: ReadonlySet<Digest>): Promise<void> {
-  const found = new Set<Digest>();
-  for await (const digest of blobs.list()) found.add(digest);
-  if (!files.isSubsetOf(found)) throw differs('files');
-}
-
-function kindOfFiles(files: ReadonlySet<Digest>): readonly KindOfContent[] {
+  if (store.blobs !== null) {
+    const found = new Set<Digest>();
+    for await (const digest of store.blobs.list()) found.add(digest);
+    // An external bus may hold more files.
+    if (!files.isSubsetOf(found)) throw differs('files');
+  }
   const digest = hash('sha256', [...files].map((one) => `${one}\n`).join(''));
-  return files.size === 0 ? [] : [{ kind: 'files', count: files.size, digest }];
+  return [...graph, ...kept, ...(files.size === 0 ? [] : [{ kind: 'files', count: files.size, digest }])];
 }
 
 function refuseDifferentGraph(expected: readonly KindOfContent[], found: readonly KindOfContent[]): void {
@@ -145,14 +147,4 @@ function isSameBus(one: CarriedBus, other: CarriedBus): boolean {
 
 function differs(what: string): SvcError {
   return new SvcError('internal', `The ${what} that was written differs from what it was written from.`);
-}
-
-function missingBytes(path: string): SvcError {
-  return new SvcError('unavailable', `The file "${path}" of a skill is recorded, and its bytes are missing.`, {
-    hint: 'If somebody removed a skill meanwhile, run the command again. Otherwise data/blobs is incomplete.',
-  });
-}
-
-async function drain(items: AsyncIterable<unknown>): Promise<void> {
-  for await (const _item of items);
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { KindOfContent } from '../../services/backend/graph/content.ts';
 import { buckets, streams } from '../../services/contracts/bus/subjects.ts';
@@ -22,10 +22,15 @@ const wayMaxMs = 5000;
 
 /** Copies the content of a bus: uncounted usage, and the sessions of agents. */
 export async function carryBus(from: BusSource, to: BusTarget): Promise<CarriedBus> {
-  const records = new Records();
+  // One digest over the records, in their order.
+  const usage = createHash('sha256');
+  let count = 0;
   await to.addRecords(
     streams.usage,
-    noting(from.records(streams.usage), ({ payload }) => records.note(payload)),
+    noting(from.records(streams.usage), ({ payload }) => {
+      usage.update(digestOf(String(count), payload));
+      count += 1;
+    }),
   );
   const keys = new Map<string, number>();
   await to.addEntries(
@@ -34,15 +39,16 @@ export async function carryBus(from: BusSource, to: BusTarget): Promise<CarriedB
       keys.set(digestOf(key, value), expiresAt);
     }),
   );
-  return { usage: records.kind(), keys };
+  return { usage: { kind: 'bus.usage', count, digest: usage.digest('hex') }, keys };
 }
 
-/** Reads what the bus keeps. */
 export async function readBus(from: BusSource): Promise<CarriedBus> {
-  const drain = async (_name: string, items: AsyncIterable<unknown>) => {
-    for await (const _item of items);
-  };
-  return await carryBus(from, { addRecords: drain, addEntries: drain });
+  const read = (_name: string, items: AsyncIterable<unknown>) => drain(items);
+  return await carryBus(from, { addRecords: read, addEntries: read });
+}
+
+export async function drain(items: AsyncIterable<unknown>): Promise<void> {
+  for await (const _item of items);
 }
 
 /**
@@ -74,22 +80,8 @@ async function compareBus(carried: CarriedBus, there: BusSource): Promise<readon
   const now = Date.now();
   const lost = [...carried.keys].filter(([digest, expiresAt]) => !found.has(digest) && expiresAt - lostMaxMs > now);
   if (lost.length > 0) throw differs('sessions', carried.keys.size, found.size);
-  return [usage, { kind: 'bus.sessions', count: found.size, digest: summed([...found.keys()]) }];
-}
-
-/** Counts records and adds them to one digest, in their order. */
-class Records {
-  readonly #hash = createHash('sha256');
-  #count = 0;
-
-  note(payload: Uint8Array): void {
-    this.#hash.update(digestOf(String(this.#count), payload));
-    this.#count += 1;
-  }
-
-  kind(): KindOfContent {
-    return { kind: 'bus.usage', count: this.#count, digest: this.#hash.copy().digest('hex') };
-  }
+  const digest = hash('sha256', [...found.keys()].toSorted().join('\n'));
+  return [usage, { kind: 'bus.sessions', count: found.size, digest }];
 }
 
 async function* noting<Item>(items: AsyncIterable<Item>, note: (item: Item) => void): AsyncGenerator<Item> {
@@ -101,10 +93,6 @@ async function* noting<Item>(items: AsyncIterable<Item>, note: (item: Item) => v
 
 function digestOf(name: string, bytes: Uint8Array): string {
   return createHash('sha256').update(`${name}\n`).update(bytes).digest('hex');
-}
-
-function summed(digests: readonly string[]): string {
-  return createHash('sha256').update(digests.toSorted().join('\n')).digest('hex');
 }
 
 function differs(what: string, expected: number, found: number): SvcError {

@@ -2,6 +2,7 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { Decrypter, Encrypter } from 'age-encryption';
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { Secret } from '../../services/contracts/secret.ts';
+import { damaged } from './archive-format.ts';
 
 type Bytes = AsyncIterable<Uint8Array>;
 type Transform = (source: Bytes) => AsyncGenerator<Uint8Array, void>;
@@ -19,16 +20,23 @@ export function encrypting(passphrase: Secret): Transform {
 export function decrypting(file: string, passphrase: Secret | null): Transform {
   return async function* (source) {
     checkHeader(file);
-    if (passphrase === null) throw needsPassphrase(file);
+    if (passphrase === null) {
+      throw new SvcError('invalid_input', `"${file}" is encrypted with a passphrase.`, {
+        hint: 'Without a terminal, name a file that holds it: --passphrase-file FILE',
+      });
+    }
     const decrypter = new Decrypter();
     decrypter.addPassphrase(passphrase.reveal());
     const plain = await decrypter.decrypt(streamOf(source)).catch((cause: unknown) => {
-      throw wrongPassphrase(file, cause);
+      throw new SvcError('forbidden', `The passphrase does not open "${file}".`, {
+        hint: 'Type the one that was given to svc backup. If it is the right one, the file was changed.',
+        cause,
+      });
     });
     try {
       yield* plain;
     } catch (thrown) {
-      throw damaged(file, thrown);
+      throw damaged(file, 'cutOrChanged', thrown);
     }
   };
 }
@@ -49,7 +57,7 @@ const headerMaxBytes = 256;
 /** A header is read whole and names the memory that is used for it, so both are bounded before anything is decrypted. */
 function checkHeader(file: string): void {
   const [, work] = header.exec(beginningOf(file)) ?? [];
-  if (work === undefined) throw damaged(file);
+  if (work === undefined) throw damaged(file, 'cutOrChanged');
   if (Number(work) <= workMax) return;
   throw new SvcError(
     'unsupported',
@@ -85,24 +93,4 @@ function beginningOf(file: string): string {
   } catch {
     return '';
   }
-}
-
-function needsPassphrase(file: string): SvcError {
-  return new SvcError('invalid_input', `"${file}" is encrypted with a passphrase.`, {
-    hint: 'Without a terminal, name a file that holds it: --passphrase-file FILE',
-  });
-}
-
-function wrongPassphrase(file: string, cause: unknown): SvcError {
-  return new SvcError('forbidden', `The passphrase does not open "${file}".`, {
-    hint: 'Type the one that was given to svc backup. If it is the right one, the file was changed.',
-    cause,
-  });
-}
-
-function damaged(file: string, cause?: unknown): SvcError {
-  return new SvcError('invalid_input', `"${file}" is cut, or was changed after it was written.`, {
-    hint: 'Copy it again from where it was written, or use another backup.',
-    cause,
-  });
 }

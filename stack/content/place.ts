@@ -23,7 +23,6 @@ export interface Opening {
   readonly kinds: Kinds;
   /** `fill` makes what is missing, `read` changes nothing. */
   readonly to: 'read' | 'fill';
-  /** Whether the parts of the platform run. */
   readonly isRunning?: boolean;
 }
 
@@ -32,17 +31,11 @@ export interface Alone {
   /** Where the nodes of NATS are reached from this machine; none where none run. */
   readonly bus: readonly string[];
   /** Where data nodes of Dgraph are, asked over HTTP and over gRPC; null where none run. */
-  readonly graph: GraphAlone | null;
+  readonly graph: { readonly urls: readonly string[]; readonly servers: readonly string[] } | null;
   /** Ends them and leaves nothing of them but what they keep. */
   stop(): Promise<void>;
 }
 
-export interface GraphAlone {
-  readonly urls: readonly string[];
-  readonly servers: readonly string[];
-}
-
-/** Whether files are kept on the bus. */
 export function keepsBlobs({ parts }: { readonly parts: readonly Part[] }): boolean {
   return firstOf('backend', parts).variables.FILES_DIR === undefined;
 }

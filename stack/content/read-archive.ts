@@ -14,44 +14,26 @@ import {
   type TypeName,
 } from '../../services/backend/graph/content.ts';
 import { findDigest } from '../../services/contracts/digest.ts';
+import { SvcError } from '../../services/contracts/errors.ts';
 import { Secret } from '../../services/contracts/secret.ts';
 import { checkKeptEntry, checkKeptRecord, type KeptEntry, type KeptRecord } from '../../services/kit/bus/content.ts';
 import {
   type ArchivedSecret,
   type ArchiveHead,
-  changed,
-  cut,
-  edgeRow,
-  edgeSection,
+  damaged,
   endSchema,
-  fileRow,
-  filesSection,
   formatVersion,
   headSchema,
   lineBytesMax,
-  newer,
   noArchive,
-  nodeRow,
-  nodeSection,
-  pieceRow,
-  secretRow,
-  secretsSection,
+  rows,
   sectionSchema,
-  sessionRow,
+  sections,
   sessionsMax,
-  sessionsSection,
   toArchiveError,
-  usageRow,
-  usageSection,
 } from './archive-format.ts';
 import type { BusSource } from './carry-bus.ts';
 import { decrypting, isEncrypted } from './encrypt-archive.ts';
-
-export interface ArchivedFile {
-  readonly blob: Blob;
-  /** Must be read to its end before the next file. */
-  readonly bytes: AsyncIterable<Uint8Array>;
-}
 
 /**
  * Reads an archive once, in order: callers ask for sections in the order of the file. Only `finish` proves that the archive is complete and unchanged,
@@ -62,7 +44,6 @@ export class ArchiveReader implements BusSource, Pick<GraphContent, 'nodes' | 'e
   readonly #file: string;
   readonly #lines: AsyncGenerator<Line, void>;
   readonly #rows: Record<string, number> = {};
-  /** The next line, already parsed. */
   #next: Line | null = null;
 
   private constructor(file: string, lines: AsyncGenerator<Line, void>, head: ArchiveHead) {
@@ -81,7 +62,14 @@ export class ArchiveReader implements BusSource, Pick<GraphContent, 'nodes' | 'e
       const first = await lines.next();
       const head = headSchema.safeParse(first.value?.value);
       if (!head.success) throw noArchive(file);
-      if (head.data.format > formatVersion) throw newer(file, head.data.format);
+      const { format } = head.data;
+      if (format > formatVersion) {
+        throw new SvcError(
+          'unsupported',
+          `"${file}" has the format ${format}, and this version of the platform reads formats up to ${formatVersion}.`,
+          { hint: 'Use the version of the platform that wrote it, or a newer one.' },
+        );
+      }
       const reader = new ArchiveReader(file, lines, head.data);
       await reader.#advance();
       return reader;
@@ -93,41 +81,42 @@ export class ArchiveReader implements BusSource, Pick<GraphContent, 'nodes' | 'e
 
   async secrets(): Promise<ReadonlyMap<ArchivedSecret, Secret>> {
     const secrets = new Map<ArchivedSecret, Secret>();
-    for await (const [name, text] of this.#section(secretsSection, secretRow)) secrets.set(name, new Secret(text));
+    for await (const [name, text] of this.#section(sections.secrets, rows.secret)) secrets.set(name, new Secret(text));
     return secrets;
   }
 
   async *records(): AsyncGenerator<KeptRecord, void> {
-    for await (const [payload] of this.#section(usageSection, usageRow)) {
+    for await (const [payload] of this.#section(sections.usage, rows.usage)) {
       yield this.#checked(() => checkKeptRecord({ payload: Buffer.from(payload, 'base64') }));
     }
   }
 
   async *entries(): AsyncGenerator<KeptEntry, void> {
     let count = 0;
-    for await (const [key, value, expiresAt] of this.#section(sessionsSection, sessionRow)) {
+    for await (const [key, value, expiresAt] of this.#section(sections.sessions, rows.session)) {
       count += 1;
-      if (count > sessionsMax) throw changed(this.#file);
+      if (count > sessionsMax) throw damaged(this.#file, 'changed');
       yield this.#checked(() => checkKeptEntry({ key, value: Buffer.from(value, 'base64'), expiresAt }));
     }
   }
 
   async *nodes(type: TypeName): AsyncGenerator<NodeRecord, void> {
-    for await (const [id, version, workspace, values] of this.#section(nodeSection(type), nodeRow)) {
+    for await (const [id, version, workspace, values] of this.#section(sections.nodes(type), rows.node)) {
       yield this.#checked(() => checkRecord(type, { id, version, workspace, values }));
     }
   }
 
   async *edges(from: TypeName, edge: string): AsyncGenerator<EdgeRecord, void> {
-    for await (const [source, target] of this.#section(edgeSection(from, edge), edgeRow)) {
+    for await (const [source, target] of this.#section(sections.edges(from, edge), rows.edge)) {
       yield this.#checked(() => checkEdgeRecord(from, edge, { source, target }));
     }
   }
 
-  async *files(): AsyncGenerator<ArchivedFile, void> {
-    for await (const [name, sizeBytes] of this.#section(filesSection, fileRow)) {
+  /** The bytes of a file must be read to their end before the next file. */
+  async *files() {
+    for await (const [name, sizeBytes] of this.#section(sections.files, rows.file)) {
       const digest = findDigest(name);
-      if (digest === null) throw changed(this.#file);
+      if (digest === null) throw damaged(this.#file, 'changed');
       const blob = { digest, sizeBytes };
       yield { blob, bytes: this.#bytesOf(blob) };
     }
@@ -137,13 +126,13 @@ export class ArchiveReader implements BusSource, Pick<GraphContent, 'nodes' | 'e
   async finish(): Promise<void> {
     const last = this.#next;
     const end = endSchema.safeParse(last?.value);
-    if (last === null) throw cut(this.#file);
-    if (!end.success || end.data.end.sha256 !== last.sha256Before()) throw changed(this.#file);
-    const { rows } = end.data.end;
-    const names = new Set([...Object.keys(rows), ...Object.keys(this.#rows)]);
-    if ([...names].some((name) => rows[name] !== this.#rows[name])) throw changed(this.#file);
+    if (last === null) throw damaged(this.#file, 'cut');
+    if (!end.success || end.data.end.sha256 !== last.sha256Before()) throw damaged(this.#file, 'changed');
+    const written = end.data.end.rows;
+    const names = new Set([...Object.keys(written), ...Object.keys(this.#rows)]);
+    if ([...names].some((name) => written[name] !== this.#rows[name])) throw damaged(this.#file, 'changed');
     await this.#advance();
-    if (this.#next !== null) throw changed(this.#file);
+    if (this.#next !== null) throw damaged(this.#file, 'changed');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -167,15 +156,15 @@ export class ArchiveReader implements BusSource, Pick<GraphContent, 'nodes' | 'e
   async *#bytesOf({ digest, sizeBytes }: Blob): AsyncGenerator<Uint8Array, void> {
     const hash = createHash('sha256');
     let read = 0;
-    for (let row = this.#take(pieceRow); row !== null; row = this.#take(pieceRow)) {
+    for (let row = this.#take(rows.piece); row !== null; row = this.#take(rows.piece)) {
       await this.#advance();
       const piece = Buffer.from(row[0], 'base64');
       read += piece.byteLength;
-      if (read > sizeBytes) throw changed(this.#file);
+      if (read > sizeBytes) throw damaged(this.#file, 'changed');
       hash.update(piece);
       yield piece;
     }
-    if (read < sizeBytes || hash.digest('hex') !== digest) throw changed(this.#file);
+    if (read < sizeBytes || hash.digest('hex') !== digest) throw damaged(this.#file, 'changed');
   }
 
   /** The row that is next, or null where the section is over. */
@@ -188,7 +177,7 @@ export class ArchiveReader implements BusSource, Pick<GraphContent, 'nodes' | 'e
     try {
       return check();
     } catch (thrown) {
-      throw changed(this.#file, thrown);
+      throw damaged(this.#file, 'changed', thrown);
     }
   }
 
@@ -231,9 +220,9 @@ async function* linesOf(file: string, passphrase: Secret | null): AsyncGenerator
       }
       begun.push(chunk.subarray(from));
       begunBytes += chunk.byteLength - from;
-      if (begunBytes > lineBytesMax) throw isBegun ? changed(file) : noArchive(file);
+      if (begunBytes > lineBytesMax) throw isBegun ? damaged(file, 'changed') : noArchive(file);
     }
-    if (begunBytes > 0) throw isBegun ? cut(file) : noArchive(file);
+    if (begunBytes > 0) throw isBegun ? damaged(file, 'cut') : noArchive(file);
   } catch (thrown) {
     throw toArchiveError(thrown, isBegun, file);
   } finally {
@@ -246,6 +235,6 @@ function parsed(bytes: Buffer, isBegun: boolean, file: string): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch (thrown) {
-    throw isBegun ? changed(file, thrown) : noArchive(file, thrown);
+    throw isBegun ? damaged(file, 'changed', thrown) : noArchive(file, thrown);
   }
 }

@@ -12,8 +12,7 @@ import type { Plan } from '../plan/plan.ts';
 import { busSeedsOf } from '../secrets/secrets.ts';
 import { blobsIn, busIn, graphIn } from '../state/data-files.ts';
 import { carryBus } from './carry-bus.ts';
-import type { Alone, Opening, Place } from './place.ts';
-import { keepsBlobs, keyMaxAgeOf } from './place.ts';
+import { type Alone, keepsBlobs, keyMaxAgeOf, type Opening, type Place } from './place.ts';
 
 /** The content of a platform, as far as it was asked for and is there. */
 export interface Store {
@@ -22,7 +21,7 @@ export interface Store {
   readonly blobs: OpenedBlobs['blobs'] | null;
 }
 
-export interface StoreOptions extends Opening {
+interface Opened extends Opening {
   readonly plan: Plan;
   readonly place: Place;
   readonly signal: AbortSignal;
@@ -33,17 +32,17 @@ export interface StoreOptions extends Opening {
  * graph is opened.
  */
 export async function withStore<Result>(
-  options: StoreOptions,
+  { places, ...options }: Omit<Opened, 'place'> & { readonly places: { open(opening: Opening): Promise<Place> } },
   work: (store: Store) => Promise<Result>,
 ): Promise<Result> {
-  const { place, to, signal } = options;
-  signal.throwIfAborted();
-  const result = await withOpened(options, work);
-  if (to === 'fill') await place.save();
+  await using place = await places.open(options);
+  options.signal.throwIfAborted();
+  const result = await withOpened({ ...options, place }, work);
+  if (options.to === 'fill') await place.save();
   return result;
 }
 
-async function withOpened<Result>(options: StoreOptions, work: (store: Store) => Promise<Result>): Promise<Result> {
+async function withOpened<Result>(options: Opened, work: (store: Store) => Promise<Result>): Promise<Result> {
   const { plan, place, to, signal } = options;
   const asked = to === 'fill' ? options.kinds : place.there;
   // A bus in memory keeps nothing.
@@ -65,7 +64,7 @@ async function withOpened<Result>(options: StoreOptions, work: (store: Store) =>
   return await work({ bus, graph, blobs });
 }
 
-async function openBus(options: StoreOptions, { bus }: Alone): Promise<BusContent> {
+async function openBus(options: Opened, { bus }: Alone): Promise<BusContent> {
   const { plan, place } = options;
   const keyMaxAgeMs = keyMaxAgeOf(plan);
   if (plan.definition.topology === 'embedded') {
@@ -75,7 +74,7 @@ async function openBus(options: StoreOptions, { bus }: Alone): Promise<BusConten
 }
 
 /** Copies what the bus of a running platform keeps into a file, and opens the copy. */
-async function openBusCopy(options: StoreOptions, alone: Alone, open: AsyncDisposableStack): Promise<BusContent> {
+async function openBusCopy(options: Opened, alone: Alone, open: AsyncDisposableStack): Promise<BusContent> {
   const { plan, place } = options;
   const folder = join(plan.installation.dataDir, 'bus-copy');
   const remove = () => rmSync(folder, { recursive: true, force: true });
@@ -97,7 +96,7 @@ async function openBusCopy(options: StoreOptions, alone: Alone, open: AsyncDispo
   }
 }
 
-async function openGraph({ plan, place, to }: StoreOptions, alone: Alone): Promise<GraphContent> {
+async function openGraph({ plan, place, to }: Opened, alone: Alone): Promise<GraphContent> {
   if (plan.definition.graph === 'sqlite') {
     return await openGraphContent({ engine: 'sqlite', file: graphIn(place.dir, 'sqlite'), readOnly: to === 'read' });
   }
@@ -106,13 +105,13 @@ async function openGraph({ plan, place, to }: StoreOptions, alone: Alone): Promi
   return await openGraphContent({ engine: 'dgraph', ...usual, url, servers, readOnly: to === 'read' });
 }
 
-async function openBlobs(options: StoreOptions, { bus }: Alone): Promise<OpenedBlobs> {
+async function openBlobs(options: Opened, { bus }: Alone): Promise<OpenedBlobs> {
   if (!keepsBlobs(options.plan)) return await openBlobsContent({ engine: 'folder', dir: blobsIn(options.place.dir) });
   return await openBlobsContent({ engine: 'jetstream', ...natsOf(options, bus) });
 }
 
 /** The address of NATS, and the seeds that the backend shows there. */
-function natsOf({ plan, isRunning: hasBackends = false }: StoreOptions, nats: readonly string[]) {
+function natsOf({ plan, isRunning: hasBackends = false }: Opened, nats: readonly string[]) {
   const { installation, definition, secrets } = plan;
   const { bus } = definition;
   const seeds = busSeedsOf(secrets);

@@ -6,17 +6,7 @@ import type { Blob } from '../../services/backend/files/content.ts';
 import type { EdgeRecord, GraphContent, NodeRecord } from '../../services/backend/graph/content.ts';
 import type { Secret } from '../../services/contracts/secret.ts';
 import type { KeptEntry, KeptRecord } from '../../services/kit/bus/content.ts';
-import {
-  type ArchivedSecret,
-  type ArchiveHead,
-  edgeSection,
-  filesSection,
-  nodeSection,
-  pieceBytes,
-  secretsSection,
-  sessionsSection,
-  usageSection,
-} from './archive-format.ts';
+import { type ArchivedSecret, type ArchiveHead, pieceBytes, sections } from './archive-format.ts';
 import type { BusTarget } from './carry-bus.ts';
 import { encrypting } from './encrypt-archive.ts';
 
@@ -47,39 +37,32 @@ export class ArchiveWriter implements BusTarget, GraphTarget, AsyncDisposable {
   }
 
   async addSecrets(secrets: ReadonlyMap<ArchivedSecret, Secret>): Promise<void> {
-    const section = this.#begin(secretsSection);
+    const section = this.#begin(sections.secrets);
     for (const [name, secret] of secrets) await this.#row(section, [name, secret.reveal()]);
   }
 
   async addRecords(_stream: string, records: AsyncIterable<KeptRecord>): Promise<void> {
-    const section = this.#begin(usageSection);
+    const section = this.#begin(sections.usage);
     for await (const { payload } of records) await this.#row(section, [base64(payload)]);
   }
 
   async addEntries(_bucket: string, entries: AsyncIterable<KeptEntry>): Promise<void> {
-    const section = this.#begin(sessionsSection);
+    const section = this.#begin(sections.sessions);
     for await (const { key, value, expiresAt } of entries) await this.#row(section, [key, base64(value), expiresAt]);
   }
 
   async addNodes(nodes: AsyncIterable<NodeRecord>): Promise<void> {
-    let section: string | null = null;
     for await (const { type, id, version, workspace, values } of nodes) {
-      if (section === null) section = this.#begin(nodeSection(type));
-      await this.#row(section, [id, version, workspace, values]);
+      await this.#row(sections.nodes(type), [id, version, workspace, values]);
     }
   }
 
   async addEdges(from: string, edge: string, edges: AsyncIterable<EdgeRecord>): Promise<void> {
-    let section: string | null = null;
-    for await (const { source, target } of edges) {
-      if (section === null) section = this.#begin(edgeSection(from, edge));
-      await this.#row(section, [source, target]);
-    }
+    for await (const { source, target } of edges) await this.#row(sections.edges(from, edge), [source, target]);
   }
 
   async addFile({ digest, sizeBytes }: Blob, bytes: AsyncIterable<Uint8Array>): Promise<void> {
-    if (this.#rows[filesSection] === undefined) this.#begin(filesSection);
-    await this.#row(filesSection, [digest, sizeBytes]);
+    await this.#row(sections.files, [digest, sizeBytes]);
     for await (const chunk of bytes) {
       for (let at = 0; at < chunk.byteLength; at += pieceBytes) {
         this.#add([Buffer.from(chunk.subarray(at, at + pieceBytes)).toString('base64')]);
@@ -111,7 +94,9 @@ export class ArchiveWriter implements BusTarget, GraphTarget, AsyncDisposable {
     return section;
   }
 
+  /** The first row begins its section, if it was not begun without rows. */
   async #row(section: string, row: readonly unknown[]): Promise<void> {
+    if (this.#rows[section] === undefined) this.#begin(section);
     this.#rows[section] = (this.#rows[section] ?? 0) + 1;
     this.#add(row);
     await this.#flow();

@@ -1,11 +1,11 @@
-import { readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { randomText } from '../../services/contracts/ids.ts';
 import { portWishesOf } from '../engines/plan-of.ts';
 import { isFree } from '../machine/is-free.ts';
 import { aloneFolder, clusterFolder } from '../parts/nats.ts';
-import type { StartEmpty } from '../place/losses.ts';
+import type { Settling, StartEmpty } from '../place/losses.ts';
 import { markData } from '../place/settle-place.ts';
 import { claimPorts } from '../ports/claim-ports.ts';
 import { leasedPorts, writeLease } from '../ports/port-lease.ts';
@@ -16,7 +16,6 @@ import { type Definition, hasOtherBus } from '../settings/definition.ts';
 import { replaceScalar } from '../settings/yaml-text.ts';
 import { readContainers } from '../state/containers-record.ts';
 import { carriedFolder } from '../state/data-files.ts';
-import { writeDurably } from '../state/durable-file.ts';
 import { findOriginal, readId } from '../state/find-original.ts';
 import { findRunning } from '../state/find-running.ts';
 import { ensurePrivateFolder } from '../state/folder.ts';
@@ -24,20 +23,16 @@ import type { Installation } from '../state/installation.ts';
 import { acquireLock } from '../state/lock.ts';
 import { keepInManifest } from '../state/manifest.ts';
 import { isSameFolder, readPlace, writePlace } from '../state/place-record.ts';
-import { commandsToEnd, readReplacement, replacementName } from './replace/replacement.ts';
-
-export interface Copying {
-  readonly installation: Installation;
-  /** Asked where the data is in volumes of Docker, which the folder does not hold. Null: such a copy is refused. */
-  readonly startEmpty: StartEmpty | null;
-  readonly onNotice: (message: string) => void;
-}
+import { commandsToEnd, readReplacement, replacementName, writeDefinition } from './replace/replacement.ts';
 
 /**
  * Gives a copied folder an id, keys and ports of its own. The record of its place is written last: until then the folder counts as a copy,
- * and a killed command is repeated. Called by a command that has the lock.
+ * and a killed command is repeated. Called by a command that has the lock. `startEmpty` is asked where the data is in volumes of Docker.
  */
-export async function becomeCopy({ installation, startEmpty, onNotice }: Copying): Promise<void> {
+export async function becomeCopy(
+  installation: Installation,
+  { startEmpty, onNotice }: Omit<Settling, 'runningPid'>,
+): Promise<void> {
   if (!mayBecomeCopy(installation)) {
     onNotice('--as-copy changed nothing: this folder is not a copy.');
     return;
@@ -61,19 +56,14 @@ export async function becomeCopy({ installation, startEmpty, onNotice }: Copying
   const name = nameOfCopy(definition, place?.id);
   const own = replaceScalar(replaceScalar(text, ['id'], id), ['name'], name);
   const changed = checkDefinition(own, installation.definitionFile);
-  const kept = (place?.data ?? []).filter(({ path }) => !isSession(path));
-  const lock = acquireLock(installation, 'platform');
-  try {
-    removeKeys(installation);
-    removeState(installation);
-    removeSessions(installation);
-    markData(installation, { id, name });
-    writeLease(installation, ports, portWishesOf(changed));
-    writeDurably(installation.definitionFile, own, statSync(installation.definitionFile).mode & 0o777);
-    writePlace(installation, id, kept);
-  } finally {
-    lock.release();
-  }
+  const kept = (place?.data ?? []).filter(({ path }) => !busFiles.some((name) => path === join('data', name)));
+  using _lock = acquireLock(installation, 'platform');
+  removeKeys(installation);
+  removeState(installation);
+  markData(installation, { id, name });
+  writeLease(installation, ports, portWishesOf(changed));
+  writeDefinition(installation, own);
+  writePlace(installation, id, kept);
   onNotice(
     `This copy is the installation "${name}" (id ${id}) now, with signing keys of its own. It keeps the data and API keys that were copied, and has no sessions.`,
   );
@@ -140,28 +130,21 @@ function removeKeys(installation: Installation): void {
 
 const keptState = /^(\.gitignore|place\.json|manifest\.json|ports\.json|command\..*|compile-cache)$/;
 
-/** All that the records name belongs to the original. */
+/** All that the records name belongs to the original, and so do its sessions. */
 function removeState(installation: Installation): void {
   const { dataDir, stateDir } = installation;
   keepInManifest(installation, ({ kind }) => kind === 'file' || kind === 'folder');
   for (const name of readdirSync(stateDir)) {
     if (!keptState.test(name)) rmSync(join(stateDir, name), { recursive: true, force: true });
   }
+  // With Dgraph the bus keeps files of skills, and such a copy is refused.
+  for (const name of busFiles) rmSync(join(dataDir, name), { recursive: true, force: true });
   for (const name of readdirSync(dataDir)) {
     if (/^runtime(-\d+)?$/.test(name)) rmSync(join(dataDir, name, 'children'), { recursive: true, force: true });
   }
 }
 
 const busFiles = ['bus.sqlite', 'bus.sqlite-wal', 'bus.sqlite-shm', aloneFolder, clusterFolder, carriedFolder];
-
-/** With Dgraph the bus keeps files of skills, and such a copy is refused. */
-function removeSessions({ dataDir }: Installation): void {
-  for (const name of busFiles) rmSync(join(dataDir, name), { recursive: true, force: true });
-}
-
-function isSession(path: string): boolean {
-  return busFiles.some((name) => path === join('data', name));
-}
 
 /** A different name prevents confirming an action on the wrong installation. A killed command may have given it already. */
 function nameOfCopy({ id, name }: Definition, recordedId: string | undefined): string {

@@ -3,34 +3,26 @@ import { SvcError } from '../../services/contracts/errors.ts';
 import { randomText } from '../../services/contracts/ids.ts';
 import { ensureFolders } from '../secrets/ensure-folders.ts';
 import { checkDefinition, readDefinition } from '../settings/check.ts';
-import type { Engine, Graph, ListenerName, Topology } from '../settings/choices.ts';
+import type { ListenerName } from '../settings/choices.ts';
 import { settings } from '../settings/settings.ts';
 import { writeSettings } from '../settings/write.ts';
 import { writeIfAbsent } from '../state/durable-file.ts';
 import { makeFolder } from '../state/folder.ts';
-import { type CreationStep, type Installation, installationIn } from '../state/installation.ts';
+import { type CreationStep, installationIn } from '../state/installation.ts';
 import { writePlace } from '../state/place-record.ts';
+import type { WantedSide } from './replace/side.ts';
 
 /** What may be chosen when an installation is made; everything else is in its svc.yaml. */
-export interface NewInstallation {
+export interface NewInstallation extends WantedSide {
   readonly dir: string;
   /** Default: the name of the folder or, where that is `svc`, of the one around it. */
   readonly name?: string;
   readonly ownerEmail?: string;
-  /** How it runs; default as in svc.yaml. */
-  readonly topology?: Topology;
-  readonly graph?: Graph;
-  readonly engine?: Engine;
   readonly ports?: Readonly<Partial<Record<ListenerName, number>>>;
 }
 
-/** What became of each file and folder: nothing that exists is changed, but for file modes that are too open. */
-export interface CreatedInstallation {
-  readonly installation: Installation;
-  readonly steps: readonly CreationStep[];
-}
-
-export async function createInstallation(wanted: NewInstallation): Promise<CreatedInstallation> {
+/** Returns what became of each file and folder: nothing that exists is changed, but for file modes that are too open. */
+export async function createInstallation(wanted: NewInstallation) {
   const installation = installationIn(resolve(wanted.dir));
   const { ownerEmail, topology, graph, engine, ports } = wanted;
   const text = writeSettings(settings, {
@@ -44,10 +36,11 @@ export async function createInstallation(wanted: NewInstallation): Promise<Creat
   checkDefinition(text, installation.definitionFile);
   // Whatever the umask says: a folder that others can change is refused.
   makeFolder(installation.dir, 0o755);
-  const step = ensureFile(installation.definitionFile, text);
+  const outcome = writeIfAbsent(installation.definitionFile, text, 0o644) ? 'created' : 'kept';
   const definition = readDefinition(installation.definitionFile);
-  const steps = [step, ...ensureFolders(installation, definition)];
-  if (step.outcome === 'created') writePlace(installation, definition.id);
+  const path = basename(installation.definitionFile);
+  const steps: readonly CreationStep[] = [{ path, outcome }, ...ensureFolders(installation, definition)];
+  if (outcome === 'created') writePlace(installation, definition.id);
   return { installation, steps };
 }
 
@@ -58,10 +51,6 @@ function refuseOwner(email: string | undefined): void {
   throw new SvcError('invalid_input', `The owner must be given by ${rule.description}, not "${email}".`, {
     hint: 'Such as: svc init --owner-email ops@example.com',
   });
-}
-
-function ensureFile(path: string, text: string): CreationStep {
-  return { path: basename(path), outcome: writeIfAbsent(path, text, 0o644) ? 'created' : 'kept' };
 }
 
 function nameFor(dir: string): string {

@@ -1,35 +1,20 @@
+import type { Stopping } from '../engines/engine.ts';
 import { engineOf } from '../engines/engine-of.ts';
-import type { Progress } from '../lifecycle/progress.ts';
 import { refuseCopy } from '../state/find-original.ts';
 import { ensurePrivateFolder } from '../state/folder.ts';
-import type { Installation } from '../state/installation.ts';
 import { endAlone } from '../state/left-processes.ts';
 import { acquireLock } from '../state/lock.ts';
 import { interruptionOf, readReplacement } from './replace/replacement.ts';
 
-export interface DownOptions {
-  readonly installation: Installation;
-  readonly onProgress?: (progress: Progress) => void;
-  readonly signal?: AbortSignal;
-}
-
-export interface DownResult {
-  /** `unchanged`: nothing was running. */
-  readonly outcome: 'stopped' | 'unchanged';
-}
-
-/** Stops everything gracefully and keeps all data. */
-export async function down({ installation, onProgress = () => undefined, signal }: DownOptions): Promise<DownResult> {
+/** Stops everything gracefully and keeps all data. The outcome is `unchanged` if nothing was running. */
+export async function down(options: Partial<Stopping> & Pick<Stopping, 'installation'>) {
+  const { installation, onProgress = () => undefined, signal } = options;
   ensurePrivateFolder(installation.stateDir);
-  const lock = acquireLock(installation, 'command');
-  try {
-    refuseCopy(installation);
-    await endAlone(installation);
-    const outcome = await engineOf(installation).down({ installation, onProgress, signal });
-    const interruption = interruptionOf(readReplacement(installation));
-    if (interruption !== null) onProgress({ kind: 'notice', message: interruption });
-    return { outcome };
-  } finally {
-    lock.release();
-  }
+  using _lock = acquireLock(installation, 'command');
+  refuseCopy(installation);
+  await endAlone(installation);
+  const outcome = await engineOf(installation).down({ installation, onProgress, signal });
+  const interruption = interruptionOf(readReplacement(installation));
+  if (interruption !== null) onProgress({ kind: 'notice', message: interruption });
+  return { outcome };
 }

@@ -39,24 +39,20 @@ export async function up(options: UpOptions): Promise<UpResult> {
   const { installation, env, foreground = false, onProgress = () => undefined } = options;
   const signal = options.signal ?? new AbortController().signal;
   ensurePrivateFolder(installation.stateDir);
-  const lock = acquireLock(installation, 'command');
+  using lock = acquireLock(installation, 'command');
   const avoid = new Set<number>();
   const onNotice = (message: string) => onProgress({ kind: 'notice', message });
   const startEmpty = options.startEmpty ?? null;
   const start = { installation, env, foreground, startEmpty, onProgress, signal, avoid, release: () => lock.release() };
-  try {
-    if (options.asCopy) await becomeCopy({ installation, startEmpty, onNotice });
-    settlePlace(installation, onNotice);
-    for (let attempt = 1; ; attempt++) {
-      try {
-        await settleReplacement(installation, { env, onNotice });
-        return await bringUp(start);
-      } catch (error) {
-        if (!isLostPort(error) || attempt === attemptsMax) throw error;
-      }
+  if (options.asCopy) await becomeCopy(installation, { startEmpty, onNotice });
+  settlePlace(installation, onNotice);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await settleReplacement(installation, { env, onNotice });
+      return await bringUp(start);
+    } catch (error) {
+      if (!isLostPort(error) || attempt === attemptsMax) throw error;
     }
-  } finally {
-    lock.release();
   }
 }
 

@@ -1,5 +1,5 @@
 import { readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { dataOf } from '../parts/dgraph.ts';
 import { aloneFolder, clusterFolder } from '../parts/nats.ts';
 import { type Definition, hasOwnBus, hasOwnGraph } from '../settings/definition.ts';
@@ -14,34 +14,31 @@ import { markData } from './settle-place.ts';
 /** The recorded data in data/ that a definition needs and that is gone. */
 export function findLosses(installation: Installation, definition: Definition): Losses {
   const { needed } = pathsOf(definition);
-  const losses = keptData(installation).flatMap((data) => {
-    return needed.includes(data.path) ? (lossOf(installation, data, nodeAt(data.path, definition)) ?? []) : [];
+  const found = keptData(installation).flatMap((data) => {
+    return needed.includes(data.path) ? (lossOf(installation, data) ?? []) : [];
   });
-  const isInside = ({ place }: Loss) => losses.some((other) => place.startsWith(`${other.place}/`));
+  const losses = found.filter(({ place }) => !found.some((other) => place.startsWith(`${other.place}/`)));
   const hasData = (node: string) => readNodeData(installation, node) === 'present';
-  return judgeLosses(
-    losses.filter((loss) => !isInside(loss)),
-    definition,
-    hasData,
-  );
+  return judgeLosses(losses, definition, hasData);
 }
 
 /** Whether the recorded sessions are gone: agents begin new ones. */
 export function hasLostSessions(installation: Installation, definition: Definition): boolean {
   const { sessions } = pathsOf(definition);
-  return keptData(installation).some(({ path }) => sessions.includes(path) && !isThere(installation, path, null));
+  return keptData(installation).some(({ path }) => sessions.includes(path) && !isThere(installation, path));
 }
 
 /** Why a node of Dgraph is not started: its recorded data is missing or cannot be read. Null for every other part. */
 export function describeNodeLoss(installation: Installation, part: string): string | null {
   if (kindOf(part) === null) return null;
   const data = keptData(installation).find(({ path }) => path === dataOf(part));
-  const loss = data === undefined ? null : lossOf(installation, data, part);
+  const loss = data === undefined ? null : lossOf(installation, data);
   return loss === null ? null : describeLoss(loss);
 }
 
-function lossOf(installation: Installation, { path, since }: KeptData, node: string | null): Loss | null {
-  if (isThere(installation, path, node)) return null;
+function lossOf(installation: Installation, { path, since }: KeptData): Loss | null {
+  if (isThere(installation, path)) return null;
+  const node = nodeAt(path);
   const data = node === null ? 'gone' : readNodeData(installation, node);
   const isUnreadable = typeof data === 'object';
   return {
@@ -55,11 +52,8 @@ function lossOf(installation: Installation, { path, since }: KeptData, node: str
 /** Removes data from the record: the next start creates it again. */
 export function forgetData(installation: Installation, { id }: Definition, paths: readonly string[]): void {
   const isForgotten = ({ path }: KeptData) => paths.some((one) => path === one || path.startsWith(`${one}/`));
-  writePlace(
-    installation,
-    id,
-    keptData(installation).filter((one) => !isForgotten(one)),
-  );
+  const kept = keptData(installation).filter((one) => !isForgotten(one));
+  writePlace(installation, id, kept);
 }
 
 /** Records the data of a platform that has just started, so that its loss is noticed. */
@@ -67,9 +61,7 @@ export function recordData(installation: Installation, definition: Definition): 
   markData(installation, definition);
   const { needed } = pathsOf(definition);
   // A node without its data stays recorded, so that it still counts as lost.
-  const missed = keptData(installation).filter(
-    ({ path }) => needed.includes(path) && !isThere(installation, path, nodeAt(path, definition)),
-  );
+  const missed = keptData(installation).filter(({ path }) => needed.includes(path) && !isThere(installation, path));
   writePlace(installation, definition.id, [...dataThere(installation, definition), ...missed]);
 }
 
@@ -89,39 +81,33 @@ function dataThere(installation: Installation, definition: Definition): readonly
   const before = keptData(installation);
   const now = new Date().toISOString();
   return [...needed, ...sessions]
-    .filter((path) => isThere(installation, path, nodeAt(path, definition)))
+    .filter((path) => isThere(installation, path))
     .map((path) => before.find((one) => one.path === path) ?? { path, since: now });
 }
 
-interface Paths {
-  readonly needed: readonly string[];
-  /** Without it agents begin new sessions. */
-  readonly sessions: readonly string[];
-}
-
-/** The files and folders for the data of a definition. */
-function pathsOf(definition: Definition): Paths {
+/** The files and folders for the data of a definition. Without those of sessions, agents begin new ones. */
+function pathsOf(definition: Definition) {
   const { topology, graph, bus, replicas } = definition;
-  const nodes = replicas.nats === 1 ? aloneFolder : clusterFolder;
-  const busPath = topology === 'embedded' ? busIn('data', topology) : join('data', nodes);
+  const busPath =
+    topology === 'embedded' ? busIn('data', topology) : join('data', replicas.nats === 1 ? aloneFolder : clusterFolder);
   const hasBus = topology === 'embedded' ? bus.persistentMessaging : hasOwnBus(definition);
   const ownBus = hasBus ? [busPath] : [];
   if (graph === 'sqlite') return { needed: [graphIn('data', graph), blobsIn('data')], sessions: ownBus };
   // With Dgraph the bus stores the files of skills.
-  const ownGraph = hasOwnGraph(definition) ? [graphIn('data', graph), ...allNodes(definition).map(dataOf)] : [];
+  const nodes = nodeKinds.flatMap((kind) => nodesOf(kind, definition));
+  const ownGraph = hasOwnGraph(definition) ? [graphIn('data', graph), ...nodes.map(dataOf)] : [];
   return { needed: [...ownGraph, ...ownBus], sessions: [] };
 }
 
-function allNodes(definition: Definition): readonly string[] {
-  return nodeKinds.flatMap((kind) => nodesOf(kind, definition));
-}
-
-function nodeAt(path: string, definition: Definition): string | null {
-  return allNodes(definition).find((node) => dataOf(node) === path) ?? null;
+/** The node of Dgraph that has its data at a path. */
+function nodeAt(path: string): string | null {
+  const node = `dgraph-${basename(path)}`;
+  return kindOf(node) !== null && dataOf(node) === path ? node : null;
 }
 
 /** An empty file or folder is a disk that is not mounted; only the folder of files may be empty. */
-function isThere(installation: Installation, path: string, node: string | null): boolean {
+function isThere(installation: Installation, path: string): boolean {
+  const node = nodeAt(path);
   if (node !== null) return readNodeData(installation, node) === 'present';
   const full = join(installation.dir, path);
   try {

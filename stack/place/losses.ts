@@ -7,7 +7,6 @@ import { kindOf, nodeKinds } from './node-data.ts';
 export interface Loss {
   /** A path in the installation's folder, or the name of a volume. */
   readonly place: string;
-  /** The place in words. */
   readonly words: string;
   /** The node of Dgraph with this data; null for other data. */
   readonly node: string | null;
@@ -68,11 +67,13 @@ export async function settleLosses(losses: Losses, settling: Settling): Promise<
     if (startEmpty !== null) onNotice('--start-empty was not needed: nothing starts empty.');
     return [];
   }
-  if (runningPid !== null) {
-    const save = `The platform (pid ${runningPid}) still has the data open. Save it: svc backup FILE. Then run: svc down`;
-    throw missing(whole, save);
+  if (startEmpty === null || runningPid !== null) {
+    const hint =
+      runningPid === null
+        ? 'Mount the disk that holds it, or restore a backup: svc restore FILE. To start without it: svc up --start-empty'
+        : `The platform (pid ${runningPid}) still has the data open. Save it: svc backup FILE. Then run: svc down`;
+    throw new SvcError('not_found', `Data of this installation is missing: ${wordsOf(whole)}.`, { hint });
   }
-  if (startEmpty === null) throw missing(whole, startWithout);
   await startEmpty(whole.map(({ words }) => words));
   return whole.map(({ place }) => place);
 }
@@ -103,13 +104,6 @@ export function refuseUnreadable(losses: readonly Loss[]): void {
   throw new SvcError('unavailable', `Data of this installation cannot be read: ${wordsOf(unreadable)}.`, {
     hint: 'Repair the disk or the permission, then repeat the command. To give this data up, remove its folder first.',
   });
-}
-
-const startWithout =
-  'Mount the disk that holds it, or restore a backup: svc restore FILE. To start without it: svc up --start-empty';
-
-function missing(losses: readonly Loss[], hint: string): SvcError {
-  return new SvcError('not_found', `Data of this installation is missing: ${wordsOf(losses)}.`, { hint });
 }
 
 function wordsOf(losses: readonly Loss[]): string {

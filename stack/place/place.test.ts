@@ -150,7 +150,7 @@ describe('a copied record', () => {
 describe('--as-copy', () => {
   const become = async (installation: Installation) => {
     const notices: string[] = [];
-    await becomeCopy({ installation, startEmpty: null, onNotice: (notice) => notices.push(notice) });
+    await becomeCopy(installation, { startEmpty: null, onNotice: (notice) => notices.push(notice) });
     return notices;
   };
 
@@ -301,7 +301,7 @@ describe('a platform whose data folder', () => {
   const watch = () => {
     const lock = acquireLock(original, 'platform');
     const told: boolean[] = [];
-    const end = watchData({ installation: original, patience, onGone: () => void told.push(true) });
+    const end = watchData(original, patience, () => void told.push(true));
     onTestFinished(() => {
       end();
       lock.release();

@@ -11,47 +11,32 @@ import type { Installation } from '../state/installation.ts';
 export function refuseForeignFolder({ dir, definitionFile, ...folders }: Installation, command: string): void {
   const self = process.geteuid?.();
   if (self === undefined) return;
-  const trusted = new Set([self, 0]);
-  refuseOwner({ dir, command, path: dir, trusted });
-  refuseOwner({ dir, command, path: definitionFile, trusted });
-  refuseWriters(dir);
-  refuseWriters(definitionFile);
   const { stateDir, secretsDir, dataDir, logsDir } = folders;
-  for (const path of [stateDir, secretsDir, dataDir, logsDir])
-    refuseOwner({ dir, command, path, trusted: new Set([self]) });
-  for (const folder of [stateDir, secretsDir]) {
-    for (const path of filesIn(folder)) refuseOwner({ dir, command, path, trusted });
-  }
+  const refuseOwner = (path: string, trusted: readonly number[]) => {
+    const stranger = ownersOf(path, path === dir).find((uid) => !trusted.includes(uid));
+    if (stranger === undefined) return;
+    const what = path === dir ? `The folder "${dir}"` : `"${path}"`;
+    const owner = findUserName(stranger);
+    throw new SvcError(
+      'forbidden',
+      `${what} belongs to ${owner ?? 'a user without a name'} (uid ${stranger}), and you are ${findUserName(self) ?? `uid ${self}`}.`,
+      { hint: `Run the command as its owner: sudo -u ${owner ?? `'#${stranger}'`} ${command}` },
+    );
+  };
+  for (const path of [dir, definitionFile]) refuseOwner(path, [self, 0]);
+  for (const path of [dir, definitionFile]) refuseWriters(path);
+  for (const path of [stateDir, secretsDir, dataDir, logsDir]) refuseOwner(path, [self]);
+  for (const path of [stateDir, secretsDir].flatMap(filesIn)) refuseOwner(path, [self, 0]);
 }
 
-interface Owned {
-  /** Of the installation. */
-  readonly dir: string;
-  readonly command: string;
-  readonly path: string;
-  readonly trusted: ReadonlySet<number>;
-}
-
-/** Checks the owner of the path and of its link target. */
-function refuseOwner({ dir, command, path, trusted }: Owned): void {
+/** The owners of a path and of its link target, which is looked at only once the owner of the link was accepted. */
+function* ownersOf(path: string, isNamed: boolean): Generator<number> {
   const link = lstatSync(path, { throwIfNoEntry: false });
   if (link === undefined) return;
   // The operator named the folder itself, possibly through a link.
-  if (path !== dir || !link.isSymbolicLink()) refuseUser(link.uid, { dir, command, path, trusted });
+  if (!isNamed || !link.isSymbolicLink()) yield link.uid;
   const target = link.isSymbolicLink() ? statSync(path, { throwIfNoEntry: false }) : undefined;
-  if (target !== undefined) refuseUser(target.uid, { dir, command, path, trusted });
-}
-
-function refuseUser(uid: number, { dir, command, path, trusted }: Owned): void {
-  if (trusted.has(uid)) return;
-  const what = path === dir ? `The folder "${dir}"` : `"${path}"`;
-  const owner = findUserName(uid);
-  const self = process.geteuid?.() ?? 0;
-  throw new SvcError(
-    'forbidden',
-    `${what} belongs to ${owner ?? 'a user without a name'} (uid ${uid}), and you are ${findUserName(self) ?? `uid ${self}`}.`,
-    { hint: `Run the command as its owner: sudo -u ${owner ?? `'#${uid}'`} ${command}` },
-  );
+  if (target !== undefined) yield target.uid;
 }
 
 const others = 0o002;

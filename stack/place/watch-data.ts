@@ -2,13 +2,6 @@ import { statSync } from 'node:fs';
 import type { Installation } from '../state/installation.ts';
 import { lockFileOf } from '../state/lock.ts';
 
-export interface DataWatch {
-  readonly installation: Installation;
-  readonly patience: FolderPatience;
-  /** Called once. */
-  readonly onGone: () => void;
-}
-
 export interface FolderPatience {
   readonly lookMs: number;
   /** A disk that is away for a moment is no reason to end. */
@@ -16,10 +9,10 @@ export interface FolderPatience {
 }
 
 /**
- * Calls back once data/ has been missing or replaced for this long, because no command finds a platform without its
+ * Calls `onGone` once, when data/ has been missing or replaced for this long, because no command finds a platform without its
  * folder. The lock file, which the caller holds, identifies the folder. Returns a function that ends the watch.
  */
-export function watchData({ installation, patience, onGone }: DataWatch): () => void {
+export function watchData(installation: Installation, patience: FolderPatience, onGone: () => void): () => void {
   const path = lockFileOf(installation, 'platform');
   const own = numbersOf(path);
   let goneSince: number | null = null;

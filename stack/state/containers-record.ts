@@ -1,9 +1,7 @@
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { z } from 'zod';
-import { readJson, writeDurably } from './durable-file.ts';
 import { findOriginal } from './find-original.ts';
 import type { Installation } from './installation.ts';
+import { stateFile } from './state-file.ts';
 
 const containersRecord = z.object({
   /** Between `svc up` and `svc down`. */
@@ -25,12 +23,12 @@ const containersRecord = z.object({
 });
 export type ContainersRecord = z.infer<typeof containersRecord>;
 
-const containersName = 'containers.json';
-
 /** `state/containers.json`: what `svc up` created in Docker. It stays after `svc down`, as the volumes do. */
-export function readContainers({ stateDir }: Installation): ContainersRecord | null {
-  return containersRecord.safeParse(readJson(fileIn(stateDir))).data ?? null;
-}
+export const {
+  read: readContainers,
+  write: writeContainers,
+  remove: removeContainers,
+} = stateFile('containers.json', containersRecord);
 
 /**
  * Whether the platform runs in containers, by svc's record; only Docker knows their state. In a copy they are the
@@ -38,17 +36,4 @@ export function readContainers({ stateDir }: Installation): ContainersRecord | n
  */
 export function isInContainers(installation: Installation): boolean {
   return readContainers(installation)?.isUp === true && findOriginal(installation) === null;
-}
-
-export function writeContainers({ stateDir }: Installation, record: ContainersRecord): void {
-  writeDurably(fileIn(stateDir), JSON.stringify(record, null, 2));
-}
-
-/** Once Docker has nothing of the platform any more. */
-export function removeContainers({ stateDir }: Installation): void {
-  rmSync(fileIn(stateDir), { force: true });
-}
-
-function fileIn(stateDir: string): string {
-  return join(stateDir, containersName);
 }

@@ -22,15 +22,12 @@ export function findRunning(installation: Installation): RunningPlatform | null 
   const known = record === null ? null : { pid: record.pid, startTime: record.startTime, record };
   if (known !== null && isAlive(known) && serves(installation, known)) return { ...known, isAbandoned: false };
   const holder = lockHolder(installation, 'platform');
-  if (holder !== null && isHolder(installation, holder)) return { ...holder, record: null, isAbandoned: false };
+  // The holder's note may be copied with data/, the lock itself cannot.
+  const isHeld = holder !== null && (holder.pid === process.pid || isLockHeld(installation, 'platform'));
+  if (isHeld) return { ...holder, record: null, isAbandoned: false };
   if (known === null || isAlive(known)) return null;
   const left = leftProcesses(known.record).filter(({ process }) => isPartOf(installation, process));
   return left.length > 0 ? { ...known, isAbandoned: true } : null;
-}
-
-/** The holder's note may be copied with data/, the lock itself cannot. */
-function isHolder(installation: Installation, { pid }: ProcessIdentity): boolean {
-  return pid === process.pid || isLockHeld(installation, 'platform');
 }
 
 /**

@@ -16,8 +16,7 @@ export function refuseFullDisk(installation: Installation): void {
 /** The error about the first folder with a full disk, or null: each may be on its own disk. */
 export function findFullDisk({ stateDir, dataDir, logsDir }: Installation): SvcError | null {
   for (const dir of [stateDir, dataDir, ...foldersIn(dataDir), logsDir]) {
-    const disk = diskOf(dir);
-    const full = disk.freeBytes === null ? null : fullWith(disk.freeBytes, disk);
+    const full = diskFullError(diskOf(dir));
     if (full !== null) return full;
   }
   return null;
@@ -45,7 +44,6 @@ export function bytesLeft({ blocks, bsize, bfree, bavail }: FileSystem, isRoot: 
   return blocks === 0 ? null : (isRoot ? bfree : bavail) * bsize;
 }
 
-/** The disk of a folder. */
 export function diskOf(dir: string): Disk {
   const freeBytes = bytesLeft(statfsSync(dir), process.getuid?.() === 0);
   return { place: `"${dir}"`, repair: `df -h "${dir}" tells how much there is.`, freeBytes };
@@ -68,13 +66,13 @@ export function refuseWithoutRoom({ place, repair, freeBytes }: Disk, neededByte
   );
 }
 
-/** The error about a place with this much space left; null when that is enough. */
-export function fullWith(left: number, { place, repair }: Omit<Disk, 'freeBytes'>): SvcError | null {
-  if (left >= neededBytes) return null;
+/** The error about a disk without room for a start; null when there is enough. */
+export function diskFullError({ place, repair, freeBytes }: Disk): SvcError | null {
+  if (freeBytes === null || freeBytes >= neededBytes) return null;
   const kilobytes = (bytes: number) => `${Math.floor(bytes / 1024)} KB`;
   return new SvcError(
     'unavailable',
-    `The disk is full: ${place} has ${kilobytes(left)} left, and a start needs ${kilobytes(neededBytes)}.`,
+    `The disk is full: ${place} has ${kilobytes(freeBytes)} left, and a start needs ${kilobytes(neededBytes)}.`,
     { hint: `Free some space and try again: ${repair}` },
   );
 }

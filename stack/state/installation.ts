@@ -31,9 +31,8 @@ export interface CreationStep {
 const definitionName = 'svc.yaml';
 const defaultName = 'svc';
 
-/** The addressed installation, or null. */
 export function findInstallation(where: Whereabouts): Installation | null {
-  const dir = namedFolder(where) ?? nearestUpward(where.cwd) ?? join(where.cwd, defaultName);
+  const dir = namedFolder(where) ?? nearestUpward(where.cwd, holdsDefinition) ?? join(where.cwd, defaultName);
   return holdsDefinition(dir) ? installationIn(dir) : null;
 }
 
@@ -77,11 +76,8 @@ export function installationIn(dir: string): Installation {
  * svc.yaml and its secrets.
  */
 export function installationAround(path: string): string | null {
-  for (let dir = resolve(path); ; dir = dirname(dir)) {
-    const isFolder = statSync(join(dir, 'secrets'), { throwIfNoEntry: false })?.isDirectory() ?? false;
-    if (isFolder && holdsDefinition(dir)) return dir;
-    if (dir === dirname(dir)) return null;
-  }
+  const hasSecrets = (dir: string) => statSync(join(dir, 'secrets'), { throwIfNoEntry: false })?.isDirectory() ?? false;
+  return nearestUpward(path, (dir) => hasSecrets(dir) && holdsDefinition(dir));
 }
 
 /**
@@ -106,14 +102,11 @@ function asGiven({ dir, env }: Whereabouts): string | undefined {
   return dir ?? (env.SVC_DIR === '' ? undefined : env.SVC_DIR);
 }
 
-function nearestUpward(start: string): string | undefined {
-  let dir = resolve(start);
-  while (!holdsDefinition(dir)) {
-    const parent = dirname(dir);
-    if (parent === dir) return undefined;
-    dir = parent;
+function nearestUpward(start: string, passes: (dir: string) => boolean): string | null {
+  for (let dir = resolve(start); ; dir = dirname(dir)) {
+    if (passes(dir)) return dir;
+    if (dir === dirname(dir)) return null;
   }
-  return dir;
 }
 
 function holdsDefinition(dir: string): boolean {

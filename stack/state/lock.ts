@@ -7,7 +7,7 @@ import type { Installation } from './installation.ts';
 import { isAlive, ownIdentity, type ProcessIdentity, processIdentity } from './process-identity.ts';
 
 /** Holds a resource of an installation for this process alone. */
-export interface Lock {
+export interface Lock extends Disposable {
   /** Idempotent. */
   release(): void;
 }
@@ -29,7 +29,9 @@ export function acquireLock(installation: Installation, name: LockName): Lock {
  */
 export function holdFolder(folder: string, name: string, refusal: (holder: string) => SvcError): Lock {
   const path = lockFile(folder, name);
-  const database = openDatabase(path);
+  // SQLite does not say which file it failed to open, nor why; the system does.
+  closeSync(openSync(path, 'a', 0o600));
+  const database = new DatabaseSync(path, { timeout: handOverMs });
   try {
     // SQLite writes to an empty file before it locks it, but a platform must also stop on a full disk.
     if (statSync(path).size === 0) database.exec('PRAGMA user_version = 1');
@@ -37,24 +39,20 @@ export function holdFolder(folder: string, name: string, refusal: (holder: strin
     database.exec('PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE');
   } catch (error) {
     database.close();
-    if (isResult(error, sqlite.busy)) throw refusal(described(holderOf(folder, name)));
+    if (isResult(error, sqlite.busy)) {
+      const holder = holderOf(folder, name);
+      throw refusal(holder === null ? 'another process' : `process ${holder.pid}`);
+    }
     throw isResult(error, sqlite.full) ? diskFull(path, error) : error;
   }
   noteHolder(folder, name);
-  return {
-    release() {
-      if (!database.isOpen) return;
-      // Removed while this process still holds the lock, because it may live on.
-      rmSync(holderFile(folder, name), { force: true });
-      database.close();
-    },
+  const release = () => {
+    if (!database.isOpen) return;
+    // Removed while this process still holds the lock, because it may live on.
+    rmSync(holderFile(folder, name), { force: true });
+    database.close();
   };
-}
-
-/** SQLite does not say which file it failed to open, nor why; the system does. */
-function openDatabase(path: string): DatabaseSync {
-  closeSync(openSync(path, 'a', 0o600));
-  return new DatabaseSync(path, { timeout: handOverMs });
+  return { release, [Symbol.dispose]: release };
 }
 
 /** How long a lock may take to be released by an ending process. */
@@ -91,7 +89,6 @@ export function isLockHeld(installation: Installation, name: LockName): boolean 
   }
 }
 
-/** The holder of the lock. */
 export function lockHolder(installation: Installation, name: LockName): ProcessIdentity | null {
   return holderOf(folderOf(installation, name), name);
 }
@@ -99,10 +96,6 @@ export function lockHolder(installation: Installation, name: LockName): ProcessI
 function holderOf(folder: string, name: string): ProcessIdentity | null {
   const holder = processIdentity.safeParse(readJson(holderFile(folder, name))).data;
   return holder !== undefined && isAlive(holder) ? holder : null;
-}
-
-function described(holder: ProcessIdentity | null): string {
-  return holder === null ? 'another process' : `process ${holder.pid}`;
 }
 
 function held(name: LockName, who: string): SvcError {

@@ -1,8 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { z } from 'zod';
-import { readJson, writeDurably } from './durable-file.ts';
 import type { Installation } from './installation.ts';
+import { stateFile } from './state-file.ts';
 
 const placeRecord = z.object({
   /** As in svc.yaml at that time. */
@@ -19,16 +18,15 @@ export type PlaceRecord = z.infer<typeof placeRecord>;
 export type KeptData = PlaceRecord['data'][number];
 
 /** `state/place.json`: the folder of this installation. A copy of the folder contains the original's record. */
-export function readPlace({ stateDir }: Installation): PlaceRecord | null {
-  return placeRecord.safeParse(readJson(placeFile(stateDir))).data ?? null;
-}
+const placeFile = stateFile('place.json', placeRecord);
+export const readPlace = placeFile.read;
 
 /** Records that the installation of this id is here. `data` replaces the recorded data. */
 export function writePlace(installation: Installation, id: string, data?: readonly KeptData[]): void {
   const before = readPlace(installation);
   const record = { id, ...placeOf(installation), data: [...(data ?? before?.data ?? [])] };
   if (JSON.stringify(record) === JSON.stringify(before)) return;
-  writeDurably(placeFile(installation.stateDir), JSON.stringify(record, null, 2));
+  placeFile.write(installation, record);
 }
 
 /** Whether the records in state/ were written in this folder. */
@@ -39,7 +37,6 @@ export function isWrittenHere(installation: Installation): boolean {
   return place.device === device && place.inode === inode;
 }
 
-/** Whether both paths lead to one folder. */
 export function isSameFolder(one: string, other: string): boolean {
   const [first, second] = [one, other].map((path) => statSync(path, { bigint: true, throwIfNoEntry: false }));
   return first !== undefined && first.ino === second?.ino && first.dev === second.dev;
@@ -48,8 +45,4 @@ export function isSameFolder(one: string, other: string): boolean {
 function placeOf({ dir }: Installation): Pick<PlaceRecord, 'dir' | 'device' | 'inode'> {
   const { dev, ino } = statSync(dir, { bigint: true });
   return { dir: realpathSync(dir), device: String(dev), inode: String(ino) };
-}
-
-function placeFile(stateDir: string): string {
-  return join(stateDir, 'place.json');
 }

@@ -1,11 +1,9 @@
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { z } from 'zod';
 import { errorCodes } from '../../services/contracts/errors.ts';
 import { topologies } from '../settings/choices.ts';
-import { readJson, writeWhole } from './durable-file.ts';
-import type { Installation } from './installation.ts';
+import { writeWhole } from './durable-file.ts';
 import { processIdentity } from './process-identity.ts';
+import { stateFile } from './state-file.ts';
 import { serviceStates } from './transition.ts';
 
 /** An unrequested end, and its reason in words that follow the name of the part. */
@@ -22,7 +20,6 @@ const serviceRecord = z.object({
   state: z.enum(serviceStates),
   /** ISO 8601, when it entered this state. */
   since: z.string(),
-  /** Its address on this machine. */
   url: z.string(),
   ready: readyCheck,
   /** Null when it runs inside the platform's own process. */
@@ -66,35 +63,16 @@ export const failure = z.object({
 });
 export type Failure = z.infer<typeof failure>;
 
-export function readRecord(installation: Installation): PlatformRecord | null {
-  return platformRecord.safeParse(readJson(recordFile(installation))).data ?? null;
-}
-
-export function writeRecord(installation: Installation, record: PlatformRecord): void {
-  writeWhole(recordFile(installation), JSON.stringify(record, null, 2));
-}
-
-export function removeRecord(installation: Installation): void {
-  rmSync(recordFile(installation), { force: true });
-}
-
-export function readFailure({ stateDir }: Installation): Failure | null {
-  return failure.safeParse(readJson(failureFile(stateDir))).data ?? null;
-}
-
-export function writeFailure({ stateDir }: Installation, content: Failure): void {
-  writeWhole(failureFile(stateDir), JSON.stringify(content, null, 2));
-}
-
-export function removeFailure({ stateDir }: Installation): void {
-  rmSync(failureFile(stateDir), { force: true });
-}
-
 /** The supervisor also touches this file at intervals. */
-export function recordFile({ stateDir }: Installation): string {
-  return join(stateDir, 'process.json');
-}
+export const {
+  file: recordFile,
+  read: readRecord,
+  write: writeRecord,
+  remove: removeRecord,
+} = stateFile('process.json', platformRecord, writeWhole);
 
-function failureFile(stateDir: string): string {
-  return join(stateDir, 'failure.json');
-}
+export const {
+  read: readFailure,
+  write: writeFailure,
+  remove: removeFailure,
+} = stateFile('failure.json', failure, writeWhole);

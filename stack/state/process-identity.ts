@@ -3,12 +3,8 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { z } from 'zod';
 
 /** A process, distinguished from earlier and later ones with the same pid. */
-export interface ProcessIdentity {
-  readonly pid: number;
-  readonly startTime: string;
-}
-
 export const processIdentity = z.object({ pid: z.number().int().positive(), startTime: z.string() });
+export type ProcessIdentity = Readonly<z.infer<typeof processIdentity>>;
 
 export function ownIdentity(): ProcessIdentity {
   return { pid: process.pid, startTime: startTimeOf(process.pid) ?? '' };

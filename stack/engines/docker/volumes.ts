@@ -1,6 +1,6 @@
 import type Docker from 'dockerode';
 import type { SvcError } from '../../../services/contracts/errors.ts';
-import { fullWith } from '../../state/free-space.ts';
+import { diskFullError } from '../../state/free-space.ts';
 import { inspectContainer, runInside } from './container-state.ts';
 import { tolerate } from './daemon.ts';
 import { containerNameOf, labels } from './names.ts';
@@ -74,5 +74,5 @@ async function lookInto(container: string, docker: Docker): Promise<SvcError | n
   const [, blocks] = blocksLeft.exec(said) ?? [];
   if (blocks === undefined) return null;
   const repair = 'docker system df tells what takes it.';
-  return fullWith(Number(blocks) * 1024, { place: `the volume "${volume}"`, repair });
+  return diskFullError({ place: `the volume "${volume}"`, repair, freeBytes: Number(blocks) * 1024 });
 }

@@ -59,7 +59,7 @@ export async function runPlatform(options: RunOptions): Promise<void> {
       logs.note('error', 'stopping, because the data folder is gone', { folder: installation.dataDir });
       gone.abort();
     };
-    const endWatch = watchData({ installation, patience: patience.folder, onGone });
+    const endWatch = watchData(installation, patience.folder, onGone);
     try {
       await runParts({ ...run, signal }, logs);
       if (!gone.signal.aborted) noteData(logs, () => recordNewData(installation, plan.definition));

@@ -1,7 +1,6 @@
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import type { Secret } from '../../../services/contracts/secret.ts';
 import { inWords } from '../../../services/contracts/system-words.ts';
@@ -12,7 +11,6 @@ import { isUp } from '../../engines/engine-of.ts';
 import type { Places } from '../../engines/places.ts';
 import { readPlan } from '../../engines/plan-of.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { fingerprintOf, secretFilesOf } from '../../secrets/secrets.ts';
 import { isCode, syncFolder } from '../../state/durable-file.ts';
 import { refuseCopy } from '../../state/find-original.ts';
 import { ensurePrivateFolder } from '../../state/folder.ts';
@@ -20,66 +18,51 @@ import { diskOf, refuseWithoutRoom } from '../../state/free-space.ts';
 import type { Installation } from '../../state/installation.ts';
 import { acquireLock } from '../../state/lock.ts';
 import { archivedSecretsOf } from '../replace/archived-secrets.ts';
-import { placesOf } from '../replace/fill-places.ts';
+import { type PlacesAccess, placesOf } from '../replace/fill-places.ts';
 import { interruptionOf, readReplacement } from '../replace/replacement.ts';
 
-export interface BackupOptions {
+export interface BackupOptions extends PlacesAccess {
   readonly installation: Installation;
   /** The archive, which must not be there. */
   readonly file: string;
-  /** Version of the platform. */
-  readonly version: string;
   /** Encrypts the archive, which then has the secrets of the platform; null: it has none. */
   readonly passphrase: Secret | null;
-  /** Of the shell that typed the command. */
-  readonly env: EnvRecord;
-  readonly onNotice: (message: string) => void;
-  readonly signal: AbortSignal;
-}
-
-export interface Backup extends ArchiveContent {
-  readonly sizeBytes: number;
 }
 
 /**
  * Writes the records and files of one moment into an archive, also while the platform runs. The archive gets its name after it was read again.
  */
-export async function backup(options: BackupOptions): Promise<Backup> {
+export async function backup(options: BackupOptions): Promise<ArchiveContent & { readonly sizeBytes: number }> {
   const { installation, file, env, signal, onNotice } = options;
   ensurePrivateFolder(installation.stateDir);
-  const lock = acquireLock(installation, 'command');
+  using _lock = acquireLock(installation, 'command');
   const draft = `${file}.part`;
-  try {
-    refuseCopy(installation);
-    refuseInterrupted(installation);
-    if (existsSync(file)) throw existing(file);
-    if (!existsSync(dirname(file))) throw new SvcError('not_found', `There is no folder "${dirname(file)}".`);
-    const plan = readPlan(installation);
-    const places = await placesOf(plan, { env, signal, onNotice });
-    const { graphBytes, fileBytes, busBytes } = await places.measure();
-    // The compressed archive is smaller. The size of data on other machines is not known here.
-    refuseWithoutRoom(diskOf(dirname(file)), graphBytes + fileBytes + busBytes, 'a backup');
-    await using handle = await openDraft(draft);
-    try {
-      const content = await write(options, { plan, places, handle, draft });
-      renameSync(draft, file);
-      syncFolder(dirname(file));
-      return { ...content, sizeBytes: statSync(file).size };
-    } catch (thrown) {
-      throw isCode(thrown, 'ENOSPC') ? cannotWrite(draft, thrown) : thrown;
-    } finally {
-      rmSync(draft, { force: true });
-    }
-  } finally {
-    lock.release();
+  refuseCopy(installation);
+  const interruption = interruptionOf(readReplacement(installation));
+  if (interruption !== null) {
+    throw new SvcError('conflict', interruption, { hint: 'Start the platform once, then back it up: svc up' });
   }
-}
-
-/** Only a file that this backup has made is removed again. */
-async function openDraft(draft: string): Promise<FileHandle> {
-  return await open(draft, 'wx', 0o600).catch((thrown: unknown) => {
+  if (existsSync(file)) throw existing(file);
+  if (!existsSync(dirname(file))) throw new SvcError('not_found', `There is no folder "${dirname(file)}".`);
+  const plan = readPlan(installation);
+  const places = await placesOf(plan, { env, signal, onNotice });
+  const { graphBytes, fileBytes, busBytes } = await places.measure();
+  // The compressed archive is smaller. The size of data on other machines is not known here.
+  refuseWithoutRoom(diskOf(dirname(file)), graphBytes + fileBytes + busBytes, 'a backup');
+  // Only a file that this backup has made is removed again.
+  await using handle = await open(draft, 'wx', 0o600).catch((thrown: unknown) => {
     throw isCode(thrown, 'EEXIST') ? existing(draft) : cannotWrite(draft, thrown);
   });
+  try {
+    const content = await write({ ...options, file: draft }, { plan, places, handle });
+    renameSync(draft, file);
+    syncFolder(dirname(file));
+    return { ...content, sizeBytes: statSync(file).size };
+  } catch (thrown) {
+    throw isCode(thrown, 'ENOSPC') ? cannotWrite(draft, thrown) : thrown;
+  } finally {
+    rmSync(draft, { force: true });
+  }
 }
 
 function cannotWrite(file: string, cause: unknown): SvcError {
@@ -89,48 +72,28 @@ function cannotWrite(file: string, cause: unknown): SvcError {
   });
 }
 
-/** The file that becomes the archive, and the places that fill it. */
-interface Draft {
-  readonly plan: Plan;
-  readonly places: Places;
-  readonly handle: FileHandle;
-  readonly draft: string;
-}
-
 async function write(
-  { installation, version, passphrase, signal }: BackupOptions,
-  { plan, places, handle, draft }: Draft,
+  { installation, file, passphrase, signal }: BackupOptions,
+  { plan, places, handle }: { readonly plan: Plan; readonly places: Places; readonly handle: FileHandle },
 ): Promise<ArchiveContent> {
   const isRunning = isUp(installation);
   const { persistentMessaging } = plan.definition.bus;
-  const head = {
-    version,
-    createdAt: new Date().toISOString(),
-    encryptionKey: fingerprintOf(secretFilesOf(installation).encryptionKey),
-    bus: !persistentMessaging ? 'none' : isRunning ? 'approximate' : 'exact',
-  } as const;
+  const createdAt = new Date().toISOString();
+  const bus = !persistentMessaging ? 'none' : isRunning ? 'approximate' : 'exact';
   const secrets = passphrase === null ? null : archivedSecretsOf(installation);
-  const opening = { kinds: { ...allKinds, bus: persistentMessaging }, to: 'read', isRunning } as const;
-  await using place = await places.open(opening);
-  return await withStore({ plan, place, ...opening, signal }, async (store) => {
-    if (store.graph === null) throw withoutData(installation);
-    return await writeArchive(store, { file: draft, handle, head, secrets, passphrase, signal });
+  const kinds = { ...allKinds, bus: persistentMessaging };
+  return await withStore({ plan, places, kinds, to: 'read', isRunning, signal }, async (store) => {
+    if (store.graph === null) {
+      throw new SvcError('not_found', `The platform in "${installation.dir}" has no data yet.`, {
+        hint: 'Start it once: svc up',
+      });
+    }
+    return await writeArchive(store, { plan, createdAt, bus, file, handle, secrets, passphrase, signal });
   });
-}
-
-/** The data is between two places. */
-function refuseInterrupted(installation: Installation): void {
-  const interruption = interruptionOf(readReplacement(installation));
-  if (interruption === null) return;
-  throw new SvcError('conflict', interruption, { hint: 'Start the platform once, then back it up: svc up' });
 }
 
 function existing(file: string): SvcError {
   return new SvcError('conflict', `"${file}" is there already, and a backup replaces nothing.`, {
     hint: 'Name another file, or remove that one.',
   });
-}
-
-function withoutData({ dir }: Installation): SvcError {
-  return new SvcError('not_found', `The platform in "${dir}" has no data yet.`, { hint: 'Start it once: svc up' });
 }

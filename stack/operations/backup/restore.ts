@@ -1,13 +1,11 @@
-import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { Secret } from '../../../services/contracts/secret.ts';
 import { inWords } from '../../../services/contracts/system-words.ts';
 import { type ArchiveContent, countsIn, readArchive } from '../../content/archive.ts';
-import { allKinds, type Kinds } from '../../content/place.ts';
+import { allKinds } from '../../content/place.ts';
 import { isUp } from '../../engines/engine-of.ts';
 import type { Places } from '../../engines/places.ts';
 import { refuseUnreadable, refuseWithoutMajority } from '../../place/losses.ts';
-import type { Plan } from '../../plan/plan.ts';
 import {
   fingerprintOf,
   fingerprintOfText,
@@ -19,26 +17,19 @@ import {
 import { readDefinition } from '../../settings/check.ts';
 import { type Definition, hasOtherBus } from '../../settings/definition.ts';
 import { refuseWithoutRoom } from '../../state/free-space.ts';
-import type { Installation } from '../../state/installation.ts';
 import { checkArchivedSecrets } from '../replace/archived-secrets.ts';
-import { placesOf } from '../replace/fill-places.ts';
-import { prepareTarget } from '../replace/prepare-target.ts';
-import { notKept, type ReplaceProgress, replaceData } from '../replace/replace.ts';
+import { type PlacesAccess, placesOf, prepareTarget } from '../replace/fill-places.ts';
+import { notKept, replaceData } from '../replace/replace.ts';
 import { forgetReplacement, refuseWaiting } from '../replace/replacement.ts';
-import { withReplacing } from '../replace/with-replacing.ts';
+import { type ReplacingOptions, withReplacing } from '../replace/with-replacing.ts';
 
-export interface RestoreOptions {
-  readonly installation: Installation;
+export interface RestoreOptions extends Omit<ReplacingOptions, 'done'> {
   readonly file: string;
   /** The key that the archive's secrets are encrypted with; null: the one in secrets/. */
   readonly encryptionKeyFile: string | null;
   /** Asked before data is replaced. Throws to decline. */
   readonly confirm: (plan: RestorePlan) => Promise<void>;
-  /** Null: the archive is not encrypted. */
   readonly passphrase: Secret | null;
-  readonly env: EnvRecord;
-  readonly onProgress: (progress: ReplaceProgress) => void;
-  readonly signal: AbortSignal;
 }
 
 /** What a restore over data does. */
@@ -50,45 +41,36 @@ export interface RestorePlan {
   readonly freeBytes: number | null;
 }
 
-export interface Restored {
-  readonly content: ArchiveContent;
-  /** Folder with the data before, relative to the installation; null if there was none. */
-  readonly kept: string | null;
-  /** For how long the platform was down; null where it did not run. */
-  readonly downMs: number | null;
-}
-
-/** Restores an archive, after checking all of it. Data that the installation has is kept until the restore is confirmed. */
-export async function restore(options: RestoreOptions): Promise<Restored> {
-  const { installation } = options;
-  return await withReplacing(
-    { ...options, done: 'All was restored' },
-    async ({ onProgress, onNotice, signal, begin }) => {
-      refuseWaiting(installation);
-      const content = await readArchive(options, signal);
-      const secrets = secretsFor(options, content);
-      const { plan, isThere } = await planRestore(options, content, onNotice);
-      const wasRunning = await begin(plan);
-      const replacement = await replaceData({
-        ...{ installation, command: 'restore', from: plan, to: plan, definition: null, kinds: restoredKinds(plan) },
-        ...{ restored: { ...options, secrets }, wasRunning, env: options.env, signal, onProgress },
-      });
-      recordFingerprint(installation);
-      if (!isThere) forgetReplacement(installation, replacement);
-      return { content, kept: isThere ? replacement.kept : null, downMs: null };
-    },
-  );
+/**
+ * Restores an archive, after checking all of it. Data that the installation has is kept until the restore is confirmed: `kept` is its folder, relative
+ * to the installation, or null if there was none.
+ */
+export async function restore(options: RestoreOptions) {
+  const { installation, env, signal, onProgress } = options;
+  return await withReplacing({ ...options, done: 'All was restored' }, async (access, begin) => {
+    refuseWaiting(installation);
+    const content = await readArchive(options, signal);
+    const secrets = secretsFor(options, content);
+    const { plan, isThere } = await planRestore(options, content, access);
+    // A bus in memory keeps nothing, and an external one keeps its own records.
+    const { definition } = plan;
+    const kinds = { ...allKinds, bus: definition.bus.persistentMessaging && !hasOtherBus(definition) };
+    const wasRunning = await begin(plan);
+    const replacement = await replaceData({
+      ...{ command: 'restore', from: plan, to: plan, definition: null, kinds },
+      ...{ restored: { ...options, secrets }, wasRunning, env, signal, onProgress },
+    });
+    recordFingerprint(installation);
+    if (!isThere) forgetReplacement(installation, replacement);
+    return { content, kept: isThere ? replacement.kept : null };
+  });
 }
 
 /** Finds everything that is wrong before anything is changed, and asks if there is data to replace. */
-async function planRestore(
-  { installation, confirm, env, signal }: RestoreOptions,
-  content: ArchiveContent,
-  onNotice: (message: string) => void,
-) {
+async function planRestore({ installation, confirm }: RestoreOptions, content: ArchiveContent, access: PlacesAccess) {
   const definition = readDefinition(installation.definitionFile);
-  const plan = await prepareTarget({ installation, definition, env, signal, onNotice });
-  const places = await placesOf(plan, { env, signal, onNotice });
+  const plan = await prepareTarget(installation, definition, access);
+  const places = await placesOf(plan, access);
   const isThere = (await places.list()).length > 0;
   if (isThere) await refuseLosses(places);
   const { disk, graphBytes, fileBytes, busBytes } = await places.measure();
@@ -108,11 +90,6 @@ async function refuseLosses(places: Places): Promise<void> {
   } catch (error) {
     throw await notKept(error, places);
   }
-}
-
-/** A bus in memory keeps nothing, and an external one keeps its own records. */
-function restoredKinds({ definition }: Plan): Kinds {
-  return { ...allKinds, bus: definition.bus.persistentMessaging && !hasOtherBus(definition) };
 }
 
 /** Measured: with its indexes, a record takes less than this. A Dgraph without records takes its first bytes. */

@@ -11,11 +11,15 @@ export interface FieldChange {
 
 /** What svc.yaml must say otherwise for the other side: only what has to change. The operator removes public addresses first. */
 export function changesFor(definition: Definition, to: Side): readonly FieldChange[] {
+  const { servers } = definition.bus;
   const sides = (['topology', 'graph', 'engine'] as const).filter((field) => definition[field] !== to[field]);
   return [
     ...sides.map((field) => ({ path: [field], from: definition[field], to: to[field] })),
     ...withoutMany(definition, to),
-    ...(to.topology === 'embedded' ? withoutOtherBus(definition) : []),
+    // The content of an external bus moves into the process.
+    ...(to.topology === 'embedded' && servers !== 'auto'
+      ? [{ path: ['bus', 'servers'], from: servers.join(', '), to: 'auto' }]
+      : []),
   ];
 }
 
@@ -28,11 +32,6 @@ function withoutMany({ replicas }: Definition, { topology, graph }: Side): reado
   return single
     .filter((service) => replicas[service] > 1)
     .map((service) => ({ path: ['replicas', service], from: String(replicas[service]), to: '1' }));
-}
-
-/** The content of an external bus moves into the process. */
-function withoutOtherBus({ bus: { servers } }: Definition): readonly FieldChange[] {
-  return servers === 'auto' ? [] : [{ path: ['bus', 'servers'], from: servers.join(', '), to: 'auto' }];
 }
 
 /** The text with these fields changed, and every other line and comment as it was. */

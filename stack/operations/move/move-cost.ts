@@ -11,12 +11,6 @@ export interface Load extends Omit<Sizes, 'disk'> {
   readonly inVolumes: boolean;
 }
 
-export interface Cost {
-  /** Room for the kept archive and the new data. */
-  readonly neededBytes: number;
-  readonly downSeconds: number;
-}
-
 const megabyte = 1024 * 1024;
 
 /** Measured on a slow disk and rounded up. `firstMb` and `growth` say the size of filled data. */
@@ -31,7 +25,7 @@ const platformSeconds = 4;
 const containerSeconds = 30;
 
 /** An estimate of what a move takes, for the question and for the refusal of a full disk. */
-export function costOf({ from, to, fillsGraph, inVolumes, graphBytes, fileBytes, busBytes, otherBytes }: Load): Cost {
+export function costOf({ from, to, fillsGraph, inVolumes, graphBytes, fileBytes, busBytes, otherBytes }: Load) {
   const [read, filled] = [graphs[from.graph], graphs[to.graph]];
   const copiedBytes = inVolumes ? 2 * (graphBytes + fileBytes + otherBytes) : 0;
   const filledBytes = fillsGraph ? filled.firstMb * megabyte + filled.growth * graphBytes : 0;
@@ -42,6 +36,7 @@ export function costOf({ from, to, fillsGraph, inVolumes, graphBytes, fileBytes,
     (inVolumes ? containerSeconds : 0) +
     busBytes / (busMbASecond[to.topology] * megabyte);
   return {
+    // Room for the kept archive and the new data.
     neededBytes: graphBytes + fileBytes + 3 * busBytes + filledBytes + copiedBytes + megabyte,
     downSeconds: platformSeconds + Math.ceil(seconds),
   };

@@ -1,23 +1,18 @@
 import { readFileSync } from 'node:fs';
 import type { KindOfContent } from '../../../services/backend/graph/content.ts';
-import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { readDefinition } from '../../settings/check.ts';
-import type { Installation } from '../../state/installation.ts';
-import { type ReplaceProgress, replaceData } from '../replace/replace.ts';
-import { readReplacement, refuseWaiting } from '../replace/replacement.ts';
+import { replaceData } from '../replace/replace.ts';
+import { type Replacement, readReplacement, refuseWaiting } from '../replace/replacement.ts';
 import { isSameSide, type Side, sideFor, sideOf, type WantedSide } from '../replace/side.ts';
-import { withReplacing } from '../replace/with-replacing.ts';
+import { type ReplacingOptions, withReplacing } from '../replace/with-replacing.ts';
 import { applyChanges } from './definition-changes.ts';
 import { type MovePlan, planMove } from './plan-move.ts';
 
-export interface MoveOptions {
-  readonly installation: Installation;
+export interface MoveOptions extends Omit<ReplacingOptions, 'done' | 'onProgress' | 'signal'> {
   readonly to: WantedSide;
-  /** Of the shell that typed it. */
-  readonly env: EnvRecord;
-  readonly onProgress?: (progress: ReplaceProgress) => void;
   /** Asked with everything that is known, before anything is stopped. Throws to decline. */
   readonly confirm: (plan: MovePlan) => Promise<void>;
+  readonly onProgress?: ReplacingOptions['onProgress'];
   readonly signal?: AbortSignal;
 }
 
@@ -29,7 +24,6 @@ export interface Moved {
   readonly moved: readonly KindOfContent[];
   /** Folder with the data before, relative to the installation; null where nothing is kept. */
   readonly kept: string | null;
-  /** For how long the platform was down; null where it did not run. */
   readonly downMs: number | null;
 }
 
@@ -38,35 +32,29 @@ export interface Moved {
  * it writes nothing but its lock, and ends only what a killed command began.
  */
 export async function move(options: MoveOptions): Promise<Moved> {
-  const { installation } = options;
-  return await withReplacing({ ...options, done: 'All was moved' }, async ({ onProgress, signal, onNotice, begin }) => {
+  const { installation, onProgress = () => undefined, signal = new AbortController().signal } = options;
+  return await withReplacing({ ...options, onProgress, signal, done: 'All was moved' }, async (access, begin) => {
     const definition = readDefinition(installation.definitionFile);
     const now = sideOf(definition);
     const to = sideFor(options.to, now);
-    const there = whereItIs(installation, now, to);
-    if (there !== null) return there;
+    if (isSameSide(now, to)) return alreadyAt(to, readReplacement(installation));
     refuseWaiting(installation);
-    const plan = await planMove({ ...options, to, signal, onNotice });
+    const plan = await planMove(installation, to, access);
     await options.confirm(plan);
     signal.throwIfAborted();
     const wasRunning = await begin(plan.to);
     const text = readFileSync(installation.definitionFile, 'utf8');
     const { moved, kept } = await replaceData({
-      ...{ installation, command: 'move', from: plan.from, to: plan.to, kinds: plan.carries, restored: null },
+      ...{ command: 'move', from: plan.from, to: plan.to, kinds: plan.carries, restored: null },
       definition: applyChanges(text, plan.changes),
       ...{ wasRunning, env: options.env, signal, onProgress },
     });
-    return { state: 'moved', from: now, to, moved, kept, downMs: null };
+    return { state: 'moved' as const, from: now, to, moved, kept };
   });
 }
 
-/** Null where there is something to do. */
-function whereItIs(installation: Installation, now: Side, to: Side): Moved | null {
-  if (!isSameSide(now, to)) return null;
-  const waiting = readReplacement(installation);
-  if (waiting?.command !== 'move') {
-    return { state: 'unchanged', from: now, to, moved: [], kept: null, downMs: null };
-  }
+function alreadyAt(to: Side, waiting: Replacement | null): Omit<Moved, 'downMs'> {
+  if (waiting?.command !== 'move') return { state: 'unchanged', from: to, to, moved: [], kept: null };
   const { from, moved, kept } = waiting;
-  return { state: 'waiting', from, to, moved, kept, downMs: null };
+  return { state: 'waiting', from, to, moved, kept };
 }

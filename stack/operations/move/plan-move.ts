@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import type { Kinds } from '../../content/place.ts';
 import { engineFor, isSameEngine, isUp } from '../../engines/engine-of.ts';
@@ -11,15 +10,13 @@ import { type Definition, hasOwnBus } from '../../settings/definition.ts';
 import { findRunning, type RunningPlatform } from '../../state/find-running.ts';
 import { refuseWithoutRoom } from '../../state/free-space.ts';
 import type { Installation } from '../../state/installation.ts';
-import { graphElsewhere, placesOf, refuseFilled } from '../replace/fill-places.ts';
-import { prepareTarget } from '../replace/prepare-target.ts';
+import { graphElsewhere, type PlacesAccess, placesOf, prepareTarget, refuseFilled } from '../replace/fill-places.ts';
 import { isSameGraph, type Side } from '../replace/side.ts';
 import { applyChanges, changesFor, type FieldChange } from './definition-changes.ts';
 import { costOf } from './move-cost.ts';
 
 /** Everything about a move that is known before anything is stopped. */
 export interface MovePlan {
-  readonly installation: Installation;
   readonly from: Plan;
   readonly to: Plan;
   readonly changes: readonly FieldChange[];
@@ -32,21 +29,12 @@ export interface MovePlan {
   /** The content that gets another place: a bus in memory ends with the platform as it always does. */
   readonly carries: Kinds;
   readonly neededBytes: number;
-  /** Null where the disk does not say. */
   readonly freeBytes: number | null;
   readonly downSeconds: number;
 }
 
-export interface PlanMoveOptions {
-  readonly installation: Installation;
-  readonly to: Side;
-  readonly env: EnvRecord;
-  readonly signal: AbortSignal;
-  readonly onNotice: (message: string) => void;
-}
-
 /** Finds everything that is wrong with the target before anything is stopped: programs, ports, secrets, images, room on the disk. */
-export async function planMove({ installation, to, env, signal, onNotice }: PlanMoveOptions): Promise<MovePlan> {
+export async function planMove(installation: Installation, to: Side, access: PlacesAccess): Promise<MovePlan> {
   const { definitionFile } = installation;
   const definition = readDefinition(definitionFile);
   if (definition.replicas.nats > 1) {
@@ -57,28 +45,33 @@ export async function planMove({ installation, to, env, signal, onNotice }: Plan
   const changes = changesFor(definition, to);
   const target = targetOf(applyChanges(readFileSync(definitionFile, 'utf8'), changes), definitionFile);
   const from = readPlan(installation);
-  const asking = { env, signal, onNotice };
-  const plan = await prepareTarget({ installation, definition: target, ...asking });
-  const [places, targetPlaces] = [await placesOf(from, asking), await placesOf(plan, asking)];
+  const plan = await prepareTarget(installation, target, access);
+  const [places, targetPlaces] = [await placesOf(from, access), await placesOf(plan, access)];
   const runningPid = findRunning(installation)?.pid ?? null;
   const losses = await places.findLosses();
   refuseUnreadable(losses.keptOut);
-  await settleLosses(losses, { startEmpty: null, runningPid, onNotice });
+  await settleLosses(losses, { startEmpty: null, runningPid, onNotice: access.onNotice });
   // Nodes that a command left there would keep their places from being removed.
   await targetPlaces.endLeft();
   const there = await places.list();
   const left = (await targetPlaces.list()).filter((place) => !there.includes(place));
-  if (left.length > 0) throw leftOver(left, targetPlaces.clearHint(left));
+  if (left.length > 0) {
+    throw new SvcError(
+      'conflict',
+      `Data of an earlier time is where the new data would be, and a move fills empty places: ${left.join(', ')}.`,
+      { hint: targetPlaces.clearHint(left) },
+    );
+  }
   const carries = whatMoves(from, to, there.length > 0 || graphElsewhere(definition) !== null);
   if (carries.graph) await refuseFilled(plan);
-  await engineFor(definition).check(definition, env);
+  await engineFor(definition).check(definition, access.env);
   const { disk, ...sizes } = await places.measure();
   const load = { ...sizes, busBytes: carries.bus ? sizes.busBytes : 0 };
   const inVolumes = from.site.isPrivate || plan.site.isPrivate;
   const { neededBytes, downSeconds } = costOf({ ...load, from: definition, to, fillsGraph: carries.graph, inVolumes });
   for (const one of [disk, (await targetPlaces.measure()).disk])
     refuseWithoutRoom(one, neededBytes, 'a move that keeps the data before');
-  const known = { installation, from, to: plan, changes, running: findRunning(installation), isUp: isUp(installation) };
+  const known = { from, to: plan, changes, running: findRunning(installation), isUp: isUp(installation) };
   return { ...known, ...load, carries, neededBytes, freeBytes: disk.freeBytes, downSeconds };
 }
 
@@ -90,14 +83,6 @@ function whatMoves({ definition }: Plan, to: Side, hasGraph: boolean): Kinds {
   const bus = definition.topology !== to.topology || (isOther && hasOwnBus(definition));
   const blobs = graph || (isElsewhere && isOther && hasOwnBus(definition));
   return { bus: bus && definition.bus.persistentMessaging, graph, blobs };
-}
-
-function leftOver(places: readonly string[], hint: string): SvcError {
-  return new SvcError(
-    'conflict',
-    `Data of an earlier time is where the new data would be, and a move fills empty places: ${places.join(', ')}.`,
-    { hint },
-  );
 }
 
 /** Reads svc.yaml as the move writes it. */

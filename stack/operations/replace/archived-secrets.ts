@@ -39,7 +39,6 @@ export function keepSecrets(installation: Installation, keptDir: string, secrets
   writeSecrets(keptDir, new Map([...own].filter(([name]) => secrets.has(name))));
 }
 
-/** Puts secrets in the place of the installation's own. */
 export function putSecrets(installation: Installation, secrets: Secrets): void {
   const files = secretFilesOf(installation);
   // The next start derives it from the private key. A pair whose halves differ is refused.

@@ -1,5 +1,4 @@
 import { type ChangesOfKind, changesBetween } from '../../../services/backend/graph/content.ts';
-import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { inWords } from '../../../services/contracts/system-words.ts';
 import { readBus } from '../../content/carry-bus.ts';
@@ -16,11 +15,10 @@ import { acquireLock } from '../../state/lock.ts';
 import { up } from '../up.ts';
 import { placesOf } from './fill-places.ts';
 import { refuseNoWayBack, takeBack } from './put-back.ts';
-import { type ReplaceProgress, stopPlatform } from './replace.ts';
+import { type ReplaceOptions, stopPlatform } from './replace.ts';
 import {
   forgetReplacement,
-  keptDirOf,
-  keptFilesIn,
+  keptFilesOf,
   type Replacement,
   readReplacement,
   refuseOlder,
@@ -28,12 +26,9 @@ import {
 } from './replacement.ts';
 import { settleReplacement } from './settle-replacement.ts';
 
-export interface EndOptions {
+/** The command is the one that began the replacement. */
+export interface EndOptions extends Pick<ReplaceOptions, 'command' | 'env' | 'onProgress'> {
   readonly installation: Installation;
-  /** The command that began it. */
-  readonly command: Replacement['command'];
-  readonly env: EnvRecord;
-  readonly onProgress: (progress: ReplaceProgress) => void;
   readonly signal?: AbortSignal;
 }
 
@@ -53,7 +48,7 @@ export async function confirmReplacement(
 ): Promise<Replacement> {
   return await withWaiting(options, 'confirming', async (state) => {
     const { installation } = options;
-    tell(state, sizeOf(keptDirOf(installation, state)));
+    tell(state, sizeOf(keptFilesOf(installation, state).dir));
     forgetReplacement(installation, state);
   });
 }
@@ -91,22 +86,18 @@ async function withWaiting(
   work: (state: Replacement) => Promise<void>,
 ): Promise<Replacement> {
   makeFolder(installation.stateDir, 0o700);
-  const lock = acquireLock(installation, 'command');
-  try {
-    refuseCopy(installation);
-    const onNotice = (message: string) => onProgress({ kind: 'notice', message });
-    const settled = await settleReplacement(installation, { env, onNotice });
-    // A replacement that was cut short is taken back already.
-    const isUndone = step === 'undoing' && (settled?.step === 'keeping' || settled?.step === 'filling');
-    if (settled?.command === command && (settled.step === step || isUndone)) return settled;
-    refuseOlder(installation, { mayWait: false });
-    const state = readReplacement(installation);
-    if (state === null || state.command !== command) throw nothingWaits(command);
-    await work(state);
-    return state;
-  } finally {
-    lock.release();
-  }
+  using _lock = acquireLock(installation, 'command');
+  refuseCopy(installation);
+  const onNotice = (message: string) => onProgress({ kind: 'notice', message });
+  const settled = await settleReplacement(installation, { env, onNotice });
+  // A replacement that was cut short is taken back already.
+  const isUndone = step === 'undoing' && (settled?.step === 'keeping' || settled?.step === 'filling');
+  if (settled?.command === command && (settled.step === step || isUndone)) return settled;
+  refuseOlder(installation, { mayWait: false });
+  const state = readReplacement(installation);
+  if (state === null || state.command !== command) throw nothingWaits(command);
+  await work(state);
+  return state;
 }
 
 function nothingWaits(command: Replacement['command']): SvcError {
@@ -124,12 +115,11 @@ async function lossOf(state: Replacement, { installation, env, signal }: Require
   try {
     const plan = readPlan(installation);
     const places = await placesOf(plan, { env, signal, onNotice: () => undefined });
-    const opening = { kinds: { ...noKinds, graph: true }, to: 'read', isRunning: isUp(installation) } as const;
-    await using place = await places.open(opening);
-    await using before = await ArchiveReader.open(keptFilesIn(keptDirOf(installation, state)).archive);
+    await using before = await ArchiveReader.open(keptFilesOf(installation, state).archive);
     // The sections of an archive are read in their order.
     await readBus(before);
-    return await withStore({ plan, place, ...opening, signal }, async ({ graph }) =>
+    const opening = { kinds: { ...noKinds, graph: true }, to: 'read', isRunning: isUp(installation) } as const;
+    return await withStore({ plan, places, ...opening, signal }, async ({ graph }) =>
       graph === null ? none : { ...none, changes: await changesBetween(before, graph) },
     );
   } catch (error) {

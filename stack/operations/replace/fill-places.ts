@@ -8,10 +8,13 @@ import type { Kinds } from '../../content/place.ts';
 import { withStore } from '../../content/store.ts';
 import { engineFor, isSameEngine } from '../../engines/engine-of.ts';
 import type { Places, PlacesOptions } from '../../engines/places.ts';
+import { preparePlan } from '../../engines/prepare-plan.ts';
 import { dgraphAddressOf } from '../../graph/dgraph-address.ts';
 import type { Plan } from '../../plan/plan.ts';
+import { readDefinition } from '../../settings/check.ts';
 import { type Definition, hasOtherBus } from '../../settings/definition.ts';
-import { keptDirOf, keptFilesIn, type Replacement } from './replacement.ts';
+import type { Installation } from '../../state/installation.ts';
+import { keptFilesOf, type Replacement } from './replacement.ts';
 
 export interface Filling {
   readonly plan: Plan;
@@ -29,19 +32,19 @@ export interface Filling {
 /** Empties the places of a plan, fills them, reads them again and compares. Returns counts and digests; none if nothing was filled from an archive. */
 export async function fillPlaces(filling: Filling): Promise<readonly KindOfContent[]> {
   const { plan, places, state, kinds, onFilled = () => undefined, signal } = filling;
-  const keptDir = keptDirOf(plan.installation, state);
-  const archive = filling.archive ?? { file: keptFilesIn(keptDir).archive, passphrase: null };
+  const kept = keptFilesOf(plan.installation, state);
+  const archive = filling.archive ?? { file: kept.archive, passphrase: null };
   await emptyPlaces(places, state, kinds);
-  for (const part of state.folders) if (existsSync(join(keptDir, part))) await places.copyIn(join(keptDir, part), part);
+  for (const part of state.folders)
+    if (existsSync(join(kept.dir, part))) await places.copyIn(join(kept.dir, part), part);
   if (!existsSync(archive.file)) {
     onFilled();
     return [];
   }
   const filled = filling.archive === null ? both(kinds, state.archived) : kinds;
   // An external bus keeps its records: it is read, and never filled.
-  const opening = { kinds: { ...filled, bus: filled.bus && !hasOtherBus(plan.definition) }, to: 'fill' } as const;
-  await using place = await places.open(opening);
-  return await withStore({ plan, place, ...opening, signal }, async (store) => {
+  const opened = { ...filled, bus: filled.bus && !hasOtherBus(plan.definition) };
+  return await withStore({ plan, places, kinds: opened, to: 'fill', signal }, async (store) => {
     const content = await fillStore(archive, store, signal);
     onFilled();
     return await verifyStore(store, content, signal);
@@ -57,9 +60,27 @@ export async function emptyPlaces(places: Places, { from, to }: Replacement, kin
   await (isSameEngine(from, to) ? places.empty(kinds) : places.emptyAll());
 }
 
-/** The places of a plan, whichever engine it is for. */
-export async function placesOf(plan: Plan, asking: Omit<PlacesOptions, 'plan'>): Promise<Places> {
-  return await engineFor(plan.definition).places({ plan, ...asking });
+/** What a command gives to an engine that reaches places for it. */
+export type PlacesAccess = Omit<PlacesOptions, 'plan'>;
+
+export async function placesOf(plan: Plan, access: PlacesAccess): Promise<Places> {
+  return await engineFor(plan.definition).places({ plan, ...access });
+}
+
+/**
+ * The plan of the platform that gets the data, with the settings that svc.yaml will have. Finds everything that is wrong with it before anything is
+ * written. The running platform keeps its ports.
+ */
+export async function prepareTarget(
+  installation: Installation,
+  definition: Definition,
+  access: PlacesAccess,
+): Promise<Plan> {
+  const now = engineFor(readDefinition(installation.definitionFile));
+  const start = { ...access, installation, foreground: false, startEmpty: null, onState: () => undefined };
+  const { ownsPort, portPatienceMs } = await now.survey(start);
+  const survey = { ownsPort, portPatienceMs };
+  return preparePlan({ ...access, installation, definition, survey, avoid: new Set() });
 }
 
 /** The address of an external Dgraph: it is filled and emptied in its place. */

@@ -10,16 +10,14 @@ import { withStore } from '../../content/store.ts';
 import { engineOf, isSameEngine, isUp } from '../../engines/engine-of.ts';
 import { ownFoldersOf, type Places } from '../../engines/places.ts';
 import type { Progress } from '../../lifecycle/progress.ts';
-import { ownVersion } from '../../machine/version.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { fingerprintOf, secretFilesOf } from '../../secrets/secrets.ts';
 import { syncFolder, writeDurably } from '../../state/durable-file.ts';
 import type { Installation } from '../../state/installation.ts';
 import { acquireLock } from '../../state/lock.ts';
 import { keepSecrets, putSecrets } from './archived-secrets.ts';
 import { emptyElsewhere, emptyPlaces, fillPlaces, graphElsewhere, placesOf } from './fill-places.ts';
 import { takeBack } from './put-back.ts';
-import { keptDirOf, keptFilesIn, type Replacement, writeDefinition, writeReplacement } from './replacement.ts';
+import { keptFilesOf, type Replacement, writeDefinition, writeReplacement } from './replacement.ts';
 import { sideOf } from './side.ts';
 
 /** The steps of a replacement, in this order. */
@@ -28,7 +26,6 @@ export type ReplaceStep = 'stop' | 'keep' | 'fill' | 'verify' | 'write-definitio
 export type ReplaceProgress = Progress | { readonly kind: 'step'; readonly step: ReplaceStep };
 
 export interface ReplaceOptions {
-  readonly installation: Installation;
   readonly command: Replacement['command'];
   readonly from: Plan;
   readonly to: Plan;
@@ -49,8 +46,9 @@ export interface ReplaceOptions {
  * anything fails, the archive brings the data before back. The caller has the lock of a command.
  */
 export async function replaceData(options: ReplaceOptions): Promise<Replacement> {
-  const { installation, command, from, to, definition, kinds, restored, env, signal, onProgress } = options;
-  const asking = { env, signal, onNotice: (message: string) => onProgress({ kind: 'notice', message }) };
+  const { command, from, to, definition, kinds, restored, env, signal, onProgress } = options;
+  const { installation } = from;
+  const access = { env, signal, onNotice: (message: string) => onProgress({ kind: 'notice', message }) };
   const step = (name: ReplaceStep) => onProgress({ kind: 'step', step: name });
   let state = beginning(options);
   const note = (next: Partial<Replacement>) => {
@@ -62,34 +60,30 @@ export async function replaceData(options: ReplaceOptions): Promise<Replacement>
     step('stop');
     await stopPlatform(installation, onProgress);
     signal.throwIfAborted();
-    const data = acquireLock(installation, 'platform');
-    try {
-      const places = await placesOf(from, asking);
-      step('keep');
-      const archived = await keep(options, { places, state }).catch(async (error: unknown) => {
-        throw restored !== null && !signal.aborted ? await notKept(error, places) : error;
-      });
-      note({ archived });
-      signal.throwIfAborted();
-      note({ step: 'filling' });
-      step('fill');
-      await emptyPlaces(places, state, kinds);
-      if (restored !== null) await emptyElsewhere(to);
-      const target = { plan: to, places: await placesOf(to, asking), state, kinds };
-      const moved = await fillPlaces({ ...target, archive: restored, onFilled: () => step('verify'), signal });
-      signal.throwIfAborted();
-      step('write-definition');
-      if (restored !== null) putSecrets(installation, restored.secrets);
-      if (definition !== null) writeDefinition(installation, definition);
-      // Nobody goes back to the number of nodes before: svc.yaml asks for the new one.
-      note({ step: command === 'nodes' ? 'confirming' : 'waiting', moved: [...moved] });
-    } finally {
-      data.release();
-    }
+    using _data = acquireLock(installation, 'platform');
+    const places = await placesOf(from, access);
+    step('keep');
+    const archived = await keep(options, { places, state }).catch(async (error: unknown) => {
+      throw restored !== null && !signal.aborted ? await notKept(error, places) : error;
+    });
+    note({ archived });
+    signal.throwIfAborted();
+    note({ step: 'filling' });
+    step('fill');
+    await emptyPlaces(places, state, kinds);
+    if (restored !== null) await emptyElsewhere(to);
+    const target = { plan: to, places: await placesOf(to, access), state, kinds };
+    const moved = await fillPlaces({ ...target, archive: restored, onFilled: () => step('verify'), signal });
+    signal.throwIfAborted();
+    step('write-definition');
+    if (restored !== null) putSecrets(installation, restored.secrets);
+    if (definition !== null) writeDefinition(installation, definition);
+    // Nobody goes back to the number of nodes before: svc.yaml asks for the new one.
+    note({ step: command === 'nodes' ? 'confirming' : 'waiting', moved: [...moved] });
     return state;
   } catch (error) {
-    await takeBack(installation, state, asking).catch((failure: unknown) => {
-      asking.onNotice(
+    await takeBack(installation, state, access).catch((failure: unknown) => {
+      access.onNotice(
         `The data before is in ${state.kept} and was not put back yet: ${inWords(failure)} Try again: svc up`,
       );
     });
@@ -125,34 +119,30 @@ export async function notKept(cause: unknown, places: Places): Promise<SvcError>
 
 /** Writes the data before into the kept folder. Returns its kinds of content. */
 async function keep(
-  { installation, from, definition, restored, signal }: ReplaceOptions,
+  { from, definition, restored, signal }: ReplaceOptions,
   { places, state }: { readonly places: Places; readonly state: Replacement },
 ): Promise<Kinds> {
-  const keptDir = keptDirOf(installation, state);
-  const files = keptFilesIn(keptDir);
-  mkdirSync(keptDir, { mode: 0o700 });
+  const { installation } = from;
+  const files = keptFilesOf(installation, state);
+  mkdirSync(files.dir, { mode: 0o700 });
   if (definition !== null) {
     writeDurably(files.definition, readFileSync(installation.definitionFile, 'utf8'));
     writeDurably(files.newDefinition, definition);
   }
   if (restored !== null) keepSecrets(installation, files.secretsDir, restored.secrets);
-  const opening = { kinds: state.replaced, to: 'read' } as const;
-  await using place = await places.open(opening);
-  const isThere = Object.values(place.there).includes(true);
-  const kinds = !isThere
-    ? noKinds
-    : await withStore({ plan: from, place, ...opening, signal }, async (store) => {
-        const head = {
-          ...{ version: ownVersion(), createdAt: state.startedAt },
-          encryptionKey: fingerprintOf(secretFilesOf(installation).encryptionKey),
-          bus: store.bus === null ? 'none' : 'exact',
-        } as const;
-        await using handle = await open(files.archive, 'wx', 0o600);
-        await writeArchive(store, { file: files.archive, handle, head, secrets: null, passphrase: null, signal });
-        return { bus: store.bus !== null, graph: store.graph !== null, blobs: store.blobs !== null };
-      });
-  for (const part of state.folders) await places.copyOut(part, join(keptDir, part));
-  syncFolder(keptDir);
+  const opening = { plan: from, places, kinds: state.replaced, to: 'read', signal } as const;
+  const kinds = await withStore(opening, async (store) => {
+    const there = { bus: store.bus !== null, graph: store.graph !== null, blobs: store.blobs !== null };
+    if (!Object.values(there).includes(true)) return noKinds;
+    await using handle = await open(files.archive, 'wx', 0o600);
+    await writeArchive(store, {
+      ...{ plan: from, createdAt: state.startedAt, bus: there.bus ? 'exact' : 'none' },
+      ...{ file: files.archive, handle, secrets: null, passphrase: null, signal },
+    });
+    return there;
+  });
+  for (const part of state.folders) await places.copyOut(part, join(files.dir, part));
+  syncFolder(files.dir);
   syncFolder(installation.dataDir);
   return kinds;
 }

@@ -8,24 +8,21 @@ import type { Installation } from '../../state/installation.ts';
 import { lockHolder } from '../../state/lock.ts';
 import { isSameSide, side, sideName } from './side.ts';
 
-/**
- * `keeping`: the data is in its place, and an archive of it is being written. `filling`: that archive counts, and the data goes back to what it
- * holds. `waiting`: the new data is whole and waits for --confirm or --undo. `undoing`: as `filling`. `confirming`: only the kept folder is left.
- */
-const steps = ['keeping', 'filling', 'waiting', 'undoing', 'confirming'] as const;
-
 const kinds = z.object({ bus: z.boolean(), graph: z.boolean(), blobs: z.boolean() });
 
 const replacement = z.object({
   /** The command that replaces the data; `nodes` is `svc up` with another number of NATS nodes, which waits for no confirmation. */
   command: z.enum(['move', 'restore', 'nodes']),
-  step: z.enum(steps),
+  /**
+   * `keeping`: the data is in its place, and an archive of it is being written. `filling`: that archive counts, and the data goes back to what it
+   * holds. `waiting`: the new data is whole and waits for --confirm or --undo. `undoing`: as `filling`. `confirming`: only the kept folder is left.
+   */
+  step: z.enum(['keeping', 'filling', 'waiting', 'undoing', 'confirming']),
   from: side,
   to: side,
   startedAt: z.iso.datetime(),
   /** Folder with the data before, relative to the installation. It is removed in the end, so no other folder is accepted. */
   kept: z.string().regex(/^data\/before-(move|restore|nodes)-[0-9TZ-]+$/),
-  /** Whether the platform ran when the command began. */
   wasRunning: z.boolean(),
   /** The kinds of content that going back replaces. */
   replaced: kinds,
@@ -60,23 +57,21 @@ export function writeReplacement({ stateDir }: Installation, state: Replacement)
 /** The last step of every replacement. The kept folder goes first, so that it is never left without a record. */
 export function forgetReplacement(installation: Installation, state: Replacement): void {
   writeReplacement(installation, { ...state, step: 'confirming' });
-  rmSync(keptDirOf(installation, state), { recursive: true, force: true });
+  rmSync(keptFilesOf(installation, state).dir, { recursive: true, force: true });
   rmSync(recordIn(installation.stateDir), { force: true });
 }
 
-export function keptDirOf({ dir }: Installation, { kept }: Pick<Replacement, 'kept'>): string {
-  return join(dir, kept);
-}
-
-/** What the kept folder holds, beside the own folders of parts. */
-export function keptFilesIn(keptDir: string) {
+/** The kept folder, and what it holds beside the own folders of parts. */
+export function keptFilesOf(installation: Installation, { kept }: Replacement) {
+  const dir = join(installation.dir, kept);
   return {
-    archive: join(keptDir, 'content.backup.gz'),
+    dir,
+    archive: join(dir, 'content.backup.gz'),
     /** svc.yaml before, and as it becomes. Only a move changes it. */
-    definition: join(keptDir, 'svc.yaml'),
-    newDefinition: join(keptDir, 'new-svc.yaml'),
+    definition: join(dir, 'svc.yaml'),
+    newDefinition: join(dir, 'new-svc.yaml'),
     /** Secrets that the replacement changes. */
-    secretsDir: join(keptDir, 'secrets'),
+    secretsDir: join(dir, 'secrets'),
   };
 }
 
@@ -115,7 +110,6 @@ export function replacementName({ command, from, to }: Replacement): string {
     : `The move from ${sideName(from)} to ${sideName(to)}`;
 }
 
-/** The commands that end a replacement. */
 export function commandsToEnd({ command }: Replacement): string {
   return command === 'nodes' ? 'svc up' : `svc ${command} --confirm, or svc ${command} --undo`;
 }
@@ -132,15 +126,6 @@ export function refuseWaiting(installation: Installation): void {
   });
 }
 
-/** What `svc up` does with a replacement that a killed command left at this step; null if it waits for the operator's decision. */
-const settled: Readonly<Record<Replacement['step'], string | null>> = {
-  keeping: 'takes it back',
-  filling: 'takes it back',
-  waiting: null,
-  undoing: 'finishes it',
-  confirming: 'finishes it',
-};
-
 /** A move or restore that was cut short, and the command that ends it, in words. Null if there is none, or a command is at work on it. */
 export function describeInterruptedReplacement(installation: Installation): string | null {
   if (lockHolder(installation, 'command') !== null) return null;
@@ -153,9 +138,10 @@ export function describeInterruptedReplacement(installation: Installation): stri
   }
 }
 
+/** What `svc up` does with a replacement that a killed command left; null if it waits for the operator's decision. */
 export function interruptionOf(state: Replacement | null): string | null {
-  if (state === null) return null;
-  const next = state.command === 'nodes' ? 'finishes it' : settled[state.step];
-  if (next === null) return null;
+  if (state === null || state.step === 'waiting') return null;
+  const isFinished = state.command === 'nodes' || state.step === 'undoing' || state.step === 'confirming';
+  const next = isFinished ? 'finishes it' : 'takes it back';
   return `${replacementName(state)} that began at ${state.startedAt} was interrupted: svc up ${next}.`;
 }

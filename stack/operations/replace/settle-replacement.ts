@@ -1,6 +1,6 @@
 import type { Installation } from '../../state/installation.ts';
 import { endAlone } from '../../state/left-processes.ts';
-import type { PutBackOptions } from './put-back.ts';
+import type { PlacesAccess } from './fill-places.ts';
 import { forgetReplacement, type Replacement, readReplacement, refuseOlder, replacementName } from './replacement.ts';
 import { sideName } from './side.ts';
 
@@ -10,7 +10,7 @@ import { sideName } from './side.ts';
  */
 export async function settleReplacement(
   installation: Installation,
-  options: PutBackOptions,
+  options: Omit<PlacesAccess, 'signal'>,
 ): Promise<Replacement | null> {
   refuseOlder(installation, { mayWait: true });
   const state = readReplacement(installation);
@@ -18,6 +18,8 @@ export async function settleReplacement(
   await endAlone(installation);
   // Loaded on use: it opens every kind of content, and most starts take nothing back.
   const takeBack = async () => (await import('./put-back.ts')).takeBack(installation, state, options);
+  // The number of NATS nodes is that of svc.yaml, which says the new one.
+  const isFinished = state.command === 'nodes' && state.step === 'filling';
   const began = `${replacementName(state)} that began at ${state.startedAt}`;
   switch (state.step) {
     case 'waiting':
@@ -25,7 +27,7 @@ export async function settleReplacement(
     case 'keeping':
     case 'filling':
       await takeBack();
-      options.onNotice(`${began} was cut short and ${describeTakenBack(state)}.`);
+      options.onNotice(`${began} was cut short and ${isFinished ? 'is finished now' : takenBack}.`);
       return state;
     case 'undoing':
       await takeBack();
@@ -38,9 +40,4 @@ export async function settleReplacement(
   }
 }
 
-/** The number of NATS nodes is that of svc.yaml, which says the new one. */
-function describeTakenBack({ command, step }: Replacement): string {
-  return command === 'nodes' && step === 'filling'
-    ? 'is finished now'
-    : 'was taken back: everything is as it was before';
-}
+const takenBack = 'was taken back: everything is as it was before';

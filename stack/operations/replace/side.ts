@@ -1,14 +1,6 @@
 import { z } from 'zod';
 import { isSameEngine } from '../../engines/engine-of.ts';
-import {
-  type Engine,
-  engines,
-  engineTraits,
-  type Graph,
-  graphs,
-  type Topology,
-  topologies,
-} from '../../settings/choices.ts';
+import { engines, engineTraits, graphs, topologies } from '../../settings/choices.ts';
 import type { Definition } from '../../settings/definition.ts';
 
 /** How an installation keeps what it holds. A move leads from one side to another. */
@@ -19,11 +11,7 @@ export const side = z.object({
 });
 export type Side = z.infer<typeof side>;
 
-export interface WantedSide {
-  readonly topology?: Topology | undefined;
-  readonly graph?: Graph | undefined;
-  readonly engine?: Engine | undefined;
-}
+export type WantedSide = { readonly [Field in keyof Side]?: Side[Field] | undefined };
 
 export function sideOf({ topology, graph, engine }: Definition): Side {
   return { topology, graph, engine };

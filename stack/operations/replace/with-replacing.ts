@@ -1,4 +1,3 @@
-import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { isUp } from '../../engines/engine-of.ts';
 import { makeReady } from '../../engines/prepare-plan.ts';
@@ -9,45 +8,31 @@ import { makeFolder } from '../../state/folder.ts';
 import type { Installation } from '../../state/installation.ts';
 import { acquireLock } from '../../state/lock.ts';
 import { up } from '../up.ts';
-import type { ReplaceProgress } from './replace.ts';
+import type { PlacesAccess } from './fill-places.ts';
+import type { ReplaceOptions } from './replace.ts';
 import { readReplacement } from './replacement.ts';
 import { settleReplacement } from './settle-replacement.ts';
 import { sideName } from './side.ts';
 
-export interface ReplacingOptions {
+export interface ReplacingOptions extends Pick<ReplaceOptions, 'env' | 'onProgress' | 'signal'> {
   readonly installation: Installation;
-  readonly env: EnvRecord;
-  readonly onProgress?: (progress: ReplaceProgress) => void;
-  readonly signal?: AbortSignal;
   /** What has happened when only the start is left, as the beginning of a sentence. */
   readonly done: string;
 }
 
-export interface Replacing {
-  readonly onProgress: (progress: ReplaceProgress) => void;
-  readonly onNotice: (message: string) => void;
-  readonly signal: AbortSignal;
-  /** Called once the person agreed: makes what the plan needs. Returns whether the platform runs. */
-  readonly begin: (plan: Plan) => Promise<boolean>;
-}
-
-interface Outcome {
-  readonly downMs: number | null;
-}
-
 /**
- * Holds the lock of a command while data is replaced, ends first what a killed command began, and starts the platform again if it ran before.
+ * Holds the lock of a command while data is replaced, ends first what a killed command began, and starts the platform again if it ran before. The
+ * work calls `begin` once the person agreed: it makes what the plan needs, and returns whether the platform runs. `downMs` is for how long the
+ * platform was down; null where it did not run.
  */
-export async function withReplacing<Result extends Outcome>(
+export async function withReplacing<Result extends object>(
   options: ReplacingOptions,
-  work: (replacing: Replacing) => Promise<Result>,
-): Promise<Result> {
-  const { onProgress = () => undefined, signal = new AbortController().signal } = options;
-  const known = { ...options, onProgress, signal };
-  const { installation, env } = options;
+  work: (access: PlacesAccess, begin: (plan: Plan) => Promise<boolean>) => Promise<Result>,
+): Promise<Result & { readonly downMs: number | null }> {
+  const { installation, env, signal, onProgress } = options;
   const onNotice = (message: string) => onProgress({ kind: 'notice', message });
   makeFolder(installation.stateDir, 0o700);
-  const lock = acquireLock(installation, 'command');
+  using lock = acquireLock(installation, 'command');
   let restart = false;
   let stoppedAt = 0;
   const begin = async (plan: Plan) => {
@@ -61,24 +46,26 @@ export async function withReplacing<Result extends Outcome>(
     checkPlace(installation);
     const settled = await settleReplacement(installation, { env, onNotice });
     restart = settled?.wasRunning === true && !isUp(installation);
-    const result = await work({ onProgress, onNotice, signal, begin });
+    const result = await work({ env, signal, onNotice }, begin);
     // The start is an ordinary one, which takes the lock itself.
     lock.release();
-    if (!restart) return result;
-    await start(known);
+    if (!restart) return { ...result, downMs: null };
+    await start(options);
     return { ...result, downMs: performance.now() - stoppedAt };
   } catch (error) {
     lock.release();
     if (restart && readReplacement(installation) === null && !isUp(installation)) {
-      await startAgain(known, error);
+      onNotice('Nothing was changed; the platform is started again as it was.');
+      await up({ installation, env, onProgress }).catch((failure: unknown) => {
+        const message = 'Nothing was changed, and the platform did not start again: svc up';
+        throw new AggregateError([error, failure], message);
+      });
     }
     throw error;
-  } finally {
-    lock.release();
   }
 }
 
-async function start({ installation, env, onProgress, signal, done }: Required<ReplacingOptions>): Promise<void> {
+async function start({ installation, env, onProgress, signal, done }: ReplacingOptions): Promise<void> {
   onProgress({ kind: 'step', step: 'start' });
   try {
     await up({ installation, env, onProgress, signal });
@@ -94,14 +81,4 @@ async function start({ installation, env, onProgress, signal, done }: Required<R
       cause: error,
     });
   }
-}
-
-async function startAgain(
-  { installation, env, onProgress }: Required<ReplacingOptions>,
-  cause: unknown,
-): Promise<void> {
-  onProgress({ kind: 'notice', message: 'Nothing was changed; the platform is started again as it was.' });
-  await up({ installation, env, onProgress }).catch((error: unknown) => {
-    throw new AggregateError([cause, error], 'Nothing was changed, and the platform did not start again: svc up');
-  });
 }

@@ -13,7 +13,7 @@ const isThen = () =>
 setInterval(() => isThen() && process.kill(process.pid, 'SIGKILL'), 1).unref();
 
 const { signal } = new AbortController();
-const asking = { installation, env: process.env, signal };
+const asking = { env: process.env, signal };
 const to = readPlan(installation);
 const from = await planOfOtherNodes(to, asking);
 if (from !== null) await changeNodes({ ...asking, from, to, wasRunning: false, onProgress: () => undefined });

@@ -89,12 +89,12 @@ describe.skipIf(!hasNatsServer)('on a real server, another number of nodes', () 
       };
     });
 
-  const planBefore = () => planOfOtherNodes(readPlan(installation), { installation, env, signal });
+  const planBefore = () => planOfOtherNodes(readPlan(installation), { env, signal });
   async function change(): Promise<void> {
     const from = (await planBefore()) ?? expect.fail('there is nothing to change');
     const to = readPlan(installation);
     const onProgress = (progress: object) => told.push('message' in progress ? String(progress.message) : '');
-    await changeNodes({ installation, from, to, wasRunning: false, env, signal, onProgress });
+    await changeNodes({ from, to, wasRunning: false, env, signal, onProgress });
   }
   async function dieAt(...moment: readonly string[]): Promise<void> {
     const program = fileURLToPath(new URL('./change-and-die.ts', import.meta.url));
