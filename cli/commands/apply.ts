@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { SvcError } from '../../services/contracts/errors.ts';
@@ -38,7 +38,11 @@ export default class Apply extends SvcCommand {
     const backend = await connectToBackend(installationOf(flags));
     const files = [];
     // Until all files are read nothing has changed, so a signal may end the process at once.
-    for (const file of argv) files.push(readApplyFile(await given(String(file)), environment));
+    for (const file of argv.map(String)) {
+      // Paths in standard input are relative to the working folder.
+      const text = file === '-' ? await readStdin() : undefined;
+      files.push(readApplyFile(resolve(file), environment, text));
+    }
     const dryRun = flags['dry-run'];
     const signal = interruption();
     const { changes, plans } = await apply({ backend, files, dryRun, signal });
@@ -51,11 +55,6 @@ export default class Apply extends SvcCommand {
     tellProblems(problems, terminal);
     throw new AlreadyReported(1);
   }
-}
-
-/** Paths in standard input are relative to the working folder. */
-async function given(file: string) {
-  return file === '-' ? { path: join(process.cwd(), file), text: await readStdin() } : resolve(file);
 }
 
 async function readStdin(): Promise<string> {

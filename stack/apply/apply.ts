@@ -16,17 +16,10 @@ import { findDuplicates, mergeFiles, refuseMistakes, type WantedObject } from '.
 
 export interface ApplyOptions {
   readonly backend: BackendClient;
-  /** The results of `readApplyFile`. */
   readonly files: readonly ReadFile[];
   /** Reports the changes without making them. */
   readonly dryRun?: boolean;
   readonly signal?: AbortSignal | undefined;
-}
-
-export interface Applied {
-  readonly changes: readonly Change[];
-  /** One for each workspace. `findProblems` checks whether it works. */
-  readonly plans: readonly Plan[];
 }
 
 export interface Change extends Pick<PlannedChange<unknown, unknown>, 'action' | 'fields'> {
@@ -35,8 +28,11 @@ export interface Change extends Pick<PlannedChange<unknown, unknown>, 'action' |
   readonly name: string;
 }
 
-/** Makes workspaces equal to the files. Mistakes in the files are found before anything is changed. */
-export async function apply({ backend, files, dryRun = false, signal }: ApplyOptions): Promise<Applied> {
+/**
+ * Makes workspaces equal to the files. Mistakes in the files are found before anything is changed. Returns the changes,
+ * and a plan for each workspace.
+ */
+export async function apply({ backend, files, dryRun = false, signal }: ApplyOptions) {
   refuseMistakes(files.flatMap(({ mistakes }) => mistakes));
   const wanted = mergeFiles(files.map((file) => file.wanted));
   refuseMistakes(wanted.flatMap(findDuplicates));

@@ -8,9 +8,7 @@ export function checkPlan(plan: Plan): readonly PlacedMistake[] {
   const { live } = plan;
   return [
     ...referencesIn(plan).flatMap(unknownNames),
-    ...plan.mcpServers.flatMap((change) =>
-      forbiddenLaunch(change, live.judged.get(change.wanted.name)?.refusal ?? null),
-    ),
+    ...plan.mcpServers.flatMap((change) => forbiddenLaunch(change, live)),
     ...tooMany('MCP servers', mcpServersMax, plan.mcpServers, live.mcpServers.length),
     ...tooMany('skills', skillsMax, plan.skills, live.skills.length),
     ...tooMany('roles', rolesMax, plan.roles, live.roles.length),
@@ -61,8 +59,9 @@ function unknownNames({ place, subject, names, kind, known }: References): reado
 /** An unchanged launch may stay, even when the installation no longer allows it. */
 function forbiddenLaunch(
   { action, wanted: { name, place } }: PlannedChange<WantedObject, unknown>,
-  refusal: string | null,
+  { judged }: Plan['live'],
 ): readonly PlacedMistake[] {
+  const refusal = judged.get(name)?.launchRefusal ?? null;
   if (action === 'none' || refusal === null) return [];
   return [{ ...place, message: `The MCP server "${name}" is not allowed here. ${refusal}` }];
 }

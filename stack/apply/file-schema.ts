@@ -12,8 +12,8 @@ import {
   toolNameLengthMax,
   toolsOfSkillMax,
 } from '../../services/contracts/workspace-limits.ts';
-import { fields } from '../settings/mistakes.ts';
-import { isMistakes, readYaml } from '../settings/yaml-text.ts';
+import { fields } from '../settings/rules.ts';
+import { YamlText } from '../settings/yaml-text.ts';
 
 /** What a file may refer to. */
 export interface Surroundings {
@@ -45,6 +45,8 @@ export function applyFileSchema(surroundings: Surroundings) {
   );
 }
 
+export type FileContent = z.output<ReturnType<typeof applyFileSchema>>;
+
 /** A name without a value counts as missing. */
 function section<Schema extends z.ZodType>(schema: Schema, usual: z.output<Schema>) {
   return schema.nullish().transform((given) => given ?? usual);
@@ -59,7 +61,7 @@ const listMax = 100_000;
 
 function list<Item extends z.ZodType>(item: Item, rule: string, lengthMax = listMax) {
   const tooLong = `${rule}, at most ${lengthMax.toLocaleString('en')} of them`;
-  return z.array(item, { error: rule }).max(lengthMax, { error: tooLong });
+  return z.array(item, { error: rule }).max(lengthMax, { error: tooLong }).readonly();
 }
 
 /** A conversion that explains a mistake in a sentence, as the rules of the backend do. */
@@ -200,8 +202,7 @@ const frontMatter = z.object({ name: z.string(), description: z.string().default
 /** A SKILL.md (Agent Skills): YAML between two lines of dashes, then the instructions. */
 function readSkillFile(file: string, read: Surroundings['read']) {
   const parts = /^---\r?\n([\s\S]*?)\r?\n---(?:\r?\n([\s\S]*))?$/.exec(read(file, instructionsMaxBytes));
-  const yaml = readYaml(parts?.[1] ?? '');
-  const parsed = isMistakes(yaml) ? undefined : frontMatter.safeParse(yaml.value).data;
+  const parsed = frontMatter.safeParse(new YamlText(parts?.[1] ?? '').value).data;
   if (parsed === undefined) {
     throw new SvcError('invalid_input', `"${file}" must begin with "---", a name and a description, and "---".`);
   }

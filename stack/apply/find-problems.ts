@@ -19,7 +19,6 @@ export interface Problem {
 
 export interface ProblemSearch {
   readonly backend: BackendClient;
-  /** Of `apply`. */
   readonly plans: readonly Plan[];
   /** How long MCP servers may take to become Connected; default 30 s. */
   readonly patienceMs?: number;

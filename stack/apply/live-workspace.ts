@@ -1,9 +1,9 @@
 import { suggestion } from '../../services/contracts/did-you-mean.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
-import type { LaunchInput } from '../../services/contracts/launch.ts';
 import type { BackendClient } from '../client/backend-client.ts';
 import { everyPage } from '../client/every-page.ts';
 import {
+  type JudgeLaunchQuery,
   judgeLaunchQuery,
   type LiveMcpServerFragment,
   type LiveRoleFragment,
@@ -25,15 +25,11 @@ export interface LiveWorkspace {
   readonly roles: readonly LiveRoleFragment[];
   /** Names of the runtimes that MCP servers may be bound to. */
   readonly runtimes: readonly string[];
-  /** By the name of the MCP server that the files give the launch. */
-  readonly judged: ReadonlyMap<string, JudgedLaunch>;
-}
-
-export interface JudgedLaunch {
-  /** Its future fingerprint: the only way to see whether a secret differs. */
-  readonly fingerprint: string;
-  /** Why the installation does not allow it, or null when it does. */
-  readonly refusal: string | null;
+  /**
+   * By the name of the MCP server that the files give the launch: its future fingerprint, which is the only way to see
+   * whether a secret differs, and why the installation does not allow it.
+   */
+  readonly judged: ReadonlyMap<string, JudgeLaunchQuery['workspace']>;
 }
 
 export async function readLive(
@@ -41,27 +37,19 @@ export async function readLive(
   wanted: WantedWorkspace,
   signal: AbortSignal | undefined,
 ): Promise<LiveWorkspace> {
+  const until = { signal };
   const workspace = await findWorkspace(backend, wanted.workspace, signal);
-  const judge = async (launch: LaunchInput): Promise<JudgedLaunch> => {
-    const answer = await backend.send(judgeLaunchQuery, { workspace, launch }, { signal });
-    const { launchFingerprint = '', launchRefusal = null } = answer.workspace ?? {};
-    return { fingerprint: launchFingerprint, refusal: launchRefusal };
-  };
   const [mcpServers, skills, roles, { workspace: own, platformRuntimes }, judged] = await Promise.all([
-    everyPage(async (page) => {
-      const answer = await backend.send(liveMcpServersQuery, { workspace, ...page }, { signal });
-      return answer.workspace?.mcpServers;
+    everyPage(
+      async (page) => (await backend.send(liveMcpServersQuery, { workspace, ...page }, until)).workspace?.mcpServers,
+    ),
+    everyPage(async (page) => (await backend.send(liveSkillsQuery, { workspace, ...page }, until)).workspace?.skills),
+    everyPage(async (page) => (await backend.send(liveRolesQuery, { workspace, ...page }, until)).workspace?.roles),
+    backend.send(runtimeNamesQuery, { workspace }, until),
+    inParallel(wanted.mcpServers, async ({ name, launch }) => {
+      const answer = await backend.send(judgeLaunchQuery, { workspace, launch }, until);
+      return [name, answer.workspace] as const;
     }),
-    everyPage(async (page) => {
-      const answer = await backend.send(liveSkillsQuery, { workspace, ...page }, { signal });
-      return answer.workspace?.skills;
-    }),
-    everyPage(async (page) => {
-      const answer = await backend.send(liveRolesQuery, { workspace, ...page }, { signal });
-      return answer.workspace?.roles;
-    }),
-    backend.send(runtimeNamesQuery, { workspace }, { signal }),
-    inParallel(wanted.mcpServers, async ({ name, launch }) => [name, await judge(launch)] as const),
   ]);
   const runtimes = [...(own?.runtimes.nodes ?? []), ...platformRuntimes.nodes].map(({ name }) => name);
   return { id: workspace, mcpServers, skills, roles, runtimes, judged: new Map(judged) };

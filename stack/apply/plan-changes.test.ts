@@ -31,8 +31,8 @@ const wanted: WantedWorkspace = {
   roles: [{ name: 'Reader', place, description: '', enabled: true, skills: ['read'] }],
 };
 const judged = new Map([
-  ['files', { fingerprint: 'f-files', refusal: null }],
-  ['crm', { fingerprint: 'f-crm', refusal: null }],
+  ['files', { launchFingerprint: 'f-files', launchRefusal: null }],
+  ['crm', { launchFingerprint: 'f-crm', launchRefusal: null }],
 ]);
 
 const nothing: LiveWorkspace = { id: 'w', mcpServers: [], skills: [], roles: [], runtimes: [], judged };

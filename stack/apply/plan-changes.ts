@@ -26,7 +26,7 @@ export function planChanges(wanted: WantedWorkspace, live: LiveWorkspace): Plan 
     wanted,
     live,
     mcpServers: compare(wanted.mcpServers, live.mcpServers, (wish, present) =>
-      mcpServerDifference(wish, present, live.judged.get(wish.name)?.fingerprint),
+      mcpServerDifference(wish, present, live.judged.get(wish.name)?.launchFingerprint),
     ),
     skills: compare(wanted.skills, live.skills, skillDifference),
     roles: compare(wanted.roles, live.roles, roleDifference),

@@ -4,8 +4,7 @@ import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { inWords } from '../../services/contracts/system-words.ts';
 import { readBounded } from '../machine/bounded-file.ts';
-import { MistakeList } from '../settings/mistakes.ts';
-import { isMistakes, type Mistake, type Path, readYaml } from '../settings/yaml-text.ts';
+import { type Path, YamlText } from '../settings/yaml-text.ts';
 import { installationAround } from '../state/installation.ts';
 import { applyFileSchema } from './file-schema.ts';
 import type { PlacedMistake, WantedWorkspace } from './wanted-workspace.ts';
@@ -19,28 +18,16 @@ export interface ReadFile {
   readonly mistakes: readonly PlacedMistake[];
 }
 
-/** Content from another source than a file, such as standard input. */
-export interface GivenFile {
-  /** Its name in messages; files that it names are looked for beside it. */
-  readonly path: string;
-  readonly text: string;
-}
-
-export function readApplyFile(given: string | GivenFile, env: EnvRecord): ReadFile {
-  const { path: file, text } = typeof given === 'string' ? { path: given, text: readGiven(given) } : given;
-  const mistaken = (mistakes: readonly Mistake[]): ReadFile => ({
-    wanted: { workspace: '', mcpServers: [], skills: [], roles: [] },
-    mistakes: mistakes.map((mistake) => ({ file, ...mistake })),
-  });
-  const yaml = readYaml(text);
-  if (isMistakes(yaml)) return mistaken(yaml);
+/** Looks beside the file for files that it names. `text` is content from another source, such as standard input. */
+export function readApplyFile(file: string, env: EnvRecord, text = readText(file)): ReadFile {
+  const yaml = new YamlText(text);
   const folder = dirname(file);
   const schema = applyFileSchema({ folder, env, read: (name, sizeMaxBytes) => readBeside(folder, name, sizeMaxBytes) });
   const parsed = schema.safeParse(yaml.value ?? {});
-  if (!parsed.success) {
-    const mistakes = new MistakeList(yaml);
-    mistakes.addIssues([], parsed.error.issues);
-    return mistaken(mistakes.all);
+  if (!parsed.success) yaml.addIssues([], parsed.error.issues);
+  if (!parsed.success || yaml.mistakes.length > 0) {
+    const mistakes = yaml.mistakes.map((mistake) => ({ file, ...mistake }));
+    return { wanted: { workspace: '', mcpServers: [], skills: [], roles: [] }, mistakes };
   }
   const placeOf = (...path: Path) => ({ file, ...yaml.locateName(path) });
   const { workspace, mcpServers, skills, roles } = parsed.data;
@@ -53,7 +40,7 @@ export function readApplyFile(given: string | GivenFile, env: EnvRecord): ReadFi
   return { wanted, mistakes: [] };
 }
 
-function readGiven(file: string): string {
+function readText(file: string): string {
   try {
     return textOf(readBounded(file, { sizeMaxBytes: applyFileMaxBytes }), file);
   } catch (error) {

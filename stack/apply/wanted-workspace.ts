@@ -1,6 +1,6 @@
 import { SvcError } from '../../services/contracts/errors.ts';
-import type { LaunchInput } from '../../services/contracts/launch.ts';
 import { describeMistakes, type Mistake, type Position } from '../settings/yaml-text.ts';
+import type { FileContent } from './file-schema.ts';
 
 /** The content of the files for one workspace, completely resolved. */
 export interface WantedWorkspace {
@@ -20,25 +20,10 @@ export interface Place extends Position {
   readonly file: string;
 }
 
-export interface WantedMcpServer extends WantedObject {
-  /** Secrets included. */
-  readonly launch: LaunchInput;
-  /** Null: the platform's own. */
-  readonly runtime: string | null;
-  readonly enabled: boolean;
-}
-
-export interface WantedSkill extends WantedObject {
-  readonly description: string;
-  readonly instructions: string;
-  readonly tools: readonly { readonly mcpServer: string; readonly tool: string }[];
-}
-
-export interface WantedRole extends WantedObject {
-  readonly description: string;
-  readonly enabled: boolean;
-  readonly skills: readonly string[];
-}
+/** Its launch contains the secrets. Its runtime is null for one of the platform's own. */
+export type WantedMcpServer = WantedObject & FileContent['mcpServers'][string];
+export type WantedSkill = WantedObject & FileContent['skills'][number];
+export type WantedRole = WantedObject & FileContent['roles'][number];
 
 /** Several files as one, workspace by workspace. */
 export function mergeFiles(files: readonly WantedWorkspace[]): readonly WantedWorkspace[] {

@@ -17,14 +17,13 @@ export async function checkBus(plan: Plan): Promise<void> {
 
 async function checkServer(server: string, { installation, definition, secrets }: Plan): Promise<void> {
   const { ca: caPath } = definition.bus;
-  const ca = caPath === undefined ? null : readFileSync(resolve(installation.dir, caPath), 'utf8');
+  const trust = caPath === undefined ? {} : { ca: readFileSync(resolve(installation.dir, caPath), 'utf8') };
   for (const [user, file] of [
     ['callout', secrets.busCalloutSeed],
     ['system', secrets.busSystemSeed],
   ] as const) {
-    const greeted = await greetNats({ server, ca, seed: readSecret(file) });
-    const { version, jetstream, isKnown } = greeted;
-    if (!isNewEnough(version)) {
+    const { version, jetstream, isKnown } = await greetNats({ server, trust, seed: readSecret(file) });
+    if (!isVersion(version, oldestNats)) {
       throw new SvcError('unsupported', `${server} runs NATS ${version}, and ${oldestNats} or newer is needed.`);
     }
     if (!jetstream) {
@@ -41,7 +40,7 @@ async function checkServer(server: string, { installation, definition, secrets }
 }
 
 /** The oldest that does all that the bus asks of it. */
-export const oldestNats = '2.11';
+const oldestNats = '2.11';
 
 /** Refuses, before anything is started, a bus of our own that could not be had. */
 export async function checkNatsServer(definition: Definition, path: string | undefined): Promise<void> {
@@ -57,8 +56,4 @@ export async function checkNatsServer(definition: Definition, path: string | und
     },
     path,
   );
-}
-
-export function isNewEnough(version: string | null): boolean {
-  return isVersion(version, oldestNats);
 }

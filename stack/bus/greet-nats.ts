@@ -8,16 +8,7 @@ import { inWords } from '../../services/contracts/system-words.ts';
 import type { ReadyCheck } from '../parts/part.ts';
 import { readSecret } from '../secrets/secrets.ts';
 
-export interface Greeting {
-  /** With its scheme and port. */
-  readonly server: string;
-  /** PEM that vouches for it; null: the authorities that systems know. */
-  readonly ca: string | null;
-  /** Seed of the user that shows itself. */
-  readonly seed: string;
-}
-
-/** What a NATS server says of itself before anybody has shown who he is, as far as it matters here. */
+/** The INFO that a NATS server sends before the client authenticates: the fields that are read here. */
 const info = z.object({
   server_id: z.string().default(''),
   version: z.string(),
@@ -27,11 +18,6 @@ const info = z.object({
   tls_available: z.boolean().default(false),
 });
 
-export interface Greeted extends Omit<z.infer<typeof info>, 'nonce' | 'server_id'> {
-  /** Whether it lets this user in. */
-  readonly isKnown: boolean;
-}
-
 /** A server in the same building answers in a millisecond. */
 const answerTimeoutMs = 5000;
 const lineMaxBytes = 64 * 1024;
@@ -40,31 +26,34 @@ const lineMaxBytes = 64 * 1024;
  * Connects to a NATS server as a client does (INFO, CONNECT, PING), to learn its version and whether it knows a user. Throws `unavailable`
  * without an answer, and for an answer of another program.
  */
-export async function greetNats({ server, ca, seed }: Greeting): Promise<Greeted> {
-  const trust = ca === null ? {} : { ca };
-  return await spoken(server, async (open) => {
-    const { said, answer } = await enter({ server, seed, trust, timeoutMs: answerTimeoutMs }, open);
-    return { ...said, isKnown: answer.startsWith('PONG') };
+export async function greetNats(user: Omit<Entry, 'timeoutMs'>) {
+  return await spoken(user.server, async (open) => {
+    const { said, isKnown } = await enter({ ...user, timeoutMs: answerTimeoutMs }, open);
+    return { ...said, isKnown };
   });
 }
 
-/** What a node says of its own health, as on the page /healthz of its monitoring. */
-const health = z.object({ data: z.object({ status: z.string(), error: z.string().optional() }) });
-export type NatsHealth = z.infer<typeof health>['data'];
+/** The health of a node, as on the page /healthz of its monitoring. */
+const health = z.object({ data: z.object({ status: z.string(), error: z.string().default('It does not say why.') }) });
 
 /** A node that does not answer within this time counts as not ready. */
 const healthTimeoutMs = 2000;
 
-/** Asks a node of this machine for its health, at its client port, as the user of the system account. Throws as above. */
-export async function askHealth({ server, seed }: Omit<Greeting, 'ca'>): Promise<NatsHealth> {
+/**
+ * Asks a node of this machine for its health, at its client port, as the user of the system account. Returns what a node that is not ready
+ * lacks, and null for a ready one. Throws as above.
+ */
+export async function missingOfNats({ url, seedFile }: Extract<ReadyCheck, { kind: 'nats' }>): Promise<string | null> {
   // The certificate is for another name than this machine's own address, and the seed signs a nonce and is never sent.
   const trust = { rejectUnauthorized: false };
-  return await spoken(server, async (open) => {
-    const { said, socket, answer } = await enter({ server, seed, trust, timeoutMs: healthTimeoutMs }, open);
-    if (!answer.startsWith('PONG')) throw new Error('it does not know the user of our system account');
+  const user = { server: url, seed: readSecret(seedFile), trust, timeoutMs: healthTimeoutMs };
+  return await spoken(url, async (open) => {
+    const { said, socket, isKnown } = await enter(user, open);
+    if (!isKnown) throw new Error('it does not know the user of our system account');
     const subject = `$SYS.REQ.SERVER.${said.server_id}.HEALTHZ`;
     socket.write(`SUB health 1\r\nPUB ${subject} health 2\r\n{}\r\n`);
-    return health.parse(JSON.parse(await nextLine(socket, healthTimeoutMs, '{', '-ERR'))).data;
+    const { status, error } = health.parse(JSON.parse(await nextLine(socket, healthTimeoutMs, '{', '-ERR'))).data;
+    return status === 'ok' ? null : error;
   });
 }
 
@@ -82,25 +71,29 @@ async function spoken<Result>(server: string, speak: (open: Socket[]) => Promise
   }
 }
 
+/** A user of a server. */
 interface Entry {
+  /** With its scheme and port. */
   readonly server: string;
   readonly seed: string;
   readonly trust: ConnectionOptions;
   readonly timeoutMs: number;
 }
 
-/** Shows itself as a user, and returns what the server says to that. */
+/** Authenticates as the user, and returns whether the server lets it in. */
 async function enter({ server, seed, trust, timeoutMs }: Entry, open: Socket[]) {
   const { port, protocol } = new URL(server);
   const host = hostOf(server);
   const plain = await opened(connect({ host, port: Number(port), timeout: timeoutMs }), open, 'connect');
-  const said = readInfo(await nextLine(plain, timeoutMs, 'INFO '));
+  const line = await nextLine(plain, timeoutMs, 'INFO ');
+  const said = info.parse(JSON.parse(line.slice('INFO '.length)));
   const wantsTls = protocol === 'tls:' || said.tls_required;
   const socket = wantsTls
     ? await opened(secure({ socket: plain, servername: host, ...trust }), open, 'secureConnect')
     : plain;
   socket.write(`CONNECT ${JSON.stringify(shownBy(seed, said.nonce))}\r\nPING\r\n`);
-  return { said, socket, answer: await nextLine(socket, timeoutMs, 'PONG', '-ERR') };
+  const answer = await nextLine(socket, timeoutMs, 'PONG', '-ERR');
+  return { said, socket, isKnown: answer.startsWith('PONG') };
 }
 
 function shownBy(seed: string, nonce = '') {
@@ -141,17 +134,7 @@ function nextLine(socket: Socket, timeoutMs: number, ...words: readonly string[]
   });
 }
 
-function readInfo(line: string): z.infer<typeof info> {
-  return info.parse(JSON.parse(line.slice('INFO '.length)));
-}
-
 function whyNot(error: unknown): string {
   if (error instanceof z.ZodError || error instanceof SyntaxError) return 'it says something else';
   return inWords(error);
-}
-
-/** Null where the node is ready, else what it lacks. Throws `unavailable` where it does not answer. */
-export async function missingOfNats({ url, seedFile }: Extract<ReadyCheck, { kind: 'nats' }>): Promise<string | null> {
-  const { status, error = 'It does not say why.' } = await askHealth({ server: url, seed: readSecret(seedFile) });
-  return status === 'ok' ? null : error;
 }

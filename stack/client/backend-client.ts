@@ -3,10 +3,11 @@ import { isErrorCode, SvcError } from '../../services/contracts/errors.ts';
 import { isObject } from '../../services/contracts/is-object.ts';
 import { graphqlPath } from '../../services/contracts/token.ts';
 import { readContainers } from '../state/containers-record.ts';
+import { isCode } from '../state/durable-file.ts';
 import { refuseCopy } from '../state/find-original.ts';
 import { findRunning } from '../state/find-running.ts';
 import type { Installation } from '../state/installation.ts';
-import { type HttpAnswer, type HttpRequest, request } from './http.ts';
+import { type HttpAnswer, type HttpRequest, parseJson, request } from './http.ts';
 import { operatorTokens } from './operator-token.ts';
 
 declare const shape: unique symbol;
@@ -19,23 +20,7 @@ export interface Operation<Result, Variables> {
 }
 
 /** GraphQL as an operator of the installation. */
-export interface BackendClient {
-  /** Sends one of `operations.graphql`. The backend answers in the shape that its schema gives, or with an error. */
-  send<Result, Variables extends Readonly<Record<string, unknown>>>(
-    operation: Operation<Result, Variables>,
-    variables: Variables,
-    options?: QueryOptions,
-  ): Promise<Result>;
-  /** Sends a document of a test or a benchmark. `parse` gives the answer its type. */
-  query<Result>(
-    document: string,
-    variables: Readonly<Record<string, unknown>>,
-    parse: (data: unknown) => Result,
-    options?: QueryOptions,
-  ): Promise<Result>;
-  /** Puts bytes at an address from an answer, through the backend's local address. */
-  upload(signedUrl: string, bytes: Uint8Array): Promise<void>;
-}
+export type BackendClient = ReturnType<typeof openBackendClient>;
 
 export interface QueryOptions {
   readonly signal?: AbortSignal | undefined;
@@ -82,34 +67,45 @@ export function isBackend(part: string): boolean {
 }
 
 /** One of the backends at these addresses, which are equivalent. */
-export function openBackendClient(urls: readonly string[], token: () => string): BackendClient {
-  const query: BackendClient['query'] = async (document, variables, parse, options = {}) => {
+export function openBackendClient(urls: readonly string[], token: () => string) {
+  /** Sends a document of a test or a benchmark. `parse` gives the answer its type. */
+  async function query<Result>(
+    document: string,
+    variables: Readonly<Record<string, unknown>>,
+    parse: (data: unknown) => Result,
+    { timeoutMs = queryTimeoutMs, signal }: QueryOptions = {},
+  ): Promise<Result> {
     const { status, body } = await askOne(urls, graphqlPath, {
       method: 'POST',
       headers: { authorization: `Bearer ${token()}`, 'content-type': 'application/json', accept: 'application/json' },
       body: JSON.stringify({ query: document, variables }),
-      timeoutMs: options.timeoutMs ?? queryTimeoutMs,
-      signal: options.signal,
+      timeoutMs,
+      signal,
     }).catch((error: unknown) => {
       throw /^\s*mutation\b/.test(document) ? withUnknownOutcome(error) : error;
     });
     return parse(dataOf(status, body));
-  };
-  return {
-    query,
-    send: <Result, Variables extends Readonly<Record<string, unknown>>>(
-      { text }: Operation<Result, Variables>,
-      variables: Variables,
-      options?: QueryOptions,
-    ) => query(text, variables, answerOf<Result>, options),
-    async upload(signedUrl, bytes) {
-      const { pathname, search } = new URL(signedUrl);
-      const headers = { 'content-length': String(bytes.byteLength) };
-      const asked = { method: 'PUT', headers, body: bytes, timeoutMs: uploadTimeoutMs } as const;
-      const { status, body } = await askOne(urls, pathname + search, asked);
-      if (status !== 200) throw refusalOf(status, body);
-    },
-  };
+  }
+
+  /** Sends one of `operations.graphql`. The backend answers in the shape that its schema gives, or with an error. */
+  function send<Result, Variables extends Readonly<Record<string, unknown>>>(
+    { text }: Operation<Result, Variables>,
+    variables: Variables,
+    options?: QueryOptions,
+  ): Promise<Result> {
+    return query(text, variables, answerOf<Result>, options);
+  }
+
+  /** Puts bytes at an address from an answer, through the backend's local address. */
+  async function upload(signedUrl: string, bytes: Uint8Array): Promise<void> {
+    const { pathname, search } = new URL(signedUrl);
+    const headers = { 'content-length': String(bytes.byteLength) };
+    const asked = { method: 'PUT', headers, body: bytes, timeoutMs: uploadTimeoutMs } as const;
+    const { status, body } = await askOne(urls, pathname + search, asked);
+    if (status !== 200) throw refusalOf(status, body);
+  }
+
+  return { query, send, upload };
 }
 
 /** An unanswered change may have been made. An unsent one was not. */
@@ -138,8 +134,7 @@ async function askOne(
 }
 
 function isRefused(error: unknown): error is SvcError {
-  const cause = error instanceof SvcError ? error.cause : null;
-  return cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED';
+  return error instanceof SvcError && isCode(error.cause, 'ECONNREFUSED');
 }
 
 /** The shape is the schema's, because the backend validated the operation. */
@@ -178,12 +173,4 @@ function refusalOf(status: number, body: string): SvcError {
   const { error } = refusal.safeParse(parseJson(body)).data ?? {};
   if (error === undefined) return new SvcError('unavailable', `The backend answered ${status} to an upload.`);
   return errorOf(error.message, error);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

@@ -19,6 +19,15 @@ export interface HttpAnswer {
   readonly body: string;
 }
 
+/** The JSON of an answer; null when it has none. */
+export function parseJson(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return null;
+  }
+}
+
 const answerMaxBytes = 64 * 1024 * 1024;
 
 /**

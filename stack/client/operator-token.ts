@@ -35,8 +35,6 @@ export interface TokenOptions {
   readonly nowMs: number;
 }
 
-const kind: TokenKind = 'operator';
-
 /**
  * A JWT (RFC 7519) signed with EdDSA (RFC 8037 §3.1) that authenticates the operator of the installation to its
  * backend.
@@ -47,7 +45,7 @@ export function mintOperatorToken({ privateKey, issuer, nowMs }: TokenOptions): 
     iss: issuer,
     aud: tokenAudience,
     sub: 'operator',
-    [tokenKindClaim]: kind,
+    [tokenKindClaim]: 'operator' satisfies TokenKind,
     iat: now,
     exp: now + operatorTokenLifetimeSeconds,
     jti: randomUUID(),

@@ -64,19 +64,25 @@ function read(body: string): z.infer<typeof answer> {
   }
 }
 
+const seen = z.object({ seen: z.array(z.unknown()).optional() });
+
+/** Whether these credentials may read data. Without the right, the answer has no `seen`. */
+export async function mayRead(dgraph: Dgraph, shown: Credentials): Promise<boolean> {
+  const query = '{ seen(func: has(svc.nothing)) { uid } }';
+  return seen.parse(await askDgraph(dgraph, '/query', { query }, shown)).seen !== undefined;
+}
+
 /** Long enough for the requests of one start. */
 const lifetimeS = 300;
-
-export interface Shown {
-  readonly user: string;
-  readonly groups: readonly string[];
-}
 
 /**
  * An access token as Dgraph signs it after a login (JWT, RFC 7519, HS256). The key is a secret of the installation, so the platform can
  * administer users without a password.
  */
-export function accessToken(aclKeyFile: string, { user, groups }: Shown): string {
+export function accessToken(
+  aclKeyFile: string,
+  { user, groups }: { readonly user: string; readonly groups: readonly string[] },
+): string {
   const exp = Math.floor(Date.now() / 1000) + lifetimeS;
   const signed = [
     { alg: 'HS256', typ: 'JWT' },

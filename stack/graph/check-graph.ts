@@ -3,13 +3,13 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { inWords } from '../../services/contracts/system-words.ts';
-import { request } from '../client/http.ts';
+import { parseJson, request } from '../client/http.ts';
 import { checkProgram, type NeededProgram } from '../machine/check-program.ts';
 import type { Plan } from '../plan/plan.ts';
 import { readSecret } from '../secrets/secrets.ts';
 import { type Definition, hasOwnGraph } from '../settings/definition.ts';
 import { builtFromSource, isNewDgraph, oldestDgraph } from '../settings/dgraph.ts';
-import { askDgraph, type Credentials, type Dgraph } from './ask-dgraph.ts';
+import { askDgraph, type Credentials, type Dgraph, mayRead } from './ask-dgraph.ts';
 
 /** A server in the same data centre answers in a millisecond. */
 const answerTimeoutMs = 5000;
@@ -89,16 +89,12 @@ async function checkQuery(dgraph: Dgraph, { definition }: Plan, shown: Credentia
     user === undefined
       ? "Set graphdb.user in svc.yaml to the platform's user in that Dgraph."
       : `Grant "${user}" the rights to read, write and modify dgraph.all there, once more if it has them: a data node can lose them at a start.`;
-  const answer = await askDgraph(dgraph, '/query', { query: askAnything }, shown).catch((error: unknown) => {
+  const isShown = await mayRead(dgraph, shown).catch((error: unknown) => {
     const why = error instanceof SvcError ? error.message : '';
     throw new SvcError('forbidden', `${url} does not answer us. ${why}`.trim(), { hint, cause: error });
   });
-  if (seen.parse(answer).seen !== undefined) return;
-  throw new SvcError('forbidden', `${url} shows us nothing.`, { hint });
+  if (!isShown) throw new SvcError('forbidden', `${url} shows us nothing.`, { hint });
 }
-
-const askAnything = '{ seen(func: has(svc.nothing)) { uid } }';
-const seen = z.object({ seen: z.array(z.unknown()).optional() });
 
 /** Whether the schema can be changed without credentials: tried with an empty change. */
 async function isOpen(dgraph: Dgraph): Promise<boolean> {
@@ -106,14 +102,6 @@ async function isOpen(dgraph: Dgraph): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 const needed: NeededProgram = {

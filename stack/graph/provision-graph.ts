@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { graphAdmin, graphAdminGroup, graphGroup, graphUser } from '../parts/dgraph.ts';
 import { readSecret, type SecretFiles } from '../secrets/secrets.ts';
-import { accessToken, askDgraph, type Dgraph } from './ask-dgraph.ts';
+import { accessToken, askDgraph, type Dgraph, mayRead } from './ask-dgraph.ts';
 
 export interface Provisioning {
   /** HTTP endpoints of our own data nodes: any of them will do. */
@@ -42,9 +42,8 @@ export async function provisionGraph(provisioning: Provisioning): Promise<void> 
   const user = accessToken(secrets.graphAclKey, { user: graphUser, groups: [graphGroup] });
   let toldAt = performance.now();
   await insist(nodes, { deadline, signal }, async (dgraph) => {
-    // Each node keeps rights in memory and learns of new ones a moment later. Until then, its answer has no `seen`.
-    const { seen } = rights.parse(await askDgraph(dgraph, '/query', { query: askRights }, { access: user }));
-    if (seen !== undefined) return;
+    // Each node keeps rights in memory and learns of new ones a moment later.
+    if (await mayRead(dgraph, { access: user })) return;
     // A starting node subscribes to changes of rights after it has read them. A change in between is written again.
     if (performance.now() - toldAt > hearsWithinMs) await provision(dgraph).finally(() => (toldAt = performance.now()));
     throw new SvcError('timeout', `The rights of "${graphUser}" are not in force.`);
@@ -132,9 +131,6 @@ function userNode(found: string, { name, password, group }: Readonly<Record<'nam
     'dgraph.user.group': [{ uid: group }],
   };
 }
-
-const askRights = '{ seen(func: has(svc.nothing)) { uid } }';
-const rights = z.object({ seen: z.array(z.unknown()).optional() });
 
 /** Retries with each node in turn until the deadline: a node that has just started refuses or loses requests. */
 async function insist(

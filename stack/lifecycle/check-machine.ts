@@ -11,7 +11,7 @@ import {
   tlsFilesIn,
 } from '../settings/certificate.ts';
 import type { Definition } from '../settings/definition.ts';
-import { describeMistakes, isMistakes, type Path, readYaml } from '../settings/yaml-text.ts';
+import { describeMistakes, type Path, YamlText } from '../settings/yaml-text.ts';
 import type { Installation } from '../state/installation.ts';
 
 interface Wrong {
@@ -62,11 +62,9 @@ async function wrongBind(path: Path, bind: string): Promise<Wrong[]> {
 }
 
 function mistaken(file: string, wrong: readonly Wrong[]): SvcError {
-  const text = readYaml(readFileSync(file, 'utf8'));
-  const mistakes = wrong.map(({ path, message }) => {
-    return { ...(isMistakes(text) ? { line: 1, column: 1 } : text.locate(path)), message };
-  });
-  return new SvcError('invalid_input', describeMistakes(file, mistakes), {
+  const yaml = new YamlText(readFileSync(file, 'utf8'));
+  for (const { path, message } of wrong) yaml.add(path, message);
+  return new SvcError('invalid_input', describeMistakes(file, yaml.mistakes), {
     hint: 'Correct svc.yaml, then check it: svc config check',
   });
 }

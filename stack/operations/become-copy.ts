@@ -9,7 +9,7 @@ import type { Settling, StartEmpty } from '../place/losses.ts';
 import { markData } from '../place/settle-place.ts';
 import { claimPorts } from '../ports/claim-ports.ts';
 import { leasedPorts, writeLease } from '../ports/port-lease.ts';
-import { checkSecrets } from '../secrets/ensure-secrets.ts';
+import { checkSecrets } from '../secrets/ensure-folders.ts';
 import { secretFilesOf } from '../secrets/secrets.ts';
 import { checkDefinition } from '../settings/check.ts';
 import { type Definition, hasOtherBus } from '../settings/definition.ts';

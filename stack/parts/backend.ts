@@ -91,12 +91,7 @@ function browserOrigins({ origins }: Definition, addresses: Addresses): readonly
 
 function mailProvider({ definition, secrets }: Setup, give: Give): Record<string, string> {
   const { provider, url = '' } = definition.mail;
-  switch (provider) {
-    case 'log':
-      return {};
-    case 'provider_a':
-      return { PROVIDER_A_API_KEY_FILE: give(secrets.mailKey), ...given('PROVIDER_A_URL', url) };
-    case 'provider_b':
-      return { PROVIDER_B_API_KEY_FILE: give(secrets.mailKey), ...given('PROVIDER_B_URL', url) };
-  }
+  if (provider === 'log') return {};
+  const prefix = provider.toUpperCase();
+  return { [`${prefix}_API_KEY_FILE`]: give(secrets.mailKey), ...given(`${prefix}_URL`, url) };
 }

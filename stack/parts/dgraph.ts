@@ -114,7 +114,6 @@ function dgraphPart(setup: Setup, traits: DgraphTraits): Part {
   };
 }
 
-/** Fills the template of a node. Throws when a placeholder is left. */
 export function dgraphConfiguration(service: DgraphKind, values: Part['variables']): string {
   // Two literals, because the build copies only the templates that it finds as literals.
   const templates = {
@@ -147,7 +146,6 @@ export function graphStartMaxMs(definition: Definition): number {
   return dgraphLimits('dgraph-alpha', definition).startMaxMs;
 }
 
-/** The address of a coordination node for the other nodes. */
 function zeroAddressOf(node: string, { site }: Setup): string {
   return `${site.hostOf(node, loopback)}:${zeroPorts(site.ports, node).grpc}`;
 }
@@ -159,7 +157,6 @@ export function graphServersOf({ definition, site }: Setup): readonly string[] {
   );
 }
 
-/** The HTTP endpoints of the data nodes. */
 export function graphUrlsOf({ definition, site }: Setup): readonly string[] {
   return nodesOf('dgraph-alpha', definition).map((node) => graphUrlOf(node, site));
 }
@@ -174,7 +171,6 @@ export function dataOf(node: string): string {
   return `data/${graphFolderOf(node)}`;
 }
 
-/** The folder of a node, in data/. */
 function graphFolderOf(node: string): string {
   return node.replace('dgraph-', 'dgraph/');
 }

@@ -1,6 +1,6 @@
 import { checkEnv, type EnvRecord } from '../../services/contracts/env/check.ts';
 import type { Variable } from '../../services/contracts/env/variable.ts';
-import { variables } from '../../services/contracts/env/variables.ts';
+import { type ServiceName, variables } from '../../services/contracts/env/variables.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { placeOf } from '../settings/settings.ts';
 import { fileAt, type Part } from './part.ts';
@@ -12,7 +12,7 @@ type ReadSecret = (file: string) => string | undefined;
 /** Throws one error with every variable that a service would refuse, and the place in svc.yaml that decides it. */
 export function checkEnvironment(parts: readonly Part[], readSecret: ReadSecret): void {
   const lines = servicesOf(parts).flatMap(({ service, part }) =>
-    checkEnv(service, withSecrets(variables[service], part, readSecret)).problems.map(
+    checkEnv(service, withSecrets(service, part, readSecret)).problems.map(
       ({ variable, rule, repair }) =>
         `${placeOf(service, variable) ?? `environment.${service}`}: ${variable} of ${service} ${rule}. ${repair}`,
     ),
@@ -28,30 +28,19 @@ export function withoutEffect(parts: readonly Part[]): readonly string[] {
   );
 }
 
-function withSecrets(
-  known: Readonly<Record<string, Variable<unknown>>>,
-  part: Part,
-  readSecret: ReadSecret,
-): EnvRecord {
-  const resolved: Record<string, string | undefined> = { ...part.variables };
-  for (const [name, { secret }] of Object.entries(known)) {
+function withSecrets(service: ServiceName, part: Part, readSecret: ReadSecret): EnvRecord {
+  const secrets = Object.entries<Variable<unknown>>(variables[service]).flatMap(([name, { secret }]) => {
     const path = part.variables[`${name}_FILE`];
-    if (secret && path !== undefined) resolved[name] = readSecret(fileAt(path, part));
-  }
-  return resolved;
+    return secret && path !== undefined ? [[name, readSecret(fileAt(path, part))]] : [];
+  });
+  return { ...part.variables, ...Object.fromEntries(secrets) };
 }
 
-export interface EffectiveVariable {
-  readonly service: string;
-  readonly name: string;
-  /** Never a secret: those are given as files. */
-  readonly value: string;
-  /** A setting of svc.yaml, a file in secrets/, or another place. */
-  readonly decidedBy: string;
-}
-
-/** The variables of each service, by name, with their source. */
-export function effectiveVariables(parts: readonly Part[]): readonly EffectiveVariable[] {
+/**
+ * The variables of each service, by name, with their source: a setting of svc.yaml, a file in secrets/, or another
+ * place. None is a secret, because secrets are given as files.
+ */
+export function effectiveVariables(parts: readonly Part[]) {
   return servicesOf(parts).flatMap(({ service, part }) =>
     Object.entries(part.variables)
       .map(([name, value]) => ({

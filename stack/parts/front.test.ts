@@ -2,29 +2,42 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { planFor } from '../engines/plan-of.ts';
 import { checkFront } from '../engines/process/check-programs.ts';
+import { usualPorts } from '../settings/ports.ts';
 import { definitionOf } from '../settings/test/definition-of.ts';
-import { caddyfile, caddyfileValues } from './caddy.ts';
+import { installationIn } from '../state/installation.ts';
+import { caddyfile } from './caddy.ts';
 
-const upstreams = {
-  'remote-mcp': ['127.0.0.1:3001', '127.0.0.1:3102'],
-  backend: ['127.0.0.1:3000'],
-  frontend: ['127.0.0.1:8888'],
+const ports = {
+  ...{
+    ...usualPorts,
+    'remote-mcp-1': 3101,
+    'remote-mcp-2': 3102,
+    'remote-mcp-3': 3103,
+    'backend-1': 3201,
+    'backend-2': 3202,
+  },
+  ...{ 'caddy-http': 80, 'caddy-https': 443 },
 };
-const publicOf = (yaml: string) => definitionOf(`topology: distributed\npublic: ${yaml}`).public;
-const open = publicOf(
-  '{ host: agents.example.com, tls: acme, acme: { email: ops@example.com, directory: "https://ca.example.com/directory", ca: secrets/ca.pem } }',
-);
-const oneHost = { public: open, httpPort: 80, httpsPort: 443, origin: 'https://agents.example.com' };
-const shared = { bind: '127.0.0.1', ports: { 'remote-mcp': 3001 } };
-const storage = 'data/caddy';
-const front = { bind: '0.0.0.0', upstreams, shared, storage, oneHost };
+
+/** The values of the proxy of a platform with separate processes. */
+function valuesOf(yaml: string, claimed: Readonly<Record<string, number>> = {}): Readonly<Record<string, string>> {
+  const definition = definitionOf(`topology: distributed\n${yaml}`);
+  const { parts } = planFor(installationIn('/srv/svc'), definition, { ...ports, ...claimed });
+  return parts.find(({ service }) => service === 'caddy')?.variables ?? expect.fail();
+}
+
+const several = 'bind: 0.0.0.0\nreplicas: { remote-mcp: 2 }\n';
+const acme =
+  'host: agents.example.com, tls: acme, acme: { email: ops@example.com, directory: "https://ca.example.com/directory", ca: secrets/ca.pem }';
+const front = `${several}public: { ${acme} }`;
 const acmeLines = (more: readonly string[], ports: readonly string[]) =>
   ['tls {', '\tissuer acme {', ...[...more, ...ports].map((line) => `\t\t${line}`), '\t}', '}'].join('\n\t\t');
 
 describe('the configuration of the front', () => {
   test('under one host name, with certificates of an authority, is exactly this', () => {
-    expect(caddyfileValues(front)).toEqual({
+    expect(valuesOf(front)).toEqual({
       SITES: 'import shared-remote-mcp\nimport one-host-over-tls',
       BIND: 'tcp4/0.0.0.0',
       SHARED_BIND: 'tcp4/127.0.0.1',
@@ -39,7 +52,7 @@ describe('the configuration of the front', () => {
       AUTO_HTTPS: 'disable_redirects',
       STORAGE: 'data/caddy',
       LOOK_INTERVAL: '100ms',
-      REMOTE_MCP: '127.0.0.1:3001 127.0.0.1:3102',
+      REMOTE_MCP: '127.0.0.1:3101 127.0.0.1:3102',
       REMOTE_MCP_PORT: '3001',
       BACKEND: '127.0.0.1:3000',
       BACKEND_PORT: '',
@@ -48,30 +61,34 @@ describe('the configuration of the front', () => {
   });
 
   test('fills every placeholder, and names a service and the number of its processes where none is ready', () => {
-    const text = caddyfile(caddyfileValues(front));
+    const text = caddyfile(valuesOf(front));
     expect(text).not.toMatch(/\$\{/);
     expect(text).toContain('vars count 2\n\tvars none "None of the 2 remote-mcps is ready"');
     expect(text).toContain('vars none "The backend is not ready"');
   });
 
   test('with certificate files differs in these places', () => {
-    const files = publicOf('{ host: a.example.com, tls: files, cert: secrets/a b.pem, key: /etc/a.key }');
-    const its = { ...oneHost, public: files, httpPort: 8080, httpsPort: 8443 };
-    expect(caddyfileValues({ ...front, bind: '127.0.0.1', oneHost: its })).toEqual({
-      ...caddyfileValues(front),
+    const files = 'host: a.example.com, tls: files, cert: secrets/a b.pem, key: /etc/a.key';
+    const values = valuesOf(`replicas: { remote-mcp: 2 }\npublic: { ${files} }`, {
+      'caddy-http': 8080,
+      'caddy-https': 8443,
+    });
+    expect(values).toEqual({
+      ...valuesOf(front),
       AUTO_HTTPS: 'off',
       BIND: 'tcp4/127.0.0.1',
       HOST: 'a.example.com',
+      ORIGIN: 'https://a.example.com:8443',
       HTTP_PORT: '8080',
       HTTPS_PORT: '8443',
+      STORAGE: 'state/caddy',
       TLS: 'tls "secrets/a b.pem" "/etc/a.key"',
     });
   });
 
   test('with minimal acme settings uses the usual authority', () => {
-    const its = { public: publicOf('{ host: a.example.com, tls: acme }'), httpPort: 8080, httpsPort: 8443 };
-    const { TLS } = caddyfileValues({ ...front, oneHost: { ...oneHost, ...its } });
-    expect(TLS).toBe(
+    const claimed = { 'caddy-http': 8080, 'caddy-https': 8443 };
+    expect(valuesOf('public: { host: a.example.com, tls: acme }', claimed).TLS).toBe(
       acmeLines(
         ['dir "https://acme-v02.api.letsencrypt.org/directory"'],
         ['alt_http_port 8080', 'alt_tlsalpn_port 8443'],
@@ -80,26 +97,22 @@ describe('the configuration of the front', () => {
   });
 
   test('without TLS has one site for everything', () => {
-    const origin = 'http://a.example.com';
-    const its = { public: publicOf('{ host: a.example.com }'), httpPort: 80, httpsPort: 0, origin };
-    expect(caddyfileValues({ ...front, oneHost: its })).toEqual({
-      ...caddyfileValues(front),
+    expect(valuesOf(`${several}public: { host: a.example.com }`)).toEqual({
+      ...valuesOf(front),
       AUTO_HTTPS: 'off',
       HOST: 'a.example.com',
-      HTTPS_PORT: '0',
-      ORIGIN: origin,
+      ORIGIN: 'http://a.example.com',
       SITES: 'import shared-remote-mcp\nimport one-host',
+      STORAGE: 'state/caddy',
       TLS: '',
     });
   });
 
   test('of several processes of a service has nothing else', () => {
-    const ofThree = ['127.0.0.1:3101', '127.0.0.1:3102', '127.0.0.1:3103'];
-    const behind = { 'remote-mcp': ofThree, backend: [], frontend: [] };
-    const values = caddyfileValues({ bind: '127.0.0.1', upstreams: behind, shared, storage, oneHost: null });
+    const values = valuesOf('replicas: { remote-mcp: 3 }');
     expect(values).toEqual({
       SITES: 'import shared-remote-mcp',
-      STORAGE: 'data/caddy',
+      STORAGE: 'state/caddy',
       AUTO_HTTPS: 'off',
       BIND: 'tcp4/127.0.0.1',
       SHARED_BIND: 'tcp4/127.0.0.1',
@@ -113,8 +126,7 @@ describe('the configuration of the front', () => {
   });
 
   test('has a site for each service with several processes', () => {
-    const both = { bind: '0.0.0.0', ports: { 'remote-mcp': 3001, backend: 3000 } };
-    const text = caddyfile(caddyfileValues({ ...front, shared: both, oneHost: null }));
+    const text = caddyfile(valuesOf('bind: 0.0.0.0\ngraph: dgraph\nreplicas: { remote-mcp: 2, backend: 2 }'));
     expect(text).toMatch(/\n\nimport shared-remote-mcp\nimport shared-backend\n$/);
     expect(text).toContain('\thttp://:3000 {\n\t\tbind tcp4/0.0.0.0\n');
   });
@@ -125,11 +137,8 @@ describe('the configuration of the front', () => {
     ['::', '::'],
     ['localhost', 'localhost'],
   ])('on %s listens on %s', (bind, expected) => {
-    expect(caddyfile(caddyfileValues({ ...front, bind }))).toContain(`\tdefault_bind ${expected}\n`);
-  });
-
-  test('with an unfilled placeholder is refused', () => {
-    expect(() => caddyfile({ AUTO_HTTPS: 'off' })).toThrow('Caddyfile has no value for BIND');
+    const text = caddyfile(valuesOf(`bind: "${bind}"\npublic: { ${acme} }`));
+    expect(text).toContain(`\tdefault_bind ${expected}\n`);
   });
 });
 

@@ -99,7 +99,6 @@ function hostAndPort(host: string, port = 0): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** Fills the template with these values. Throws when a placeholder is left. */
 export function natsConfiguration(values: Part['variables']): string {
   // The monitoring shows every connection to every client.
   const { HTTP_LISTEN: monitoring } = values;
@@ -156,7 +155,6 @@ export function busPersistence({ topology, bus }: Definition): Record<string, st
   return topology === 'embedded' ? {} : { BUS_PERSISTENT_MESSAGING: String(bus.persistentMessaging) };
 }
 
-/** The room of the bus, if any. */
 export function busRooms(definition: Definition): readonly Room[] {
   return hasOwnBus(definition) ? ['bus'] : [];
 }

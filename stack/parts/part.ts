@@ -1,5 +1,6 @@
 import type { ServiceName } from '../../services/contracts/env/variables.ts';
 import type { Definition } from '../settings/definition.ts';
+import type { PartKind } from '../settings/ports.ts';
 
 /**
  * A process of the platform, or a part inside its single process. The description holds everything that an engine needs
@@ -8,7 +9,7 @@ import type { Definition } from '../settings/definition.ts';
 export interface Part {
   /** As in `services[].name`: remote-mcp, remote-mcp-2, … */
   readonly name: string;
-  readonly service: ServiceName | 'nats' | 'dgraph-zero' | 'dgraph-alpha' | 'caddy';
+  readonly service: PartKind;
   /** Its address on this machine, or among the parts if it has none here. */
   readonly url: string;
   readonly ready: ReadyCheck;
@@ -119,7 +120,6 @@ export function fileAt(path: string, { files }: Part): string {
   return files.find((one) => one.path === path)?.file ?? path;
 }
 
-/** Whether it is a node of the platform's own Dgraph. */
 export function isGraphNode({ service }: Part): boolean {
   return service === 'dgraph-zero' || service === 'dgraph-alpha';
 }

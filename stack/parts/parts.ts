@@ -4,10 +4,9 @@ import { backendParts } from './backend.ts';
 import { caddyParts } from './caddy.ts';
 import { dgraphParts } from './dgraph.ts';
 import { busPersistence, busRooms, busVariables, natsParts } from './nats.ts';
-import type { Part } from './part.ts';
-import { runtimeParts } from './runtime.ts';
+import type { Part, PartData } from './part.ts';
 import { serviceParts } from './service.ts';
-import { addressAmongParts, portNamed, type Setup } from './setup.ts';
+import { addressAmongParts, given, portNamed, type Setup } from './setup.ts';
 
 /** All parts of an installation, in the order in which they are shown. */
 export function partsOf(setup: Setup): readonly Part[] {
@@ -33,6 +32,51 @@ function remoteMcpParts(setup: Setup): readonly Part[] {
   });
 }
 
+function runtimeParts(setup: Setup): readonly Part[] {
+  const { definition, secrets, site } = setup;
+  const { allowedPaths } = definition.runtime;
+  return serviceParts(setup, {
+    service: 'runtime',
+    after: nodesOf('backend', definition),
+    rooms: ['platform', ...busRooms(definition)],
+    variables: (give, part) => ({
+      ...busVariables(setup, give),
+      SYSTEM_KEY_FILE: give(secrets.runtimeKey),
+      SVC_WORKING_DIR: site.dataPathOf(homesOf(part)),
+      ...sandboxVariables(setup),
+      // At a private site only the allowed folders are mounted.
+      ...(site.isPrivate ? {} : given('SVC_ALLOWED_PATHS', allowedPaths.join(':'))),
+    }),
+    keeps: homesOf,
+    sees: allowedPaths,
+    // There are many MCP servers, started from files that they unpack.
+    limits: { processesMax: 1024, temporary: { sizeMb: 256, isExecutable: true } },
+  });
+}
+
+/** The homes of MCP servers. */
+function homesOf(part: string): PartData {
+  return { folder: part, volume: part };
+}
+
+/** Hides the platform's own files, wherever they are inside an MCP server's folders. */
+function sandboxVariables({ installation, definition, site }: Setup): Record<string, string> {
+  const { runtime: chosen, images, limits } = definition;
+  // A private site has only the runtime's key, which the runtime hides by itself.
+  if (chosen.sandbox === 'none-for-everybody' || site.isPrivate) return {};
+  const { secretsDir, dataDir, stateDir, logsDir, definitionFile } = installation;
+  const container = {
+    MCP_SERVER_DOCKER_SOCKET: chosen.dockerSocket,
+    MCP_SERVER_IMAGE: images.base,
+    MCP_SERVER_MEMORY_MAX_MB: String(limits.memoryMaxMb['mcp-server']),
+  };
+  return {
+    ...(chosen.sandbox === 'container' ? container : {}),
+    ...given('MCP_SERVER_MEMBER_FOLDERS', chosen.memberFolders.join(':')),
+    MCP_SERVER_HIDDEN_PATHS: [secretsDir, dataDir, stateDir, logsDir, definitionFile].join(':'),
+  };
+}
+
 function frontendParts(setup: Setup): readonly Part[] {
   const { backend, mcp } = setup.addresses.public;
   return serviceParts(setup, {
@@ -56,13 +100,10 @@ export function inStartOrder(parts: readonly Part[]): readonly Part[] {
 
 /** The first process of each service. */
 export function servicesOf(parts: readonly Part[]): readonly { readonly service: ServiceName; readonly part: Part }[] {
-  const services = new Map<ServiceName, Part>();
-  for (const part of parts) {
-    if (part.program.kind === 'service' && !services.has(part.program.service)) {
-      services.set(part.program.service, part);
-    }
-  }
-  return [...services].map(([service, part]) => ({ service, part }));
+  return parts.flatMap((part) => {
+    const { name, program } = part;
+    return program.kind === 'service' && program.service === name ? [{ service: name, part }] : [];
+  });
 }
 
 /** The first process of a service. */

@@ -20,7 +20,6 @@ export interface ServiceTraits {
   readonly limits?: Partial<Limits>;
 }
 
-/** The processes of a service. */
 export function serviceParts(setup: Setup, traits: ServiceTraits): readonly Part[] {
   return nodesOf(traits.service, setup.definition).map((name) => servicePart(name, setup, traits));
 }

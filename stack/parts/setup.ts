@@ -64,7 +64,6 @@ export function given(name: string, value: string): Record<string, string> {
   return value === '' ? {} : { [name]: value };
 }
 
-/** The port of this name. */
 export function portNamed(name: string, { wishes }: Setup): PortWish {
   const found = wishes.find((wish) => wish.name === name);
   if (found === undefined) throw new Error(`the plan has no port ${name}`);

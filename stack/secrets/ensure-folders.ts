@@ -1,9 +1,13 @@
-import { removeLeftDrafts } from '../state/durable-file.ts';
-import { closeEntries, ensurePrivateFolder, makeFolder } from '../state/folder.ts';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { SvcError } from '../../services/contracts/errors.ts';
+import { hasOwnGraph } from '../settings/definition.ts';
+import { removeLeftDrafts, writeIfAbsent } from '../state/durable-file.ts';
+import { closeEntries, closeMode, ensurePrivateFolder, gitignore, makeFolder } from '../state/folder.ts';
 import { type CreationStep, compileCacheOf, type Installation } from '../state/installation.ts';
 import { type ManifestEntry, recordCreated } from '../state/manifest.ts';
-import { ensureSecrets } from './ensure-secrets.ts';
-import type { SecretsFor } from './secret-rows.ts';
+import { type SecretRow, type SecretsFor, secretRows } from './secret-rows.ts';
+import { fingerprintOf, hasSecret, nameOfSecret, readSecret, recordedFingerprint, secretFilesOf } from './secrets.ts';
 
 /** The part of an installation that `svc up` also ensures: lost files are created again, or refused. */
 export function ensureFolders(installation: Installation, definition: SecretsFor): readonly CreationStep[] {
@@ -12,14 +16,101 @@ export function ensureFolders(installation: Installation, definition: SecretsFor
   const steps = [...folders.map(ensurePrivateFolder), ...ensureSecrets(installation, definition)];
   makeFolder(compileCacheOf(installation), 0o700);
   for (const dir of [dataDir, stateDir, secretsDir]) removeLeftDrafts(dir);
-  recordCreated(installation, [file('svc.yaml'), ...steps.flatMap(({ path }) => entriesFor(path))]);
+  recordCreated(installation, [fileEntry('svc.yaml'), ...steps.flatMap(({ path }) => entriesFor(path))]);
   return [...steps, ...folders.flatMap(closeEntries)];
 }
 
 function entriesFor(path: string): readonly ManifestEntry[] {
-  return path.endsWith('/') ? [{ kind: 'folder', path: path.slice(0, -1) }, file(`${path}.gitignore`)] : [file(path)];
+  return path.endsWith('/')
+    ? [{ kind: 'folder', path: path.slice(0, -1) }, fileEntry(`${path}.gitignore`)]
+    : [fileEntry(path)];
 }
 
-function file(path: string): ManifestEntry {
+function fileEntry(path: string): ManifestEntry {
   return { kind: 'file', path };
+}
+
+/** Generates missing secrets, overwrites none, removes permissions of others, and refuses as `checkSecrets` does. */
+export function ensureSecrets(installation: Installation, settings: SecretsFor): readonly CreationStep[] {
+  checkSecrets(installation, settings);
+  const folder = ensurePrivateFolder(installation.secretsDir);
+  const steps = ownRows(settings).map((row) => ensureFile(installation, row));
+  const seen = new Set(steps.map(({ path }) => path));
+  const others = filesIn(installation).filter((file) => !seen.has(nameOfSecret(file)));
+  return [folder, ...steps, ...others.map(closeFile)];
+}
+
+/** Those that `ensureSecrets` would generate. */
+export function missingSecrets({ secretsDir }: Installation, settings: SecretsFor): ReadonlySet<string> {
+  const files = ownRows(settings).map(({ file }) => join(secretsDir, file));
+  return new Set(files.filter((file) => !hasSecret(file)));
+}
+
+function ensureFile({ secretsDir }: Installation, { file: name, generate }: SecretRow): CreationStep {
+  const file = join(secretsDir, name);
+  if (generate === undefined || hasSecret(file)) return closeFile(file);
+  const secret = generate((other) => readSecret(join(secretsDir, other)));
+  const isMade = writeIfAbsent(file, `${secret.trim()}\n`);
+  return isMade ? { path: nameOfSecret(file), outcome: 'created' } : closeFile(file);
+}
+
+function closeFile(file: string): CreationStep {
+  return { path: nameOfSecret(file), outcome: 'kept', ...closeMode(file, 0o600) };
+}
+
+function filesIn({ secretsDir }: Installation): readonly string[] {
+  return readdirSync(secretsDir, { withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.draft') && entry.name !== gitignore)
+    .map((entry) => join(secretsDir, entry.name));
+}
+
+/**
+ * Throws if a secret is damaged, does not match the data, or is missing and svc cannot generate it. A secret that svc
+ * can generate may be missing. Writes nothing.
+ */
+export function checkSecrets(installation: Installation, settings: SecretsFor): void {
+  refuseOtherKey(installation);
+  for (const row of ownRows(settings)) refuseDamaged(installation, row);
+  if (settings.graph === 'dgraph' && !hasOwnGraph(settings)) refuseMissing(installation, settings);
+}
+
+/** The secrets that an installation with these settings generates. */
+function ownRows(settings: SecretsFor): readonly SecretRow[] {
+  const rows: readonly SecretRow[] = Object.values(secretRows);
+  return rows.filter(({ generate, isOwn }) => generate !== undefined && (isOwn?.(settings) ?? true));
+}
+
+/** With another key the installation would look healthy, but could not decrypt its data. */
+function refuseOtherKey(installation: Installation): void {
+  const { encryptionKey: file } = secretFilesOf(installation);
+  const known = recordedFingerprint(installation);
+  const present = hasSecret(file) ? fingerprintOf(file) : null;
+  if (known === undefined || present === known) return;
+  const message =
+    present === null
+      ? `secrets/encryption.key is missing, and data/ is encrypted with it (fingerprint ${known}).`
+      : `secrets/encryption.key (fingerprint ${present}) is not the key that data/ is encrypted with (fingerprint ${known}).`;
+  throw new SvcError('forbidden', message, {
+    hint: 'Restore the key from a backup. Without it the stored data cannot be read.',
+  });
+}
+
+function refuseDamaged({ secretsDir }: Installation, row: SecretRow): void {
+  const { file, of, rule, isRight, repair = 'Restore the right file from a backup.' } = row;
+  const read = (name: string) => (hasSecret(join(secretsDir, name)) ? readSecret(join(secretsDir, name)) : '');
+  if (isRight === undefined || !hasSecret(join(secretsDir, file)) || isRight(read(file), read)) return;
+  const isAlone = of !== undefined && !hasSecret(join(secretsDir, of));
+  throw new SvcError(isAlone ? 'forbidden' : 'invalid_input', `secrets/${file} must hold ${rule}.`, { hint: repair });
+}
+
+/** Secrets of an external Dgraph, which defines their form itself. */
+function refuseMissing({ secretsDir }: Installation, settings: SecretsFor): void {
+  const rows: readonly SecretRow[] = Object.values(secretRows);
+  for (const { file, neededBy } of rows) {
+    const field = neededBy?.(settings) ?? null;
+    if (field === null || hasSecret(join(secretsDir, file))) continue;
+    throw new SvcError('not_found', `secrets/${file} is missing, and graphdb.${field} in svc.yaml needs it.`, {
+      hint: "Write the secret of the external Dgraph into this file. Only secrets of the platform's own Dgraph are generated.",
+    });
+  }
 }

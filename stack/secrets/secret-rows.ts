@@ -121,7 +121,6 @@ export const secretRows = {
     isRight: (text, read) => isCertificateOf(text, read('graphdb-nodes.key')),
     repair: 'Remove both: the next svc up creates new ones.',
   },
-  /** The mail provider's key. */
   mailKey: { file: 'mail.key' },
 } satisfies Readonly<Record<string, SecretRow>>;
 

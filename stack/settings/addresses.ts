@@ -53,10 +53,8 @@ export function reachable(bind: string): string {
 
 /** Notices about an unusual configuration of the proxy. */
 export function frontNotices(definition: Definition): readonly string[] {
-  const {
-    bind,
-    public: { host = '', tls },
-  } = definition;
+  const { bind } = definition;
+  const { host = '', tls } = definition.public;
   // Without TLS another proxy on this machine is expected in front.
   if (!hasOneHost(definition) || tls === 'none') return [];
   if (!isLoopback(bind) || isLoopback(host)) return [];

@@ -24,7 +24,6 @@ export interface CertificateOf {
 }
 
 export interface CertificateProblem {
-  /** The wrong file. */
   readonly part: keyof TlsFiles;
   /** In words that follow its name. */
   readonly why: string;
@@ -58,12 +57,11 @@ export function authorityProblems(file: string): readonly CertificateProblem[] {
   return problems;
 }
 
-interface Reading<Value> {
-  readonly parse: (pem: string) => Value;
-  readonly problems: CertificateProblem[];
-}
-
-function read<Value>(part: keyof TlsFiles, file: string, { parse, problems }: Reading<Value>): Value | null {
+function read<Value>(
+  part: keyof TlsFiles,
+  file: string,
+  { parse, problems }: { parse: (pem: string) => Value; problems: CertificateProblem[] },
+): Value | null {
   try {
     return parse(readFileSync(file, 'utf8'));
   } catch (error) {

@@ -4,10 +4,9 @@ import { SvcError } from '../../services/contracts/errors.ts';
 import { isObject } from '../../services/contracts/is-object.ts';
 import { conflictsIn } from './conflicts.ts';
 import type { Definition } from './definition.ts';
-import { MistakeList, nameOf } from './mistakes.ts';
 import { type Group, isGroup, type Setting } from './setting.ts';
 import { settings } from './settings.ts';
-import { describeMistakes, isMistakes, type Mistake, type Path, readYaml } from './yaml-text.ts';
+import { describeMistakes, nameOf, type Path, YamlText } from './yaml-text.ts';
 
 /** A person writes a few hundred lines; a larger file was named by mistake. */
 const definitionMaxBytes = 1024 * 1024;
@@ -21,39 +20,38 @@ export function checkDefinition(text: string, file: string): Definition {
   if (text.length > definitionMaxBytes) {
     throw new SvcError('too_large', `${file} is longer than ${definitionMaxBytes} bytes.`);
   }
-  const read = readYaml(text);
-  if (isMistakes(read)) throw mistaken(file, read);
-  const mistakes = new MistakeList(read);
+  const yaml = new YamlText(text);
+  refuseMistakes(file, yaml);
   // Each leaf is parsed by the rule of its setting; the compiler does not follow that through the recursion.
-  const definition = readSettings(settings, read.value, mistakes) as Definition;
-  if (mistakes.all.length === 0) {
-    for (const [path, message] of conflictsIn(definition)) mistakes.add(path.split('.'), message);
-  }
-  if (mistakes.all.length > 0) throw mistaken(file, mistakes.all);
+  const definition = readSettings(settings, yaml.value, yaml) as Definition;
+  refuseMistakes(file, yaml);
+  for (const [path, message] of conflictsIn(definition)) yaml.add(path.split('.'), message);
+  refuseMistakes(file, yaml);
   return definition;
 }
 
-function mistaken(file: string, mistakes: readonly Mistake[]): SvcError {
-  return new SvcError('invalid_input', describeMistakes(file, mistakes), {
+function refuseMistakes(file: string, { mistakes }: YamlText): void {
+  if (mistakes.length === 0) return;
+  throw new SvcError('invalid_input', describeMistakes(file, mistakes), {
     hint: 'Show the meaning of each setting: svc config docs',
   });
 }
 
-/** The settings in a file, with defaults for missing ones. Mistakes are added to the list. */
-export function readSettings({ parts }: Group, given: unknown, mistakes: MistakeList, path: Path = []): unknown {
+/** The settings in a file, with defaults for missing ones. Adds the mistakes to the file's. */
+export function readSettings({ parts }: Group, given: unknown, yaml: YamlText, path: Path = []): unknown {
   // A name without a value counts as missing.
   const fields = given ?? {};
   if (!isObject(fields)) {
-    mistakes.add(path, `${nameOf(path)} must hold fields: ${Object.keys(parts).join(', ')}.`);
+    yaml.add(path, `${nameOf(path)} must hold fields: ${Object.keys(parts).join(', ')}.`);
     return undefined;
   }
   for (const name of Object.keys(fields)) {
-    if (!Object.hasOwn(parts, name)) mistakes.addUnknown([...path, name], Object.keys(parts));
+    if (!Object.hasOwn(parts, name)) yaml.addUnknown([...path, name], Object.keys(parts));
   }
   const entries = Object.entries(parts).map(([name, part]) => {
     const inner = [...path, name];
     const own = fields[name];
-    return [name, isGroup(part) ? readSettings(part, own, mistakes, inner) : readSetting(part, own, mistakes, inner)];
+    return [name, isGroup(part) ? readSettings(part, own, yaml, inner) : readSetting(part, own, yaml, inner)];
   });
   return Object.fromEntries(entries);
 }
@@ -61,7 +59,7 @@ export function readSettings({ parts }: Group, given: unknown, mistakes: Mistake
 function readSetting(
   { rule, default: usual, hasOwnMessages = false }: Setting<unknown>,
   given: unknown,
-  mistakes: MistakeList,
+  yaml: YamlText,
   path: Path,
 ): unknown {
   const raw = given ?? usual;
@@ -69,11 +67,11 @@ function readSetting(
   if (read.success) return read.data;
   const { issues } = read.error;
   if (hasOwnMessages && issues.some((issue) => issue.code === 'custom' || isAboutFields(issue))) {
-    mistakes.addIssues(path, issues);
+    yaml.addIssues(path, issues);
     return undefined;
   }
   const shown = JSON.stringify(raw)?.slice(0, 80) ?? 'left out';
-  mistakes.add(path, `${nameOf(path)} must be ${rule.description}, not ${shown}.`);
+  yaml.add(path, `${nameOf(path)} must be ${rule.description}, not ${shown}.`);
   return undefined;
 }
 

@@ -1,8 +1,6 @@
 import type { ValueOf } from './setting.ts';
 import type { settings } from './settings.ts';
 
-export type Auto<Value> = Value | 'auto';
-
 /** The checked content of svc.yaml: every choice of an installation, and no secret. */
 export type Definition = ValueOf<typeof settings>;
 
@@ -25,7 +23,6 @@ export function hasOwnGraph({ graph, graphdb }: Pick<Definition, 'graph' | 'grap
 const shareable = ['remote-mcp', 'backend'] as const;
 export type SharedService = (typeof shareable)[number];
 
-/** Whether everything is under one host name. */
 export function hasOneHost({ topology, public: { host } }: Definition): boolean {
   return topology === 'distributed' && host !== undefined;
 }

@@ -1,6 +1,5 @@
 import { type ListenerName, listeners } from './choices.ts';
 import {
-  type Auto,
   type Definition,
   hasFront,
   hasOneHost,
@@ -17,7 +16,6 @@ export type Ports = Readonly<Record<ListenerName, number>> & { readonly [name: s
 export const loopback = '127.0.0.1';
 /** The ports of part 8 of the specification. */
 export const usualPorts: Ports = { backend: 3000, 'remote-mcp': 3001, runtime: 3003, frontend: 8888 };
-/** The default ports of a node of NATS. */
 export const natsPorts = { client: 4222, monitoring: 8222, route: 6222 } as const;
 /** The default ports of nodes of Dgraph. Dgraph moves all ports of a node by one offset. */
 export const dgraphPorts = {
@@ -64,7 +62,7 @@ export interface PortWish {
   readonly name: string;
   /** The part that listens there. */
   readonly part: string;
-  readonly wanted: Auto<number>;
+  readonly wanted: number | 'auto';
   /** The value of `auto` while the port is free. */
   readonly usual: number;
   /** The port at a private site. */
@@ -189,7 +187,6 @@ export function zeroPorts(ports: Readonly<Record<string, number>>, node = 'dgrap
   return { grpc: grpc + offset, http: http + offset, offset };
 }
 
-/** The ports of a data node. */
 export function alphaPorts(ports: Readonly<Record<string, number>>, node = 'dgraph-alpha') {
   const { internal, http, grpc } = dgraphPorts.alpha;
   const offset = (ports[node] ?? http) - http;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { variables } from '../../services/contracts/env/variables.ts';
 import { hostOf } from '../../services/contracts/host-of.ts';
 import type { TlsFiles } from './certificate.ts';
-import { fields } from './mistakes.ts';
+import { fields } from './rules.ts';
 
 /** The bus as runtimes on other machines reach it. */
 export interface PublicBus {

@@ -40,24 +40,28 @@ export function optional<Value>(rule: z.ZodType<Value>): z.ZodType<Value | undef
   return z.union([z.null().transform(() => undefined), rule]).describe(`${rule.description}, or null`);
 }
 
+/** Fields under known names. Its error is the rule; about an unknown name, it is the list of the known ones. */
+export function fields<Shape extends z.core.$ZodLooseShape>(shape: Shape, rule: string) {
+  const known = Object.keys(shape).join(fieldSeparator);
+  return z.strictObject(shape, { error: ({ code }) => (code === 'unrecognized_keys' ? known : rule) });
+}
+
+export const fieldSeparator = ', ';
+
 /** The rule of an environment variable, for a setting that becomes that variable. */
 export function like<Value>(variable: Variable<Value>): z.ZodType<Value> {
-  return byVariable(variable, (_, value) => value);
+  const rule = scalar.transform((raw, context): Value => {
+    const value = variable.parse(String(raw));
+    if (value !== null) return value;
+    context.addIssue({ code: 'custom' });
+    return z.NEVER;
+  });
+  return rule.describe(variable.rule);
 }
 
 /** As `like`, for a variable whose text is passed on unchanged. */
 export function likeText(variable: Variable<unknown>): z.ZodType<string> {
-  return byVariable(variable, (text) => text);
-}
-
-function byVariable<Value, Result>(variable: Variable<Value>, choose: (text: string, value: Value) => Result) {
-  const rule = scalar.transform((raw, context): Result => {
-    const text = String(raw);
-    const value = variable.parse(text);
-    if (value !== null) return choose(text, value);
-    context.addIssue({ code: 'custom' });
-    return z.NEVER;
-  });
+  const rule = scalar.transform(String).refine((text) => variable.parse(text) !== null);
   return rule.describe(variable.rule);
 }
 

@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { variables } from '../../services/contracts/env/variables.ts';
 import { checkDefinition, readSettings } from './check.ts';
-import { MistakeList } from './mistakes.ts';
 import { wholeNumber } from './rules.ts';
 import { group, rowsOf, setting, settingOf, variablesOf } from './setting.ts';
 import { settings } from './settings.ts';
 import { writeSettings } from './write.ts';
-import { isMistakes, readYaml } from './yaml-text.ts';
+import { YamlText } from './yaml-text.ts';
 
 const id = 'abcdef0123456789';
 
@@ -21,10 +20,8 @@ describe('a setting is one row', () => {
   const all = group('Everything.', { limits: group('What agents may do.', { calls: row }) });
 
   function read(yaml: string) {
-    const text = readYaml(yaml);
-    if (isMistakes(text)) throw new Error('the file is no YAML');
-    const mistakes = new MistakeList(text);
-    return { value: readSettings(all, text.value, mistakes), mistakes: mistakes.all };
+    const text = new YamlText(yaml);
+    return { value: readSettings(all, text.value, text), mistakes: text.mistakes };
   }
 
   test('it produces the lines of svc.yaml', () => {

@@ -28,7 +28,8 @@ const publicUrl = orAuto(like(backend.PUBLIC_BACKEND_URL));
 const origin = textThat('an origin', (text) => URL.canParse(text) && new URL(text).origin === text);
 const origins = listOf(origin, 'a list of origins such as [https://app.example.com], without a path');
 const commandNames = listOf(matching(/^[^\s,]{1,255}$/, 'the name of a command'), 'a list of commands');
-const absolutePaths = listOf(absolutePath(), 'a list of absolute paths');
+const absolutePath = matching(/^\/[^:]*$/, 'an absolute path without a colon');
+const absolutePaths = listOf(absolutePath, 'a list of absolute paths');
 const addressBlock = textThat('an IP address or a block', (text) => parseAddressBlock(text) !== null);
 /** More than one machine can use. */
 const replicas = wholeNumber(1, 16);
@@ -74,16 +75,17 @@ const busServers = z
   .pipe(busAddresses)
   .describe(busAddresses.description ?? '');
 
-function absolutePath() {
-  return matching(/^\/[^:]*$/, 'an absolute path without a colon');
-}
-
 const everyService = (...names: readonly string[]) => ({
   backend: names,
   'remote-mcp': names,
   runtime: names,
   frontend: names,
 });
+const otherVariables = (service: ServiceName) =>
+  setting(
+    extraVariables(service, (variable) => placeOf(service, variable)),
+    { default: {}, hasOwnMessages: true },
+  );
 const comma = (list: readonly string[]) => list.join(',');
 const given = (text: string | undefined) => text ?? '';
 
@@ -300,7 +302,7 @@ none-for-everybody: no command runs in a sandbox. Members' commands too have the
         default: [],
         variables: { runtime: ['MCP_SERVER_MEMBER_FOLDERS'] },
       }),
-      dockerSocket: setting(absolutePath(), {
+      dockerSocket: setting(absolutePath, {
         meaning:
           'The socket of the Docker that runs these containers, for sandbox: container. A rootless one has /run/user/UID/docker.sock.',
         default: '/var/run/docker.sock',
@@ -509,10 +511,10 @@ null: that Dgraph has no users.`,
     environment: group(
       'Any other variable of the reference, by service, such as HEARTBEAT_INTERVAL: 1000. Secrets belong in secrets/.',
       {
-        backend: setting(extraVariables('backend', placeOf), { default: {}, hasOwnMessages: true }),
-        'remote-mcp': setting(extraVariables('remote-mcp', placeOf), { default: {}, hasOwnMessages: true }),
-        runtime: setting(extraVariables('runtime', placeOf), { default: {}, hasOwnMessages: true }),
-        frontend: setting(extraVariables('frontend', placeOf), { default: {}, hasOwnMessages: true }),
+        backend: otherVariables('backend'),
+        'remote-mcp': otherVariables('remote-mcp'),
+        runtime: otherVariables('runtime'),
+        frontend: otherVariables('frontend'),
       },
     ),
   },

@@ -1,10 +1,8 @@
 import { stringify } from 'yaml';
-import { type Group, isGroup, type Setting } from './setting.ts';
+import { type Group, isGroup } from './setting.ts';
 
 /** Choices for a new installation, nested as in the file. A missing one gets its default. */
-export interface Choices {
-  readonly [name: string]: unknown;
-}
+type Choices = Readonly<Record<string, unknown>>;
 
 const lineMaxLength = 148;
 
@@ -18,17 +16,15 @@ function linesOf({ parts }: Group, choices: Choices, indent: string): readonly s
     const chosen = choices[name];
     const lines = isGroup(part)
       ? [`${indent}${name}:`, ...linesOf(part, (chosen ?? {}) as Choices, `${indent}  `)]
-      : [`${indent}${name}: ${scalarOf(chosen === undefined ? part.default : chosen)}${noteOf(part)}`];
+      : [
+          `${indent}${name}: ${scalarOf(chosen === undefined ? part.default : chosen)}${part.note === undefined ? '' : ` # ${part.note}`}`,
+        ];
     return [...comment(part.meaning, indent), ...lines, ...(indent === '' ? [''] : [])];
   });
 }
 
 function scalarOf(value: unknown): string {
   return stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trimEnd();
-}
-
-function noteOf({ note }: Setting<unknown>): string {
-  return note === undefined ? '' : ` # ${note}`;
 }
 
 function comment(meaning: string | undefined, indent: string): readonly string[] {
@@ -42,13 +38,6 @@ function comment(meaning: string | undefined, indent: string): readonly string[]
 /** Wraps lines between words. An indented line is an example, and stays whole. */
 function wrapped(text: string, lengthMax: number): readonly string[] {
   if (text.startsWith(' ')) return [text];
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > lengthMax) {
-      lines.push(line);
-      line = word;
-    } else line = line === '' ? word : `${line} ${word}`;
-  }
-  return [...lines, line];
+  const lines = text.match(new RegExp(`.{1,${lengthMax}}(?: |$)`, 'g')) ?? [];
+  return lines.map((line) => line.trimEnd());
 }

@@ -1,6 +1,5 @@
 import * as Args from '@oclif/core/args';
 import { describeSettings } from '../../../stack/settings/describe.ts';
-import { settings } from '../../../stack/settings/settings.ts';
 import { SvcCommand } from '../../command.ts';
 import { facts } from '../../output/table.ts';
 
@@ -20,7 +19,7 @@ export default class ConfigDocs extends SvcCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ConfigDocs);
     const terminal = this.terminal(flags);
-    const described = describeSettings(settings, args.section);
+    const described = describeSettings(args.section);
     terminal.json({ settings: described });
     const texts = described.map(({ path, meaning, rule, default: usual, variables }) => {
       const told: [string, string][] = [

@@ -350,8 +350,8 @@ test('content from standard input is resolved in the folder that it names', asyn
   const { workspace } = await open();
   writeFileSync(join(dir, 'how.md'), '# How\n');
   const text = `workspace: ${workspace}\nskills:\n  - { name: a, instructions: ./how.md }\n`;
-  const given = { path: join(dir, '-'), text };
-  expect(lines((await apply({ backend, files: [readApplyFile(given, {})] })).changes)).toEqual(['create a']);
-  const wrong = apply({ backend, files: [readApplyFile({ ...given, text: 'skils: []\n' }, {})] });
-  await expect(wrong).rejects.toThrow(`${given.path}:1:1 "skils" is not a field.`);
+  const name = join(dir, '-');
+  expect(lines((await apply({ backend, files: [readApplyFile(name, {}, text)] })).changes)).toEqual(['create a']);
+  const wrong = apply({ backend, files: [readApplyFile(name, {}, 'skils: []\n')] });
+  await expect(wrong).rejects.toThrow(`${name}:1:1 "skils" is not a field.`);
 });

@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Kinds, Opening, Place } from '../../content/place.ts';
-import { keepsBlobs } from '../../content/place.ts';
+import { type Kinds, keepsBlobs, type Opening, type Place } from '../../content/place.ts';
 import { refuseWithoutMajority } from '../../place/losses.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { hasOwnBus, hasOwnGraph } from '../../settings/definition.ts';

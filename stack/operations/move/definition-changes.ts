@@ -1,5 +1,6 @@
+import { isObject } from '../../../services/contracts/is-object.ts';
 import type { Definition } from '../../settings/definition.ts';
-import { isMistakes, type Path, readYaml, replaceScalar } from '../../settings/yaml-text.ts';
+import { type Path, replaceScalar, YamlText } from '../../settings/yaml-text.ts';
 import type { Side } from '../replace/side.ts';
 
 /** One field of svc.yaml that a move changes. */
@@ -41,10 +42,8 @@ export function applyChanges(text: string, changes: readonly FieldChange[]): str
 
 /** What differs from the default is always there; embedded and sqlite may be left out. */
 function setField(text: string, path: Path, value: string): string {
-  const read = readYaml(text);
+  const { value: fields } = new YamlText(text);
   const [name] = path;
-  const isThere =
-    !isMistakes(read) && typeof read.value === 'object' && read.value !== null && String(name) in read.value;
-  if (isThere) return replaceScalar(text, path, value);
+  if (isObject(fields) && String(name) in fields) return replaceScalar(text, path, value);
   return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${path.join('.')}: ${value}\n`;
 }

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Secret } from '../../../services/contracts/secret.ts';
 import { type ArchivedSecret, archivedSecrets } from '../../content/archive-format.ts';
-import { checkSecrets } from '../../secrets/ensure-secrets.ts';
+import { checkSecrets } from '../../secrets/ensure-folders.ts';
 import { hasSecret, readSecret, replaceEncryptionKey, secretFilesOf } from '../../secrets/secrets.ts';
 import { readDefinition } from '../../settings/check.ts';
 import { writeDurably } from '../../state/durable-file.ts';

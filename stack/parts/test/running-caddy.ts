@@ -3,15 +3,17 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { planFor } from '../../engines/plan-of.ts';
 import { waitUntilReady } from '../../lifecycle/readiness.ts';
 import { findProgram } from '../../machine/find-program.ts';
 import { makeCertificate } from '../../runtime-elsewhere/test/certificate.ts';
 import { checkDefinition } from '../../settings/check.ts';
 import type { SharedService } from '../../settings/definition.ts';
+import { usualPorts } from '../../settings/ports.ts';
+import { installationIn } from '../../state/installation.ts';
 import { freePorts } from '../../test/free-ports.ts';
 import { until } from '../../test/until.ts';
-import { caddyfile, caddyfileValues, type Front } from '../caddy.ts';
-import { readyAt } from '../part.ts';
+import { caddyfile } from '../caddy.ts';
 
 /** Whether `caddy` is installed, which these tests need. */
 export const hasCaddy = findProgram('caddy', process.env.PATH) !== null;
@@ -19,12 +21,22 @@ export const hasCaddy = findProgram('caddy', process.env.PATH) !== null;
 /** The end of the test closes the input, which ends Caddy. */
 const endWithInput = 'caddy run --config "$1" --adapter caddyfile & caddy=$!; read -r _; kill -9 $caddy; wait $caddy';
 
-/** Caddy, configured as in a platform, in its own folder that `prepare` may add files to. Ready once its port answers. */
-export async function startCaddy(front: Front, prepare: (folder: string) => void = () => undefined) {
+/**
+ * Caddy, configured as in a platform with these settings and ports, in its own folder that `prepare` may add files to.
+ * Ready once its port answers.
+ */
+export async function startCaddy(
+  yaml: string,
+  ports: Readonly<Record<string, number>>,
+  prepare: (folder: string) => void = () => undefined,
+) {
   const folder = mkdtempSync(join(tmpdir(), 'svc-front-'));
   prepare(folder);
+  const definition = checkDefinition(`id: abcdef0123456789\ntopology: distributed\n${yaml}`, 'svc.yaml');
+  const { parts } = planFor(installationIn(folder), definition, { ...usualPorts, ...ports });
+  const { variables, ready } = parts.find(({ service }) => service === 'caddy') ?? never();
   const file = join(folder, 'Caddyfile');
-  writeFileSync(file, caddyfile(caddyfileValues(front)));
+  writeFileSync(file, caddyfile(variables));
   const env = { PATH: process.env.PATH, HOME: folder };
   const child = spawn('/bin/sh', ['-c', endWithInput, 'sh', file], {
     cwd: folder,
@@ -32,9 +44,7 @@ export async function startCaddy(front: Front, prepare: (folder: string) => void
     stdio: ['pipe', 'ignore', 'ignore'],
   });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  const own = front.oneHost === null ? null : `${front.bind}:${front.oneHost.httpPort}`;
-  const [shared] = Object.values(front.shared.ports).map((port) => `${front.shared.bind}:${port}`);
-  await waitUntilReady(readyAt(`http://${own ?? shared}`), { timeoutMs: 20_000, signal: new AbortController().signal });
+  await waitUntilReady(ready, { timeoutMs: 20_000, signal: new AbortController().signal });
   return {
     folder,
     async [Symbol.asyncDispose]() {
@@ -55,10 +65,8 @@ export async function openFront(
   const one = new Upstream(first, answer('one'));
   const other = new Upstream(second, answer('other'));
   await Promise.all([one.open(), other.open()]);
-  const nobody = { 'remote-mcp': [], backend: [], frontend: [] };
-  const upstreams = { ...nobody, [service]: [`127.0.0.1:${first}`, `127.0.0.1:${second}`] };
-  const shared = { bind: '127.0.0.1', ports: { [service]: port } };
-  const caddy = await startCaddy({ bind: '127.0.0.1', upstreams, shared, storage: 'data/caddy', oneHost: null });
+  const ports = { [service]: port, [`${service}-1`]: first, [`${service}-2`]: second };
+  const caddy = await startCaddy(`graph: dgraph\nreplicas: { ${service}: 2 }`, ports);
   return {
     url: `http://127.0.0.1:${port}`,
     port,
@@ -82,25 +90,21 @@ export async function openOneHost(tls: 'none' | 'files', answer: (service: Servi
   const behind = new Map(services.map((service, index) => [service, new Upstream(ports[index] ?? 0, answer(service))]));
   await Promise.all([...behind.values()].map((upstream) => upstream.open()));
   const get = (service: Service) => behind.get(service) ?? never();
-  const hostOf = (service: Service) => [`127.0.0.1:${get(service).port}`];
   const files = tls === 'files' ? 'cert: own.pem, key: own.key, ' : '';
-  const yaml = `id: abcdef0123456789\ntopology: distributed\npublic: { host: ${host}, tls: ${tls}, ${files}}`;
   const port = tls === 'none' ? httpPort : httpsPort;
-  const origin = `http${tls === 'none' ? '' : 's'}://${host}:${port}`;
   const caddy = await startCaddy(
+    `public: { host: ${host}, tls: ${tls}, ${files}}`,
     {
-      bind: '127.0.0.1',
-      upstreams: { 'remote-mcp': hostOf('remote-mcp'), backend: hostOf('backend'), frontend: hostOf('frontend') },
-      shared: { bind: '127.0.0.1', ports: {} },
-      storage: 'data/caddy',
-      oneHost: { public: checkDefinition(yaml, 'svc.yaml').public, httpPort, httpsPort, origin },
+      'caddy-http': httpPort,
+      'caddy-https': httpsPort,
+      ...Object.fromEntries(services.map((service) => [service, get(service).port])),
     },
     (folder) => makeCertificate(folder, 'own', `DNS:${host}`),
   );
   /** The self-signed certificate. */
   const ca = readFileSync(join(caddy.folder, 'own.pem'), 'utf8');
   return {
-    origin,
+    origin: `http${tls === 'none' ? '' : 's'}://${host}:${port}`,
     httpPort,
     httpsPort,
     ca,
@@ -115,7 +119,7 @@ export async function openOneHost(tls: 'none' | 'files', answer: (service: Servi
 }
 
 function never(): never {
-  throw new Error('this service has no stand-in');
+  throw new Error('the test has no such service');
 }
 
 /** Answers with its name, the request and its length. */

@@ -1,11 +1,10 @@
 import { describe, expect, test, vi } from 'vitest';
 import { cataloguePath } from '../../../services/contracts/catalogue.ts';
 import { graphqlPath } from '../../../services/contracts/token.ts';
-import { checkDefinition } from '../../settings/check.ts';
 import { freePorts } from '../../test/free-ports.ts';
 import { until } from '../../test/until.ts';
 import { ask } from './ask.ts';
-import { type Answer, hasCaddy, openFront, startCaddy, Upstream } from './running-caddy.ts';
+import { type Answer, hasCaddy, host, openFront, startCaddy, Upstream } from './running-caddy.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -39,16 +38,11 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
     const names = ['mcp', 'mcp-2', 'backend', 'backend-2', 'frontend'];
     const all = names.map((name, index) => new Upstream(ports[index] ?? 0, says(name)));
     await Promise.all(all.map((one) => one.open()));
-    const [a = '', b = '', c = '', d = '', e = ''] = ports.map((port) => `127.0.0.1:${port}`);
-    const host = 'agents.example.com';
-    const yaml = `id: abcdef0123456789\ntopology: distributed\npublic: { host: ${host} }`;
-    const { public: open } = checkDefinition(yaml, 'svc.yaml');
-    const caddy = await startCaddy({
-      bind: '127.0.0.2',
-      upstreams: { 'remote-mcp': [a, b], backend: [c, d], frontend: [e] },
-      shared: { bind: '127.0.0.1', ports: { 'remote-mcp': mcpPort, backend: backendPort } },
-      storage: 'data/caddy',
-      oneHost: { public: open, httpPort, httpsPort: 0, origin: `http://${host}` },
+    const replicas = 'graph: dgraph\nreplicas: { remote-mcp: 2, backend: 2 }';
+    const processes = ['remote-mcp-1', 'remote-mcp-2', 'backend-1', 'backend-2', 'frontend'];
+    const caddy = await startCaddy(`bind: 127.0.0.2\npublic: { host: ${host} }\n${replicas}`, {
+      ...{ 'caddy-http': httpPort, 'remote-mcp': mcpPort, backend: backendPort },
+      ...Object.fromEntries(processes.map((name, index) => [name, ports[index] ?? 0])),
     });
     const own = (port: number) => `http://127.0.0.1:${port}`;
     const byName = async (path: string) => (await ask({ host, to: '127.0.0.2', port: httpPort, path, ca: null })).body;

@@ -6,7 +6,7 @@ import type { ChangesOfKind } from '../../../../services/backend/graph/content.t
 import { Secret } from '../../../../services/contracts/secret.ts';
 import { findNatsServer, TestServer } from '../../../../services/kit/bus/nats/test/server.ts';
 import { readPlan } from '../../../engines/plan-of.ts';
-import { ensureSecrets } from '../../../secrets/ensure-secrets.ts';
+import { ensureSecrets } from '../../../secrets/ensure-folders.ts';
 import { readSecret, secretFilesOf } from '../../../secrets/secrets.ts';
 import { checkDefinition } from '../../../settings/check.ts';
 import { blobsIn, busIn } from '../../../state/data-files.ts';

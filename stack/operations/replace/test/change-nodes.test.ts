@@ -14,7 +14,7 @@ import { openBusContent } from '../../../../services/kit/bus/open-content.ts';
 import { keyMaxAgeOf } from '../../../content/place.ts';
 import { readPlan } from '../../../engines/plan-of.ts';
 import { runProcessesAlone } from '../../../engines/process/run-alone.ts';
-import { ensureSecrets } from '../../../secrets/ensure-secrets.ts';
+import { ensureSecrets } from '../../../secrets/ensure-folders.ts';
 import { busSeedsOf } from '../../../secrets/secrets.ts';
 import type { Graph } from '../../../settings/choices.ts';
 import type { Installation } from '../../../state/installation.ts';
