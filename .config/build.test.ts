@@ -1,8 +1,18 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bundle } from './bundle/bundle.ts';
@@ -143,7 +153,7 @@ describe('dist/ of this repository', () => {
         'oclif.manifest.json',
         'dist/svc.cjs',
         'dist/licenses.txt',
-        'dist/templates/nats.conf',
+        ...filesIn(join(repository, 'templates')).map((file) => join('dist/templates', file)),
       ]),
     );
     expect(paths.filter((path) => !/^dist\/|^(package\.json|oclif\.manifest\.json|README\.md)$/.test(path))).toEqual(
@@ -160,3 +170,11 @@ describe('dist/ of this repository', () => {
     expect(Object.keys(manifest.scripts).filter((name) => /^(pre|post)?(install|prepare)$/.test(name))).toEqual([]);
   });
 });
+
+/** The build copies only the templates that the code names in full, so that one may be missing. */
+function filesIn(folder: string): readonly string[] {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(folder, join(parentPath, name)));
+}
