@@ -1,12 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { TestServer } from '../../../services/kit/bus/nats/test/server.ts';
 import { readPlan } from '../../engines/plan-of.ts';
 import type { Part } from '../../parts/part.ts';
+import { busSeedsOf, secretFilesOf } from '../../secrets/secrets.ts';
+import type { Installation } from '../../state/installation.ts';
 import { serviceOf } from '../bench/bench-platform.ts';
 import type { Platform } from '../platform.ts';
 import { processesOf } from '../running-processes.ts';
-import { type BusInHand, faultsOfBus } from './bus-in-hand.ts';
 import { type EngineInHand, type Fault, hasSpoken, type Reach, type Remove } from './engine-in-hand.ts';
+import { Wire } from './wire.ts';
 
 /** Each part is a process of this machine. */
 export class ProcessesInHand implements EngineInHand {
@@ -92,3 +96,36 @@ export class ProcessesInHand implements EngineInHand {
 
 /** What the bus is called that is nobody's part. */
 const busName = 'bus';
+
+/** A bus that somebody else runs, as far as the installation knows, and the wire to it. */
+export interface BusInHand {
+  readonly server: TestServer;
+  readonly wire: Wire;
+}
+
+export async function takeInHand(installation: Installation, folder: string): Promise<BusInHand> {
+  const server = await TestServer.start(folder, { seeds: busSeedsOf(secretFilesOf(installation)) });
+  return { server, wire: await Wire.start(server.port) };
+}
+
+const awayMs = 4000;
+const slowMs = 100;
+
+function faultsOfBus({ server, wire }: BusInHand): readonly Fault[] {
+  const restart = async (signal: NodeJS.Signals) => {
+    await server.stop(signal);
+    await server.start();
+  };
+  const forAWhile = async (change: () => void) => {
+    change();
+    await pause(awayMs);
+    wire.heal();
+  };
+  return [
+    { name: 'kill -9 the bus', happen: () => restart('SIGKILL') },
+    { name: 'restart the bus', happen: () => restart('SIGTERM') },
+    { name: 'cut the bus off', happen: () => forAWhile(() => wire.cut()) },
+    { name: 'pull the cable of the bus', happen: () => forAWhile(() => wire.silence()) },
+    { name: 'slow the bus down', happen: () => forAWhile(() => wire.slow(slowMs)) },
+  ];
+}
