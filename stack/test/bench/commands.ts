@@ -2,7 +2,7 @@ import type { BenchPlatform } from './bench-platform.ts';
 import { atMost, type Figure, reported } from './figure.ts';
 import { median } from './load.ts';
 import { eventually, timeOf, timeOfNode, timeOfSvc } from './processes.ts';
-import { openCaller, targetOf } from './sides.ts';
+import { add, openCaller, targetOf } from './sides.ts';
 
 const rounds = 9;
 
@@ -29,7 +29,6 @@ export async function measureUp(
   limitMs = 1500,
 ): Promise<Figure[]> {
   const times: number[] = [];
-  const add = { name: 'add', arguments: { a: 20, b: 22 }, expected: '42' };
   const firstCall = async () => {
     const { connection, request, expected } = await openCaller(targetOf(mcpUrl, key), add);
     const answer = await connection.ask(request);
