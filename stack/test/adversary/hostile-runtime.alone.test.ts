@@ -20,7 +20,7 @@ import { mcpServerQuery, revokeRuntimeMutation } from '../../client/generated/op
 import { startTwoHomes, type TwoHomes } from '../homes.ts';
 import { hasNatsServer, startTimeoutMs, testTimeoutMs } from '../platform.ts';
 import { HostileRuntime } from './hostile-runtime.ts';
-import { foreign, type Known, manners, type Sender, subjectRows } from './subject-rows.ts';
+import { foreign, type Known, manners, subjectRows } from './subject-rows.ts';
 import { setTrap } from './trap.ts';
 import { startVictim, type Victim } from './victim.ts';
 import { publication } from './wire-client.ts';
@@ -354,7 +354,7 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
   }
 
   /** The runtime process that has the victim's MCP server Connected, as the graph has it. */
-  function readSender(): Sender {
+  function readSender() {
     const file = join(homes.platform.installation.dataDir, 'graph.sqlite');
     using graph = new DatabaseSync(file, { readOnly: true });
     const row = graph.prepare('select runtime, process from status where mcpServer = ?').get(homes.b.same.mcpServer);

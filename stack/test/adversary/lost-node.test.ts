@@ -25,15 +25,12 @@ describe.skipIf(!hasNatsServer || !hasDgraph)('a node of a real Dgraph that lose
 
   beforeAll(async () => {
     const ports = await freeDgraphPorts(3);
-    const settings = (yaml: string) =>
-      replaceScalar(
-        replaceScalar(yaml, ['graphdb', 'port'], String(ports['dgraph-alpha'])),
-        ['graphdb', 'zeroPort'],
-        String(ports['dgraph-zero']),
-      )
-        .replace('dgraph-zero: 1', 'dgraph-zero: 3')
-        .replace('dgraph-alpha: 1', 'dgraph-alpha: 2');
-    platform = await Platform.init({ topology: 'distributed', graph: 'dgraph', settings });
+    const settings = (yaml: string) => {
+      const withPort = replaceScalar(yaml, ['graphdb', 'port'], String(ports['dgraph-alpha']));
+      return replaceScalar(withPort, ['graphdb', 'zeroPort'], String(ports['dgraph-zero']));
+    };
+    const replicas = { 'dgraph-zero': 3, 'dgraph-alpha': 2 };
+    platform = await Platform.init({ topology: 'distributed', graph: 'dgraph', replicas, settings });
     ({ name } = readDefinition(platform.installation.definitionFile));
     await platform.svc('up');
     await allJoined();
