@@ -7,10 +7,10 @@ import { demoServers, initPlatform } from '../bench/bench-platform.ts';
 import { eventually, startNode } from '../bench/processes.ts';
 import type { Platform } from '../platform.ts';
 import { clockIn } from './clock.ts';
-import { ContainersInHand } from './containers.ts';
+import { takeContainers } from './containers.ts';
 import type { EngineInHand } from './engine-in-hand.ts';
 import type { ChaosOptions } from './options.ts';
-import { ProcessesInHand, takeInHand } from './processes.ts';
+import { takeInHand, takeProcesses } from './processes.ts';
 
 const clockToleranceSeconds = 5;
 const clockWithinMs = 10_000;
@@ -91,13 +91,13 @@ const starts: Readonly<Record<Engine, Start>> = {
         : replaceScalar(yaml, ['bus', 'servers'], `[nats://127.0.0.1:${bus.wire.port}]`);
     writeFileSync(installation.definitionFile, edited);
     await platform.up();
-    return new ProcessesInHand(platform, bus);
+    return takeProcesses(platform, bus);
   },
   async docker(platform, { graph, clusters, hang }) {
     if (graph === 'dgraph') await haveDgraphImage(process.env.DOCKER_HOST ?? null);
     await platform.up();
     const keepers = clusters ? [] : ['backend', 'nats'];
-    return await ContainersInHand.of(platform, { keepers, hangs: hang });
+    return await takeContainers(platform, { keepers, hangs: hang });
   },
 };
 
