@@ -113,13 +113,10 @@ async function makeGrounds(): Promise<Grounds> {
   await mkdir(at('other', 'secrets'), { recursive: true });
   await writeFile(at('other', 'svc.yaml'), '');
   await symlink(at('svc', 'secrets'), at('shared', 'project', 'way-out'));
-  await writeFile(at('shared', 'project', 'bwrap'), `#!/bin/sh\ntouch '${at('planted-by-a-member')}'\n`, {
-    mode: 0o755,
-  });
-  await writeFile(
-    at('shared', 'project', 'plant.cjs'),
-    `try { require('node:fs').writeFileSync('${at('planted-by-a-member')}', ''); } catch {}`,
-  );
+  const plant = at('planted-by-a-member');
+  await writeFile(at('shared', 'project', 'bwrap'), `#!/bin/sh\ntouch '${plant}'\n`, { mode: 0o755 });
+  const program = `try { require('node:fs').writeFileSync('${plant}', ''); } catch {}`;
+  await writeFile(at('shared', 'project', 'plant.cjs'), program);
   return { shared: at('shared'), installation: at('svc'), otherInstallation: at('other') };
 }
 
@@ -167,7 +164,13 @@ async function readServer(id: string) {
   return seen.workspace?.mcpServer ?? expect.fail(`${id} is gone`);
 }
 
-async function set(launch: LaunchInput, name = `attack${++count}`, by = member, at = workspace): Promise<string> {
+interface Setting {
+  readonly name?: string;
+  readonly by?: BackendClient;
+  readonly at?: string;
+}
+
+async function set(launch: LaunchInput, { name = `attack${++count}`, by = member, at = workspace }: Setting = {}) {
   const variables = { workspace: at, input: { name, launch } };
   return (await by.send(createMcpServerMutation, variables, { timeoutMs: 60_000 })).createMcpServer.id;
 }
@@ -202,29 +205,24 @@ function planted(): readonly string[] {
   return all.filter((folder) => existsSync(join(folder, 'planted-by-a-member')));
 }
 
+const ownAddresses = Object.values(networkInterfaces()).flatMap((addresses = []) => addresses);
 /** Where this machine is in a network; on loopback where it is in none. */
-function ownAddress(): string {
-  const found = Object.values(networkInterfaces()).flatMap((addresses = []) => addresses);
-  return found.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.1';
-}
+const ownIp = ownAddresses.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.1';
+const loopback = ', which is a loopback';
 
 /** URLs into the machine and its network, each with the words that the member reads about the host. */
 const innerUrls: readonly (readonly [attack: string, url: () => string, what: string])[] = [
-  ['the backend', () => `http://127.0.0.1:${platform.ports.backend}/graphql`, '127.0.0.1, which is a loopback address'],
-  ['the runtime', () => `http://127.0.0.1:${platform.ports.runtime}/health`, '127.0.0.1, which is a loopback address'],
-  ['remote-mcp', () => platform.mcpUrl, '127.0.0.1, which is a loopback address'],
-  ['a number', () => `http://2130706433:${platform.ports.backend}/`, '127.0.0.1, which is a loopback address'],
-  ['IPv4 in IPv6', () => `http://[::ffff:127.0.0.1]:${platform.ports.backend}/`, '::ffff:7f00:1, which is a loopback'],
+  ['the backend', () => `http://127.0.0.1:${platform.ports.backend}/graphql`, `127.0.0.1${loopback} address`],
+  ['the runtime', () => `http://127.0.0.1:${platform.ports.runtime}/health`, `127.0.0.1${loopback} address`],
+  ['remote-mcp', () => platform.mcpUrl, `127.0.0.1${loopback} address`],
+  ['a number', () => `http://2130706433:${platform.ports.backend}/`, `127.0.0.1${loopback} address`],
+  ['IPv4 in IPv6', () => `http://[::ffff:127.0.0.1]:${platform.ports.backend}/`, `::ffff:7f00:1${loopback}`],
   [
     'the service of a cloud',
     () => 'http://169.254.169.254/latest/meta-data/',
     '169.254.169.254, which is a link-local',
   ],
-  [
-    'this machine by its own address',
-    () => `http://${ownAddress()}:${platform.ports.backend}/`,
-    `${ownAddress()}, which is a`,
-  ],
+  ['this machine by its own address', () => `http://${ownIp}:${platform.ports.backend}/`, `${ownIp}, which is a`],
   ['a private network', () => 'https://10.0.0.1/', '10.0.0.1, which is a private address'],
   ['a name', () => `http://localhost:${platform.ports.backend}/`, 'localhost, which has no public address'],
   ['a name that does not exist', () => 'http://intranet.invalid/', 'intranet.invalid, which has no public address'],
@@ -237,7 +235,7 @@ onEachTopology((topology) => {
   describe.runIf(canSandbox)('a member who is no operator', () => {
     test.concurrent.each(attacks)('gains nothing by $attack', async ({ launch, becomes }) => {
       const name = `attack${++count}`;
-      const id = await set(launch(grounds), name);
+      const id = await set(launch(grounds), { name });
       const { code, message, repair, seen } = await outcomeOf(id);
       if (becomes === 'confined') {
         expect({ secret: seen?.secret, planted: seen?.planted }).toEqual({ secret: 'ENOENT', planted: 'done' });
@@ -251,17 +249,8 @@ onEachTopology((topology) => {
     });
 
     test('gains nothing by changing one variable of an operator’s command', async () => {
-      const { args } = probing(grounds);
-      const added = await platform.run([
-        'server',
-        'add',
-        'ours',
-        '--workspace',
-        'Theirs',
-        '--',
-        'node',
-        ...(args ?? []),
-      ]);
+      const typed = 'server add ours --workspace Theirs -- node'.split(' ');
+      const added = await platform.run([...typed, ...(probing(grounds).args ?? [])]);
       expect(added.code).not.toBe(null);
       const shown = () => platform.svc('server', 'show', 'ours', '--workspace', 'Theirs');
       const { id, launch } = await shown();
@@ -285,7 +274,7 @@ onEachTopology((topology) => {
 
     test.concurrent.each(innerUrls)('does not reach %s', async (_attack, url, what) => {
       const name = `attack${++count}`;
-      const id = await set({ url: url() }, name);
+      const id = await set({ url: url() }, { name });
       const { code, message, repair } = await outcomeOf(id);
       expect(code).toBe('address_refused');
       expect(message).toContain(`The URL of the MCP server "${name}" leads to ${what}`);
@@ -295,7 +284,7 @@ onEachTopology((topology) => {
 
     test('is refused where an operator set the same URL before, and reached once the operator allows the address', async () => {
       const { url } = served.launch();
-      const id = await set({ url }, 'local', operator);
+      const id = await set({ url }, { name: 'local', by: operator });
       await until(async () => (await readServer(id)).status === 'Connected');
       const asked = served.asked.length;
       await update(id, { url, headers: setting('x-chosen', 'by the member') });
@@ -340,7 +329,7 @@ onEachTopology((topology) => {
       try {
         const input = { name: 'Victims', ownerEmail: 'victim@example.com' };
         const victims = (await operator.send(createWorkspaceMutation, { input })).createWorkspace.id;
-        const id = await set({ url: served.launch().url }, 'files', operator, victims);
+        const id = await set({ url: served.launch().url }, { name: 'files', by: operator, at: victims });
         const victim = () => operator.send(mcpServerQuery, { workspace: victims, id });
         await until(async () => (await victim()).workspace?.mcpServer?.status === 'Connected', connectedMaxMs);
       } finally {

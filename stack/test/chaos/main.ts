@@ -53,13 +53,8 @@ async function run(): Promise<void> {
   const stop = new AbortController();
   const agents = Array.from({ length: agentsCount }, (_, i) => {
     const onCall = (call: Call) => calls.push(call);
-    return new Agent(i, {
-      urls: platform.urls,
-      key: platform.key,
-      echo: { tool: 'echo', argument: 'text' },
-      everyMs: callEveryMs,
-      onCall,
-    });
+    const { urls, key } = platform;
+    return new Agent(i, { urls, key, echo: { tool: 'echo', argument: 'text' }, everyMs: callEveryMs, onCall });
   });
   const writer = await openWriter(platform.platform);
   const work = Promise.all([...agents.map((agent) => agent.work(stop.signal)), writer.work(stop.signal)]);
