@@ -79,15 +79,14 @@ describe.skipIf(!hasNatsServer)('a stranger on the bus', () => {
   });
 
   test('with a valid key makes the server publish nothing for it, whatever reply and trace it names', async () => {
-    const { client } = hostile;
+    const { client, identity } = hostile;
+    const heartbeat = subjects.heartbeat(identity.runtime, identity.process);
     const [before, heard] = [client.errors.length, client.messages.length];
     await victim.expectUndisturbedBy(async () => {
       for (let i = 0; i < 100; i++) {
         for (const reply of publish) {
           client.publish(whoAmI, '', { reply });
-          client.publish(subjects.heartbeat(hostile.identity.runtime, hostile.identity.process), '{}', {
-            headers: { 'Nats-Trace-Dest': reply },
-          });
+          client.publish(heartbeat, '{}', { headers: { 'Nats-Trace-Dest': reply } });
         }
       }
       await client.flush();
