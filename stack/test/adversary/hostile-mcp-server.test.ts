@@ -5,6 +5,7 @@ import { type BackendClient, openBackendClient } from '../../client/backend-clie
 import {
   createMcpServerMutation,
   healthOfMcpServersQuery,
+  type LaunchInput,
   removeMcpServerMutation,
 } from '../../client/generated/operations.ts';
 import type { Topology } from '../../settings/choices.ts';
@@ -39,19 +40,13 @@ async function member(): Promise<BackendClient> {
   return openBackendClient([`http://127.0.0.1:${homes.platform.ports.backend}`], () => token);
 }
 
-interface Launch {
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly cwd?: string;
-}
-
-function hostile(mode: string): Launch {
+function hostile(mode: string): LaunchInput {
   const [command = '', ...args] = misbehaving('hostile');
   return { command, args: [...args, mode] };
 }
 
 let count = 0;
-async function addServer(by: BackendClient, workspace: string, launch: Launch) {
+async function addServer(by: BackendClient, workspace: string, launch: LaunchInput) {
   const name = `hostile-${count++}`;
   const { createMcpServer } = await by.send(createMcpServerMutation, { workspace, input: { name, launch } });
   return { name, id: createMcpServer.id };

@@ -49,7 +49,7 @@ export function takeProcesses(platform: Platform, bus: BusInHand | null): Engine
       };
     },
     async stop() {
-      await bus?.wire.stop();
+      await bus?.wire[Symbol.asyncDispose]();
       await bus?.server.stop();
     },
     left: async () => processesOf(installation.dir).map(({ command }) => `a process: ${command}`),
