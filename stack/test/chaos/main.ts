@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Agent, type Call, type Outcome } from './agents.ts';
+import { type Agent, agentOf, type Call, type Outcome } from './agents.ts';
 import { startChaosPlatform } from './chaos-platform.ts';
 import type { Fault } from './engine-in-hand.ts';
 import { faultsOf } from './faults.ts';
@@ -54,7 +54,7 @@ async function run(): Promise<void> {
   const agents = Array.from({ length: agentsCount }, (_, i) => {
     const onCall = (call: Call) => calls.push(call);
     const { urls, key } = platform;
-    return new Agent(i, { urls, key, echo: { tool: 'echo', argument: 'text' }, everyMs: callEveryMs, onCall });
+    return agentOf(i, { urls, key, echo: { tool: 'echo', argument: 'text' }, everyMs: callEveryMs, onCall });
   });
   const writer = await openWriter(platform.platform);
   const work = Promise.all([...agents.map((agent) => agent.work(stop.signal)), writer.work(stop.signal)]);
@@ -104,7 +104,7 @@ async function suffer({ name, happen }: Fault, agents: readonly Agent[]): Promis
   const failed = during.filter(({ outcome }) => outcome !== 'answered');
   const late = failed.filter(({ ended }) => ended > settled);
   if (late.length > 0) problems.push(`after "${name}", ${late.length} calls still failed: ${late[0]?.told}`);
-  const waiting = agents.filter(({ waitsSince }) => waitsSince !== null && waitsSince < settled).length;
+  const waiting = agents.filter((agent) => (agent.waitsSince() ?? settled) < settled).length;
   if (waiting > 0) problems.push(`after "${name}", ${waiting} calls still waited`);
   const lastFailure = Math.max(given, ...failed.map(({ ended }) => ended));
   process.stdout.write(
