@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { graphqlPath } from '../../services/contracts/token.ts';
 import { openSession } from '../../services/remote-mcp/test/raw.ts';
-import { type Call, Agent as Worker } from './chaos/agents.ts';
+import { agentOf, type Call } from './chaos/agents.ts';
 import { echoTool } from './platform.ts';
 import { until } from './until.ts';
 
@@ -50,7 +50,7 @@ export async function callsDuring(
   const calls: Call[] = [];
   const onCall = (call: Call) => void calls.push(call);
   const working = Array.from({ length: agents }, (_, number) =>
-    new Worker(number, { urls: [url], key, echo: echoTool, everyMs, onCall }).work(ending.signal),
+    agentOf(number, { urls: [url], key, echo: echoTool, everyMs, onCall }).work(ending.signal),
   );
   const more = (than: number) => until(() => calls.length >= than + agents * 10, withinMs);
   await more(0);

@@ -34,7 +34,7 @@ async function write({ port, login, message, count }: Flood): Promise<Flooded> {
   let sent = 0;
   while (sent < count && !client.closed && performance.now() - began < giveUpMs) {
     // The server may close the connection meanwhile, which is an outcome.
-    if (!client.write(chunk)) await once(client.socket, 'drain', { signal: client.ended }).catch(() => {});
+    if (!client.socket.write(chunk)) await once(client.socket, 'drain', { signal: client.ended }).catch(() => {});
     sent += perChunk;
   }
   await client.flush().catch(() => {});

@@ -1,21 +1,22 @@
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { type IncomingMessage, request } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { z } from 'zod';
 import { graphqlPath } from '../../../services/contracts/token.ts';
 import { instructionsMaxBytes } from '../../../services/contracts/workspace-limits.ts';
 import { openSession, ping, rpc, send } from '../../../services/remote-mcp/test/raw.ts';
+import {
+  createSkillMutation,
+  createWorkspaceMutation,
+  updateSkillMutation,
+} from '../../client/generated/operations.ts';
 import type { Topology } from '../../settings/choices.ts';
-import { type Home, startTwoHomes } from '../homes.ts';
-import { type Platform, startTimeoutMs, testTimeoutMs } from '../platform.ts';
+import { residentBytes } from '../bench/processes.ts';
+import { startTwoHomes, type TwoHomes } from '../homes.ts';
+import { startTimeoutMs, testTimeoutMs } from '../platform.ts';
 import { until } from '../until.ts';
-import { attack, type HttpAttack, type Outcome, type Target } from './http-attacks.ts';
+import { attack, type HttpAttack, type Outcome, statusOf, type Target } from './http-attacks.ts';
 import { liveBytes } from './live-memory.ts';
 import { memberToken } from './member-token.ts';
 import { onEachTopology } from './on-each-topology.ts';
-import { Victim } from './victim.ts';
+import { startVictim, type Victim } from './victim.ts';
 
 const mebibyte = 1024 * 1024;
 vi.setConfig({ testTimeout: testTimeoutMs });
@@ -24,28 +25,25 @@ vi.setConfig({ testTimeout: testTimeoutMs });
  * The attacker has a good API key of workspace A, the token of its owner, or none, and writes every byte of its requests. The victim is an agent of workspace B: it must get
  * the same answers, with a p99 of at most five times the idle one, or 50 ms. Each attack lasts 1.5 s, in a process of the lowest priority.
  */
-let platform: Platform;
-let a: Home;
-let b: Home;
+let homes: TwoHomes;
 let victim: Victim;
 /** Of remote-mcp, which agents talk to. */
 let pid: number;
 
 async function start(topology: Topology): Promise<void> {
-  ({ platform, a, b } = await startTwoHomes({ topology }));
+  homes = await startTwoHomes({ topology });
   await storeLargeSkills();
-  const { services } = await platform.svc('status');
-  pid = services.find(({ name }: { readonly name: string }) => name === 'remote-mcp').pid;
-  const [mcpUrl, key] = [`${platform.mcpUrl}?skillIds=${b.same.skill}`, b.same.keyText];
-  victim = await Victim.start({ mcpUrl, key, tool: 'get-env', arguments: {}, answer: b.mark });
+  pid = (await homes.platform.services()).get('remote-mcp')?.pid ?? expect.fail();
+  victim = await startVictim(homes);
 }
 
 async function target(): Promise<Target> {
-  const key = a.same.keyText;
+  const { mcpUrl: url } = homes.platform;
+  const { keyText: key, skill } = homes.a.same;
   return {
-    url: platform.mcpUrl,
+    url,
     key,
-    session: await openSession(`${platform.mcpUrl}?skillIds=${a.same.skill}`, key),
+    session: await openSession(`${url}?skillIds=${skill}`, key),
     question: rpc('tools/list', undefined, 1),
   };
 }
@@ -56,12 +54,10 @@ const mostText = Array.from({ length: 50 }, (_, i) => `a${i}: skills(first: 100)
 
 /** The owner of workspace A asks the backend. */
 async function memberTarget(query: string): Promise<Target> {
-  return {
-    url: `http://127.0.0.1:${platform.ports.backend}${graphqlPath}`,
-    key: await memberToken(platform.installation, a.owner.id),
-    session: '',
-    question: { query, variables: { w: a.workspace } },
-  };
+  const { platform, a } = homes;
+  const url = `http://127.0.0.1:${platform.ports.backend}${graphqlPath}`;
+  const key = await memberToken(platform.installation, a.owner.id);
+  return { url, key, session: '', question: { query, variables: { w: a.workspace } } };
 }
 
 /**
@@ -69,39 +65,23 @@ async function memberTarget(query: string): Promise<Target> {
  * connection of its own. The platform closes the connection of a refused body, and the victim must not find such a one in a shared pool.
  */
 async function rested(target: Target): Promise<Target> {
-  await until(async () => (await statusOf(target).catch(() => null)) === 200);
+  const large = Buffer.from(JSON.stringify(target.question).padEnd(mebibyte));
+  await until(async () => (await statusOf(target, large, 10_000)) === '200');
   return target;
 }
 
-async function statusOf({ url, key, session, question }: Target): Promise<number | undefined> {
-  const headers = {
-    authorization: `Bearer ${key}`,
-    'content-type': 'application/json',
-    accept: 'application/json, text/event-stream',
-    ...(session === '' ? {} : { 'mcp-session-id': session }),
-  };
-  const asked = request(url, { method: 'POST', headers, agent: false });
-  asked.end(JSON.stringify(question).padEnd(mebibyte));
-  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
-  await text(answer);
-  return answer.statusCode;
-}
-
 const inWorkspace = (fields: string) => `query ($w: ID!) { workspace(id: $w) { ${fields} } }`;
-const describeSkill = (text: string, skill: string) =>
-  `mutation ($w: ID!) { updateSkill(workspace: $w, id: "${skill}", input: { description: "${text}" }) { version } }`;
+const describeSkill = (skill: string) =>
+  `mutation ($w: ID!) { updateSkill(workspace: $w, id: "${skill}", input: { description: "flooded" }) { version } }`;
 
 /** The owner of workspace A has another workspace, with as many skills as a page has, each with the longest instructions. */
 async function storeLargeSkills(): Promise<void> {
-  const backend = await platform.backend();
+  const { backend, a } = homes;
   const input = { name: 'Large', ownerEmail: a.owner.email };
-  const createWorkspace = 'mutation ($input: CreateWorkspaceInput!) { createWorkspace(input: $input) { id } }';
-  const made = z.object({ createWorkspace: z.object({ id: z.string() }) });
-  const w = (await backend.query(createWorkspace, { input }, made.parse)).createWorkspace.id;
+  const workspace = (await backend.send(createWorkspaceMutation, { input })).createWorkspace.id;
   const instructions = 'x'.repeat(instructionsMaxBytes);
-  const create = 'mutation ($w: ID!, $input: SkillInput!) { createSkill(workspace: $w, input: $input) { id } }';
   for (let i = 0; i < 100; i++) {
-    await backend.query(create, { w, input: { name: `large-${i}`, instructions } }, () => undefined);
+    await backend.send(createSkillMutation, { workspace, input: { name: `large-${i}`, instructions } });
   }
 }
 
@@ -130,10 +110,7 @@ const onPlaces: readonly Row[] = [
   { attack: 'streams', gets: answers(200) },
   { attack: 'fullSpeed', gets: answers(200) },
   { attack: 'unknownKeys', gets: isNeverAnswered },
-  {
-    attack: 'wrongKeys',
-    gets: (outcome) => expect(Object.keys(outcome).sort()).toEqual(['401', 'closed', 'connections']),
-  },
+  { attack: 'wrongKeys', gets: (all) => expect(Object.keys(all).sort()).toEqual(['401', 'closed', 'connections']) },
   { attack: 'idleConnections', gets: answers(200) },
   { attack: 'unfinishedHeads', gets: isNeverAnswered },
   { attack: 'hugeHeads', gets: answers(431) },
@@ -161,31 +138,24 @@ const atFirst: readonly (Row & typeof byAgent)[] = [
   { attack: 'bodiesOfSingleBytes', ...byOwner, gets: isRefused(411) },
 ];
 
-interface Flood extends Row {
-  readonly of: string;
-  readonly query: () => string;
-}
+const answersSome = (outcome: Outcome) => expect(outcome).toMatchObject({ 200: some, 429: some });
 
 /** The most that a member may ask of the backend, while another workspace is changed. */
-const floods: readonly Flood[] = [
-  {
-    ...{ of: 'the most text', attack: 'costlyQuestions', query: () => `{ workspace(name: "Large") { ${mostText} } }` },
-    gets: ({ connections }) => expect(connections).toBe(4),
-  },
-  {
-    ...{ of: 'pages', attack: 'pipelinedQuestions', query: () => inWorkspace(everyPage) },
-    gets: (outcome) => expect(outcome).toMatchObject({ 200: some, 429: some }),
-  },
-  {
-    ...{ of: 'changes', attack: 'pipelinedQuestions', query: () => describeSkill('flooded', a.same.skill) },
-    gets: (outcome) => expect(outcome).toMatchObject({ 200: some, 429: some }),
-  },
+const floods: readonly (readonly [of: string, HttpAttack, query: () => string, Row['gets']])[] = [
+  [
+    'the most text',
+    'costlyQuestions',
+    () => `{ workspace(name: "Large") { ${mostText} } }`,
+    ({ connections }) => expect(connections).toBe(4),
+  ],
+  ['pages', 'pipelinedQuestions', () => inWorkspace(everyPage), answersSome],
+  ['changes', 'pipelinedQuestions', () => describeSkill(homes.a.same.skill), answersSome],
 ];
 
 onEachTopology(
   (topology) => {
     beforeAll(() => start(topology), startTimeoutMs);
-    afterAll(() => platform[Symbol.asyncDispose](), startTimeoutMs);
+    afterAll(() => homes.platform[Symbol.asyncDispose](), startTimeoutMs);
 
     describe('the victim does not notice', () => {
       test.each([...onMemory, ...onPlaces])('$attack', async ({ attack: name, gets }) => {
@@ -206,33 +176,30 @@ onEachTopology(
       });
     });
 
-    test.each(floods)(
-      'another workspace is changed while a member asks for $of',
-      async ({ attack: name, query, gets }) => {
-        const to = await memberTarget(query());
-        const backend = await platform.backend();
-        const before = memoryBytes();
-        let attacking = true;
-        const attacked = attack(name, to).finally(() => {
-          attacking = false;
-        });
-        const tookMs: number[] = [];
-        while (attacking) {
-          const began = performance.now();
-          const change = describeSkill(`change ${tookMs.length}`, b.same.skill);
-          await backend.query(change, { w: b.workspace }, () => undefined);
-          tookMs.push(performance.now() - began);
-        }
-        gets(await attacked);
-        expect(tookMs.length).toBeGreaterThan(1);
-        expect(Math.max(...tookMs)).toBeLessThan(3000);
-        // Garbage included, which is collected late where a machine has room.
-        expect(memoryBytes() - before).toBeLessThan(4 * totalBytes);
-      },
-    );
+    test.each(floods)('another workspace is changed while a member asks for %s', async (_, name, query, gets) => {
+      const to = await memberTarget(query());
+      const { backend, b } = homes;
+      const before = residentBytes(pid);
+      let attacking = true;
+      const attacked = attack(name, to).finally(() => {
+        attacking = false;
+      });
+      const tookMs: number[] = [];
+      while (attacking) {
+        const began = performance.now();
+        const input = { description: `change ${tookMs.length}` };
+        await backend.send(updateSkillMutation, { workspace: b.workspace, id: b.same.skill, input });
+        tookMs.push(performance.now() - began);
+      }
+      gets(await attacked);
+      expect(tookMs.length).toBeGreaterThan(1);
+      expect(Math.max(...tookMs)).toBeLessThan(3000);
+      // Garbage included, which is collected late where a machine has room.
+      expect(residentBytes(pid) - before).toBeLessThan(4 * totalBytes);
+    });
 
     test('the memory of the platform stays bounded, and is freed after two attacks', async () => {
-      const begun = memoryBytes();
+      const begun = residentBytes(pid);
       const attackAll = async () => {
         const to = await target();
         await Promise.all(bodies.map((name) => attack(name, to)));
@@ -240,7 +207,7 @@ onEachTopology(
       const live = await liveBytes(pid);
       for (let attacks = 0; attacks < 2; attacks++) {
         await attackAll();
-        expect(memoryBytes() - begun).toBeLessThan(totalBytes);
+        expect(residentBytes(pid) - begun).toBeLessThan(totalBytes);
       }
       // The platform reads refused bodies for ten more seconds.
       await until(async () => (await liveBytes(pid)) <= live * 1.1, 30_000);
@@ -249,15 +216,19 @@ onEachTopology(
     test('a new key gets in while unknown keys are tried', async () => {
       const to = await target();
       const attacking = attack('unknownKeys', to);
+      const {
+        platform: { mcpUrl },
+        b,
+      } = homes;
       const began = performance.now();
-      await until(async () => (await send(platform.mcpUrl, { key: b.only.keyText, body: ping })).status === 200, 2000);
+      await until(async () => (await send(mcpUrl, { key: b.only.keyText, body: ping })).status === 200, 2000);
       expect(performance.now() - began).toBeLessThan(2000);
       await attacking;
     });
 
     test('strangers write a few lines a minute to the log, however much they ask', async () => {
       const to = await target();
-      const lines = async () => (await platform.run(['logs', '--lines', '100000'])).stdout.split('\n').length;
+      const lines = async () => (await homes.platform.run(['logs', '--lines', '100000'])).stdout.split('\n').length;
       const before = await lines();
       const { 401: refused } = await attack('wrongKeys', to);
       expect(refused).toBeGreaterThan(500);
@@ -271,8 +242,3 @@ const bodies: readonly HttpAttack[] = ['unfinishedBodies', 'bodiesOfSingleBytes'
 
 /** What all requests together may hold in memory (services/remote-mcp/http/agent-memory.ts). */
 const totalBytes = 256 * 1024 * 1024;
-
-function memoryBytes(): number {
-  const [, kibibytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-  return Number(kibibytes) * 1024;
-}

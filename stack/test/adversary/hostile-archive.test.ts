@@ -29,40 +29,32 @@ const lines = (...rows: readonly unknown[]) => rows.map((row) => `${JSON.stringi
 /** With a right head, which names the key of the installation's secrets as an owner of both would. */
 const packed = (text: string | Buffer) =>
   gzipSync(Buffer.concat([Buffer.from(lines({ ...head, encryptionKey: '0'.repeat(16) })), Buffer.from(text)]));
-const aged = (work: number, after: Buffer) =>
-  Buffer.concat([
-    Buffer.from(
-      `age-encryption.org/v1\n-> scrypt ${'A'.repeat(22)} ${work}\n${'A'.repeat(43)}\n--- ${'A'.repeat(43)}\n`,
-    ),
-    after,
-  ]);
+const age = 'age-encryption.org/v1\n';
+const aged = (work: number) => {
+  const header = `${age}-> scrypt ${'A'.repeat(22)} ${work}\n${'A'.repeat(43)}\n--- ${'A'.repeat(43)}\n`;
+  return Buffer.concat([Buffer.from(header), Buffer.alloc(64)]);
+};
+const section = (name: string, ...rows: readonly unknown[]) => packed(lines({ section: name }, ...rows));
+const filling = () => Buffer.alloc(400 * mebibyte, 'x');
 
-test.each<[string, () => Buffer, string]>([
-  ['a line that never ends', () => packed(Buffer.alloc(400 * mebibyte, 'x')), 'was changed'],
-  ['a line of nested lists', () => packed(`${'['.repeat(8 * mebibyte)}\n`), 'was changed'],
-  ['a session for each subject of the bus', () => packed(lines({ section: 'sessions' }, ['>', '', 1])), 'was changed'],
-  [
-    'a record beyond what the bus takes',
-    () => packed(lines({ section: 'usage' }, ['A'.repeat(mebibyte)])),
-    'was changed',
-  ],
-  ['a secret that would be another file', () => packed(lines({ section: 'secrets' }, ['../../x', 'y'])), 'was changed'],
-  [
-    'a secret without end',
-    () => packed(lines({ section: 'secrets' }, ['mailKey', 'x'.repeat(mebibyte)])),
-    'was changed',
-  ],
-  ['a file by a path', () => packed(lines({ section: 'files' }, ['../../../etc/passwd', 1])), 'was changed'],
-  ['a section of its own', () => packed(lines({ section: '__proto__' }, ['x'])), 'was changed'],
-  ['sections in another order', () => packed(lines({ section: 'files' }, { section: 'usage' })), 'was changed'],
+test.each<[string, () => Buffer, string?]>([
+  ['a line that never ends', () => packed(filling())],
+  ['a line of nested lists', () => packed(`${'['.repeat(8 * mebibyte)}\n`)],
+  ['a session for each subject of the bus', () => section('sessions', ['>', '', 1])],
+  ['a record beyond what the bus takes', () => section('usage', ['A'.repeat(mebibyte)])],
+  ['a secret that would be another file', () => section('secrets', ['../../x', 'y'])],
+  ['a secret without end', () => section('secrets', ['mailKey', 'x'.repeat(mebibyte)])],
+  ['a file by a path', () => section('files', ['../../../etc/passwd', 1])],
+  ['a section of its own', () => section('__proto__', ['x'])],
+  ['sections in another order', () => section('files', { section: 'usage' })],
   [
     'an encrypted file whose header never ends',
-    () => Buffer.concat([Buffer.from('age-encryption.org/v1\n'), Buffer.alloc(400 * mebibyte, 'x')]),
+    () => Buffer.concat([Buffer.from(age), filling()]),
     'is cut, or was changed',
   ],
-  ['a key that takes a gigabyte', () => aged(20, Buffer.alloc(64)), 'work factor 20'],
-  ['a passphrase of somebody else', () => aged(14, Buffer.alloc(64)), 'The passphrase does not open'],
-])('%s is refused by name, in bounded memory, and changes nothing', async (_what, make, words) => {
+  ['a key that takes a gigabyte', () => aged(20), 'work factor 20'],
+  ['a passphrase of somebody else', () => aged(14), 'The passphrase does not open'],
+])('%s is refused by name, in bounded memory, and changes nothing', async (_what, make, words = 'was changed') => {
   writeFileSync(file, make());
   await refused(file, words);
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { type Run, svcFile } from '../../../cli/test/run-svc.ts';
+import { type RunOptions, svcFile } from '../../../cli/test/run-svc.ts';
 import { Platform, startTimeoutMs, testTimeoutMs } from '../platform.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
@@ -25,7 +25,7 @@ beforeAll(async () => {
   writeFileSync(join(outside, 'SKILL.md'), '---\nname: outside\n---\nPRIVATE-OUTSIDE\n');
   const { secretsDir, dir } = platform.installation;
   writeFileSync(join(folder, 'skills/good.md'), '# Good\n');
-  symlinkSync(join(secretsDir, 'encryption.key'), join(folder, 'key.md'));
+  symlinkSync(secret(), join(folder, 'key.md'));
   symlinkSync(join(outside, 'id_ed25519'), join(folder, 'ssh.md'));
   symlinkSync(outside, join(folder, 'folder'));
   symlinkSync(secretsDir, join(folder, 'secrets'));
@@ -48,16 +48,25 @@ afterAll(async () => {
 /** Long before the limit of a test: what hangs is killed, and has no exit code. */
 const patienceMs = 15_000;
 
-async function apply(yaml: string, flags: readonly string[] = []): Promise<Run> {
-  writeFileSync(join(folder, 'platform.yaml'), yaml);
-  return platform.run(['apply', 'platform.yaml', ...flags], { cwd: folder, timeoutMs: patienceMs });
+async function refuses(words: readonly string[], rule: string, options: Partial<RunOptions> = {}): Promise<string> {
+  const { code, stdout, stderr } = await platform.run(words, { cwd: folder, timeoutMs: patienceMs, ...options });
+  expect({ code, stdout, stderr }).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(rule) });
+  return stderr;
 }
 
+async function refusesYaml(yaml: string, rule: string): Promise<string> {
+  writeFileSync(join(folder, 'platform.yaml'), yaml);
+  return await refuses(['apply', 'platform.yaml'], rule);
+}
+
+const secret = () => join(platform.installation.secretsDir, 'encryption.key');
 const named = (path: string) => `skills:\n  - { name: stolen, instructions: ${JSON.stringify(path)} }\n`;
+
+const envFile = (path: string) => `mcpServers:\n  thief: { command: cat, envFile: ${path} }\n`;
 
 describe('a file that the YAML names is refused', () => {
   test.each([
-    ['the key of the installation', () => named(join(platform.installation.secretsDir, 'encryption.key')), 'beside'],
+    ['the key of the installation', () => named(secret()), 'beside'],
     ['the key, by a way up', () => named('../svc/secrets/encryption.key'), 'beside'],
     ['a link to the key', () => named('key.md'), 'beside'],
     ['a file behind a link to the secrets', () => named('secrets/encryption.key'), 'beside'],
@@ -66,11 +75,7 @@ describe('a file that the YAML names is refused', () => {
     ['a system file', () => named('/etc/passwd'), 'beside'],
     ['a link to a SKILL.md elsewhere', () => 'skills:\n  - { from: linked }\n', 'beside'],
     ['a folder of a skill elsewhere', () => 'skills:\n  - { from: folder }\n', 'beside'],
-    [
-      'an env file elsewhere',
-      () => `mcpServers:\n  thief: { command: cat, envFile: ${join(outside, 'id_ed25519')} }\n`,
-      'beside',
-    ],
+    ['an env file elsewhere', () => envFile(join(outside, 'id_ed25519')), 'beside'],
     ['a FIFO', () => named('fifo.md'), 'regular file'],
     ['an endless device', () => named('/dev/zero'), 'beside'],
     ['a link to an endless device', () => named('zero.md'), 'beside'],
@@ -79,73 +84,70 @@ describe('a file that the YAML names is refused', () => {
     ['a link to itself', () => named('loop.md'), 'circle'],
     ['a file of 5 GB', () => named('huge.md'), '262144 bytes'],
   ])('%s', async (_, yaml, rule) => {
-    const { code, stdout, stderr } = await apply(yaml());
-    expect({ code, stdout, stderr }).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(rule) });
-    expect(stderr).toMatch(/platform\.yaml:\d+:\d+ /);
+    expect(await refusesYaml(yaml(), rule)).toMatch(/platform\.yaml:\d+:\d+ /);
   });
 });
 
-describe('a file with the YAML is refused', () => {
-  test.each([
-    ['a FIFO', 'fifo.yaml', 'regular file'],
-    ['an endless device', '/dev/zero', 'regular file'],
-    ['one of 5 GB', 'huge.yaml', '16777216 bytes'],
-    ['one of 100 MB', 'long.yaml', '16777216 bytes'],
-  ])('%s', async (_, file, rule) => {
-    const { code, stderr } = await platform.run(['apply', file], { cwd: folder, timeoutMs: patienceMs });
-    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(rule) });
-  });
+test.each([
+  ['apply fifo.yaml', 'regular file'],
+  ['apply /dev/zero', 'regular file'],
+  ['apply huge.yaml', '16777216 bytes'],
+  ['apply long.yaml', '16777216 bytes'],
+  ['file add works fifo.md --as a.md', 'regular file'],
+  ['file add works /dev/zero --as a.md', 'regular file'],
+  ['file add works huge.md --as a.md', 'too large'],
+  ['file add works SECRET --as a.md', 'is a secret of'],
+  ['file add works key.md --as a.md', 'is a secret of'],
+  ['skill create stolen --instructions /dev/zero', '262144 bytes'],
+  ['skill create stolen --instructions huge.md', '262144 bytes'],
+  ['skill create stolen --instructions key.md', 'is a secret of'],
+  ['server add x --variable-file /dev/zero -- cat', '1048576 bytes'],
+  ['keys test --key-file /dev/zero', '4096 bytes'],
+])('a file that the operator names is refused: svc %s', async (typed, rule) => {
+  await refuses(typed.replace('SECRET', secret()).split(' '), rule);
+});
 
+describe('YAML is refused with', () => {
   test.each([
-    ['aliases that grow', `a: &a [x,x,x,x,x,x,x,x,x]\n${bomb()}`, 'aliases'],
+    ['aliases that grow', bomb(), 'aliases'],
     ['a long name above many values', `{ ${'x'.repeat(500_000)}: [${'1,'.repeat(20_000)}1] }\n`, ':1:3 "xxx'],
     ['an alias of itself', 'skills: &a [*a]\n', ''],
-    ['names without number', Array.from({ length: 50_000 }, (_, at) => `name${at}: 1\n`).join(''), 'is not a field'],
-    [
-      'MCP servers without number',
-      `mcpServers:\n${Array.from({ length: 30_000 }, (_, at) => `  s${at}: {}\n`).join('')}`,
-      'give "command"',
-    ],
+    ['names without number', times(50_000, (at) => `name${at}: 1\n`), 'is not a field'],
+    ['MCP servers without number', `mcpServers:\n${times(30_000, (at) => `  s${at}: {}\n`)}`, 'give "command"'],
     ['mistakes without number', 'a: ]\n'.repeat(20_000), 'more mistakes'],
     ['lists in lists', '['.repeat(100_000), 'deep'],
     ['lists in lists, closed', `skills: ${'['.repeat(100_000)}${']'.repeat(100_000)}\n`, 'deep'],
-    [
-      'fields in fields',
-      `${Array.from({ length: 2000 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n')}\n`,
-      'deep',
-    ],
+    ['fields in fields', times(2000, (depth) => `${' '.repeat(depth)}a:\n`), 'deep'],
     ['lists in lines', `skills: ${'- '.repeat(50_000)}x\n`, ''],
     ['a mistake in each of a million lines', '{\n'.repeat(1_000_000), ''],
   ])('%s', async (_, yaml, rule) => {
     const begun = performance.now();
-    const { code, stdout, stderr } = await apply(yaml);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toContain(rule);
+    const stderr = await refusesYaml(yaml, rule);
     expect(stderr).not.toMatch(/internal|stack/i);
     expect(stderr.length).toBeLessThan(20_000);
     expect(performance.now() - begun).toBeLessThan(10_000);
   });
 });
 
+function times(count: number, text: (at: number) => string): string {
+  return Array.from({ length: count }, (_, at) => text(at)).join('');
+}
+
 function bomb(): string {
   const names = [...'abcdefghij'];
   return names
-    .slice(1)
-    .map((name, at) => `${name}: &${name} [${`*${names[at]},`.repeat(9)}]`)
-    .join('\n');
+    .map((name, at) => `${name}: &${name} [${`${at === 0 ? 'x' : `*${names[at - 1]}`},`.repeat(9)}]\n`)
+    .join('');
 }
 
 test('a file beside the YAML is refused where both lie in an installation', async () => {
   const { dir } = platform.installation;
   writeFileSync(join(dir, 'platform.yaml'), named('notes.md'));
-  const { code, stderr } = await platform.run(['apply', 'platform.yaml'], { cwd: dir });
-  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('is in the installation') });
+  await refuses(['apply', 'platform.yaml'], 'is in the installation', { cwd: dir });
 });
 
 test('standard input without an end is refused', async () => {
-  const stdin = '# without an end\n'.repeat(1_200_000);
-  const { code, stderr } = await platform.run(['apply', '-'], { cwd: folder, stdin, timeoutMs: patienceMs });
-  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('16777216 bytes') });
+  await refuses(['apply', '-'], '16777216 bytes', { stdin: '# without an end\n'.repeat(1_200_000) });
 });
 
 test('a signal ends svc at once while it reads', async () => {
@@ -158,59 +160,23 @@ test('a signal ends svc at once while it reads', async () => {
   expect(performance.now() - begun).toBeLessThan(1000);
 });
 
-describe('a file that the operator names for a skill is refused', () => {
-  test.each([
-    ['a FIFO', () => 'fifo.md', 'regular file'],
-    ['an endless device', () => '/dev/zero', 'regular file'],
-    ['a file of 5 GB', () => 'huge.md', 'too large'],
-    ['a secret of the installation', () => join(platform.installation.secretsDir, 'encryption.key'), 'is a secret of'],
-    ['a link to a secret', () => 'key.md', 'is a secret of'],
-  ])('svc file add: %s', async (_, file, rule) => {
-    const words = ['file', 'add', 'works', file(), '--as', 'a.md'];
-    const { code, stderr } = await platform.run(words, { cwd: folder, timeoutMs: patienceMs });
-    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(rule) });
-  });
-
-  test.each([
-    ['an endless device', () => '/dev/zero', '262144 bytes'],
-    ['a file of 5 GB', () => 'huge.md', '262144 bytes'],
-    ['a link to a secret', () => 'key.md', 'is a secret of'],
-  ])('svc skill create --instructions: %s', async (_, file, rule) => {
-    const words = ['skill', 'create', 'stolen', '--instructions', file()];
-    const { code, stderr } = await platform.run(words, { cwd: folder, timeoutMs: patienceMs });
-    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(rule) });
-  });
-});
-
-test.each([
-  [['server', 'add', 'x', '--variable-file', '/dev/zero', '--', 'cat'], '1048576 bytes'],
-  [['keys', 'test', '--key-file', '/dev/zero'], '4096 bytes'],
-])('svc %s reads no device without an end', async (words, rule) => {
-  const { code, stderr } = await platform.run(words, { cwd: folder, timeoutMs: patienceMs });
-  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(rule) });
-});
-
 test('files beside the YAML are read, behind a link too that stays there', async () => {
   const yaml = `skills:
   - { name: works, instructions: skills/good.md }
   - { name: linked, instructions: ./good-link.md }
 `;
-  expect((await apply(yaml)).code).toBe(0);
+  writeFileSync(join(folder, 'platform.yaml'), yaml);
+  expect((await platform.run(['apply', 'platform.yaml'], { cwd: folder, timeoutMs: patienceMs })).code).toBe(0);
 });
 
 test('members and agents can read nothing of a refused file', async () => {
-  const backend = await platform.backend();
-  const { workspace } = await backend.query(
+  const { workspace } = await (await platform.backend()).query(
     '{ workspace(name: "Default") { skills { nodes { name instructions } } } }',
     {},
-    z.object({
-      workspace: z.object({
-        skills: z.object({ nodes: z.array(z.object({ name: z.string(), instructions: z.string() })) }),
-      }),
-    }).parse,
+    z.object({ workspace: z.object({ skills: z.object({ nodes: z.array(z.record(z.string(), z.string())) }) }) }).parse,
   );
   const text = JSON.stringify(workspace);
   expect(text).not.toContain('PRIVATE');
-  expect(text).not.toContain(readFileSync(join(platform.installation.secretsDir, 'encryption.key'), 'utf8').trim());
+  expect(text).not.toContain(readFileSync(secret(), 'utf8').trim());
   expect(workspace.skills.nodes.map(({ name }) => name).sort()).toEqual(['linked', 'works']);
 });

@@ -1,143 +1,95 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { z } from 'zod';
-import { openSession, type RawAnswer, rpc, send } from '../../../services/remote-mcp/test/raw.ts';
+import { type RawAnswer, rpc, send } from '../../../services/remote-mcp/test/raw.ts';
 import { canSandbox } from '../../../services/runtime/test/sandboxed.ts';
 import { type BackendClient, openBackendClient } from '../../client/backend-client.ts';
+import {
+  createMcpServerMutation,
+  healthOfMcpServersQuery,
+  type LaunchInput,
+  removeMcpServerMutation,
+} from '../../client/generated/operations.ts';
 import type { Topology } from '../../settings/choices.ts';
 import { misbehaving, repository } from '../foreign-servers.ts';
-import { type Home, startTwoHomes } from '../homes.ts';
-import { type Platform, startTimeoutMs, testTimeoutMs } from '../platform.ts';
+import { startTwoHomes, type TwoHomes } from '../homes.ts';
+import { startTimeoutMs, testTimeoutMs } from '../platform.ts';
+import { runningProcesses } from '../running-processes.ts';
 import { until } from '../until.ts';
 import { memberToken } from './member-token.ts';
 import { onEachTopology } from './on-each-topology.ts';
-import { Victim } from './victim.ts';
+import { openSessionWith } from './trap.ts';
+import { startVictim, type Victim } from './victim.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
 
-/** An MCP server that does its worst, in a workspace of its own. An agent of another workspace works on meanwhile. */
-let platform: Platform;
-let backend: BackendClient;
+/** An MCP server that does its worst, in workspace A. An agent of workspace B works on meanwhile. */
+let homes: TwoHomes;
 /** Adds the hostile one. What an operator adds runs without a sandbox, and what a member adds in one. */
 let adds: BackendClient;
-let a: Home;
-let b: Home;
 let victim: Victim;
 
 async function start(topology: Topology): Promise<void> {
   // Where the hostile script and the Node that runs it lie.
   const settings = (yaml: string) => yaml.replace('allowedPaths: []', `allowedPaths: [${repository}]`);
-  ({ platform, backend, a, b } = await startTwoHomes({ topology, settings }));
-  victim = await Victim.start({
-    mcpUrl: `${platform.mcpUrl}?skillIds=${b.same.skill}`,
-    ...{ key: b.same.keyText, tool: 'echo', arguments: { message: 'still here' }, answer: 'still here' },
-  });
+  homes = await startTwoHomes({ topology, settings });
+  victim = await startVictim(homes);
 }
 
-/** The owner of the hostile MCP server's workspace. */
+/** The owner of workspace A. */
 async function member(): Promise<BackendClient> {
-  const token = await memberToken(platform.installation, a.owner.id);
-  return openBackendClient([`http://127.0.0.1:${platform.ports.backend}`], () => token);
+  const token = await memberToken(homes.platform.installation, homes.a.owner.id);
+  return openBackendClient([`http://127.0.0.1:${homes.platform.ports.backend}`], () => token);
 }
 
-const made = z.object({ id: z.string() });
-const state = z.object({
-  status: z.string(),
-  sandboxes: z.array(z.string()),
-  reason: z.object({ code: z.string(), message: z.string() }).nullable(),
-});
-
-interface Launch {
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly cwd?: string;
-}
-
-function hostile(mode: string): Launch {
+function hostile(mode: string): LaunchInput {
   const [command = '', ...args] = misbehaving('hostile');
   return { command, args: [...args, mode] };
 }
 
-async function addServer(workspace: string, name: string, launch: Launch): Promise<string> {
-  const by = workspace === a.workspace ? adds : backend;
-  const { createMcpServer } = await by.query(
-    'mutation ($w: ID!, $input: McpServerInput!) { createMcpServer(workspace: $w, input: $input) { id } }',
-    { w: workspace, input: { name, launch } },
-    z.object({ createMcpServer: made }).parse,
-  );
-  return createMcpServer.id;
+let count = 0;
+async function addServer(by: BackendClient, workspace: string, launch: LaunchInput) {
+  const name = `hostile-${count++}`;
+  const { createMcpServer } = await by.send(createMcpServerMutation, { workspace, input: { name, launch } });
+  return { name, id: createMcpServer.id };
 }
 
 async function stateOf(workspace: string, id: string) {
-  const seen = await backend.query(
-    'query ($w: ID!, $id: ID!) { workspace(id: $w) { mcpServer(id: $id) { status sandboxes reason { code message } } } }',
-    { w: workspace, id },
-    z.object({ workspace: z.object({ mcpServer: state }) }).parse,
-  );
-  return seen.workspace.mcpServer;
+  const seen = await homes.backend.send(healthOfMcpServersQuery, { workspace, first: 100 });
+  return seen.workspace?.mcpServers.nodes.find((one) => one.id === id) ?? expect.fail(`${id} is gone`);
 }
 
-async function connected(workspace: string, id: string): Promise<void> {
-  await until(async () => (await stateOf(workspace, id)).status === 'Connected', slowlyMs);
+async function addConnected(by: BackendClient, workspace: string, mode = '') {
+  const added = await addServer(by, workspace, hostile(mode));
+  await until(async () => (await stateOf(workspace, added.id)).status === 'Connected', slowlyMs);
+  return added;
 }
 
 /** Five thousand tools are stored on a machine that does other things too. */
 const slowlyMs = 40_000;
 
-/** An agent of the hostile MCP server's own workspace. */
-async function agentOf(name: string) {
-  const w = a.workspace;
-  const { createSkill } = await backend.query(
-    'mutation ($w: ID!, $skill: SkillInput!) { createSkill(workspace: $w, input: $skill) { id } }',
-    { w, skill: { name, tools: [{ mcpServer: name, tool: 'echo' }] } },
-    z.object({ createSkill: made }).parse,
-  );
-  await backend.query(
-    'mutation ($w: ID!, $role: RoleInput!) { createRole(workspace: $w, input: $role) { id } }',
-    { w, role: { name, skills: [createSkill.id] } },
-    z.object({ createRole: made }).parse,
-  );
-  const key = a.same.keyText;
-  let session = '';
-  const url = `${platform.mcpUrl}?skillIds=${createSkill.id}`;
-  await until(async () => {
-    session = await openSession(url, key).catch(() => '');
-    return session !== '';
-  });
-  const call = (text: string, _meta: object = {}): Promise<RawAnswer> =>
-    send(platform.mcpUrl, {
-      ...{ key, session },
-      body: rpc(
-        'tools/call',
-        { name: 'call_tool', arguments: { name: `${name}_echo`, arguments: { text } }, _meta },
-        7,
-      ),
-    });
-  return { call };
+/** A hostile MCP server, and an agent of its own workspace that has called it. */
+async function addCalled() {
+  const { name } = await addConnected(adds, homes.a.workspace);
+  const session = await openSessionWith(homes, homes.a, { mcpServer: name, tool: 'echo' });
+  const call = (text: string, _meta: object = {}): Promise<RawAnswer> => {
+    const params = { name: 'call_tool', arguments: { name: `${name}_echo`, arguments: { text } }, _meta };
+    return send(homes.platform.mcpUrl, { key: homes.a.same.keyText, session, body: rpc('tools/call', params, 7) });
+  };
+  await until(async () => (await call('x')).text.includes('"text":"x"'));
+  return { name, call };
 }
 
-/** What the victim's workspace must still get: a new MCP server there is Connected soon, so that reports arrive. */
-let count = 0;
+/** What workspace B must still get: a new MCP server there is Connected soon, so that reports arrive. */
 async function expectReportsArrive(): Promise<void> {
-  await connected(b.workspace, await addServer(b.workspace, `fresh-${count++}`, hostile('')));
+  await addConnected(homes.backend, homes.b.workspace);
 }
 
 /** Processes of this machine with that argument. */
 function processesWith(argument: string): number {
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  return pids.filter((pid) => argumentsOf(pid).includes(argument)).length;
-}
-
-function argumentsOf(pid: string): readonly string[] {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-  } catch {
-    return [];
-  }
+  return runningProcesses().filter(({ command }) => command.split('\n').includes(argument)).length;
 }
 
 const confinements = [
-  ['without a sandbox', 'none', true, async () => backend],
+  ['without a sandbox', 'none', true, async () => homes.backend],
   ['in a sandbox', 'bwrap', canSandbox, member],
 ] as const;
 
@@ -149,15 +101,14 @@ function confinementsOn(topology: Topology) {
 onEachTopology(
   (topology) => {
     beforeAll(() => start(topology), startTimeoutMs);
-    afterAll(() => platform[Symbol.asyncDispose](), startTimeoutMs);
+    afterAll(() => homes.platform[Symbol.asyncDispose](), startTimeoutMs);
 
     describe.each(confinementsOn(topology))('%s', (_, sandbox, canRun, adder) => {
       describe.skipIf(!canRun)('an MCP server that', () => {
         beforeAll(async () => {
           adds = await adder();
-          const id = await addServer(a.workspace, `confined-${count++}`, hostile(''));
-          await connected(a.workspace, id);
-          expect((await stateOf(a.workspace, id)).sandboxes).toEqual([sandbox]);
+          const { id } = await addConnected(adds, homes.a.workspace);
+          expect((await stateOf(homes.a.workspace, id)).sandboxes).toEqual([sandbox]);
         });
 
         test.each([
@@ -172,18 +123,18 @@ onEachTopology(
           ['is a command of 4,050 characters', { command: 'y'.repeat(4050), args: [] }, 'Error', /y…"/],
         ])('%s says so at itself; reports of others arrive', async (_name, launch, status, why) => {
           await victim.expectUndisturbedBy(async () => {
-            const id = await addServer(a.workspace, `hostile-${count++}`, launch);
-            await until(async () => (await stateOf(a.workspace, id)).status === status, slowlyMs);
-            await until(async () => why.test((await stateOf(a.workspace, id)).reason?.message ?? ''), slowlyMs);
+            const { workspace } = homes.a;
+            const { id } = await addServer(adds, workspace, launch);
+            await until(async () => {
+              const seen = await stateOf(workspace, id);
+              return seen.status === status && why.test(seen.reason?.message ?? '');
+            }, 2 * slowlyMs);
             await expectReportsArrive();
           });
         });
 
         test('answers with invalid JSON fails those calls alone, at once', async () => {
-          const name = `hostile-${count++}`;
-          await connected(a.workspace, await addServer(a.workspace, name, hostile('')));
-          const { call } = await agentOf(name);
-          await until(async () => (await call('x')).text.includes('"text":"x"'));
+          const { name, call } = await addCalled();
           await victim.expectUndisturbedBy(async () => {
             for (const said of ['words', 'open', 'crossed', 'twice', 'control', 'deep', 'large']) {
               const begun = performance.now();
@@ -199,10 +150,7 @@ onEachTopology(
         test.each(['flood', 'endless', 'stderr'])(
           'writes without end (%s) has its call answered, and no other agent receives it',
           async (said) => {
-            const name = `hostile-${count++}`;
-            await connected(a.workspace, await addServer(a.workspace, name, hostile('')));
-            const { call } = await agentOf(name);
-            await until(async () => (await call('x')).text.includes('"text":"x"'));
+            const { call } = await addCalled();
             await victim.expectUndisturbedBy(async () => {
               const { text } = await call(said, { progressToken: 'mine' });
               expect(text).toContain('done');
@@ -216,14 +164,10 @@ onEachTopology(
 
         test('ignores SIGTERM is killed, and its workspace keeps working', async () => {
           await victim.expectUndisturbedBy(async () => {
-            const id = await addServer(a.workspace, `hostile-${count++}`, hostile('stubborn'));
-            await connected(a.workspace, id);
+            const { workspace } = homes.a;
+            const { id } = await addConnected(adds, workspace, 'stubborn');
             expect(processesWith('stubborn')).toBeGreaterThan(0);
-            await backend.query(
-              'mutation ($w: ID!, $id: ID!) { removeMcpServer(workspace: $w, id: $id) }',
-              { w: a.workspace, id },
-              () => undefined,
-            );
+            await homes.backend.send(removeMcpServerMutation, { workspace, id });
             await expectReportsArrive();
             await until(() => processesWith('stubborn') === 0, slowlyMs);
           });

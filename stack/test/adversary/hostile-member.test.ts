@@ -3,11 +3,18 @@ import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { homedir, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { graphqlPath } from '../../../services/contracts/token.ts';
-import { send } from '../../../services/remote-mcp/test/raw.ts';
+import { z } from 'zod';
 import { type HttpMcpServer, httpMcpServer } from '../../../services/runtime/test/http-mcp-server.ts';
 import { canSandbox } from '../../../services/runtime/test/sandboxed.ts';
-import { connectToBackend } from '../../client/backend-client.ts';
+import { type BackendClient, openBackendClient } from '../../client/backend-client.ts';
+import {
+  createMcpServerMutation,
+  createWorkspaceMutation,
+  type LaunchInput,
+  mcpServerQuery,
+  removeMcpServerMutation,
+  updateMcpServerMutation,
+} from '../../client/generated/operations.ts';
 import type { Topology } from '../../settings/choices.ts';
 import { replaceScalar } from '../../settings/yaml-text.ts';
 import { Platform, startTimeoutMs, testTimeoutMs } from '../platform.ts';
@@ -23,7 +30,7 @@ vi.setConfig({ testTimeout: testTimeoutMs });
  */
 interface Attack {
   readonly attack: string;
-  readonly launch: (grounds: Grounds) => Launch;
+  readonly launch: (grounds: Grounds) => LaunchInput;
   /** Code of the reason for which the MCP server is refused, or `confined`: it ran, and saw nothing. */
   readonly becomes: string;
 }
@@ -33,15 +40,6 @@ interface Grounds {
   readonly shared: string;
   readonly installation: string;
   readonly otherInstallation: string;
-}
-
-interface Launch {
-  readonly command?: string;
-  readonly args?: readonly string[];
-  readonly cwd?: string;
-  readonly env?: readonly { readonly name: string; readonly value: string }[];
-  readonly url?: string;
-  readonly headers?: readonly { readonly name: string; readonly value: string }[];
 }
 
 const packageRoot = join(import.meta.dirname, '../../..');
@@ -57,7 +55,7 @@ const probe = ({ installation }: Grounds): string => `
   console.error('probe ' + JSON.stringify(seen));
   process.exit(1);`;
 
-const probing = (grounds: Grounds): Launch => ({ command: 'node', args: ['-e', probe(grounds)] });
+const probing = (grounds: Grounds): LaunchInput => ({ command: 'node', args: ['-e', probe(grounds)] });
 const setting = (name: string, value: string) => [{ name, value }];
 
 const workingDirectories: readonly (readonly [attack: string, cwd: (grounds: Grounds) => string])[] = [
@@ -74,44 +72,29 @@ const workingDirectories: readonly (readonly [attack: string, cwd: (grounds: Gro
   ['that is the named folder itself', ({ shared }) => shared],
 ];
 
+/** A probe in the project that is named for members. */
+const inProject = (grounds: Grounds, variable: string, path: string, before = '') => ({
+  ...probing(grounds),
+  cwd: join(grounds.shared, 'project'),
+  env: setting(variable, `${before}${join(grounds.shared, 'project', path)}`),
+});
+
+const confined: readonly (readonly [attack: string, launch: Attack['launch']])[] = [
+  ['a command', probing],
+  ['a command in a project that is named for members', (at) => ({ ...probing(at), cwd: join(at.shared, 'project') })],
+  ['the variable LD_PRELOAD', (at) => ({ ...inProject(at, 'LD_PRELOAD', 'bwrap'), command: process.execPath })],
+  ['the variable BASH_ENV', (at) => ({ ...inProject(at, 'BASH_ENV', 'bwrap'), command: process.execPath })],
+  ['the variable PATH', (at) => ({ ...inProject(at, 'PATH', ''), command: process.execPath })],
+  ['options of Node', (at) => inProject(at, 'NODE_OPTIONS', 'plant.cjs', '--require ')],
+];
+
 const attacks: readonly Attack[] = [
-  { attack: 'a command', launch: probing, becomes: 'confined' },
-  {
-    attack: 'a command in a project that is named for members',
-    launch: (grounds) => ({ ...probing(grounds), cwd: join(grounds.shared, 'project') }),
-    becomes: 'confined',
-  },
-  ...workingDirectories.map(
-    ([where, cwd]): Attack => ({
-      attack: `a working directory ${where}`,
-      launch: (grounds) => ({ ...probing(grounds), cwd: cwd(grounds) }),
-      becomes: 'folder_not_named',
-    }),
-  ),
-  ...(['LD_PRELOAD', 'BASH_ENV', 'PATH'] as const).map(
-    (name): Attack => ({
-      attack: `the variable ${name}`,
-      launch: (grounds) => ({
-        ...probing(grounds),
-        cwd: join(grounds.shared, 'project'),
-        command: process.execPath,
-        env: setting(
-          name,
-          name === 'PATH' ? join(grounds.shared, 'project') : join(grounds.shared, 'project', 'bwrap'),
-        ),
-      }),
-      becomes: 'confined',
-    }),
-  ),
-  {
-    attack: 'options of Node',
-    launch: (grounds) => ({
-      ...probing(grounds),
-      cwd: join(grounds.shared, 'project'),
-      env: setting('NODE_OPTIONS', `--require ${join(grounds.shared, 'project', 'plant.cjs')}`),
-    }),
-    becomes: 'confined',
-  },
+  ...confined.map(([attack, launch]) => ({ attack, launch, becomes: 'confined' })),
+  ...workingDirectories.map(([where, cwd]) => ({
+    attack: `a working directory ${where}`,
+    launch: (grounds: Grounds) => ({ ...probing(grounds), cwd: cwd(grounds) }),
+    becomes: 'folder_not_named',
+  })),
 ];
 
 /** On an idle machine it takes a second. */
@@ -119,16 +102,10 @@ const connectedMaxMs = 15_000;
 
 let platform: Platform;
 let grounds: Grounds;
+let operator: BackendClient;
+let member: BackendClient;
 let workspace: string;
-let token: string;
 let count = 0;
-
-async function ask(query: string, variables: object) {
-  const url = `http://127.0.0.1:${platform.ports.backend}${graphqlPath}`;
-  const { body } = await send(url, { key: token, body: { query, variables: { w: workspace, ...variables } } });
-  if (body.errors !== undefined) throw new Error(JSON.stringify(body.errors));
-  return body.data;
-}
 
 async function makeGrounds(): Promise<Grounds> {
   const at = (...names: string[]) => join(platform.folder, ...names);
@@ -136,13 +113,10 @@ async function makeGrounds(): Promise<Grounds> {
   await mkdir(at('other', 'secrets'), { recursive: true });
   await writeFile(at('other', 'svc.yaml'), '');
   await symlink(at('svc', 'secrets'), at('shared', 'project', 'way-out'));
-  await writeFile(at('shared', 'project', 'bwrap'), `#!/bin/sh\ntouch '${at('planted-by-a-member')}'\n`, {
-    mode: 0o755,
-  });
-  await writeFile(
-    at('shared', 'project', 'plant.cjs'),
-    `try { require('node:fs').writeFileSync('${at('planted-by-a-member')}', ''); } catch {}`,
-  );
+  const plant = at('planted-by-a-member');
+  await writeFile(at('shared', 'project', 'bwrap'), `#!/bin/sh\ntouch '${plant}'\n`, { mode: 0o755 });
+  const program = `try { require('node:fs').writeFileSync('${plant}', ''); } catch {}`;
+  await writeFile(at('shared', 'project', 'plant.cjs'), program);
   return { shared: at('shared'), installation: at('svc'), otherInstallation: at('other') };
 }
 
@@ -151,15 +125,16 @@ async function start(topology: Topology): Promise<void> {
   grounds = await makeGrounds();
   platform.edit('memberFolders: []', `memberFolders: [${grounds.shared}]`);
   await platform.svc('up');
-  const backend = await connectToBackend(platform.installation);
-  const { createWorkspace } = await backend.query(
+  operator = await platform.backend();
+  const made = z.object({ createWorkspace: z.object({ id: z.string(), owner: z.object({ id: z.string() }) }) });
+  const { createWorkspace } = await operator.query(
     'mutation { createWorkspace(input: { name: "Theirs", ownerEmail: "member@example.com" }) { id owner { id } } }',
     {},
-    // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
-    (data): any => data,
+    made.parse,
   );
   workspace = createWorkspace.id;
-  token = await memberToken(platform.installation, createWorkspace.owner.id);
+  const token = await memberToken(platform.installation, createWorkspace.owner.id);
+  member = openBackendClient([`http://127.0.0.1:${platform.ports.backend}`], () => token);
 }
 
 interface Outcome {
@@ -174,33 +149,41 @@ interface Outcome {
 async function outcomeOf(id: string, isMeant: (outcome: Outcome) => boolean = () => true): Promise<Outcome> {
   let outcome: Outcome | null = null;
   await until(async () => {
-    const query = `query ($w: ID!, $id: ID!) { workspace(id: $w) { mcpServer(id: $id) {
-      status reason { code message repair } stderr } } }`;
-    const { status, reason, stderr } = (await ask(query, { id })).workspace.mcpServer;
-    if (status !== 'Error') return false;
-    const line = stderr.find((one: string) => one.startsWith('probe '));
-    outcome = { ...reason, seen: line === undefined ? null : JSON.parse(line.slice('probe '.length)) };
-    return isMeant({ ...reason, seen: outcome?.seen ?? null });
+    const { status, reason, stderr } = await readServer(id);
+    if (status !== 'Error' || reason === null) return false;
+    const { code, message, repair } = reason;
+    const line = stderr.find((one) => one.startsWith('probe '));
+    outcome = { code, message, repair, seen: line === undefined ? null : JSON.parse(line.slice('probe '.length)) };
+    return isMeant(outcome);
   });
-  if (outcome === null) throw new Error('no outcome');
-  return outcome;
+  return outcome ?? expect.fail('no outcome');
 }
 
-async function statusOf(id: string): Promise<string> {
-  const query = 'query ($w: ID!, $id: ID!) { workspace(id: $w) { mcpServer(id: $id) { status } } }';
-  return (await ask(query, { id })).workspace.mcpServer.status;
+async function readServer(id: string) {
+  const seen = await member.send(mcpServerQuery, { workspace, id });
+  return seen.workspace?.mcpServer ?? expect.fail(`${id} is gone`);
 }
 
-async function set(launch: Launch, name = `attack${++count}`): Promise<string> {
-  const query = 'mutation ($w: ID!, $input: McpServerInput!) { createMcpServer(workspace: $w, input: $input) { id } }';
-  return (await ask(query, { input: { name, launch } })).createMcpServer.id;
+interface Setting {
+  readonly name?: string;
+  readonly by?: BackendClient;
+  readonly at?: string;
+}
+
+async function set(launch: LaunchInput, { name = `attack${++count}`, by = member, at = workspace }: Setting = {}) {
+  const variables = { workspace: at, input: { name, launch } };
+  return (await by.send(createMcpServerMutation, variables, { timeoutMs: 60_000 })).createMcpServer.id;
+}
+
+async function update(id: string, launch: LaunchInput): Promise<void> {
+  await member.send(updateMcpServerMutation, { workspace, id, input: { launch } });
 }
 
 /** Fewer than a user may have under way. */
 const atOnce = 8;
 
 /** Sets as many as the workspace takes: the last one, and why there may be no more. */
-async function setUntilRefused(launch: Launch): Promise<readonly [last: string, refusal: string]> {
+async function setUntilRefused(launch: LaunchInput): Promise<readonly [last: string, refusal: string]> {
   let last = '';
   for (;;) {
     const outcomes = await Promise.allSettled(Array.from({ length: atOnce }, () => set(launch)));
@@ -211,27 +194,8 @@ async function setUntilRefused(launch: Launch): Promise<readonly [last: string, 
   }
 }
 
-/** An MCP server that an operator adds to another workspace. */
-async function addVictim(url: string): Promise<{ readonly status: () => Promise<string> }> {
-  const backend = await connectToBackend(platform.installation);
-  // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
-  const query = (text: string, variables: object) => backend.query(text, { ...variables }, (data): any => data);
-  const { createWorkspace } = await query(
-    'mutation { createWorkspace(input: { name: "Victims", ownerEmail: "victim@example.com" }) { id } }',
-    {},
-  );
-  const input = { name: 'files', launch: { url } };
-  const { createMcpServer } = await query(
-    'mutation ($w: ID!, $input: McpServerInput!) { createMcpServer(workspace: $w, input: $input) { id } }',
-    { w: createWorkspace.id, input },
-  );
-  const asked = 'query ($w: ID!, $id: ID!) { workspace(id: $w) { mcpServer(id: $id) { status } } }';
-  const at = { w: createWorkspace.id, id: createMcpServer.id };
-  return { status: async () => (await query(asked, at)).workspace.mcpServer.status };
-}
-
 async function remove(id: string): Promise<void> {
-  await ask('mutation ($w: ID!, $id: ID!) { removeMcpServer(workspace: $w, id: $id) }', { id });
+  await member.send(removeMcpServerMutation, { workspace, id });
 }
 
 function planted(): readonly string[] {
@@ -241,29 +205,24 @@ function planted(): readonly string[] {
   return all.filter((folder) => existsSync(join(folder, 'planted-by-a-member')));
 }
 
+const ownAddresses = Object.values(networkInterfaces()).flatMap((addresses = []) => addresses);
 /** Where this machine is in a network; on loopback where it is in none. */
-function ownAddress(): string {
-  const found = Object.values(networkInterfaces()).flatMap((addresses = []) => addresses);
-  return found.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.1';
-}
+const ownIp = ownAddresses.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.1';
+const loopback = ', which is a loopback';
 
 /** URLs into the machine and its network, each with the words that the member reads about the host. */
 const innerUrls: readonly (readonly [attack: string, url: () => string, what: string])[] = [
-  ['the backend', () => `http://127.0.0.1:${platform.ports.backend}/graphql`, '127.0.0.1, which is a loopback address'],
-  ['the runtime', () => `http://127.0.0.1:${platform.ports.runtime}/health`, '127.0.0.1, which is a loopback address'],
-  ['remote-mcp', () => platform.mcpUrl, '127.0.0.1, which is a loopback address'],
-  ['a number', () => `http://2130706433:${platform.ports.backend}/`, '127.0.0.1, which is a loopback address'],
-  ['IPv4 in IPv6', () => `http://[::ffff:127.0.0.1]:${platform.ports.backend}/`, '::ffff:7f00:1, which is a loopback'],
+  ['the backend', () => `http://127.0.0.1:${platform.ports.backend}/graphql`, `127.0.0.1${loopback} address`],
+  ['the runtime', () => `http://127.0.0.1:${platform.ports.runtime}/health`, `127.0.0.1${loopback} address`],
+  ['remote-mcp', () => platform.mcpUrl, `127.0.0.1${loopback} address`],
+  ['a number', () => `http://2130706433:${platform.ports.backend}/`, `127.0.0.1${loopback} address`],
+  ['IPv4 in IPv6', () => `http://[::ffff:127.0.0.1]:${platform.ports.backend}/`, `::ffff:7f00:1${loopback}`],
   [
     'the service of a cloud',
     () => 'http://169.254.169.254/latest/meta-data/',
     '169.254.169.254, which is a link-local',
   ],
-  [
-    'this machine by its own address',
-    () => `http://${ownAddress()}:${platform.ports.backend}/`,
-    `${ownAddress()}, which is a`,
-  ],
+  ['this machine by its own address', () => `http://${ownIp}:${platform.ports.backend}/`, `${ownIp}, which is a`],
   ['a private network', () => 'https://10.0.0.1/', '10.0.0.1, which is a private address'],
   ['a name', () => `http://localhost:${platform.ports.backend}/`, 'localhost, which has no public address'],
   ['a name that does not exist', () => 'http://intranet.invalid/', 'intranet.invalid, which has no public address'],
@@ -276,7 +235,7 @@ onEachTopology((topology) => {
   describe.runIf(canSandbox)('a member who is no operator', () => {
     test.concurrent.each(attacks)('gains nothing by $attack', async ({ launch, becomes }) => {
       const name = `attack${++count}`;
-      const id = await set(launch(grounds), name);
+      const id = await set(launch(grounds), { name });
       const { code, message, repair, seen } = await outcomeOf(id);
       if (becomes === 'confined') {
         expect({ secret: seen?.secret, planted: seen?.planted }).toEqual({ secret: 'ENOENT', planted: 'done' });
@@ -290,23 +249,18 @@ onEachTopology((topology) => {
     });
 
     test('gains nothing by changing one variable of an operator’s command', async () => {
-      const { args = [] } = probing(grounds);
-      const added = await platform.run(['server', 'add', 'ours', '--workspace', 'Theirs', '--', 'node', ...args]);
+      const typed = 'server add ours --workspace Theirs -- node'.split(' ');
+      const added = await platform.run([...typed, ...(probing(grounds).args ?? [])]);
       expect(added.code).not.toBe(null);
-      const query = 'query ($w: ID!) { workspace(id: $w) { mcpServer(name: "ours") { id launch { setBy } } } }';
-      const { id, launch } = (await ask(query, {})).workspace.mcpServer;
+      const shown = () => platform.svc('server', 'show', 'ours', '--workspace', 'Theirs');
+      const { id, launch } = await shown();
       expect(launch.setBy).toBe('operator');
       // The operator's runs as the user of the platform, and could read all that is this user's.
       expect((await outcomeOf(id)).seen?.secret).toBe('SYK_');
-      await ask(
-        `mutation ($w: ID!, $id: ID!, $launch: LaunchInput!) {
-          updateMcpServer(workspace: $w, id: $id, input: { launch: $launch }) { id } }`,
-        { id, launch: { ...probing(grounds), env: setting('CHANGED', 'alone') } },
-      );
+      await update(id, { ...probing(grounds), env: setting('CHANGED', 'alone') });
       const { seen } = await outcomeOf(id, (outcome) => outcome.seen?.secret === 'ENOENT');
       expect(seen?.planted).toBe('done');
-      const shown = await platform.svc('server', 'show', 'ours', '--workspace', 'Theirs');
-      expect(shown.launch.setBy).toBe('member');
+      expect((await shown()).launch.setBy).toBe('member');
       await remove(id);
     });
   });
@@ -320,7 +274,7 @@ onEachTopology((topology) => {
 
     test.concurrent.each(innerUrls)('does not reach %s', async (_attack, url, what) => {
       const name = `attack${++count}`;
-      const id = await set({ url: url() }, name);
+      const id = await set({ url: url() }, { name });
       const { code, message, repair } = await outcomeOf(id);
       expect(code).toBe('address_refused');
       expect(message).toContain(`The URL of the MCP server "${name}" leads to ${what}`);
@@ -330,22 +284,15 @@ onEachTopology((topology) => {
 
     test('is refused where an operator set the same URL before, and reached once the operator allows the address', async () => {
       const { url } = served.launch();
-      const mcpServer = { w: workspace, input: { name: 'local', launch: { url } } };
-      const backend = await connectToBackend(platform.installation);
-      const create =
-        'mutation ($w: ID!, $input: McpServerInput!) { createMcpServer(workspace: $w, input: $input) { id } }';
-      // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
-      const { id } = (await backend.query(create, mcpServer, (data): any => data)).createMcpServer;
-      await until(async () => (await statusOf(id)) === 'Connected');
+      const id = await set({ url }, { name: 'local', by: operator });
+      await until(async () => (await readServer(id)).status === 'Connected');
       const asked = served.asked.length;
-      const update = `mutation ($w: ID!, $id: ID!, $launch: LaunchInput!) {
-        updateMcpServer(workspace: $w, id: $id, input: { launch: $launch }) { id } }`;
-      await ask(update, { id, launch: { url, headers: setting('x-chosen', 'by the member') } });
+      await update(id, { url, headers: setting('x-chosen', 'by the member') });
       expect((await outcomeOf(id)).code).toBe('address_refused');
       expect(served.asked.slice(asked).filter(({ headers }) => 'x-chosen' in headers)).toEqual([]);
       platform.edit('allowedAddresses: []', 'allowedAddresses: [127.0.0.1]');
       await platform.svc('up');
-      await until(async () => (await statusOf(id)) === 'Connected');
+      await until(async () => (await readServer(id)).status === 'Connected');
       expect(served.asked.at(-1)?.headers['x-chosen']).toBe('by the member');
       await remove(id);
     });
@@ -371,7 +318,7 @@ onEachTopology((topology) => {
     'launches as large and as many as allowed keep no MCP server of another workspace from being started',
     { timeout: startTimeoutMs },
     async () => {
-      const large = (length: number): Launch => ({
+      const large = (length: number): LaunchInput => ({
         url: 'https://10.0.0.1/',
         headers: Array.from({ length: 250 }, (_, i) => ({ name: `x-${i}`, value: 'v'.repeat(length) })),
       });
@@ -380,8 +327,11 @@ onEachTopology((topology) => {
       expect(refusal).toContain('There may be at most 1000 MCP servers in a workspace');
       const served = await httpMcpServer();
       try {
-        const victim = await addVictim(served.launch().url);
-        await until(async () => (await victim.status()) === 'Connected', connectedMaxMs);
+        const input = { name: 'Victims', ownerEmail: 'victim@example.com' };
+        const victims = (await operator.send(createWorkspaceMutation, { input })).createWorkspace.id;
+        const id = await set({ url: served.launch().url }, { name: 'files', by: operator, at: victims });
+        const victim = () => operator.send(mcpServerQuery, { workspace: victims, id });
+        await until(async () => (await victim()).workspace?.mcpServer?.status === 'Connected', connectedMaxMs);
       } finally {
         served.close();
       }

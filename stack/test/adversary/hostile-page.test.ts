@@ -38,29 +38,17 @@ interface Asked {
   readonly body?: string;
 }
 
-interface Answer {
-  readonly status: number | undefined;
-  readonly headers: IncomingMessage['headers'];
-  readonly body: string;
-}
-
 type Listener = 'backend' | 'remote-mcp' | 'frontend';
 
-async function ask(
-  listener: Listener,
-  path: string,
-  { method = 'GET', headers = {}, body }: Asked = {},
-): Promise<Answer> {
+async function ask(listener: Listener, path: string, { method = 'GET', headers = {}, body }: Asked = {}) {
   const asked = request({ host: '127.0.0.1', port: platform.ports[listener], path, method, headers, agent: false });
   asked.end(body);
-  const [response]: [IncomingMessage] = (await Promise.race([once(asked, 'response'), once(asked, 'upgrade')])) as [
-    IncomingMessage,
-  ];
-  const upgraded = response.statusCode === 101;
-  return { status: response.statusCode, headers: response.headers, body: upgraded ? '' : await text(response) };
+  const answered = Promise.race([once(asked, 'response'), once(asked, 'upgrade')]);
+  const [response] = (await answered) as [IncomingMessage];
+  const { statusCode: status = 0, headers: got } = response;
+  return { status, headers: got, body: status === 101 ? '' : await text(response) };
 }
 
-const json = 'application/json';
 const mutation = 'mutation { createWorkspace(input: { name: "Stolen", ownerEmail: "x@evil.example" }) { id } }';
 const inBody = JSON.stringify({ query: mutation });
 const inAddress = `query=${encodeURIComponent(mutation)}`;
@@ -89,39 +77,32 @@ onEachTopology((topology) => {
       expect(answer.headers['access-control-allow-origin']).toBe(undefined);
     });
 
-    test('a mutation as text has no effect with a token either', async () => {
-      const headers = { 'content-type': 'text/plain', authorization: `Bearer ${token}` };
-      expect((await ask('backend', '/graphql', { method: 'POST', headers, body: inBody })).status).toBe(415);
-      expect(
-        (await ask('backend', '/graphql', { method: 'POST', headers: { ...headers, origin: evil }, body: inBody }))
-          .status,
-      ).toBe(403);
+    test.each([
+      [415, {}],
+      [403, { origin: evil }],
+    ])('a mutation as text has no effect with a token either: %i', async (status, origin) => {
+      const { headers, ...asked } = post('text/plain', inBody);
+      const sent = { ...asked, headers: { ...headers, authorization: `Bearer ${token}`, ...origin } };
+      expect((await ask('backend', '/graphql', sent)).status).toBe(status);
     });
 
-    test('a message with a good key is refused because of its origin', async () => {
-      const headers = { authorization: `Bearer ${key}`, 'mcp-session-id': session, 'content-type': json };
-      for (const origin of [evil, 'null', `http://${rebound}`]) {
-        const answer = await ask('remote-mcp', '/mcp', {
-          method: 'POST',
-          headers: { ...headers, origin },
-          body: JSON.stringify(ping),
-        });
-        expect([origin, answer.status]).toEqual([origin, 403]);
-      }
-    });
+    test.each([evil, 'null', `http://${rebound}`])(
+      'a message with a good key is refused because of its origin, %s',
+      async (origin) => {
+        const { headers, ...asked } = post('application/json', JSON.stringify(ping));
+        const own = { authorization: `Bearer ${key}`, 'mcp-session-id': session, origin };
+        expect((await ask('remote-mcp', '/mcp', { ...asked, headers: { ...headers, ...own } })).status).toBe(403);
+      },
+    );
   });
 
-  describe('every listener', () => {
-    const listeners: readonly Listener[] = ['backend', 'remote-mcp', 'frontend'];
+  describe.each<Listener>(['backend', 'remote-mcp', 'frontend'])('every listener: %s', (listener) => {
     const paths = ['/', '/mcp', '/graphql', '/health', '/ready', '/files/x', '/internal/files/x/y'];
 
-    test.each(listeners)('%s gives no permission to a page of another origin', async (listener) => {
+    test('gives no permission to a page of another origin', async () => {
       for (const path of paths) {
-        const headers = {
-          origin: evil,
-          'access-control-request-method': 'POST',
-          'access-control-request-headers': 'authorization',
-        };
+        const asked = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' };
+        const headers = { origin: evil, ...asked };
         for (const method of ['OPTIONS', 'GET']) {
           const answer = await ask(listener, path, { method, headers });
           const given = Object.keys(answer.headers).filter((name) => name.startsWith('access-control-allow'));
@@ -130,7 +111,7 @@ onEachTopology((topology) => {
       }
     });
 
-    test.each(listeners)('%s opens no WebSocket', async (listener) => {
+    test('opens no WebSocket', async () => {
       const headers = {
         ...{ origin: evil, connection: 'Upgrade', upgrade: 'websocket' },
         ...{ 'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' },
@@ -138,24 +119,20 @@ onEachTopology((topology) => {
       for (const path of paths) expect((await ask(listener, path, { headers })).status).not.toBe(101);
     });
 
-    test.each(listeners)(
-      '%s gives a page under a rebound name what it gives a stranger, and no more',
-      async (listener) => {
-        const headers = { host: rebound, origin: `http://${rebound}` };
-        for (const path of paths) {
-          const answer = await ask(listener, path, { headers });
-          const shown = answer.body.replaceAll(rebound, '');
-          expect([path, shown]).toEqual([path, expect.not.stringMatching(new RegExp(`${key}|${session}|${token}`))]);
-          if (path === '/mcp' || path === '/graphql') expect(answer.status).toBeGreaterThanOrEqual(400);
-        }
-      },
-    );
+    test('gives a page under a rebound name what it gives a stranger, and no more', async () => {
+      const headers = { host: rebound, origin: `http://${rebound}` };
+      for (const path of paths) {
+        const { status, body } = await ask(listener, path, { headers });
+        const shown = body.replaceAll(rebound, '');
+        expect([path, shown]).toEqual([path, expect.not.stringMatching(new RegExp(`${key}|${session}|${token}`))]);
+        if (path === '/mcp' || path === '/graphql') expect(status).toBeGreaterThanOrEqual(400);
+      }
+    });
 
-    test.each(listeners)('%s sets no cookie, and declares its content type', async (listener) => {
+    test('sets no cookie, and declares its content type', async () => {
       for (const path of ['/', '/health', '/ready', '/nothing<script>']) {
         const { headers, body } = await ask(listener, path);
-        expect([path, headers['set-cookie']]).toEqual([path, undefined]);
-        expect([path, headers['x-content-type-options']]).toEqual([path, 'nosniff']);
+        expect([path, headers['set-cookie'], headers['x-content-type-options']]).toEqual([path, undefined, 'nosniff']);
         if (!headers['content-type']?.startsWith('text/html'))
           expect(headers['content-type']).toMatch(/json|text\/plain/);
         expect(body).not.toContain('nothing<script>"');
@@ -171,12 +148,8 @@ onEachTopology((topology) => {
   });
 
   test('no answer sends a client elsewhere for a token', async () => {
-    for (const path of [
-      '/.well-known/oauth-protected-resource',
-      '/.well-known/oauth-authorization-server',
-      '/.well-known/openid-configuration',
-    ]) {
-      expect([path, (await ask('remote-mcp', path)).status]).toEqual([path, 404]);
+    for (const name of ['oauth-protected-resource', 'oauth-authorization-server', 'openid-configuration']) {
+      expect([name, (await ask('remote-mcp', `/.well-known/${name}`)).status]).toEqual([name, 404]);
     }
     expect((await ask('remote-mcp', '/mcp')).headers['www-authenticate']).toBe('Bearer');
   });

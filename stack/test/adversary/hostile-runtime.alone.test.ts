@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { z } from 'zod';
 import { subjects } from '../../../services/contracts/bus/subjects.ts';
 import {
   findProcessId,
@@ -17,13 +16,13 @@ import {
 import { newKey } from '../../../services/contracts/keys.ts';
 import { connectionShares } from '../../../services/kit/bus/nats/connection-counts.ts';
 import { ping, send } from '../../../services/remote-mcp/test/raw.ts';
-import type { BackendClient } from '../../client/backend-client.ts';
-import { type Home, startTwoHomes } from '../homes.ts';
-import { hasNatsServer, type Platform, startTimeoutMs, testTimeoutMs } from '../platform.ts';
+import { mcpServerQuery, revokeRuntimeMutation } from '../../client/generated/operations.ts';
+import { startTwoHomes, type TwoHomes } from '../homes.ts';
+import { hasNatsServer, startTimeoutMs, testTimeoutMs } from '../platform.ts';
 import { HostileRuntime } from './hostile-runtime.ts';
-import { foreign, type Known, manners, type Sender, subjectRows } from './subject-rows.ts';
+import { foreign, type Known, manners, subjectRows } from './subject-rows.ts';
 import { setTrap } from './trap.ts';
-import { Victim } from './victim.ts';
+import { startVictim, type Victim } from './victim.ts';
 import { publication } from './wire-client.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
@@ -34,10 +33,7 @@ vi.setConfig({ testTimeout: testTimeoutMs });
  * there, the contract suite of both buses (services/kit/bus/bus.contract.ts) holds these rules.
  */
 describe.skipIf(!hasNatsServer)('on a real server', () => {
-  let platform: Platform;
-  let backend: BackendClient;
-  let attacker: Home;
-  let victims: Home;
+  let homes: TwoHomes;
   let victim: Victim;
   /** What the attacker knows of others: ids that it was shown, or read somewhere. */
   let known: Known;
@@ -46,108 +42,84 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
   const opened: HostileRuntime[] = [];
 
   beforeAll(async () => {
-    ({ platform, backend, a: attacker, b: victims } = await startTwoHomes({ topology: 'distributed' }));
-    const [mcpUrl, key] = [platform.mcpUrl, victims.same.keyText];
-    victim = await Victim.start({ mcpUrl, key, tool: 'get-env', arguments: {}, answer: victims.mark });
-    const sprung = await trap();
-    const { call, calling } = await sprung.spring();
-    sprung.runtime.reply(call.message.reply, forgedResult);
-    await calling;
+    homes = await startTwoHomes({ topology: 'distributed' });
+    victim = await startVictim(homes);
+    const { call } = await sprungTrap();
     asBefore = await readStatus();
     known = {
-      platform: readSender(platform, victims.same.mcpServer),
-      remoteMcp: processOf(call.asker),
+      platform: readSender(),
+      remoteMcp: asProcess(call.asker.split('-').at(-1)),
       remoteMcpEnd: call.asker,
-      workspace: parseId('workspace', victims.workspace),
+      workspace: parseId('workspace', homes.b.workspace),
       session: newSessionId(),
     };
   }, startTimeoutMs);
   afterEach(() => {
     for (const runtime of opened.splice(0)) runtime.close();
   });
-  afterAll(async () => {
-    await platform[Symbol.asyncDispose]();
-  }, startTimeoutMs);
+  afterAll(() => homes.platform[Symbol.asyncDispose](), startTimeoutMs);
 
   /** A fresh one for each row: what one of them did must not count against the next. */
   async function hostile(): Promise<HostileRuntime> {
-    const options = { busPort: platform.busPorts.port, backend, workspace: attacker.workspace };
     // A workspace has a bounded number of runtimes: the oldest has attacked long ago.
-    if (registered.length >= registeredMax) await revoke(registered.shift());
-    const runtime = await HostileRuntime.register(options, `hostile-${randomText(8).toLowerCase()}`);
+    const id = registered.length >= registeredMax ? registered.shift() : undefined;
+    const { workspace } = homes.a;
+    if (id !== undefined) await homes.backend.send(revokeRuntimeMutation, { workspace, id });
+    const runtime = await HostileRuntime.register(homes, `hostile-${randomText(8).toLowerCase()}`);
     opened.push(runtime);
     registered.push(runtime.identity.runtime);
     return runtime;
   }
 
-  async function revoke(id: RuntimeId | undefined): Promise<void> {
-    const query = 'mutation ($w: ID!, $id: ID!) { revokeRuntime(workspace: $w, id: $id) }';
-    await backend.query(query, { w: attacker.workspace, id }, () => undefined);
+  /** A trap that was called once, and gave this result. */
+  async function sprungTrap(result = forgedResult) {
+    const { runtime, spring } = await setTrap(homes, await hostile());
+    const { call, calling } = await spring();
+    runtime.reply(call.message.reply, result);
+    return { runtime, spring, call, answer: await calling };
   }
-
-  const trap = async () => setTrap({ platform, backend, home: attacker, runtime: await hostile() });
 
   describe('replies', () => {
     test('the answer to a call that it was sent counts, and nothing after it', async () => {
-      const sprung = await trap();
-      const { call, calling } = await sprung.spring();
-      sprung.runtime.reply(call.message.reply, '{"content":[{"type":"text","text":"mine"}]}');
-      expect((await calling).text).toContain('mine');
+      const { runtime, call, answer } = await sprungTrap('{"content":[{"type":"text","text":"mine"}]}');
+      expect(answer.text).toContain('mine');
       await victim.expectUndisturbedBy(async () => {
-        for (let i = 0; i < 100; i++) sprung.runtime.reply(call.message.reply, forgedResult);
-        await sprung.runtime.client.flush();
+        for (let i = 0; i < 100; i++) runtime.reply(call.message.reply, forgedResult);
+        await runtime.client.flush();
       });
     });
 
-    test('replies under guessed ids are ignored: a key that was never issued stays refused', async () => {
-      const sprung = await trap();
-      const { call, calling } = await sprung.spring();
-      sprung.runtime.reply(call.message.reply, forgedResult);
-      await calling;
+    const forgedPrincipal = () => {
+      const { a, b } = homes;
       const principal = {
-        ...{ key: attacker.same.key, keyName: 'forged', user: victims.owner.id, workspace: victims.workspace },
-        ...{ workspaceName: victims.name, suspended: false, roles: null, expiresAt: null },
+        ...{ key: a.same.key, keyName: 'forged', user: b.owner.id, workspace: b.workspace },
+        ...{ workspaceName: b.name, suspended: false, roles: null, expiresAt: null },
       };
-      const forged = JSON.stringify({ ok: true, principal });
-      const answer = await victim.expectUndisturbedBy(async () => {
-        const forging = repeat(2000, () => {
-          for (const id of idsAfter(call.id, 200)) {
-            sprung.runtime.reply(`_R.${call.asker}.${sprung.runtime.end}.${id}`, forged);
-          }
-        });
-        const seen: number[] = [];
-        while (!forging.ended) {
-          const answer = await send(platform.mcpUrl, { key: newKey('user').reveal(), body: ping });
-          seen.push(answer.status);
-        }
-        return [...new Set(seen)];
-      });
-      expect(answer).toEqual([401]);
-    });
-
-    test('replies under guessed ids are ignored: a victim gets the result of its own tool', async () => {
-      const sprung = await trap();
-      const { call, calling } = await sprung.spring();
-      sprung.runtime.reply(call.message.reply, forgedResult);
-      await calling;
-      await victim.expectUndisturbedBy(async () => {
-        const forging = repeat(2000, () => {
-          for (const id of idsAfter(call.id, 200)) {
-            sprung.runtime.reply(`_R.${call.asker}.${sprung.runtime.end}.${id}`, forgedResult);
-          }
-        });
-        await forging.finished;
-      });
+      return JSON.stringify({ ok: true, principal });
+    };
+    test.each([
+      ['a key that was never issued stays refused', forgedPrincipal],
+      ['a victim gets the result of its own tool', () => forgedResult],
+    ])('replies under guessed ids are ignored: %s', async (_, forged) => {
+      const { runtime, call } = await sprungTrap();
+      const subject = `_R.${call.asker}.${runtime.end}`;
+      const [ids, payload] = [idsAfter(call.id, 200), forged()];
+      const forge = async () => {
+        for (const id of ids) runtime.reply(`${subject}.${id}`, payload);
+        await wait(2);
+      };
+      const statuses = new Set<number>();
+      const tryKey = async () => {
+        const answer = await send(homes.platform.mcpUrl, { key: newKey('user').reveal(), body: ping });
+        statuses.add(answer.status);
+      };
+      await victim.expectUndisturbedBy(() => Promise.all([forge, tryKey].map((work) => repeat(2000, work))));
+      expect([...statuses]).toEqual([401]);
     });
   });
 
   describe('subjects', () => {
-    interface Tried {
-      /** Every row in every manner of sending. */
-      readonly attempts: readonly { readonly subject: string; readonly manner: string; readonly isWrong: boolean }[];
-      readonly statusAfter: unknown;
-    }
-    const tried = new Map<string, Tried>();
+    const tried = new Map<string, Awaited<ReturnType<typeof tryAll>>>();
 
     // The rows take milliseconds, and the victim is watched for seconds: once, during all of them.
     beforeAll(async () => {
@@ -156,7 +128,8 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
       });
     }, testTimeoutMs);
 
-    async function tryAll(rowsFor: (typeof subjectRows)[string]): Promise<Tried> {
+    /** Every row in every manner of sending. */
+    async function tryAll(rowsFor: (typeof subjectRows)[string]) {
       const runtime = await hostile();
       const attempts = [];
       // What is granted comes last: the platform closes the connection of a runtime that sends too much.
@@ -164,13 +137,12 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
         (a, b) => Number(a.granted) - Number(b.granted),
       );
       for (const { subject, granted, deniedAs = subject } of inOrder) {
+        const denial = `'Permissions Violation for Publish to "${deniedAs}"`;
         for (const [manner, say] of Object.entries(manners)) {
           const before = runtime.client.errors.length;
           say(runtime, subject);
           await runtime.client.flush().catch(() => {});
-          const denied = runtime.client.errors
-            .slice(before)
-            .some((error) => error.startsWith(`'Permissions Violation for Publish to "${deniedAs}"`));
+          const denied = runtime.client.errors.slice(before).some((error) => error.startsWith(denial));
           attempts.push({ subject, manner, isWrong: !granted && !denied });
         }
       }
@@ -185,139 +157,107 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
     });
 
     test('nothing of others can be heard', async () => {
-      const runtime = await hostile();
-      const by = { ...known, own: runtime.identity };
+      const { client, identity } = await hostile();
       const patterns = [
         ...['>', '*', 'svc.>', 'svc.runtime.>', '_R.>', '_C.>', '_I.>', '_INBOX.>', '$SYS.>', '$JS.>', '$KV.>'],
-        ...foreign(by, subjects.call),
+        ...foreign({ ...known, own: identity }, subjects.call),
         ...['svc.event.>', 'svc.session.*', 'svc.heartbeat.*.*', '_G.>'],
       ];
+      const denial = [expect.stringContaining('Permissions Violation for Subscription')];
       for (const pattern of patterns) {
-        const before = runtime.client.errors.length;
-        runtime.client.subscribe(pattern);
-        await runtime.client.flush();
-        expect([pattern, runtime.client.errors.slice(before)]).toEqual([
-          pattern,
-          [expect.stringContaining('Permissions Violation for Subscription')],
-        ]);
+        const before = client.errors.length;
+        client.subscribe(pattern);
+        await client.flush();
+        expect([pattern, client.errors.slice(before)]).toEqual([pattern, denial]);
       }
     });
   });
 
   describe('floods', () => {
-    const floods: Readonly<Record<string, (runtime: HostileRuntime) => { message: Buffer; count: number }>> = {
-      'heartbeats that are good': ({ identity: { runtime, process } }) => ({
-        message: publication(
-          subjects.heartbeat(runtime, process),
-          JSON.stringify({ at: Date.now(), inFlight: 0, intervalMs: 5000, version: '1' }),
-        ),
-        count: 200_000,
-      }),
-      'heartbeats that are no JSON': ({ identity: { runtime, process } }) => ({
-        message: publication(subjects.heartbeat(runtime, process), '{'),
-        count: 200_000,
-      }),
-      'empty frames of reports that never end': ({ end, identity: { runtime, process } }) => ({
-        message: publication(subjects.report(runtime, process), '', {
-          reply: `_R.${end}.backend.${randomText(10)}`,
-          headers: { 'Svc-Frame': 'question+' },
-        }),
-        count: 60_000,
-      }),
-      'handshakes, one after the other': ({ end, identity: { runtime, process } }) => ({
-        message: publication(subjects.handshake(runtime, process), '{}', {
-          reply: `_R.${end}.backend.${randomText(10)}`,
-          headers: { 'Svc-Frame': 'question' },
-        }),
-        count: 60_000,
-      }),
-      'replies that nobody asked for': ({ end }) => ({
-        message: publication(`_R.${known.remoteMcpEnd}.${end}.${randomText(10)}`, forgedResult, {
-          headers: { 'Svc-Frame': 'final' },
-        }),
-        count: 200_000,
-      }),
-      'frames for exchanges with the backend that there are not': ({ end }) => ({
-        message: publication(`_C.backend.${end}.${randomText(10)}`, '', { headers: { 'Svc-Frame': 'waiting' } }),
-        count: 200_000,
-      }),
-    };
-
-    test.each(Object.entries(floods))('%s', async (_, flood) => {
-      const senders: RuntimeId[] = [];
-      const seen = await victim.expectUndisturbedBy(async () => {
-        const runtime = await hostile();
-        senders.push(runtime.identity.runtime);
-        const { message, count } = flood(runtime);
-        return await runtime.flood(message, count);
+    type Flood = readonly [count: number, message: (runtime: HostileRuntime) => Buffer];
+    const heartbeat = ({ identity }: HostileRuntime) => subjects.heartbeat(identity.runtime, identity.process);
+    const ofGoodHeartbeat = () => JSON.stringify({ at: Date.now(), inFlight: 0, intervalMs: 5000, version: '1' });
+    const framed = (subject: string, payload: string, frame: string) =>
+      publication(subject, payload, { headers: { 'Svc-Frame': frame } });
+    const asked = (kind: 'report' | 'handshake', payload: string, frame: string) => (by: HostileRuntime) =>
+      publication(subjects[kind](by.identity.runtime, by.identity.process), payload, {
+        reply: `_R.${by.end}.backend.${randomText(10)}`,
+        headers: { 'Svc-Frame': frame },
       });
-      expect(seen.sent).toBeGreaterThan(0);
-      for (const sender of senders) expect(linesOf(sender).length).toBeLessThan(linesMax);
-      await expectAsBefore();
-    });
+    const floods: Readonly<Record<string, Flood>> = {
+      'heartbeats that are good': [200_000, (by) => publication(heartbeat(by), ofGoodHeartbeat())],
+      'heartbeats that are no JSON': [200_000, (by) => publication(heartbeat(by), '{')],
+      'empty frames of reports that never end': [60_000, asked('report', '', 'question+')],
+      'handshakes, one after the other': [60_000, asked('handshake', '{}', 'question')],
+      'replies that nobody asked for': [
+        200_000,
+        ({ end }) => framed(`_R.${known.remoteMcpEnd}.${end}.${randomText(10)}`, forgedResult, 'final'),
+      ],
+      'frames for exchanges with the backend that there are not': [
+        200_000,
+        ({ end }) => framed(`_C.backend.${end}.${randomText(10)}`, '', 'waiting'),
+      ],
+    };
+    /** Each is of another message, so that they go out at once. */
+    const unfinished = (by: HostileRuntime) =>
+      Array.from({ length: 20_000 }, (_, index) =>
+        publication(heartbeat(by), '', { headers: { 'Svc-Frame': 'message+', 'Svc-Message': `m${index}` } }),
+      );
+    const ofUnfinished: Flood = [1, (by) => Buffer.concat(unfinished(by))];
+
+    test.each(Object.entries({ ...floods, 'unfinished messages in frames': ofUnfinished }))(
+      '%s',
+      async (_, [count, message]) => {
+        const senders: RuntimeId[] = [];
+        const seen = await victim.expectUndisturbedBy(async () => {
+          const runtime = await hostile();
+          senders.push(runtime.identity.runtime);
+          return await runtime.flood(message(runtime), count);
+        });
+        expect(seen.sent).toBeGreaterThan(0);
+        for (const sender of senders) expect(linesOf(sender).length).toBeLessThan(linesMax);
+        await expectAsBefore();
+      },
+    );
 
     /** `SVC_TEST_FLOOD_SECONDS=60` runs it for a minute, twice. */
     test(
       `all of these in turn for ${floodSeconds} s: memory is afterwards what it was, and after a second time too`,
       async () => {
         const runtime = await hostile();
-        const attack = async () => {
-          const until = performance.now() + floodSeconds * 1000;
-          while (performance.now() < until) {
-            for (const flood of Object.values(floods)) {
-              const { message, count } = flood(runtime);
-              // Where the platform keeps it out, the attacker tries again at once.
-              await runtime.flood(message, count);
-            }
-          }
-        };
+        const attack = () =>
+          repeat(floodSeconds * 1000, async () => {
+            // Where the platform keeps it out, the attacker tries again at once.
+            for (const [count, message] of Object.values(floods)) await runtime.flood(message(runtime), count);
+          });
         // The victim's calls alone fill heaps, so that the platform is warm before it is attacked.
         await victim.expectUndisturbedBy(() => wait(floodSeconds * 1000));
         const before = await memoryBytes();
         for (const round of ['first', 'second']) {
           await victim.expectUndisturbedBy(attack);
-          const after = await settledMemory(total(before) * 1.1);
-          const grown = `${round}: ${JSON.stringify(before)} → ${JSON.stringify(after)} bytes`;
+          const after = await settledMemory(before * 1.1);
+          const grown = `${round}: ${before} → ${after} bytes`;
           if (floodSeconds > 4) process.stderr.write(`${grown}\n`);
-          expect(total(after) / total(before), grown).toBeLessThanOrEqual(1.1);
+          expect(after / before, grown).toBeLessThanOrEqual(1.1);
         }
       },
       testTimeoutMs + 4 * floodSeconds * 1000 + 2 * settleMs,
     );
 
-    test('unfinished messages in frames', async () => {
-      const runtime = await hostile();
-      const subject = subjects.heartbeat(runtime.identity.runtime, runtime.identity.process);
-      const parts = Array.from({ length: 20_000 }, (_, index) =>
-        publication(subject, '', { headers: { 'Svc-Frame': 'message+', 'Svc-Message': `m${index}` } }),
-      );
-      await victim.expectUndisturbedBy(async () => {
-        await runtime.flood(Buffer.concat(parts), 1);
-      });
-      await expectAsBefore();
-    });
-
     test('unfinished questions keep no other runtime from being answered', async () => {
-      const runtime = await hostile();
-      const { runtime: id, process } = runtime.identity;
+      const { client, end, identity } = await hostile();
       const parts = Array.from({ length: 500 }, () =>
-        publication(subjects.report(id, process), 'x', {
-          reply: `_R.${runtime.end}.backend.${randomText(22)}`,
+        publication(subjects.report(identity.runtime, identity.process), 'x', {
+          reply: `_R.${end}.backend.${randomText(22)}`,
           headers: { 'Svc-Frame': 'question+' },
         }),
       );
       await victim.expectUndisturbedBy(async () => {
-        runtime.client.write(Buffer.concat(parts));
+        client.socket.write(Buffer.concat(parts));
         // The platform may close the connection before NATS answers.
-        await runtime.client.flush().catch(() => {});
-        const other = await hostile();
-        const { runtime: otherId, process: otherProcess } = other.identity;
-        const complete = `${JSON.stringify({ complete: true, mcpServers: [] })}\n`;
-        const answer = await other.ask(subjects.report(otherId, otherProcess), complete);
-        expect([answer.headers, answer.payload.toString()]).toEqual([
-          expect.stringContaining('final'),
-          '{"refused":[]}',
-        ]);
+        await client.flush().catch(() => {});
+        const { headers, payload } = await (await hostile()).reportNothing();
+        expect([headers, payload.toString()]).toEqual([expect.stringContaining('final'), '{"refused":[]}']);
       });
     });
   });
@@ -334,19 +274,18 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
     opened.push(...entered);
     // The runtime's own connection counts too.
     expect(entered.filter(({ client }) => !client.closed).length).toBeLessThan(connectionShares.runtime);
-    const lines = readFileSync(join(platform.installation.logsDir, 'backend.log'), 'utf8').split('\n');
-    const named = lines.filter((line) => line.includes('opened too many connections'));
+    const named = linesWith('opened too many connections', ['backend']);
     expect(named).toEqual([expect.stringContaining(runtime.identity.name)]);
     await expectAsBefore();
   });
 
   test('a call in as many copies as a process can have made, none of which is read', async () => {
-    const sprung = await trap();
+    const { runtime, spring } = await sprungTrap();
     const before = await memoryBytes();
     const entered: HostileRuntime[] = [];
     await victim.expectUndisturbedBy(async () => {
       for (let i = 0; i < 8; i++) {
-        const again = await sprung.runtime.connectAgain().catch(() => null);
+        const again = await runtime.connectAs().catch(() => null);
         if (again === null) continue;
         entered.push(again);
         const { client, end, identity } = again;
@@ -356,10 +295,10 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
         await client.flush().catch(() => {});
         client.socket.pause();
       }
-      const { call, calling } = await sprung.spring(3_000_000);
-      const grown = total(await memoryBytes()) - total(before);
+      const { call, calling } = await spring(3_000_000);
+      const grown = (await memoryBytes()) - before;
       expect(grown).toBeLessThan(connectionShares.process * 128_000_000 + 100_000_000);
-      sprung.runtime.reply(call.message.reply, forgedResult);
+      runtime.reply(call.message.reply, forgedResult);
       await calling;
     });
     for (const one of entered) one.close();
@@ -369,53 +308,57 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
   });
 
   test("a process with another runtime's process id does not change that one's reports", async () => {
-    const runtime = await hostile();
-    const same = await runtime.connectAs(known.platform.process);
+    const same = await (await hostile()).connectAs(known.platform.process);
     opened.push(same);
     await victim.expectUndisturbedBy(async () => {
-      const { runtime: id, process } = same.identity;
-      await same.ask(subjects.report(id, process), `${JSON.stringify({ complete: true, mcpServers: [] })}\n`);
+      await same.reportNothing();
       same.close();
       await expectAsBefore();
     });
     await expectAsBefore();
   });
 
-  /** Lines that any service has written of a runtime. */
-  function linesOf(runtime: RuntimeId): readonly string[] {
-    const logs = ['backend', 'remote-mcp'].map((name) => join(platform.installation.logsDir, `${name}.log`));
-    return logs.flatMap((file) => readFileSync(file, 'utf8').split('\n')).filter((line) => line.includes(runtime));
+  /** Lines that services have written with these words. */
+  function linesWith(words: string, services: readonly string[]): readonly string[] {
+    const logs = services.map((name) => join(homes.platform.installation.logsDir, `${name}.log`));
+    return logs.flatMap((file) => readFileSync(file, 'utf8').split('\n')).filter((line) => line.includes(words));
   }
+  const linesOf = (runtime: RuntimeId) => linesWith(runtime, ['backend', 'remote-mcp']);
 
   /** The status of the victim's MCP server is the one from before any attack. */
   async function expectAsBefore(): Promise<void> {
     expect(await readStatus()).toEqual(asBefore);
   }
 
-  /** By service. */
-  async function memoryBytes(): Promise<Readonly<Record<string, number>>> {
-    const { services }: { readonly services: readonly { readonly name: string; readonly memoryBytes: number }[] } =
-      await platform.svc('status');
-    return Object.fromEntries(services.map((service) => [service.name, service.memoryBytes]));
+  /** Of all services. */
+  async function memoryBytes(): Promise<number> {
+    const services = [...(await homes.platform.services()).values()];
+    return services.reduce((sum, { memoryBytes }) => sum + (memoryBytes ?? 0), 0);
   }
 
   /** Waits until the memory is at most `enough`, or until garbage collection had `settleMs`. */
-  async function settledMemory(enough: number): Promise<Readonly<Record<string, number>>> {
+  async function settledMemory(enough: number): Promise<number> {
     const giveUpAt = performance.now() + settleMs;
     for (;;) {
       const bytes = await memoryBytes();
-      if (total(bytes) <= enough || performance.now() > giveUpAt) return bytes;
+      if (bytes <= enough || performance.now() > giveUpAt) return bytes;
       await wait(1000);
     }
   }
 
   async function readStatus() {
-    const { workspace } = await backend.query(
-      'query ($w: ID!, $id: ID!) { workspace(id: $w) { mcpServer(id: $id) { status health reason { code } } } }',
-      { w: victims.workspace, id: victims.same.mcpServer },
-      z.object({ workspace: z.object({ mcpServer: z.record(z.string(), z.unknown()) }) }).parse,
-    );
-    return { ...workspace.mcpServer, ...readSender(platform, victims.same.mcpServer) };
+    const { workspace, same } = homes.b;
+    const seen = await homes.backend.send(mcpServerQuery, { workspace, id: same.mcpServer });
+    const { status, health, reason } = seen.workspace?.mcpServer ?? expect.fail();
+    return { status, health, reason, ...readSender() };
+  }
+
+  /** The runtime process that has the victim's MCP server Connected, as the graph has it. */
+  function readSender() {
+    const file = join(homes.platform.installation.dataDir, 'graph.sqlite');
+    using graph = new DatabaseSync(file, { readOnly: true });
+    const row = graph.prepare('select runtime, process from status where mcpServer = ?').get(homes.b.same.mcpServer);
+    return { runtime: parseId('runtime', String(row?.runtime)), process: asProcess(row?.process) };
   }
 });
 
@@ -427,7 +370,6 @@ const linesMax = 20;
 const floodSeconds = Number(process.env.SVC_TEST_FLOOD_SECONDS ?? 4);
 /** Garbage is collected when there is time for it: NATS does it every two minutes at the latest, and gives memory back bit by bit. */
 const settleMs = 140_000;
-const total = (bytes: Readonly<Record<string, number>>) => Object.values(bytes).reduce((sum, one) => sum + one, 0);
 const forgedResult = '{"content":[{"type":"text","text":"forged"}]}';
 
 /** Ids as a counter in base 36 behind a constant beginning would give them after this one. */
@@ -436,30 +378,11 @@ function idsAfter(id: string, count: number): readonly string[] {
   return Array.from({ length: count }, (_, index) => `${head}${(tail + index + 1).toString(36)}`);
 }
 
-/** Does it again and again for a while, and lets others have their turn in between. */
-function repeat(forMs: number, work: () => void): { readonly ended: boolean; readonly finished: Promise<void> } {
-  const state = { ended: false, finished: Promise.resolve() };
+async function repeat(forMs: number, work: () => Promise<void>): Promise<void> {
   const until = performance.now() + forMs;
-  state.finished = (async () => {
-    for (; performance.now() < until; await new Promise((resolve) => setTimeout(resolve, 2))) work();
-    state.ended = true;
-  })();
-  return state;
+  while (performance.now() < until) await work();
 }
 
-/** Of the runtime process that has the MCP server Connected, as the graph has it. */
-function readSender({ installation }: Platform, mcpServer: string): Sender {
-  using graph = new DatabaseSync(join(installation.dir, 'data/graph.sqlite'), { readOnly: true });
-  const row = graph.prepare('select runtime, process from status where mcpServer = ?').get(mcpServer);
-  return { runtime: parseId('runtime', String(row?.runtime)), process: asProcess(String(row?.process)) };
-}
-
-function processOf(end: string): ProcessId {
-  return asProcess(end.split('-').at(-1) ?? '');
-}
-
-function asProcess(text: string): ProcessId {
-  const process = findProcessId(text);
-  if (process === null) throw new Error(`"${text}" is no process`);
-  return process;
+function asProcess(text: unknown): ProcessId {
+  return findProcessId(String(text)) ?? expect.fail(`"${text}" is no process`);
 }

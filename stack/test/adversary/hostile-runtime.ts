@@ -1,92 +1,69 @@
-import { z } from 'zod';
 import { callHeader } from '../../../services/contracts/bus/call.ts';
 import { endOf } from '../../../services/contracts/bus/ends.ts';
 import type { RuntimeIdentity } from '../../../services/contracts/bus/permissions.ts';
 import { subjects } from '../../../services/contracts/bus/subjects.ts';
-import { findProcessId, newProcessId, type ProcessId, randomText } from '../../../services/contracts/ids.ts';
+import { newProcessId, type ProcessId, randomText } from '../../../services/contracts/ids.ts';
 import { findIdentity } from '../../../services/kit/bus/nats/connection-name.ts';
 import { connectionName, newInbox } from '../../../services/kit/bus/nats/login.ts';
 import { introductionSubject, readReplySubject } from '../../../services/kit/bus/nats/subjects.ts';
-import type { BackendClient } from '../../client/backend-client.ts';
+import { registerRuntimeMutation } from '../../client/generated/operations.ts';
+import type { TwoHomes } from '../homes.ts';
 import { type Flooded, flood } from './flood.ts';
 import { WireClient, type WireLogin, type WireMessage } from './wire-client.ts';
-
-export interface HostileRuntimeOptions {
-  readonly busPort: number;
-  readonly backend: BackendClient;
-  /** The attacker's own, with everything in it. */
-  readonly workspace: string;
-}
 
 /** A runtime key of one workspace in the hands of somebody who writes every byte himself. */
 export class HostileRuntime {
   readonly client: WireClient;
   readonly identity: RuntimeIdentity;
-  readonly #login: WireLogin;
-  readonly #busPort: number;
+  readonly #login: Login & { readonly wire: WireLogin };
 
-  private constructor({ client, identity, login }: Entered, busPort: number) {
+  private constructor(client: WireClient, identity: RuntimeIdentity, login: Login & { readonly wire: WireLogin }) {
     this.client = client;
     this.identity = identity;
     this.#login = login;
-    this.#busPort = busPort;
   }
 
-  static async register(
-    { busPort, backend, workspace }: HostileRuntimeOptions,
-    name = 'hostile',
-  ): Promise<HostileRuntime> {
-    const { registerRuntime } = await backend.query(
-      'mutation ($w: ID!, $name: String!) { registerRuntime(workspace: $w, name: $name) { secret } }',
-      { w: workspace, name },
-      z.object({ registerRuntime: z.object({ secret: z.string() }) }).parse,
-    );
-    return await HostileRuntime.connect(busPort, registerRuntime.secret);
+  /** Of workspace A, which is the attacker's own, with everything in it. */
+  static async register({ platform, backend, a }: TwoHomes, name = 'hostile'): Promise<HostileRuntime> {
+    const { registerRuntime } = await backend.send(registerRuntimeMutation, { workspace: a.workspace, name });
+    const { secret } = registerRuntime;
+    return await HostileRuntime.#connect({ port: platform.busPorts.port, key: secret, process: newProcessId() });
   }
 
-  static async connect(busPort: number, key: string): Promise<HostileRuntime> {
-    return await HostileRuntime.#listen(await enter(busPort, key, newProcessId()), busPort);
-  }
-
-  static async #listen(entered: Entered, busPort: number): Promise<HostileRuntime> {
-    const { client, identity } = entered;
+  /** Connects, learns as whom the platform let it in, and listens to what a runtime hears. */
+  static async #connect(login: Login): Promise<HostileRuntime> {
+    const inbox = newInbox();
+    const wire = { user: 'runtime', pass: login.key, name: connectionName(login.process, inbox) };
+    const client = await WireClient.connect(login.port, wire);
+    client.subscribe(`${inbox}.>`);
+    const told = await client.heard(({ subject }) => subject === introductionSubject(inbox));
+    const identity = findIdentity(told.payload.toString());
+    if (identity?.kind !== 'runtime') throw new Error(`let in as ${told.payload}`);
     client.subscribe(subjects.call(identity.runtime, identity.process));
     client.subscribe(subjects.command(identity.runtime, identity.process));
-    client.subscribe(`_R.${endOf(identity)}.*.*`);
-    client.subscribe(`_C.${endOf(identity)}.*.*`);
+    for (const kind of ['_R', '_C']) client.subscribe(`${kind}.${endOf(identity)}.*.*`);
     await client.flush();
-    return new HostileRuntime(entered, busPort);
+    return new HostileRuntime(client, identity, { ...login, wire });
   }
 
   get end(): string {
     return endOf(this.identity);
   }
 
-  /** Connects once more with the same key, and claims to be this process. */
-  async connectAs(process: ProcessId): Promise<HostileRuntime> {
-    return await HostileRuntime.#listen(await enter(this.#busPort, this.#login.pass ?? '', process), this.#busPort);
-  }
-
-  /** Connects once more as the same process. */
-  async connectAgain(): Promise<HostileRuntime> {
-    const [nonce = ''] = (this.#login.name ?? '').split(' ');
-    const process = findProcessId(nonce);
-    if (process === null) throw new Error(`"${nonce}" is no nonce`);
-    return await this.connectAs(process);
+  /** Connects once more with the same key, and claims to be this process; without one, the same as before. */
+  async connectAs(process = this.#login.process): Promise<HostileRuntime> {
+    return await HostileRuntime.#connect({ ...this.#login, process });
   }
 
   /** Sends the same message again and again at full speed from a process of its own. */
   flood(message: Uint8Array, count: number): Promise<Flooded> {
-    return flood({ port: this.#busPort, login: this.#login, message: Buffer.from(message).toString('base64'), count });
+    const { port, wire } = this.#login;
+    return flood({ port, login: wire, message: Buffer.from(message).toString('base64'), count });
   }
 
-  /** The backend's answer to a question in one frame. */
-  async ask(subject: string, payload: string): Promise<WireMessage> {
-    const reply = `_R.${this.end}.backend.${randomText(22)}`;
-    this.client.publish(subject, payload, { reply, headers: { 'Svc-Frame': 'question' } });
-    return await this.client.heard(
-      (message) => message.subject === reply && /Svc-Frame: (final|error)\r/.test(message.headers),
-    );
+  /** Says that it has no MCP servers. */
+  async reportNothing(): Promise<WireMessage> {
+    return await this.#report([{ complete: true, mcpServers: [] }]);
   }
 
   /** Says that one of its MCP servers is Connected and has these tools. */
@@ -95,16 +72,11 @@ export class HostileRuntime {
       ...{ mcpServer, configVersion: 1, status: 'Connected', health: 'green', reason: null, restarts: 0 },
       ...{ startedAt: Date.now(), nextRetryAt: null, stderr: [], tools: tools.length },
     };
-    const lines = [{ complete: true, mcpServers: [said] }, ...tools.map(asTool)];
-    const { runtime, process } = this.identity;
-    return await this.ask(
-      subjects.report(runtime, process),
-      `${lines.map((line) => JSON.stringify(line)).join('\n')}\n`,
-    );
+    return await this.#report([{ complete: true, mcpServers: [said] }, ...tools.map(asTool)]);
   }
 
-  /** The call that remote-mcp sends it next, with who sent it. */
-  async nextCall(): Promise<Called> {
+  /** The call that a remote-mcp sends it next, with its end as `asker`. */
+  async nextCall() {
     const subject = subjects.call(this.identity.runtime, this.identity.process);
     const before = this.client.messages.length;
     const isNew = (message: WireMessage) =>
@@ -121,36 +93,28 @@ export class HostileRuntime {
     this.client.publish(subject, result, { headers });
   }
 
+  /** The backend's answer to a report in one frame. */
+  async #report(lines: readonly object[]): Promise<WireMessage> {
+    const reply = `_R.${this.end}.backend.${randomText(22)}`;
+    const subject = subjects.report(this.identity.runtime, this.identity.process);
+    const payload = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+    this.client.publish(subject, payload, { reply, headers: { 'Svc-Frame': 'question' } });
+    return await this.client.heard(
+      (message) => message.subject === reply && /Svc-Frame: (final|error)\r/.test(message.headers),
+    );
+  }
+
   close(): void {
     this.client.close();
   }
 }
 
-export interface Called {
-  readonly message: WireMessage;
-  /** The end that sent the call: a remote-mcp. */
-  readonly asker: string;
-  readonly id: string;
-}
-
-function asTool(name: string): { readonly name: string; readonly definition: string } {
+function asTool(name: string) {
   return { name, definition: JSON.stringify({ name, inputSchema: { type: 'object' } }) };
 }
 
-interface Entered {
-  readonly client: WireClient;
-  readonly identity: RuntimeIdentity;
-  readonly login: WireLogin;
-}
-
-/** Connects, and learns as whom the platform let it in. */
-async function enter(port: number, key: string, process: ProcessId): Promise<Entered> {
-  const inbox = newInbox();
-  const login = { user: 'runtime', pass: key, name: connectionName(process, inbox) };
-  const client = await WireClient.connect(port, login);
-  client.subscribe(`${inbox}.>`);
-  const told = await client.heard(({ subject }) => subject === introductionSubject(inbox));
-  const identity = findIdentity(told.payload.toString());
-  if (identity?.kind !== 'runtime') throw new Error(`let in as ${told.payload}`);
-  return { client, identity, login };
+interface Login {
+  readonly port: number;
+  readonly key: string;
+  readonly process: ProcessId;
 }

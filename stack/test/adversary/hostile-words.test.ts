@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { RunOptions } from '../../../cli/test/run-svc.ts';
 import { send } from '../../../services/remote-mcp/test/raw.ts';
 import { misbehaving } from '../foreign-servers.ts';
 import { Platform, startTimeoutMs, testTimeoutMs } from '../platform.ts';
@@ -58,13 +59,8 @@ beforeAll(async () => {
   for (const [index, { originalName }] of offered.entries()) {
     await platform.run(['skill', 'create', `skill-${index}`, '--tool', `lists/${originalName}`]);
   }
-  await platform.run([
-    'skill',
-    'create',
-    'broken',
-    '--tool',
-    `lists/gone${texts.filter((text) => !/[\r\n\u2028]/.test(text)).join('')}`,
-  ]);
+  const gone = `lists/gone${texts.filter((text) => !/[\r\n\u2028]/.test(text)).join('')}`;
+  await platform.run(['skill', 'create', 'broken', '--tool', gone]);
   await platform.addRole('All', ['broken']);
   const key = await platform.addKey('agent');
   // fetch sends no header with a control character; C1 is a letter of Latin-1 to HTTP.
@@ -78,26 +74,33 @@ afterAll(async () => {
   await platform?.[Symbol.asyncDispose]();
 }, startTimeoutMs);
 
+const ofPlatform = [
+  'status',
+  'server list',
+  'skill list',
+  'role list',
+  'keys list',
+  'runtime list',
+  'file list broken',
+];
+const ofServers = ['server show lists', 'server show exits', 'server show refuses', 'server show web'];
 /** Every command that prints what others wrote. */
 const commands: readonly (readonly string[])[] = [
-  ['status'],
-  ['server', 'list'],
-  ['server', 'show', 'lists'],
-  ['server', 'show', 'exits'],
-  ['server', 'show', 'refuses'],
-  ['server', 'show', 'web'],
+  ...[...ofPlatform, ...ofServers, 'logs -n 100000'].map((typed) => typed.split(' ')),
   ['server', 'show', texts.join('')],
-  ['skill', 'list'],
   ['skill', 'create', 'again', '--tool', `lists/${texts.join('')}`],
-  ['role', 'list'],
-  ['keys', 'list'],
-  ['runtime', 'list'],
-  ['file', 'list', 'broken'],
-  ['logs', '-n', '100000'],
   ['logs', texts.join('')],
   ['server', 'list', `--${texts.join('')}`],
   [texts.join('')],
 ];
+
+/** Neither stream has an unsafe text; returns standard output. */
+async function runSafely(words: readonly string[], options: Partial<RunOptions> = {}): Promise<string> {
+  const { stdout, stderr } = await platform.run(words, options);
+  expect(findUnsafe(stdout)).toBeNull();
+  expect(findUnsafe(stderr)).toBeNull();
+  return stdout;
+}
 
 describe.each([
   { shown: 'plainly', env: {} },
@@ -106,33 +109,25 @@ describe.each([
   test.each(commands.map((words) => ({ words, typed: JSON.stringify(words.join(' ')).slice(0, 60) })))(
     'svc $typed',
     async ({ words }) => {
-      const { stdout, stderr } = await platform.run(words, { env });
-      expect(findUnsafe(stdout)).toBeNull();
-      expect(findUnsafe(stderr)).toBeNull();
+      const stdout = await runSafely(words, { env });
       expect(stdout).not.toMatch(/^(forged|all is well)/m);
     },
   );
 
   test('svc server add, as long as it waits and at its end', async () => {
-    const words = ['server', 'add', env.FORCE_COLOR ? 'late-1' : 'late', '--', ...misbehaving('forger')];
+    const name = env.FORCE_COLOR ? 'late-1' : 'late';
     for (const mode of ['exits', 'lists', 'refuses']) {
-      const { stdout, stderr } = await platform.run([...words.with(2, `${words[2]}-${mode}`), mode, ...texts], { env });
-      expect(findUnsafe(stdout)).toBeNull();
-      expect(findUnsafe(stderr)).toBeNull();
+      await runSafely(['server', 'add', `${name}-${mode}`, '--', ...misbehaving('forger'), mode, ...texts], { env });
     }
   });
 
   test('a frame of svc status --watch', async () => {
-    const { stdout, stderr } = await platform.run(['status', '--watch'], { env, interruptAt: 'RUNTIME' });
-    expect(findUnsafe(stdout)).toBeNull();
-    expect(findUnsafe(stderr)).toBeNull();
+    await runSafely(['status', '--watch'], { env, interruptAt: 'RUNTIME' });
   });
 });
 
 test('programs get the same texts, escaped', async () => {
-  const { stdout } = await platform.run(['server', 'show', 'lists', '--json']);
-  expect(findUnsafe(stdout)).toBeNull();
-  const { tools } = JSON.parse(stdout);
+  const { tools } = JSON.parse(await runSafely(['server', 'show', 'lists', '--json']));
   expect(tools.some(({ description }: { description: string }) => description.includes('\u009b2J'))).toBe(true);
 });
 

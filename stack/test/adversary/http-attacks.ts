@@ -33,115 +33,74 @@ const mebibyte = 1024 * 1024;
 /** What a client can do that writes its own bytes. Each takes a bounded time and number of connections. */
 const httpAttacks = {
   /** Bodies of 4 MiB, all but the last byte. */
-  async unfinishedBodies(target) {
-    const body = Buffer.alloc(4 * mebibyte - 1, 'x');
-    return await hold(target, 600, (client) => client.write(head(target, { length: 4 * mebibyte }), body));
-  },
-
+  unfinishedBodies: (target) =>
+    hold(target, 600, same(head(target, { length: 4 * mebibyte }), Buffer.alloc(4 * mebibyte - 1, 'x'))),
   /** One byte a chunk: each chunk costs a server far more than a byte. */
-  async bodiesOfSingleBytes(target) {
-    const bytes = Buffer.from('1\r\nx\r\n'.repeat(50_000));
-    return await hold(target, 64, (client) => client.write(head(target, { length: 'chunked' }), bytes));
-  },
-
+  bodiesOfSingleBytes: (target) =>
+    hold(target, 64, same(head(target, { length: 'chunked' }), Buffer.from('1\r\nx\r\n'.repeat(50_000)))),
   /** Only the beginning of a body, on as many connections as can be had. */
-  async bodiesThatStop(target) {
-    return await hold(target, 3000, (client) => client.write(head(target, { length: mebibyte }), Buffer.from('{')));
-  },
-
+  bodiesThatStop: (target) => hold(target, 3000, same(head(target, { length: mebibyte }), Buffer.from('{'))),
   /** Large answers of a tool, none of which is read. */
-  async unreadAnswers(target) {
-    const call = rpc('tools/call', { name: 'echo', arguments: { message: 'x'.repeat(3 * mebibyte) } });
-    return await hold(target, 100, (client, index) => {
-      const body = Buffer.from(JSON.stringify({ ...call, id: index }));
-      client.socket.pause();
-      client.write(head(target, { length: body.length }), body);
-    });
+  unreadAnswers: (target) => {
+    const params = { name: 'echo', arguments: { message: 'x'.repeat(3 * mebibyte) } };
+    return hold(target, 100, (id) => post(target, rpc('tools/call', params, id)), { reads: false });
   },
-
   /** Values of three bytes, each of which is an object when it is parsed, in calls that take long. */
-  async wideBodies(target) {
+  wideBodies: (target) => {
     const wide = `[${'{},'.repeat(1_300_000)}{}]`;
-    return await hold(target, 24, (client, index) => {
-      const params = `{"name":"trigger-long-running-operation","arguments":{"duration":4,"steps":1,"wide":${wide}}}`;
-      const body = Buffer.from(`{"jsonrpc":"2.0","id":${index},"method":"tools/call","params":${params}}`);
-      client.write(head(target, { length: body.length }), body);
-    });
+    const params = `{"name":"trigger-long-running-operation","arguments":{"duration":4,"steps":1,"wide":${wide}}}`;
+    const call = (id: number) => Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":${params}}`);
+    return hold(target, 24, (id) => withHead(target, call(id)));
   },
-
   /** A million levels in one body. */
-  async deepBodies(target) {
+  deepBodies: (target) => {
     const body = Buffer.from('{"jsonrpc":"2.0","id":1,"method":"ping","params":'.padEnd(4 * mebibyte, '{"a":'));
-    return await repeat(target, 4, () => [head(target, { length: body.length }), body]);
+    return repeat(target, 4, () => withHead(target, body));
   },
-
-  async sessions(target) {
+  sessions: (target) => {
     const body = rpc('initialize', { protocolVersion: '2025-11-25', capabilities: {} });
-    return await repeat({ ...target, session: '' }, 32, () => post({ ...target, session: '' }, body));
+    return repeat(target, 32, () => post({ ...target, session: '' }, body));
   },
-
-  async streams(target) {
-    return await hold(target, 3000, (client) => client.write(head(target, { method: 'GET' })));
-  },
-
+  streams: (target) => hold(target, 3000, same(head(target, { method: 'GET' }))),
   /** Requests behind each other on a connection, without waiting for an answer. */
-  async pipelined(target) {
-    const many = Buffer.concat(
-      Array.from({ length: 300 }, () => Buffer.concat(post(target, rpc('ping', undefined, 1)))),
-    );
-    return await repeat(target, 64, () => [many], 300);
-  },
-
+  pipelined: (target) => repeat(target, 64, same(...behind(300, target, rpc('ping', undefined, 1))), 300),
   /** The same question four times behind each other, on many connections: far more than are answered at once. */
-  async pipelinedQuestions(target) {
-    const many = Buffer.concat(Array.from({ length: 4 }, () => Buffer.concat(post(target, target.question))));
-    return await repeat(target, 128, () => [many], 4);
-  },
-
+  pipelinedQuestions: (target) => repeat(target, 128, same(...behind(4, target, target.question)), 4),
   /** A question that is costly by itself, on a few connections. */
-  async costlyQuestions(target) {
-    return await repeat(target, 4, () => post(target, target.question));
-  },
-
+  costlyQuestions: (target) => repeat(target, 4, () => post(target, target.question)),
   /** As many requests as 64 clients with one key or token can send. */
-  async fullSpeed(target) {
-    return await repeat(target, 64, () => post(target, target.question));
-  },
-
+  fullSpeed: (target) => repeat(target, 64, () => post(target, target.question)),
   /** Keys that look like keys, each another. */
-  async unknownKeys(target) {
-    return await repeat(target, 400, () => post({ ...target, key: newKey('user').reveal() }, rpc('ping')));
-  },
-
+  unknownKeys: (target) => repeat(target, 400, () => post({ ...target, key: newKey('user').reveal() }, rpc('ping'))),
   /** A key with a typo. */
-  async wrongKeys(target) {
-    const request = post({ ...target, key: `${target.key.slice(0, -1)}!` }, rpc('ping'));
-    return await repeat(target, 64, () => request);
-  },
-
+  wrongKeys: (target) =>
+    repeat(target, 64, same(...post({ ...target, key: `${target.key.slice(0, -1)}!` }, rpc('ping')))),
   /** Connections that ask once without a key, and stay. */
-  async idleConnections(target) {
-    return await hold(target, 6000, (client) => client.write(Buffer.from('GET /health HTTP/1.1\r\nhost: x\r\n\r\n')));
-  },
-
-  async unfinishedHeads(target) {
-    return await hold(target, 3000, (client) => client.write(Buffer.from('POST /mcp HTTP/1.1\r\nhost: x\r\nx: ')));
-  },
-
-  async hugeHeads(target) {
+  idleConnections: (target) => hold(target, 6000, same(Buffer.from('GET /health HTTP/1.1\r\nhost: x\r\n\r\n'))),
+  unfinishedHeads: (target) => hold(target, 3000, same(Buffer.from('POST /mcp HTTP/1.1\r\nhost: x\r\nx: '))),
+  hugeHeads: (target) => {
     const line = `x-filling: ${'x'.repeat(64 * 1024)}\r\n`;
-    return await repeat(target, 32, () => [Buffer.from(`POST /mcp HTTP/1.1\r\nhost: x\r\n${line}\r\n`)]);
+    return repeat(target, 32, same(Buffer.from(`POST /mcp HTTP/1.1\r\nhost: x\r\n${line}\r\n`)));
   },
 } satisfies Readonly<Record<string, (target: Target) => Promise<Outcome>>>;
 
 export type HttpAttack = keyof typeof httpAttacks;
 
+/** The status of one request on a connection of its own. */
+export async function statusOf(target: Target, body: Buffer, withinMs: number): Promise<string | undefined> {
+  const client = await Client.open(target);
+  client?.write(withHead(target, body));
+  await client?.heard(1, AbortSignal.timeout(withinMs));
+  client?.socket.destroy();
+  return Object.keys(client?.answers ?? {})[0];
+}
+
 class Client {
   readonly socket: Socket;
   /** By status. */
   readonly answers: Record<string, number> = {};
+  closed = false;
   #answered = 0;
-  #closed = false;
   #tail = '';
   /** Called when an answer came, or the connection was closed. */
   #onProgress = () => {};
@@ -150,7 +109,7 @@ class Client {
     this.socket = socket;
     socket.on('error', () => undefined);
     socket.on('close', () => {
-      this.#closed = true;
+      this.closed = true;
       this.#onProgress();
     });
     socket.on('data', (chunk: Buffer) => {
@@ -168,23 +127,13 @@ class Client {
   static async open({ url }: Target): Promise<Client | null> {
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname);
-    try {
-      await once(socket, 'connect');
-      return new Client(socket);
-    } catch {
-      return null;
-    }
+    return await once(socket, 'connect').then(
+      () => new Client(socket),
+      () => null,
+    );
   }
 
-  get closed(): boolean {
-    return this.#closed;
-  }
-
-  get answered(): number {
-    return this.#answered;
-  }
-
-  write(...parts: readonly Buffer[]): void {
+  write(parts: readonly Buffer[]): void {
     for (const part of parts) this.socket.write(part);
   }
 
@@ -193,7 +142,7 @@ class Client {
     const until = this.#answered + count;
     const { promise, resolve } = Promise.withResolvers<void>();
     const look = () => {
-      if (this.#answered >= until || this.#closed || signal.aborted) resolve();
+      if (this.#answered >= until || this.closed || signal.aborted) resolve();
     };
     this.#onProgress = look;
     signal.addEventListener('abort', look, { once: true });
@@ -204,7 +153,12 @@ class Client {
 }
 
 /** Opens the connections, says something on each, and keeps them open until the attack ends. */
-async function hold(target: Target, count: number, say: (client: Client, index: number) => void): Promise<Outcome> {
+async function hold(
+  target: Target,
+  count: number,
+  request: (index: number) => readonly Buffer[],
+  { reads = true } = {},
+): Promise<Outcome> {
   const ending = pause(attackMs);
   const clients: Client[] = [];
   const atOnce = 50;
@@ -214,7 +168,8 @@ async function hold(target: Target, count: number, say: (client: Client, index: 
     for (const [nth, client] of opened.entries()) {
       if (client === null) continue;
       clients.push(client);
-      say(client, index + nth);
+      if (!reads) client.socket.pause();
+      client.write(request(index + nth));
     }
   }
   await ending;
@@ -232,20 +187,19 @@ async function repeat(
 ): Promise<Outcome> {
   const signal = AbortSignal.timeout(attackMs);
   const clients: Client[] = [];
-  await Promise.all(
-    Array.from({ length: connections }, async () => {
-      while (!signal.aborted) {
-        const client = await Client.open(target);
-        if (client === null) continue;
-        clients.push(client);
-        while (!client.closed && !signal.aborted) {
-          client.write(...request());
-          await client.heard(answersEach, signal);
-        }
-        client.socket.destroy();
+  const work = async () => {
+    while (!signal.aborted) {
+      const client = await Client.open(target);
+      if (client === null) continue;
+      clients.push(client);
+      while (!client.closed && !signal.aborted) {
+        client.write(request());
+        await client.heard(answersEach, signal);
       }
-    }),
-  );
+      client.socket.destroy();
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, work));
   return sum(clients);
 }
 
@@ -258,9 +212,20 @@ function sum(clients: readonly Client[]): Outcome {
   return outcome;
 }
 
+function same(...parts: readonly Buffer[]): () => readonly Buffer[] {
+  return () => parts;
+}
+
+function behind(count: number, target: Target, message: unknown): readonly Buffer[] {
+  return [Buffer.concat(Array.from({ length: count }, () => post(target, message)).flat())];
+}
+
 function post(target: Target, message: unknown): readonly Buffer[] {
-  const body = Buffer.from(JSON.stringify(message));
-  return [Buffer.concat([head(target, { length: body.length }), body])];
+  return [Buffer.concat(withHead(target, Buffer.from(JSON.stringify(message))))];
+}
+
+function withHead(target: Target, body: Buffer): readonly Buffer[] {
+  return [head(target, { length: body.length }), body];
 }
 
 function head(

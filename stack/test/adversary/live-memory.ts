@@ -10,7 +10,7 @@ const targets = z.tuple([z.object({ webSocketDebuggerUrl: z.string() })]);
 const memory = z.object({ pid: z.number(), bytes: z.number() });
 const evaluated = z.object({ result: z.object({ result: z.object({ value: memory }) }) });
 
-const measure = `(({ heapUsed, external }) => ({ pid: process.pid, bytes: heapUsed + external }))(process.memoryUsage())`;
+const expression = `(({ heapUsed, external }) => ({ pid: process.pid, bytes: heapUsed + external }))(process.memoryUsage())`;
 
 /**
  * The bytes that a Node process holds after a garbage collection. The resident size says little about a leak: an idle process keeps its garbage,
@@ -20,11 +20,16 @@ export async function liveBytes(pid: number): Promise<number> {
   process.kill(pid, 'SIGUSR1');
   const socket = new WebSocket(await debuggerUrl());
   await once(socket, 'open');
+  const ask = async (id: number, method: string, params = {}): Promise<unknown> => {
+    socket.send(JSON.stringify({ id, method, params }));
+    const [{ data }] = await once(socket, 'message');
+    return JSON.parse(data);
+  };
   try {
     // The first collection runs finalizers, and the second frees their memory.
-    for (const id of [1, 2]) await ask(socket, { id, method: 'HeapProfiler.collectGarbage' });
-    const params = { expression: measure, returnByValue: true };
-    const { value } = evaluated.parse(await ask(socket, { id: 3, method: 'Runtime.evaluate', params })).result.result;
+    for (const id of [1, 2]) await ask(id, 'HeapProfiler.collectGarbage');
+    const { value } = evaluated.parse(await ask(3, 'Runtime.evaluate', { expression, returnByValue: true })).result
+      .result;
     if (value.pid !== pid) throw new Error(`process ${value.pid} has the port of the inspector, not ${pid}`);
     return value.bytes;
   } finally {
@@ -39,16 +44,4 @@ async function debuggerUrl(): Promise<string> {
     if (response !== null) return targets.parse(await response.json())[0].webSocketDebuggerUrl;
     await wait(50, undefined, { signal });
   }
-}
-
-interface Request {
-  readonly id: number;
-  readonly method: string;
-  readonly params?: object;
-}
-
-async function ask(socket: WebSocket, request: Request): Promise<unknown> {
-  socket.send(JSON.stringify(request));
-  const [{ data }] = await once(socket, 'message');
-  return JSON.parse(data);
 }

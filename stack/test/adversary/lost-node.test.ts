@@ -25,15 +25,12 @@ describe.skipIf(!hasNatsServer || !hasDgraph)('a node of a real Dgraph that lose
 
   beforeAll(async () => {
     const ports = await freeDgraphPorts(3);
-    const settings = (yaml: string) =>
-      replaceScalar(
-        replaceScalar(yaml, ['graphdb', 'port'], String(ports['dgraph-alpha'])),
-        ['graphdb', 'zeroPort'],
-        String(ports['dgraph-zero']),
-      )
-        .replace('dgraph-zero: 1', 'dgraph-zero: 3')
-        .replace('dgraph-alpha: 1', 'dgraph-alpha: 2');
-    platform = await Platform.init({ topology: 'distributed', graph: 'dgraph', settings });
+    const settings = (yaml: string) => {
+      const withPort = replaceScalar(yaml, ['graphdb', 'port'], String(ports['dgraph-alpha']));
+      return replaceScalar(withPort, ['graphdb', 'zeroPort'], String(ports['dgraph-zero']));
+    };
+    const replicas = { 'dgraph-zero': 3, 'dgraph-alpha': 2 };
+    platform = await Platform.init({ topology: 'distributed', graph: 'dgraph', replicas, settings });
     ({ name } = readDefinition(platform.installation.definitionFile));
     await platform.svc('up');
     await allJoined();
@@ -55,26 +52,21 @@ describe.skipIf(!hasNatsServer || !hasDgraph)('a node of a real Dgraph that lose
     const { roles } = await platform.svc('role', 'list');
     expect(roles.map(({ id }: { id: string }) => id)).toEqual(expect.arrayContaining(saved));
   }
-  const stateOf = async (node: string) =>
-    (await platform.svc('status')).services.find((service: { name: string }) => service.name === node);
+  const stateOf = async (node: string) => (await platform.services()).get(node);
   const folderOf = (node: string) => join(platform.installation.dir, dataOf(node));
 
   async function kill(node: string): Promise<void> {
-    const { pid } = await stateOf(node);
-    process.kill(pid, 'SIGKILL');
-    await until(async () => (await stateOf(node)).pid === null, patienceMs);
+    process.kill((await stateOf(node))?.pid ?? expect.fail(`${node} does not run`), 'SIGKILL');
+    await until(async () => (await stateOf(node))?.pid === null, patienceMs);
   }
 
   async function lose(node: string): Promise<void> {
     rmSync(folderOf(node), { recursive: true });
     await kill(node);
-    expect(await stateOf(node)).toMatchObject({
-      state: 'lost',
-      health: 'red',
-      reason: expect.stringMatching(
-        /^Its data is missing, so the node is not started: "data\/dgraph\/.*" \(there since 20.*\)\. .* svc backup FILE, then svc restore FILE$/,
-      ),
-    });
+    const reason = expect.stringMatching(
+      /^Its data is missing, so the node is not started: "data\/dgraph\/.*" \(there since 20.*\)\. .* svc backup FILE, then svc restore FILE$/,
+    );
+    expect(await stateOf(node)).toMatchObject({ state: 'lost', health: 'red', reason });
   }
 
   let backups = 0;
@@ -148,17 +140,12 @@ describe.skipIf(!hasNatsServer || !hasDgraph)('a node of a real Dgraph that lose
     const { json: unread } = await platform.fails('backup', join(disk, 'unread.backup.gz'));
     expect(unread.error.message).toContain('no majority');
     await platform.svc('down');
-    moveAway('nats', 'dgraph');
+    mkdirSync(join(disk, 'away'));
+    for (const one of ['nats', 'dgraph']) renameSync(join(platform.installation.dataDir, one), join(disk, 'away', one));
     await restore(file);
     expect((await platform.svc('up')).state).toBe('running');
     await expectAllHealthy();
   });
-
-  function moveAway(...names: readonly string[]): void {
-    const away = join(disk, 'away');
-    mkdirSync(away);
-    for (const one of names) renameSync(join(platform.installation.dataDir, one), join(away, one));
-  }
 
   test('too many are refused, and the remaining data stays', async () => {
     await vi.waitFor(save, { timeout: patienceMs });

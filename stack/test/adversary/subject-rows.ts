@@ -1,9 +1,10 @@
+import type { RuntimeProcessName } from '../../../services/contracts/bus/ends.ts';
 import { subjects } from '../../../services/contracts/bus/subjects.ts';
 import {
-  type newSessionId,
   type ProcessId,
   type RuntimeId,
   randomText,
+  type SessionId,
   type WorkspaceId,
 } from '../../../services/contracts/ids.ts';
 import type { HostileRuntime } from './hostile-runtime.ts';
@@ -15,9 +16,9 @@ const platformSubjects: Readonly<Record<keyof typeof subjects, RowsFor>> = {
   handshake: (by) => ofRuntimes(by, subjects.handshake),
   report: (by) => ofRuntimes(by, subjects.report),
   heartbeat: (by) => ofRuntimes(by, subjects.heartbeat),
-  call: (by) => othersOnly([subjects.call(by.own.runtime, by.own.process), ...foreign(by, subjects.call)]),
-  command: (by) => othersOnly([subjects.command(by.own.runtime, by.own.process), ...foreign(by, subjects.command)]),
-  gone: (by) => othersOnly([subjects.gone(by.own.runtime, by.own.process), ...foreign(by, subjects.gone)]),
+  call: (by) => ofNobody(by, subjects.call),
+  command: (by) => ofNobody(by, subjects.command),
+  gone: (by) => ofNobody(by, subjects.gone),
   hello: (by) => othersOnly([subjects.hello(by.remoteMcp), subjects.hello(by.own.process)]),
   key: (by) => othersOnly([subjects.key(by.remoteMcp), subjects.key(by.own.process)]),
   event: (by) => othersOnly([subjects.event(by.workspace, 'key'), subjects.event(by.workspace, 'catalogue')]),
@@ -33,22 +34,17 @@ export const subjectRows: Readonly<Record<string, RowsFor>> = {
   ],
 };
 
-export interface Sender {
-  readonly runtime: RuntimeId;
-  readonly process: ProcessId;
-}
-
 export interface Known {
   /** The process of the platform's own runtime. */
-  readonly platform: Sender;
+  readonly platform: RuntimeProcessName;
   readonly remoteMcp: ProcessId;
   readonly remoteMcpEnd: string;
   readonly workspace: WorkspaceId;
-  readonly session: ReturnType<typeof newSessionId>;
+  readonly session: SessionId;
 }
 
 export interface Names extends Known {
-  readonly own: Sender;
+  readonly own: RuntimeProcessName;
 }
 
 interface Row {
@@ -59,9 +55,15 @@ interface Row {
   readonly deniedAs?: string;
 }
 
+type Build = (runtime: RuntimeId, process: ProcessId) => string;
+
 /** A runtime may send to the subject with its own name and process in it, and to no other. */
-function ofRuntimes(by: Names, build: (runtime: RuntimeId, process: ProcessId) => string): readonly Row[] {
+function ofRuntimes(by: Names, build: Build): readonly Row[] {
   return [{ subject: build(by.own.runtime, by.own.process), granted: true }, ...othersOnly(foreign(by, build))];
+}
+
+function ofNobody(by: Names, build: Build): readonly Row[] {
+  return othersOnly([build(by.own.runtime, by.own.process), ...foreign(by, build)]);
 }
 
 function othersOnly(subjects: readonly string[]): readonly Row[] {
@@ -69,12 +71,8 @@ function othersOnly(subjects: readonly string[]): readonly Row[] {
 }
 
 /** In the name of another runtime, and of a process of another. */
-export function foreign({ own, platform }: Names, build: (runtime: RuntimeId, process: ProcessId) => string): string[] {
-  return [
-    build(platform.runtime, platform.process),
-    build(platform.runtime, own.process),
-    build(own.runtime, platform.process),
-  ];
+export function foreign({ own, platform: { runtime, process } }: Names, build: Build): string[] {
+  return [build(runtime, process), build(runtime, own.process), build(own.runtime, process)];
 }
 
 /** Each way of saying something, whether or not it means anything on the subject. */
@@ -87,9 +85,9 @@ export const manners: Readonly<Record<string, (runtime: HostileRuntime, subject:
     for (const header of ['Svc Frame', 'Svc\u0001Frame']) client.publish(subject, '{}', { headers: { [header]: 'x' } });
     client.publish(subject, '{}', { headers: { 'Svc-Frame': 'a\rb' } });
   },
-  question: (runtime, subject) => ask(runtime, subject, { frame: 'question', payload: '{}' }),
-  'malformed question': (runtime, subject) => ask(runtime, subject, { frame: 'question', payload: '\0' }),
-  'unfinished question': (runtime, subject) => ask(runtime, subject, { frame: 'question+', payload: 'x' }),
+  question: (runtime, subject) => ask(runtime, subject, 'question', '{}'),
+  'malformed question': (runtime, subject) => ask(runtime, subject, 'question', '\0'),
+  'unfinished question': (runtime, subject) => ask(runtime, subject, 'question+', 'x'),
   'unfinished message': ({ client }, subject) =>
     client.publish(subject, 'x', { headers: { 'Svc-Frame': 'message+', 'Svc-Message': randomText(10) } }),
   'question with another’s reply subject': ({ client }, subject) =>
@@ -99,9 +97,9 @@ export const manners: Readonly<Record<string, (runtime: HostileRuntime, subject:
   },
 };
 
-function ask(runtime: HostileRuntime, subject: string, { frame, payload }: { frame: string; payload: string }): void {
-  const reply = `_R.${runtime.end}.backend.${randomText(22)}`;
-  runtime.client.publish(subject, payload, { reply, headers: { 'Svc-Frame': frame } });
+function ask({ end, client }: HostileRuntime, subject: string, frame: string, payload: string): void {
+  const reply = `_R.${end}.backend.${randomText(22)}`;
+  client.publish(subject, payload, { reply, headers: { 'Svc-Frame': frame } });
 }
 
 /** Of the engine of the bus, in the names of others. */

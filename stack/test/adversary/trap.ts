@@ -1,64 +1,47 @@
-import { z } from 'zod';
 import { randomText } from '../../../services/contracts/ids.ts';
 import { openSession, type RawAnswer, rpc, send } from '../../../services/remote-mcp/test/raw.ts';
-import type { BackendClient } from '../../client/backend-client.ts';
-import type { Home } from '../homes.ts';
-import type { Platform } from '../platform.ts';
+import { createMcpServerMutation, createRoleMutation, createSkillMutation } from '../../client/generated/operations.ts';
+import type { Home, TwoHomes } from '../homes.ts';
 import { until } from '../until.ts';
-import type { Called, HostileRuntime } from './hostile-runtime.ts';
+import type { HostileRuntime } from './hostile-runtime.ts';
 
-export interface TrapOptions {
-  readonly platform: Platform;
-  readonly backend: BackendClient;
-  readonly home: Home;
-  readonly runtime: HostileRuntime;
-}
+export type Trap = Awaited<ReturnType<typeof setTrap>>;
 
-/** A tool of the attacker's own. Whoever calls it shows the attacker's runtime what calls look like on the bus. */
-export interface Trap {
-  readonly runtime: HostileRuntime;
-  /** Has it called by an agent of the attacker's, with arguments of this size. */
-  spring(sizeBytes?: number): Promise<{ readonly call: Called; readonly calling: Promise<RawAnswer> }>;
-}
-
-const made = z.object({ id: z.string() });
-
-export async function setTrap({ platform, backend, home, runtime }: TrapOptions): Promise<Trap> {
-  const [w, name] = [home.workspace, `trap-${randomText(8).toLowerCase()}`];
-  const { createMcpServer } = await backend.query(
-    'mutation ($w: ID!, $input: McpServerInput!) { createMcpServer(workspace: $w, input: $input) { id } }',
-    { w, input: { name, runtime: runtime.identity.name, launch: { command: 'true', args: [] } } },
-    z.object({ createMcpServer: made }).parse,
-  );
+/** A tool of the attacker's own, in workspace A. Whoever calls it shows the attacker's runtime what calls look like on the bus. */
+export async function setTrap(homes: TwoHomes, runtime: HostileRuntime) {
+  const { platform, backend, a } = homes;
+  const name = `trap-${randomText(8).toLowerCase()}`;
+  const input = { name, runtime: runtime.identity.name, launch: { command: 'true', args: [] } };
+  const { createMcpServer } = await backend.send(createMcpServerMutation, { workspace: a.workspace, input });
   const { headers, payload } = await runtime.reportConnected(createMcpServer.id, [name]);
   if (!headers.includes('final')) throw new Error(`the report was refused: ${payload}`);
-  const { createSkill } = await backend.query(
-    'mutation ($w: ID!, $skill: SkillInput!) { createSkill(workspace: $w, input: $skill) { id } }',
-    { w, skill: { name, tools: [{ mcpServer: name, tool: name }] } },
-    z.object({ createSkill: made }).parse,
-  );
-  await backend.query(
-    'mutation ($w: ID!, $role: RoleInput!) { createRole(workspace: $w, input: $role) { id } }',
-    { w, role: { name, skills: [createSkill.id] } },
-    z.object({ createRole: made }).parse,
-  );
-  const key = home.same.keyText;
-  const session = await openSoon(`${platform.mcpUrl}?skillIds=${createSkill.id}`, key);
-  const body = (text: string) => rpc('tools/call', { name, arguments: { text } });
+  const session = await openSessionWith(homes, a, { mcpServer: name, tool: name });
   return {
     runtime,
+    /** Has it called by an agent of the attacker's, with arguments of this size. */
     async spring(sizeBytes = 0) {
-      const calling = send(platform.mcpUrl, { key, session, body: body('x'.repeat(sizeBytes)) });
+      const body = rpc('tools/call', { name, arguments: { text: 'x'.repeat(sizeBytes) } });
+      const calling: Promise<RawAnswer> = send(platform.mcpUrl, { key: a.same.keyText, session, body });
       return { call: await runtime.nextCall(), calling };
     },
   };
 }
 
-/** What was just made is known to remote-mcp a moment later. */
-async function openSoon(url: string, key: string): Promise<string> {
+interface ToolOf {
+  readonly mcpServer: string;
+  readonly tool: string;
+}
+
+/** A session of an agent of the home to whom the tool is disclosed. What was just made is known to remote-mcp a moment later. */
+export async function openSessionWith({ platform, backend }: TwoHomes, home: Home, tool: ToolOf): Promise<string> {
+  const { workspace } = home;
+  const name = tool.mcpServer;
+  const { createSkill } = await backend.send(createSkillMutation, { workspace, input: { name, tools: [tool] } });
+  await backend.send(createRoleMutation, { workspace, input: { name, skills: [createSkill.id] } });
+  const url = `${platform.mcpUrl}?skillIds=${createSkill.id}`;
   let session = '';
   await until(async () => {
-    session = await openSession(url, key).catch(() => '');
+    session = await openSession(url, home.same.keyText).catch(() => '');
     return session !== '';
   });
   return session;

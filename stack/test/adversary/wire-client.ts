@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { createConnection, type Socket } from 'node:net';
 
 /** How the client shows itself in CONNECT. */
@@ -17,7 +17,6 @@ export interface WireMessage {
 }
 
 const deadlineMs = 8000;
-const empty = Buffer.alloc(0);
 
 /** A client of NATS that writes its own bytes: a library would refuse to send most of what an attacker sends. */
 export class WireClient {
@@ -25,19 +24,24 @@ export class WireClient {
   /** Each -ERR of the server. */
   readonly errors: string[] = [];
   readonly socket: Socket;
-  readonly #listeners = new Set<() => void>();
-  #buffer: Buffer = empty;
+  /** Says `progress` when bytes were read, or the connection was closed. */
+  readonly #events = new EventEmitter().setMaxListeners(0);
+  #buffer = Buffer.alloc(0);
   #pongs = 0;
   #subscriptions = 0;
   readonly #ending = new AbortController();
 
   private constructor(socket: Socket) {
     this.socket = socket;
-    socket.on('data', (bytes) => this.#read(bytes));
+    socket.on('data', (bytes) => {
+      this.#buffer = Buffer.concat([this.#buffer, bytes]);
+      while (this.#readOne());
+      this.#events.emit('progress');
+    });
     socket.on('error', () => {});
     socket.on('close', () => {
       this.#ending.abort();
-      this.#tell();
+      this.#events.emit('progress');
     });
   }
 
@@ -47,7 +51,7 @@ export class WireClient {
     const client = new WireClient(socket);
     await once(socket, 'connect');
     const options = { verbose: false, pedantic: false, headers: true, no_responders: true, protocol: 1, lang: 'raw' };
-    client.#write(`CONNECT ${JSON.stringify({ ...options, version: '1', ...login })}\r\n`);
+    socket.write(`CONNECT ${JSON.stringify({ ...options, version: '1', ...login })}\r\n`);
     try {
       await client.flush();
     } catch (error) {
@@ -67,22 +71,17 @@ export class WireClient {
   }
 
   subscribe(subject: string): void {
-    this.#write(`SUB ${subject} ${++this.#subscriptions}\r\n`);
+    this.socket.write(`SUB ${subject} ${++this.#subscriptions}\r\n`);
   }
 
   publish(subject: string, payload: Uint8Array | string = '', options: PublishOptions = {}): void {
     this.socket.write(publication(subject, payload, options));
   }
 
-  /** Bytes that are messages already, all at once. */
-  write(bytes: Uint8Array): boolean {
-    return this.socket.write(bytes);
-  }
-
   /** Resolves when the server has read all that was written. */
   async flush(): Promise<void> {
     const pong = this.#pongs + 1;
-    this.#write('PING\r\n');
+    this.socket.write('PING\r\n');
     await this.until(() => this.#pongs >= pong, 'PONG');
   }
 
@@ -99,36 +98,13 @@ export class WireClient {
   }
 
   async until(isTrue: () => boolean, what: string): Promise<void> {
-    if (isTrue()) return;
-    await new Promise<void>((resolve, reject) => {
-      const end = (error?: Error) => {
-        clearTimeout(timer);
-        this.#listeners.delete(look);
-        if (error === undefined) resolve();
-        else reject(error);
-      };
-      const look = () => {
-        if (isTrue()) end();
-        else if (this.closed) end(new Error(this.errors.at(-1) ?? `closed before ${what}`));
-      };
-      const timer = setTimeout(() => end(new Error(`${what} did not come within ${deadlineMs} ms`)), deadlineMs);
-      this.#listeners.add(look);
-      look();
-    });
-  }
-
-  #write(text: string): void {
-    this.socket.write(text);
-  }
-
-  #tell(): void {
-    for (const listener of this.#listeners) listener();
-  }
-
-  #read(bytes: Buffer): void {
-    this.#buffer = this.#buffer.length === 0 ? bytes : Buffer.concat([this.#buffer, bytes]);
-    while (this.#readOne());
-    this.#tell();
+    const signal = AbortSignal.timeout(deadlineMs);
+    while (!isTrue()) {
+      if (this.closed) throw new Error(this.errors.at(-1) ?? `closed before ${what}`);
+      await once(this.#events, 'progress', { signal }).catch(() => {
+        throw new Error(`${what} did not come within ${deadlineMs} ms`);
+      });
+    }
   }
 
   #readOne(): boolean {
@@ -137,7 +113,7 @@ export class WireClient {
     const [verb = '', ...words] = this.#buffer.subarray(0, end).toString('latin1').split(' ');
     if (verb === 'MSG' || verb === 'HMSG') return this.#readMessage(verb, words, end + 2);
     this.#buffer = this.#buffer.subarray(end + 2);
-    if (verb === 'PING') this.#write('PONG\r\n');
+    if (verb === 'PING') this.socket.write('PONG\r\n');
     else if (verb === 'PONG') this.#pongs++;
     else if (verb === '-ERR') this.errors.push(words.join(' '));
     return true;
@@ -170,13 +146,10 @@ export function publication(
   payload: Uint8Array | string,
   { reply = '', headers }: PublishOptions = {},
 ): Buffer {
-  const body = Buffer.from(payload);
   const to = reply === '' ? subject : `${subject} ${reply}`;
-  if (headers === undefined) return Buffer.concat([Buffer.from(`PUB ${to} ${body.length}\r\n`), body, lineEnd]);
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  const head = Buffer.from(`NATS/1.0\r\n${lines.join('')}\r\n`);
-  const first = Buffer.from(`HPUB ${to} ${head.length} ${head.length + body.length}\r\n`);
-  return Buffer.concat([first, head, body, lineEnd]);
+  const lines = Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = headers === undefined ? '' : `NATS/1.0\r\n${lines.join('')}\r\n`;
+  const [body, headBytes] = [Buffer.from(payload), Buffer.byteLength(head)];
+  const first = headers === undefined ? `PUB ${to}` : `HPUB ${to} ${headBytes}`;
+  return Buffer.concat([Buffer.from(`${first} ${headBytes + body.length}\r\n${head}`), body, Buffer.from('\r\n')]);
 }
-
-const lineEnd = Buffer.from('\r\n');

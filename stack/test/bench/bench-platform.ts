@@ -3,20 +3,7 @@ import type { Engine } from '../../settings/choices.ts';
 import { foreignServers, repository } from '../foreign-servers.ts';
 import { Platform, type PlatformOptions } from '../platform.ts';
 import { environment } from './processes.ts';
-import { platformSide, type Side } from './sides.ts';
-
-/** A platform for the bench: the demo, server-everything, a skill that echoes, a role and a key. */
-export interface BenchPlatform {
-  readonly platform: Platform;
-  readonly mcpUrl: URL;
-  /** One for each remote-mcp, where the echo tool is listed from the start. */
-  readonly mcpUrls: readonly URL[];
-  readonly apiUrl: string;
-  readonly key: string;
-  /** The id of the skill that echoes. */
-  readonly echo: string;
-  side(): Side;
-}
+import { platformSide } from './sides.ts';
 
 /** A command that measures may take many minutes. */
 const patienceMs = 1_800_000;
@@ -28,23 +15,26 @@ export function initPlatform(options: PlatformOptions): Promise<Platform> {
   return Platform.init({ ...options, env, patienceMs });
 }
 
-export async function startPlatform(options: PlatformOptions = {}): Promise<BenchPlatform> {
+export type BenchPlatform = Awaited<ReturnType<typeof startPlatform>>;
+
+/** A platform for the bench: the demo, server-everything, a skill that echoes, a role and a key. */
+export async function startPlatform(options: PlatformOptions = {}) {
   const platform = await initPlatform(options);
   await platform.up();
   // The demo has an echo too: the tool of the first MCP server has the bare name.
   await platform.addServer('everything', foreignServers.everything);
+  /** The id of the skill that echoes. */
   const echo = await platform.addSkill('bench-echo', ['everything/echo']);
   await platform.addRole('Bench', ['bench-echo']);
   await platform.svc('apply', join(repository, 'templates/demo/platform.yaml'));
   const key = await platform.addKey('bench');
   const { urls, services } = await platform.svc('status');
-  const mcpUrls = services.flatMap(({ name, url }: Service) =>
+  /** One for each remote-mcp, where the echo tool is listed from the start. */
+  const mcpUrls: readonly URL[] = services.flatMap(({ name, url }: Service) =>
     name.startsWith('remote-mcp') ? [new URL(`/mcp?skillIds=${echo}`, url)] : [],
   );
-  return {
-    ...{ platform, mcpUrl: new URL(urls.mcp), mcpUrls, apiUrl: urls.api, key, echo },
-    side: () => platformSide(mcpUrls, key),
-  };
+  const [mcpUrl, apiUrl]: readonly [URL, string] = [new URL(urls.mcp), urls.api];
+  return { platform, mcpUrl, mcpUrls, apiUrl, key, echo, side: () => platformSide(mcpUrls, key) };
 }
 
 interface Service {

@@ -1,7 +1,8 @@
-// An MCP server with as many tools as its argument says, for measuring what a long list costs.
+// An MCP server with as many tools as its argument says, for measuring what a long list costs. With `loud`, it says a line of fifty megabytes
+// every half second once its tools were listed.
 import { createInterface } from 'node:readline';
 
-const count = Number(process.argv[2]);
+const [, , count = '0', loud] = process.argv;
 const pageSize = 1000;
 const made = Date.now();
 
@@ -9,9 +10,15 @@ function answer(id, result) {
   process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, result })}\n`);
 }
 
+function sayWithoutEnd() {
+  const params = { level: 'info', data: 'x'.repeat(50 * 1024 * 1024) };
+  const line = `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params })}\n`;
+  setInterval(() => process.stdout.write(line), 500);
+}
+
 function page(cursor) {
   const start = Number(cursor ?? 0);
-  const tools = Array.from({ length: Math.min(pageSize, count - start) }, (_, i) => ({
+  const tools = Array.from({ length: Math.min(pageSize, Number(count) - start) }, (_, i) => ({
     name: `tool_${start + i}`,
     description: `The tool of number ${start + i}, made at ${made}, which does what a tool of its kind does.`,
     inputSchema: {
@@ -21,7 +28,7 @@ function page(cursor) {
     },
   }));
   const next = start + pageSize;
-  return next < count ? { tools, nextCursor: String(next) } : { tools };
+  return next < Number(count) ? { tools, nextCursor: String(next) } : { tools };
 }
 
 createInterface({ input: process.stdin }).on('line', (line) => {
@@ -33,6 +40,8 @@ createInterface({ input: process.stdin }).on('line', (line) => {
       capabilities: { tools: {} },
       serverInfo: { name: 'bulk', version: '1' },
     });
-  } else if (method === 'tools/list') answer(id, page(params?.cursor));
-  else answer(id, {});
+  } else if (method === 'tools/list') {
+    answer(id, page(params?.cursor));
+    if (loud === 'loud') sayWithoutEnd();
+  } else answer(id, {});
 });

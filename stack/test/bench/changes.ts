@@ -7,8 +7,7 @@ import { connectAgent } from '../agent.ts';
 import { freePort } from '../free-ports.ts';
 import { type BenchPlatform, serviceOf } from './bench-platform.ts';
 import { addBulk, applySkills } from './disturbances.ts';
-import { atMost, type Figure, reported } from './figure.ts';
-import { median } from './load.ts';
+import { type Figure, medianMs, reported } from './figure.ts';
 import { eventually, startNode, timeOf } from './processes.ts';
 
 const nodes = 20;
@@ -35,8 +34,8 @@ export async function measureChanges(bench: BenchPlatform): Promise<Figure[]> {
     const inARow = await changeAgain(bench, listening, 0);
     for (const { close } of listening) await close();
     return [
-      atMost(`a change reaching ${nodes} remote-mcp`, median(apart), reachMaxMs, 'ms', { all: apart }),
-      reported('the same, each change right after the one before', median(inARow), 'ms', { all: inARow }),
+      medianMs(`a change reaching ${nodes} remote-mcp`, apart, reachMaxMs),
+      medianMs('the same, each change right after the one before', inARow),
       ...(await measurePull(bench)),
     ];
   } finally {
@@ -54,28 +53,17 @@ async function startRemoteMcp({ platform, apiUrl }: BenchPlatform, port: number)
   });
 }
 
-interface Listening {
-  /** Resolves at the next notification that the list of tools has changed. */
-  readonly next: () => Promise<void>;
-  readonly close: () => Promise<void>;
-}
-
-/** A session with the skill disclosed from the start. */
-async function listen(url: string, key: string): Promise<Listening> {
+/** A session with the skill disclosed from the start; `next` is the next notification that the list of tools has changed. */
+async function listen(url: string, key: string) {
   const { client, listToolNames } = await connectAgent(url, key);
   await listToolNames();
-  return {
-    next: () =>
-      new Promise((resolve) => client.setNotificationHandler('notifications/tools/list_changed', () => resolve())),
-    close: () => client.close(),
-  };
+  const heard = (resolve: () => void) => client.setNotificationHandler('notifications/tools/list_changed', resolve);
+  return { next: () => new Promise<void>(heard), close: () => client.close() };
 }
 
-async function changeAgain(
-  bench: BenchPlatform,
-  listening: readonly Listening[],
-  restMs: number,
-): Promise<readonly number[]> {
+type Listening = Awaited<ReturnType<typeof listen>>;
+
+async function changeAgain(bench: BenchPlatform, listening: readonly Listening[], restMs: number) {
   const backend = await bench.platform.backend();
   const workspace = await defaultWorkspace(bench);
   const times: number[] = [];
@@ -98,10 +86,9 @@ async function defaultWorkspace({ platform }: BenchPlatform): Promise<string> {
   return workspace?.id ?? '';
 }
 
-function late(): Promise<never> {
-  return new Promise((_, reject) => {
-    setTimeout(() => reject(new Error('A change did not reach everybody.')), reachedWithinMs).unref();
-  });
+async function late(): Promise<never> {
+  await pause(reachedWithinMs, undefined, { ref: false });
+  throw new Error('A change did not reach everybody.');
 }
 
 async function measurePull(bench: BenchPlatform): Promise<Figure[]> {
@@ -117,7 +104,7 @@ async function measurePull(bench: BenchPlatform): Promise<Figure[]> {
   };
   for (let round = 0; round < rounds; round++) times.push(await timeOf(pull));
   return [
-    reported('catalogue pull of 1,000 skills and 10,000 tools', median(times), 'ms', { all: times }),
+    medianMs('catalogue pull of 1,000 skills and 10,000 tools', times),
     reported('its size', bytes / 1024 / 1024, 'MB'),
   ];
 }

@@ -2,12 +2,12 @@ import Docker from 'dockerode';
 import { haveDgraphImage } from '../../engines/docker/test/dgraph-image.ts';
 import type { Engine, Graph } from '../../settings/choices.ts';
 import type { Platform } from '../platform.ts';
-import { type BenchPlatform, demoServers, initPlatform } from './bench-platform.ts';
+import { demoServers, initPlatform } from './bench-platform.ts';
 import { measureUp } from './commands.ts';
 import { atMost, type Figure, reported } from './figure.ts';
 import { median } from './load.ts';
-import { openCaller, type Side, targetOf } from './sides.ts';
-import { oneSession, perSide } from './speed.ts';
+import { add, platformSide } from './sides.ts';
+import { oneSession, perSide, ratio } from './speed.ts';
 
 const upMaxMs = 15_000;
 /** Of both nodes of Dgraph, elections included. */
@@ -25,29 +25,26 @@ export async function measureContainers(): Promise<Figure[]> {
     return [];
   }
   const withDgraph = await measureWithDgraph(host);
-  const inContainers = await startDemo('docker');
-  const asProcesses = await startDemo('process');
-  try {
-    const calls = await perSide([inContainers.side, asProcesses.side], oneSession);
-    const [contained, plain] = [median(calls.docker ?? []), median(calls.process ?? [])];
-    const up = await measureUp(inContainers, upMaxMs);
-    return [
-      atMost('containers, one session: median against processes', contained / plain, callRatioMax, '×', calls),
-      reported('containers, one session: median', contained, 'ms'),
-      ...up.map((figure) => ({ ...figure, what: `containers, images present: ${figure.what}` })),
-      ...withDgraph,
-      atMost('image of the services', await imageMb(host), imageMaxMb, 'MB'),
-      atMost(
-        'memory of the idle platform in containers, without NATS',
-        await idleMb(inContainers.platform),
-        memoryMaxMb,
-        'MB',
-      ),
-    ];
-  } finally {
-    await inContainers.platform[Symbol.asyncDispose]();
-    await asProcesses.platform[Symbol.asyncDispose]();
-  }
+  await using inContainers = await startDemo('docker');
+  await using asProcesses = await startDemo('process');
+  const calls = await perSide([inContainers.side, asProcesses.side], oneSession);
+  const contained = median(calls.docker ?? []);
+  const up = await measureUp(inContainers, upMaxMs);
+  const idle = await idleMb(inContainers.platform);
+  return [
+    atMost(
+      'containers, one session: median against processes',
+      ratio(calls, 'docker', 'process'),
+      callRatioMax,
+      '×',
+      calls,
+    ),
+    reported('containers, one session: median', contained, 'ms'),
+    ...up.map((figure) => ({ ...figure, what: `containers, images present: ${figure.what}` })),
+    ...withDgraph,
+    atMost('image of the services', await imageMb(host), imageMaxMb, 'MB'),
+    atMost('memory of the idle platform in containers, without NATS', idle, memoryMaxMb, 'MB'),
+  ];
 }
 
 async function measureWithDgraph(host: string): Promise<Figure[]> {
@@ -55,18 +52,12 @@ async function measureWithDgraph(host: string): Promise<Figure[]> {
     process.stderr.write('without an image of Dgraph or dgraph on the path, containers with Dgraph are not measured\n');
     return [];
   }
-  const demo = await startDemo('docker', 'dgraph');
-  try {
-    const up = await measureUp(demo, upWithDgraphMaxMs);
-    return up.map((figure) => ({ ...figure, what: `containers with Dgraph, images present: ${figure.what}` }));
-  } finally {
-    await demo.platform[Symbol.asyncDispose]();
-  }
+  await using demo = await startDemo('docker', 'dgraph');
+  const up = await measureUp(demo, upWithDgraphMaxMs);
+  return up.map((figure) => ({ ...figure, what: `containers with Dgraph, images present: ${figure.what}` }));
 }
 
-type Demo = Pick<BenchPlatform, 'platform' | 'mcpUrl' | 'key'> & { readonly side: Side };
-
-async function startDemo(engine: Engine, graph: Graph = 'sqlite'): Promise<Demo> {
+async function startDemo(engine: Engine, graph: Graph = 'sqlite') {
   const platform = await initPlatform({ topology: 'distributed', engine, graph });
   await platform.up();
   await platform.addServer('demo', ['node', demoServers[engine]]);
@@ -74,10 +65,8 @@ async function startDemo(engine: Engine, graph: Graph = 'sqlite'): Promise<Demo>
   await platform.addRole('Demo', ['add']);
   const key = await platform.addKey('bench');
   const mcpUrl = new URL(`?skillIds=${skill}`, (await platform.svc('status')).urls.mcp);
-  const add = { name: 'add', arguments: { a: 20, b: 22 }, expected: '42' };
-  const callers = (count: number) =>
-    Promise.all(Array.from({ length: count }, () => openCaller(targetOf(mcpUrl, key), add)));
-  return { platform, mcpUrl, key, side: { name: engine, callers, stop: () => undefined } };
+  const side = platformSide([mcpUrl], key, { name: engine, call: add });
+  return { platform, mcpUrl, key, side, [Symbol.asyncDispose]: () => platform[Symbol.asyncDispose]() };
 }
 
 /** The largest of ours: those of earlier versions are as large. */
@@ -88,8 +77,8 @@ async function imageMb(host: string): Promise<number> {
 }
 
 async function idleMb(platform: Platform): Promise<number> {
-  const { services } = await platform.svc('status');
-  return services.reduce((sum: number, { name, memoryBytes }: { name: string; memoryBytes: number }) => {
-    return name === 'nats' ? sum : sum + memoryBytes / megabyte;
+  const services = await platform.services();
+  return [...services.values()].reduce((sum, { name, memoryBytes }) => {
+    return name === 'nats' ? sum : sum + (memoryBytes ?? 0) / megabyte;
   }, 0);
 }

@@ -112,7 +112,7 @@ export async function applySkills({ platform }: BenchPlatform): Promise<void> {
 
 /** A tool that answers with one line of fifty megabytes: too long, and refused while it still comes. */
 async function sendLongLine({ platform }: BenchPlatform): Promise<void> {
-  await platform.addServer('long-line', [process.execPath, join(import.meta.dirname, 'long-line-server.mjs')]);
+  await platform.addServer('long-line', [process.execPath, program, '1', 'loud']);
   await pause(3000);
   await platform.svc('server', 'remove', 'long-line');
 }

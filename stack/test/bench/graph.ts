@@ -11,8 +11,7 @@ import type { NodeRecord } from '../../../services/backend/graph/node-record.ts'
 import { openGraphContent } from '../../../services/backend/graph/open-content.ts';
 import { newId, type WorkspaceId } from '../../../services/contracts/ids.ts';
 import { Secret } from '../../../services/contracts/secret.ts';
-import { type Figure, reported } from './figure.ts';
-import { median } from './load.ts';
+import { type Figure, medianMs, reported } from './figure.ts';
 import { timeOf } from './processes.ts';
 
 const sizes = [10, 1000, 100_000] as const;
@@ -56,12 +55,10 @@ async function measureOne(engine: Engine, size: number): Promise<Figure[]> {
       graph.write((transaction) => transaction.update('workspace', workspace, { revision: 1 }, { anchor: null })),
     );
     return [
-      reported(`key check: ${where}`, median(keyCheck), 'ms', { all: keyCheck }),
-      reported(`page of ${pageLength} skills by name: ${where}`, median(page), 'ms', { all: page }),
-      reported(`pull of another workspace's catalogue, ${pageLength} skills: ${where}`, median(pull), 'ms', {
-        all: pull,
-      }),
-      reported(`a change of one node: ${where}`, median(write), 'ms', { all: write }),
+      medianMs(`key check: ${where}`, keyCheck),
+      medianMs(`page of ${pageLength} skills by name: ${where}`, page),
+      medianMs(`pull of another workspace's catalogue, ${pageLength} skills: ${where}`, pull),
+      medianMs(`a change of one node: ${where}`, write),
       reported(`to fill it: ${where}`, seconds, 's'),
     ];
   } finally {

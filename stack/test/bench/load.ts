@@ -115,18 +115,25 @@ export interface Load {
 export async function allAtOnce(callers: readonly Caller[], count: number): Promise<Load> {
   const latenciesMs = new Float64Array(count);
   const start = performance.now();
-  let begun = 0;
-  await Promise.all(
-    callers.map(async (caller) => {
-      while (begun < count) {
-        const index = begun++;
-        const asked = performance.now();
-        await callOnce(caller);
-        latenciesMs[index] = performance.now() - asked;
-      }
-    }),
-  );
+  await inTurn(callers, count, async (caller, index) => {
+    const asked = performance.now();
+    await callOnce(caller);
+    latenciesMs[index] = performance.now() - asked;
+  });
   return { latenciesMs, seconds: (performance.now() - start) / 1000 };
+}
+
+/** Every caller takes the next call as soon as its last one was answered. */
+async function inTurn(
+  callers: readonly Caller[],
+  count: number,
+  call: (caller: Caller, index: number) => Promise<void>,
+): Promise<void> {
+  let next = 0;
+  const work = async (caller: Caller) => {
+    while (next < count) await call(caller, next++);
+  };
+  await Promise.all(callers.map(work));
 }
 
 /**
@@ -141,21 +148,15 @@ export async function steadily(
   const count = Math.floor((perSecond * durationMs) / 1000);
   const latencies = new Float64Array(count);
   const start = performance.now();
-  let next = 0;
-  await Promise.all(
-    callers.map(async (caller) => {
-      while (next < count) {
-        const index = next++;
-        const due = start + (index * 1000) / perSecond;
-        const wait = due - performance.now();
-        if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
-        // A timer that fires late is the generator's own fault; a call that is late because the one before it was, is the server's.
-        const begun = wait > 0 ? performance.now() : due;
-        await callOnce(caller);
-        latencies[index] = performance.now() - begun;
-      }
-    }),
-  );
+  await inTurn(callers, count, async (caller, index) => {
+    const due = start + (index * 1000) / perSecond;
+    const wait = due - performance.now();
+    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+    // A timer that fires late is the generator's own fault; a call that is late because the one before it was, is the server's.
+    const begun = wait > 0 ? performance.now() : due;
+    await callOnce(caller);
+    latencies[index] = performance.now() - begun;
+  });
   return latencies;
 }
 

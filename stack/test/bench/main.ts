@@ -9,7 +9,6 @@ import { type BenchPlatform, startPlatform } from './bench-platform.ts';
 import { measureChanges } from './changes.ts';
 import { measureCommands, measureUp } from './commands.ts';
 import { measureContainers } from './containers.ts';
-import { measureDistributed } from './distributed.ts';
 import { measureDisturbances } from './disturbances.ts';
 import { measureEndurance } from './endurance.ts';
 import { type Figure, table } from './figure.ts';
@@ -17,7 +16,7 @@ import { measureGraph } from './graph.ts';
 import { measureMemory } from './memory.ts';
 import { measureProxies } from './proxies.ts';
 import { measureReplicas } from './replicas.ts';
-import { measureSpeed } from './speed.ts';
+import { measureDistributed, measureSpeed } from './speed.ts';
 
 /** NATS, Dgraph and all services: two elections are most of it. */
 const upWithDgraphMaxMs = 10_000;

@@ -9,7 +9,7 @@ import type { BenchPlatform } from './bench-platform.ts';
 import { atLeast, atMost, type Figure, reported } from './figure.ts';
 import { median, quantile } from './load.ts';
 import { startNode } from './processes.ts';
-import { type Side, sideOf } from './sides.ts';
+import { type Side, sideOf, stopping } from './sides.ts';
 import { loadOf, type PerSide, perSecondOf, perSide, ratio } from './speed.ts';
 
 /** Where other proxies of MCP servers lie, which this repository does not hold. */
@@ -23,35 +23,24 @@ export interface ProxyFiles {
 /** The platform and two proxies without keys, roles or usage, in turn; behind each, server-everything as a child. */
 export async function measureProxies(platform: BenchPlatform, files: ProxyFiles): Promise<Figure[]> {
   const sides = [platform.side(), await startTbxark(files.tbxark), await startNpmProxy(files.npmProxy)];
-  try {
-    const one = await measured(sides, 1);
-    const some = await measured(sides, 8);
-    const many = await measured(sides, 32);
-    return [
-      atMost('one session: median against TBXark', ratio(one.median, 'svc', 'TBXark'), 1.05, '×', one.median),
-      reported('one session: median against npm mcp-proxy', ratio(one.median, 'svc', 'npm'), '×'),
-      atLeast(
-        '8 sessions: calls a second against TBXark',
-        ratio(some.perSecond, 'svc', 'TBXark'),
-        0.9,
-        '×',
-        some.perSecond,
-      ),
-      atMost('8 sessions: p99 against TBXark', ratio(some.p99, 'svc', 'TBXark'), 1.5, '×', some.p99),
-      reported('8 sessions: calls a second against npm mcp-proxy', ratio(some.perSecond, 'svc', 'npm'), '×'),
-      atLeast(
-        '32 sessions: calls a second against TBXark',
-        ratio(many.perSecond, 'svc', 'TBXark'),
-        0.9,
-        '×',
-        many.perSecond,
-      ),
-      reported('32 sessions: p99 against TBXark', ratio(many.p99, 'svc', 'TBXark'), '×', many.p99),
-      reported('32 sessions: calls a second against npm mcp-proxy', ratio(many.perSecond, 'svc', 'npm'), '×'),
-    ];
-  } finally {
-    for (const side of sides) side.stop();
-  }
+  using _ = stopping(sides);
+  const one = await measured(sides, 1);
+  const some = await measured(sides, 8);
+  const many = await measured(sides, 32);
+  return [
+    atMost('one session: median against TBXark', ratio(one.median, 'svc', 'TBXark'), 1.05, '×', one.median),
+    reported('one session: median against npm mcp-proxy', ratio(one.median, 'svc', 'npm'), '×'),
+    atLeast('8 sessions: calls a second against TBXark', pace(some, 'TBXark'), 0.9, '×', some.perSecond),
+    atMost('8 sessions: p99 against TBXark', ratio(some.p99, 'svc', 'TBXark'), 1.5, '×', some.p99),
+    reported('8 sessions: calls a second against npm mcp-proxy', pace(some, 'npm'), '×'),
+    atLeast('32 sessions: calls a second against TBXark', pace(many, 'TBXark'), 0.9, '×', many.perSecond),
+    reported('32 sessions: p99 against TBXark', ratio(many.p99, 'svc', 'TBXark'), '×', many.p99),
+    reported('32 sessions: calls a second against npm mcp-proxy', pace(many, 'npm'), '×'),
+  ];
+}
+
+function pace({ perSecond }: { readonly perSecond: PerSide<number> }, other: string): number {
+  return ratio(perSecond, 'svc', other);
 }
 
 async function measured(sides: readonly Side[], sessions: number) {

@@ -11,6 +11,15 @@ export interface Side {
   stop(): void;
 }
 
+/** Stops the sides at the end of a block. */
+export function stopping(sides: readonly Side[]): Disposable {
+  return {
+    [Symbol.dispose]() {
+      for (const side of sides) side.stop();
+    },
+  };
+}
+
 const said = 'a text of sixty-four letters, which is what the echo tool returns';
 const protocolVersion = '2025-11-25';
 const [, everything] = foreignServers.everything;
@@ -28,6 +37,8 @@ interface Call {
 }
 
 const echo: Call = { name: 'echo', arguments: { message: said }, expected: said };
+/** Of the demo. */
+export const add: Call = { name: 'add', arguments: { a: 20, b: 22 }, expected: '42' };
 
 /** A session opened by hand, and a caller in it. */
 export async function openCaller(target: Target, call: Call = echo): Promise<Caller> {
@@ -62,20 +73,20 @@ export async function sideOf(name: string, target: Target, stop: () => void): Pr
 }
 
 /** The platform at its addresses. Callers take them in turn. */
-export function platformSide(urls: readonly URL[], key: string): Side {
+export function platformSide(urls: readonly URL[], key: string, { name = 'svc', call = echo } = {}): Side {
   const targets = urls.map((url) => targetOf(url, key));
-  return { name: 'svc', callers: (count) => openCallers(targets, count), stop: () => undefined };
+  return { name, callers: (count) => openCallers(targets, count, call), stop: () => undefined };
 }
 
 export function targetOf({ port, pathname, search }: URL, key: string): Target {
   return { port: Number(port), path: `${pathname}${search}`, headers: { authorization: `Bearer ${key}` } };
 }
 
-async function openCallers(targets: readonly Target[], count: number): Promise<readonly Caller[]> {
+async function openCallers(targets: readonly Target[], count: number, call = echo): Promise<readonly Caller[]> {
   const callers: Caller[] = [];
   for (let i = 0; i < count; i++) {
     const target = targets[i % targets.length];
-    if (target !== undefined) callers.push(await openCaller(target));
+    if (target !== undefined) callers.push(await openCaller(target, call));
   }
   return callers;
 }

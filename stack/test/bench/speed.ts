@@ -1,8 +1,10 @@
 import type { BenchPlatform } from './bench-platform.ts';
+import { measureUp } from './commands.ts';
 import { atLeast, atMost, type Figure, reported } from './figure.ts';
 import { allAtOnce, type Load, median, quantile, steadily } from './load.ts';
-import { type Side, startDirect, startFloor, startMirror } from './sides.ts';
+import { type Side, startDirect, startFloor, startMirror, stopping } from './sides.ts';
 
+const distributedUpMaxMs = 4000;
 const rounds = 5;
 const warmCalls = 1000;
 const calls = 10_000;
@@ -13,35 +15,44 @@ const callsOfSession = 500;
 /** The platform, the MCP server's own transport and the floor, turn about in one run. */
 export async function measureSpeed(platform: BenchPlatform): Promise<Figure[]> {
   const sides = [platform.side(), await startDirect(), await startFloor(), await startMirror()];
-  try {
-    const one = await perSide(sides, oneSession);
-    const many = await perSide(sides, manySessions);
-    const steady = await perSide(sides.slice(0, 2), steadySessions);
-    const mirror = median(many.mirror ?? []);
-    return [
-      atMost('one session, echo: median against direct', ratio(one, 'svc'), 0.85, '×', one),
-      reported('one session, echo: median', median(one.svc ?? []), 'ms'),
-      reported('one session, echo: floor against direct', ratio(one, 'floor'), '×'),
-      reported('echo p99 at 300 calls a second', median(steady.svc ?? []), 'ms', steady),
-      reported('echo p99 at 300 calls a second, direct', median(steady.direct ?? []), 'ms'),
-      atLeast('32 sessions: calls a second against direct', ratio(many, 'svc'), 2, '×', many),
-      reported('32 sessions: calls a second', median(many.svc ?? []), '/s'),
-      reported('32 sessions: floor against direct', ratio(many, 'floor'), '×'),
-      atLeast(
-        'the generator alone against the fastest side',
-        mirror / Math.max(...['svc', 'direct', 'floor'].map((name) => median(many[name] ?? []))),
-        2,
-        '×',
-      ),
-    ];
-  } finally {
-    for (const side of sides) side.stop();
-  }
+  using _ = stopping(sides);
+  const one = await perSide(sides, oneSession);
+  const many = await perSide(sides, manySessions);
+  const steady = await perSide(sides.slice(0, 2), steadySessions);
+  const fastest = Math.max(...['svc', 'direct', 'floor'].map((name) => median(many[name] ?? [])));
+  return [
+    atMost('one session, echo: median against direct', ratio(one, 'svc'), 0.85, '×', one),
+    reported('one session, echo: median', median(one.svc ?? []), 'ms'),
+    reported('one session, echo: floor against direct', ratio(one, 'floor'), '×'),
+    reported('echo p99 at 300 calls a second', median(steady.svc ?? []), 'ms', steady),
+    reported('echo p99 at 300 calls a second, direct', median(steady.direct ?? []), 'ms'),
+    atLeast('32 sessions: calls a second against direct', ratio(many, 'svc'), 2, '×', many),
+    reported('32 sessions: calls a second', median(many.svc ?? []), '/s'),
+    reported('32 sessions: floor against direct', ratio(many, 'floor'), '×'),
+    atLeast('the generator alone against the fastest side', median(many.mirror ?? []) / fastest, 2, '×'),
+  ];
+}
+
+/** The same calls as inside one process, with every service in a process of its own and NATS between them. */
+export async function measureDistributed(platform: BenchPlatform): Promise<Figure[]> {
+  const sides = [platform.side(), await startDirect(), await startFloor('nats')];
+  using _ = stopping(sides);
+  const one = await perSide(sides, oneSession);
+  const many = await perSide(sides, manySessions);
+  const figures = [
+    atMost('one session: median against direct', ratio(one, 'svc'), 2, '×', one),
+    reported('one session: median', median(one.svc ?? []), 'ms'),
+    reported('one session: against the floor over NATS', ratio(one, 'svc', 'floor'), '×'),
+    atLeast('32 sessions: calls a second against direct', ratio(many, 'svc'), 1.2, '×', many),
+    reported('32 sessions: calls a second', median(many.svc ?? []), '/s'),
+    reported('32 sessions: floor over NATS against direct', ratio(many, 'floor'), '×'),
+    ...(await measureUp(platform, distributedUpMaxMs)),
+  ];
+  return figures.map((figure) => ({ ...figure, what: `separate processes, ${figure.what}` }));
 }
 
 /** What was measured of each side, in the order of the rounds. */
 export type PerSide<Measured> = Readonly<Record<string, readonly Measured[]>>;
-export type Numbers = PerSide<number>;
 
 /** Measures the sides in turn, so that what the machine does meanwhile slows all of them. */
 export async function perSide<Measured>(
@@ -96,6 +107,6 @@ async function steadySessions(side: Side): Promise<number> {
 }
 
 /** The median of a side against that of another one. */
-export function ratio(numbers: Numbers, name: string, other = 'direct'): number {
+export function ratio(numbers: PerSide<number>, name: string, other = 'direct'): number {
   return median(numbers[name] ?? []) / median(numbers[other] ?? []);
 }

@@ -27,89 +27,77 @@ const answerDeadlineMs = 70_000;
 const protocolVersion = '2025-11-25';
 const toldMax = 200;
 
+export type Agent = ReturnType<typeof agentOf>;
+
 /** One agent at steady work: the same session for as long as it lasts, at any of the addresses. */
-export class Agent {
-  readonly #options: AgentOptions;
-  readonly #name: string;
-  #at: number;
-  #session: string | null = null;
-  #calls = 0;
-  #asking: number | null = null;
+export function agentOf(number: number, { urls, key, echo, everyMs, onCall }: AgentOptions) {
+  const name = `agent-${number}`;
+  let at = number % urls.length;
+  let session: string | null = null;
+  let calls = 0;
+  let waitsSince: number | null = null;
 
-  constructor(number: number, options: AgentOptions) {
-    this.#options = options;
-    this.#name = `agent-${number}`;
-    this.#at = number % options.urls.length;
-  }
-
-  /** When the call was begun that waits for its answer now. */
-  get waitsSince(): number | null {
-    return this.#asking;
-  }
-
-  async work(signal: AbortSignal): Promise<void> {
+  async function work(signal: AbortSignal): Promise<void> {
     // Agents do not call in step.
-    await pause(Math.random() * this.#options.everyMs, undefined, { signal }).catch(() => {});
+    await pause(Math.random() * everyMs, undefined, { signal }).catch(() => {});
     while (!signal.aborted) {
       const begun = performance.now();
-      await this.#callOnce(begun);
-      const rest = this.#options.everyMs - (performance.now() - begun);
+      await callOnce(begun);
+      const rest = everyMs - (performance.now() - begun);
       await pause(Math.max(rest, 1), undefined, { signal }).catch(() => {});
     }
   }
 
-  async #callOnce(begun: number): Promise<void> {
-    const url = this.#options.urls[this.#at] ?? '';
-    const message = `${this.#name} says ${this.#calls++}`;
-    this.#asking = begun;
-    const { outcome, told } = await this.#ask(url, message);
-    this.#asking = null;
-    this.#options.onCall({ begun, ended: performance.now(), outcome, url, told: told.slice(0, toldMax) });
-    if (outcome === 'session lost') this.#session = null;
+  async function callOnce(begun: number): Promise<void> {
+    const url = urls[at] ?? '';
+    waitsSince = begun;
+    const { outcome, told } = await ask(url, `${name} says ${calls++}`);
+    waitsSince = null;
+    onCall({ begun, ended: performance.now(), outcome, url, told: told.slice(0, toldMax) });
+    if (outcome === 'session lost') session = null;
     // Whoever is not answered tries the next address, as a client behind a front would be sent there.
-    if (outcome === 'unreached') this.#at = (this.#at + 1) % this.#options.urls.length;
+    if (outcome === 'unreached') at = (at + 1) % urls.length;
   }
 
-  async #ask(url: string, message: string): Promise<{ outcome: Outcome; told: string }> {
+  async function ask(url: string, message: string): Promise<{ outcome: Outcome; told: string }> {
     try {
-      this.#session ??= await this.#initialize(url);
-      const { tool, argument } = this.#options.echo;
-      const params = { name: tool, arguments: { [argument]: message } };
-      const response = await this.#post(url, { jsonrpc: '2.0', id: this.#calls, method: 'tools/call', params });
+      if (session === null) await initialize(url);
+      const params = { name: echo.tool, arguments: { [echo.argument]: message } };
+      const response = await post(url, { jsonrpc: '2.0', id: calls, method: 'tools/call', params });
       return judge(response.status, await response.text(), message);
     } catch (error) {
       if (error instanceof Refused) return { outcome: 'refused', told: error.message };
-      const name = error instanceof Error ? error.name : '';
-      return { outcome: name === 'TimeoutError' ? 'late' : 'unreached', told: String(error) };
+      const isLate = error instanceof Error && error.name === 'TimeoutError';
+      return { outcome: isLate ? 'late' : 'unreached', told: String(error) };
     }
   }
 
-  async #initialize(url: string): Promise<string> {
-    const clientInfo = { name: this.#name, version: '1' };
-    const params = { protocolVersion, capabilities: {}, clientInfo };
-    const response = await this.#post(url, { jsonrpc: '2.0', id: 0, method: 'initialize', params });
+  async function initialize(url: string): Promise<void> {
+    const params = { protocolVersion, capabilities: {}, clientInfo: { name, version: '1' } };
+    const response = await post(url, { jsonrpc: '2.0', id: 0, method: 'initialize', params });
     const text = await response.text();
-    const session = response.headers.get('mcp-session-id');
+    session = response.headers.get('mcp-session-id');
     if (session === null) throw new Refused(`${response.status} ${text}`);
-    this.#session = session;
-    const ready = await this.#post(url, { jsonrpc: '2.0', method: 'notifications/initialized' });
+    const ready = await post(url, { jsonrpc: '2.0', method: 'notifications/initialized' });
     await ready.text();
-    return session;
   }
 
-  #post(url: string, message: object): Promise<Response> {
-    return fetch(url, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${this.#options.key}`,
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        ...(this.#session === null ? {} : { 'mcp-session-id': this.#session, 'mcp-protocol-version': protocolVersion }),
-      },
-      body: JSON.stringify(message),
-      signal: AbortSignal.timeout(answerDeadlineMs),
-    });
+  function post(url: string, message: object): Promise<Response> {
+    const headers = {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...(session === null ? {} : { 'mcp-session-id': session, 'mcp-protocol-version': protocolVersion }),
+    };
+    const signal = AbortSignal.timeout(answerDeadlineMs);
+    return fetch(url, { method: 'POST', headers, body: JSON.stringify(message), signal });
   }
+
+  return {
+    work,
+    /** When the call was begun that waits for its answer now. */
+    waitsSince: () => waitsSince,
+  };
 }
 
 class Refused extends Error {}

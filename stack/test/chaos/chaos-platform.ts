@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { haveDgraphImage } from '../../engines/docker/test/dgraph-image.ts';
 import type { Engine } from '../../settings/choices.ts';
@@ -6,105 +6,75 @@ import { replaceScalar } from '../../settings/yaml-text.ts';
 import { demoServers, initPlatform } from '../bench/bench-platform.ts';
 import { eventually, startNode } from '../bench/processes.ts';
 import type { Platform } from '../platform.ts';
-import { takeInHand } from './bus-in-hand.ts';
-import { Clock } from './clock.ts';
-import { ContainersInHand } from './containers.ts';
+import { clockIn } from './clock.ts';
+import { takeContainers } from './containers.ts';
 import type { EngineInHand } from './engine-in-hand.ts';
 import type { ChaosOptions } from './options.ts';
-import { ProcessesInHand } from './processes.ts';
+import { takeInHand, takeProcesses } from './processes.ts';
+
+const clockToleranceSeconds = 5;
+const clockWithinMs = 10_000;
+
+export type ChaosPlatform = Awaited<ReturnType<typeof startChaosPlatform>>;
+
+/** A platform to be hard on: two of each part that may be several. The chaos holds the bus, so that it can take it away. */
+export async function startChaosPlatform(options: ChaosOptions) {
+  const { engine: name, graph, clusters } = options;
+  const nodes = clusters ? nodesOf(graph) : {};
+  const platform = await initPlatform({
+    ...{ topology: 'distributed', graph, engine: name },
+    replicas: { 'remote-mcp': 2, runtime: 2, ...nodes },
+  });
+  const engine = await starts[name](platform, options);
+  /** Of the services; null where they have that of the machine. */
+  const clock = name === 'process' ? clockIn(platform.folder, options.faketime) : null;
+  if (clock !== null) await supervise(platform, clock.node);
+  await platform.addServer('demo', ['node', demoServers[name]]);
+  await platform.addSkill('echo', ['demo/echo']);
+  await platform.addRole('Chaos', ['echo']);
+  const key = await platform.addKey('chaos');
+  const status = (): Promise<Status> => platform.svc('status');
+  const { services, urls } = await status();
+  // Each by itself where it is reached by itself, past the front.
+  const each = services.flatMap(({ name, url }) => (name.startsWith('remote-mcp') && url ? [`${url}/mcp`] : []));
+
+  /** Resolves when everything says that it is well, and its MCP server is Connected. */
+  async function healthy(withinMs: number): Promise<void> {
+    const look = async () => {
+      const { services, mcpServers } = await status();
+      const ill = services.filter(({ state }) => state !== 'healthy').map(({ name, state }) => `${name} ${state}`);
+      const away = mcpServers.filter((server) => server.status !== 'Connected');
+      if (ill.length + away.length > 0) throw new Error(`${ill.join(', ')}; ${away.length} MCP servers away`);
+    };
+    await eventually('that all is healthy again', look, withinMs);
+  }
+
+  /** Resolves when every service says a time that is as much ahead of the machine's. */
+  async function hasTime(aheadSeconds: number): Promise<void> {
+    // Dgraph is no program of Node's, which alone are told another time.
+    const told = (await status()).services.filter(({ url }) => url?.startsWith('http'));
+    const look = async () => {
+      for (const { name, url } of told) {
+        const said = Date.parse((await fetch(`${url}/health`)).headers.get('date') ?? '');
+        const ahead = (said - Date.now()) / 1000;
+        if (!(Math.abs(ahead - aheadSeconds) < clockToleranceSeconds)) throw new Error(`${name} is ${ahead} s ahead`);
+      }
+    };
+    await eventually(`that the clocks are ${aheadSeconds} s ahead`, look, clockWithinMs);
+  }
+
+  async function stop(): Promise<void> {
+    await platform.svc('down');
+    await engine.stop();
+  }
+
+  return { platform, engine, clock, key, urls: each.length > 0 ? each : [urls.mcp], status, healthy, hasTime, stop };
+}
 
 interface Status {
   readonly services: readonly { readonly name: string; readonly state: string; readonly url: string | null }[];
   readonly urls: { readonly mcp: string };
   readonly mcpServers: readonly { readonly status: string }[];
-}
-
-const clockToleranceSeconds = 5;
-const clockWithinMs = 10_000;
-
-/** A platform to be hard on: two of each part that may be several. The chaos holds the bus, so that it can take it away. */
-export class ChaosPlatform {
-  readonly engine: EngineInHand;
-  /** Of the services; null where they have that of the machine. */
-  readonly clock: Clock | null;
-  readonly key: string;
-  readonly urls: readonly string[];
-  readonly platform: Platform;
-
-  private constructor(made: Pick<ChaosPlatform, 'platform' | 'engine' | 'clock' | 'key' | 'urls'>) {
-    this.platform = made.platform;
-    this.engine = made.engine;
-    this.clock = made.clock;
-    this.key = made.key;
-    this.urls = made.urls;
-  }
-
-  static async start(options: ChaosOptions): Promise<ChaosPlatform> {
-    const { engine: name, graph, clusters } = options;
-    const nodes = clusters ? nodesOf(graph) : {};
-    const platform = await initPlatform({
-      ...{ topology: 'distributed', graph, engine: name },
-      replicas: { 'remote-mcp': 2, runtime: 2, ...nodes },
-    });
-    const engine = await starts[name](platform, options);
-    const clock = name === 'process' ? Clock.in(platform.folder, options.faketime) : null;
-    if (clock !== null) await supervise(platform, clock.node);
-    await platform.addServer('demo', ['node', demoServers[name]]);
-    await platform.addSkill('echo', ['demo/echo']);
-    await platform.addRole('Chaos', ['echo']);
-    const key = await platform.addKey('chaos');
-    const { services, urls }: Status = await platform.svc('status');
-    // Each by itself where it is reached by itself, past the front.
-    const each = services.flatMap(({ name, url }) =>
-      name.startsWith('remote-mcp') && url !== null ? [`${url}/mcp`] : [],
-    );
-    return new ChaosPlatform({ platform, engine, clock, key, urls: each.length > 0 ? each : [urls.mcp] });
-  }
-
-  status(): Promise<Status> {
-    return this.platform.svc('status');
-  }
-
-  /** Resolves when everything says that it is well, and its MCP server is Connected. */
-  async healthy(withinMs: number): Promise<Status> {
-    return await eventually(
-      'that all is healthy again',
-      async () => {
-        const seen = await this.status();
-        const ill = seen.services
-          .filter(({ state }) => state !== 'healthy')
-          .map(({ name, state }) => `${name} ${state}`);
-        const away = seen.mcpServers.filter((server) => server.status !== 'Connected');
-        if (ill.length + away.length > 0) throw new Error(`${ill.join(', ')}; ${away.length} MCP servers away`);
-        return seen;
-      },
-      withinMs,
-    );
-  }
-
-  /** Resolves when every service says a time that is as much ahead of the machine's. */
-  async hasTime(aheadSeconds: number): Promise<void> {
-    // Dgraph is no program of Node's, which alone are told another time.
-    const services = (await this.status()).services.flatMap(({ name, url }) =>
-      url?.startsWith('http') ? [{ name, url }] : [],
-    );
-    const says = async (url: string) => Date.parse((await fetch(`${url}/health`)).headers.get('date') ?? '');
-    await eventually(
-      `that the clocks are ${aheadSeconds} s ahead`,
-      async () => {
-        for (const { name, url } of services) {
-          const ahead = (await says(url)) / 1000 - Date.now() / 1000;
-          if (!(Math.abs(ahead - aheadSeconds) < clockToleranceSeconds)) throw new Error(`${name} is ${ahead} s ahead`);
-        }
-      },
-      clockWithinMs,
-    );
-  }
-
-  async stop(): Promise<void> {
-    await this.platform.svc('down');
-    await this.engine.stop();
-  }
 }
 
 type Start = (platform: Platform, options: ChaosOptions) => Promise<EngineInHand>;
@@ -114,18 +84,20 @@ const starts: Readonly<Record<Engine, Start>> = {
     const { installation, folder, busPorts } = platform;
     const bus = clusters ? null : await takeInHand(installation, folder);
     // The monitoring of the bus says what is left on it.
-    const [field, value] =
-      bus === null ? ['httpPort', String(busPorts.httpPort)] : ['servers', `[nats://127.0.0.1:${bus.wire.port}]`];
-    const yaml = await readFile(installation.definitionFile, 'utf8');
-    await writeFile(installation.definitionFile, replaceScalar(yaml, ['bus', field ?? ''], value ?? ''));
+    const yaml = readFileSync(installation.definitionFile, 'utf8');
+    const edited =
+      bus === null
+        ? replaceScalar(yaml, ['bus', 'httpPort'], String(busPorts.httpPort))
+        : replaceScalar(yaml, ['bus', 'servers'], `[nats://127.0.0.1:${bus.wire.port}]`);
+    writeFileSync(installation.definitionFile, edited);
     await platform.up();
-    return new ProcessesInHand(platform, bus);
+    return takeProcesses(platform, bus);
   },
   async docker(platform, { graph, clusters, hang }) {
     if (graph === 'dgraph') await haveDgraphImage(process.env.DOCKER_HOST ?? null);
     await platform.up();
     const keepers = clusters ? [] : ['backend', 'nats'];
-    return await ContainersInHand.of(platform, { keepers, hangs: hang });
+    return await takeContainers(platform, { keepers, hangs: hang });
   },
 };
 

@@ -1,12 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Agent, type Call, type Outcome } from './agents.ts';
-import { ChaosPlatform } from './chaos-platform.ts';
+import { type Agent, agentOf, type Call, type Outcome } from './agents.ts';
+import { startChaosPlatform } from './chaos-platform.ts';
 import type { Fault } from './engine-in-hand.ts';
 import { faultsOf } from './faults.ts';
 import { type ChaosOptions, readOptions, usage } from './options.ts';
-import { unnoticed } from './plants.ts';
-import { type Holding, holdingOf, leaks } from './remains.ts';
-import { Writer } from './writer.ts';
+import { type Holding, holdingOf, leaks, unnoticed } from './remains.ts';
+import { openWriter } from './writer.ts';
 
 /**
  * `npm run chaos`: fifty agents at steady work while one part after the other is taken away, in an order that the seed gives, then parts at random
@@ -27,7 +26,7 @@ const problems: string[] = [];
 const calls: Call[] = [];
 process.stdout.write(`seed ${options.seed}\n`);
 
-const platform = await ChaosPlatform.start(options);
+const platform = await startChaosPlatform(options);
 try {
   await run();
 } finally {
@@ -54,15 +53,10 @@ async function run(): Promise<void> {
   const stop = new AbortController();
   const agents = Array.from({ length: agentsCount }, (_, i) => {
     const onCall = (call: Call) => calls.push(call);
-    return new Agent(i, {
-      urls: platform.urls,
-      key: platform.key,
-      echo: { tool: 'echo', argument: 'text' },
-      everyMs: callEveryMs,
-      onCall,
-    });
+    const { urls, key } = platform;
+    return agentOf(i, { urls, key, echo: { tool: 'echo', argument: 'text' }, everyMs: callEveryMs, onCall });
   });
-  const writer = await Writer.open(platform.platform);
+  const writer = await openWriter(platform.platform);
   const work = Promise.all([...agents.map((agent) => agent.work(stop.signal)), writer.work(stop.signal)]);
   await pause(restMs);
   const before = await holdingOf(platform);
@@ -110,7 +104,7 @@ async function suffer({ name, happen }: Fault, agents: readonly Agent[]): Promis
   const failed = during.filter(({ outcome }) => outcome !== 'answered');
   const late = failed.filter(({ ended }) => ended > settled);
   if (late.length > 0) problems.push(`after "${name}", ${late.length} calls still failed: ${late[0]?.told}`);
-  const waiting = agents.filter(({ waitsSince }) => waitsSince !== null && waitsSince < settled).length;
+  const waiting = agents.filter((agent) => (agent.waitsSince() ?? settled) < settled).length;
   if (waiting > 0) problems.push(`after "${name}", ${waiting} calls still waited`);
   const lastFailure = Math.max(given, ...failed.map(({ ended }) => ended));
   process.stdout.write(

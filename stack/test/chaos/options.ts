@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { type Engine, engines, type Graph, graphs } from '../../settings/choices.ts';
+import { engines, graphs } from '../../settings/choices.ts';
 
 export const usage = `npm run chaos -- [OPTIONS]
 
@@ -17,20 +17,10 @@ Fifty agents work while one part of a platform after the other is taken away, on
   --help                this text
 `;
 
-export interface ChaosOptions {
-  readonly seconds: number;
-  readonly away: number;
-  readonly seed: number;
-  readonly only: string;
-  readonly engine: Engine;
-  readonly graph: Graph;
-  readonly clusters: boolean;
-  readonly faketime: string | undefined;
-  readonly hang: boolean;
-}
+export type ChaosOptions = NonNullable<ReturnType<typeof readOptions>>;
 
 /** Null where the usage is asked for. Throws an Error whose message is for a terminal. */
-export function readOptions(args: readonly string[]): ChaosOptions | null {
+export function readOptions(args: readonly string[]) {
   const { values } = parseArgs({
     args: [...args],
     options: {

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { planted } from './plants.ts';
-import { type Holding, leaks } from './remains.ts';
+import { type Holding, leaks, planted } from './remains.ts';
 
 const gigabyte = 1024 ** 3;
 

@@ -55,10 +55,6 @@ export class Wire implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.stop();
-  }
-
-  async stop(): Promise<void> {
     this.cut();
     this.#server.close();
     await once(this.#server, 'close');
