@@ -13,10 +13,11 @@ import { down } from '../../down.ts';
 import type { ReplaceProgress } from '../../replace/replace.ts';
 import { readReplacement } from '../../replace/replacement.ts';
 import type { Side } from '../../replace/side.ts';
+import { addMcpServer } from '../../test/installed.ts';
 import { up } from '../../up.ts';
 import { move } from '../move.ts';
-import { embedded, env, inContainers, MovesInContainers, onProgress, socketPath } from './moves-in-containers.ts';
-import { addMcpServer, contentOf, countOf, killedMove, leftovers, moveTo, settleMove, texts } from './trial.ts';
+import { embedded, env, inContainers, MovesInContainers, socketPath } from './moves-in-containers.ts';
+import { contentOf, expectBusIn, killedMove, leftovers, moveTo, settleMove } from './trial.ts';
 
 // The first one on a daemon builds the image.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 400_000 });
@@ -28,7 +29,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     const installation = trial.copy();
     const there = await moveTo(installation, inContainers);
     expect(there).toMatchObject({ state: 'moved', from: embedded, to: inContainers, downMs: null });
-    expect([countOf(there.moved, 'bus.usage'), countOf(there.moved, 'bus.sessions')]).toEqual([texts.length, 2]);
+    expectBusIn(there);
     expect(there.moved).toEqual(expect.arrayContaining([...trial.original.graph, ...trial.original.files]));
     expect(await trial.inDocker()).toEqual(['backend', 'nats', 'runtime']);
     expect(existsSync(join(installation.dataDir, 'graph.sqlite'))).toBe(false);
@@ -58,11 +59,8 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     expect((await trial.undo())?.changes.map(({ kind }) => kind)).toContain('mcpServer');
     expect((await up({ installation, env })).status).toMatchObject({ state: 'running', topology: 'embedded' });
     await down({ installation });
-    expect([await trial.inDocker(), leftovers(installation), trial.notes()]).toEqual([
-      [],
-      [],
-      'what an MCP server keeps',
-    ]);
+    const left = [await trial.inDocker(), leftovers(installation), trial.notes()];
+    expect(left).toEqual([[], [], 'what an MCP server keeps']);
     const after = await contentOf(installation);
     expect(after.graph.map(({ kind }) => kind)).not.toContain('mcpServer');
     expect(after.definition).toBe(allowed);
@@ -88,9 +86,8 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     await moveTo(installation, { topology: 'distributed' });
     await trial.confirm();
     const there = await moveTo(installation, { engine: 'docker' });
-    expect([there.to, countOf(there.moved, 'bus.usage'), countOf(there.moved, 'bus.sessions')]).toEqual([
-      ...[inContainers, texts.length, 2],
-    ]);
+    expect(there.to).toEqual(inContainers);
+    expectBusIn(there);
     expect(existsSync(join(installation.dataDir, 'nats'))).toBe(false);
     await trial.confirm();
     const back = await moveTo(installation, { engine: 'process' });
@@ -110,12 +107,9 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
 
   test('without Docker or an image, or with a conflicting svc.yaml or volume, it is refused before anything stops', async () => {
     const installation = trial.copy();
-    await expect(
-      refused(installation, { env: { ...env, DOCKER_HOST: 'unix:///nowhere/docker.sock' } }),
-    ).rejects.toMatchObject({
-      code: 'unavailable',
-      message: expect.stringContaining('Docker is not running'),
-    });
+    const elsewhere = { env: { ...env, DOCKER_HOST: 'unix:///nowhere/docker.sock' } };
+    const notRunning = { code: 'unavailable', message: expect.stringContaining('Docker is not running') };
+    await expect(refused(installation, elsewhere)).rejects.toMatchObject(notRunning);
     const volume = `svc-${trial.id}-nats`;
     await trial.docker.createVolume({ Name: volume, Labels: { 'svc.installation': trial.id } });
     await expect(refused(installation)).rejects.toMatchObject({
@@ -126,10 +120,8 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     await trial.docker.getVolume(volume).remove();
     await expectUntouched(installation);
     expect(await contentOf(installation)).toEqual(trial.original);
-    writeFileSync(
-      installation.definitionFile,
-      replaceScalar(trial.original.definition, ['runtime', 'sandbox'], 'bwrap'),
-    );
+    const sandboxed = replaceScalar(trial.original.definition, ['runtime', 'sandbox'], 'bwrap');
+    writeFileSync(installation.definitionFile, sandboxed);
     await expect(refused(installation)).rejects.toMatchObject({
       code: 'invalid_input',
       message: expect.stringContaining('runtime.sandbox: bwrap needs engine: process'),
@@ -233,18 +225,8 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker',
   test.each(['dgraph-alpha', 'verify'])('killed at %s, the old side is there and whole', async (step) => {
     const installation = trial.copy();
     expect(await killedMove(installation, { to: onDgraph, step })).toBe('SIGKILL');
-    await settleMove(installation, onProgress);
+    await settleMove(installation);
     expect([await trial.inDocker(), leftovers(installation), readReplacement(installation)]).toEqual([[], [], null]);
     expect(await contentOf(installation)).toEqual(trial.original);
-  });
-
-  test('without an image of Dgraph it is refused before anything is stopped', async () => {
-    const installation = trial.copy();
-    const nobodys = trial.original.definition.replace(/dgraph: dgraph\/dgraph:\S+/, 'dgraph: nobody/dgraph:v25.4.0');
-    writeFileSync(installation.definitionFile, nobodys);
-    await expect(moveTo(installation, onDgraph)).rejects.toMatchObject({
-      message: expect.stringContaining('The image "nobody/dgraph:v25.4.0" is missing'),
-    });
-    expect([await trial.inDocker(), leftovers(installation), readReplacement(installation)]).toEqual([[], [], null]);
   });
 });

@@ -8,15 +8,15 @@ import { readRecord } from '../../../state/platform-record.ts';
 import { everythingIn } from '../../../test/everything-in.ts';
 import { createInstallation } from '../../create-installation.ts';
 import { down } from '../../down.ts';
+import { undoReplacement } from '../../replace/end-replacement.ts';
 import type { WantedSide } from '../../replace/side.ts';
 import { up } from '../../up.ts';
 import { move } from '../move.ts';
-import { confirmMove, filledCopies, moveTo, undoMove } from './trial.ts';
+import { confirmMove, filledCopies, moveTo } from './trial.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const env = process.env;
-const onProgress = () => undefined;
 const declined = new Error('declined');
 const distributed: WantedSide = { topology: 'distributed' };
 const embedded: WantedSide = { topology: 'embedded' };
@@ -41,7 +41,7 @@ describe.skipIf(findNatsServer() === null)(
 
     test('a move back to the embedded topology', async () => {
       await moveTo(installation, distributed);
-      await confirmMove({ installation, env, onProgress }, () => undefined);
+      await confirmMove(installation);
       await decline(embedded);
     });
 
@@ -86,7 +86,8 @@ describe.skipIf(findNatsServer() === null)(
     test('the undoing of a move', async () => {
       await moveTo(installation, distributed);
       const before = everythingIn(installation.dir);
-      await expect(undoMove({ installation, env, onProgress }, () => Promise.reject(declined))).rejects.toBe(declined);
+      const options = { installation, env, command: 'move', onProgress: () => undefined } as const;
+      await expect(undoReplacement(options, () => Promise.reject(declined))).rejects.toBe(declined);
       expect(everythingIn(installation.dir)).toEqual(before);
     });
 

@@ -5,12 +5,10 @@ import { dockerHost } from '../../../engines/docker/test/docker-trial.ts';
 import { releaseVolumes } from '../../../engines/docker/volumes.ts';
 import type { Installation } from '../../../state/installation.ts';
 import { down } from '../../down.ts';
-import type { Loss } from '../../replace/end-replacement.ts';
 import type { Side } from '../../replace/side.ts';
 import { confirmMove, filledCopies, undoMove } from './trial.ts';
 
 export const env: Record<string, string | undefined> = { ...process.env, DOCKER_HOST: dockerHost ?? '' };
-export const onProgress = () => undefined;
 export const embedded: Side = { topology: 'embedded', graph: 'sqlite', engine: 'process' };
 export const inContainers: Side = { topology: 'distributed', graph: 'sqlite', engine: 'docker' };
 export const socketPath = (dockerHost ?? '').slice('unix://'.length);
@@ -57,14 +55,11 @@ export class MovesInContainers {
   }
 
   confirm() {
-    return confirmMove({ installation: this.#installation, env, onProgress }, () => undefined);
+    return confirmMove(this.#installation);
   }
 
-  /** What the undo would lose, as it is told before. */
-  async undo(): Promise<Loss | undefined> {
-    const losses: Loss[] = [];
-    await undoMove({ installation: this.#installation, env, onProgress }, async (loss) => void losses.push(loss));
-    return losses[0];
+  undo() {
+    return undoMove(this.#installation);
   }
 
   async #clearAway(installation: Installation): Promise<void> {

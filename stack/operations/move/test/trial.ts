@@ -15,8 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll } from 'vitest';
-import { z } from 'zod';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { readBlobs } from '../../../../services/backend/files/content.ts';
 import { openBlobsContent } from '../../../../services/backend/files/open-content.ts';
 import { type KindOfContent, readContent } from '../../../../services/backend/graph/content.ts';
@@ -24,12 +23,11 @@ import { openGraphContent } from '../../../../services/backend/graph/open-conten
 import type { Digest } from '../../../../services/contracts/digest.ts';
 import type { KeptEntry, KeptRecord, NatsContentOptions } from '../../../../services/kit/bus/content.ts';
 import { openBusContent } from '../../../../services/kit/bus/open-content.ts';
-import { connectToBackend } from '../../../client/backend-client.ts';
 import { replaceScalar } from '../../../settings/yaml-text.ts';
 import { blobsIn, busIn, graphIn } from '../../../state/data-files.ts';
 import { type Installation, installationIn } from '../../../state/installation.ts';
 import { down } from '../../down.ts';
-import { confirmReplacement, type EndOptions, undoReplacement } from '../../replace/end-replacement.ts';
+import { confirmReplacement, type EndOptions, type Loss, undoReplacement } from '../../replace/end-replacement.ts';
 import { settleReplacement } from '../../replace/settle-replacement.ts';
 import type { WantedSide } from '../../replace/side.ts';
 import { openTrial } from '../../test/trial.ts';
@@ -37,7 +35,7 @@ import { up } from '../../up.ts';
 import { move } from '../move.ts';
 
 const keyMaxAgeMs = 3_600_000;
-export const texts = ['one', 'two', 'three'];
+const texts = ['one', 'two', 'three'];
 
 /** An installation that ran once, and whose bus keeps three records and two sessions. It does not run. */
 export async function openFilled() {
@@ -146,45 +144,6 @@ export async function contentOf({ dataDir, definitionFile }: Installation) {
   };
 }
 
-/** Kills the command so many milliseconds after it began to stop the platform. Returns whether it had ended by itself. */
-export async function endsBefore(
-  { dir }: Installation,
-  {
-    verb = 'move',
-    to = { topology: 'distributed' },
-    afterMs,
-  }: { verb?: 'move' | 'undo'; to?: WantedSide; afterMs: number },
-): Promise<boolean> {
-  const program = fileURLToPath(new URL('./move-and-die.ts', import.meta.url));
-  const child = spawn(process.execPath, [program, verb, dir, JSON.stringify(to), 'never'], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  const ended = once(child, 'exit');
-  await Promise.race([once(child.stdout, 'data'), ended]);
-  const timer = setTimeout(() => child.kill('SIGKILL'), afterMs);
-  const [code] = await ended;
-  clearTimeout(timer);
-  return code === 0;
-}
-
-/** What a platform that runs is given since it was moved. */
-export async function addMcpServer(
-  installation: Installation,
-  input: object = { name: 'since', launch: { url: 'http://127.0.0.1:9' } },
-): Promise<void> {
-  const backend = await connectToBackend(installation);
-  const { workspaces } = await backend.query(
-    '{ workspaces { nodes { id } } }',
-    {},
-    z.object({ workspaces: z.object({ nodes: z.array(z.object({ id: z.string() })) }) }).parse,
-  );
-  await backend.query(
-    'mutation ($workspace: ID!, $input: McpServerInput!) { createMcpServer(workspace: $workspace, input: $input) { id } }',
-    { workspace: workspaces.nodes[0]?.id, input },
-    () => undefined,
-  );
-}
-
 /** Without a question. */
 export async function moveTo(
   installation: Installation,
@@ -202,27 +161,53 @@ export async function moveTo(
   });
 }
 
-type Ending = Omit<EndOptions, 'command'>;
+const onProgress = () => undefined;
 
-export function confirmMove(options: Ending, tell: Parameters<typeof confirmReplacement>[1]) {
-  return confirmReplacement({ ...options, command: 'move' }, tell);
+export function confirmMove(installation: Installation, tell: () => void = () => undefined) {
+  return confirmReplacement({ installation, env: process.env, onProgress, command: 'move' }, tell);
 }
 
-export function undoMove(options: Ending, confirm: Parameters<typeof undoReplacement>[1]) {
-  return undoReplacement({ ...options, command: 'move' }, confirm);
+/** Returns what the undo loses, as the operator is told before. */
+export async function undoMove(
+  installation: Installation,
+  env: EndOptions['env'] = process.env,
+): Promise<Loss | undefined> {
+  const losses: Loss[] = [];
+  const confirm = async (loss: Loss) => void losses.push(loss);
+  await undoReplacement({ installation, env, onProgress, command: 'move' }, confirm);
+  return losses[0];
 }
 
-export function settleMove(installation: Installation, onNotice: (message: string) => void) {
+export function settleMove(installation: Installation, onNotice: (message: string) => void = () => undefined) {
   return settleReplacement(installation, { env: process.env, onNotice });
 }
 
-/** Runs it in a process of its own, which is killed at that step, or as soon as it has started the part of that name. */
-export async function killedMove(
-  { dir }: Installation,
-  { verb = 'move', to = { topology: 'distributed' }, step }: { verb?: 'move' | 'undo'; to?: WantedSide; step: string },
-): Promise<string | null> {
+interface Doomed {
+  readonly verb?: 'move' | 'undo';
+  readonly to?: WantedSide;
+}
+
+function spawnMove({ dir }: Installation, { verb = 'move', to = { topology: 'distributed' } }: Doomed, step: string) {
   const program = fileURLToPath(new URL('./move-and-die.ts', import.meta.url));
-  const child = spawn(process.execPath, [program, verb, dir, JSON.stringify(to), step], { stdio: 'ignore' });
+  const args = [program, verb, dir, JSON.stringify(to), step];
+  return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+}
+
+/** Kills the command so many milliseconds after it began to stop the platform. Returns whether it had ended by itself. */
+export async function endsBefore(installation: Installation, { afterMs, ...doomed }: Doomed & { afterMs: number }) {
+  const child = spawnMove(installation, doomed, 'never');
+  const ended = once(child, 'exit');
+  await Promise.race([once(child.stdout, 'data'), ended]);
+  const timer = setTimeout(() => child.kill('SIGKILL'), afterMs);
+  const [code] = await ended;
+  clearTimeout(timer);
+  return code === 0;
+}
+
+/** Kills the command at that step, or as soon as it has started the part of that name. Returns the signal that ended it. */
+export async function killedMove(installation: Installation, { step, ...doomed }: Doomed & { step: string }) {
+  const child = spawnMove(installation, doomed, step);
+  child.stdout.resume();
   const [, signal] = await once(child, 'exit');
   return signal;
 }
@@ -235,4 +220,9 @@ export function leftovers({ dataDir }: Installation): readonly string[] {
 
 export function countOf(moved: readonly KindOfContent[], kind: string): number | undefined {
   return moved.find((one) => one.kind === kind)?.count;
+}
+
+/** The records and sessions of the filled bus are among what was moved. */
+export function expectBusIn({ moved }: { moved: readonly KindOfContent[] }): void {
+  expect([countOf(moved, 'bus.usage'), countOf(moved, 'bus.sessions')]).toEqual([texts.length, 2]);
 }
