@@ -7,7 +7,7 @@ import { findNatsServer, TestServer } from '../../../../services/kit/bus/nats/te
 import { readPlan } from '../../../engines/plan-of.ts';
 import { ensureSecrets } from '../../../secrets/ensure-folders.ts';
 import { readSecret, secretFilesOf } from '../../../secrets/secrets.ts';
-import { checkDefinition } from '../../../settings/check.ts';
+import { definitionOf } from '../../../settings/test/definition-of.ts';
 import { blobsIn, busIn } from '../../../state/data-files.ts';
 import type { Installation } from '../../../state/installation.ts';
 import { readAlone } from '../../../state/left-processes.ts';
@@ -305,7 +305,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
 
   test('from an external bus, which is not changed', async () => {
     const { busCalloutSeed, busSystemSeed, busIssuerSeed } = secretFilesOf(installation);
-    ensureSecrets(installation, checkDefinition('id: abcdef0123456789\ntopology: distributed\n', 'svc.yaml'));
+    ensureSecrets(installation, definitionOf('topology: distributed\n'));
     const seed = (file: string) => new Secret(readSecret(file));
     const seeds = { callout: seed(busCalloutSeed), system: seed(busSystemSeed), issuer: seed(busIssuerSeed) };
     const server = await TestServer.start(installation.stateDir, { seeds });
