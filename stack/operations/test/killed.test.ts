@@ -103,8 +103,7 @@ describe('killed', () => {
     await using trial = await openTrial();
     const { installation } = trial;
     await trial.up();
-    const record = readRecord(installation);
-    if (record === null) throw new Error('nothing runs');
+    const record = readRecord(installation) ?? expect.fail('nothing runs');
     await trial.down();
     writeRecord(installation, { ...record, pid: process.pid, startTime: record.startTime });
     expect(await trial.status()).toMatchObject({ state: 'stopped' });
@@ -226,19 +225,9 @@ describe('a platform that nobody waits for', () => {
     const program = fileURLToPath(new URL('../../engines/process/main.ts', import.meta.url));
     const starter = startCommand('down', installation);
     await starter.ended;
-    const child = spawn(
-      process.execPath,
-      [
-        program,
-        '--dir',
-        installation.dir,
-        '--ports',
-        JSON.stringify(readPlan(installation).ports),
-        '--started-by',
-        String(starter.child.pid),
-      ],
-      { stdio: 'ignore' },
-    );
+    const args = ['--dir', installation.dir, '--ports', JSON.stringify(readPlan(installation).ports)];
+    const startedBy = ['--started-by', String(starter.child.pid)];
+    const child = spawn(process.execPath, [program, ...args, ...startedBy], { stdio: 'ignore' });
     expect(await once(child, 'exit')).toEqual([0, null]);
     expect(existsSync(join(installation.dataDir, 'graph.sqlite'))).toBe(false);
     expect(readRecord(installation)).toBeNull();

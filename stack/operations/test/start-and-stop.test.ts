@@ -164,9 +164,8 @@ describe('ports', () => {
     const told = listen();
     const { status: running } = await trial.up({ onProgress: told.onProgress });
     await new Promise((resolve) => stranger.close(resolve));
-    expect(
-      told.notices().some((line) => /^Port 8888 is in use by .+: frontend moved to \d+, and stays there\.$/.test(line)),
-    ).toBe(true);
+    const moved = /^Port 8888 is in use by .+: frontend moved to \d+, and stays there\.$/;
+    expect(told.notices()).toContainEqual(expect.stringMatching(moved));
     const { frontend } = readLease(trial.installation);
     expect(frontend).toBeGreaterThan(8888);
     expect(running.urls.app).toBe(`http://localhost:${frontend}`);
@@ -176,30 +175,26 @@ describe('ports', () => {
   });
 });
 
-describe('a start that fails for another reason than a port', () => {
-  test('is tried once, and moves no port', async () => {
-    await using trial = await openTrial({});
-    const { installation } = trial;
-    const before = await trial.up();
-    await trial.down();
-    const keys = ['system-runtime.key', 'system-remote-mcp.key'].map((name) => join(installation.secretsDir, name));
-    const texts = keys.map((file) => readFileSync(file, 'utf8'));
-    const write = (order: readonly string[]) => {
-      for (const [index, text] of order.entries()) writeFileSync(keys[index] ?? '', text);
-    };
-    // Each is then known already, as the other's: a conflict that no port has part in.
-    write(texts.toReversed());
-    const told = listen();
-    const leased = readLease(installation);
-    await expect(trial.up({ onProgress: told.onProgress })).rejects.toMatchObject({
-      code: 'conflict',
-      message: expect.stringMatching(/^The platform failed to register its identities: /),
-    });
-    expect(told.notices()).toEqual([]);
-    expect(readLease(installation)).toEqual(leased);
-    write(texts);
-    expect((await trial.up()).status.urls).toEqual(before.status.urls);
+test('a start that fails for another reason than a port is tried once, and moves no port', async () => {
+  await using trial = await openTrial({});
+  const { installation } = trial;
+  const before = await trial.up();
+  await trial.down();
+  const keys = ['system-runtime.key', 'system-remote-mcp.key'].map((name) => join(installation.secretsDir, name));
+  const texts = keys.map((file) => readFileSync(file, 'utf8'));
+  const write = (order: readonly string[]) => keys.map((file, index) => writeFileSync(file, order[index] ?? ''));
+  // Each is then known already, as the other's: a conflict that no port has part in.
+  write(texts.toReversed());
+  const told = listen();
+  const leased = readLease(installation);
+  await expect(trial.up({ onProgress: told.onProgress })).rejects.toMatchObject({
+    code: 'conflict',
+    message: expect.stringMatching(/^The platform failed to register its identities: /),
   });
+  expect(told.notices()).toEqual([]);
+  expect(readLease(installation)).toEqual(leased);
+  write(texts);
+  expect((await trial.up()).status.urls).toEqual(before.status.urls);
 });
 
 describe('a port that another program takes after the plan was made', () => {
@@ -235,63 +230,59 @@ describe('a port that another program takes after the plan was made', () => {
   });
 });
 
-describe('at once', () => {
-  test('a second svc is a conflict that names the first', async () => {
-    await using trial = await openTrial();
-    const { installation } = trial;
-    const first = startCommand('up', installation);
-    await until(() => platformsOf(installation).length === 1);
-    await expect(trial.up()).rejects.toMatchObject({
-      code: 'conflict',
-      message: expect.stringContaining(`process ${first.child.pid}`),
-    });
-    await expect(trial.down()).rejects.toMatchObject({ code: 'conflict' });
-    expect(await first.ended).toBe(0);
-    await trial.down();
-
-    // Interrupted, it stops the started parts.
-    const interrupt = new AbortController();
-    const starting = trial.up({ signal: interrupt.signal });
-    until(() => platformsOf(installation).length === 1).then(() => interrupt.abort());
-    await expect(starting).rejects.toMatchObject({ code: 'cancelled' });
-    expect(platformsOf(installation)).toEqual([]);
-    expect(await trial.up()).toMatchObject({ outcome: 'started' });
+test('a second svc at once is a conflict that names the first', async () => {
+  await using trial = await openTrial();
+  const { installation } = trial;
+  const first = startCommand('up', installation);
+  await until(() => platformsOf(installation).length === 1);
+  await expect(trial.up()).rejects.toMatchObject({
+    code: 'conflict',
+    message: expect.stringContaining(`process ${first.child.pid}`),
   });
+  await expect(trial.down()).rejects.toMatchObject({ code: 'conflict' });
+  expect(await first.ended).toBe(0);
+  await trial.down();
+
+  // Interrupted, it stops the started parts.
+  const interrupt = new AbortController();
+  const starting = trial.up({ signal: interrupt.signal });
+  until(() => platformsOf(installation).length === 1).then(() => interrupt.abort());
+  await expect(starting).rejects.toMatchObject({ code: 'cancelled' });
+  expect(platformsOf(installation)).toEqual([]);
+  expect(await trial.up()).toMatchObject({ outcome: 'started' });
 });
 
-describe('a start that fails', () => {
-  test('names the service, the check, the cause and the next command, and leaves nothing running or reserved', async () => {
-    await using trial = await openTrial({});
-    const { installation } = trial;
-    mkdirSync(join(installation.dataDir, 'graph.sqlite'));
-    const failed = await trial.up().catch((error: Error) => error);
-    expect(failed).toMatchObject({
-      message: expect.stringMatching(/^backend failed to start: .+/),
-      hint: expect.any(String),
-    });
-    expect([platformsOf(installation), readLease(installation)]).toEqual([[], {}]);
-    const after = await trial.status();
-    expect(after.state).toBe('stopped');
-    expect(after.services[0]).toMatchObject({ name: 'backend', reason: expect.any(String) });
-    expect(after.ended).toMatchObject({ by: 'failure', reason: after.services[0]?.reason });
-    rmSync(join(installation.dataDir, 'graph.sqlite'), { recursive: true });
-    expect(await trial.up()).toMatchObject({ outcome: 'started' });
-    await trial.down();
-
-    // A key that does not match the data is refused before anything starts.
-    const file = join(installation.secretsDir, 'encryption.key');
-    const right = readFileSync(file, 'utf8');
-    writeFileSync(file, `${'ab'.repeat(32)}\n`);
-    await expect(trial.up()).rejects.toMatchObject({
-      code: 'forbidden',
-      message: expect.stringContaining('is not the key that data/ is encrypted with'),
-    });
-    // Without the note the backend itself refuses, by its check value.
-    rmSync(join(installation.dataDir, 'fingerprints.json'));
-    await expect(trial.up()).rejects.toThrow(/^backend failed to start: .*(ENCRYPTION_KEY|encryption key)/);
-    writeFileSync(file, right);
-    expect(await trial.up()).toMatchObject({ outcome: 'started' });
+test('a start that fails names the service, the check, the cause and the next command, and leaves nothing running or reserved', async () => {
+  await using trial = await openTrial({});
+  const { installation } = trial;
+  mkdirSync(join(installation.dataDir, 'graph.sqlite'));
+  const failed = await trial.up().catch((error: Error) => error);
+  expect(failed).toMatchObject({
+    message: expect.stringMatching(/^backend failed to start: .+/),
+    hint: expect.any(String),
   });
+  expect([platformsOf(installation), readLease(installation)]).toEqual([[], {}]);
+  const after = await trial.status();
+  expect(after.state).toBe('stopped');
+  expect(after.services[0]).toMatchObject({ name: 'backend', reason: expect.any(String) });
+  expect(after.ended).toMatchObject({ by: 'failure', reason: after.services[0]?.reason });
+  rmSync(join(installation.dataDir, 'graph.sqlite'), { recursive: true });
+  expect(await trial.up()).toMatchObject({ outcome: 'started' });
+  await trial.down();
+
+  // A key that does not match the data is refused before anything starts.
+  const file = join(installation.secretsDir, 'encryption.key');
+  const right = readFileSync(file, 'utf8');
+  writeFileSync(file, `${'ab'.repeat(32)}\n`);
+  await expect(trial.up()).rejects.toMatchObject({
+    code: 'forbidden',
+    message: expect.stringContaining('is not the key that data/ is encrypted with'),
+  });
+  // Without the note the backend itself refuses, by its check value.
+  rmSync(join(installation.dataDir, 'fingerprints.json'));
+  await expect(trial.up()).rejects.toThrow(/^backend failed to start: .*(ENCRYPTION_KEY|encryption key)/);
+  writeFileSync(file, right);
+  expect(await trial.up()).toMatchObject({ outcome: 'started' });
 });
 
 test('an MCP server inherits where programs, proxies and authorities are, and no secret of the shell', async () => {

@@ -16,7 +16,7 @@ import { type Finding, SecretSearch } from '../../../test/secret-search.ts';
 import { until } from '../../../test/until.ts';
 import { readContainerLog } from '../container-log.ts';
 import { inspectContainers, runInside } from '../container-state.ts';
-import { releaseVolumes } from '../volumes.ts';
+import { listVolumes, removeVolumes } from '../volumes.ts';
 
 /** A daemon for tests, as `unix://…`. The tests remove everything that they make there. */
 export const dockerHost = process.env.SVC_TEST_DOCKER_HOST ?? null;
@@ -174,9 +174,7 @@ export class DockerTrial {
     const filters = { label: [`svc.installation=${id}`] };
     const left = await docker.listContainers({ all: true, filters });
     const networks = await docker.listNetworks({ filters });
-    const { Volumes } = await docker.listVolumes({ filters });
-    await releaseVolumes(docker, id);
-    for (const { Name } of Volumes) await docker.getVolume(Name).remove();
+    await removeVolumes(docker, id, [...(await listVolumes(docker, id))]);
     if (left.length + networks.length > 0) throw new Error('svc down left containers or networks');
   }
 }

@@ -3,9 +3,11 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { all } from '../../../../services/backend/files/blobs.contract.ts';
 import { readContent } from '../../../../services/backend/graph/content.ts';
 import { openGraphContent } from '../../../../services/backend/graph/open-content.ts';
 import { openBusContent } from '../../../../services/kit/bus/open-content.ts';
@@ -55,8 +57,7 @@ describe.skipIf(dockerHost === null)('alone on a real Docker', () => {
   const usage = async () => {
     const alone = await runContainersAlone({ plan, daemon, bus: true, graph: false, signal });
     const bus = await openBus(alone.bus);
-    const found: string[] = [];
-    for await (const { payload } of bus.records('usage')) found.push(Buffer.from(payload).toString());
+    const found = (await all(bus.records('usage'))).map(({ payload }) => Buffer.from(payload).toString());
     await bus.close();
     await alone.stop();
     return found;
@@ -70,12 +71,7 @@ describe.skipIf(dockerHost === null)('alone on a real Docker', () => {
     expect(Object.keys(node?.NetworkSettings.Networks ?? {})).toEqual([`svc-${trial.id}-bus`]);
     expect([node?.HostConfig.PortBindings, node?.HostConfig.RestartPolicy?.Name]).toEqual([{}, 'no']);
     const bus = await openBus(alone.bus);
-    await bus.addRecords(
-      'usage',
-      (async function* () {
-        yield { payload: Buffer.from('kept') };
-      })(),
-    );
+    await bus.addRecords('usage', Readable.from([{ payload: Buffer.from('kept') }]));
     await bus.close();
     const stranger = { ...plan.secrets, busCalloutSeed: plan.secrets.busIssuerSeed };
     const shown = { caPath: null, seeds: busSeedsOf(stranger), keyMaxAgeMs };
@@ -127,9 +123,8 @@ describe.skipIf(dockerHost === null)('alone on a real Docker', () => {
       [open, dirname(file)],
     ] as const)
       await trial.docker.createVolume({ Name, Labels, DriverOpts: { type: 'none', o: 'bind', device } });
-    const { bytes } = await measureVolumes([closed, open], { plan, daemon, signal }).finally(() =>
-      rmSync(dirname(file), { recursive: true }),
-    );
+    onTestFinished(() => rmSync(dirname(file), { recursive: true }));
+    const { bytes } = await measureVolumes([closed, open], { plan, daemon, signal });
     expect(bytes.get(closed)).toBe(0);
     expect(bytes.get(open)).toBeGreaterThan(2_900_000);
   });

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Docker from 'dockerode';
 import { dockerHost } from '../../../engines/docker/test/docker-trial.ts';
-import { releaseVolumes } from '../../../engines/docker/volumes.ts';
+import { listVolumes, removeVolumes } from '../../../engines/docker/volumes.ts';
 import type { Installation } from '../../../state/installation.ts';
 import { down } from '../../down.ts';
 import type { Side } from '../../replace/side.ts';
@@ -41,12 +41,9 @@ export class MovesInContainers {
   async inDocker(): Promise<readonly string[]> {
     const filters = { label: [`svc.installation=${this.id}`] };
     const containers = await this.docker.listContainers({ all: true, filters });
-    const networks = await this.docker.listNetworks({ filters });
-    const { Volumes } = await this.docker.listVolumes({ filters });
-    const names = [
-      ...containers.flatMap(({ Names }) => Names),
-      ...[...networks, ...(Volumes ?? [])].map((one) => one.Name),
-    ];
+    const networks = (await this.docker.listNetworks({ filters })).map(({ Name }) => Name);
+    const volumes = await listVolumes(this.docker, this.id);
+    const names = [...containers.flatMap(({ Names }) => Names), ...networks, ...volumes];
     return names.map((name) => name.replace(/^\/?svc-\w{16}-/, '')).sort();
   }
 
@@ -64,9 +61,7 @@ export class MovesInContainers {
 
   async #clearAway(installation: Installation): Promise<void> {
     await down({ installation });
-    await releaseVolumes(this.docker, this.id);
-    const { Volumes } = await this.docker.listVolumes({ filters: { label: [`svc.installation=${this.id}`] } });
-    for (const { Name } of Volumes ?? []) await this.docker.getVolume(Name).remove();
+    await removeVolumes(this.docker, this.id, [...(await listVolumes(this.docker, this.id))]);
   }
 }
 

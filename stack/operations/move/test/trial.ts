@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import {
   cpSync,
@@ -16,12 +15,12 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { all, blobOf, inChunks } from '../../../../services/backend/files/blobs.contract.ts';
 import { readBlobs } from '../../../../services/backend/files/content.ts';
 import { openBlobsContent } from '../../../../services/backend/files/open-content.ts';
 import { type KindOfContent, readContent } from '../../../../services/backend/graph/content.ts';
 import { openGraphContent } from '../../../../services/backend/graph/open-content.ts';
-import type { Digest } from '../../../../services/contracts/digest.ts';
-import type { KeptEntry, KeptRecord, NatsContentOptions } from '../../../../services/kit/bus/content.ts';
+import type { NatsContentOptions } from '../../../../services/kit/bus/content.ts';
 import { openBusContent } from '../../../../services/kit/bus/open-content.ts';
 import { replaceScalar } from '../../../settings/yaml-text.ts';
 import { blobsIn, busIn, graphIn } from '../../../state/data-files.ts';
@@ -63,12 +62,8 @@ export function filledCopies(
     filled = await openFilled();
     const { definitionFile } = filled.installation;
     // Sessions live longer than the suite takes, wherever it runs.
-    const text = replaceScalar(
-      readFileSync(definitionFile, 'utf8'),
-      ['limits', 'sessionIdleTimeoutMs'],
-      String(keyMaxAgeMs),
-    );
-    writeFileSync(definitionFile, text);
+    const text = readFileSync(definitionFile, 'utf8');
+    writeFileSync(definitionFile, replaceScalar(text, ['limits', 'sessionIdleTimeoutMs'], String(keyMaxAgeMs)));
     prepare(filled.installation);
     original = await contentOf(filled.installation);
   });
@@ -98,38 +93,28 @@ export function filledCopies(
 
 export async function fill(where: Where): Promise<void> {
   const bus = await openBusContent({ ...where, keyMaxAgeMs });
-  await bus.addRecords('usage', records());
-  await bus.addEntries('sessions', entries());
+  await bus.addRecords('usage', Readable.from(texts.map((text) => ({ payload: Buffer.from(text) }))));
+  const expiresAt = Date.now() + keyMaxAgeMs;
+  const sessions = ['a', 'b'].map((key) => ({ key, value: Buffer.from(`session ${key}`), expiresAt }));
+  await bus.addEntries('sessions', Readable.from(sessions));
   await bus.close();
 }
 
 async function addFile({ dataDir }: Installation): Promise<void> {
   const bytes = Buffer.from('what a skill says in a file');
-  const digest = createHash('sha256').update(bytes).digest('hex') as Digest;
   await using opened = await openBlobsContent({ engine: 'folder', dir: blobsIn(dataDir) });
-  await opened.blobs.put({ digest, sizeBytes: bytes.byteLength }, Readable.from([bytes]));
+  await opened.blobs.put(blobOf(bytes), inChunks(bytes));
 }
 
 type Where =
   | { readonly engine: 'sqlite'; readonly file: string }
   | ({ readonly engine: 'nats' } & Omit<NatsContentOptions, 'keyMaxAgeMs'>);
 
-async function* records(): AsyncGenerator<KeptRecord> {
-  for (const text of texts) yield { payload: Buffer.from(text) };
-}
-
-async function* entries(): AsyncGenerator<KeptEntry> {
-  const expiresAt = Date.now() + keyMaxAgeMs;
-  for (const key of ['a', 'b']) yield { key, value: Buffer.from(`session ${key}`), expiresAt };
-}
-
 /** Everything that an installation in one process holds. */
 export async function contentOf({ dataDir, definitionFile }: Installation) {
   const bus = await openBusContent({ engine: 'sqlite', file: busIn(dataDir, 'embedded'), keyMaxAgeMs });
-  const usage: string[] = [];
-  const sessions: string[] = [];
-  for await (const { payload } of bus.records('usage')) usage.push(Buffer.from(payload).toString());
-  for await (const { key, value } of bus.entries('sessions')) sessions.push(`${key} ${Buffer.from(value).toString()}`);
+  const usage = (await all(bus.records('usage'))).map(({ payload }) => Buffer.from(payload).toString());
+  const sessions = (await all(bus.entries('sessions'))).map(({ key, value }) => `${key} ${Buffer.from(value)}`);
   await bus.close();
   const graph = await openGraphContent({ engine: 'sqlite', file: graphIn(dataDir, 'sqlite'), readOnly: true });
   const kinds = await readContent(graph);
