@@ -5,8 +5,8 @@ import { dockerHost } from '../../../engines/docker/test/docker-trial.ts';
 import type { Installation } from '../../../state/installation.ts';
 import { readReplacement } from '../../replace/replacement.ts';
 import type { Side } from '../../replace/side.ts';
-import { embedded, inContainers, MovesInContainers } from './moves-in-containers.ts';
-import { contentOf, killedMove, leftovers, moveTo, settleMove } from './trial.ts';
+import { embedded, inContainers, MovesInContainers, notesIn } from './moves-in-containers.ts';
+import { confirmMove, contentOf, killedMove, leftovers, moveTo, settleMove, undoMove } from './trial.ts';
 
 // The first one on a daemon builds the image.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 400_000 });
@@ -24,15 +24,16 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     expect(left).toEqual([inDocker, [], null]);
   };
   const expectOriginal = async (installation: Installation) =>
-    expect([await contentOf(installation), trial.notes()]).toEqual([trial.original, 'what an MCP server keeps']);
+    expect([await contentOf(installation), notesIn(installation)]).toEqual([
+      trial.original,
+      'what an MCP server keeps',
+    ]);
 
   test('killed anywhere, the data before is there and whole, and nothing is left in Docker', async () => {
     const installation = trial.copy();
     for (const step of ['nats', 'verify', 'write-definition']) {
       expect(await killedAt(installation, inContainers, step)).toBe('filling');
-      const notices: string[] = [];
-      await settleMove(installation, (message) => void notices.push(message));
-      expect(notices).toEqual([expect.stringContaining('everything is as it was before')]);
+      expect(await settleMove(installation)).toEqual([expect.stringContaining('everything is as it was before')]);
       await expectLeft(installation, []);
       expect(existsSync(join(installation.stateDir, 'containers', 'nats'))).toBe(false);
       await expectOriginal(installation);
@@ -43,7 +44,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     const installation = trial.copy();
     await moveTo(installation, inContainers);
     expect(await killedMove(installation, { verb: 'undo', step: 'fill' })).toBe('SIGKILL');
-    await trial.undo();
+    await undoMove(installation);
     await expectLeft(installation, []);
     await expectOriginal(installation);
   });
@@ -51,7 +52,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
   test('killed at any step of the way back, nothing is lost', async () => {
     const installation = trial.copy();
     await moveTo(installation, inContainers);
-    await trial.confirm();
+    await confirmMove(installation);
     const volumes = ['backend', 'nats', 'runtime'];
     expect(await killedAt(installation, embedded, 'nats')).toBe('keeping');
     await settleMove(installation);

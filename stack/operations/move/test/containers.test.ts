@@ -15,9 +15,18 @@ import { readReplacement } from '../../replace/replacement.ts';
 import type { Side } from '../../replace/side.ts';
 import { addMcpServer } from '../../test/installed.ts';
 import { up } from '../../up.ts';
-import { move } from '../move.ts';
-import { embedded, env, inContainers, MovesInContainers, socketPath } from './moves-in-containers.ts';
-import { contentOf, expectBusIn, killedMove, leftovers, moveTo, settleMove } from './trial.ts';
+import { embedded, env, inContainers, MovesInContainers, notesIn, socketPath } from './moves-in-containers.ts';
+import {
+  confirmMove,
+  contentOf,
+  expectBusIn,
+  expectSettled,
+  killedMove,
+  leftovers,
+  moveTo,
+  settleMove,
+  undoMove,
+} from './trial.ts';
 
 // The first one on a daemon builds the image.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 400_000 });
@@ -33,12 +42,12 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     expect(there.moved).toEqual(expect.arrayContaining([...trial.original.graph, ...trial.original.files]));
     expect(await trial.inDocker()).toEqual(['backend', 'nats', 'runtime']);
     expect(existsSync(join(installation.dataDir, 'graph.sqlite'))).toBe(false);
-    await trial.confirm();
+    await confirmMove(installation);
     expect(leftovers(installation)).toEqual([]);
     const back = await moveTo(installation, embedded);
     const digests = (moved: typeof back.moved) => moved.map(({ kind, digest }) => `${kind} ${digest}`);
     expect(digests(back.moved)).toEqual(digests(there.moved));
-    expect([await trial.inDocker(), trial.notes()]).toEqual([[], 'what an MCP server keeps']);
+    expect([await trial.inDocker(), notesIn(installation)]).toEqual([[], 'what an MCP server keeps']);
     expect(await contentOf(installation)).toEqual(trial.original);
   });
 
@@ -56,10 +65,10 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     const mounts = await text(await looking.start({}));
     for (const name of ['secrets', 'data', 'state', 'logs']) expect(mounts).toContain(`tmpfs ${dir}/${name} tmpfs ro,`);
     await addMcpServer(installation);
-    expect((await trial.undo())?.changes.map(({ kind }) => kind)).toContain('mcpServer');
+    expect((await undoMove(installation))?.changes.map(({ kind }) => kind)).toContain('mcpServer');
     expect((await up({ installation, env })).status).toMatchObject({ state: 'running', topology: 'embedded' });
     await down({ installation });
-    const left = [await trial.inDocker(), leftovers(installation), trial.notes()];
+    const left = [await trial.inDocker(), leftovers(installation), notesIn(installation)];
     expect(left).toEqual([[], [], 'what an MCP server keeps']);
     const after = await contentOf(installation);
     expect(after.graph.map(({ kind }) => kind)).not.toContain('mcpServer');
@@ -69,11 +78,11 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
   test('an undo of the way back restores the containers', async () => {
     const installation = trial.copy();
     await moveTo(installation, inContainers);
-    await trial.confirm();
+    await confirmMove(installation);
     await up({ installation, env });
     await moveTo(installation, embedded);
     await addMcpServer(installation);
-    expect((await trial.undo())?.changes.map(({ kind }) => kind)).toContain('mcpServer');
+    expect((await undoMove(installation))?.changes.map(({ kind }) => kind)).toContain('mcpServer');
     expect((await up({ installation, env })).status).toMatchObject({ state: 'running', engine: 'docker' });
     expect(existsSync(join(installation.dataDir, 'graph.sqlite'))).toBe(false);
     await down({ installation });
@@ -84,24 +93,27 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
   test.skipIf(findNatsServer() === null)('from processes of their own and back, the bus is carried too', async () => {
     const installation = trial.copy();
     await moveTo(installation, { topology: 'distributed' });
-    await trial.confirm();
+    await confirmMove(installation);
     const there = await moveTo(installation, { engine: 'docker' });
     expect(there.to).toEqual(inContainers);
     expectBusIn(there);
     expect(existsSync(join(installation.dataDir, 'nats'))).toBe(false);
-    await trial.confirm();
+    await confirmMove(installation);
     const back = await moveTo(installation, { engine: 'process' });
     expect(back.moved).toEqual(there.moved);
-    await trial.confirm();
+    await confirmMove(installation);
     await moveTo(installation, embedded);
-    expect([await contentOf(installation), trial.notes()]).toEqual([trial.original, 'what an MCP server keeps']);
+    expect([await contentOf(installation), notesIn(installation)]).toEqual([
+      trial.original,
+      'what an MCP server keeps',
+    ]);
   });
 
   /** As somebody who is asked nothing, which must fail before that. */
   const refused = (installation: Installation, settings: { readonly env?: typeof env } = {}) =>
-    move({ installation, to: inContainers, env, confirm: () => expect.fail('it was asked'), ...settings });
+    moveTo(installation, inContainers, { confirm: () => expect.fail('it was asked'), ...settings });
   const expectUntouched = async (installation: Installation) => {
-    expect([leftovers(installation), readReplacement(installation)]).toEqual([[], null]);
+    expectSettled(installation);
     expect(existsSync(join(installation.stateDir, 'containers.json'))).toBe(false);
   };
 
@@ -139,24 +151,20 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     await up({ installation, env });
     await using way = await openWay();
     const told: string[] = [];
-    const moving = move({
-      installation,
-      to: inContainers,
-      env: { ...env, DOCKER_HOST: way.host },
-      confirm: async () => undefined,
-      onProgress: (progress: ReplaceProgress) => {
-        if (progress.kind === 'notice') told.push(progress.message);
-        if (progress.kind === 'step' && progress.step === 'verify') way.close();
-      },
-    });
-    await expect(moving).rejects.toThrow();
+    const onProgress = (progress: ReplaceProgress) => {
+      if (progress.kind === 'notice') told.push(progress.message);
+      if (progress.kind === 'step' && progress.step === 'verify') way.close();
+    };
+    const onTheWay = { env: { ...env, DOCKER_HOST: way.host }, onProgress };
+    await expect(moveTo(installation, inContainers, onTheWay)).rejects.toThrow();
     expect(told.join('\n')).toContain('The new data is still there');
     expect((await up({ installation, env })).outcome).toBe('unchanged');
     await addMcpServer(installation);
     await expectUntouched(installation);
     expect(await trial.inDocker()).toContain('forward');
-    const again = move({ installation, to: inContainers, env, confirm: async () => undefined });
-    await expect(again).rejects.toMatchObject({ hint: expect.stringContaining('docker volume rm') });
+    await expect(moveTo(installation, inContainers)).rejects.toMatchObject({
+      hint: expect.stringContaining('docker volume rm'),
+    });
     expect(await trial.inDocker()).not.toContain('forward');
   });
 });
@@ -203,20 +211,20 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker',
     expect(there.moved).toEqual(expect.arrayContaining([...trial.original.graph, ...trial.original.files]));
     expect((await up({ installation, env })).status.state).toBe('running');
     await addMcpServer(installation);
-    expect((await trial.undo())?.changes.map(({ kind }) => kind)).toContain('mcpServer');
+    expect((await undoMove(installation))?.changes.map(({ kind }) => kind)).toContain('mcpServer');
     await down({ installation });
     expect(await trial.inDocker()).toEqual([]);
 
     const { graph, files } = await contentOf(installation);
     await moveTo(installation, onDgraph);
-    await trial.confirm();
+    await confirmMove(installation);
     const onFile = await moveTo(installation, { graph: 'sqlite' });
     expect([onFile.to, onFile.moved]).toEqual([inContainers, [...graph, ...files]]);
     expect(await trial.inDocker()).toEqual(['backend', 'nats', 'runtime']);
-    expect(await trial.undo()).toMatchObject({ changes: [], uncounted: null });
+    expect(await undoMove(installation)).toMatchObject({ changes: [], uncounted: null });
     expect(await trial.inDocker()).toEqual(['dgraph-alpha', 'dgraph-zero', 'nats', 'runtime']);
     await moveTo(installation, { graph: 'sqlite' });
-    await trial.confirm();
+    await confirmMove(installation);
     expect(await trial.inDocker()).toEqual(['backend', 'nats', 'runtime']);
     await moveTo(installation, embedded);
     expect(await contentOf(installation)).toMatchObject({ graph, files, sessions: trial.original.sessions });

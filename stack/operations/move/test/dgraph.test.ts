@@ -21,7 +21,16 @@ import type { Side } from '../../replace/side.ts';
 import { addMcpServer } from '../../test/installed.ts';
 import { listen } from '../../test/trial.ts';
 import { up } from '../../up.ts';
-import { confirmMove, contentOf, killedMove, leftovers, moveTo, openFilled, settleMove, undoMove } from './trial.ts';
+import {
+  confirmMove,
+  contentOf,
+  expectSettled,
+  killedMove,
+  moveTo,
+  openFilled,
+  settleMove,
+  undoMove,
+} from './trial.ts';
 
 // Dgraph holds elections at each start, on a machine that may have other things to do.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
@@ -117,7 +126,7 @@ describe.skipIf(findDgraph() === null || findNatsServer() === null)('on a real D
       const left = readAlone(installation);
       await settleMove(installation);
       expect(left.filter(({ process }) => isAlive(process))).toEqual([]);
-      expect([leftovers(installation), readReplacement(installation)]).toEqual([[], null]);
+      expectSettled(installation);
       expect(await contentOf(installation)).toEqual({ ...original, definition });
     },
   );
@@ -142,7 +151,7 @@ describe.skipIf(findDgraph() === null || findNatsServer() === null)('on a real D
       await moveTo(installation, { graph: 'sqlite' });
       expect(await killedMove(installation, { verb: 'undo', step })).toBe('SIGKILL');
       await undo();
-      expect([leftovers(installation), readReplacement(installation)]).toEqual([[], null]);
+      expectSettled(installation);
       expect((await moveTo(installation, { graph: 'sqlite' })).moved).toEqual([...original.graph, ...original.files]);
     },
   );

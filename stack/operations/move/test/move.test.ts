@@ -18,7 +18,6 @@ import { readReplacement, writeReplacement } from '../../replace/replacement.ts'
 import { addMcpServer } from '../../test/installed.ts';
 import { listen } from '../../test/trial.ts';
 import { up } from '../../up.ts';
-import { move } from '../move.ts';
 import type { MovePlan } from '../plan-move.ts';
 import {
   confirmMove,
@@ -26,6 +25,7 @@ import {
   countOf,
   endsBefore,
   expectBusIn,
+  expectSettled,
   fill,
   filledCopies,
   killedMove,
@@ -54,7 +54,6 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
   });
   const confirm = () => confirmMove(installation);
   const undo = () => undoMove(installation);
-  const expectSettled = () => expect([leftovers(installation), readReplacement(installation)]).toEqual([[], null]);
 
   test('there and back, all data is unchanged, and svc.yaml is the same text', async () => {
     const there = await moveTo(installation, distributed);
@@ -81,11 +80,9 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
         /stop|keep/.test(step) ? 'keeping' : 'filling',
       ]);
       const left = readAlone(installation);
-      const notices: string[] = [];
-      await settleMove(installation, (message) => void notices.push(message));
-      expect(notices.join()).toContain('everything is as it was before');
+      expect((await settleMove(installation)).join()).toContain('everything is as it was before');
       expect(left.filter(({ process }) => isAlive(process))).toEqual([]);
-      expectSettled();
+      expectSettled(installation);
       expect(await contentOf(installation)).toEqual(original);
     }
     expect((await moveTo(installation, distributed)).state).toBe('moved');
@@ -113,7 +110,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
       }
     }
     expect(await contentOf(installation)).toEqual(original);
-    expectSettled();
+    expectSettled(installation);
   });
 
   test('killed at any step of the way back, nothing is lost', async () => {
@@ -138,7 +135,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     }
     await undo();
     expect(await contentOf(installation)).toEqual(original);
-    expectSettled();
+    expectSettled(installation);
   });
 
   test('a cut archive is never used, and the present data stays', async () => {
@@ -170,7 +167,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     const state = readReplacement(installation) ?? expect.fail('it is not confirmed');
     writeReplacement(installation, { ...state, step: 'confirming' });
     await confirmMove(installation, () => expect.fail('it was told before'));
-    expectSettled();
+    expectSettled(installation);
   });
 
   test('an undo restores the old side, and lists later changes, which are lost', async () => {
@@ -203,16 +200,8 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     const port = readPlan(installation).ports.backend;
     const stranger = createServer();
     onTestFinished(() => void stranger.close());
-    const failing = move({
-      installation,
-      to: distributed,
-      env,
-      confirm: async () => undefined,
-      onProgress: (progress) => {
-        if (progress.kind === 'step' && progress.step === 'start') stranger.listen(port, '127.0.0.1');
-      },
-    });
-    await expect(failing).rejects.toMatchObject({
+    const onStep = (step: string) => step === 'start' && stranger.listen(port, '127.0.0.1');
+    await expect(moveTo(installation, distributed, { onStep })).rejects.toMatchObject({
       code: 'conflict',
       message: expect.stringContaining('All was moved, and what is there now does not start'),
       hint: expect.stringContaining('svc move --undo'),
@@ -224,21 +213,25 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
 
   test('without nats-server, nothing is stopped and nothing is changed', async () => {
     const secrets = readdirSync(installation.secretsDir);
-    await expect(
-      move({ installation, to: distributed, env: { PATH: '' }, confirm: () => expect.fail('it was asked') }),
-    ).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining('nats-server') });
+    const settings = { env: { PATH: '' }, confirm: () => expect.fail('it was asked') };
+    await expect(moveTo(installation, distributed, settings)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('nats-server'),
+    });
     expect(readdirSync(installation.secretsDir)).toEqual(secrets);
-    expectSettled();
+    expectSettled(installation);
     expect(await contentOf(installation)).toEqual(original);
   });
 
   test('files of skills count in the needed room', async () => {
     const needed = async () => {
-      const plans: MovePlan[] = [];
-      const confirm = async (plan: MovePlan) => void plans.push(plan);
-      const declined = (plan: MovePlan) => confirm(plan).then(() => Promise.reject(new Error('declined')));
-      await expect(move({ installation, to: distributed, env, confirm: declined })).rejects.toThrow('declined');
-      return plans[0]?.neededBytes ?? Number.NaN;
+      let neededBytes = Number.NaN;
+      const confirm = async (plan: MovePlan) => {
+        neededBytes = plan.neededBytes;
+        throw new Error('declined');
+      };
+      await expect(moveTo(installation, distributed, { confirm })).rejects.toThrow('declined');
+      return neededBytes;
     };
     const before = await needed();
     const more = Buffer.alloc(5_000_000, 'x');
@@ -256,17 +249,10 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     await up({ installation, env });
     for (const step of ['stop', 'keep', 'fill', 'verify']) {
       const interrupting = new AbortController();
-      const interrupted = move({
-        installation,
-        to: distributed,
-        env,
-        confirm: async () => undefined,
-        signal: interrupting.signal,
-        onProgress: (progress) => {
-          if (progress.kind === 'step' && progress.step === step) interrupting.abort(new Error('Ctrl-C'));
-        },
-      });
-      await expect(interrupted).rejects.toThrow('Ctrl-C');
+      const onStep = (begun: string) => begun === step && interrupting.abort(new Error('Ctrl-C'));
+      await expect(moveTo(installation, distributed, { onStep, signal: interrupting.signal })).rejects.toThrow(
+        'Ctrl-C',
+      );
       expect([step, (await up({ installation, env })).outcome]).toEqual([step, 'unchanged']);
     }
     await down({ installation });
@@ -342,6 +328,6 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
       message: expect.stringContaining('data/nats'),
       hint: expect.stringContaining('outside of data/: data/nats'),
     });
-    expectSettled();
+    expectSettled(installation);
   });
 });

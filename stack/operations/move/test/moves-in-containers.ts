@@ -6,7 +6,7 @@ import { listVolumes, removeVolumes } from '../../../engines/docker/volumes.ts';
 import type { Installation } from '../../../state/installation.ts';
 import { down } from '../../down.ts';
 import type { Side } from '../../replace/side.ts';
-import { confirmMove, filledCopies, undoMove } from './trial.ts';
+import { filledCopies } from './trial.ts';
 
 export const env: Record<string, string | undefined> = { ...process.env, DOCKER_HOST: dockerHost ?? '' };
 export const embedded: Side = { topology: 'embedded', graph: 'sqlite', engine: 'process' };
@@ -17,7 +17,6 @@ export const socketPath = (dockerHost ?? '').slice('unix://'.length);
 export class MovesInContainers {
   readonly docker = new Docker({ socketPath, host: undefined, protocol: 'http' });
   readonly #copies = filledCopies({ prepare, clear: (installation) => this.#clearAway(installation) });
-  #copy: Installation | null = null;
 
   get original() {
     return this.#copies.original();
@@ -27,14 +26,8 @@ export class MovesInContainers {
     return /^id: (\w+)$/m.exec(this.original.definition)?.[1] ?? '';
   }
 
-  get #installation(): Installation {
-    if (this.#copy === null) throw new Error('the copy is used before it is made');
-    return this.#copy;
-  }
-
   copy(): Installation {
-    this.#copy = this.#copies.copy();
-    return this.#copy;
+    return this.#copies.copy();
   }
 
   /** Everything of the installation in Docker, by name. */
@@ -47,22 +40,15 @@ export class MovesInContainers {
     return names.map((name) => name.replace(/^\/?svc-\w{16}-/, '')).sort();
   }
 
-  notes(): string {
-    return readFileSync(join(this.#installation.dataDir, 'runtime/homes/notes.json'), 'utf8');
-  }
-
-  confirm() {
-    return confirmMove(this.#installation);
-  }
-
-  undo() {
-    return undoMove(this.#installation);
-  }
-
   async #clearAway(installation: Installation): Promise<void> {
     await down({ installation });
     await removeVolumes(this.docker, this.id, [...(await listVolumes(this.docker, this.id))]);
   }
+}
+
+/** What an MCP server keeps in its home. */
+export function notesIn({ dataDir }: Installation): string {
+  return readFileSync(join(dataDir, 'runtime/homes/notes.json'), 'utf8');
 }
 
 function prepare({ dataDir }: Installation): void {

@@ -27,11 +27,13 @@ import { blobsIn, busIn, graphIn } from '../../../state/data-files.ts';
 import { type Installation, installationIn } from '../../../state/installation.ts';
 import { down } from '../../down.ts';
 import { confirmReplacement, type EndOptions, type Loss, undoReplacement } from '../../replace/end-replacement.ts';
+import type { ReplaceProgress } from '../../replace/replace.ts';
+import { readReplacement } from '../../replace/replacement.ts';
 import { settleReplacement } from '../../replace/settle-replacement.ts';
 import type { WantedSide } from '../../replace/side.ts';
 import { openTrial } from '../../test/trial.ts';
 import { up } from '../../up.ts';
-import { move } from '../move.ts';
+import { type MoveOptions, move } from '../move.ts';
 
 const keyMaxAgeMs = 3_600_000;
 const texts = ['one', 'two', 'three'];
@@ -129,21 +131,15 @@ export async function contentOf({ dataDir, definitionFile }: Installation) {
   };
 }
 
-/** Without a question. */
-export async function moveTo(
-  installation: Installation,
-  to: WantedSide,
-  onNotice: (message: string) => void = () => {},
-) {
-  return await move({
-    installation,
-    to,
-    env: process.env,
-    confirm: async () => undefined,
-    onProgress: (progress) => {
-      if (progress.kind === 'notice') onNotice(progress.message);
-    },
-  });
+interface MoveSettings extends Partial<MoveOptions> {
+  /** Called at the beginning of each step. */
+  readonly onStep?: (step: string) => unknown;
+}
+
+/** Moves without a question. */
+export function moveTo(installation: Installation, to: WantedSide, { onStep, ...settings }: MoveSettings = {}) {
+  const onProgress = (progress: ReplaceProgress) => progress.kind === 'step' && onStep?.(progress.step);
+  return move({ installation, to, env: process.env, confirm: async () => undefined, onProgress, ...settings });
 }
 
 const onProgress = () => undefined;
@@ -163,8 +159,11 @@ export async function undoMove(
   return losses[0];
 }
 
-export function settleMove(installation: Installation, onNotice: (message: string) => void = () => undefined) {
-  return settleReplacement(installation, { env: process.env, onNotice });
+/** Returns the notices. */
+export async function settleMove(installation: Installation): Promise<readonly string[]> {
+  const notices: string[] = [];
+  await settleReplacement(installation, { env: process.env, onNotice: (message) => void notices.push(message) });
+  return notices;
 }
 
 interface Doomed {
@@ -210,4 +209,9 @@ export function countOf(moved: readonly KindOfContent[], kind: string): number |
 /** The records and sessions of the filled bus are among what was moved. */
 export function expectBusIn({ moved }: { moved: readonly KindOfContent[] }): void {
   expect([countOf(moved, 'bus.usage'), countOf(moved, 'bus.sessions')]).toEqual([texts.length, 2]);
+}
+
+/** No replacement is under way, and nothing of one is left. */
+export function expectSettled(installation: Installation): void {
+  expect([leftovers(installation), readReplacement(installation)]).toEqual([[], null]);
 }
