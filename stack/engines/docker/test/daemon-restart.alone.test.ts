@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Graph } from '../../../settings/choices.ts';
 import { haveDgraphImage } from './dgraph-image.ts';
 import { DockerTrial, daemonOf, dockerHost } from './docker-trial.ts';
@@ -8,13 +8,12 @@ vi.setConfig({ testTimeout: 400_000 });
 const isOurs = daemonOf(dockerHost) !== null;
 
 /** Runs alone, because it restarts the Docker that other suites use. */
-describe.skipIf(!isOurs)('on a real Docker', () => {
-  test('all is back by itself after its restart', () => comesBack('sqlite'));
-});
+test.skipIf(!isOurs)('on a real Docker all is back by itself after its restart', () => comesBack('sqlite'));
 
-describe.skipIf(!isOurs || !(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker', () => {
-  test('is back by itself after its restart, with all others', () => comesBack('dgraph'));
-});
+const hasDgraph = isOurs && (await haveDgraphImage(dockerHost));
+test.skipIf(!hasDgraph)('Dgraph on a real Docker is back by itself after its restart, with all others', () =>
+  comesBack('dgraph'),
+);
 
 async function comesBack(graph: Graph): Promise<void> {
   await using trial = await DockerTrial.init({ graph });

@@ -35,11 +35,6 @@ async function restart(folder: string): Promise<void> {
   await promisify(execFile)('bash', [script, folder], { timeout: 60_000 });
 }
 
-interface Stranger extends AsyncDisposable {
-  /** Whether a command in the container succeeds. */
-  runs(command: readonly string[]): Promise<boolean>;
-}
-
 /** Docker itself takes some seconds, and so do elections of Dgraph. */
 const backWithinMs = 120_000;
 
@@ -107,7 +102,7 @@ export class DockerTrial {
   }
 
   /** Runs a container in a foreign network. */
-  async stranger(): Promise<Stranger> {
+  async stranger() {
     const name = `svc-${this.id}-stranger`;
     const { Image = '' } = (await this.inspect()).get('backend') ?? {};
     const network = await this.docker.createNetwork({ Name: name });
@@ -115,7 +110,8 @@ export class DockerTrial {
     const container = await this.docker.createContainer({ name, Image, Entrypoint, HostConfig: { NetworkMode: name } });
     await container.start();
     return {
-      runs: async (command) => (await runInside(this.docker, name, command)).exitCode === 0,
+      /** Whether a command in the container succeeds. */
+      runs: async (command: readonly string[]) => (await runInside(this.docker, name, command)).exitCode === 0,
       async [Symbol.asyncDispose]() {
         await container.remove({ force: true });
         await network.remove();

@@ -77,11 +77,8 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     cpSync(dir(), copyOf(), { recursive: true });
     for (const name of left) rmSync(`${copyOf()}/${name}`, { recursive: true });
     const before = await trial.ids();
-    const up = await inCopy('up');
-    expect(up).toMatchObject({
-      code: 5,
-      json: { error: { message: expect.stringContaining(`copy of the installation in "${dir()}"`) } },
-    });
+    const message = expect.stringContaining(`copy of the installation in "${dir()}"`);
+    expect(await inCopy('up')).toMatchObject({ code: 5, json: { error: { message } } });
     if (left.length === 0) expect(await inCopy('down')).toMatchObject({ code: 5 });
     expect((await inCopy('status')).json).toMatchObject({ state: 'stopped' });
     expect(await trial.changedSince(before)).toEqual([]);
@@ -91,11 +88,8 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
   test('its copied folder becomes an installation only without the data, which is in volumes', async () => {
     cpSync(dir(), copyOf(), { recursive: true });
     const before = await trial.ids();
-    const refused = await inCopy('up', '--as-copy');
-    expect(refused).toMatchObject({
-      code: 1,
-      json: { error: { hint: expect.stringContaining('--as-copy --start-empty') } },
-    });
+    const hint = expect.stringContaining('--as-copy --start-empty');
+    expect(await inCopy('up', '--as-copy')).toMatchObject({ code: 1, json: { error: { hint } } });
     expect(await trial.changedSince(before)).toEqual([]);
     rmSync(copyOf(), { recursive: true });
   });
@@ -120,10 +114,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     const lost = `svc-${trial.id}-backend`;
     await trial.docker.getVolume(lost).remove();
     const { code, json } = await trial.platform.fails('up');
-    expect({ code, message: json.error.message }).toEqual({
-      code: 1,
-      message: `Data of this installation is missing: the volume ${lost}.`,
-    });
+    expect([code, json.error.message]).toEqual([1, `Data of this installation is missing: the volume ${lost}.`]);
     const unnamed = await trial.platform.fails('up', '--start-empty');
     expect(unnamed.code).toBe(2);
     expect(await volumes()).not.toContain(lost);

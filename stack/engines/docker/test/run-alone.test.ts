@@ -130,31 +130,30 @@ describe.skipIf(dockerHost === null)('alone on a real Docker', () => {
   });
 });
 
-describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph alone on a real Docker', () => {
-  test('it is reached on loopback through its own forwarder, also while the platform runs', async () => {
-    await using trial = await DockerTrial.init({ graph: 'dgraph' });
-    await trial.up();
-    const plan = readPlan(trial.platform.installation);
-    const daemon = await connectToOwnDaemon(plan.installation, env);
-    const read = async (isRunning: boolean) => {
-      const alone = await runContainersAlone({ plan, daemon, bus: false, graph: true, isRunning, signal });
-      const { urls, servers } = alone.graph ?? expect.fail('it has none');
-      await provisionGraph({ urls, secrets: plan.secrets, timeoutMs: 60_000, signal });
-      const { HostConfig } = await trial.containerOf('forward').inspect();
-      const hosts = Object.values(HostConfig.PortBindings ?? {}).flatMap((at: unknown) => JSON.stringify(at));
-      for (const host of hosts) expect(host).toContain('"HostIp":"127.0.0.1"');
-      const place = { ...dgraphAddressOf(plan), url: urls[0] ?? '', servers };
-      const graph = await openGraphContent({ engine: 'dgraph', ...place, readOnly: true });
-      const content = await readContent(graph);
-      await graph.close();
-      await alone.stop();
-      return content;
-    };
-    const running = await read(true);
-    expect(running[0]?.count).toBeGreaterThan(0);
-    expect((await trial.platform.svc('status')).state).toBe('running');
-    await trial.platform.svc('down');
-    expect(await read(false)).toEqual(running);
-    expect(await leftIn(trial)).toEqual([]);
-  });
+const hasDgraph = await haveDgraphImage(dockerHost);
+test.skipIf(!hasDgraph)('Dgraph alone on a real Docker is reached on loopback through its own forwarder', async () => {
+  await using trial = await DockerTrial.init({ graph: 'dgraph' });
+  await trial.up();
+  const plan = readPlan(trial.platform.installation);
+  const daemon = await connectToOwnDaemon(plan.installation, env);
+  const read = async (isRunning: boolean) => {
+    const alone = await runContainersAlone({ plan, daemon, bus: false, graph: true, isRunning, signal });
+    const { urls, servers } = alone.graph ?? expect.fail('it has none');
+    await provisionGraph({ urls, secrets: plan.secrets, timeoutMs: 60_000, signal });
+    const { HostConfig } = await trial.containerOf('forward').inspect();
+    const hosts = Object.values(HostConfig.PortBindings ?? {}).flatMap((at: unknown) => JSON.stringify(at));
+    for (const host of hosts) expect(host).toContain('"HostIp":"127.0.0.1"');
+    const place = { ...dgraphAddressOf(plan), url: urls[0] ?? '', servers };
+    const graph = await openGraphContent({ engine: 'dgraph', ...place, readOnly: true });
+    const content = await readContent(graph);
+    await graph.close();
+    await alone.stop();
+    return content;
+  };
+  const running = await read(true);
+  expect(running[0]?.count).toBeGreaterThan(0);
+  expect((await trial.platform.svc('status')).state).toBe('running');
+  await trial.platform.svc('down');
+  expect(await read(false)).toEqual(running);
+  expect(await leftIn(trial)).toEqual([]);
 });
