@@ -129,8 +129,12 @@ describe('git', () => {
 });
 
 describe('again', () => {
+  let installation: Installation;
+  beforeEach(async () => {
+    installation = await create();
+  });
+
   test('existing files are not changed, and each is reported as kept', async () => {
-    const installation = await create();
     const before = contentOf(installation);
     const again = await createInstallation({ dir: installation.dir, ownerEmail: 'other@example.com' });
     expect(contentOf(installation)).toEqual(before);
@@ -138,7 +142,6 @@ describe('again', () => {
   });
 
   test('only missing files are made', async () => {
-    const installation = await create();
     const before = contentOf(installation);
     rmSync(join(installation.secretsDir, 'system-runtime.key'));
     const { steps } = await createInstallation({ dir: installation.dir });
@@ -149,8 +152,7 @@ describe('again', () => {
     expect({ ...after, 'system-runtime.key': '' }).toEqual({ ...before, 'system-runtime.key': '' });
   });
 
-  test('drafts of a killed process are removed, and drafts of a running one are not', async () => {
-    const installation = await create();
+  test('drafts of a killed process are removed, and drafts of a running one are not', () => {
     const left = join(installation.secretsDir, 'encryption.key.4194305-0123abcd.draft');
     const own = join(installation.stateDir, `ports.json.${process.pid}-0123abcd.draft`);
     for (const file of [left, own]) writeFileSync(file, 'x');
@@ -158,8 +160,7 @@ describe('again', () => {
     expect([existsSync(left), existsSync(own)]).toEqual([false, true]);
   });
 
-  test('modes that are too open are closed, with a notice', async () => {
-    const installation = await create();
+  test('modes that are too open are closed, with a notice', () => {
     chmodSync(installation.secretsDir, 0o755);
     const [key, mail] = ['encryption.key', 'mail.key'].map((name) => join(installation.secretsDir, name));
     chmodSync(key ?? '', 0o644);
@@ -176,44 +177,42 @@ describe('again', () => {
 });
 
 describe('secrets that cannot be right are refused before anything starts', () => {
-  const write = ({ secretsDir }: Installation, name: string, text: string) =>
-    writeFileSync(join(secretsDir, name), text);
-  const read = ({ secretsDir }: Installation, name: string) => readFileSync(join(secretsDir, name), 'utf8');
+  let installation: Installation;
+  beforeEach(async () => {
+    installation = await create();
+  });
+  const fileOf = (name: string) => join(installation.secretsDir, name);
+  const check = (definition = embedded) => ensureFolders(installation, definition);
 
   /** Each of these texts in its file is refused by the rule. */
-  function refuses(
-    installation: Installation,
-    definition: Definition,
-    wrong: readonly (readonly [string, string, RegExp])[],
-  ) {
+  function expectRefused(definition: Definition, wrong: readonly (readonly [string, string, RegExp])[]) {
     for (const [name, text, rule] of wrong) {
-      const before = read(installation, name);
-      write(installation, name, text);
-      expect(() => ensureFolders(installation, definition), name).toThrow(rule);
-      write(installation, name, before);
+      const before = readFileSync(fileOf(name));
+      writeFileSync(fileOf(name), text);
+      expect(() => check(definition), name).toThrow(rule);
+      writeFileSync(fileOf(name), before);
     }
   }
 
-  test('another encryption key than the data was encrypted with, and none is made beside data', async () => {
-    const installation = await create();
+  test('another encryption key than the data was encrypted with, and none is made beside data', () => {
     recordFingerprint(installation);
-    const key = read(installation, 'encryption.key');
-    write(installation, 'encryption.key', `${'ab'.repeat(32)}\n`);
-    expect(() => ensureFolders(installation, embedded)).toThrow(
+    const file = fileOf('encryption.key');
+    const key = readFileSync(file);
+    writeFileSync(file, `${'ab'.repeat(32)}\n`);
+    expect(() => check()).toThrow(
       /encryption\.key \(fingerprint [0-9a-f]{16}\) is not the key that data\/ is encrypted with \(fingerprint [0-9a-f]{16}\)/,
     );
-    rmSync(join(installation.secretsDir, 'encryption.key'));
+    rmSync(file);
     const missing = /encryption\.key is missing, and data\/ is encrypted with it/;
-    expect(() => ensureFolders(installation, embedded)).toThrow(missing);
-    expect(readdirSync(installation.secretsDir)).not.toContain('encryption.key');
+    expect(() => check()).toThrow(missing);
+    expect(existsSync(file)).toBe(false);
     // The right key is taken again.
-    write(installation, 'encryption.key', key);
-    expect(() => ensureFolders(installation, embedded)).not.toThrow();
+    writeFileSync(file, key);
+    expect(() => check()).not.toThrow();
   });
 
-  test('damaged files, each named with its rule', async () => {
-    const installation = await create();
-    refuses(installation, embedded, [
+  test('damaged files, each named with its rule', () => {
+    expectRefused(embedded, [
       ['encryption.key', 'damaged', /encryption\.key must hold a 64-character hex string/],
       ['system-runtime.key', 'damaged', /system-runtime\.key must hold a key that starts with SYK_/],
       ['jwt-private.pem', 'damaged', /jwt-private\.pem must hold an Ed25519 private key/],
@@ -221,14 +220,13 @@ describe('secrets that cannot be right are refused before anything starts', () =
     ]);
   });
 
-  test('of a Dgraph of our own: each named with its rule, and made where it is missing', async () => {
-    const installation = await create();
+  test('of a Dgraph of our own: each named with its rule, and made where it is missing', () => {
     const own = definitionOf('topology: distributed\ngraph: dgraph\n');
-    const made = ensureFolders(installation, own).filter(({ outcome }) => outcome === 'created');
+    const made = check(own).filter(({ outcome }) => outcome === 'created');
     const ofGraph = ['acl.key', 'token.key', 'password.key', 'administrator.key', 'nodes.key', 'nodes.crt'];
     const graphPaths = made.map(({ path }) => path).filter((path) => path.includes('graphdb'));
     expect(graphPaths).toEqual(ofGraph.map((name) => `secrets/graphdb-${name}`));
-    refuses(installation, own, [
+    expectRefused(own, [
       ['graphdb-acl.key', 'short', /graphdb-acl\.key must hold at least 32 characters/],
       ['graphdb-token.key', `${'x'.repeat(32)};`, /graphdb-token\.key must hold 16 to 512 letters/],
       ['graphdb-password.key', 'with spaces in it', /graphdb-password\.key must hold 8 to 512 visible/],
@@ -236,30 +234,28 @@ describe('secrets that cannot be right are refused before anything starts', () =
       ['graphdb-nodes.key', 'damaged', /graphdb-nodes\.crt must hold a certificate of/],
       ['graphdb-nodes.crt', 'damaged', /graphdb-nodes\.crt must hold a certificate of/],
     ]);
-    expect(ensureFolders(installation, own).every(({ outcome }) => outcome === 'kept')).toBe(true);
+    expect(check(own).every(({ outcome }) => outcome === 'kept')).toBe(true);
   });
 
-  test('of an external Dgraph: nothing is made, and missing files are named', async () => {
-    const installation = await create();
+  test('of an external Dgraph: nothing is made, and missing files are named', () => {
     const theirs = (graphdb: string) =>
       definitionOf(`topology: distributed\ngraph: dgraph\ngraphdb: { url: "http://db:8080", ${graphdb} }\n`);
-    expect(() => ensureFolders(installation, theirs('token: false'))).not.toThrow();
+    expect(() => check(theirs('token: false'))).not.toThrow();
     for (const [file, setting] of [
       ['password', 'user: us'],
       ['token', 'token: true'],
     ] as const) {
       const missing = `secrets/graphdb-${file}.key is missing, and graphdb.${setting} in svc.yaml needs it.`;
-      expect(() => ensureFolders(installation, theirs(setting))).toThrow(missing);
+      expect(() => check(theirs(setting))).toThrow(missing);
     }
-    write(installation, 'graphdb-password.key', 'theirs');
-    expect(() => ensureFolders(installation, theirs('user: us'))).not.toThrow();
+    writeFileSync(fileOf('graphdb-password.key'), 'theirs');
+    expect(() => check(theirs('user: us'))).not.toThrow();
   });
 
-  test('half of the signing pair', async () => {
-    const installation = await create();
-    rmSync(join(installation.secretsDir, 'jwt-private.pem'));
+  test('half of the signing pair', () => {
+    rmSync(fileOf('jwt-private.pem'));
     const message = 'secrets/jwt-public.pem must hold the public half of secrets/jwt-private.pem.';
     const refusal = expect.objectContaining({ code: 'forbidden', message });
-    expect(() => ensureFolders(installation, embedded)).toThrow(refusal);
+    expect(() => check()).toThrow(refusal);
   });
 });
