@@ -1,15 +1,10 @@
-import { execFile } from 'node:child_process';
 import { createPrivateKey } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import type { ContainerInspectInfo } from 'dockerode';
 import Docker from 'dockerode';
 import { readSecret, secretFilesOf } from '../../../secrets/secrets.ts';
-import { startTimeOf } from '../../../state/process-identity.ts';
 import type { Agent } from '../../../test/agent.ts';
 import { Platform, type PlatformOptions } from '../../../test/platform.ts';
 import { type Finding, SecretSearch } from '../../../test/secret-search.ts';
@@ -20,23 +15,6 @@ import { listVolumes, removeVolumes } from '../volumes.ts';
 
 /** A daemon for tests, as `unix://…`. The tests remove everything that they make there. */
 export const dockerHost = process.env.SVC_TEST_DOCKER_HOST ?? null;
-
-/** The folder of a daemon that `.ci/docker` started and can restart; null for another daemon. */
-export function daemonOf(host: string | null): string | null {
-  const folder = dirname((host ?? '').slice('unix://'.length));
-  return existsSync(join(folder, 'docker.pid')) ? folder : null;
-}
-
-async function restart(folder: string): Promise<void> {
-  const pid = Number(readFileSync(join(folder, 'docker.pid'), 'utf8'));
-  process.kill(pid, 'SIGTERM');
-  await until(() => startTimeOf(pid) === null, 60_000);
-  const script = fileURLToPath(new URL('../../../../.ci/docker', import.meta.url));
-  await promisify(execFile)('bash', [script, folder], { timeout: 60_000 });
-}
-
-/** Docker itself takes some seconds, and so do elections of Dgraph. */
-const backWithinMs = 120_000;
 
 /** A platform in containers of a real daemon, controlled by the built `svc`. */
 export class DockerTrial {
@@ -88,12 +66,6 @@ export class DockerTrial {
   /** Retries a failed call, as agents do. */
   works(agent: Agent, said: string): Promise<void> {
     return until(async () => (await agent.text('echo', { text: said }).catch(() => '')).includes(said), 60_000);
-  }
-
-  /** Resolves when every part that ran runs again by itself. */
-  async restartDaemon(): Promise<void> {
-    await restart(daemonOf(dockerHost) ?? '');
-    await this.platform.running(backWithinMs);
   }
 
   async inContainer(part: string, command: string): Promise<string> {
