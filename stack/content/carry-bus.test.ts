@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { afterAll, expect, test } from 'vitest';
-import type { BusContent, KeptEntry, KeptRecord } from '../../services/kit/bus/content.ts';
+import type { BusContent } from '../../services/kit/bus/content.ts';
 import { openBusContent } from '../../services/kit/bus/open-content.ts';
 import { carryBus, verifyBus } from './carry-bus.ts';
 
@@ -49,17 +50,10 @@ async function carry(content: Content) {
 }
 
 async function holding({ records = [], keys = {} }: Content): Promise<BusContent> {
-  const bus = await openBusContent({
-    engine: 'sqlite',
-    file: join(folder, `${++made}.sqlite`),
-    keyMaxAgeMs: 2 * hourMs,
-  });
-  await bus.addRecords('usage', listed<KeptRecord>(records.map((text) => ({ payload: Buffer.from(text) }))));
+  const file = join(folder, `${++made}.sqlite`);
+  const bus = await openBusContent({ engine: 'sqlite', file, keyMaxAgeMs: 2 * hourMs });
+  await bus.addRecords('usage', Readable.from(records.map((text) => ({ payload: Buffer.from(text) }))));
   const entries = Object.entries(keys).map(([key, expiresAt]) => ({ key, value: Buffer.from(key), expiresAt }));
-  await bus.addEntries('sessions', listed<KeptEntry>(entries));
+  await bus.addEntries('sessions', Readable.from(entries));
   return bus;
-}
-
-async function* listed<Item>(items: readonly Item[]): AsyncGenerator<Item> {
-  yield* items;
 }

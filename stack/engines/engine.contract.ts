@@ -1,10 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { all } from '../../services/backend/files/blobs.contract.ts';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
-import { connectToBackend } from '../client/backend-client.ts';
 import type { ServiceStatus, Status } from '../lifecycle/platform-status.ts';
 import type { Progress, UpResult } from '../lifecycle/progress.ts';
 import { readLogs } from '../logs/read-logs.ts';
+import { readWorkspaces } from '../operations/test/installed.ts';
 import { bringUp } from '../operations/up.ts';
 import { inStartOrder } from '../parts/parts.ts';
 import { readDefinition } from '../settings/check.ts';
@@ -29,7 +30,7 @@ const backWithinMs = 60_000;
 
 /** What commands rely on, with every engine. */
 export function engineContract({ name, env, kill, clear }: EngineTrial): void {
-  describe(`the engine ${name}`, () => {
+  describe(`the engine ${name}`, { timeout: startMaxMs }, () => {
     let platform: Platform;
     beforeAll(async () => {
       platform = await Platform.init({ topology: 'distributed', engine: name });
@@ -56,10 +57,7 @@ export function engineContract({ name, env, kill, clear }: EngineTrial): void {
       const { installation } = platform;
       return chosen().inspect({ installation, readPlan: () => readPlan(installation) });
     };
-    const workspaces = async () => {
-      const backend = await connectToBackend(platform.installation);
-      return backend.query('{ workspaces(first: 10) { nodes { id } } }', {}, (data) => data);
-    };
+    const workspaces = () => readWorkspaces(platform.installation);
     const runsAs = ({ pid, container, since }: ServiceStatus) => pid ?? `${container} since ${since}`;
     const changed = (before: Status, after: Status) =>
       after.services
@@ -75,25 +73,20 @@ export function engineContract({ name, env, kill, clear }: EngineTrial): void {
     });
 
     test('checks what this machine needs', async () => {
-      const engine = chosen();
-      await expect(engine.check(readPlan(platform.installation).definition, env)).resolves.toEqual([]);
+      await expect(chosen().check(readPlan(platform.installation).definition, env)).resolves.toEqual([]);
     });
 
-    test(
-      'starts each part once those that it needs are healthy',
-      async () => {
-        const told: Progress[] = [];
-        const result = await up(told);
-        expect([result.outcome, result.status.state, result.status.engine]).toEqual(['started', 'running', name]);
-        expect(result.status.services.every(({ state }) => state === 'healthy')).toBe(true);
-        const healthy = told.flatMap((one) => (one.kind === 'service' && one.state === 'healthy' ? [one.name] : []));
-        for (const { name: part, after } of inStartOrder(readPlan(platform.installation).parts)) {
-          for (const needed of after) expect(healthy.indexOf(needed)).toBeLessThan(healthy.indexOf(part));
-        }
-        expect(engineOf(platform.installation)).toBe(chosen());
-      },
-      startMaxMs,
-    );
+    test('starts each part once those that it needs are healthy', async () => {
+      const told: Progress[] = [];
+      const result = await up(told);
+      expect([result.outcome, result.status.state, result.status.engine]).toEqual(['started', 'running', name]);
+      expect(result.status.services.every(({ state }) => state === 'healthy')).toBe(true);
+      const healthy = told.flatMap((one) => (one.kind === 'service' && one.state === 'healthy' ? [one.name] : []));
+      for (const { name: part, after } of inStartOrder(readPlan(platform.installation).parts)) {
+        for (const needed of after) expect(healthy.indexOf(needed)).toBeLessThan(healthy.indexOf(part));
+      }
+      expect(engineOf(platform.installation)).toBe(chosen());
+    });
 
     test('started again, it changes nothing', async () => {
       const before = await status();
@@ -105,59 +98,46 @@ export function engineContract({ name, env, kill, clear }: EngineTrial): void {
       const { installation } = platform;
       const more = await chosen().logs(installation, 1000);
       const filter = { services: [], since: null, level: 'trace', request: null, lines: 1000, follow: false } as const;
-      const services = new Set<string>();
-      for await (const line of readLogs({ installation, more, ...filter, signal: new AbortController().signal })) {
-        services.add(line.service);
-      }
-      expect([...services]).toEqual(expect.arrayContaining(['backend', 'remote-mcp', 'runtime', 'frontend', 'nats']));
+      const { signal } = new AbortController();
+      const lines = await all(readLogs({ installation, more, ...filter, signal }));
+      const services = ['backend', 'remote-mcp', 'runtime', 'frontend', 'nats'];
+      expect(lines.map(({ service }) => service)).toEqual(expect.arrayContaining(services));
     });
 
-    test(
-      'starts a part again that was killed, and no other',
-      async () => {
-        const before = await status();
-        const frontend = before.services.find((one) => one.name === 'frontend') ?? expect.fail();
-        await kill(frontend);
-        await until(async () => {
-          const now = await status();
-          return now.state === 'running' && changed(before, now).includes('frontend');
-        }, backWithinMs);
-        const after = await status();
-        expect(changed(before, after)).toEqual(['frontend']);
-        expect(after.services.find((one) => one.name === 'frontend')?.restarts).toBe(1);
-      },
-      backWithinMs,
-    );
+    test('starts a part again that was killed, and no other', async () => {
+      const before = await status();
+      const frontend = before.services.find((one) => one.name === 'frontend') ?? expect.fail();
+      await kill(frontend);
+      await until(async () => {
+        const now = await status();
+        return now.state === 'running' && changed(before, now).includes('frontend');
+      }, backWithinMs);
+      const after = await status();
+      expect(changed(before, after)).toEqual(['frontend']);
+      expect(after.services.find((one) => one.name === 'frontend')?.restarts).toBe(1);
+    });
 
-    test(
-      'restarts the parts that svc.yaml changes, and no others',
-      async () => {
-        const before = await status();
-        const { definitionFile } = platform.installation;
-        const yaml = await readFile(definitionFile, 'utf8');
-        await writeFile(definitionFile, replaceScalar(yaml, ['limits', 'sessionIdleTimeoutMs'], '900000'));
-        const change = 'remote-mcp SVC_SESSION_IDLE_TIMEOUT_MS: 300000 → 900000';
-        const prepared = await (await chosen().survey(start())).prepare(readPlan(platform.installation));
-        expect([prepared.changes, prepared.isFresh, prepared.mustStop]).toEqual([[change], false, false]);
-        expect(await prepared.isCurrent()).toBe(false);
-        expect(changed(before, await status())).toEqual([]);
-        const { outcome, changes } = await up();
-        expect([outcome, changes]).toEqual(['restarted', [change]]);
-        expect(changed(before, await status())).toEqual(['remote-mcp']);
-      },
-      startMaxMs,
-    );
+    test('restarts the parts that svc.yaml changes, and no others', async () => {
+      const before = await status();
+      const { definitionFile } = platform.installation;
+      const yaml = await readFile(definitionFile, 'utf8');
+      await writeFile(definitionFile, replaceScalar(yaml, ['limits', 'sessionIdleTimeoutMs'], '900000'));
+      const change = 'remote-mcp SVC_SESSION_IDLE_TIMEOUT_MS: 300000 → 900000';
+      const prepared = await (await chosen().survey(start())).prepare(readPlan(platform.installation));
+      expect([prepared.changes, prepared.isFresh, prepared.mustStop]).toEqual([[change], false, false]);
+      expect(await prepared.isCurrent()).toBe(false);
+      expect(changed(before, await status())).toEqual([]);
+      const { outcome, changes } = await up();
+      expect([outcome, changes]).toEqual(['restarted', [change]]);
+      expect(changed(before, await status())).toEqual(['remote-mcp']);
+    });
 
-    test(
-      'stops every part and keeps its data',
-      async () => {
-        const before = await workspaces();
-        expect([await down(), await down(), isUp(platform.installation)]).toEqual(['stopped', 'unchanged', false]);
-        expect((await status()).services.every(({ state }) => state === 'stopped')).toBe(true);
-        expect((await up()).status.state).toBe('running');
-        expect(await workspaces()).toEqual(before);
-      },
-      startMaxMs,
-    );
+    test('stops every part and keeps its data', async () => {
+      const before = await workspaces();
+      expect([await down(), await down(), isUp(platform.installation)]).toEqual(['stopped', 'unchanged', false]);
+      expect((await status()).services.every(({ state }) => state === 'stopped')).toBe(true);
+      expect((await up()).status.state).toBe('running');
+      expect(await workspaces()).toEqual(before);
+    });
   });
 }

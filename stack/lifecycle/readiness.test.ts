@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { readReadiness } from './readiness.ts';
 
@@ -16,11 +17,8 @@ test.each([
 ])('a service that is not ready reports %s', async (_what, body, missing) => {
   const server = createServer((_, answer) => answer.writeHead(503).end(JSON.stringify(body)));
   await once(server.listen(0, '127.0.0.1'), 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' ? address?.port : 0;
-  expect(await readReadiness({ kind: 'http', url: `http://127.0.0.1:${port}/healthz` })).toEqual({
-    ready: false,
-    missing,
-  });
+  const { port } = server.address() as AddressInfo;
+  const found = await readReadiness({ kind: 'http', url: `http://127.0.0.1:${port}/healthz` });
+  expect(found).toEqual({ ready: false, missing });
   server.close();
 });

@@ -3,17 +3,15 @@ import { parseForeignLine } from './foreign-line.ts';
 
 const now = Date.parse('2026-11-22T12:00:00Z');
 
-test('a line of nats-server or Dgraph has its time, its level and its message', () => {
-  expect(parseForeignLine('[4711] 2026/11/21 18:00:00.123456 [INF] Server is ready')).toEqual({
-    time: Date.UTC(2026, 10, 21, 18, 0, 0, 123),
-    level: 'info',
-    message: 'Server is ready',
-  });
-  expect(parseForeignLine('I1122 00:16:11.271686   28899 run.go:591] gRPC server started.', now)).toEqual({
-    time: Date.parse('2026-11-22T00:16:11.271Z'),
-    level: 'info',
-    message: 'gRPC server started.',
-  });
+test.each([
+  ['[4711] 2026/11/21 18:00:00.123456 [INF] Server is ready', '2026-11-21T18:00:00.123Z', 'Server is ready'],
+  [
+    'I1122 00:16:11.271686   28899 run.go:591] gRPC server started.',
+    '2026-11-22T00:16:11.271Z',
+    'gRPC server started.',
+  ],
+])('a line of nats-server or Dgraph has its time, its level and its message: %s', (text, time, message) => {
+  expect(parseForeignLine(text, now)).toEqual({ time: Date.parse(time), level: 'info', message });
 });
 
 const nats = (word: string) => `[1] 2026/11/21 18:00:00 [${word}] x`;

@@ -17,12 +17,14 @@ import { parseKey } from '../../services/contracts/keys.ts';
 import { ensureFolders } from '../secrets/ensure-folders.ts';
 import { newNodeKey } from '../secrets/node-certificate.ts';
 import { recordFingerprint } from '../secrets/secrets.ts';
-import { checkDefinition, readDefinition } from '../settings/check.ts';
+import { readDefinition } from '../settings/check.ts';
+import type { Definition } from '../settings/definition.ts';
+import { definitionOf } from '../settings/test/definition-of.ts';
 import type { Installation } from '../state/installation.ts';
 import { readManifest } from '../state/manifest.ts';
 import { createInstallation } from './create-installation.ts';
 
-const embedded = checkDefinition('id: abcdef0123456789\n', 'svc.yaml');
+const embedded = definitionOf('');
 
 let root: string;
 beforeEach(() => {
@@ -49,14 +51,8 @@ describe('a new installation', () => {
     for (const folder of [secretsDir, dataDir, stateDir, logsDir]) expect(modeOf(folder), folder).toBe('700');
     expect(modeOf(join(dir, 'svc.yaml'))).toBe('644');
     const secrets = readdirSync(secretsDir).sort();
-    expect(secrets).toEqual([
-      '.gitignore',
-      'encryption.key',
-      'jwt-private.pem',
-      'jwt-public.pem',
-      'system-remote-mcp.key',
-      'system-runtime.key',
-    ]);
+    const keys = ['encryption.key', 'jwt-private.pem', 'jwt-public.pem', 'system-remote-mcp.key', 'system-runtime.key'];
+    expect(secrets).toEqual(['.gitignore', ...keys]);
     for (const name of secrets) expect(modeOf(join(secretsDir, name)), name).toBe('600');
   });
 
@@ -73,11 +69,8 @@ describe('a new installation', () => {
   });
 
   test('takes its name from the folder around it, and the choices that were made', async () => {
-    const { installation } = await createInstallation({
-      dir: join(root, 'acme', 'svc'),
-      ownerEmail: 'ops@example.com',
-      ports: { frontend: 9000 },
-    });
+    const choices = { ownerEmail: 'ops@example.com', ports: { frontend: 9000 } };
+    const { installation } = await createInstallation({ dir: join(root, 'acme', 'svc'), ...choices });
     const definition = readDefinition(installation.definitionFile);
     expect(definition).toMatchObject({ name: 'acme', owner: { email: 'ops@example.com' }, ports: { frontend: 9000 } });
     const { installation: other } = await createInstallation({ dir: join(root, 'other') });
@@ -95,17 +88,8 @@ describe('a new installation', () => {
 
   test('lists all that it created', async () => {
     const paths = readManifest(await create()).map(({ path }) => path);
-    expect(paths).toEqual(
-      expect.arrayContaining([
-        'svc.yaml',
-        'secrets',
-        'secrets/.gitignore',
-        'data',
-        'state',
-        'logs',
-        'secrets/encryption.key',
-      ]),
-    );
+    const made = ['svc.yaml', 'secrets', 'secrets/.gitignore', 'secrets/encryption.key', 'data', 'state', 'logs'];
+    expect(paths).toEqual(expect.arrayContaining(made));
   });
 
   test('does not begin with a wrong choice', async () => {
@@ -137,17 +121,20 @@ describe('git', () => {
     git('init', '--quiet');
     const installation = await create();
     for (const folder of [installation.secretsDir, installation.stateDir]) rmSync(join(folder, '.gitignore'));
-    expect(ensureFolders(installation, embedded).filter(({ outcome }) => outcome !== 'kept')).toEqual([
-      { path: 'state/', outcome: 'repaired', detail: 'git did not ignore it; it does now' },
-      { path: 'secrets/', outcome: 'repaired', detail: 'git did not ignore it; it does now' },
-    ]);
+    const detail = 'git did not ignore it; it does now';
+    const repaired = ['state/', 'secrets/'].map((path) => ({ path, outcome: 'repaired', detail }));
+    expect(ensureFolders(installation, embedded).filter(({ outcome }) => outcome !== 'kept')).toEqual(repaired);
     expect(taken()).toEqual(['acme/svc/svc.yaml']);
   });
 });
 
 describe('again', () => {
+  let installation: Installation;
+  beforeEach(async () => {
+    installation = await create();
+  });
+
   test('existing files are not changed, and each is reported as kept', async () => {
-    const installation = await create();
     const before = contentOf(installation);
     const again = await createInstallation({ dir: installation.dir, ownerEmail: 'other@example.com' });
     expect(contentOf(installation)).toEqual(before);
@@ -155,20 +142,17 @@ describe('again', () => {
   });
 
   test('only missing files are made', async () => {
-    const installation = await create();
     const before = contentOf(installation);
     rmSync(join(installation.secretsDir, 'system-runtime.key'));
     const { steps } = await createInstallation({ dir: installation.dir });
-    expect(steps.filter(({ outcome }) => outcome === 'created').map(({ path }) => path)).toEqual([
-      'secrets/system-runtime.key',
-    ]);
+    const created = steps.filter(({ outcome }) => outcome === 'created').map(({ path }) => path);
+    expect(created).toEqual(['secrets/system-runtime.key']);
     const after = contentOf(installation);
     expect(after['system-runtime.key']).not.toBe(before['system-runtime.key']);
     expect({ ...after, 'system-runtime.key': '' }).toEqual({ ...before, 'system-runtime.key': '' });
   });
 
-  test('drafts of a killed process are removed, and drafts of a running one are not', async () => {
-    const installation = await create();
+  test('drafts of a killed process are removed, and drafts of a running one are not', () => {
     const left = join(installation.secretsDir, 'encryption.key.4194305-0123abcd.draft');
     const own = join(installation.stateDir, `ports.json.${process.pid}-0123abcd.draft`);
     for (const file of [left, own]) writeFileSync(file, 'x');
@@ -176,110 +160,104 @@ describe('again', () => {
     expect([existsSync(left), existsSync(own)]).toEqual([false, true]);
   });
 
-  test('modes that are too open are closed, with a notice', async () => {
-    const installation = await create();
+  test('modes that are too open are closed, with a notice', () => {
     chmodSync(installation.secretsDir, 0o755);
-    chmodSync(join(installation.secretsDir, 'encryption.key'), 0o644);
-    writeFileSync(join(installation.secretsDir, 'mail.key'), 'secret', { mode: 0o664 });
-    chmodSync(join(installation.secretsDir, 'mail.key'), 0o664);
+    const [key, mail] = ['encryption.key', 'mail.key'].map((name) => join(installation.secretsDir, name));
+    chmodSync(key ?? '', 0o644);
+    writeFileSync(mail ?? '', 'secret');
+    chmodSync(mail ?? '', 0o664);
     const repaired = ensureFolders(installation, embedded).filter(({ outcome }) => outcome === 'repaired');
-    expect(repaired).toEqual([
-      { path: 'secrets/', outcome: 'repaired', detail: 'changed its mode from 0755 to 0700' },
-      { path: 'secrets/encryption.key', outcome: 'repaired', detail: 'changed its mode from 0644 to 0600' },
-      { path: 'secrets/mail.key', outcome: 'repaired', detail: 'changed its mode from 0664 to 0600' },
+    expect(repaired.map(({ path, detail }) => `${path} ${detail}`)).toEqual([
+      'secrets/ changed its mode from 0755 to 0700',
+      'secrets/encryption.key changed its mode from 0644 to 0600',
+      'secrets/mail.key changed its mode from 0664 to 0600',
     ]);
-    expect(modeOf(join(installation.secretsDir, 'encryption.key'))).toBe('600');
+    expect(modeOf(key ?? '')).toBe('600');
   });
 });
 
 describe('secrets that cannot be right are refused before anything starts', () => {
-  const write = ({ secretsDir }: Installation, name: string, text: string) =>
-    writeFileSync(join(secretsDir, name), text);
+  let installation: Installation;
+  beforeEach(async () => {
+    installation = await create();
+  });
+  const fileOf = (name: string) => join(installation.secretsDir, name);
+  const check = (definition = embedded) => ensureFolders(installation, definition);
 
-  test('another encryption key than the data was encrypted with, and none is made beside data', async () => {
-    const installation = await create();
+  /** Each of these texts in its file is refused by the rule. */
+  function expectRefused(definition: Definition, wrong: readonly (readonly [string, string, RegExp])[]) {
+    for (const [name, text, rule] of wrong) {
+      const before = readFileSync(fileOf(name));
+      writeFileSync(fileOf(name), text);
+      const refusal = expect.objectContaining({ code: 'invalid_input', message: expect.stringMatching(rule) });
+      expect(() => check(definition), name).toThrow(refusal);
+      writeFileSync(fileOf(name), before);
+    }
+  }
+
+  test('another encryption key than the data was encrypted with, and none is made beside data', () => {
     recordFingerprint(installation);
-    const key = readFileSync(join(installation.secretsDir, 'encryption.key'), 'utf8');
-    write(installation, 'encryption.key', `${'ab'.repeat(32)}\n`);
-    expect(() => ensureFolders(installation, embedded)).toThrow(
+    const file = fileOf('encryption.key');
+    const key = readFileSync(file);
+    writeFileSync(file, `${'ab'.repeat(32)}\n`);
+    expect(() => check()).toThrow(
       /encryption\.key \(fingerprint [0-9a-f]{16}\) is not the key that data\/ is encrypted with \(fingerprint [0-9a-f]{16}\)/,
     );
-    rmSync(join(installation.secretsDir, 'encryption.key'));
-    expect(() => ensureFolders(installation, embedded)).toThrow(
-      /encryption\.key is missing, and data\/ is encrypted with it/,
-    );
-    expect(readdirSync(installation.secretsDir)).not.toContain('encryption.key');
+    rmSync(file);
+    const missing = /encryption\.key is missing, and data\/ is encrypted with it/;
+    expect(() => check()).toThrow(missing);
+    expect(existsSync(file)).toBe(false);
     // The right key is taken again.
-    write(installation, 'encryption.key', key);
-    expect(() => ensureFolders(installation, embedded)).not.toThrow();
+    writeFileSync(file, key);
+    expect(() => check()).not.toThrow();
   });
 
-  test('damaged files, each named with its rule', async () => {
-    const installation = await create();
+  test('damaged files, each named with its rule', () => {
     recordFingerprint(installation);
-    for (const [name, rule] of [
-      ['encryption.key', /encryption\.key must hold a 64-character hex string/],
-      ['system-runtime.key', /system-runtime\.key must hold a key that starts with SYK_/],
-      ['jwt-private.pem', /jwt-private\.pem must hold an Ed25519 private key/],
-      ['jwt-public.pem', /jwt-public\.pem must hold the public half/],
-    ] as const) {
-      const before = readFileSync(join(installation.secretsDir, name), 'utf8');
-      write(installation, name, 'damaged\n');
-      const refusal = expect.objectContaining({ code: 'invalid_input', message: expect.stringMatching(rule) });
-      expect(() => ensureFolders(installation, embedded), name).toThrow(refusal);
-      write(installation, name, before);
-    }
+    expectRefused(embedded, [
+      ['encryption.key', 'damaged', /encryption\.key must hold a 64-character hex string/],
+      ['system-runtime.key', 'damaged', /system-runtime\.key must hold a key that starts with SYK_/],
+      ['jwt-private.pem', 'damaged', /jwt-private\.pem must hold an Ed25519 private key/],
+      ['jwt-public.pem', 'damaged', /jwt-public\.pem must hold the public half/],
+    ]);
   });
 
-  test('of a Dgraph of our own: each named with its rule, and made where it is missing', async () => {
-    const installation = await create();
-    const own = checkDefinition('id: abcdef0123456789\ntopology: distributed\ngraph: dgraph\n', 'svc.yaml');
-    const made = ensureFolders(installation, own).filter(({ outcome }) => outcome === 'created');
-    expect(made.map(({ path }) => path).filter((path) => path.includes('graphdb'))).toEqual(
-      [...['acl', 'token', 'password', 'administrator', 'nodes'].map((name) => `${name}.key`), 'nodes.crt'].map(
-        (name) => `secrets/graphdb-${name}`,
-      ),
-    );
-    for (const [name, text, rule] of [
+  test('of a Dgraph of our own: each named with its rule, and made where it is missing', () => {
+    const own = definitionOf('topology: distributed\ngraph: dgraph\n');
+    const made = check(own).filter(({ outcome }) => outcome === 'created');
+    const ofGraph = ['acl.key', 'token.key', 'password.key', 'administrator.key', 'nodes.key', 'nodes.crt'];
+    const graphPaths = made.map(({ path }) => path).filter((path) => path.includes('graphdb'));
+    expect(graphPaths).toEqual(ofGraph.map((name) => `secrets/graphdb-${name}`));
+    expectRefused(own, [
       ['graphdb-acl.key', 'short', /graphdb-acl\.key must hold at least 32 characters/],
       ['graphdb-token.key', `${'x'.repeat(32)};`, /graphdb-token\.key must hold 16 to 512 letters/],
       ['graphdb-password.key', 'with spaces in it', /graphdb-password\.key must hold 8 to 512 visible/],
       ['graphdb-nodes.key', newNodeKey(), /graphdb-nodes\.crt must hold a certificate of secrets\/graphdb-nodes\.key/],
       ['graphdb-nodes.key', 'damaged', /graphdb-nodes\.crt must hold a certificate of/],
       ['graphdb-nodes.crt', 'damaged', /graphdb-nodes\.crt must hold a certificate of/],
-    ] as const) {
-      const before = readFileSync(join(installation.secretsDir, name), 'utf8');
-      write(installation, name, text);
-      expect(() => ensureFolders(installation, own), name).toThrow(rule);
-      write(installation, name, before);
-    }
-    expect(ensureFolders(installation, own).every(({ outcome }) => outcome === 'kept')).toBe(true);
+    ]);
+    expect(check(own).every(({ outcome }) => outcome === 'kept')).toBe(true);
   });
 
-  test('of an external Dgraph: nothing is made, and missing files are named', async () => {
-    const installation = await create();
+  test('of an external Dgraph: nothing is made, and missing files are named', () => {
     const theirs = (graphdb: string) =>
-      checkDefinition(
-        `id: abcdef0123456789\ntopology: distributed\ngraph: dgraph\ngraphdb: { url: "http://db:8080", ${graphdb} }\n`,
-        'svc.yaml',
-      );
-    expect(() => ensureFolders(installation, theirs('token: false'))).not.toThrow();
-    expect(() => ensureFolders(installation, theirs('user: us'))).toThrow(
-      'secrets/graphdb-password.key is missing, and graphdb.user: us in svc.yaml needs it.',
-    );
-    expect(() => ensureFolders(installation, theirs('token: true'))).toThrow(
-      'secrets/graphdb-token.key is missing, and graphdb.token: true in svc.yaml needs it.',
-    );
-    write(installation, 'graphdb-password.key', 'theirs');
-    expect(() => ensureFolders(installation, theirs('user: us'))).not.toThrow();
+      definitionOf(`topology: distributed\ngraph: dgraph\ngraphdb: { url: "http://db:8080", ${graphdb} }\n`);
+    expect(() => check(theirs('token: false'))).not.toThrow();
+    for (const [file, setting] of [
+      ['password', 'user: us'],
+      ['token', 'token: true'],
+    ] as const) {
+      const missing = `secrets/graphdb-${file}.key is missing, and graphdb.${setting} in svc.yaml needs it.`;
+      expect(() => check(theirs(setting))).toThrow(missing);
+    }
+    writeFileSync(fileOf('graphdb-password.key'), 'theirs');
+    expect(() => check(theirs('user: us'))).not.toThrow();
   });
 
-  test('half of the signing pair', async () => {
-    const installation = await create();
-    rmSync(join(installation.secretsDir, 'jwt-private.pem'));
+  test('half of the signing pair', () => {
+    rmSync(fileOf('jwt-private.pem'));
     const message = 'secrets/jwt-public.pem must hold the public half of secrets/jwt-private.pem.';
-    expect(() => ensureFolders(installation, embedded)).toThrow(
-      expect.objectContaining({ code: 'forbidden', message }),
-    );
+    const refusal = expect.objectContaining({ code: 'forbidden', message });
+    expect(() => check()).toThrow(refusal);
   });
 });

@@ -9,13 +9,16 @@ import {
   readFileSync,
   realpathSync,
   renameSync,
+  rmdirSync,
   rmSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { becomeCopy } from '../operations/become-copy.ts';
 import { createInstallation } from '../operations/create-installation.ts';
@@ -28,6 +31,7 @@ import { readManifest, recordCreated } from '../state/manifest.ts';
 import { readPlace } from '../state/place-record.ts';
 import { writeRecord } from '../state/platform-record.ts';
 import { ownIdentity, startTimeOf } from '../state/process-identity.ts';
+import { editDefinition } from '../test/edit-definition.ts';
 import { freePorts } from '../test/free-ports.ts';
 import { findLosses, forgetData, hasLostSessions, recordData, recordNewData } from './kept-data.ts';
 import { type StartEmpty, settleLosses } from './losses.ts';
@@ -94,8 +98,7 @@ describe('a folder', () => {
     copyFolder();
     expect(findOriginal(copy)).toEqual({ dir: original.dir, pid: null });
     expect(() => settlePlace(copy, () => undefined)).toThrow(`is a copy of the installation in "${original.dir}"`);
-    const yaml = readFileSync(original.definitionFile, 'utf8');
-    writeFileSync(original.definitionFile, yaml.replace(/^id: .*$/m, 'id: abcdefgh12345678'));
+    editDefinition(original, /^id: .*$/m, 'id: abcdefgh12345678');
     expect(findOriginal(copy)).toBeNull();
   });
 
@@ -114,8 +117,7 @@ describe('a folder', () => {
   });
 
   test('whose svc.yaml has another id than its state is refused', () => {
-    const yaml = readFileSync(original.definitionFile, 'utf8');
-    writeFileSync(original.definitionFile, yaml.replace(/^id: .*$/m, 'id: abcdefgh12345678'));
+    editDefinition(original, /^id: .*$/m, 'id: abcdefgh12345678');
     expect(() => settlePlace(original, () => undefined)).toThrow(
       expect.objectContaining({ code: 'conflict', hint: expect.stringContaining('Set id: ') }),
     );
@@ -133,18 +135,13 @@ describe('a folder', () => {
   });
 });
 
-describe('a copied record', () => {
-  test("of the lock's holder is not believed", () => {
-    const lock = acquireLock(original, 'platform');
-    copyFolder();
-    writeFileSync(
-      join(copy.dataDir, 'platform.holder.json'),
-      JSON.stringify({ pid: process.ppid, startTime: startTimeOf(process.ppid) }),
-    );
-    expect(findRunning(original)).toMatchObject({ pid: process.pid });
-    expect(findRunning(copy)).toBeNull();
-    lock.release();
-  });
+test("a copied record of the lock's holder is not believed", () => {
+  using _lock = acquireLock(original, 'platform');
+  copyFolder();
+  const holder = { pid: process.ppid, startTime: startTimeOf(process.ppid) };
+  writeFileSync(join(copy.dataDir, 'platform.holder.json'), JSON.stringify(holder));
+  expect(findRunning(original)).toMatchObject({ pid: process.pid });
+  expect(findRunning(copy)).toBeNull();
 });
 
 describe('--as-copy', () => {
@@ -160,11 +157,7 @@ describe('--as-copy', () => {
     recordProcess(original, ownIdentity());
     mkdirSync(join(original.dataDir, 'runtime/children'), { recursive: true });
     writeFileSync(join(original.dataDir, 'runtime/children/mark'), '');
-    const yaml = readFileSync(original.definitionFile, 'utf8').replace(
-      /^ {2}(backend|mcp|frontend): auto # .*http.*$/gm,
-      '  $1: https://$1.example.com',
-    );
-    writeFileSync(original.definitionFile, yaml);
+    editDefinition(original, /^ {2}(backend|mcp|frontend): auto # .*http.*$/gm, '  $1: https://$1.example.com');
     copyFolder();
     rmSync(join(original.stateDir, 'process.json'));
     rmSync(join(copy.stateDir, 'process.json'));
@@ -174,11 +167,10 @@ describe('--as-copy', () => {
     expect(after.name).toBe('original-copy');
     for (const port of Object.values(after.ports)) expect(ports).not.toContain(port);
     expect(notices.join('\n')).toContain('publicUrls.mcp (https://mcp.example.com)');
-    expect(existsSync(join(copy.secretsDir, 'jwt-private.pem'))).toBe(false);
-    expect(existsSync(join(copy.secretsDir, 'encryption.key'))).toBe(true);
-    expect(existsSync(join(copy.dataDir, 'graph.sqlite'))).toBe(true);
-    expect(existsSync(join(copy.dataDir, 'bus.sqlite'))).toBe(false);
-    expect(existsSync(join(copy.dataDir, 'runtime/children'))).toBe(false);
+    const isKept = (path: string) => existsSync(join(copy.dir, path));
+    expect(['secrets/encryption.key', 'data/graph.sqlite'].filter(isKept)).toHaveLength(2);
+    const lost = ['secrets/jwt-private.pem', 'data/bus.sqlite', 'data/runtime/children'];
+    expect(lost.filter(isKept)).toEqual([]);
     expect(readManifest(copy).filter(({ kind }) => kind === 'volume')).toEqual([]);
     expect(readPlace(copy)).toMatchObject({ id: after.id, dir: copy.dir });
     expect(readPlace(copy)?.data.map(({ path }) => path)).toEqual(['data/graph.sqlite', 'data/blobs']);
@@ -215,15 +207,10 @@ describe('--as-copy', () => {
     await expect(become(copy)).rejects.toMatchObject({ code: 'conflict', hint: expect.stringContaining('cp -aL') });
     rmSync(copy.dataDir);
     cpSync(original.dataDir, copy.dataDir, { recursive: true });
-    const yaml = readFileSync(copy.definitionFile, 'utf8');
-    const elsewhere = yaml
-      .replace('topology: embedded', 'topology: distributed')
-      .replace('servers: auto', 'servers: ["nats://nats.example.com:4222"]');
-    writeFileSync(copy.definitionFile, elsewhere);
-    await expect(become(copy)).rejects.toMatchObject({
-      code: 'unsupported',
-      message: expect.stringContaining('bus.servers'),
-    });
+    editDefinition(copy, 'topology: embedded', 'topology: distributed');
+    editDefinition(copy, 'servers: auto', 'servers: ["nats://nats.example.com:4222"]');
+    const unsupported = { code: 'unsupported', message: expect.stringContaining('bus.servers') };
+    await expect(become(copy)).rejects.toMatchObject(unsupported);
   });
 });
 
@@ -238,25 +225,16 @@ describe('data', () => {
   test.each([
     { loss: 'removed', lose: (dir: string) => rmSync(dir, { recursive: true }), gone: ['graph.sqlite', 'blobs'] },
     { loss: 'on a disk that is not mounted', lose: unmount, gone: ['graph.sqlite', 'blobs'] },
-    {
-      loss: 'cut to nothing',
-      lose: (dir: string) => writeFileSync(join(dir, 'graph.sqlite'), ''),
-      gone: ['graph.sqlite'],
-    },
-    {
-      loss: 'without files of skills',
-      lose: (dir: string) => rmSync(join(dir, 'blobs'), { recursive: true }),
-      gone: ['blobs'],
-    },
+    { loss: 'cut to nothing', lose: (dir: string) => truncateSync(join(dir, 'graph.sqlite')), gone: ['graph.sqlite'] },
+    { loss: 'without files of skills', lose: (dir: string) => rmdirSync(join(dir, 'blobs')), gone: ['blobs'] },
   ])('$loss is an error that names it', async ({ lose, gone }) => {
     fill(original);
     await check();
     lose(original.dataDir);
-    const list = gone.map((name) => `"data/${name}" (there since 20`);
     const refused = await check().catch((error: unknown) => error);
     const repairs = /svc restore FILE\. .*svc up --start-empty$/;
     expect(refused).toMatchObject({ code: 'not_found', hint: expect.stringMatching(repairs) });
-    for (const text of list) expect(String(refused)).toContain(text);
+    for (const name of gone) expect(String(refused)).toContain(`"data/${name}" (there since 20`);
     const asked: (readonly string[])[] = [];
     await check(async (names) => void asked.push(names));
     expect(asked[0]).toHaveLength(gone.length);
@@ -300,15 +278,16 @@ describe('a platform whose data folder', () => {
   const patience = { lookMs: 5, goneMaxMs: 100 };
   const watch = () => {
     const lock = acquireLock(original, 'platform');
-    const told: boolean[] = [];
-    const end = watchData(original, patience, () => void told.push(true));
+    let isGone = false;
+    const end = watchData(original, patience, () => {
+      isGone = true;
+    });
     onTestFinished(() => {
       end();
       lock.release();
     });
-    return () => told.length > 0;
+    return () => isGone;
   };
-  const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
   test('was removed, or replaced, ends', async () => {
     const isGone = watch();
@@ -333,20 +312,16 @@ describe.runIf(process.geteuid?.() === 0)('a folder of another user, for root', 
   const refuse = () => refuseForeignFolder(original, 'svc down');
   const give = (...names: readonly string[]) => chownSync(join(original.dir, ...names), mallory, mallory);
 
-  test.each([
-    { attack: 'svc.yaml', open: () => give('svc.yaml'), told: /svc\.yaml" belongs to/ },
-    { attack: 'state/', open: () => give('state'), told: /state" belongs to/ },
-    { attack: 'a record in state/', open: () => give('state', 'manifest.json'), told: /manifest\.json" belongs to/ },
-    { attack: 'secrets/', open: () => give('secrets'), told: /secrets" belongs to/ },
-    { attack: 'a key', open: () => give('secrets', 'jwt-private.pem'), told: /jwt-private\.pem" belongs to/ },
-    { attack: 'a folder that all may write to', open: () => chmodSync(original.dir, 0o777), told: /mode is 0777/ },
-    {
-      attack: 'an svc.yaml that all may write to',
-      open: () => chmodSync(original.definitionFile, 0o666),
-      told: /mode is 0666/,
-    },
-    { attack: 'a link to a state/ of another user', open: linkState, told: /state" belongs to/ },
-  ])('$attack is refused', ({ open, told }) => {
+  test.each<[string, () => void, RegExp]>([
+    ['svc.yaml', () => give('svc.yaml'), /svc\.yaml" belongs to/],
+    ['state/', () => give('state'), /state" belongs to/],
+    ['a record in state/', () => give('state', 'manifest.json'), /manifest\.json" belongs to/],
+    ['secrets/', () => give('secrets'), /secrets" belongs to/],
+    ['a key', () => give('secrets', 'jwt-private.pem'), /jwt-private\.pem" belongs to/],
+    ['a folder that all may write to', () => chmodSync(original.dir, 0o777), /mode is 0777/],
+    ['an svc.yaml that all may write to', () => chmodSync(original.definitionFile, 0o666), /mode is 0666/],
+    ['a link to a state/ of another user', linkState, /state" belongs to/],
+  ])('%s is refused', (_attack, open, told) => {
     refuse();
     open();
     expect(refuse).toThrow(expect.objectContaining({ code: 'forbidden', message: expect.stringMatching(told) }));

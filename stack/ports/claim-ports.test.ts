@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { portWishesOf } from '../engines/plan-of.ts';
-import { checkDefinition } from '../settings/check.ts';
+import { definitionOf } from '../settings/test/definition-of.ts';
 import { type Claim, claimPorts } from './claim-ports.ts';
 
-const wishesOf = (yaml: string) => portWishesOf(checkDefinition(`id: abcdef0123456789\n${yaml}`, 'svc.yaml'));
+const wishesOf = (yaml: string) => portWishesOf(definitionOf(yaml));
 
 const claim = (yaml: string, taken: readonly number[], more: Partial<Claim> = {}) =>
   claimPorts({
@@ -17,77 +17,55 @@ const claim = (yaml: string, taken: readonly number[], more: Partial<Claim> = {}
 const distributed = 'topology: distributed\n';
 const external = `${distributed}bus: { servers: [nats://bus.example.com:4222] }\n`;
 const cluster = `${distributed}graph: dgraph\n`;
-const usual = { backend: '127.0.0.1:3000', 'remote-mcp': '127.0.0.1:3001', runtime: '127.0.0.1:3003' };
-const frontend = '127.0.0.1:8888';
+const servicesAt = (host: string) => ({
+  ...{ backend: `${host}:3000`, 'remote-mcp': `${host}:3001`, runtime: `${host}:3003`, frontend: `${host}:8888` },
+});
+const [usual, open] = [servicesAt('127.0.0.1'), servicesAt('0.0.0.0')];
+const mcps = { 'remote-mcp-1': '127.0.0.1:3101', 'remote-mcp-2': '127.0.0.1:3102' };
 
 describe('while all ports are free', () => {
   test.each<[string, string, Readonly<Record<string, string>>]>([
-    ['one process has four', '', { ...usual, frontend }],
-    [
-      'a bus of our own has one, and a single remote-mcp no proxy',
-      distributed,
-      { ...usual, frontend, nats: '127.0.0.1:4222' },
-    ],
-    ['an external bus has none', external, { ...usual, frontend }],
+    ['one process has four', '', usual],
+    ['a bus of our own has one, and a single remote-mcp no proxy', distributed, { ...usual, nats: '127.0.0.1:4222' }],
+    ['an external bus has none', external, usual],
     [
       'every further process has one on this machine only',
       `${distributed}bind: 0.0.0.0\nreplicas: { remote-mcp: 3, runtime: 2 }\n`,
       {
-        backend: '0.0.0.0:3000',
-        'remote-mcp': '0.0.0.0:3001',
-        'remote-mcp-1': '127.0.0.1:3101',
-        'remote-mcp-2': '127.0.0.1:3102',
+        ...open,
+        ...mcps,
         'remote-mcp-3': '127.0.0.1:3103',
-        runtime: '0.0.0.0:3003',
         'runtime-2': '127.0.0.1:3302',
-        frontend: '0.0.0.0:8888',
         nats: '127.0.0.1:4222',
       },
     ],
     [
       'several backends share the port of a single one',
       `${external}bind: 0.0.0.0\ngraph: dgraph\ngraphdb: { url: "http://db:8080" }\nreplicas: { backend: 2 }\n`,
-      {
-        backend: '0.0.0.0:3000',
-        'backend-1': '127.0.0.1:3201',
-        'backend-2': '127.0.0.1:3202',
-        'remote-mcp': '0.0.0.0:3001',
-        runtime: '0.0.0.0:3003',
-        frontend: '0.0.0.0:8888',
-      },
+      { ...open, 'backend-1': '127.0.0.1:3201', 'backend-2': '127.0.0.1:3202' },
     ],
     [
       'under one host name only the proxy is open',
       `${external}bind: 0.0.0.0\npublic: { host: a.example.com, tls: acme }`,
-      { ...usual, frontend, 'caddy-https': '0.0.0.0:443', 'caddy-http': '0.0.0.0:80' },
+      { ...usual, 'caddy-https': '0.0.0.0:443', 'caddy-http': '0.0.0.0:80' },
     ],
     [
       'without TLS the proxy has one',
       `${external}public: { host: a.example.com, httpPort: 8080 }\nreplicas: { remote-mcp: 2 }`,
-      {
-        ...usual,
-        ...{ 'remote-mcp-1': '127.0.0.1:3101', 'remote-mcp-2': '127.0.0.1:3102' },
-        ...{ frontend, 'caddy-http': '127.0.0.1:8080' },
-      },
+      { ...usual, ...mcps, 'caddy-http': '127.0.0.1:8080' },
     ],
     [
       'a graph of our own has the first of its ports',
-      `${cluster}`,
-      {
-        ...usual,
-        ...{ frontend, nats: '127.0.0.1:4222', 'dgraph-zero': '127.0.0.1:5080', 'dgraph-alpha': '127.0.0.1:8080' },
-      },
+      cluster,
+      { ...usual, nats: '127.0.0.1:4222', 'dgraph-zero': '127.0.0.1:5080', 'dgraph-alpha': '127.0.0.1:8080' },
     ],
   ])('%s', async (_what, yaml, expected) => {
     const asked: string[] = [];
     const isFree = async (port: number, host: string) => asked.push(`${host}:${port}`) > 0;
     const { ports, notices } = await claim(yaml, [], { isFree });
     const addresses = wishesOf(yaml).map(({ name, host }) => [name, `${host}:${ports[name]}`]);
-    expect([Object.fromEntries(addresses), Object.keys(ports).sort(), notices]).toEqual([
-      expected,
-      Object.keys(expected).sort(),
-      [],
-    ]);
+    expect(Object.fromEntries(addresses)).toEqual(expected);
+    expect([Object.keys(ports).sort(), notices]).toEqual([Object.keys(expected).sort(), []]);
     expect(asked).toEqual(expect.arrayContaining(Object.values(expected)));
   });
 });

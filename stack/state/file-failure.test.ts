@@ -71,37 +71,25 @@ test.skipIf(own !== 0)("another user's installation: nothing of it can be read o
     () => down({ installation }),
     () => readAll(installation),
   ]) {
-    expect(await refusal(work)).toMatchObject({
-      code: 'forbidden',
-      message: expect.stringMatching(
-        /(state|logs)[^ ]*(?<!draft)" may not be (opened|read) by nobody: .* belongs to root\.$/,
-      ),
-      hint: expect.stringContaining('Run the command as root'),
-    });
+    const message = /(state|logs)[^ ]*(?<!draft)" may not be (opened|read) by nobody: .* belongs to root\.$/;
+    const hint = expect.stringContaining('Run the command as root');
+    expect(await refusal(work)).toMatchObject({ code: 'forbidden', message: expect.stringMatching(message), hint });
   }
 });
 
-test('a file where a folder is needed, and a folder where a file is', async () => {
+test('a file where a folder is needed, a folder where a file is, and where the system allows no folders', async () => {
   const file = join(dir, 'svc');
   writeFileSync(file, '');
-  for (const below of [file, join(file, 'deeper')]) {
-    expect(await refusal(() => createInstallation({ dir: below }))).toMatchObject({
-      code: 'invalid_input',
-      message: `"${file}" is a file, and a folder is needed there.`,
-    });
-  }
-  mkdirSync(join(dir, 'other', 'svc.yaml'), { recursive: true });
-
-  expect(await refusal(() => writeFileSync(join(dir, 'other', 'svc.yaml'), ''))).toMatchObject({
-    message: `"${join(dir, 'other', 'svc.yaml')}" is a folder, and a file is needed there.`,
-  });
-});
-
-test('where the system allows no folders', async () => {
-  expect(await refusal(() => createInstallation({ dir: '/proc/svc-test' }))).toMatchObject({
-    code: 'invalid_input',
-    message: 'Cannot create a folder in "/proc".',
-  });
+  for (const [below, message] of [
+    [file, `"${file}" is a file, and a folder is needed there.`],
+    [join(file, 'deeper'), `"${file}" is a file, and a folder is needed there.`],
+    ['/proc/svc-test', 'Cannot create a folder in "/proc".'],
+  ] as const)
+    expect(await refusal(() => createInstallation({ dir: below }))).toMatchObject({ code: 'invalid_input', message });
+  const folder = join(dir, 'other', 'svc.yaml');
+  mkdirSync(folder, { recursive: true });
+  const message = `"${folder}" is a folder, and a file is needed there.`;
+  expect(await refusal(() => writeFileSync(folder, ''))).toMatchObject({ message });
 });
 
 test('it is found beneath wrapping errors, and no other error is', async () => {

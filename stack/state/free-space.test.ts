@@ -4,13 +4,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { bytesLeft, findFullDisk, refuseWithoutRoom } from './free-space.ts';
 
-test('a part of the disk is reserved for root', () => {
+test('a part of the disk is reserved for root, and a file system without a limit is never full', () => {
   const disk = { blocks: 100, bsize: 4096, bfree: 7, bavail: 2 };
-  expect(bytesLeft(disk, true)).toBe(7 * 4096);
-  expect(bytesLeft(disk, false)).toBe(2 * 4096);
-});
-
-test('a file system without a limit is never full', () => {
+  expect([bytesLeft(disk, true), bytesLeft(disk, false)]).toEqual([7 * 4096, 2 * 4096]);
   expect(bytesLeft({ blocks: 0, bsize: 4096, bfree: 0, bavail: 0 }, true)).toBeNull();
 });
 

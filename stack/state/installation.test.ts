@@ -31,15 +31,11 @@ test('--dir wins over SVC_DIR, which wins over the nearest parent, which wins ov
   expect(findInstallation({ env: {}, cwd: join(root, 'elsewhere') })?.dir).toBe(below);
 });
 
-test('without one, the error lists the searched places', () => {
+test('without one, the error lists the searched places, and a folder named svc.yaml is none', () => {
+  mkdirSync(join(root, 'svc.yaml'));
   expect(findInstallation({ env: {}, cwd: root })).toBeNull();
   expect(() => getInstallation({ env: {}, cwd: root })).toThrow(/No installation was found/);
   expect(() => getInstallation({ dir: 'nothing', env: {}, cwd: root })).toThrow(/nothing" is not an installation/);
-});
-
-test('a folder named svc.yaml is not an installation', () => {
-  mkdirSync(join(root, 'svc.yaml'));
-  expect(findInstallation({ env: {}, cwd: root })).toBeNull();
 });
 
 test('a new one is created in the named folder, else in ./svc', () => {
@@ -47,12 +43,11 @@ test('a new one is created in the named folder, else in ./svc', () => {
   expect(folderForNew({ dir: 'x', env: {}, cwd: root })).toBe(join(root, 'x'));
 });
 
-test('a folder that contains one in ./svc finds it, with the path as typed', () => {
-  mkdirSync(join(root, 'outside/svc'), { recursive: true });
-  writeFileSync(join(root, 'outside/svc/svc.yaml'), '');
-  for (const dir of ['outside', '../outside']) {
-    const meant = { hint: `Did you mean "${join(dir, 'svc')}"?` };
-    const cwd = dir === 'outside' ? root : join(root, 'x');
-    expect(() => getInstallation({ dir, env: {}, cwd })).toThrow(expect.objectContaining(meant));
-  }
+test.each([
+  ['outside', '.'],
+  ['../outside', 'x'],
+])('a folder that contains one in ./svc finds it, with the path as typed: %s', (dir, from) => {
+  installationAt('outside', 'svc');
+  const meant = { hint: `Did you mean "${join(dir, 'svc')}"?` };
+  expect(() => getInstallation({ dir, env: {}, cwd: join(root, from) })).toThrow(expect.objectContaining(meant));
 });

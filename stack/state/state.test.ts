@@ -1,9 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { readJson, writeDurably, writeIfAbsent } from './durable-file.ts';
 import { findRunning } from './find-running.ts';
 import { type Installation, installationIn } from './installation.ts';
@@ -13,26 +13,15 @@ import { readRecord } from './platform-record.ts';
 import { isAlive, memoryOf, ownIdentity, startTimeOf } from './process-identity.ts';
 
 let installation: Installation;
-const children: ChildProcess[] = [];
 beforeEach(() => {
   installation = installationIn(mkdtempSync(join(tmpdir(), 'svc-state-')));
   mkdirSync(installation.stateDir);
   mkdirSync(installation.dataDir);
 });
-afterEach(async () => {
-  for (const child of children.splice(0)) await kill(child);
-  rmSync(installation.dir, { recursive: true, force: true });
-});
-
-async function kill(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = once(child, 'exit');
-  child.kill('SIGKILL');
-  await exited;
-}
+afterEach(() => rmSync(installation.dir, { recursive: true, force: true }));
 
 /** A process that takes the lock, reports it, and keeps it until it is killed. */
-async function holdElsewhere(): Promise<ChildProcess> {
+async function holdElsewhere() {
   const program = `
     import { acquireLock } from ${JSON.stringify(new URL('./lock.ts', import.meta.url).href)};
     acquireLock({ stateDir: ${JSON.stringify(installation.stateDir)} }, 'command');
@@ -41,7 +30,7 @@ async function holdElsewhere(): Promise<ChildProcess> {
   const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  children.push(child);
+  onTestFinished(() => void child.kill('SIGKILL'));
   await once(child.stdout, 'data');
   return child;
 }
@@ -71,7 +60,9 @@ describe('the lock', () => {
   test('held by another process is a conflict that names the holder; a kill -9 releases it', async () => {
     const holder = await holdElsewhere();
     expect(() => acquireLock(installation, 'command')).toThrow(`Another svc (process ${holder.pid}) is working`);
-    await kill(holder);
+    const exited = once(holder, 'exit');
+    holder.kill('SIGKILL');
+    await exited;
     acquireLock(installation, 'command').release();
   });
 });
@@ -83,20 +74,10 @@ describe('a process', () => {
     expect(isAlive({ ...own, startTime: `${own.startTime}0` })).toBe(false);
   });
 
-  test('that has ended or never existed is not alive', async () => {
-    const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
-    children.push(child);
-    await once(child, 'spawn');
-    const identity = { pid: child.pid ?? 0, startTime: startTimeOf(child.pid ?? 0) ?? '' };
-    expect(isAlive(identity)).toBe(true);
-    await kill(child);
-    expect(isAlive(identity)).toBe(false);
-    expect(startTimeOf(2 ** 22 + 1)).toBeNull();
-  });
-
-  test('has a size', () => {
+  test('has a size and a time of its start, unless it never existed', () => {
     expect(memoryOf(process.pid)).toBeGreaterThan(10_000_000);
-    expect(memoryOf(2 ** 22 + 1)).toBeNull();
+    const never = 2 ** 22 + 1;
+    expect([memoryOf(never), startTimeOf(never)]).toEqual([null, null]);
   });
 });
 
@@ -128,13 +109,8 @@ describe('a file', () => {
 });
 
 test('the manifest keeps its entries without duplicates', () => {
-  recordCreated(installation, [{ kind: 'file', path: 'a' }]);
-  recordCreated(installation, [
-    { kind: 'file', path: 'a' },
-    { kind: 'folder', path: 'b' },
-  ]);
-  expect(readManifest(installation)).toEqual([
-    { kind: 'file', path: 'a' },
-    { kind: 'folder', path: 'b' },
-  ]);
+  const [file, folder] = [{ kind: 'file', path: 'a' } as const, { kind: 'folder', path: 'b' } as const];
+  recordCreated(installation, [file]);
+  recordCreated(installation, [file, folder]);
+  expect(readManifest(installation)).toEqual([file, folder]);
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { publicBusKey } from '../../secrets/bus-seeds.ts';
+import type { ContainerPlan } from './container-plan.ts';
 import { watching } from './health-check.ts';
 import { labels, volumesOf } from './names.ts';
 import { networkPlansOf } from './network.ts';
@@ -15,6 +16,9 @@ interface Binding {
 const hashOf = (yaml: string, name: string, changed = {}) =>
   containerOf(plannedFrom(yaml, changed), name).options.Labels?.[labels.hash];
 
+const networksOf = (plans: readonly ContainerPlan[]) =>
+  Object.fromEntries(plans.map(({ part, networks }) => [part.name, networks]));
+
 describe('what Docker shall have', () => {
   test('has networks, volumes for parts with data, and a container for each part in start order', () => {
     const plan = planFrom();
@@ -28,22 +32,14 @@ describe('what Docker shall have', () => {
       },
     ]);
     expect(volumesOf(plan)).toEqual(['backend', 'runtime', 'nats'].map((part) => `${network}-${part}`));
-    expect(plannedFrom().map(({ part }) => part.name)).toEqual([
-      'nats',
-      'backend',
-      'runtime',
-      'frontend',
-      'remote-mcp',
-    ]);
+    const inStartOrder = ['nats', 'backend', 'runtime', 'frontend', 'remote-mcp'];
+    expect(plannedFrom().map(({ part }) => part.name)).toEqual(inStartOrder);
   });
 
   test('is a backend exactly like this', () => {
     const { options, check } = containerOf(plannedFrom(), 'backend');
-    expect(check).toEqual([
-      'node',
-      '/svc/dist/stack/engines/docker/check-ready/main.js',
-      'http://127.0.0.1:3000/ready',
-    ]);
+    const program = '/svc/dist/stack/engines/docker/check-ready/main.js';
+    expect(check).toEqual(['node', program, 'http://127.0.0.1:3000/ready']);
     expect(options).toEqual({
       name: 'svc-abcdef0123456789-backend',
       Image: 'svc-platform:1.2.3-abc',
@@ -118,14 +114,12 @@ describe('what Docker shall have', () => {
   });
 
   test('has the bus in a network that leads nowhere, unless runtimes elsewhere come to it', () => {
-    const networksOf = (yaml: string) =>
-      Object.fromEntries(plannedFrom(yaml).map(({ part, networks }) => [part.name, networks]));
     const [platform, bus] = ['svc-abcdef0123456789', 'svc-abcdef0123456789-bus'];
     const both = [platform, bus];
     const all = { backend: both, runtime: both, 'remote-mcp': both, frontend: [platform] };
-    expect(networksOf('')).toEqual({ ...all, nats: [bus] });
+    expect(networksOf(plannedFrom())).toEqual({ ...all, nats: [bus] });
     const open = 'bus: { port: 4222, public: { servers: ["nats://bus.example.com:4222"], insecure: true } }\n';
-    expect(networksOf(open)).toEqual({ ...all, nats: both });
+    expect(networksOf(plannedFrom(open))).toEqual({ ...all, nats: both });
     const outside = 'bus: { servers: ["nats://bus.example.com:4222"] }\n';
     expect(networkPlansOf(planFrom(outside).definition).map(({ Name }) => Name)).toEqual([platform]);
     expect(new Set(plannedFrom(outside).flatMap(({ networks }) => networks))).toEqual(new Set([platform]));
@@ -241,9 +235,8 @@ describe('what Docker shall have', () => {
         'reverse_proxy frontend:8888',
         'reverse_proxy remote-mcp:3001',
         'redir https://agents.example.com{uri}',
-      ]) {
+      ])
         expect(JSON.stringify(text)).toContain(part);
-      }
       expect([volume, check.at(-1)]).toEqual([null, 'http://127.0.0.1:8080/ready']);
     });
 
@@ -252,13 +245,8 @@ describe('what Docker shall have', () => {
       expect(volume).toBe('svc-abcdef0123456789-caddy');
       expect(options.HostConfig?.Binds?.[0]).toBe('svc-abcdef0123456789-caddy:/data:nocopy');
       expect(given.map(({ name }) => name)).toEqual(['Caddyfile', 'ca.pem']);
-      for (const part of [
-        'storage file_system /data',
-        'trusted_roots \\"/run/svc/ca.pem\\"',
-        'alt_tlsalpn_port 8443',
-      ]) {
-        expect(JSON.stringify(given[0])).toContain(part);
-      }
+      const settings = ['storage file_system /data', 'trusted_roots \\"/run/svc/ca.pem\\"', 'alt_tlsalpn_port 8443'];
+      for (const setting of settings) expect(JSON.stringify(given[0])).toContain(setting);
     });
   });
 
@@ -293,8 +281,7 @@ describe('Dgraph', () => {
       Options: { 'com.docker.network.bridge.inhibit_ipv4': 'true' },
       Labels: { 'svc.installation': 'abcdef0123456789' },
     });
-    const networks = Object.fromEntries(plan.map(({ part, networks }) => [part.name, networks]));
-    expect(networks).toEqual({
+    expect(networksOf(plan)).toEqual({
       ...{ 'dgraph-zero': [`${network}-graph`], 'dgraph-alpha': [`${network}-graph`] },
       backend: [network, `${network}-bus`, `${network}-graph`],
       ...{ nats: [`${network}-bus`], runtime: [network, `${network}-bus`], 'remote-mcp': [network, `${network}-bus`] },
@@ -316,12 +303,8 @@ describe('Dgraph', () => {
         Binds: [`${network}-dgraph-alpha:/data:nocopy`, '/srv/svc/state/containers/dgraph-alpha:/run/svc:ro,Z'],
         NetworkMode: `${network}-graph`,
         PortBindings: {},
-        ReadonlyRootfs: true,
-        CapDrop: ['ALL'],
-        CapAdd: [],
-        SecurityOpt: ['no-new-privileges'],
-        Memory: 1536 * 1024 * 1024,
-        PidsLimit: 512,
+        ...{ ReadonlyRootfs: true, CapDrop: ['ALL'], CapAdd: [], SecurityOpt: ['no-new-privileges'] },
+        ...{ Memory: 1536 * 1024 * 1024, PidsLimit: 512 },
       },
       NetworkingConfig: { EndpointsConfig: { [`${network}-graph`]: { Aliases: ['dgraph-alpha'] } } },
     });
@@ -343,9 +326,8 @@ describe('Dgraph', () => {
       'security: \\"token=the-token; whitelist=172.18.0.0/16;\\"',
       'tls: \\"use-system-ca=false;\\"',
       'telemetry: \\"reports=false; sentry=false\\"',
-    ]) {
+    ])
       expect(lines(text)).toContain(line);
-    }
     expect(given('dgraph-zero').map(({ name }) => name)).toEqual(['dgraph-zero.yaml']);
     expect(lines(given('dgraph-zero'))).toContain('my: \\"dgraph-zero:5080\\"');
     const newer = plannedFrom('graph: dgraph\nimages: { dgraph: "dgraph/dgraph:v25.5.1" }\n');
@@ -364,17 +346,15 @@ describe('Dgraph', () => {
     });
     // The first node founds the cluster.
     expect(peers).toEqual(['', 'dgraph-zero:5080', 'dgraph-zero:5080']);
-    expect(said('dgraph-alpha-2')).toContain(
-      'my: dgraph-alpha-2:7080\\nzero: dgraph-zero:5080,dgraph-zero-2:5080,dgraph-zero-3:5080\\n',
-    );
+    const ofAlpha = 'my: dgraph-alpha-2:7080\\nzero: dgraph-zero:5080,dgraph-zero-2:5080,dgraph-zero-3:5080\\n';
+    expect(said('dgraph-alpha-2')).toContain(ofAlpha);
     for (const name of nodes) {
       const { networks, options } = containerOf(several, name);
       expect([name, networks, options.HostConfig?.PortBindings]).toEqual([name, [`${network}-graph`], {}]);
       expect(options.HostConfig?.Binds?.[0]).toBe(`${network}-${name}:/data:nocopy`);
     }
-    expect(containerOf(several, 'backend').options.Env).toContain(
-      'PRIVATE_GRAPHDB_GRPC_URL=dgraph-alpha:9080,dgraph-alpha-2:9080',
-    );
+    const addresses = 'PRIVATE_GRAPHDB_GRPC_URL=dgraph-alpha:9080,dgraph-alpha-2:9080';
+    expect(containerOf(several, 'backend').options.Env).toContain(addresses);
   });
 
   test('is where the backend looks for it', () => {
@@ -417,9 +397,8 @@ describe('the hash of a configuration', () => {
     const otherKey = { fingerprintOf: (file: string) => `another of ${file}` };
     expect(hashOf('', 'backend', otherKey)).not.toBe(hashOf('', 'backend'));
     expect(hashOf('', 'frontend', otherKey)).toBe(hashOf('', 'frontend'));
-    const otherImage = {
-      images: { ...facts.images, [facts.serviceImage]: 'sha256:9', 'nats:2.15.0-alpine': 'sha256:9' },
-    };
+    const newIds = { [facts.serviceImage]: 'sha256:9', 'nats:2.15.0-alpine': 'sha256:9' };
+    const otherImage = { images: { ...facts.images, ...newIds } };
     expect(hashOf('', 'nats', otherImage)).not.toBe(hashOf('', 'nats'));
     expect(hashOf('', 'backend', otherImage)).toBe(hashOf('', 'backend'));
   });

@@ -1,16 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { type StartEmpty, settleLosses } from '../../place/losses.ts';
-import { checkDefinition } from '../../settings/check.ts';
-import { usualPorts } from '../../settings/ports.ts';
-import { installationIn } from '../../state/installation.ts';
-import { planFor } from '../plan-of.ts';
 import { describeLostVolume, findLostVolumes } from './lost-volumes.ts';
+import { planFrom } from './test/planned.ts';
 
-const definition = checkDefinition(
-  'id: abcdef0123456789\ntopology: distributed\nengine: docker\ngraph: dgraph\nreplicas: { dgraph-zero: 3, dgraph-alpha: 2 }\n',
-  'svc.yaml',
-);
-const plan = planFor(installationIn('/srv/svc'), definition, usualPorts);
+const plan = planFrom('graph: dgraph\nreplicas: { dgraph-zero: 3, dgraph-alpha: 2 }\n');
 const nodes = ['dgraph-zero', 'dgraph-zero-2', 'dgraph-zero-3', 'dgraph-alpha', 'dgraph-alpha-2'];
 const all = [...nodes, 'nats', 'runtime'];
 const named = (part: string) => `svc-abcdef0123456789-${part}`;

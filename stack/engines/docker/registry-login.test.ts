@@ -43,17 +43,10 @@ test('without a stored login the result is null', async () => {
 });
 
 test('a login in the file itself is found, be it a password or a token', async () => {
-  writeConfig({
-    auths: {
-      [dockerHub]: { auth: basic('ann:with:colon') },
-      'registry.example.com': { identitytoken: 'token' },
-    },
-  });
+  const own = 'registry.example.com';
+  writeConfig({ auths: { [dockerHub]: { auth: basic('ann:with:colon') }, [own]: { identitytoken: 'token' } } });
   expect(await login('nats:2.15.0')).toEqual({ username: 'ann', password: 'with:colon', serveraddress: dockerHub });
-  expect(await login('registry.example.com/node:24.1.0')).toEqual({
-    identitytoken: 'token',
-    serveraddress: 'registry.example.com',
-  });
+  expect(await login(`${own}/node:24.1.0`)).toEqual({ identitytoken: 'token', serveraddress: own });
 });
 
 test('the credential helper is asked, and that of a single registry first', async () => {

@@ -1,15 +1,14 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { frontNotices } from '../../settings/addresses.ts';
-import { checkDefinition } from '../../settings/check.ts';
 import { usualPorts } from '../../settings/ports.ts';
+import { definitionOf } from '../../settings/test/definition-of.ts';
 import { checkFrontPorts } from './check-programs.ts';
 
-const definitionOf = (yaml: string) =>
-  checkDefinition(`id: abcdef0123456789\ntopology: distributed\n${yaml}`, 'svc.yaml');
-const open = definitionOf('public: { host: agents.example.com, tls: acme }');
+const distributed = (yaml: string) => definitionOf(`topology: distributed\n${yaml}`);
+const open = distributed('public: { host: agents.example.com, tls: acme }');
 
 /** A user without privileges, even if root runs the tests. */
 const person = 65_534;
@@ -26,15 +25,8 @@ async function asPerson<Result>(work: () => Promise<Result>): Promise<Result> {
 }
 
 /** In many containers and on macOS every user may listen on ports below 1024, so no port is refused. */
-const arePrivileged = firstFreePort() > 81;
-
-function firstFreePort(): number {
-  try {
-    return Number(readFileSync('/proc/sys/net/ipv4/ip_unprivileged_port_start', 'utf8'));
-  } catch {
-    return 0;
-  }
-}
+const firstPortFile = '/proc/sys/net/ipv4/ip_unprivileged_port_start';
+const arePrivileged = existsSync(firstPortFile) && Number(readFileSync(firstPortFile, 'utf8')) > 81;
 
 describe('the ports of the front', () => {
   let dir: string;
@@ -81,5 +73,5 @@ test.each<[string, boolean]>([
   ['public: { host: agents.example.com }', false],
   ['replicas: { remote-mcp: 2 }', false],
 ])('whether %s is told to reach this machine only', (yaml, isTold) => {
-  expect(frontNotices(definitionOf(yaml)).join()).toMatch(isTold ? /is reachable from this machine only/ : /^$/);
+  expect(frontNotices(distributed(yaml)).join()).toMatch(isTold ? /is reachable from this machine only/ : /^$/);
 });

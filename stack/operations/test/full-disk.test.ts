@@ -4,19 +4,17 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { readPlan } from '../../engines/plan-of.ts';
 import { startInBackground, startInForeground } from '../../engines/process/start.ts';
+import { editDefinition } from '../../test/edit-definition.ts';
 import { canMount, SmallDisk } from '../../test/small-disk.ts';
 import { until } from '../../test/until.ts';
-import { down } from '../down.ts';
-import { status } from '../status.ts';
-import { up } from '../up.ts';
-import { openTrial, platformsOf } from './trial.ts';
+import { openTrial, platformsOf, type Trial } from './trial.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
 test('stopped parts are not reported as running where the record could not be written', async () => {
   await using trial = await openTrial();
   const { installation } = trial;
-  await up({ env: process.env, installation });
+  await trial.up();
   const [pid = 0] = platformsOf(installation);
   // No file can take the place of a folder.
   const record = join(installation.stateDir, 'process.json');
@@ -32,7 +30,7 @@ test('stopped parts are not reported as running where the record could not be wr
 
 describe.skipIf(!canMount)('on a full disk', () => {
   let disk: SmallDisk;
-  let trial: Awaited<ReturnType<typeof openTrial>>;
+  let trial: Trial;
   const signal = new AbortController().signal;
   const isFull = (dir: RegExp) => ({
     code: 'unavailable',
@@ -43,8 +41,8 @@ describe.skipIf(!canMount)('on a full disk', () => {
   beforeAll(async () => {
     disk = SmallDisk.mount(mkdtempSync(join(tmpdir(), 'svc-full-disk-')), 48);
     trial = await openTrial(undefined, disk.folder);
-    await up({ env: process.env, installation: trial.installation });
-    await down(trial);
+    await trial.up();
+    await trial.down();
   });
   afterEach(() => disk.makeRoom());
   afterAll(async () => {
@@ -56,7 +54,7 @@ describe.skipIf(!canMount)('on a full disk', () => {
   test('nothing is started, and the folder is named', async () => {
     disk.fill(64 * 1024);
     // The note of who holds the lock takes a block of it.
-    await expect(up({ env: process.env, installation: trial.installation })).rejects.toMatchObject({
+    await expect(trial.up()).rejects.toMatchObject({
       code: 'unavailable',
       message: expect.stringMatching(/^The disk is full: ".+\/state" has 6\d KB left, and a start needs 256 KB\.$/),
       hint: expect.stringContaining('Free some space'),
@@ -66,19 +64,16 @@ describe.skipIf(!canMount)('on a full disk', () => {
 
   test('a running platform is not stopped for a change that could not start', async () => {
     const { installation } = trial;
-    await up({ env: process.env, installation });
+    await trial.up();
     const pids = platformsOf(installation);
     const before = readFileSync(installation.definitionFile, 'utf8');
-    writeFileSync(
-      installation.definitionFile,
-      before.replace('sessionIdleTimeoutMs: 300000', 'sessionIdleTimeoutMs: 60000'),
-    );
+    editDefinition(installation, 'sessionIdleTimeoutMs: 300000', 'sessionIdleTimeoutMs: 60000');
     disk.fill();
-    await expect(up({ env: process.env, installation })).rejects.toMatchObject(isFull(/disk is full/));
+    await expect(trial.up()).rejects.toMatchObject(isFull(/disk is full/));
     expect(platformsOf(installation)).toEqual(pids);
-    expect((await status({ installation })).state).toBe('running');
+    expect((await trial.status()).state).toBe('running');
     disk.makeRoom();
-    await down({ installation });
+    await trial.down();
     writeFileSync(installation.definitionFile, before);
   });
 
@@ -86,11 +81,8 @@ describe.skipIf(!canMount)('on a full disk', () => {
   test.each([0, 1, 2, 3, 4])('a start with %i pages left reports why it ended', async (pages) => {
     const options = { plan: readPlan(trial.installation), env: process.env, signal, onState: () => undefined };
     disk.fill(pages * 4096);
-    await expect(startInBackground(options)).rejects.toMatchObject(
-      isFull(new RegExp(`disk is full.*"${disk.folder}/`)),
-    );
-    await expect(startInForeground(options)).rejects.toMatchObject(
-      isFull(new RegExp(`disk is full.*"${disk.folder}/`)),
-    );
+    const refusal = isFull(new RegExp(`disk is full.*"${disk.folder}/`));
+    await expect(startInBackground(options)).rejects.toMatchObject(refusal);
+    await expect(startInForeground(options)).rejects.toMatchObject(refusal);
   });
 });

@@ -16,12 +16,16 @@ export async function readWorkspaces(installation: Installation) {
   return workspaces.nodes;
 }
 
-export async function addMcpServer(installation: Installation, launch: object): Promise<void> {
+/** What only a running platform can be given. */
+export async function addMcpServer(
+  installation: Installation,
+  input: object = { name: 'since', launch: { url: 'http://127.0.0.1:9' } },
+): Promise<void> {
   const backend = await connectToBackend(installation);
   const [workspace] = await readWorkspaces(installation);
   await backend.query(
     'mutation ($workspace: ID!, $input: McpServerInput!) { createMcpServer(workspace: $workspace, input: $input) { id } }',
-    { workspace: workspace?.id, input: { name: 'stubborn', launch } },
+    { workspace: workspace?.id, input },
     () => undefined,
   );
 }

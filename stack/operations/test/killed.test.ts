@@ -12,9 +12,6 @@ import { readRecord, writeRecord } from '../../state/platform-record.ts';
 import { isAlive, ownIdentity, startTimeOf } from '../../state/process-identity.ts';
 import { editDefinition } from '../../test/edit-definition.ts';
 import { until } from '../../test/until.ts';
-import { down } from '../down.ts';
-import { status } from '../status.ts';
-import { up } from '../up.ts';
 import { addMcpServer, occupy, pidOf, readWorkspaces } from './installed.ts';
 import { listen, openTrial, platformsOf, startCommand } from './trial.ts';
 
@@ -26,11 +23,11 @@ describe('killed', () => {
     await using trial = await openTrial();
     const { installation } = trial;
     const begun = Date.now();
-    await up({ env: process.env, installation });
+    await trial.up();
     const [pid = 0] = platformsOf(installation);
     process.kill(pid, 'SIGKILL');
     await until(() => findRunning(installation) === null);
-    const seen = await status({ installation });
+    const seen = await trial.status();
     expect(seen).toMatchObject({
       state: 'stopped',
       ended: { by: 'outside', pid, reason: null, lastLogLine: expect.stringMatching(/^[a-z-]+ info /) },
@@ -40,40 +37,30 @@ describe('killed', () => {
     );
     expect(Date.parse(seen.ended?.at ?? '')).toBeGreaterThanOrEqual(begun - 1000);
     const told = listen();
-    const again = await up({ env: process.env, installation, onProgress: told.onProgress });
+    const again = await trial.up({ onProgress: told.onProgress });
     expect([again.outcome, again.status.ended]).toEqual(['started', null]);
     const how = `was ended from outside (not by svc down), at about ${seen.ended?.at}; its last log line: ${seen.ended?.lastLogLine}.`;
     expect(told.notices()).toEqual([`The previous platform (pid ${pid}) ${how} Its record was removed.`]);
-    await down({ installation });
-    expect((await status({ installation })).ended).toBeNull();
-    await up({ env: process.env, installation });
+    await trial.down();
+    expect((await trial.status()).ended).toBeNull();
+    await trial.up();
     expect(await readWorkspaces(installation)).toHaveLength(1);
-  });
-
-  test('the platform, while it runs: down clears away', async () => {
-    await using trial = await openTrial();
-    const { installation } = trial;
-    await up({ env: process.env, installation });
-    process.kill(pidOf(installation), 'SIGKILL');
-    await until(() => findRunning(installation) === null);
-    const told = listen();
-    expect(await down({ installation, onProgress: told.onProgress })).toEqual({ outcome: 'unchanged' });
-    expect(told.notices()).toHaveLength(1);
-    expect(readRecord(installation)).toBeNull();
   });
 
   test('the platform, and then data/ and logs/ are gone: status tells, down clears away', async () => {
     await using trial = await openTrial();
     const { installation } = trial;
-    await up({ env: process.env, installation });
+    await trial.up();
     const pid = pidOf(installation);
     process.kill(pid, 'SIGKILL');
     await until(() => findRunning(installation) === null);
     for (const folder of ['data', 'logs']) {
       rmSync(join(installation.dir, folder), { recursive: true });
-      expect(await status({ installation })).toMatchObject({ state: 'stopped', ended: { by: 'outside', pid } });
+      expect(await trial.status()).toMatchObject({ state: 'stopped', ended: { by: 'outside', pid } });
     }
-    expect(await down({ installation })).toEqual({ outcome: 'unchanged' });
+    const told = listen();
+    expect(await trial.down({ onProgress: told.onProgress })).toEqual({ outcome: 'unchanged' });
+    expect(told.notices()).toHaveLength(1);
     expect(readRecord(installation)).toBeNull();
   });
 
@@ -82,27 +69,30 @@ describe('killed', () => {
     async (verb) => {
       await using trial = await openTrial();
       const { installation } = trial;
-      await up({ env: process.env, installation });
+      await trial.up();
       const pidFile = join(installation.dir, 'child.pid');
       // Reads nothing, answers nothing, and does not notice that nobody is there any more.
       const program = `require('fs').writeFileSync(${JSON.stringify(pidFile)}, String(process.pid)); setInterval(() => {}, 1000)`;
-      await addMcpServer(installation, { command: process.execPath, args: ['-e', program] });
+      await addMcpServer(installation, {
+        name: 'stubborn',
+        launch: { command: process.execPath, args: ['-e', program] },
+      });
       await until(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8') !== '');
       const child = Number(readFileSync(pidFile, 'utf8'));
       const told = listen();
-      const options = { installation, onProgress: told.onProgress };
+      const { onProgress } = told;
       // Stopped, it cannot end its children: to whoever waits for its end, it then ended as if by itself.
       process.kill(pidOf(installation), 'SIGSTOP');
-      const underWay = verb === 'a down that was under way' ? down(options) : null;
+      const underWay = verb === 'a down that was under way' ? trial.down({ onProgress }) : null;
       process.kill(pidOf(installation), 'SIGKILL');
       await until(() => findRunning(installation) === null);
       if (underWay === null) expect(startTimeOf(child)).not.toBeNull();
       if (verb === 'down after a failed up') {
         const stranger = await occupy(trial.ports[0] ?? 0);
-        await expect(up({ env: process.env, ...options })).rejects.toMatchObject({ code: 'conflict' });
+        await expect(trial.up({ onProgress })).rejects.toMatchObject({ code: 'conflict' });
         await new Promise((resolve) => stranger.close(resolve));
       }
-      await (underWay ?? (verb === 'up' ? up({ env: process.env, ...options }) : down(options)));
+      await (underWay ?? (verb === 'up' ? trial.up({ onProgress }) : trial.down({ onProgress })));
       // The kernel ends the threads of a killed process a moment after the process.
       await until(() => startTimeOf(child) === null, 1000);
       if (verb !== 'up') expect(told.notices().at(-1)).toBe('1 of its MCP servers still ran and was ended.');
@@ -112,13 +102,12 @@ describe('killed', () => {
   test('a number that belongs to another process by now is never hit', async () => {
     await using trial = await openTrial();
     const { installation } = trial;
-    await up({ env: process.env, installation });
-    const record = readRecord(installation);
-    if (record === null) throw new Error('nothing runs');
-    await down({ installation });
+    await trial.up();
+    const record = readRecord(installation) ?? expect.fail('nothing runs');
+    await trial.down();
     writeRecord(installation, { ...record, pid: process.pid, startTime: record.startTime });
-    expect(await status({ installation })).toMatchObject({ state: 'stopped' });
-    expect(await down({ installation })).toEqual({ outcome: 'unchanged' });
+    expect(await trial.status()).toMatchObject({ state: 'stopped' });
+    expect(await trial.down()).toEqual({ outcome: 'unchanged' });
     expect(isAlive(ownIdentity())).toBe(true);
   });
 
@@ -128,31 +117,31 @@ describe('killed', () => {
     const { child, ended } = startCommand('up', installation);
     setTimeout(() => child.kill('SIGKILL'), delayMs);
     await ended;
-    expect(await up({ env: process.env, installation })).toMatchObject({ status: { state: 'running' } });
+    expect(await trial.up()).toMatchObject({ status: { state: 'running' } });
     expect(platformsOf(installation)).toHaveLength(1);
     expect(await readWorkspaces(installation)).toHaveLength(1);
-    await down({ installation });
+    await trial.down();
     expect(platformsOf(installation)).toEqual([]);
   });
 
   test.each([0, 250])('the platform, %i ms into its start: up reports it, the next one works', async (delayMs) => {
     await using trial = await openTrial();
     const { installation } = trial;
-    const starting = up({ env: process.env, installation }).catch((error: Error) => error);
+    const starting = trial.up().catch((error: Error) => error);
     await until(() => platformsOf(installation).length === 1);
     const [pid = 0] = platformsOf(installation);
     setTimeout(() => process.kill(pid, 'SIGKILL'), delayMs);
     expect(await starting).toMatchObject({
       message: expect.stringContaining(`The platform (pid ${pid}) ended without saying why.`),
     });
-    expect(await up({ env: process.env, installation })).toMatchObject({ status: { state: 'running' } });
+    expect(await trial.up()).toMatchObject({ status: { state: 'running' } });
     expect(await readWorkspaces(installation)).toHaveLength(1);
   });
 
   test('svc down, while it waits: the next one finishes', async () => {
     await using trial = await openTrial();
     const { installation } = trial;
-    await up({ env: process.env, installation });
+    await trial.up();
     const [pid = 0] = platformsOf(installation);
     // Stopped, it cannot answer, so that the command is killed while it waits.
     process.kill(pid, 'SIGSTOP');
@@ -161,7 +150,7 @@ describe('killed', () => {
     child.kill('SIGKILL');
     await ended;
     process.kill(pid, 'SIGCONT');
-    await down({ installation });
+    await trial.down();
     expect(platformsOf(installation)).toEqual([]);
   });
 });
@@ -172,47 +161,42 @@ describe('where state/ was lost while it runs', () => {
     const { installation } = trial;
     // With its messages on disk a second platform would stumble over the bus; nothing else may be what keeps it out.
     editDefinition(installation, 'persistentMessaging: true', 'persistentMessaging: false');
-    await up({ env: process.env, installation });
+    await trial.up();
     const pid = pidOf(installation);
     renameSync(installation.stateDir, `${installation.stateDir}.lost`);
     return { ...trial, pid };
   }
 
-  test('status and every other command say that it runs, and down stops it', async () => {
+  test('status and every other command say that it runs, up in the foreground is a conflict, and down stops it', async () => {
     await using trial = await openLost();
     const { installation, pid } = trial;
-    const seen = await status({ installation });
+    const seen = await trial.status();
     expect(seen).toMatchObject({ state: 'degraded', ended: null });
     expect(seen.services.map((service) => service.pid)).toEqual([pid, pid, pid, pid]);
     await expect(connectToBackend(installation)).rejects.toMatchObject({
       code: 'unavailable',
       message: expect.stringContaining(`(pid ${pid})`),
     });
-    expect(await down({ installation })).toEqual({ outcome: 'stopped' });
+    await expect(trial.up({ foreground: true })).rejects.toMatchObject({
+      code: 'conflict',
+      message: `The platform runs already, in the background (pid ${pid}).`,
+    });
+    expect(await trial.down()).toEqual({ outcome: 'stopped' });
     expect(platformsOf(installation)).toEqual([]);
-    expect(await down({ installation })).toEqual({ outcome: 'unchanged' });
+    expect(await trial.down()).toEqual({ outcome: 'unchanged' });
   });
 
   test('up restarts it, on its ports and without a second platform', async () => {
     await using trial = await openLost();
     const { installation, pid } = trial;
     const told = listen();
-    expect(await up({ env: process.env, installation, onProgress: told.onProgress })).toMatchObject({
+    expect(await trial.up({ onProgress: told.onProgress })).toMatchObject({
       outcome: 'restarted',
       status: { state: 'running' },
     });
     expect(told.notices()).toContain(`The platform (pid ${pid}) runs, but state/ does not say how: it restarts.`);
     expect(platformsOf(installation)).toEqual([pidOf(installation)]);
     expect(pidOf(installation)).not.toBe(pid);
-  });
-
-  test('in the foreground beside it is a conflict', async () => {
-    await using trial = await openLost();
-    const { installation, pid } = trial;
-    await expect(up({ env: process.env, installation, foreground: true })).rejects.toMatchObject({
-      code: 'conflict',
-      message: `The platform runs already, in the background (pid ${pid}).`,
-    });
   });
 });
 
@@ -228,11 +212,11 @@ describe('a platform that nobody waits for', () => {
     await ended;
     // A machine may be so fast that it is to be seen already: then it is stopped, for which it must go on.
     if (findRunning(installation) !== null) process.kill(pid, 'SIGCONT');
-    await down({ installation });
+    await trial.down();
     if (startTimeOf(pid) !== null) process.kill(pid, 'SIGCONT');
     await until(() => startTimeOf(pid) === null);
     expect(findRunning(installation)).toBeNull();
-    expect(await status({ installation })).toMatchObject({ state: 'stopped', ended: null });
+    expect(await trial.status()).toMatchObject({ state: 'stopped', ended: null });
   });
 
   test('ends before it has touched anything', async () => {
@@ -241,19 +225,9 @@ describe('a platform that nobody waits for', () => {
     const program = fileURLToPath(new URL('../../engines/process/main.ts', import.meta.url));
     const starter = startCommand('down', installation);
     await starter.ended;
-    const child = spawn(
-      process.execPath,
-      [
-        program,
-        '--dir',
-        installation.dir,
-        '--ports',
-        JSON.stringify(readPlan(installation).ports),
-        '--started-by',
-        String(starter.child.pid),
-      ],
-      { stdio: 'ignore' },
-    );
+    const args = ['--dir', installation.dir, '--ports', JSON.stringify(readPlan(installation).ports)];
+    const startedBy = ['--started-by', String(starter.child.pid)];
+    const child = spawn(process.execPath, [program, ...args, ...startedBy], { stdio: 'ignore' });
     expect(await once(child, 'exit')).toEqual([0, null]);
     expect(existsSync(join(installation.dataDir, 'graph.sqlite'))).toBe(false);
     expect(readRecord(installation)).toBeNull();

@@ -9,26 +9,30 @@ import { isFree } from '../../machine/is-free.ts';
 import { ownVersion } from '../../machine/version.ts';
 import { isLostPort } from '../../ports/claim-ports.ts';
 import { readLease } from '../../ports/port-lease.ts';
-import type { Installation } from '../../state/installation.ts';
 import { readRecord, writeRecord } from '../../state/platform-record.ts';
 import { editDefinition } from '../../test/edit-definition.ts';
 import { freePorts } from '../../test/free-ports.ts';
 import { until } from '../../test/until.ts';
-import { down } from '../down.ts';
-import { status } from '../status.ts';
-import { up } from '../up.ts';
 import { addMcpServer, occupy, pidOf, readWorkspaces } from './installed.ts';
-import { listen, openTrial, platformsOf, startCommand } from './trial.ts';
+import { listen, openTrial, platformsOf, startCommand, type Trial } from './trial.ts';
 
 // Each starts the platform once to three times, on a machine that may have other things to do.
 vi.setConfig({ testTimeout: 60_000 });
+
+/** A refusal because a program of this test listens on the port. */
+const takenBy = (service: string, port: number) => ({
+  code: 'conflict',
+  message: expect.stringMatching(
+    new RegExp(`^Port ${port} of ${service} is in use by ".+" \\(pid ${process.pid}\\)\\.$`),
+  ),
+});
 
 describe('up and down', () => {
   test('up brings all four services up with their first workspace, down ends them, and a change of svc.yaml or version is told and takes effect', async () => {
     await using trial = await openTrial();
     const { installation, ports } = trial;
     const first = listen();
-    const started = await up({ env: process.env, installation, onProgress: first.onProgress });
+    const started = await trial.up({ onProgress: first.onProgress });
     expect(started.outcome).toBe('started');
     expect(started.status).toMatchObject({
       state: 'running',
@@ -56,32 +60,31 @@ describe('up and down', () => {
         ends: [],
       })),
     );
-    expect(first.states().filter((line) => line.startsWith('backend'))).toEqual(
-      ['backend planned', 'backend starting', 'backend healthy'].slice(-3),
-    );
+    const ofBackend = first.states().filter((line) => line.startsWith('backend'));
+    expect(ofBackend).toEqual(['planned', 'starting', 'healthy'].map((state) => `backend ${state}`));
     const workspaces = await readWorkspaces(installation);
     expect(workspaces).toMatchObject([{ name: 'Default', owner: { email: 'owner@localhost' } }]);
 
-    const again = await up({ env: process.env, installation });
+    const again = await trial.up();
     expect([again.outcome, again.changes]).toEqual(['unchanged', []]);
     expect(platformsOf(installation)).toEqual([pid]);
 
-    expect(await down({ installation })).toEqual({ outcome: 'stopped' });
+    expect(await trial.down()).toEqual({ outcome: 'stopped' });
     expect(platformsOf(installation)).toEqual([]);
     for (const port of ports) expect(await isFree('127.0.0.1', port), String(port)).toBe(true);
-    expect(await down({ installation })).toEqual({ outcome: 'unchanged' });
-    expect(await status({ installation })).toMatchObject({
+    expect(await trial.down()).toEqual({ outcome: 'unchanged' });
+    expect(await trial.status()).toMatchObject({
       state: 'stopped',
       services: [{ state: 'stopped', pid: null }, {}, {}, {}],
     });
 
-    await up({ env: process.env, installation });
+    await trial.up();
     expect(await readWorkspaces(installation)).toEqual(workspaces);
     const before = pidOf(installation);
     editDefinition(installation, 'sessionIdleTimeoutMs: 300000', 'sessionIdleTimeoutMs: 60000');
     editDefinition(installation, /commands: any/, 'commands: [npx]');
     const told = listen();
-    const changed = await up({ env: process.env, installation, onProgress: told.onProgress });
+    const changed = await trial.up({ onProgress: told.onProgress });
     expect(changed.outcome).toBe('restarted');
     expect(told.changes()).toEqual([
       'backend MCP_SERVER_COMMANDS: any → npx',
@@ -92,21 +95,18 @@ describe('up and down', () => {
 
     const record = readRecord(installation) ?? expect.fail('nothing runs');
     writeRecord(installation, { ...record, version: '0.0.1', settings: { ...record.settings, version: '0.0.1' } });
-    const upgraded = await up({ env: process.env, installation });
+    const upgraded = await trial.up();
     expect([upgraded.outcome, upgraded.changes]).toEqual(['restarted', [`version: 0.0.1 → ${ownVersion()}`]]);
   });
 
   test('two installations run side by side', async () => {
     await using one = await openTrial({});
     await using two = await openTrial({});
-    const [first, second] = await Promise.all([
-      up({ env: process.env, installation: one.installation }),
-      up({ env: process.env, installation: two.installation }),
-    ]);
+    const [first, second] = await Promise.all([one.up(), two.up()]);
     expect([first.status.state, second.status.state]).toEqual(['running', 'running']);
     expect(new Set([...Object.values(first.status.urls), ...Object.values(second.status.urls)]).size).toBe(8);
-    await down({ installation: one.installation });
-    expect(await status({ installation: two.installation })).toMatchObject({ state: 'running' });
+    await one.down();
+    expect(await two.status()).toMatchObject({ state: 'running' });
   });
 });
 
@@ -115,7 +115,7 @@ test('in the foreground it runs in that very process until a signal or svc down,
   const { installation, ports } = trial;
   const start = async () => {
     const command = startCommand('foreground', installation);
-    await until(async () => (await status({ installation })).state === 'running');
+    await until(async () => (await trial.status()).state === 'running');
     return command;
   };
   const { child, ended } = await start();
@@ -126,14 +126,14 @@ test('in the foreground it runs in that very process until a signal or svc down,
   expect(readRecord(installation)).toBeNull();
 
   const second = await start();
-  expect(await down({ installation })).toEqual({ outcome: 'stopped' });
+  expect(await trial.down()).toEqual({ outcome: 'stopped' });
   expect(await second.ended).toBe(0);
 
   const third = await start();
   third.child.kill('SIGKILL');
   await third.ended;
-  expect(await up({ env: process.env, installation })).toMatchObject({ outcome: 'started' });
-  await expect(up({ env: process.env, installation, foreground: true })).rejects.toMatchObject({
+  expect(await trial.up()).toMatchObject({ outcome: 'started' });
+  await expect(trial.up({ foreground: true })).rejects.toMatchObject({
     code: 'conflict',
     message: `The platform runs already, in the background (pid ${pidOf(installation)}).`,
   });
@@ -145,11 +145,7 @@ describe('ports', () => {
     await using trial = await openTrial({ backend: port });
     const { installation } = trial;
     const stranger = await occupy(port);
-    const refused = up({ env: process.env, installation });
-    await expect(refused).rejects.toMatchObject({ code: 'conflict' });
-    await expect(refused).rejects.toThrow(
-      new RegExp(`^Port ${port} of backend is in use by ".+" \\(pid ${process.pid}\\)\\.$`),
-    );
+    await expect(trial.up()).rejects.toMatchObject(takenBy('backend', port));
     expect(platformsOf(installation)).toEqual([]);
     // Taken between the check and the start, it is distinguished from every other failure.
     const options = { plan: readPlan(installation), env: process.env, signal: new AbortController().signal };
@@ -157,65 +153,59 @@ describe('ports', () => {
     await expect(start).rejects.toSatisfy(isLostPort);
     await expect(start).rejects.toThrow(`Port ${port} of backend is in use by`);
     await new Promise((resolve) => stranger.close(resolve));
-    expect(await up({ env: process.env, installation })).toMatchObject({ outcome: 'started' });
+    expect(await trial.up()).toMatchObject({ outcome: 'started' });
   });
 
   test('a usual port that is taken moves, the choice is written down and kept', async () => {
     await using trial = await openTrial({});
-    const { installation } = trial;
     const stranger = createServer();
     // Somebody else may have it already: then it is taken all the same.
     await new Promise((resolve) => stranger.once('error', resolve).listen(8888, '127.0.0.1', () => resolve(null)));
     const told = listen();
-    const { status: running } = await up({ env: process.env, installation, onProgress: told.onProgress });
+    const { status: running } = await trial.up({ onProgress: told.onProgress });
     await new Promise((resolve) => stranger.close(resolve));
-    expect(
-      told.notices().some((line) => /^Port 8888 is in use by .+: frontend moved to \d+, and stays there\.$/.test(line)),
-    ).toBe(true);
-    const { frontend } = readLease(installation);
+    const moved = /^Port 8888 is in use by .+: frontend moved to \d+, and stays there\.$/;
+    expect(told.notices()).toContainEqual(expect.stringMatching(moved));
+    const { frontend } = readLease(trial.installation);
     expect(frontend).toBeGreaterThan(8888);
     expect(running.urls.app).toBe(`http://localhost:${frontend}`);
-    await down({ installation });
-    const again = await up({ env: process.env, installation });
+    await trial.down();
+    const again = await trial.up();
     expect(again.status.urls.app).toBe(running.urls.app);
   });
 });
 
-describe('a start that fails for another reason than a port', () => {
-  test('is tried once, and moves no port', async () => {
-    await using trial = await openTrial({});
-    const { installation } = trial;
-    const before = await up({ env: process.env, installation });
-    await down({ installation });
-    const keys = ['system-runtime.key', 'system-remote-mcp.key'].map((name) => join(installation.secretsDir, name));
-    const texts = keys.map((file) => readFileSync(file, 'utf8'));
-    const write = (order: readonly string[]) => {
-      for (const [index, text] of order.entries()) writeFileSync(keys[index] ?? '', text);
-    };
-    // Each is then known already, as the other's: a conflict that no port has part in.
-    write(texts.toReversed());
-    const told = listen();
-    const leased = readLease(installation);
-    await expect(up({ env: process.env, installation, onProgress: told.onProgress })).rejects.toMatchObject({
-      code: 'conflict',
-      message: expect.stringMatching(/^The platform failed to register its identities: /),
-    });
-    expect(told.notices()).toEqual([]);
-    expect(readLease(installation)).toEqual(leased);
-    write(texts);
-    expect((await up({ env: process.env, installation })).status.urls).toEqual(before.status.urls);
+test('a start that fails for another reason than a port is tried once, and moves no port', async () => {
+  await using trial = await openTrial({});
+  const { installation } = trial;
+  const before = await trial.up();
+  await trial.down();
+  const keys = ['system-runtime.key', 'system-remote-mcp.key'].map((name) => join(installation.secretsDir, name));
+  const texts = keys.map((file) => readFileSync(file, 'utf8'));
+  const write = (order: readonly string[]) => keys.map((file, index) => writeFileSync(file, order[index] ?? ''));
+  // Each is then known already, as the other's: a conflict that no port has part in.
+  write(texts.toReversed());
+  const told = listen();
+  const leased = readLease(installation);
+  await expect(trial.up({ onProgress: told.onProgress })).rejects.toMatchObject({
+    code: 'conflict',
+    message: expect.stringMatching(/^The platform failed to register its identities: /),
   });
+  expect(told.notices()).toEqual([]);
+  expect(readLease(installation)).toEqual(leased);
+  write(texts);
+  expect((await trial.up()).status.urls).toEqual(before.status.urls);
 });
 
 describe('a port that another program takes after the plan was made', () => {
   /** Takes a port at the first notice, which comes after the plan. */
-  async function startAgainst(installation: Installation, port: number) {
-    rmSync(installation.logsDir, { recursive: true });
+  async function startAgainst(trial: Trial, port: number) {
+    rmSync(trial.installation.logsDir, { recursive: true });
     const strangers: Promise<Server>[] = [];
     const onProgress = ({ kind }: Progress) => {
       if (kind === 'notice' && strangers.length === 0) strangers.push(occupy(port));
     };
-    const outcome = await up({ env: process.env, installation, onProgress }).catch((error: unknown) => error);
+    const outcome = await trial.up({ onProgress }).catch((error: unknown) => error);
     expect(strangers).toHaveLength(1);
     for (const server of await Promise.all(strangers)) await new Promise((resolve) => server.close(resolve));
     return outcome;
@@ -225,97 +215,84 @@ describe('a port that another program takes after the plan was made', () => {
     await using trial = await openTrial();
     const { installation, ports } = trial;
     const [, , , frontend = 0] = ports;
-    expect(await startAgainst(installation, frontend)).toMatchObject({
-      code: 'conflict',
-      message: expect.stringMatching(
-        new RegExp(`^Port ${frontend} of frontend is in use by ".+" \\(pid ${process.pid}\\)\\.$`),
-      ),
-    });
+    expect(await startAgainst(trial, frontend)).toMatchObject(takenBy('frontend', frontend));
     expect(platformsOf(installation)).toEqual([]);
   });
 
   test('moves where it is auto, with every other port', async () => {
     await using trial = await openTrial({});
-    const { installation } = trial;
-    const before = (await up({ env: process.env, installation })).status.urls;
-    await down({ installation });
-    const { frontend = 0 } = readLease(installation);
-    const after = (await startAgainst(installation, frontend)) as UpResult;
+    const before = (await trial.up()).status.urls;
+    await trial.down();
+    const { frontend = 0 } = readLease(trial.installation);
+    const after = (await startAgainst(trial, frontend)) as UpResult;
     expect(after.outcome).toBe('started');
-    expect([after.status.urls.app, after.status.urls.api]).not.toEqual([before.app, before.api]);
     expect(after.status.urls.app).not.toBe(before.app);
   });
 });
 
-describe('at once', () => {
-  test('a second svc is a conflict that names the first', async () => {
-    await using trial = await openTrial();
-    const { installation } = trial;
-    const first = startCommand('up', installation);
-    await until(() => platformsOf(installation).length === 1);
-    await expect(up({ env: process.env, installation })).rejects.toMatchObject({
-      code: 'conflict',
-      message: expect.stringContaining(`process ${first.child.pid}`),
-    });
-    await expect(down({ installation })).rejects.toMatchObject({ code: 'conflict' });
-    expect(await first.ended).toBe(0);
-    await down({ installation });
-
-    // Interrupted, it stops the started parts.
-    const interrupt = new AbortController();
-    const starting = up({ env: process.env, installation, signal: interrupt.signal });
-    until(() => platformsOf(installation).length === 1).then(() => interrupt.abort());
-    await expect(starting).rejects.toMatchObject({ code: 'cancelled' });
-    expect(platformsOf(installation)).toEqual([]);
-    expect(await up({ env: process.env, installation })).toMatchObject({ outcome: 'started' });
+test('a second svc at once is a conflict that names the first', async () => {
+  await using trial = await openTrial();
+  const { installation } = trial;
+  const first = startCommand('up', installation);
+  await until(() => platformsOf(installation).length === 1);
+  await expect(trial.up()).rejects.toMatchObject({
+    code: 'conflict',
+    message: expect.stringContaining(`process ${first.child.pid}`),
   });
+  await expect(trial.down()).rejects.toMatchObject({ code: 'conflict' });
+  expect(await first.ended).toBe(0);
+  await trial.down();
+
+  // Interrupted, it stops the started parts.
+  const interrupt = new AbortController();
+  const starting = trial.up({ signal: interrupt.signal });
+  until(() => platformsOf(installation).length === 1).then(() => interrupt.abort());
+  await expect(starting).rejects.toMatchObject({ code: 'cancelled' });
+  expect(platformsOf(installation)).toEqual([]);
+  expect(await trial.up()).toMatchObject({ outcome: 'started' });
 });
 
-describe('a start that fails', () => {
-  test('names the service, the check, the cause and the next command, and leaves nothing running or reserved', async () => {
-    await using trial = await openTrial({});
-    const { installation } = trial;
-    mkdirSync(join(installation.dataDir, 'graph.sqlite'));
-    const failed = await up({ env: process.env, installation }).catch((error: Error) => error);
-    expect(failed).toMatchObject({
-      message: expect.stringMatching(/^backend failed to start: .+/),
-      hint: expect.any(String),
-    });
-    expect([platformsOf(installation), readLease(installation)]).toEqual([[], {}]);
-    const after = await status({ installation });
-    expect(after.state).toBe('stopped');
-    expect(after.services[0]).toMatchObject({ name: 'backend', reason: expect.any(String) });
-    expect(after.ended).toMatchObject({ by: 'failure', reason: after.services[0]?.reason });
-    rmSync(join(installation.dataDir, 'graph.sqlite'), { recursive: true });
-    expect(await up({ env: process.env, installation })).toMatchObject({ outcome: 'started' });
-    await down({ installation });
-
-    // A key that does not match the data is refused before anything starts.
-    const file = join(installation.secretsDir, 'encryption.key');
-    const right = readFileSync(file, 'utf8');
-    writeFileSync(file, `${'ab'.repeat(32)}\n`);
-    await expect(up({ env: process.env, installation })).rejects.toMatchObject({
-      code: 'forbidden',
-      message: expect.stringContaining('is not the key that data/ is encrypted with'),
-    });
-    // Without the note the backend itself refuses, by its check value.
-    rmSync(join(installation.dataDir, 'fingerprints.json'));
-    await expect(up({ env: process.env, installation })).rejects.toThrow(
-      /^backend failed to start: .*(ENCRYPTION_KEY|encryption key)/,
-    );
-    writeFileSync(file, right);
-    expect(await up({ env: process.env, installation })).toMatchObject({ outcome: 'started' });
+test('a start that fails names the service, the check, the cause and the next command, and leaves nothing running or reserved', async () => {
+  await using trial = await openTrial({});
+  const { installation } = trial;
+  mkdirSync(join(installation.dataDir, 'graph.sqlite'));
+  const failed = await trial.up().catch((error: Error) => error);
+  expect(failed).toMatchObject({
+    message: expect.stringMatching(/^backend failed to start: .+/),
+    hint: expect.any(String),
   });
+  expect([platformsOf(installation), readLease(installation)]).toEqual([[], {}]);
+  const after = await trial.status();
+  expect(after.state).toBe('stopped');
+  expect(after.services[0]).toMatchObject({ name: 'backend', reason: expect.any(String) });
+  expect(after.ended).toMatchObject({ by: 'failure', reason: after.services[0]?.reason });
+  rmSync(join(installation.dataDir, 'graph.sqlite'), { recursive: true });
+  expect(await trial.up()).toMatchObject({ outcome: 'started' });
+  await trial.down();
+
+  // A key that does not match the data is refused before anything starts.
+  const file = join(installation.secretsDir, 'encryption.key');
+  const right = readFileSync(file, 'utf8');
+  writeFileSync(file, `${'ab'.repeat(32)}\n`);
+  await expect(trial.up()).rejects.toMatchObject({
+    code: 'forbidden',
+    message: expect.stringContaining('is not the key that data/ is encrypted with'),
+  });
+  // Without the note the backend itself refuses, by its check value.
+  rmSync(join(installation.dataDir, 'fingerprints.json'));
+  await expect(trial.up()).rejects.toThrow(/^backend failed to start: .*(ENCRYPTION_KEY|encryption key)/);
+  writeFileSync(file, right);
+  expect(await trial.up()).toMatchObject({ outcome: 'started' });
 });
 
 test('an MCP server inherits where programs, proxies and authorities are, and no secret of the shell', async () => {
   await using trial = await openTrial();
   const { installation } = trial;
   const proxy = 'http://proxy.example.com:3128';
-  await up({ env: { ...process.env, HTTPS_PROXY: proxy, MY_PASSWORD: 'of-the-shell' }, installation });
+  await trial.up({ env: { ...process.env, HTTPS_PROXY: proxy, MY_PASSWORD: 'of-the-shell' } });
   const seen = join(installation.dir, 'environment.json');
   const program = `require('fs').writeFileSync(${JSON.stringify(seen)}, JSON.stringify(process.env)); setInterval(() => {}, 1000)`;
-  await addMcpServer(installation, { command: 'node', args: ['-e', program] });
+  await addMcpServer(installation, { name: 'inheriting', launch: { command: 'node', args: ['-e', program] } });
   await until(() => existsSync(seen) && readFileSync(seen, 'utf8').endsWith('}'));
   const environment = readFileSync(seen, 'utf8');
   const inherited: Record<string, string> = JSON.parse(environment);

@@ -1,14 +1,17 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Stopping } from '../../engines/engine.ts';
 import type { Progress } from '../../lifecycle/progress.ts';
 import type { ListenerName } from '../../settings/choices.ts';
 import type { Installation } from '../../state/installation.ts';
 import { freePorts } from '../../test/free-ports.ts';
 import { createInstallation } from '../create-installation.ts';
 import { down } from '../down.ts';
+import { status } from '../status.ts';
+import { type UpOptions, up } from '../up.ts';
 
 // Every trial starts the same program: it is compiled once for all of them.
 process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'svc-test-compile-cache');
@@ -25,6 +28,9 @@ export async function openTrial(ports?: Partial<Record<ListenerName, number>>, w
   return {
     installation,
     ports: free,
+    up: (options: Partial<UpOptions> = {}) => up({ env: process.env, installation, ...options }),
+    down: (options: Partial<Stopping> = {}) => down({ installation, ...options }),
+    status: () => status({ installation }),
     async [Symbol.asyncDispose]() {
       for (const pid of platformsOf(installation)) process.kill(pid, 'SIGCONT');
       await down({ installation });
@@ -32,6 +38,8 @@ export async function openTrial(ports?: Partial<Record<ListenerName, number>>, w
     },
   };
 }
+
+export type Trial = Awaited<ReturnType<typeof openTrial>>;
 
 /** Numbers of the processes that hold a platform of this installation, found by their command line. */
 export function platformsOf({ dir }: Installation): number[] {
@@ -52,19 +60,15 @@ function commandLine(pid: string): string[] {
   }
 }
 
-export interface Command {
-  readonly child: ChildProcess;
-  /** Exit code, or the signal that ended it. */
-  readonly ended: Promise<number | string>;
-}
-
-/** A process that does what such a command does. */
-export function startCommand(verb: 'up' | 'foreground' | 'down', { dir }: Installation): Command {
+/** A process that does what such a command does. It ends with its exit code, or with the signal that ended it. */
+export function startCommand(verb: 'up' | 'foreground' | 'down', { dir }: Installation) {
   const program = fileURLToPath(new URL('./command.ts', import.meta.url));
   const child = spawn(process.execPath, [program, verb, dir], { stdio: 'ignore' });
   return {
     child,
-    ended: new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal ?? ''))),
+    ended: new Promise<number | string>((resolve) =>
+      child.once('exit', (code, signal) => resolve(code ?? signal ?? '')),
+    ),
   };
 }
 

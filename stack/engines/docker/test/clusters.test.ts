@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { secretFilesOf } from '../../../secrets/secrets.ts';
 import type { Agent } from '../../../test/agent.ts';
 import { expectCallsUntil } from '../../../test/calls-meanwhile.ts';
+import { listVolumes } from '../volumes.ts';
 import { DockerTrial, dockerHost } from './docker-trial.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 400_000 });
@@ -28,8 +29,8 @@ describe.skipIf(dockerHost === null)('clusters on a real Docker', () => {
   }
   const sessionsBegun = () => agent.sent.filter(({ method }) => method === 'initialize').length;
   async function busVolumes(): Promise<readonly string[]> {
-    const { Volumes } = await trial.docker.listVolumes({ filters: { label: [`svc.installation=${trial.id}`] } });
-    return Volumes.flatMap(({ Name }) => /-(nats.*)$/.exec(Name)?.[1] ?? []).sort();
+    const volumes = await listVolumes(trial.docker, trial.id);
+    return [...volumes].flatMap((name) => /-(nats.*)$/.exec(name)?.[1] ?? []).sort();
   }
   const pidOf = async (part: string) => (await trial.containerOf(part).inspect()).State.Pid;
 
@@ -39,14 +40,11 @@ describe.skipIf(dockerHost === null)('clusters on a real Docker', () => {
     trial.platform.edit('  runtime: 1\n', '  runtime: 3\n');
     const said = await trial.up();
     expect(said).toMatch(/The bus has 3 in the place of 1 nodes, with what it kept: \d+ usage records, 1 sessions\./);
-    expect(
-      Object.keys(await trial.ids())
-        .filter((part) => part.startsWith('nats'))
-        .sort(),
-    ).toEqual(nodes);
+    const started = Object.keys(await trial.ids());
+    expect(started.filter((part) => part.startsWith('nats')).sort()).toEqual(nodes);
     expect(await busVolumes()).toEqual(['nats-1', 'nats-2', 'nats-3']);
     // All remote-mcps share one address behind a front.
-    expect(Object.keys(await trial.ids())).toContain('caddy');
+    expect(started).toContain('caddy');
     await call();
     expect(sessionsBegun()).toBe(1);
     expect((await trial.platform.run(['up'])).stdout).toContain('Nothing to change');

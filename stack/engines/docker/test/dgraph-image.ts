@@ -1,5 +1,6 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { realpathSync } from 'node:fs';
+import { basename } from 'node:path';
 import { promisify } from 'node:util';
 import Docker from 'dockerode';
 import { findProgram } from '../../../machine/find-program.ts';
@@ -20,22 +21,14 @@ export async function haveDgraphImage(host: string | null): Promise<boolean> {
   if (host === null) return false;
   const docker = new Docker({ socketPath: host.slice('unix://'.length), host: undefined, protocol: 'http' });
   if ((await findImage(docker, name)) !== null) return true;
-  const found = programs.map((program) => findProgram(program, process.env.PATH));
-  if (found.includes(null)) return false;
-  await importImage(host, found.filter((path) => path !== null).map(realpathOf));
+  const found = programs.flatMap((program) => findProgram(program, process.env.PATH) ?? []);
+  if (found.length < programs.length) return false;
+  await importImage(host, found);
   return true;
 }
 
-interface OnPath {
-  readonly path: string;
-  readonly name: string;
-}
-
-function realpathOf(path: string): OnPath {
-  return { path: realpathSync(path), name: path.slice(path.lastIndexOf('/') + 1) };
-}
-
-async function importImage(host: string, all: readonly OnPath[]): Promise<void> {
+async function importImage(host: string, found: readonly string[]): Promise<void> {
+  const all = found.map((path) => ({ path: realpathSync(path), name: basename(path) }));
   const libraries = new Set(all.flatMap(({ path }) => librariesOf(path)));
   const places = all.map(({ path, name }) => `--transform=s,^${path.slice(1)}$,usr/local/bin/${name},`);
   const files = [...all.map(({ path }) => path), ...libraries].map((path) => path.slice(1));

@@ -1,47 +1,20 @@
-import { execFile } from 'node:child_process';
 import { createPrivateKey } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import type { ContainerInspectInfo } from 'dockerode';
 import Docker from 'dockerode';
 import { readSecret, secretFilesOf } from '../../../secrets/secrets.ts';
-import { startTimeOf } from '../../../state/process-identity.ts';
 import type { Agent } from '../../../test/agent.ts';
 import { Platform, type PlatformOptions } from '../../../test/platform.ts';
 import { type Finding, SecretSearch } from '../../../test/secret-search.ts';
 import { until } from '../../../test/until.ts';
 import { readContainerLog } from '../container-log.ts';
 import { inspectContainers, runInside } from '../container-state.ts';
-import { releaseVolumes } from '../volumes.ts';
+import { listVolumes, removeVolumes } from '../volumes.ts';
 
 /** A daemon for tests, as `unix://…`. The tests remove everything that they make there. */
 export const dockerHost = process.env.SVC_TEST_DOCKER_HOST ?? null;
-
-/** The folder of a daemon that `.ci/docker` started and can restart; null for another daemon. */
-export function daemonOf(host: string | null): string | null {
-  const folder = dirname((host ?? '').slice('unix://'.length));
-  return existsSync(join(folder, 'docker.pid')) ? folder : null;
-}
-
-async function restart(folder: string): Promise<void> {
-  const pid = Number(readFileSync(join(folder, 'docker.pid'), 'utf8'));
-  process.kill(pid, 'SIGTERM');
-  await until(() => startTimeOf(pid) === null, 60_000);
-  const script = fileURLToPath(new URL('../../../../.ci/docker', import.meta.url));
-  await promisify(execFile)('bash', [script, folder], { timeout: 60_000 });
-}
-
-interface Stranger extends AsyncDisposable {
-  /** Whether a command in the container succeeds. */
-  runs(command: readonly string[]): Promise<boolean>;
-}
-
-/** Docker itself takes some seconds, and so do elections of Dgraph. */
-const backWithinMs = 120_000;
 
 /** A platform in containers of a real daemon, controlled by the built `svc`. */
 export class DockerTrial {
@@ -95,19 +68,13 @@ export class DockerTrial {
     return until(async () => (await agent.text('echo', { text: said }).catch(() => '')).includes(said), 60_000);
   }
 
-  /** Resolves when every part that ran runs again by itself. */
-  async restartDaemon(): Promise<void> {
-    await restart(daemonOf(dockerHost) ?? '');
-    await this.platform.running(backWithinMs);
-  }
-
   async inContainer(part: string, command: string): Promise<string> {
     const cmd = ['sh', '-c', `{ ${command}; } 2>&1`];
     return (await runInside(this.docker, `svc-${this.id}-${part}`, cmd)).said;
   }
 
   /** Runs a container in a foreign network. */
-  async stranger(): Promise<Stranger> {
+  async stranger() {
     const name = `svc-${this.id}-stranger`;
     const { Image = '' } = (await this.inspect()).get('backend') ?? {};
     const network = await this.docker.createNetwork({ Name: name });
@@ -115,7 +82,8 @@ export class DockerTrial {
     const container = await this.docker.createContainer({ name, Image, Entrypoint, HostConfig: { NetworkMode: name } });
     await container.start();
     return {
-      runs: async (command) => (await runInside(this.docker, name, command)).exitCode === 0,
+      /** Whether a command in the container succeeds. */
+      runs: async (command: readonly string[]) => (await runInside(this.docker, name, command)).exitCode === 0,
       async [Symbol.asyncDispose]() {
         await container.remove({ force: true });
         await network.remove();
@@ -174,9 +142,7 @@ export class DockerTrial {
     const filters = { label: [`svc.installation=${id}`] };
     const left = await docker.listContainers({ all: true, filters });
     const networks = await docker.listNetworks({ filters });
-    const { Volumes } = await docker.listVolumes({ filters });
-    await releaseVolumes(docker, id);
-    for (const { Name } of Volumes) await docker.getVolume(Name).remove();
+    await removeVolumes(docker, id, [...(await listVolumes(docker, id))]);
     if (left.length + networks.length > 0) throw new Error('svc down left containers or networks');
   }
 }

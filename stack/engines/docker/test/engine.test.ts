@@ -1,7 +1,7 @@
 import { describe } from 'vitest';
 import { engineContract } from '../../engine.contract.ts';
 import { connectToDaemon } from '../daemon.ts';
-import { releaseVolumes } from '../volumes.ts';
+import { listVolumes, removeVolumes } from '../volumes.ts';
 import { dockerHost } from './docker-trial.ts';
 
 const env = { ...process.env, DOCKER_HOST: dockerHost ?? undefined };
@@ -18,9 +18,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     },
     async clear(id) {
       const { docker } = await connectToDaemon(env);
-      const { Volumes } = await docker.listVolumes({ filters: { label: [`svc.installation=${id}`] } });
-      await releaseVolumes(docker, id);
-      for (const { Name } of Volumes) await docker.getVolume(Name).remove();
+      await removeVolumes(docker, id, [...(await listVolumes(docker, id))]);
     },
   });
 });

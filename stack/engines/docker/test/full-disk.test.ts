@@ -55,7 +55,8 @@ test.skipIf(!canMount || dockerHost === null)(
     // The runtime writes a usage record to the bus about once a second.
     await until(async () => {
       await calls(agent, 20);
-      return (await natsOf(trial)).state !== 'healthy';
+      const { services } = await platform.svc('status');
+      return services.find(({ name }: { name: string }) => name === 'nats').state !== 'healthy';
     }, 60_000);
     expect((await platform.fails('up')).json.error.message).toMatch(full);
     await calls(agent, 20);
@@ -80,10 +81,4 @@ test.skipIf(!canMount || dockerHost === null)(
 
 async function calls(agent: Agent, count: number): Promise<void> {
   for (let i = 0; i < count; i++) expect(await agent.text('echo', { text: `${i}` })).toBe(`You said: ${i}`);
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: what svc prints
-async function natsOf({ platform }: DockerTrial): Promise<any> {
-  const { services } = await platform.svc('status');
-  return services.find(({ name }: { name: string }) => name === 'nats');
 }

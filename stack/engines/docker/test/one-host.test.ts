@@ -2,7 +2,7 @@ import { copyFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import Docker from 'dockerode';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { ask } from '../../../parts/test/ask.ts';
 import { certificateAt } from '../../../parts/test/certificate-at.ts';
 import { issueCertificate, makeAuthority } from '../../../runtime-elsewhere/test/certificate.ts';
@@ -18,8 +18,9 @@ vi.setConfig({ testTimeout: 400_000 });
 const known = getCACertificates('default');
 afterEach(() => setDefaultCACertificates(known));
 
-describe.skipIf(dockerHost === null)('one host name on a real Docker', () => {
-  test('is published with the certificate of files, and everything is under it', async () => {
+test.skipIf(dockerHost === null)(
+  'one host name on a real Docker has the certificate of files, and everything is under it',
+  async () => {
     const [https = 0, http = 0] = await freePorts(2);
     const files = { tls: 'files', cert: 'secrets/public.pem', key: 'secrets/public.key' };
     const settings = publicSettings({ host: 'localhost', ...files, httpsPort: https, httpPort: http });
@@ -75,8 +76,8 @@ describe.skipIf(dockerHost === null)('one host name on a real Docker', () => {
     });
     expect(await trial.secretsInDocker(search)).toEqual([]);
     await agent.client.close();
-  });
-});
+  },
+);
 
 /** The address of this machine on Docker's own bridge, where containers reach it. */
 async function bridgeAddress(): Promise<string> {
@@ -87,8 +88,10 @@ async function bridgeAddress(): Promise<string> {
   return Gateway ?? expect.fail('Docker has no bridge of its own');
 }
 
-describe.skipIf(dockerHost === null || !hasPebble)('one host name with an authority, on a real Docker', () => {
-  test('gets its certificate, which outlives the containers', async () => {
+const canIssue = dockerHost !== null && hasPebble;
+test.skipIf(!canIssue)(
+  'one host name with an authority, on a real Docker, gets a certificate that outlives the containers',
+  async () => {
     const host = 'agents.example.com';
     const [https = 0, http = 0, nobodys = 0] = await freePorts(3);
     await using authority = await startAuthority({ httpPort: nobodys, tlsPort: https }, await bridgeAddress());
@@ -102,5 +105,5 @@ describe.skipIf(dockerHost === null || !hasPebble)('one host name with an author
     await trial.platform.svc('down');
     await trial.up();
     expect((await certificateAt(https, host)).serialNumber).toBe(serialNumber);
-  });
-});
+  },
+);

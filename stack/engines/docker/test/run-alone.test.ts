@@ -3,9 +3,11 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { all } from '../../../../services/backend/files/blobs.contract.ts';
 import { readContent } from '../../../../services/backend/graph/content.ts';
 import { openGraphContent } from '../../../../services/backend/graph/open-content.ts';
 import { openBusContent } from '../../../../services/kit/bus/open-content.ts';
@@ -55,8 +57,7 @@ describe.skipIf(dockerHost === null)('alone on a real Docker', () => {
   const usage = async () => {
     const alone = await runContainersAlone({ plan, daemon, bus: true, graph: false, signal });
     const bus = await openBus(alone.bus);
-    const found: string[] = [];
-    for await (const { payload } of bus.records('usage')) found.push(Buffer.from(payload).toString());
+    const found = (await all(bus.records('usage'))).map(({ payload }) => Buffer.from(payload).toString());
     await bus.close();
     await alone.stop();
     return found;
@@ -70,12 +71,7 @@ describe.skipIf(dockerHost === null)('alone on a real Docker', () => {
     expect(Object.keys(node?.NetworkSettings.Networks ?? {})).toEqual([`svc-${trial.id}-bus`]);
     expect([node?.HostConfig.PortBindings, node?.HostConfig.RestartPolicy?.Name]).toEqual([{}, 'no']);
     const bus = await openBus(alone.bus);
-    await bus.addRecords(
-      'usage',
-      (async function* () {
-        yield { payload: Buffer.from('kept') };
-      })(),
-    );
+    await bus.addRecords('usage', Readable.from([{ payload: Buffer.from('kept') }]));
     await bus.close();
     const stranger = { ...plan.secrets, busCalloutSeed: plan.secrets.busIssuerSeed };
     const shown = { caPath: null, seeds: busSeedsOf(stranger), keyMaxAgeMs };
@@ -140,39 +136,37 @@ describe.skipIf(dockerHost === null)('alone on a real Docker', () => {
       [open, dirname(file)],
     ] as const)
       await trial.docker.createVolume({ Name, Labels, DriverOpts: { type: 'none', o: 'bind', device } });
-    const { bytes } = await measureVolumes([closed, open], { plan, daemon, signal }).finally(() =>
-      rmSync(dirname(file), { recursive: true }),
-    );
+    onTestFinished(() => rmSync(dirname(file), { recursive: true }));
+    const { bytes } = await measureVolumes([closed, open], { plan, daemon, signal });
     expect(bytes.get(closed)).toBe(0);
     expect(bytes.get(open)).toBeGreaterThan(2_900_000);
   });
 });
 
-describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph alone on a real Docker', () => {
-  test('it is reached on loopback through its own forwarder, also while the platform runs', async () => {
-    await using trial = await DockerTrial.init({ graph: 'dgraph' });
-    await trial.up();
-    const plan = readPlan(trial.platform.installation);
-    const daemon = await connectToOwnDaemon(plan.installation, env);
-    const read = async (isRunning: boolean) => {
-      const alone = await runContainersAlone({ plan, daemon, bus: false, graph: true, isRunning, signal });
-      const { urls, servers } = alone.graph ?? expect.fail('it has none');
-      await provisionGraph({ urls, secrets: plan.secrets, timeoutMs: 60_000, signal });
-      const { HostConfig } = await trial.containerOf('forward').inspect();
-      const hosts = Object.values(HostConfig.PortBindings ?? {}).flatMap((at: unknown) => JSON.stringify(at));
-      for (const host of hosts) expect(host).toContain('"HostIp":"127.0.0.1"');
-      const place = { ...dgraphAddressOf(plan), url: urls[0] ?? '', servers };
-      const graph = await openGraphContent({ engine: 'dgraph', ...place, readOnly: true });
-      const content = await readContent(graph);
-      await graph.close();
-      await alone.stop();
-      return content;
-    };
-    const running = await read(true);
-    expect(running[0]?.count).toBeGreaterThan(0);
-    expect((await trial.platform.svc('status')).state).toBe('running');
-    await trial.platform.svc('down');
-    expect(await read(false)).toEqual(running);
-    expect(await leftIn(trial)).toEqual([]);
-  });
+const hasDgraph = await haveDgraphImage(dockerHost);
+test.skipIf(!hasDgraph)('Dgraph alone on a real Docker is reached on loopback through its own forwarder', async () => {
+  await using trial = await DockerTrial.init({ graph: 'dgraph' });
+  await trial.up();
+  const plan = readPlan(trial.platform.installation);
+  const daemon = await connectToOwnDaemon(plan.installation, env);
+  const read = async (isRunning: boolean) => {
+    const alone = await runContainersAlone({ plan, daemon, bus: false, graph: true, isRunning, signal });
+    const { urls, servers } = alone.graph ?? expect.fail('it has none');
+    await provisionGraph({ urls, secrets: plan.secrets, timeoutMs: 60_000, signal });
+    const { HostConfig } = await trial.containerOf('forward').inspect();
+    const hosts = Object.values(HostConfig.PortBindings ?? {}).flatMap((at: unknown) => JSON.stringify(at));
+    for (const host of hosts) expect(host).toContain('"HostIp":"127.0.0.1"');
+    const place = { ...dgraphAddressOf(plan), url: urls[0] ?? '', servers };
+    const graph = await openGraphContent({ engine: 'dgraph', ...place, readOnly: true });
+    const content = await readContent(graph);
+    await graph.close();
+    await alone.stop();
+    return content;
+  };
+  const running = await read(true);
+  expect(running[0]?.count).toBeGreaterThan(0);
+  expect((await trial.platform.svc('status')).state).toBe('running');
+  await trial.platform.svc('down');
+  expect(await read(false)).toEqual(running);
+  expect(await leftIn(trial)).toEqual([]);
 });

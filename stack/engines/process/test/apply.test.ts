@@ -35,8 +35,7 @@ async function start(trial: ProcessTrial): Promise<ChildProcess> {
 
 /** Ends the supervisor as `svc up` does. */
 async function endSupervisor({ installation }: ProcessTrial): Promise<void> {
-  const supervisor = readRecord(installation);
-  if (supervisor === null) throw new Error('no supervisor runs');
+  const supervisor = readRecord(installation) ?? expect.fail('no supervisor runs');
   process.kill(supervisor.pid, 'SIGKILL');
   await until(() => !isAlive(supervisor));
 }
@@ -112,7 +111,7 @@ describe('svc up, while it runs', () => {
     expect(changed(before, pidsOf(trial))).toEqual(['remote-mcp', 'remote-mcp-2', 'frontend']);
   });
 
-  test('starts a part that the supervisor gave up', async () => {
+  test('gives up a part that keeps ending, and names it', async () => {
     await using trial = await openProcessTrial();
     const { installation } = trial;
     await start(trial);
@@ -120,12 +119,10 @@ describe('svc up, while it runs', () => {
     await endSupervisor(trial);
     trial.behave({ frontend: { crash: 'the page is gone' } });
     process.kill(before.get('frontend') ?? 0, 'SIGKILL');
-    {
-      await using supervisor = supervise(trial, hasty);
-      await until(() => supervisor.states.includes('frontend failed'));
-      expect(readFailure(installation)).toMatchObject({ service: 'frontend', check: 'get ready' });
-      expect(changed(before, pidsOf(trial))).toEqual(['frontend']);
-    }
+    await using supervisor = supervise(trial, hasty);
+    await until(() => supervisor.states.includes('frontend failed'));
+    expect(readFailure(installation)).toMatchObject({ service: 'frontend', check: 'get ready' });
+    expect(changed(before, pidsOf(trial))).toEqual(['frontend']);
   });
 
   test('restarts a part that runs and does not answer any more', async () => {

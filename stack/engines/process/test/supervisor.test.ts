@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { request } from '../../../client/http.ts';
@@ -12,7 +13,8 @@ import { startTimeOf } from '../../../state/process-identity.ts';
 import { hasIpv6 } from '../../../test/second-loopback.ts';
 import { until } from '../../../test/until.ts';
 import { readPlan } from '../../plan-of.ts';
-import { hasty, livingPids, openProcessTrial, supervise, untilHealthy } from './trial.ts';
+import { usualPatience } from '../patience.ts';
+import { hasty, livingPids, openProcessTrial, openSupervised, supervise, untilHealthy } from './trial.ts';
 
 // Each test starts five to eight processes, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
@@ -21,10 +23,8 @@ const names = ['backend', 'remote-mcp', 'runtime', 'frontend', 'nats'];
 
 describe('parts as processes', () => {
   test('each has its own, starts after those it needs, and nothing of it is left', async () => {
-    await using trial = await openProcessTrial();
-    const { installation } = trial;
-    await using supervisor = supervise(trial);
-    await untilHealthy(installation);
+    await using supervisor = await openSupervised();
+    const { installation } = supervisor;
     const record = readRecord(installation);
     expect(record?.services.map(({ name }) => name)).toEqual(names);
     expect(new Set(livingPids(installation)).size).toBe(5);
@@ -55,20 +55,17 @@ describe('parts as processes', () => {
   });
 
   test('their environments have no secret, and only the needed variables of the shell', async () => {
-    await using trial = await openProcessTrial();
-    await using supervisor = supervise(trial);
-    await untilHealthy(trial.installation);
+    await using supervisor = await openSupervised();
     for (const name of names.slice(0, 4)) {
-      const { body } = await request({
-        method: 'GET',
-        url: supervisor.part(name).ready.url.replace('/ready', '/environment'),
-        timeoutMs: 5000,
-      });
+      const url = supervisor.part(name).ready.url.replace('/ready', '/environment');
+      const { body } = await request({ method: 'GET', url, timeoutMs: 5000 });
       const environment: Record<string, string> = JSON.parse(body);
       expect(environment, name).toMatchObject({ NODE_ENV: 'production', PATH: process.env.PATH });
       expect(body, name).not.toContain('stray');
-      for (const file of readdirSync(trial.installation.secretsDir).filter((one) => /\.(key|seed|pem)$/.test(one))) {
-        const secret = readFileSync(join(trial.installation.secretsDir, file), 'utf8').trim();
+      for (const file of readdirSync(supervisor.installation.secretsDir).filter((one) =>
+        /\.(key|seed|pem)$/.test(one),
+      )) {
+        const secret = readFileSync(join(supervisor.installation.secretsDir, file), 'utf8').trim();
         expect(body, `${file} in ${name}`).not.toContain(secret);
       }
     }
@@ -76,10 +73,8 @@ describe('parts as processes', () => {
 });
 
 test('a platform whose folder was removed ends, with all of its parts', async () => {
-  await using trial = await openProcessTrial();
-  const { installation } = trial;
-  await using supervisor = supervise(trial, hasty);
-  await untilHealthy(installation);
+  await using supervisor = await openSupervised(hasty);
+  const { installation } = supervisor;
   const pids = livingPids(installation);
   expect(pids).toHaveLength(names.length);
   rmSync(installation.dir, { recursive: true });
@@ -89,10 +84,8 @@ test('a platform whose folder was removed ends, with all of its parts', async ()
 
 describe('a part that ends without being asked', () => {
   test('is started again where state/ was lost', async () => {
-    await using trial = await openProcessTrial();
-    const { installation } = trial;
-    await using supervisor = supervise(trial);
-    await untilHealthy(installation);
+    await using supervisor = await openSupervised();
+    const { installation } = supervisor;
     const { url, process: runtime } = supervisor.part('runtime');
     const lost = `${installation.stateDir}.lost`;
     renameSync(installation.stateDir, lost);
@@ -102,67 +95,52 @@ describe('a part that ends without being asked', () => {
     // Files that were written there meanwhile are not needed.
     rmSync(installation.stateDir, { recursive: true, force: true });
     renameSync(lost, installation.stateDir);
-    expect(readFileSync(join(installation.logsDir, 'platform.log'), 'utf8')).toContain(
-      'the record could not be written',
-    );
+    const log = readFileSync(join(installation.logsDir, 'platform.log'), 'utf8');
+    expect(log).toContain('the record could not be written');
   });
 
   test('takes its children along', async () => {
-    await using trial = await openProcessTrial();
-    trial.behave({ runtime: { child: true } });
-    await using supervisor = supervise(trial);
-    await untilHealthy(trial.installation);
-    const child = trial.childOf('runtime');
+    await using supervisor = await openSupervised(usualPatience, { runtime: { child: true } });
+    const child = supervisor.childOf('runtime');
     expect(startTimeOf(child)).not.toBeNull();
     process.kill(supervisor.part('runtime').process?.pid ?? 0, 'SIGKILL');
     await until(() => startTimeOf(child) === null);
-    await untilHealthy(trial.installation);
+    await untilHealthy(supervisor.installation);
   });
 
   test('again and again is given up, with its last words, and the others run on', async () => {
-    await using trial = await openProcessTrial();
-    const { installation } = trial;
-    await using supervisor = supervise(trial, hasty);
-    await untilHealthy(installation);
-    trial.behave({ frontend: { crash: 'the page is gone' } });
+    await using supervisor = await openSupervised(hasty);
+    const { installation } = supervisor;
+    supervisor.behave({ frontend: { crash: 'the page is gone' } });
     process.kill(supervisor.part('frontend').process?.pid ?? 0, 'SIGKILL');
     await until(() => supervisor.part('frontend').state === 'failed');
     expect(supervisor.part('frontend').endCount).toBe(4);
     const seen = await status({ installation });
     expect(seen.state).toBe('degraded');
     expect(seen.services.filter(({ state }) => state === 'healthy')).toHaveLength(4);
+    const why = 'it failed to get ready: it ended with exit code 3: the page is gone.';
     expect(seen.services.find(({ name }) => name === 'frontend')).toMatchObject({
-      state: 'failed',
-      health: 'red',
-      pid: null,
-      restarts: 4,
-      reason: expect.stringMatching(
-        /^Not restarted until the next svc up: it failed to get ready: it ended with exit code 3: the page is gone\.$/,
-      ),
+      ...{ state: 'failed', health: 'red', pid: null, restarts: 4 },
+      reason: `Not restarted until the next svc up: ${why}`,
     });
   });
 
   test('and does not get ready any more is killed and counted', async () => {
-    await using trial = await openProcessTrial();
     const patience = { ...hasty };
-    await using supervisor = supervise(trial, patience);
-    await untilHealthy(trial.installation);
+    await using supervisor = await openSupervised(patience);
     patience.readyMs = 300;
-    trial.behave({ frontend: { notReady: true } });
+    supervisor.behave({ frontend: { notReady: true } });
     process.kill(supervisor.part('frontend').process?.pid ?? 0, 'SIGKILL');
     await until(() => supervisor.part('frontend').state === 'failed');
-    expect(supervisor.part('frontend').lastEnds.at(-1)?.reason).toMatch(
-      /^failed to get ready: It was not ready within 0\.3 s: /,
-    );
-    expect(livingPids(trial.installation)).toHaveLength(4);
+    const reason = supervisor.part('frontend').lastEnds.at(-1)?.reason;
+    expect(reason).toMatch(/^failed to get ready: It was not ready within 0\.3 s: /);
+    expect(livingPids(supervisor.installation)).toHaveLength(4);
   });
 });
 
 test('a part that runs and no longer answers is killed and restarted', async () => {
-  await using trial = await openProcessTrial();
-  const { installation } = trial;
-  await using supervisor = supervise(trial, { ...hasty, lookMs: 50, silencesMax: 2 });
-  await untilHealthy(installation);
+  await using supervisor = await openSupervised({ ...hasty, lookMs: 50, silencesMax: 2 });
+  const { installation } = supervisor;
   const pid = supervisor.part('runtime').process?.pid ?? 0;
   process.kill(pid, 'SIGSTOP');
   await until(() => supervisor.part('runtime').endCount > 0);
@@ -170,7 +148,7 @@ test('a part that runs and no longer answers is killed and restarted', async () 
   expect(startTimeOf(pid)).toBeNull();
   expect(supervisor.part('runtime').lastEnds[0]?.reason).toBe('stopped answering and was ended');
   // A part that answers that it is not ready is not restarted.
-  trial.behave({ runtime: { notReady: true } });
+  supervisor.behave({ runtime: { notReady: true } });
   const { url } = supervisor.part('runtime');
   expect(await readReadiness(readyAt(url))).toEqual({ ready: false, missing: 'patience' });
   expect(await answers(readyAt(url))).toBe(true);
@@ -192,46 +170,32 @@ describe('a start that fails', () => {
     await expect(supervisor.run).rejects.toThrow('runtime: get ready: it ended with exit code 3: no room to run');
     expect(readFailure(installation)).toMatchObject({ service: 'runtime', check: 'get ready', portTaken: false });
     expect(readRecord(installation)).toBeNull();
-    expect(supervisor.states.filter((line) => line.endsWith('stopped')).sort()).toEqual([
-      'backend stopped',
-      'frontend stopped',
-      'nats stopped',
-      'runtime stopped',
-    ]);
+    const stopped = supervisor.states.filter((line) => line.endsWith('stopped'));
+    expect(stopped.sort()).toEqual(['backend', 'frontend', 'nats', 'runtime'].map((name) => `${name} stopped`));
   });
 });
 
-describe('a port that another program', () => {
-  /** Answers 200 to everything, as a healthy part does. */
-  const occupy = (port: number) =>
-    new Promise<Server>((resolve, reject) => {
-      const server = createServer((_, response) => response.end('{}')).once('error', reject);
-      server.listen(port, '127.0.0.1', () => resolve(server));
-    });
-
-  test.each(['backend', 'frontend'] as const)(
-    'took after the plan was made: %s is not started, and the other program does not pass for it',
-    async (name) => {
-      await using trial = await openProcessTrial();
-      const { installation } = trial;
-      const port = readPlan(installation).ports[name];
-      const stranger = await occupy(port);
-      await using supervisor = supervise(trial);
-      await expect(supervisor.run).rejects.toThrow(`Port ${port} of ${name} is in use by "`);
-      expect(supervisor.states).not.toContain(`${name} healthy`);
-      expect(readFailure(installation)).toMatchObject({ service: name, code: 'conflict', portTaken: true });
-      await new Promise((resolve) => stranger.close(resolve));
-    },
-  );
-});
+test.each(['backend', 'frontend'] as const)(
+  'the port of %s that another program took after the plan was made: it is not started, and the other program does not pass for it',
+  async (name) => {
+    await using trial = await openProcessTrial();
+    const { installation } = trial;
+    const port = readPlan(installation).ports[name];
+    // Answers 200 to everything, as a healthy part does.
+    const stranger = createServer((_, response) => response.end('{}')).listen(port, '127.0.0.1');
+    await once(stranger, 'listening');
+    await using supervisor = supervise(trial);
+    await expect(supervisor.run).rejects.toThrow(`Port ${port} of ${name} is in use by "`);
+    expect(supervisor.states).not.toContain(`${name} healthy`);
+    expect(readFailure(installation)).toMatchObject({ service: name, code: 'conflict', portTaken: true });
+    await new Promise((resolve) => stranger.close(resolve));
+  },
+);
 
 describe('a stop', () => {
   test('kills a part that ignores SIGTERM, and the children of a part', async () => {
-    await using trial = await openProcessTrial();
-    trial.behave({ backend: { deaf: true }, runtime: { child: true } });
-    await using supervisor = supervise(trial, hasty);
-    await untilHealthy(trial.installation);
-    const pids = [...livingPids(trial.installation), trial.childOf('runtime')];
+    await using supervisor = await openSupervised(hasty, { backend: { deaf: true }, runtime: { child: true } });
+    const pids = [...livingPids(supervisor.installation), supervisor.childOf('runtime')];
     expect(pids).toHaveLength(6);
     await supervisor.stop();
     expect(pids.filter((pid) => startTimeOf(pid) !== null)).toEqual([]);
@@ -261,9 +225,8 @@ test('a flood of output neither stops a part nor outgrows its log', async () => 
   // A log may exceed its size by the lines between two checks, and keeps lines that were written while it was copied.
   for (const old of [`${log}.1`, `${log}.2`].filter(existsSync))
     expect(statSync(old).size).toBeLessThan(8 * 1024 * 1024);
-  expect(readdirSync(trial.installation.logsDir).filter((name) => name.startsWith('backend.log')).length).toBeLessThan(
-    4,
-  );
+  const logs = readdirSync(trial.installation.logsDir).filter((name) => name.startsWith('backend.log'));
+  expect(logs.length).toBeLessThan(4);
   expect(process.memoryUsage().rss - before).toBeLessThan(64 * 1024 * 1024);
   expect(supervisor.part('backend').endCount).toBe(0);
 });

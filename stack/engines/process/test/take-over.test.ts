@@ -47,9 +47,8 @@ describe('after a kill -9 of the supervisor', () => {
     const told = listen();
     expect(await down({ installation, onProgress: told.onProgress })).toEqual({ outcome: 'stopped' });
     expect(pids.filter((pid) => startTimeOf(pid) !== null)).toEqual([]);
-    expect(told.notices().join('\n')).toMatch(
-      /was ended from outside.*\n.*backend, remote-mcp, runtime, frontend, nats/,
-    );
+    const ended = /was ended from outside.*\n.*backend, remote-mcp, runtime, frontend, nats/;
+    expect(told.notices().join('\n')).toMatch(ended);
     expect(readRecord(installation)).toBeNull();
   });
 

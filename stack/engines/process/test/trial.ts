@@ -113,6 +113,17 @@ export function supervise({ installation, programs }: ProcessTrial, patience: Pa
   };
 }
 
+/** A trial whose parts are healthy, supervised in the process of the test. */
+export async function openSupervised(patience: Patience = usualPatience, behaviours: Behaviours = {}) {
+  await using stack = new AsyncDisposableStack();
+  const trial = stack.use(await openProcessTrial());
+  trial.behave(behaviours);
+  const supervisor = stack.use(supervise(trial, patience));
+  await untilHealthy(trial.installation);
+  const both = stack.move();
+  return { ...trial, ...supervisor, [Symbol.asyncDispose]: () => both.disposeAsync() };
+}
+
 export function partOf(installation: Installation, name: string): ServiceRecord {
   const found = readRecord(installation)?.services.find((service) => service.name === name);
   if (found === undefined) throw new Error(`the record says nothing about ${name}`);

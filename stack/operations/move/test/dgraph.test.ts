@@ -16,17 +16,16 @@ import { writePlace } from '../../../state/place-record.ts';
 import { isAlive } from '../../../state/process-identity.ts';
 import { freeDgraphPorts, freeServicePorts } from '../../../test/free-ports.ts';
 import { down } from '../../down.ts';
-import type { Loss } from '../../replace/end-replacement.ts';
 import { readReplacement } from '../../replace/replacement.ts';
 import type { Side } from '../../replace/side.ts';
+import { addMcpServer } from '../../test/installed.ts';
 import { listen } from '../../test/trial.ts';
 import { up } from '../../up.ts';
 import {
-  addMcpServer,
   confirmMove,
   contentOf,
+  expectSettled,
   killedMove,
-  leftovers,
   moveTo,
   openFilled,
   settleMove,
@@ -37,7 +36,6 @@ import {
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 const env = process.env;
-const onProgress = () => undefined;
 const onFile: Side = { topology: 'distributed', graph: 'sqlite', engine: 'process' };
 const onDgraph: Side = { topology: 'distributed', graph: 'dgraph', engine: 'process' };
 const embedded: Side = { topology: 'embedded', graph: 'sqlite', engine: 'process' };
@@ -68,12 +66,8 @@ describe.skipIf(findDgraph() === null || findNatsServer() === null)('on a real D
     writePlace(installation, readDefinition(installation.definitionFile).id);
     return chosen;
   };
-  const confirm = () => confirmMove({ installation, env, onProgress }, () => undefined);
-  const undo = async () => {
-    const losses: Loss[] = [];
-    await undoMove({ installation, env, onProgress }, async (loss) => void losses.push(loss));
-    return losses[0];
-  };
+  const confirm = () => confirmMove(installation);
+  const undo = () => undoMove(installation);
   const alive = () => readAlone(installation).filter(({ process }) => isAlive(process));
 
   beforeAll(async () => {
@@ -130,9 +124,9 @@ describe.skipIf(findDgraph() === null || findNatsServer() === null)('on a real D
       expect(await killedMove(installation, { to: onDgraph, step })).toBe('SIGKILL');
       expect(readReplacement(installation)?.step).toBe('filling');
       const left = readAlone(installation);
-      await settleMove(installation, onProgress);
+      await settleMove(installation);
       expect(left.filter(({ process }) => isAlive(process))).toEqual([]);
-      expect([leftovers(installation), readReplacement(installation)]).toEqual([[], null]);
+      expectSettled(installation);
       expect(await contentOf(installation)).toEqual({ ...original, definition });
     },
   );
@@ -157,7 +151,7 @@ describe.skipIf(findDgraph() === null || findNatsServer() === null)('on a real D
       await moveTo(installation, { graph: 'sqlite' });
       expect(await killedMove(installation, { verb: 'undo', step })).toBe('SIGKILL');
       await undo();
-      expect([leftovers(installation), readReplacement(installation)]).toEqual([[], null]);
+      expectSettled(installation);
       expect((await moveTo(installation, { graph: 'sqlite' })).moved).toEqual([...original.graph, ...original.files]);
     },
   );
@@ -183,9 +177,7 @@ describe.skipIf(findDgraph() === null || findNatsServer() === null)('on a real D
   test('without the program it is not undone, and the new data stays until it is there', async () => {
     await copy(moved);
     await moveTo(installation, { graph: 'sqlite' });
-    const losses: Loss[] = [];
-    const undone = undoMove({ installation, env: { PATH: '' }, onProgress }, async (loss) => void losses.push(loss));
-    await expect(undone).rejects.toThrow('dgraph');
+    await expect(undoMove(installation, { PATH: '' })).rejects.toThrow('dgraph');
     expect(existsSync(graphIn(installation.dataDir, 'sqlite'))).toBe(true);
     await undo();
     expect(existsSync(graphIn(installation.dataDir, 'dgraph'))).toBe(true);
@@ -247,7 +239,7 @@ describe.skipIf(findDgraph() === null || findNatsServer() === null)('on a real D
       await elsewhere();
       expect(await killedMove(installation, { to: onDgraph, step: 'verify' })).toBe('SIGKILL');
       expect(await isEmpty()).toBe(false);
-      await settleMove(installation, onProgress);
+      await settleMove(installation);
       expect(await isEmpty()).toBe(true);
     });
   });

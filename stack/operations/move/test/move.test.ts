@@ -2,13 +2,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { ChangesOfKind } from '../../../../services/backend/graph/content.ts';
 import { Secret } from '../../../../services/contracts/secret.ts';
 import { findNatsServer, TestServer } from '../../../../services/kit/bus/nats/test/server.ts';
 import { readPlan } from '../../../engines/plan-of.ts';
 import { ensureSecrets } from '../../../secrets/ensure-folders.ts';
 import { readSecret, secretFilesOf } from '../../../secrets/secrets.ts';
-import { checkDefinition } from '../../../settings/check.ts';
+import { definitionOf } from '../../../settings/test/definition-of.ts';
 import { blobsIn, busIn } from '../../../state/data-files.ts';
 import type { Installation } from '../../../state/installation.ts';
 import { readAlone } from '../../../state/left-processes.ts';
@@ -16,23 +15,23 @@ import { acquireLock } from '../../../state/lock.ts';
 import { isAlive } from '../../../state/process-identity.ts';
 import { down } from '../../down.ts';
 import { readReplacement, writeReplacement } from '../../replace/replacement.ts';
+import { addMcpServer } from '../../test/installed.ts';
 import { listen } from '../../test/trial.ts';
 import { up } from '../../up.ts';
-import { move } from '../move.ts';
 import type { MovePlan } from '../plan-move.ts';
 import {
-  addMcpServer,
   confirmMove,
   contentOf,
   countOf,
   endsBefore,
+  expectBusIn,
+  expectSettled,
   fill,
   filledCopies,
   killedMove,
   leftovers,
   moveTo,
   settleMove,
-  texts,
   undoMove,
 } from './trial.ts';
 
@@ -44,7 +43,6 @@ const distributed = { topology: 'distributed' } as const;
 const embedded = { topology: 'embedded' } as const;
 const bothInOne = { topology: 'embedded', graph: 'sqlite', engine: 'process' };
 const bothApart = { topology: 'distributed', graph: 'sqlite', engine: 'process' };
-const onProgress = () => undefined;
 
 describe.skipIf(findNatsServer() === null)('on a real server', () => {
   const copies = filledCopies();
@@ -54,14 +52,13 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     installation = copies.copy();
     original = copies.original();
   });
-  const confirm = () => confirmMove({ installation, env, onProgress }, () => undefined);
-  const undo = () => undoMove({ installation, env, onProgress }, async () => undefined);
-  const expectSettled = () => expect([leftovers(installation), readReplacement(installation)]).toEqual([[], null]);
+  const confirm = () => confirmMove(installation);
+  const undo = () => undoMove(installation);
 
   test('there and back, all data is unchanged, and svc.yaml is the same text', async () => {
     const there = await moveTo(installation, distributed);
     expect(there).toMatchObject({ state: 'moved', from: bothInOne, to: bothApart, downMs: null });
-    expect([countOf(there.moved, 'bus.usage'), countOf(there.moved, 'bus.sessions')]).toEqual([texts.length, 2]);
+    expectBusIn(there);
     expect(there.moved).toEqual(expect.arrayContaining([...original.graph, ...original.files]));
     expect(readFileSync(installation.definitionFile, 'utf8')).toBe(
       original.definition.replace('topology: embedded', 'topology: distributed'),
@@ -83,11 +80,9 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
         /stop|keep/.test(step) ? 'keeping' : 'filling',
       ]);
       const left = readAlone(installation);
-      const notices: string[] = [];
-      await settleMove(installation, (message) => void notices.push(message));
-      expect(notices.join()).toContain('everything is as it was before');
+      expect((await settleMove(installation)).join()).toContain('everything is as it was before');
       expect(left.filter(({ process }) => isAlive(process))).toEqual([]);
-      expectSettled();
+      expectSettled(installation);
       expect(await contentOf(installation)).toEqual(original);
     }
     expect((await moveTo(installation, distributed)).state).toBe('moved');
@@ -100,7 +95,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
       if (isMoved) break;
       // What takes it back is killed too.
       await endsBefore(installation, { verb: 'undo', afterMs: 0 });
-      await settleMove(installation, onProgress);
+      await settleMove(installation);
       const state = readReplacement(installation)?.step ?? null;
       // Killed after its last step, the move waits.
       if (state === 'waiting') await undo();
@@ -108,14 +103,14 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     }
     for (let afterMs = 0; ; afterMs += 60) {
       if (await endsBefore(installation, { verb: 'undo', afterMs })) break;
-      await settleMove(installation, onProgress);
+      await settleMove(installation);
       if (readReplacement(installation) === null) {
         expect(await contentOf(installation)).toEqual(original);
         await moveTo(installation, distributed);
       }
     }
     expect(await contentOf(installation)).toEqual(original);
-    expectSettled();
+    expectSettled(installation);
   });
 
   test('killed at any step of the way back, nothing is lost', async () => {
@@ -140,7 +135,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     }
     await undo();
     expect(await contentOf(installation)).toEqual(original);
-    expectSettled();
+    expectSettled(installation);
   });
 
   test('a cut archive is never used, and the present data stays', async () => {
@@ -148,8 +143,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     const archive = join(installation.dir, kept ?? '', 'content.backup.gz');
     const whole = readFileSync(archive);
     writeFileSync(archive, whole.subarray(0, whole.length - 20));
-    const undone = undoMove({ installation, env, onProgress }, async () => undefined);
-    await expect(undone).rejects.toThrow('is cut');
+    await expect(undo()).rejects.toThrow('is cut');
     expect(existsSync(busIn(installation.dataDir, 'distributed'))).toBe(true);
     writeFileSync(archive, whole);
     await undo();
@@ -161,7 +155,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     writeFileSync(older, JSON.stringify({ phase: 'moved' }));
     const refusal = { code: 'unsupported', hint: expect.stringContaining('with that version') };
     await expect(moveTo(installation, distributed)).rejects.toMatchObject(refusal);
-    await expect(undoMove({ installation, env, onProgress }, async () => undefined)).rejects.toMatchObject(refusal);
+    await expect(undo()).rejects.toMatchObject(refusal);
     expect((await up({ installation, env })).outcome).toBe('started');
     await down({ installation });
     writeFileSync(older, JSON.stringify({ phase: 'switching' }));
@@ -172,8 +166,8 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     await moveTo(installation, distributed);
     const state = readReplacement(installation) ?? expect.fail('it is not confirmed');
     writeReplacement(installation, { ...state, step: 'confirming' });
-    await confirmMove({ installation, env, onProgress }, () => expect.fail('it was told before'));
-    expectSettled();
+    await confirmMove(installation, () => expect.fail('it was told before'));
+    expectSettled(installation);
   });
 
   test('an undo restores the old side, and lists later changes, which are lost', async () => {
@@ -181,8 +175,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     await up({ installation, env });
     await addMcpServer(installation);
     writeFileSync(installation.definitionFile, `${readFileSync(installation.definitionFile, 'utf8')}# since\n`);
-    const lost: ChangesOfKind[] = [];
-    await undoMove({ installation, env, onProgress }, async ({ changes }) => void lost.push(...changes));
+    const { changes: lost } = (await undo()) ?? expect.fail('nothing was asked');
     expect(lost).toContainEqual({ kind: 'mcpServer', added: 1, changed: 0, removed: 0 });
     // What was there before is no change.
     expect(lost.map(({ kind }) => kind)).not.toContain('user');
@@ -207,16 +200,8 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     const port = readPlan(installation).ports.backend;
     const stranger = createServer();
     onTestFinished(() => void stranger.close());
-    const failing = move({
-      installation,
-      to: distributed,
-      env,
-      confirm: async () => undefined,
-      onProgress: (progress) => {
-        if (progress.kind === 'step' && progress.step === 'start') stranger.listen(port, '127.0.0.1');
-      },
-    });
-    await expect(failing).rejects.toMatchObject({
+    const onStep = (step: string) => step === 'start' && stranger.listen(port, '127.0.0.1');
+    await expect(moveTo(installation, distributed, { onStep })).rejects.toMatchObject({
       code: 'conflict',
       message: expect.stringContaining('All was moved, and what is there now does not start'),
       hint: expect.stringContaining('svc move --undo'),
@@ -228,21 +213,25 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
 
   test('without nats-server, nothing is stopped and nothing is changed', async () => {
     const secrets = readdirSync(installation.secretsDir);
-    await expect(
-      move({ installation, to: distributed, env: { PATH: '' }, confirm: () => expect.fail('it was asked') }),
-    ).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining('nats-server') });
+    const settings = { env: { PATH: '' }, confirm: () => expect.fail('it was asked') };
+    await expect(moveTo(installation, distributed, settings)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('nats-server'),
+    });
     expect(readdirSync(installation.secretsDir)).toEqual(secrets);
-    expectSettled();
+    expectSettled(installation);
     expect(await contentOf(installation)).toEqual(original);
   });
 
   test('files of skills count in the needed room', async () => {
     const needed = async () => {
-      const plans: MovePlan[] = [];
-      const confirm = async (plan: MovePlan) => void plans.push(plan);
-      const declined = (plan: MovePlan) => confirm(plan).then(() => Promise.reject(new Error('declined')));
-      await expect(move({ installation, to: distributed, env, confirm: declined })).rejects.toThrow('declined');
-      return plans[0]?.neededBytes ?? Number.NaN;
+      let neededBytes = Number.NaN;
+      const confirm = async (plan: MovePlan) => {
+        neededBytes = plan.neededBytes;
+        throw new Error('declined');
+      };
+      await expect(moveTo(installation, distributed, { confirm })).rejects.toThrow('declined');
+      return neededBytes;
     };
     const before = await needed();
     const more = Buffer.alloc(5_000_000, 'x');
@@ -260,17 +249,10 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     await up({ installation, env });
     for (const step of ['stop', 'keep', 'fill', 'verify']) {
       const interrupting = new AbortController();
-      const interrupted = move({
-        installation,
-        to: distributed,
-        env,
-        confirm: async () => undefined,
-        signal: interrupting.signal,
-        onProgress: (progress) => {
-          if (progress.kind === 'step' && progress.step === step) interrupting.abort(new Error('Ctrl-C'));
-        },
-      });
-      await expect(interrupted).rejects.toThrow('Ctrl-C');
+      const onStep = (begun: string) => begun === step && interrupting.abort(new Error('Ctrl-C'));
+      await expect(moveTo(installation, distributed, { onStep, signal: interrupting.signal })).rejects.toThrow(
+        'Ctrl-C',
+      );
       expect([step, (await up({ installation, env })).outcome]).toEqual([step, 'unchanged']);
     }
     await down({ installation });
@@ -303,13 +285,13 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(processes.map(({ name, process }) => [name, isAlive(process)])).toEqual([['nats', true]]);
     expect((await down({ installation })).outcome).toBe('unchanged');
     expect(processes.filter(({ process }) => isAlive(process))).toEqual([]);
-    await settleMove(installation, onProgress);
+    await settleMove(installation);
     expect(leftovers(installation)).toEqual([]);
   });
 
   test('from an external bus, which is not changed', async () => {
     const { busCalloutSeed, busSystemSeed, busIssuerSeed } = secretFilesOf(installation);
-    ensureSecrets(installation, checkDefinition('id: abcdef0123456789\ntopology: distributed\n', 'svc.yaml'));
+    ensureSecrets(installation, definitionOf('topology: distributed\n'));
     const seed = (file: string) => new Secret(readSecret(file));
     const seeds = { callout: seed(busCalloutSeed), system: seed(busSystemSeed), issuer: seed(busIssuerSeed) };
     const server = await TestServer.start(installation.stateDir, { seeds });
@@ -334,10 +316,8 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     const memory = original.definition.replace('persistentMessaging: true', 'persistentMessaging: false');
     writeFileSync(installation.definitionFile, memory);
     const { moved } = await moveTo(installation, distributed);
-    expect([countOf(moved, 'bus.usage'), countOf(moved, 'graph')]).toEqual([
-      undefined,
-      countOf(original.graph, 'graph'),
-    ]);
+    expect(countOf(moved, 'bus.usage')).toBeUndefined();
+    expect(countOf(moved, 'graph')).toBe(countOf(original.graph, 'graph'));
     expect(existsSync(busIn(installation.dataDir, 'distributed'))).toBe(false);
   });
 
@@ -348,6 +328,6 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
       message: expect.stringContaining('data/nats'),
       hint: expect.stringContaining('outside of data/: data/nats'),
     });
-    expectSettled();
+    expectSettled(installation);
   });
 });

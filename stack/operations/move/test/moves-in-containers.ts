@@ -2,15 +2,13 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Docker from 'dockerode';
 import { dockerHost } from '../../../engines/docker/test/docker-trial.ts';
-import { releaseVolumes } from '../../../engines/docker/volumes.ts';
+import { listVolumes, removeVolumes } from '../../../engines/docker/volumes.ts';
 import type { Installation } from '../../../state/installation.ts';
 import { down } from '../../down.ts';
-import type { Loss } from '../../replace/end-replacement.ts';
 import type { Side } from '../../replace/side.ts';
-import { confirmMove, filledCopies, undoMove } from './trial.ts';
+import { filledCopies } from './trial.ts';
 
 export const env: Record<string, string | undefined> = { ...process.env, DOCKER_HOST: dockerHost ?? '' };
-export const onProgress = () => undefined;
 export const embedded: Side = { topology: 'embedded', graph: 'sqlite', engine: 'process' };
 export const inContainers: Side = { topology: 'distributed', graph: 'sqlite', engine: 'docker' };
 export const socketPath = (dockerHost ?? '').slice('unix://'.length);
@@ -19,7 +17,6 @@ export const socketPath = (dockerHost ?? '').slice('unix://'.length);
 export class MovesInContainers {
   readonly docker = new Docker({ socketPath, host: undefined, protocol: 'http' });
   readonly #copies = filledCopies({ prepare, clear: (installation) => this.#clearAway(installation) });
-  #copy: Installation | null = null;
 
   get original() {
     return this.#copies.original();
@@ -29,50 +26,29 @@ export class MovesInContainers {
     return /^id: (\w+)$/m.exec(this.original.definition)?.[1] ?? '';
   }
 
-  get #installation(): Installation {
-    if (this.#copy === null) throw new Error('the copy is used before it is made');
-    return this.#copy;
-  }
-
   copy(): Installation {
-    this.#copy = this.#copies.copy();
-    return this.#copy;
+    return this.#copies.copy();
   }
 
   /** Everything of the installation in Docker, by name. */
   async inDocker(): Promise<readonly string[]> {
     const filters = { label: [`svc.installation=${this.id}`] };
     const containers = await this.docker.listContainers({ all: true, filters });
-    const networks = await this.docker.listNetworks({ filters });
-    const { Volumes } = await this.docker.listVolumes({ filters });
-    const names = [
-      ...containers.flatMap(({ Names }) => Names),
-      ...[...networks, ...(Volumes ?? [])].map((one) => one.Name),
-    ];
+    const networks = (await this.docker.listNetworks({ filters })).map(({ Name }) => Name);
+    const volumes = await listVolumes(this.docker, this.id);
+    const names = [...containers.flatMap(({ Names }) => Names), ...networks, ...volumes];
     return names.map((name) => name.replace(/^\/?svc-\w{16}-/, '')).sort();
-  }
-
-  notes(): string {
-    return readFileSync(join(this.#installation.dataDir, 'runtime/homes/notes.json'), 'utf8');
-  }
-
-  confirm() {
-    return confirmMove({ installation: this.#installation, env, onProgress }, () => undefined);
-  }
-
-  /** What the undo would lose, as it is told before. */
-  async undo(): Promise<Loss | undefined> {
-    const losses: Loss[] = [];
-    await undoMove({ installation: this.#installation, env, onProgress }, async (loss) => void losses.push(loss));
-    return losses[0];
   }
 
   async #clearAway(installation: Installation): Promise<void> {
     await down({ installation });
-    await releaseVolumes(this.docker, this.id);
-    const { Volumes } = await this.docker.listVolumes({ filters: { label: [`svc.installation=${this.id}`] } });
-    for (const { Name } of Volumes ?? []) await this.docker.getVolume(Name).remove();
+    await removeVolumes(this.docker, this.id, [...(await listVolumes(this.docker, this.id))]);
   }
+}
+
+/** What an MCP server keeps in its home. */
+export function notesIn({ dataDir }: Installation): string {
+  return readFileSync(join(dataDir, 'runtime/homes/notes.json'), 'utf8');
 }
 
 function prepare({ dataDir }: Installation): void {

@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import {
   cpSync,
@@ -15,29 +14,29 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll } from 'vitest';
-import { z } from 'zod';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { all, blobOf, inChunks } from '../../../../services/backend/files/blobs.contract.ts';
 import { readBlobs } from '../../../../services/backend/files/content.ts';
 import { openBlobsContent } from '../../../../services/backend/files/open-content.ts';
 import { type KindOfContent, readContent } from '../../../../services/backend/graph/content.ts';
 import { openGraphContent } from '../../../../services/backend/graph/open-content.ts';
-import type { Digest } from '../../../../services/contracts/digest.ts';
-import type { KeptEntry, KeptRecord, NatsContentOptions } from '../../../../services/kit/bus/content.ts';
+import type { NatsContentOptions } from '../../../../services/kit/bus/content.ts';
 import { openBusContent } from '../../../../services/kit/bus/open-content.ts';
-import { connectToBackend } from '../../../client/backend-client.ts';
 import { replaceScalar } from '../../../settings/yaml-text.ts';
 import { blobsIn, busIn, graphIn } from '../../../state/data-files.ts';
 import { type Installation, installationIn } from '../../../state/installation.ts';
 import { down } from '../../down.ts';
-import { confirmReplacement, type EndOptions, undoReplacement } from '../../replace/end-replacement.ts';
+import { confirmReplacement, type EndOptions, type Loss, undoReplacement } from '../../replace/end-replacement.ts';
+import type { ReplaceProgress } from '../../replace/replace.ts';
+import { readReplacement } from '../../replace/replacement.ts';
 import { settleReplacement } from '../../replace/settle-replacement.ts';
 import type { WantedSide } from '../../replace/side.ts';
 import { openTrial } from '../../test/trial.ts';
 import { up } from '../../up.ts';
-import { move } from '../move.ts';
+import { type MoveOptions, move } from '../move.ts';
 
 const keyMaxAgeMs = 3_600_000;
-export const texts = ['one', 'two', 'three'];
+const texts = ['one', 'two', 'three'];
 
 /** An installation that ran once, and whose bus keeps three records and two sessions. It does not run. */
 export async function openFilled() {
@@ -65,12 +64,8 @@ export function filledCopies(
     filled = await openFilled();
     const { definitionFile } = filled.installation;
     // Sessions live longer than the suite takes, wherever it runs.
-    const text = replaceScalar(
-      readFileSync(definitionFile, 'utf8'),
-      ['limits', 'sessionIdleTimeoutMs'],
-      String(keyMaxAgeMs),
-    );
-    writeFileSync(definitionFile, text);
+    const text = readFileSync(definitionFile, 'utf8');
+    writeFileSync(definitionFile, replaceScalar(text, ['limits', 'sessionIdleTimeoutMs'], String(keyMaxAgeMs)));
     prepare(filled.installation);
     original = await contentOf(filled.installation);
   });
@@ -100,38 +95,28 @@ export function filledCopies(
 
 export async function fill(where: Where): Promise<void> {
   const bus = await openBusContent({ ...where, keyMaxAgeMs });
-  await bus.addRecords('usage', records());
-  await bus.addEntries('sessions', entries());
+  await bus.addRecords('usage', Readable.from(texts.map((text) => ({ payload: Buffer.from(text) }))));
+  const expiresAt = Date.now() + keyMaxAgeMs;
+  const sessions = ['a', 'b'].map((key) => ({ key, value: Buffer.from(`session ${key}`), expiresAt }));
+  await bus.addEntries('sessions', Readable.from(sessions));
   await bus.close();
 }
 
 async function addFile({ dataDir }: Installation): Promise<void> {
   const bytes = Buffer.from('what a skill says in a file');
-  const digest = createHash('sha256').update(bytes).digest('hex') as Digest;
   await using opened = await openBlobsContent({ engine: 'folder', dir: blobsIn(dataDir) });
-  await opened.blobs.put({ digest, sizeBytes: bytes.byteLength }, Readable.from([bytes]));
+  await opened.blobs.put(blobOf(bytes), inChunks(bytes));
 }
 
 type Where =
   | { readonly engine: 'sqlite'; readonly file: string }
   | ({ readonly engine: 'nats' } & Omit<NatsContentOptions, 'keyMaxAgeMs'>);
 
-async function* records(): AsyncGenerator<KeptRecord> {
-  for (const text of texts) yield { payload: Buffer.from(text) };
-}
-
-async function* entries(): AsyncGenerator<KeptEntry> {
-  const expiresAt = Date.now() + keyMaxAgeMs;
-  for (const key of ['a', 'b']) yield { key, value: Buffer.from(`session ${key}`), expiresAt };
-}
-
 /** Everything that an installation in one process holds. */
 export async function contentOf({ dataDir, definitionFile }: Installation) {
   const bus = await openBusContent({ engine: 'sqlite', file: busIn(dataDir, 'embedded'), keyMaxAgeMs });
-  const usage: string[] = [];
-  const sessions: string[] = [];
-  for await (const { payload } of bus.records('usage')) usage.push(Buffer.from(payload).toString());
-  for await (const { key, value } of bus.entries('sessions')) sessions.push(`${key} ${Buffer.from(value).toString()}`);
+  const usage = (await all(bus.records('usage'))).map(({ payload }) => Buffer.from(payload).toString());
+  const sessions = (await all(bus.entries('sessions'))).map(({ key, value }) => `${key} ${Buffer.from(value)}`);
   await bus.close();
   const graph = await openGraphContent({ engine: 'sqlite', file: graphIn(dataDir, 'sqlite'), readOnly: true });
   const kinds = await readContent(graph);
@@ -146,19 +131,55 @@ export async function contentOf({ dataDir, definitionFile }: Installation) {
   };
 }
 
-/** Kills the command so many milliseconds after it began to stop the platform. Returns whether it had ended by itself. */
-export async function endsBefore(
-  { dir }: Installation,
-  {
-    verb = 'move',
-    to = { topology: 'distributed' },
-    afterMs,
-  }: { verb?: 'move' | 'undo'; to?: WantedSide; afterMs: number },
-): Promise<boolean> {
+interface MoveSettings extends Partial<MoveOptions> {
+  /** Called at the beginning of each step. */
+  readonly onStep?: (step: string) => unknown;
+}
+
+/** Moves without a question. */
+export function moveTo(installation: Installation, to: WantedSide, { onStep, ...settings }: MoveSettings = {}) {
+  const onProgress = (progress: ReplaceProgress) => progress.kind === 'step' && onStep?.(progress.step);
+  return move({ installation, to, env: process.env, confirm: async () => undefined, onProgress, ...settings });
+}
+
+const onProgress = () => undefined;
+
+export function confirmMove(installation: Installation, tell: () => void = () => undefined) {
+  return confirmReplacement({ installation, env: process.env, onProgress, command: 'move' }, tell);
+}
+
+/** Returns what the undo loses, as the operator is told before. */
+export async function undoMove(
+  installation: Installation,
+  env: EndOptions['env'] = process.env,
+): Promise<Loss | undefined> {
+  const losses: Loss[] = [];
+  const confirm = async (loss: Loss) => void losses.push(loss);
+  await undoReplacement({ installation, env, onProgress, command: 'move' }, confirm);
+  return losses[0];
+}
+
+/** Returns the notices. */
+export async function settleMove(installation: Installation): Promise<readonly string[]> {
+  const notices: string[] = [];
+  await settleReplacement(installation, { env: process.env, onNotice: (message) => void notices.push(message) });
+  return notices;
+}
+
+interface Doomed {
+  readonly verb?: 'move' | 'undo';
+  readonly to?: WantedSide;
+}
+
+function spawnMove({ dir }: Installation, { verb = 'move', to = { topology: 'distributed' } }: Doomed, step: string) {
   const program = fileURLToPath(new URL('./move-and-die.ts', import.meta.url));
-  const child = spawn(process.execPath, [program, verb, dir, JSON.stringify(to), 'never'], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
+  const args = [program, verb, dir, JSON.stringify(to), step];
+  return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+}
+
+/** Kills the command so many milliseconds after it began to stop the platform. Returns whether it had ended by itself. */
+export async function endsBefore(installation: Installation, { afterMs, ...doomed }: Doomed & { afterMs: number }) {
+  const child = spawnMove(installation, doomed, 'never');
   const ended = once(child, 'exit');
   await Promise.race([once(child.stdout, 'data'), ended]);
   const timer = setTimeout(() => child.kill('SIGKILL'), afterMs);
@@ -167,62 +188,10 @@ export async function endsBefore(
   return code === 0;
 }
 
-/** What a platform that runs is given since it was moved. */
-export async function addMcpServer(
-  installation: Installation,
-  input: object = { name: 'since', launch: { url: 'http://127.0.0.1:9' } },
-): Promise<void> {
-  const backend = await connectToBackend(installation);
-  const { workspaces } = await backend.query(
-    '{ workspaces { nodes { id } } }',
-    {},
-    z.object({ workspaces: z.object({ nodes: z.array(z.object({ id: z.string() })) }) }).parse,
-  );
-  await backend.query(
-    'mutation ($workspace: ID!, $input: McpServerInput!) { createMcpServer(workspace: $workspace, input: $input) { id } }',
-    { workspace: workspaces.nodes[0]?.id, input },
-    () => undefined,
-  );
-}
-
-/** Without a question. */
-export async function moveTo(
-  installation: Installation,
-  to: WantedSide,
-  onNotice: (message: string) => void = () => {},
-) {
-  return await move({
-    installation,
-    to,
-    env: process.env,
-    confirm: async () => undefined,
-    onProgress: (progress) => {
-      if (progress.kind === 'notice') onNotice(progress.message);
-    },
-  });
-}
-
-type Ending = Omit<EndOptions, 'command'>;
-
-export function confirmMove(options: Ending, tell: Parameters<typeof confirmReplacement>[1]) {
-  return confirmReplacement({ ...options, command: 'move' }, tell);
-}
-
-export function undoMove(options: Ending, confirm: Parameters<typeof undoReplacement>[1]) {
-  return undoReplacement({ ...options, command: 'move' }, confirm);
-}
-
-export function settleMove(installation: Installation, onNotice: (message: string) => void) {
-  return settleReplacement(installation, { env: process.env, onNotice });
-}
-
-/** Runs it in a process of its own, which is killed at that step, or as soon as it has started the part of that name. */
-export async function killedMove(
-  { dir }: Installation,
-  { verb = 'move', to = { topology: 'distributed' }, step }: { verb?: 'move' | 'undo'; to?: WantedSide; step: string },
-): Promise<string | null> {
-  const program = fileURLToPath(new URL('./move-and-die.ts', import.meta.url));
-  const child = spawn(process.execPath, [program, verb, dir, JSON.stringify(to), step], { stdio: 'ignore' });
+/** Kills the command at that step, or as soon as it has started the part of that name. Returns the signal that ended it. */
+export async function killedMove(installation: Installation, { step, ...doomed }: Doomed & { step: string }) {
+  const child = spawnMove(installation, doomed, step);
+  child.stdout.resume();
   const [, signal] = await once(child, 'exit');
   return signal;
 }
@@ -235,4 +204,14 @@ export function leftovers({ dataDir }: Installation): readonly string[] {
 
 export function countOf(moved: readonly KindOfContent[], kind: string): number | undefined {
   return moved.find((one) => one.kind === kind)?.count;
+}
+
+/** The records and sessions of the filled bus are among what was moved. */
+export function expectBusIn({ moved }: { moved: readonly KindOfContent[] }): void {
+  expect([countOf(moved, 'bus.usage'), countOf(moved, 'bus.sessions')]).toEqual([texts.length, 2]);
+}
+
+/** No replacement is under way, and nothing of one is left. */
+export function expectSettled(installation: Installation): void {
+  expect([leftovers(installation), readReplacement(installation)]).toEqual([[], null]);
 }

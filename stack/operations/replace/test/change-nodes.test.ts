@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { all, blobOf, inChunks } from '../../../../services/backend/files/blobs.contract.ts';
 import { openBlobsContent } from '../../../../services/backend/files/open-content.ts';
 import { buckets, streams } from '../../../../services/contracts/bus/subjects.ts';
-import { parseDigest } from '../../../../services/contracts/digest.ts';
 import type { BusContent } from '../../../../services/kit/bus/content.ts';
 import { openBusContent } from '../../../../services/kit/bus/open-content.ts';
 import { keyMaxAgeOf } from '../../../content/place.ts';
@@ -18,6 +18,7 @@ import { ensureSecrets } from '../../../secrets/ensure-folders.ts';
 import { busSeedsOf } from '../../../secrets/secrets.ts';
 import type { Graph } from '../../../settings/choices.ts';
 import type { Installation } from '../../../state/installation.ts';
+import { editDefinition } from '../../../test/edit-definition.ts';
 import { hasNatsServer } from '../../../test/platform.ts';
 import { createInstallation } from '../../create-installation.ts';
 import { changeNodes, planOfOtherNodes } from '../change-nodes.ts';
@@ -30,7 +31,7 @@ const { signal } = new AbortController();
 const { env } = process;
 const payloads = ['one', 'two', 'three'];
 const file = Buffer.from('a file of a skill');
-const digest = parseDigest(createHash('sha256').update(file).digest('hex'));
+const { digest } = blobOf(file);
 const everything = { records: payloads, sessions: ['mine'], files: [digest] };
 
 describe.skipIf(!hasNatsServer)('on a real server, another number of nodes', () => {
@@ -50,11 +51,7 @@ describe.skipIf(!hasNatsServer)('on a real server, another number of nodes', () 
     ensureSecrets(installation, { ...definition, replicas: { ...definition.replicas, nats: 3 } });
   }
 
-  function edit(from: string, to: string): void {
-    const before = readFileSync(installation.definitionFile, 'utf8');
-    expect(before).toContain(from);
-    writeFileSync(installation.definitionFile, before.replace(from, to));
-  }
+  const edit = (from: string, to: string) => editDefinition(installation, from, to);
 
   async function withBus<Result>(work: (content: BusContent, shown: Shown) => Promise<Result>) {
     const plan = readPlan(installation);
@@ -71,11 +68,11 @@ describe.skipIf(!hasNatsServer)('on a real server, another number of nodes', () 
 
   const keep = () =>
     withBus(async (content, shown) => {
-      await content.addRecords(streams.usage, each(payloads.map((text) => ({ payload: Buffer.from(text) }))));
-      const expiresAt = Date.now() + 200_000;
-      await content.addEntries(buckets.sessions, each([{ key: 'session', value: Buffer.from('mine'), expiresAt }]));
+      await content.addRecords(streams.usage, Readable.from(payloads.map((text) => ({ payload: Buffer.from(text) }))));
+      const session = { key: 'session', value: Buffer.from('mine'), expiresAt: Date.now() + 200_000 };
+      await content.addEntries(buckets.sessions, Readable.from([session]));
       await using opened = await openBlobsContent({ engine: 'jetstream', ...shown });
-      await opened.blobs.put({ digest, sizeBytes: file.length }, each([file]));
+      await opened.blobs.put(blobOf(file), inChunks(file));
     });
 
   const kept = () =>
@@ -133,9 +130,8 @@ describe.skipIf(!hasNatsServer)('on a real server, another number of nodes', () 
     edit('nats: 1', 'nats: 3');
     for (const moment of [['keeping'], ['keeping', 'nats']]) {
       await dieAt(...moment);
-      expect(describeInterruptedReplacement(installation)).toMatch(
-        /^The change .* was interrupted: svc up finishes it/,
-      );
+      const interruption = describeInterruptedReplacement(installation);
+      expect(interruption).toMatch(/^The change .* was interrupted: svc up finishes it/);
       await settle();
       expect(told.at(-1)).toMatch(/^The change of the number of NATS nodes .* was taken back: everything is as it was/);
       expect([moment, inData(), await planBefore()]).toEqual([moment, ['nats'], expect.anything()]);
@@ -184,13 +180,3 @@ type Shown = Pick<
   Parameters<typeof openBlobsContent>[0] & { readonly engine: 'jetstream' },
   'servers' | 'caPath' | 'seeds'
 >;
-
-async function* each<Item>(items: readonly Item[]): AsyncGenerator<Item> {
-  yield* items;
-}
-
-async function all<Item>(items: AsyncIterable<Item>): Promise<readonly Item[]> {
-  const found: Item[] = [];
-  for await (const item of items) found.push(item);
-  return found;
-}
