@@ -7,6 +7,9 @@ export interface Requirement {
 
 /** Test files and reasons that rows of several tables name. */
 export const variablesTest = 'stack/test/variables.test.ts';
+export const wholePath = 'stack/test/whole-path.test.ts';
+export const agentLifecycle = 'services/remote-mcp/test/lifecycle.test.ts';
+export const runtimeSettings = 'services/runtime/test/settings.test.ts';
 export const agentSessions = 'services/remote-mcp/test/sessions.test.ts';
 export const transport = 'services/remote-mcp/test/transport.test.ts';
 export const backendServer = 'services/backend/test/server.test.ts';

@@ -1,4 +1,5 @@
 import {
+  agentLifecycle,
   agentSessions,
   authorizationServer,
   backendServer,
@@ -8,14 +9,13 @@ import {
   mail,
   type Requirement,
   runtimeBus,
+  runtimeSettings,
   transport,
   variablesTest,
+  wholePath,
 } from './requirement.ts';
 import { variableRequirements } from './variable-requirements.ts';
 
-const wholePath = 'stack/test/whole-path.test.ts';
-const refusedBoots = 'stack/test/refused-boots.test.ts';
-const keysAndErrors = 'stack/test/keys-and-errors.test.ts';
 const agentIsolation = 'services/remote-mcp/test/isolation.test.ts';
 const agentKeys = 'services/remote-mcp/test/keys.test.ts';
 const agentSkills = 'services/remote-mcp/test/skills.test.ts';
@@ -181,15 +181,15 @@ export const requirements: Readonly<Record<string, Requirement>> = {
   '5.rule-1': {
     says: 'Bearer; a header without the word is wrong',
     shown: [
-      `${keysAndErrors}: 5.1 a good key with the word Bearer`,
-      `${keysAndErrors}: 5.1, 7.3 a good key without it`,
+      `${agentKeys}: a ping with a good key is answered, without a session`,
+      `${agentKeys}: a key without the word Bearer`,
     ],
   },
   '5.rule-2': {
     says: 'SVA_ current, USK older and valid',
     shown: [`${backendKeys}: keys of older installations are accepted`],
   },
-  '5.rule-3': { says: 'WSK_ rejected everywhere', shown: [`${keysAndErrors}: 5.3 a workspace key (WSK_)`] },
+  '5.rule-3': { says: 'WSK_ rejected everywhere', shown: [`${agentKeys}: a workspace key`] },
   '5.rule-4': {
     says: 'No accepted prefix: invalid',
     shown: [`${keyText}: a text that is not a key is refused by its form:`],
@@ -250,8 +250,8 @@ export const requirements: Readonly<Record<string, Requirement>> = {
   '7.key': {
     says: 'Missing, invalid or expired key: 401',
     shown: [
-      `${keysAndErrors}: 7.1 no key`,
-      `${keysAndErrors}: 7.1 a key that nobody created`,
+      `${agentKeys}: no Authorization header`,
+      `${agentKeys}: a key that nobody created`,
       `${agentKeys}: an expired key, also when it was just in use`,
     ],
   },
@@ -259,16 +259,16 @@ export const requirements: Readonly<Record<string, Requirement>> = {
     says: '403 on agent connection',
     shown: [`${agentKeys}: a suspended workspace, at once and until it is not suspended any more`],
   },
-  '7.bearer': { says: 'No Bearer word: 401', shown: [`${keysAndErrors}: 5.1, 7.3 a good key without it`] },
+  '7.bearer': { says: 'No Bearer word: 401', shown: [`${agentKeys}: a key without the word Bearer`] },
   '7.redirect': { says: 'Redirect URI differs', shown: integrations },
   '7.oauth-token': { says: 'Expired OAuth token', shown: integrations },
   '7.runtime-rejected': {
     says: 'USER_KEY or MCP_REMOTE_ENABLED: rejected at boot',
-    shown: [`${refusedBoots}: 7.6 a runtime with USER_KEY`],
+    shown: [`${runtimeSettings}: as a separate process it ends at the boot with %s, and says why`],
   },
   '7.remote-mcp-rejected': {
     says: 'RUNTIME_KEY or RUNTIME_NAME: rejected at boot',
-    shown: [`${refusedBoots}: 7.7 remote-mcp with RUNTIME_KEY`],
+    shown: [`${agentLifecycle}: it does not start with a wrong %s, and says so`],
   },
   '7.runtime-identity': {
     says: 'Neither RUNTIME_KEY nor SYSTEM_KEY plus RUNTIME_NAME',
@@ -291,7 +291,7 @@ export const requirements: Readonly<Record<string, Requirement>> = {
   // 9. Versioning
   '9.prefixes': {
     says: 'SVA_, USK, and WSK_ no longer',
-    shown: [`${keysAndErrors}: 5.3 a workspace key (WSK_)`, `${backendKeys}: keys of older installations are accepted`],
+    shown: [`${agentKeys}: a workspace key`, `${backendKeys}: keys of older installations are accepted`],
   },
   '9.modes': {
     says: 'USER_KEY and MCP_REMOTE_ENABLED rejected; SKILL_IDS and ROLE_IDS not read',

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { newKey } from '../../../services/contracts/keys.ts';
 import { findNatsServer } from '../../../services/kit/bus/nats/test/server.ts';
 import { type Agent, connectAgent } from '../../test/agent.ts';
-import { composeOnNats, type PlatformOnNats } from '../../test/composed-platform.ts';
 import { Elsewhere, type StartedRuntime } from './elsewhere.ts';
+import { type PlatformOnNats, startOnNats } from './platform-on-nats.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -25,7 +25,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
   let agent: Agent;
 
   beforeAll(async () => {
-    platform = await composeOnNats();
+    platform = await startOnNats();
     ({ workspace, agent } = await newTenant('edge'));
   });
   afterAll(() => platform?.[Symbol.asyncDispose]());
@@ -211,7 +211,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
 
 describe.skipIf(findNatsServer() === null)('on a real server with TLS', () => {
   test('a bus with an unknown authority does not get the key, and one with a known authority does', async () => {
-    await using platform = await composeOnNats({ tls: true });
+    await using platform = await startOnNats({ tls: true });
     using elsewhere = new Elsewhere();
     const { createWorkspace } = await platform.must(
       'mutation { createWorkspace(input: { name: "tls", ownerEmail: "tls@example.com" }) { id } }',
