@@ -1,27 +1,23 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { parseKey } from '../../../services/contracts/keys.ts';
 import { isFree } from '../../machine/is-free.ts';
 import { readLease } from '../../ports/port-lease.ts';
 import { installationIn } from '../../state/installation.ts';
+import { folderOfEachTest } from '../../test/folder-of-each-test.ts';
 import { until } from '../../test/until.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-let dir: string;
-beforeEach(() => {
-  dir = realpathSync(mkdtempSync(join(tmpdir(), 'svc-demo-')));
-});
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
+const dir = folderOfEachTest();
 
 /** Runs `npm start` in an empty folder. */
 function start() {
   const program = fileURLToPath(new URL('../start.ts', import.meta.url));
-  const child = spawn(process.execPath, [program], { cwd: dir, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [program], { cwd: dir(), stdio: ['ignore', 'pipe', 'pipe'] });
   const seen = { output: '', errors: '' };
   child.stdout.on('data', (chunk) => (seen.output += chunk));
   child.stderr.on('data', (chunk) => (seen.errors += chunk));
@@ -73,13 +69,13 @@ test('it prints addresses, a working key and snippets; Ctrl-C leaves nothing; th
     `claude mcp add --transport http platform ${one.mcp} --header "Authorization: Bearer ${one.key}"`,
   );
   // The demo's MCP server has its home in there.
-  expect(processesIn(join(dir, 'svc'))).not.toEqual([]);
+  expect(processesIn(join(dir(), 'svc'))).not.toEqual([]);
   first.child.kill('SIGINT');
   expect(await first.ended).toBe(0);
   expect(first.seen.output).not.toContain('revoked');
   expect(first.seen.output).toMatch(/\nStopped; all data stays in \.\/svc\.\n$/);
-  expect(processesIn(join(dir, 'svc'))).toEqual([]);
-  for (const port of Object.values(readLease(installationIn(join(dir, 'svc'))))) {
+  expect(processesIn(join(dir(), 'svc'))).toEqual([]);
+  for (const port of Object.values(readLease(installationIn(join(dir(), 'svc'))))) {
     expect(await isFree('127.0.0.1', port), String(port)).toBe(true);
   }
 
@@ -95,7 +91,7 @@ test('it prints addresses, a working key and snippets; Ctrl-C leaves nothing; th
   expect([await ping(two), await ping({ ...two, key: one.key })]).toEqual([200, 401]);
   // A closed terminal, as its shell reports it too.
   second.child.kill('SIGHUP');
-  await until(() => readFileSync(join(dir, 'svc/logs/platform.log'), 'utf8').split('"stopping"').length === 3);
+  await until(() => readFileSync(join(dir(), 'svc/logs/platform.log'), 'utf8').split('"stopping"').length === 3);
   second.child.kill('SIGHUP');
   expect(await second.ended).toBe(0);
 });
