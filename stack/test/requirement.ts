@@ -1,9 +1,5 @@
-/** Something that the service shall do or have, and what shows it. */
-export interface Requirement {
-  readonly says: string;
-  /** `file: title` of tests, or `later: …`. For a variable the test changes it and observes the running service. */
-  readonly shown: readonly string[] | `later: ${string}`;
-}
+/** What shows a requirement: `file: title` of tests, or `later: …`. A test of a variable changes it and observes the service. */
+export type Shown = readonly string[] | `later: ${string}`;
 
 /** Test files and reasons that rows of several tables name. */
 export const variablesTest = 'stack/test/variables.test.ts';

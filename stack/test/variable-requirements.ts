@@ -7,9 +7,9 @@ import {
   backendServer,
   boot,
   frontend,
-  type Requirement,
   runtimeBus,
   runtimeSettings,
+  type Shown,
   transport,
   variablesTest,
   wholePath,
@@ -40,12 +40,12 @@ const platformRuntime = [`${wholePath}: an added MCP server is Connected, with t
 const logLevels = [`${runtimeSettings}: follows LOG_LEVEL and LOG_LEVELS`];
 
 const all = { ...variables, infrastructure };
-type Shown = {
-  readonly [Service in keyof typeof all]: Partial<Record<keyof (typeof all)[Service], Requirement['shown']>>;
+type ShownElsewhere = {
+  readonly [Service in keyof typeof all]: Partial<Record<keyof (typeof all)[Service], Shown>>;
 };
 
 /** What shows variables that variables.test.ts does not observe. */
-const shownElsewhere: Shown = {
+const shownElsewhere: ShownElsewhere = {
   backend: {
     BUS_SERVERS: [`${boot}: on a bus that does not exist`],
     ENCRYPTION_KEY: [`${boot}: with an encryption key that differs from the one of its records`],
@@ -168,13 +168,13 @@ const shownElsewhere: Shown = {
 };
 
 /** Every variable: a feature to come reads it, a test named above shows it, or variables.test.ts observes it under its name. */
-export const variableRequirements: Readonly<Record<string, Requirement>> = Object.fromEntries(
+export const variableRequirements: Readonly<Record<string, Shown>> = Object.fromEntries(
   Object.entries<Readonly<Record<string, Variable<unknown>>>>(all).flatMap(([service, table]) => {
-    const others: Readonly<Record<string, Requirement['shown'] | undefined>> = shownElsewhere[service as keyof Shown];
-    return Object.entries(table).map(([name, { source, meaning, awaits }]): [string, Requirement] => {
+    const others: Readonly<Record<string, Shown | undefined>> = shownElsewhere[service as keyof ShownElsewhere];
+    return Object.entries(table).map(([name, { source, meaning, awaits }]): [string, Shown] => {
       const shown = others[name] ?? [`${variablesTest}: ${service} ${name}`];
-      const id = `${source === 'specification' ? '8' : 'additions'}.${service}.${name}`;
-      return [id, { says: meaning, shown: awaits === undefined ? shown : `later: comes with ${awaits}` }];
+      const part = source === 'specification' ? '8' : 'additions';
+      return [`${part}.${service}.${name}: ${meaning}`, awaits === undefined ? shown : `later: comes with ${awaits}`];
     });
   }),
 );
