@@ -194,19 +194,6 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     await serves();
     await runtime.end('SIGTERM');
   });
-
-  test('an unreachable backend is waited for, and reported', async () => {
-    using elsewhere = new Elsewhere();
-    const { key } = await register(workspace, 'edge');
-    await platform.stopBackend();
-    elsewhere.bring(brought(key));
-    const runtime = elsewhere.start();
-    await expect.poll(() => runtime.said('failed to connect to the bus'), patiently).toBe(true);
-    expect(runtime.stdout).toContain('No backend');
-    await platform.startBackend();
-    await serves();
-    await runtime.end('SIGTERM');
-  });
 });
 
 describe.skipIf(findNatsServer() === null)('on a real server with TLS', () => {
