@@ -108,18 +108,6 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
     expect(agent.sent.filter(({ method }) => method === 'initialize')).toHaveLength(1);
   });
 
-  test('a certificate for another name is refused before anything stops', async () => {
-    const before = await pids();
-    await useCertificate('third', 'DNS:agents.example.com');
-    const { code, json } = await platform.fails('up');
-    expect([code, json.error.code]).toEqual([2, 'invalid_input']);
-    expect(json.error.message).toMatch(
-      /svc\.yaml:\d+:\d+ public\.cert is not for "localhost", which public\.host names\.$/,
-    );
-    expect(await pids()).toEqual(before);
-    await useCertificate('second', 'DNS:localhost');
-  });
-
   test('without the host name each service has its own address again, and with it they share one', async () => {
     const { definitionFile } = platform.installation;
     const yaml = await readFile(definitionFile, 'utf8');

@@ -5,7 +5,7 @@ import { startBackend } from '../../../services/backend/start.ts';
 import { TestServer } from '../../../services/kit/bus/nats/test/server.ts';
 import type { RunningService } from '../../../services/kit/service.ts';
 import { startRemoteMcp } from '../../../services/remote-mcp/start.ts';
-import { openBackendClient } from '../../client/backend-client.ts';
+import { type BackendClient, openBackendClient } from '../../client/backend-client.ts';
 import { operatorTokens } from '../../client/operator-token.ts';
 import { readPlan } from '../../engines/plan-of.ts';
 import { registerIdentities } from '../../engines/register-identities.ts';
@@ -31,8 +31,7 @@ export interface PlatformOnNats extends AsyncDisposable {
   /** The certificate of a bus with TLS. */
   readonly authorityFile: string;
   /** GraphQL as an operator. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
-  must(query: string, variables?: Readonly<Record<string, unknown>>): Promise<any>;
+  readonly backend: BackendClient;
   stopBackend(): Promise<void>;
   startBackend(): Promise<void>;
 }
@@ -82,7 +81,7 @@ export async function startOnNats({ tls = false } = {}): Promise<PlatformOnNats>
     mcpUrl: `${addresses.local['remote-mcp']}/mcp`,
     bus,
     authorityFile,
-    must: (query, variables = {}) => backend.query(query, variables, (data) => data),
+    backend,
     stopBackend,
     startBackend: start,
     [Symbol.asyncDispose]: () => started.disposeAsync(),
