@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { operatorTokens } from '../client/operator-token.ts';
 import { certificateAt } from '../parts/test/certificate-at.ts';
 import { hasCaddy } from '../parts/test/running-caddy.ts';
-import { issueCertificate, makeAuthority } from '../runtime-elsewhere/test/certificate.ts';
+import { issueCertificate, makeCertificate } from '../runtime-elsewhere/test/certificate.ts';
 import { type Agent, connectAgent } from './agent.ts';
 import { freePorts } from './free-ports.ts';
 import { hasNatsServer, Platform, startTimeoutMs, testTimeoutMs } from './platform.ts';
@@ -32,7 +32,7 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
     const settings = (yaml: string) => open(yaml).replace('\n  remote-mcp: 1\n', '\n  remote-mcp: 2\n');
     platform = await Platform.init({ topology: 'distributed', settings });
     origin = `https://localhost:${https}`;
-    makeAuthority(platform.folder, 'ca');
+    makeCertificate(platform.folder, 'ca');
     ca = join(platform.folder, 'ca.pem');
     await useCertificate('first', 'DNS:localhost');
     await platform.svc('up');

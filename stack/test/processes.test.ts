@@ -10,6 +10,7 @@ import { readSecret, secretFilesOf } from '../secrets/secrets.ts';
 import { readRecord } from '../state/platform-record.ts';
 import type { Agent } from './agent.ts';
 import { hasNatsServer, Platform, startTimeoutMs, testTimeoutMs } from './platform.ts';
+import { runWithTest } from './run-with-test.ts';
 import { listeningOf, processesAreShown, processesOf } from './running-processes.ts';
 import { until } from './until.ts';
 
@@ -147,16 +148,10 @@ async function startForeignBus(platform: Platform, keys: Readonly<Record<string,
   const listen = { LISTEN: `127.0.0.1:${port}`, HTTP_LISTEN: `127.0.0.1:${httpPort}` };
   const rest = { NAME: 'theirs', STORE_DIR: join(platform.folder, 'foreign'), TLS: '' };
   await writeFile(file, natsConfiguration({ ...listen, ...rest, ...keys }));
-  const child = spawn('nats-server', ['-c', file], { stdio: 'ignore' });
-  const ended = new Promise((resolve) => child.once('exit', resolve));
+  const running = runWithTest(['nats-server', '-c', file], platform.folder);
   const { signal } = new AbortController();
   await waitUntilReady({ kind: 'http', url: `http://127.0.0.1:${httpPort}/healthz` }, { timeoutMs: 20_000, signal });
-  return {
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGKILL');
-      await ended;
-    },
-  };
+  return running;
 }
 
 describe.skipIf(!hasNatsServer)('on a real server that somebody else runs', () => {
