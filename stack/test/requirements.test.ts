@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Variable } from '../../services/contracts/env/variable.ts';
 import { variables } from '../../services/contracts/env/variables.ts';
-import type { Shown } from './requirement.ts';
 import { requirements } from './requirements.ts';
+import type { Shown } from './variable-requirements.ts';
 
 const repository = join(import.meta.dirname, '../..');
 

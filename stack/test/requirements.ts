@@ -11,10 +11,10 @@ import {
   runtimeSettings,
   type Shown,
   transport,
+  variableRequirements,
   variablesTest,
   wholePath,
-} from './requirement.ts';
-import { variableRequirements } from './variable-requirements.ts';
+} from './variable-requirements.ts';
 
 const agentIsolation = 'services/remote-mcp/test/isolation.test.ts';
 const agentKeys = 'services/remote-mcp/test/keys.test.ts';
