@@ -56,25 +56,6 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
     expect(agent.sent.filter(({ method }) => method === 'initialize')).toHaveLength(1);
   });
 
-  test('without its supervisor the platform keeps serving; svc status reports it, svc up takes it over', async () => {
-    const before = await pids();
-    const supervisor = readRecord(platform.installation)?.pid ?? 0;
-    process.kill(supervisor, 'SIGKILL');
-    await until(() => processesOf(platform.installation.dir).every(({ pid }) => pid !== supervisor));
-    await works('nobody watches');
-    const seen = await platform.run(['status']);
-    expect([seen.code, seen.stdout]).toEqual([1, expect.stringContaining('svc up takes them over')]);
-    await platform.svc('keys', 'list');
-    const { code, stderr } = await platform.run(['up']);
-    expect([code, stderr]).toEqual([0, expect.stringMatching(/was ended from outside.* Its parts are kept/s)]);
-    expect(changed(before, await pids())).toEqual([]);
-    process.kill(before.get('frontend') ?? 0, 'SIGKILL');
-    await until(async () => {
-      const frontend = (await platform.services()).get('frontend');
-      return frontend?.state === 'healthy' && frontend.pid !== before.get('frontend');
-    });
-  });
-
   test('a supervisor that no longer responds is replaced by svc up, and no part restarts', async () => {
     const before = await pids();
     const supervisor = readRecord(platform.installation)?.pid ?? 0;
