@@ -220,8 +220,7 @@ describe.skipIf(!canMount)('a disk that gets full', () => {
     expect(await roles()).toEqual(acknowledged.toSorted());
     expect((await platform.svc('status')).state).toBe('running');
     // A session that could not be kept is not promised; the key is as good as ever.
-    const clientInfo = { name: 'test', version: '1' };
-    const body = rpc('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo });
+    const body = rpc('initialize', { protocolVersion: '2025-11-25' });
     const session = await send(platform.mcpUrl, { key, body });
     expect([session.status, session.body.error?.data.code]).toEqual([503, 'unavailable']);
     expect((await send(platform.mcpUrl, { key, body: rpc('ping') })).status).toBe(200);
