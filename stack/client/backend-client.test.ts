@@ -1,25 +1,10 @@
 import { generateKeyPairSync, verify } from 'node:crypto';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import { afterEach, describe, expect, test } from 'vitest';
+import type { RequestListener } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import { answering } from '../test/answering.ts';
+import { freePort } from '../test/free-ports.ts';
 import { openBackendClient } from './backend-client.ts';
 import { mintOperatorToken } from './operator-token.ts';
-
-const servers: Server[] = [];
-afterEach(() => {
-  for (const server of servers.splice(0)) {
-    server.close();
-    server.closeAllConnections();
-  }
-});
-
-/** A server in place of a backend, with wrong answers by the listener. */
-async function answering(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  return `http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}`;
-}
 
 const client = (url: string) => openBackendClient([url], () => 'token');
 const json =
@@ -48,8 +33,7 @@ describe('a question', () => {
         asked.push(name);
         end(...args);
       });
-    const gone = await answering(json({}));
-    for (const server of servers.splice(0)) server.close();
+    const gone = `http://127.0.0.1:${await freePort()}`;
     const second = await named('second', json({ data: 2 }));
     const dying = await named('dying', (_request, response) => response.destroy());
     const of = (...urls: readonly string[]) =>
@@ -63,8 +47,7 @@ describe('a question', () => {
   test('a mutation without an answer has an unknown outcome', async () => {
     const dying = await answering((request, response) => request.resume().on('end', () => response.destroy()));
     const silent = await answering(() => undefined);
-    const gone = await answering(json({}));
-    servers.pop()?.close();
+    const gone = `http://127.0.0.1:${await freePort()}`;
     const outcomeOf = (url: string, document = 'mutation { m }') =>
       client(url)
         .query(document, {}, () => null, { timeoutMs: 200 })
@@ -107,9 +90,7 @@ test.each<readonly [what: string, answer: RequestListener, refusal: object]>([
 });
 
 test('a backend that does not listen is not running', async () => {
-  const url = await answering(json({}));
-  servers.splice(0)[0]?.close();
-  await expect(client(url).query('{ n }', {}, () => null)).rejects.toMatchObject({
+  await expect(client(`http://127.0.0.1:${await freePort()}`).query('{ n }', {}, () => null)).rejects.toMatchObject({
     code: 'unavailable',
     message: expect.stringMatching(/^The backend is not running: .* connection refused\.$/),
     hint: expect.stringContaining('svc status'),

@@ -1,16 +1,16 @@
-import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { planFor } from '../engines/plan-of.ts';
 import { usualPorts } from '../settings/ports.ts';
 import { definitionOf } from '../settings/test/definition-of.ts';
 import { installationIn } from '../state/installation.ts';
+import { answering } from '../test/answering.ts';
+import { folderOfEachTest } from '../test/folder-of-each-test.ts';
 import { walMetaOf } from '../test/made-up-node.ts';
 import { founderOf, isMember, leaderMetric, metricsPath, waitForLeader } from './cluster-leader.ts';
+
+const dir = folderOfEachTest();
 
 test('the first coordination node founds the cluster that the others join, and no other part joins one', () => {
   const definition = definitionOf('topology: distributed\ngraph: dgraph\nreplicas: { dgraph-zero: 3 }\n');
@@ -26,9 +26,7 @@ test('the first coordination node founds the cluster that the others join, and n
 });
 
 test('a node is a member once it has voted', () => {
-  const dir = mkdtempSync(join(tmpdir(), 'svc-leader-'));
-  onTestFinished(() => rmSync(dir, { recursive: true }));
-  const file = join(dir, 'wal.meta');
+  const file = join(dir(), 'wal.meta');
   expect(isMember(file)).toBe(false);
   writeFileSync(file, walMetaOf(1, 0));
   expect(isMember(file)).toBe(false);
@@ -39,13 +37,11 @@ test('a node is a member once it has voted', () => {
 /** A coordination node that tells these metrics, one after the other. */
 async function founderWith(metrics: readonly string[]): Promise<string> {
   let asked = 0;
-  const server = createServer((request, response) => {
+  const url = await answering((request, response) => {
     response.statusCode = request.url === metricsPath ? 200 : 404;
     response.end(metrics[Math.min(asked++, metrics.length - 1)]);
-  }).listen(0, '127.0.0.1');
-  onTestFinished(() => void server.close());
-  await once(server, 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/health`;
+  });
+  return `${url}/health`;
 }
 
 const { signal } = new AbortController();

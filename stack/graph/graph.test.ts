@@ -1,48 +1,28 @@
 import { createHmac } from 'node:crypto';
-import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { planFor, readPlan } from '../engines/plan-of.ts';
-import { versionOf } from '../machine/check-program.ts';
 import { createInstallation } from '../operations/create-installation.ts';
 import { dgraphConfiguration } from '../parts/dgraph.ts';
 import { changesBetween, partsThatDiffer, settingsOf } from '../plan/differences.ts';
 import { secretFilesOf } from '../secrets/secrets.ts';
-import { postureAt } from '../settings/dgraph.ts';
 import { definitionOf } from '../settings/test/definition-of.ts';
 import { type Installation, installationIn } from '../state/installation.ts';
+import { answering } from '../test/answering.ts';
+import { folderOfEachTest } from '../test/folder-of-each-test.ts';
 import { accessToken } from './ask-dgraph.ts';
-import { checkDgraphProgram, checkGraph } from './check-graph.ts';
+import { checkGraph } from './check-graph.ts';
 import { keptInFiles, leftGraph, membersOf, refuseFewerNodes } from './graph-data.ts';
 import { provisionGraph } from './provision-graph.ts';
 
-let dir: string;
-const servers: Server[] = [];
-beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'svc-graph-'));
-});
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
-  rmSync(dir, { recursive: true, force: true });
-});
+const dir = folderOfEachTest();
 
 const own = definitionOf('topology: distributed\ngraph: dgraph\n');
 
 async function withDgraph(): Promise<Installation> {
-  const options = { dir: join(dir, 'svc'), topology: 'distributed', graph: 'dgraph' } as const;
+  const options = { dir: join(dir(), 'svc'), topology: 'distributed', graph: 'dgraph' } as const;
   return (await createInstallation(options)).installation;
-}
-
-/** A node of Dgraph that answers so; returns its address. */
-async function nodeThat(answer: RequestListener): Promise<string> {
-  const server = createServer(answer).listen(0, '127.0.0.1');
-  servers.push(server);
-  await once(server, 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 describe('the configuration of a node', () => {
@@ -105,49 +85,9 @@ describe('the configuration of a node', () => {
   });
 });
 
-describe('our own dgraph', () => {
-  const says = (version: string) => {
-    const text = `Dgraph version   : ${version}\nDgraph codename  :\nGo version       : go1.26.8`;
-    writeFileSync(join(dir, 'dgraph'), `#!/bin/sh\n[ "$1" = version ] && cat <<'END'\n\n${text}\nEND\n`);
-    chmodSync(join(dir, 'dgraph'), 0o755);
-  };
-
-  test('a missing program is refused, with the way to get it', async () => {
-    await expect(checkDgraphProgram(own, dir)).rejects.toMatchObject({
-      code: 'unavailable',
-      message: 'graph: dgraph needs dgraph, which is not on PATH.',
-      hint: expect.stringMatching(/github\.com\/dgraph-io\/dgraph, which are for Linux only/),
-    });
-  });
-
-  test.each(['v25.3.8', 'v24.1.0'])('of version %s is refused', async (version) => {
-    says(version);
-    await expect(checkDgraphProgram(own, dir)).rejects.toMatchObject({
-      code: 'unsupported',
-      message: `"${dir}/dgraph" has version ${version.slice(1)}, and 25.4 or newer is needed.`,
-    });
-  });
-
-  test.each([
-    ['v25.4.0', '', []],
-    ['v25.5.0-beta1', ' anonymous=none', []],
-    ['v26.0.0', ' anonymous=none', []],
-    ['dev', '', [expect.stringMatching(/was built from source and states no version, so it counts as 25\.4\.$/)]],
-  ])('of version %s is taken, and told%s what it knows', async (version, posture, notices) => {
-    says(version);
-    expect(await checkDgraphProgram(own, dir)).toEqual(notices);
-    expect(postureAt(await versionOf(join(dir, 'dgraph'), ['version']))).toBe(posture);
-  });
-
-  test.each(['', 'topology: distributed', 'topology: distributed\ngraph: dgraph\ngraphdb: { url: "http://db:8080" }'])(
-    'is not needed for "%s"',
-    async (yaml) => expect(await checkDgraphProgram(definitionOf(yaml), dir)).toEqual([]),
-  );
-});
-
 test('a graph that is left for another is reported, in both directions, until the other graph is used', async () => {
   const sqlite = definitionOf('topology: distributed');
-  const { installation } = await createInstallation({ dir: join(dir, 'svc') });
+  const { installation } = await createInstallation({ dir: join(dir(), 'svc') });
   const left = (definition: typeof own) => leftGraph(definition, keptInFiles(installation));
   expect([...left(sqlite), ...left(own)]).toEqual([]);
   writeFileSync(join(installation.dataDir, 'graph.sqlite'), '');
@@ -171,7 +111,7 @@ test('coordination nodes keep their ports once several of them have data', () =>
 });
 
 test('nodes of our own dgraph become more, and not fewer', () => {
-  const installation = installationIn(dir);
+  const installation = installationIn(dir());
   const nodes = (replicas: string) =>
     refuseFewerNodes(
       keptInFiles(installation),
@@ -192,7 +132,7 @@ test('nodes of our own dgraph become more, and not fewer', () => {
 });
 
 test('an access token is signed with the key in the file, and short-lived', () => {
-  const file = join(dir, 'acl.key');
+  const file = join(dir(), 'acl.key');
   writeFileSync(file, 'the key\n');
   const [head = '', body = '', signature] = accessToken(file, { user: 'u', groups: ['g'] }).split('.');
   const read = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString());
@@ -211,7 +151,7 @@ test('rights that a node missed are sent again until they are in force', async (
     group: [{ rules: [{ predicate: 'dgraph.all', permission: 7 }] }],
   };
   let told = 0;
-  const url = await nodeThat(async (request, response) => {
+  const url = await answering(async (request, response) => {
     const body = (await request.toArray()).join('');
     if (request.url?.startsWith('/mutate')) told++;
     const seen = told === 0 ? {} : { seen: [] };
@@ -238,9 +178,9 @@ test("a change of the graph's identity restarts every part, because a different 
 });
 
 describe('a Dgraph that somebody else runs', () => {
-  /** Answers so to each path. */
-  const answering = (answers: Readonly<Record<string, unknown>>) =>
-    nodeThat((request, response) => {
+  /** A Dgraph with this answer to each path. */
+  const dgraphThat = (answers: Readonly<Record<string, unknown>>) =>
+    answering((request, response) => {
       const answer = answers[request.url ?? ''];
       response.statusCode = typeof answer === 'number' ? answer : 200;
       response.end(typeof answer === 'number' ? 'Please retry again' : JSON.stringify(answer ?? {}));
@@ -255,19 +195,19 @@ describe('a Dgraph that somebody else runs', () => {
   const refused = { errors: [{ message: 'No Auth Token found.' }] };
 
   test('is refused where it is too old', async () => {
-    await expect(check(await answering({ '/health': healthy('v25.3.8') }))).rejects.toMatchObject({
+    await expect(check(await dgraphThat({ '/health': healthy('v25.3.8') }))).rejects.toMatchObject({
       code: 'unsupported',
       message: expect.stringMatching(/runs Dgraph 25\.3\.8, and 25\.4 or newer is needed\.$/),
     });
   });
 
   test('is refused where it is something else, or not healthy', async () => {
-    await expect(check(await answering({}))).rejects.toMatchObject({
+    await expect(check(await dgraphThat({}))).rejects.toMatchObject({
       code: 'unavailable',
       message: expect.stringMatching(/does not answer as a Dgraph: it says something else\.$/),
       hint: expect.stringContaining('graphdb.url'),
     });
-    await expect(check(await answering({ '/health': 503 }))).rejects.toThrow(/it is not healthy: Please retry again/);
+    await expect(check(await dgraphThat({ '/health': 503 }))).rejects.toThrow(/it is not healthy: Please retry again/);
     await expect(check('http://127.0.0.1:1')).rejects.toThrow(/does not answer as a Dgraph: .*connection refused/);
   });
 
@@ -283,7 +223,7 @@ describe('a Dgraph that somebody else runs', () => {
       [refused, / does not answer us\. .*No Auth Token found\.$/],
       [{ data: {} }, / shows us nothing\.$/],
     ] as const) {
-      const url = await answering({ ...known, '/query': answer });
+      const url = await dgraphThat({ ...known, '/query': answer });
       const forbidden = { code: 'forbidden', message: expect.stringMatching(said) };
       await expect(check(url, { user: 'ours' })).rejects.toMatchObject({
         ...forbidden,
@@ -302,9 +242,9 @@ describe('a Dgraph that somebody else runs', () => {
       '/query': { data: { seen: [] } },
       '/alter': { data: { code: 'Success' } },
     };
-    expect(await check(await answering(open))).toEqual([
+    expect(await check(await dgraphThat(open))).toEqual([
       expect.stringContaining('allows every client to change its schema'),
     ]);
-    expect(await check(await answering({ ...open, '/alter': refused }))).toEqual([]);
+    expect(await check(await dgraphThat({ ...open, '/alter': refused }))).toEqual([]);
   });
 });

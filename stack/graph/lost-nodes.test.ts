@@ -1,10 +1,6 @@
-import { once } from 'node:events';
-import { lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { lstatSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { planFor } from '../engines/plan-of.ts';
 import type { PartRunner } from '../engines/process/part-runner.ts';
 import { usualPatience } from '../engines/process/patience.ts';
@@ -21,17 +17,16 @@ import { usualPorts } from '../settings/ports.ts';
 import { definitionOf } from '../settings/test/definition-of.ts';
 import { type Installation, installationIn } from '../state/installation.ts';
 import { readPlace } from '../state/place-record.ts';
+import { answering } from '../test/answering.ts';
+import { folderOfEachTest } from '../test/folder-of-each-test.ts';
 import { nodeFolder, writeInNode, writeNode } from '../test/made-up-node.ts';
 import { keptInFiles, refuseFewerNodes } from './graph-data.ts';
 
-let dir: string;
+const dir = folderOfEachTest();
 let installation: Installation;
-
 beforeEach(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'svc-lost-nodes-'));
-  ({ installation } = await createInstallation({ dir: join(dir, 'svc'), topology: 'distributed', graph: 'dgraph' }));
+  ({ installation } = await createInstallation({ dir: join(dir(), 'svc'), topology: 'distributed', graph: 'dgraph' }));
 });
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 const folderOf = (node: string) => nodeFolder(installation, node);
 const lose = (node: string) => rmSync(folderOf(node), { recursive: true });
@@ -213,7 +208,8 @@ describe('a part that may not start without its data', () => {
   const part = parts.find(({ name }) => name === 'dgraph-alpha-2') ?? expect.fail('there is no second data node');
 
   /** What died starts again at once; how often it was started is counted. */
-  function supervised(loss: () => string | null) {
+  async function supervised(loss: () => string | null) {
+    const address = await answering((_, response) => void response.end('ok'));
     const events: string[] = [];
     const ends: (() => void)[] = [];
     const runner: PartRunner = {
@@ -234,17 +230,8 @@ describe('a part that may not start without its data', () => {
     return { events, ends, one: new SupervisedPart(part, { runner, recorder, patience, lossOf: loss }) };
   }
 
-  /** Where something answers at once. */
-  let address: string;
-  beforeEach(async () => {
-    const server = createServer((_, response) => void response.end('ok'));
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    return () => void server.close();
-  });
-
   test('is not started at all', async () => {
-    const { one, events, ends } = supervised(() => 'gone');
+    const { one, events, ends } = await supervised(() => 'gone');
     await one.start(new AbortController().signal);
     expect([events, ends.length]).toEqual([['lost'], 0]);
     await one.stop('hurry');
@@ -252,7 +239,7 @@ describe('a part that may not start without its data', () => {
 
   test('is not started again, where the data went while it ran', async () => {
     let loss: string | null = null;
-    const { one, events, ends } = supervised(() => loss);
+    const { one, events, ends } = await supervised(() => loss);
     await one.start(new AbortController().signal);
     ends[0]?.();
     await expect.poll(() => ends.length).toBe(2);

@@ -1,24 +1,14 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { planFor } from '../engines/plan-of.ts';
-import { checkFront } from '../engines/process/check-programs.ts';
 import { usualPorts } from '../settings/ports.ts';
 import { definitionOf } from '../settings/test/definition-of.ts';
 import { installationIn } from '../state/installation.ts';
 import { caddyfile } from './caddy.ts';
 
 const ports = {
-  ...{
-    ...usualPorts,
-    'remote-mcp-1': 3101,
-    'remote-mcp-2': 3102,
-    'remote-mcp-3': 3103,
-    'backend-1': 3201,
-    'backend-2': 3202,
-  },
-  ...{ 'caddy-http': 80, 'caddy-https': 443 },
+  ...usualPorts,
+  ...{ 'remote-mcp-1': 3101, 'remote-mcp-2': 3102, 'remote-mcp-3': 3103 },
+  ...{ 'backend-1': 3201, 'backend-2': 3202, 'caddy-http': 80, 'caddy-https': 443 },
 };
 
 /** The values of the proxy of a platform with separate processes. */
@@ -139,49 +129,5 @@ describe('the configuration of the front', () => {
   ])('on %s listens on %s', (bind, expected) => {
     const text = caddyfile(valuesOf(`bind: "${bind}"\npublic: { ${acme} }`));
     expect(text).toContain(`\tdefault_bind ${expected}\n`);
-  });
-});
-
-describe('Caddy', () => {
-  let dir: string;
-  beforeEach(() => {
-    dir = mkdtempSync(join(tmpdir(), 'svc-front-'));
-  });
-  afterEach(() => rmSync(dir, { recursive: true, force: true }));
-  const install = (script: string) => {
-    writeFileSync(join(dir, 'caddy'), `#!/bin/sh\n${script}\n`);
-    chmodSync(join(dir, 'caddy'), 0o755);
-  };
-  const distributed = 'topology: distributed\n';
-  const two = `${distributed}replicas: { remote-mcp: 2 }`;
-  const check = (yaml: string) => checkFront(definitionOf(yaml), dir);
-
-  test.each([
-    ['replicas.remote-mcp above 1', two],
-    ['public.host', `${distributed}public: { host: agents.example.com }`],
-    ['replicas.backend above 1', `${distributed}graph: dgraph\nreplicas: { backend: 3 }`],
-  ])('is needed for %s: a missing one is refused, with the way to install it', async (field, yaml) => {
-    await expect(check(yaml)).rejects.toMatchObject({
-      code: 'unavailable',
-      message: `${field} needs caddy, which is not on PATH.`,
-      hint: expect.stringContaining('the package caddy of your system'),
-    });
-  });
-
-  test.each(['', distributed, `${distributed}replicas: { runtime: 2 }`])('is not needed for "%s"', (yaml) =>
-    check(yaml),
-  );
-
-  test('that is too old is refused, with its version', async () => {
-    install('[ "$1" = version ] && echo "v2.5.2 h1:abc"');
-    await expect(check(two)).rejects.toMatchObject({
-      code: 'unsupported',
-      message: `"${dir}/caddy" has version 2.5.2, and 2.6 or newer is needed.`,
-    });
-  });
-
-  test.each(['2.6.2', 'v2.10.0 h1:abc=', 'v3.0.0'])('that prints %s is accepted', (version) => {
-    install(`echo "${version}"`);
-    return check(two);
   });
 });

@@ -29,6 +29,7 @@ function planOf(yaml: string, claimed: Readonly<Record<string, number>> = {}): P
 const distributed = 'topology: distributed\n';
 const readyOfNats = (port: number) => `nats://127.0.0.1:${port} by /srv/svc/secrets/bus-system.seed`;
 const checked = (ready: ReadyCheck) => (ready.kind === 'http' ? ready.url : `${ready.url} by ${ready.seedFile}`);
+const rowsOf = (plan: Plan) => plan.parts.map(({ name, url, ready, after }) => [name, url, checked(ready), after]);
 const partOf = (plan: Plan, name: string) => plan.parts.find((part) => part.name === name);
 const variablesOf = (plan: Plan, name: string) => partOf(plan, name)?.variables ?? {};
 const pair = (side: string) => ` ${side}-cert=secrets/graphdb-nodes.crt; ${side}-key=secrets/graphdb-nodes.key;`;
@@ -47,38 +48,26 @@ describe('the parts of an installation', () => {
 
   test('in separate processes are those, their replicas, the bus and the proxy of several remote-mcps', () => {
     const plan = planOf(`${distributed}replicas: { remote-mcp: 2, runtime: 2 }`);
-    expect(plan.parts.map(({ name, url, ready, after }) => [name, url, checked(ready), after])).toEqual([
+    expect(rowsOf(plan)).toEqual([
       ['backend', 'http://127.0.0.1:3000', 'http://127.0.0.1:3000/ready', ['nats']],
-      ...[
-        ['remote-mcp', 3101],
-        ['remote-mcp-2', 3102],
-      ].map(([name, port]) => [
-        name,
-        `http://127.0.0.1:${port}`,
-        `http://127.0.0.1:${port}/ready`,
-        ['runtime', 'runtime-2', 'frontend'],
-      ]),
+      ['remote-mcp', 'http://127.0.0.1:3101', 'http://127.0.0.1:3101/ready', ['runtime', 'runtime-2', 'frontend']],
+      ['remote-mcp-2', 'http://127.0.0.1:3102', 'http://127.0.0.1:3102/ready', ['runtime', 'runtime-2', 'frontend']],
       ['runtime', 'http://127.0.0.1:3003', 'http://127.0.0.1:3003/ready', ['backend']],
       ['runtime-2', 'http://127.0.0.1:3302', 'http://127.0.0.1:3302/ready', ['backend']],
       ['frontend', 'http://127.0.0.1:8888', 'http://127.0.0.1:8888/ready', ['backend']],
       ['nats', 'nats://127.0.0.1:4222', readyOfNats(4222), []],
       ['caddy', 'http://127.0.0.1:3001', 'http://127.0.0.1:3001/ready', ['remote-mcp', 'remote-mcp-2']],
     ]);
-    expect(inStartOrder(plan.parts).map(({ name }) => name)).toEqual([
-      'nats',
-      'backend',
-      'runtime',
-      'runtime-2',
-      'frontend',
-      'remote-mcp',
-      'remote-mcp-2',
-      'caddy',
-    ]);
+    expect(
+      inStartOrder(plan.parts)
+        .map(({ name }) => name)
+        .join(' '),
+    ).toBe('nats backend runtime runtime-2 frontend remote-mcp remote-mcp-2 caddy');
   });
 
   test("with the platform's own Dgraph are its two nodes too, before the backend", () => {
     const plan = planOf(`${distributed}graph: dgraph\n`);
-    expect(plan.parts.slice(4).map(({ name, url, ready, after }) => [name, url, checked(ready), after])).toEqual([
+    expect(rowsOf(plan).slice(4)).toEqual([
       ['nats', 'nats://127.0.0.1:4222', readyOfNats(4222), []],
       ['dgraph-zero', 'dgraph://127.0.0.1:5080', 'http://127.0.0.1:6080/health', []],
       ['dgraph-alpha', 'dgraph://127.0.0.1:9080', 'http://127.0.0.1:8080/health', ['dgraph-zero']],
@@ -90,7 +79,7 @@ describe('the parts of an installation', () => {
     const replicas = 'replicas: { nats: 3, dgraph-zero: 3, dgraph-alpha: 2 }\n';
     const plan = planOf(`${distributed}graph: dgraph\n${replicas}`);
     const zeros = ['dgraph-zero', 'dgraph-zero-2', 'dgraph-zero-3'];
-    expect(plan.parts.slice(4).map(({ name, url, ready, after }) => [name, url, checked(ready), after])).toEqual([
+    expect(rowsOf(plan).slice(4)).toEqual([
       ['nats', 'nats://127.0.0.1:4222', readyOfNats(4222), []],
       ['nats-2', 'nats://127.0.0.1:4223', readyOfNats(4223), []],
       ['nats-3', 'nats://127.0.0.1:4224', readyOfNats(4224), []],
@@ -220,18 +209,16 @@ describe('the configuration of a part', () => {
 
   test('services: the bus, and only the backend the keys to it', () => {
     const plan = planOf(`${distributed}bus: { persistentMessaging: false }`);
+    for (const name of ['backend', 'remote-mcp', 'runtime']) {
+      expect(variablesOf(plan, name).BUS_SERVERS, name).toBe('nats://127.0.0.1:4222');
+    }
+    expect(variablesOf(plan, 'remote-mcp').BUS_PERSISTENT_MESSAGING).toBe('false');
     expect(variablesOf(plan, 'backend')).toMatchObject({
-      BUS_SERVERS: 'nats://127.0.0.1:4222',
       BUS_PERSISTENT_MESSAGING: 'false',
       BUS_CALLOUT_SEED_FILE: '/srv/svc/secrets/bus-callout.seed',
       BUS_SYSTEM_SEED_FILE: '/srv/svc/secrets/bus-system.seed',
       BUS_ISSUER_SEED_FILE: '/srv/svc/secrets/bus-issuer.seed',
     });
-    expect(variablesOf(plan, 'remote-mcp')).toMatchObject({
-      BUS_SERVERS: 'nats://127.0.0.1:4222',
-      BUS_PERSISTENT_MESSAGING: 'false',
-    });
-    expect(variablesOf(plan, 'runtime')).toMatchObject({ BUS_SERVERS: 'nats://127.0.0.1:4222' });
     for (const name of ['remote-mcp', 'runtime', 'frontend']) {
       expect(JSON.stringify(variablesOf(plan, name)), name).not.toContain('SEED');
     }
@@ -268,35 +255,25 @@ describe('the configuration of a part', () => {
     });
   });
 
-  test('the proxy: the address of a single one, and the addresses of the replicas; agents keep theirs', () => {
-    const plan = planOf(`${distributed}bind: 0.0.0.0\nreplicas: { remote-mcp: 2 }`);
-    const caddy = partOf(plan, 'caddy');
-    expect([caddy?.url, caddy?.secrets]).toEqual(['http://127.0.0.1:3001', []]);
-    expect(caddy?.variables).toMatchObject({
-      SITES: 'import shared-remote-mcp',
-      REMOTE_MCP_PORT: '3001',
-      SHARED_BIND: 'tcp4/0.0.0.0',
-      REMOTE_MCP: '127.0.0.1:3101 127.0.0.1:3102',
-      BACKEND: '',
-    });
-    expect(plan.addresses.public.mcp).toBe(planOf('').addresses.public.mcp);
-    expect(partOf(planOf(distributed), 'caddy')).toBeUndefined();
-  });
-
-  test('several backends: others find them at the address of a single one', () => {
+  test('the proxy of several processes: others find them at the address of a single one', () => {
     const one = planOf(`${distributed}graph: dgraph\nbind: 0.0.0.0`);
     const plan = planOf(`${distributed}graph: dgraph\nbind: 0.0.0.0\nreplicas: { backend: 2, remote-mcp: 2 }`);
+    expect(partOf(one, 'caddy')).toBeUndefined();
     expect(partOf(plan, 'runtime')?.after).toEqual(['backend', 'backend-2']);
     expect(variablesOf(plan, 'remote-mcp').PRIVATE_BACKEND_URL).toBe('http://127.0.0.1:3000');
     expect(plan.addresses.public).toEqual(one.addresses.public);
     const caddy = partOf(plan, 'caddy') ?? expect.fail();
     expect(listensAt(caddy)).toEqual(['http://127.0.0.1:3001/ready', 'http://127.0.0.1:3000']);
-    expect(caddy.after).toEqual(['remote-mcp', 'remote-mcp-2', 'backend', 'backend-2']);
-    expect(caddy.variables).toMatchObject({
-      SITES: 'import shared-remote-mcp\nimport shared-backend',
-      SHARED_BIND: 'tcp4/0.0.0.0',
-      BACKEND: '127.0.0.1:3201 127.0.0.1:3202',
-      BACKEND_PORT: '3000',
+    expect(caddy).toMatchObject({
+      ...{ url: 'http://127.0.0.1:3001', secrets: [], after: ['remote-mcp', 'remote-mcp-2', 'backend', 'backend-2'] },
+      variables: {
+        SITES: 'import shared-remote-mcp\nimport shared-backend',
+        SHARED_BIND: 'tcp4/0.0.0.0',
+        REMOTE_MCP: '127.0.0.1:3101 127.0.0.1:3102',
+        REMOTE_MCP_PORT: '3001',
+        BACKEND: '127.0.0.1:3201 127.0.0.1:3202',
+        BACKEND_PORT: '3000',
+      },
     });
   });
 
@@ -306,23 +283,11 @@ describe('the configuration of a part', () => {
       `${distributed}bind: 0.0.0.0\npublic: { host: a.example.com, ${tls} }\nreplicas: { remote-mcp: 2, runtime: 2 }`,
       { 'caddy-https': 8443, 'caddy-http': 8080 },
     );
-    const caddy = partOf(plan, 'caddy');
-    expect(caddy).toMatchObject({
+    expect(partOf(plan, 'caddy')).toMatchObject({
       url: 'https://127.0.0.1:8443',
       ready: { kind: 'http', url: 'http://127.0.0.1:8080/ready' },
       after: ['remote-mcp', 'remote-mcp-2', 'backend', 'frontend'],
       secrets: ['/srv/svc/secrets/a.pem', '/etc/a.key'],
-    });
-    expect(caddy?.variables).toMatchObject({
-      SITES: 'import shared-remote-mcp\nimport one-host-over-tls',
-      SHARED_BIND: 'tcp4/127.0.0.1',
-      BIND: 'tcp4/0.0.0.0',
-      HOST: 'a.example.com',
-      ORIGIN: 'https://a.example.com:8443',
-      REMOTE_MCP: '127.0.0.1:3101 127.0.0.1:3102',
-      REMOTE_MCP_PORT: '3001',
-      BACKEND: '127.0.0.1:3000',
-      FRONTEND: '127.0.0.1:8888',
     });
     for (const { name, service, variables } of plan.parts) {
       if (service !== 'caddy' && service !== 'nats') expect(variables.BIND_HOST, name).toBe('127.0.0.1');

@@ -81,40 +81,25 @@ describe('variables without a setting', () => {
     expect(environment[service]).toEqual({ [name]: String(value) });
   });
 
-  test.each([
-    ['backend', 'PORT: 1', /^svc\.yaml:4:11 environment\.backend\.PORT: It is decided by ports\.backend only\.$/],
-    [
-      'backend',
-      `ENCRYPTION_KEY_PREVIOUS: ${'a'.repeat(64)}`,
-      /^svc\.yaml:4:30 environment\.backend\.ENCRYPTION_KEY_PREVIOUS: It is a secret: put it into a file/,
-    ],
-    [
-      'backend',
-      'HEARTBEAT_INTERVAL: 1',
-      /^svc\.yaml:4:25 environment\.backend\.HEARTBEAT_INTERVAL: It is not a variable of backend\./,
-    ],
-    ['runtime', 'HEARTBEAT_INTERVALL: 1', /Did you mean "HEARTBEAT_INTERVAL"\?$/],
-    [
-      'runtime',
-      'HEARTBEAT_INTERVAL: soon',
-      /^svc\.yaml:4:25 environment\.runtime\.HEARTBEAT_INTERVAL: It must be a whole number from 50 to 60000\.$/,
-    ],
-    [
-      'runtime',
-      'USER_KEY: x',
-      /^svc\.yaml:4:15 environment\.runtime\.USER_KEY: It is rejected by runtime\. The single-agent stdio mode no longer exists/,
-    ],
-    [
-      'runtime',
-      'OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer x"',
-      /^svc\.yaml:4:33 environment\.runtime\.OTEL_EXPORTER_OTLP_HEADERS: It is a secret: put it into a file(?!.*Bearer)/,
-    ],
-    [
-      'runtime',
-      'OTEL_EXPORTER_OTLP_ENDPOINT: "https://me:hidden@otel.example"',
-      /OTEL_EXPORTER_OTLP_ENDPOINT: It must be without user and password\.$/,
-    ],
-  ])('of %s: %s is refused', (service, line, told) => expect(refusalOf(extra(service, line))).toMatch(told));
+  test.each(
+    Object.entries({
+      [extra('backend', 'PORT: 1')]:
+        /^svc\.yaml:4:11 environment\.backend\.PORT: It is decided by ports\.backend only\.$/,
+      [extra('backend', `ENCRYPTION_KEY_PREVIOUS: ${'a'.repeat(64)}`)]:
+        /^svc\.yaml:4:30 environment\.backend\.ENCRYPTION_KEY_PREVIOUS: It is a secret: put it into a file/,
+      [extra('backend', 'HEARTBEAT_INTERVAL: 1')]:
+        /^svc\.yaml:4:25 environment\.backend\.HEARTBEAT_INTERVAL: It is not a variable of backend\./,
+      [extra('runtime', 'HEARTBEAT_INTERVALL: 1')]: /Did you mean "HEARTBEAT_INTERVAL"\?$/,
+      [extra('runtime', 'HEARTBEAT_INTERVAL: soon')]:
+        /^svc\.yaml:4:25 environment\.runtime\.HEARTBEAT_INTERVAL: It must be a whole number from 50 to 60000\.$/,
+      [extra('runtime', 'USER_KEY: x')]:
+        /^svc\.yaml:4:15 environment\.runtime\.USER_KEY: It is rejected by runtime\. The single-agent stdio mode no longer exists/,
+      [extra('runtime', 'OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer x"')]:
+        /^svc\.yaml:4:33 environment\.runtime\.OTEL_EXPORTER_OTLP_HEADERS: It is a secret: put it into a file(?!.*Bearer)/,
+      [extra('runtime', 'OTEL_EXPORTER_OTLP_ENDPOINT: "https://me:hidden@otel.example"')]:
+        /OTEL_EXPORTER_OTLP_ENDPOINT: It must be without user and password\.$/,
+    }),
+  )('are refused in %j', (yaml, told) => expect(refusalOf(yaml)).toMatch(told));
 });
 
 describe('graph: dgraph', () => {

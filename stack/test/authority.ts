@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,13 +6,11 @@ import { ask } from '../parts/test/ask.ts';
 import { makeCertificate } from '../runtime-elsewhere/test/certificate.ts';
 import { freePorts } from './free-ports.ts';
 import { startNameServer } from './name-server.ts';
+import { runWithTest } from './run-with-test.ts';
 import { until } from './until.ts';
 
 /** `pebble`, an authority that asks as a real one does and that nobody trusts. */
 export const hasPebble = findProgram('pebble', process.env.PATH) !== null;
-
-/** Whatever ends the test ends the input, and with it the authority. */
-const endWithInput = 'pebble -config "$1" -dnsserver "$2" & pebble=$!; read -r _; kill -9 $pebble; wait $pebble';
 
 /**
  * An authority for which every name leads to this machine, and which asks there at these ports. It is reached at an address of this machine;
@@ -35,13 +32,8 @@ export async function startAuthority(
   };
   writeFileSync(join(folder, 'pebble.json'), JSON.stringify({ pebble }));
   const names = await startNameServer(namePort);
-  const args = [join(folder, 'pebble.json'), `127.0.0.1:${namePort}`];
-  const child = spawn('/bin/sh', ['-c', endWithInput, 'sh', ...args], {
-    cwd: folder,
-    env: { PATH: process.env.PATH, PEBBLE_VA_NOSLEEP: '1' },
-    stdio: ['pipe', 'ignore', 'ignore'],
-  });
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const command = ['pebble', '-config', join(folder, 'pebble.json'), '-dnsserver', `127.0.0.1:${namePort}`];
+  const running = runWithTest(command, folder, { PEBBLE_VA_NOSLEEP: '1' });
   const ownFile = join(folder, 'own.pem');
   const ca = readFileSync(ownFile, 'utf8');
   const root = () => ask({ host: 'localhost', path: '/roots/0', port: managementPort, ca });
@@ -58,8 +50,7 @@ export async function startAuthority(
     /** Vouches for what it issues. */
     root: (await root()).body,
     async [Symbol.asyncDispose]() {
-      child.stdin?.end();
-      await ended;
+      await running[Symbol.asyncDispose]();
       await names[Symbol.asyncDispose]();
       rmSync(folder, { recursive: true, force: true });
     },

@@ -1,6 +1,4 @@
-import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Agent } from './agent.ts';
@@ -57,20 +55,6 @@ describe.skipIf(!hasNatsServer)('on real servers', () => {
     }, call);
     await call();
     expect(sessionsBegun()).toBe(1);
-  });
-
-  test('a secret of theirs that was changed is taken up by all nodes at once', async () => {
-    const names = ['nats', 'nats-2', 'nats-3'];
-    const before = await Promise.all(names.map(pidOf));
-    const secret = randomBytes(32).toString('base64url');
-    await writeFile(join(platform.installation.secretsDir, 'bus-routes.key'), `${secret}\n`);
-    const { stderr, code } = await platform.run(['up']);
-    expect(code, stderr).toBe(0);
-    const after = await Promise.all(names.map(pidOf));
-    expect(after.filter((pid) => pid === 0 || before.includes(pid))).toEqual([]);
-    await call();
-    expect(sessionsBegun()).toBe(1);
-    expect((await platform.run(['up'])).stdout).toContain('Nothing to change');
   });
 
   test('back to one node, all data is still there', async () => {

@@ -206,7 +206,7 @@ describe.skipIf(!canMount)('a disk that gets full', () => {
   const roles = async () => (await platform.svc('role', 'list')).roles.map(({ name }: { name: string }) => name);
   const acknowledged = ['before'];
 
-  test('refuses changes by name, and still serves reads, calls and status', async () => {
+  test('refuses changes by name, still serves reads, calls and status, and takes changes once there is room', async () => {
     disk.fill();
     acknowledged.push(...(await addRolesUntilRefused()));
     const refused = await platform.fails('role', 'create', 'one-more');
@@ -220,14 +220,10 @@ describe.skipIf(!canMount)('a disk that gets full', () => {
     expect(await roles()).toEqual(acknowledged.toSorted());
     expect((await platform.svc('status')).state).toBe('running');
     // A session that could not be kept is not promised; the key is as good as ever.
-    const clientInfo = { name: 'test', version: '1' };
-    const body = rpc('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo });
+    const body = rpc('initialize', { protocolVersion: '2025-11-25' });
     const session = await send(platform.mcpUrl, { key, body });
     expect([session.status, session.body.error?.data.code]).toEqual([503, 'unavailable']);
     expect((await send(platform.mcpUrl, { key, body: rpc('ping') })).status).toBe(200);
-  });
-
-  test('takes changes again as soon as there is room', async () => {
     disk.makeRoom();
     await platform.addRole('after', ['demo']);
     acknowledged.push('after');
@@ -235,7 +231,9 @@ describe.skipIf(!canMount)('a disk that gets full', () => {
     await platform.connect(key);
   });
 
-  test('stops while the disk is full, and reports why it cannot start', async () => {
+  test('stops while the disk is full, reports why it cannot start, and starts with all data once there is room', {
+    timeout: startTimeoutMs,
+  }, async () => {
     disk.fill();
     const begun = performance.now();
     await platform.svc('down');
@@ -243,21 +241,15 @@ describe.skipIf(!canMount)('a disk that gets full', () => {
     expect(performance.now() - begun).toBeLessThan(8000);
     const { json } = await platform.fails('up');
     expect(json.error.message).toMatch(/disk is full/);
-  });
-
-  test('starts again as soon as there is room, with all that was acknowledged', {
-    timeout: startTimeoutMs,
-  }, async () => {
     disk.makeRoom();
     await platform.svc('up');
     expect(await roles()).toEqual(acknowledged.toSorted());
     await until(async () => (await agent.text('echo', { message: 'x' }).catch(() => '')) === 'Echo: x');
   });
 
-  /** A kilobyte each: what room databases have left of their own is less by far. */
+  /** A kilobyte each: the room that databases have left of their own is less by far. */
   const fillersMax = 500;
 
-  /** Databases have some room of their own left. */
   async function addRolesUntilRefused(): Promise<string[]> {
     const backend = await platform.backend();
     const made: string[] = [];

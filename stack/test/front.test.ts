@@ -29,22 +29,6 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
   }
   const bad = (calls: readonly Call[]) => calls.filter(({ outcome }) => outcome !== 'answered');
 
-  test('agents have one address, and each remote-mcp its own', async () => {
-    const seen = await platform.services();
-    const front = `http://127.0.0.1:${platform.ports['remote-mcp']}`;
-    expect(seen.get('caddy')).toMatchObject({ state: 'healthy', url: front });
-    const own = ['remote-mcp', 'remote-mcp-2'].map((name) => seen.get(name)?.url ?? '');
-    expect(new Set([front, ...own]).size).toBe(3);
-    for (const url of own) expect((await fetch(`${url}/ready`)).status).toBe(200);
-    const { urls } = await platform.svc('status');
-    expect(urls.mcp).toBe(`http://localhost:${platform.ports['remote-mcp']}/mcp`);
-    expect((await platform.svc('logs', 'caddy')).lines.map(({ message }: { message: string }) => message)).toContain(
-      'serving initial configuration',
-    );
-    const ladder = await platform.run(['keys', 'test', '--json'], { env: { SVC_API_KEY: key } });
-    expect(JSON.parse(ladder.stdout)).toMatchObject({ ok: true });
-  });
-
   test('during a rolling restart no call fails', async () => {
     platform.edit('sessionIdleTimeoutMs: 300000', 'sessionIdleTimeoutMs: 600000');
     const before = await platform.services();
@@ -79,14 +63,5 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
     await platform.killService('caddy');
     expect(await agent.text('echo', { message: 'front' })).toBe('Echo: front');
     expect(agent.sent.filter(({ method }) => method === 'initialize')).toHaveLength(1);
-  });
-
-  test('a single remote-mcp takes the address itself', async () => {
-    platform.edit('\n  remote-mcp: 2\n', '\n  remote-mcp: 1\n');
-    await platform.svc('up');
-    const seen = await platform.services();
-    expect([...seen.keys()]).toEqual(['backend', 'remote-mcp', 'runtime', 'frontend', 'nats']);
-    expect(seen.get('remote-mcp')?.url).toBe(`http://127.0.0.1:${platform.ports['remote-mcp']}`);
-    expect(await agent.text('echo', { message: 'alone' })).toBe('Echo: alone');
   });
 });

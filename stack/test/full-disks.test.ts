@@ -37,8 +37,7 @@ test.skipIf(!canMount || !hasNatsServer)(
     await calls(agent, 20);
     await platform.addRole('while-full', []);
     // A session that could not be kept is not promised, and nothing of the machine is told.
-    const clientInfo = { name: 'test', version: '1' };
-    const body = rpc('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo });
+    const body = rpc('initialize', { protocolVersion: '2025-11-25' });
     const refused = await send(platform.mcpUrl, { key, body });
     expect([refused.status, refused.body.error?.data.code]).toEqual([503, 'unavailable']);
     expect(refused.body.error?.message).toMatch(/disk of the bus is full|did not confirm in time/);

@@ -67,7 +67,7 @@ export interface Things {
   readonly runtime: string;
 }
 
-export const toolNames = ['echo', 'get-env', 'trigger-long-running-operation'];
+const toolNames = ['echo', 'get-env', 'trigger-long-running-operation'];
 
 const made = z.object({ id: z.string() });
 

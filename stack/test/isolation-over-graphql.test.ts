@@ -313,11 +313,14 @@ function withoutIds(text: string): string {
   return text.replaceAll(/[a-z]{3}_[0-9A-Za-z]{24}/g, 'ID').replace(/"request":"[^"]+"/, '');
 }
 
-test('a catalogue is for remote-mcp alone', async () => {
-  const url = `http://127.0.0.1:${platform.ports.backend}/internal/catalogue/${b.workspace}`;
-  for (const key of [token, a.same.keyText, b.same.keyText]) {
-    const answer = await send(url, { method: 'GET', key });
+test('a catalogue is for remote-mcp alone, and no key of an agent is a token', async () => {
+  const base = `http://127.0.0.1:${platform.ports.backend}`;
+  const agentKeys = [a.same.keyText, b.same.keyText, `WSK_${a.same.keyText.slice(4)}`];
+  for (const key of [token, ...agentKeys]) {
+    const answer = await send(`${base}/internal/catalogue/${b.workspace}`, { method: 'GET', key });
     expect(answer.status).toBe(401);
     expectNothingOfB(answer.text);
   }
+  const body = { query: '{ viewer { id } }' };
+  for (const key of agentKeys) expect((await send(`${base}${graphqlPath}`, { key, body })).status).toBe(401);
 });

@@ -58,13 +58,10 @@ const upTimeoutMs = 300_000;
 
 const unpack = promisify(execFile);
 
-interface Made {
-  readonly folder: string;
-  readonly ports: ServicePorts;
-  readonly busPorts: BusPorts;
-  readonly dgraphPorts: DgraphPorts;
-  readonly env: Readonly<Record<string, string>>;
-  readonly patienceMs: number | undefined;
+interface FreePorts {
+  readonly services: ServicePorts;
+  readonly bus: BusPorts;
+  readonly dgraph: DgraphPorts;
 }
 
 /** What `addEcho` adds, as who calls it without a client knows it. */
@@ -85,17 +82,15 @@ export class Platform {
   readonly printed: string[] = [];
   readonly #dgraphPorts: DgraphPorts;
   readonly #agents: Agent[] = [];
-  readonly #env: Readonly<Record<string, string>>;
-  readonly #patienceMs: number | undefined;
+  readonly #options: PlatformOptions;
 
-  private constructor({ folder, ports, busPorts, dgraphPorts, env, patienceMs }: Made) {
+  private constructor(folder: string, { services, bus, dgraph }: FreePorts, options: PlatformOptions) {
     this.folder = folder;
-    this.#env = env;
-    this.#patienceMs = patienceMs;
     this.installation = installationIn(join(folder, 'svc'));
-    this.ports = ports;
-    this.busPorts = busPorts;
-    this.#dgraphPorts = dgraphPorts;
+    this.ports = services;
+    this.busPorts = bus;
+    this.#dgraphPorts = dgraph;
+    this.#options = options;
   }
 
   /** By the sections of svc.yaml. */
@@ -106,12 +101,12 @@ export class Platform {
 
   /** Made, and not started yet. */
   static async init(options: PlatformOptions = {}): Promise<Platform> {
-    const { settings = (yaml) => yaml, within = tmpdir(), env = {}, replicas = {} } = options;
+    const { settings = (yaml) => yaml, within = tmpdir(), replicas = {} } = options;
     const { topology = 'embedded', graph = 'sqlite', engine = 'process' } = options;
     const folder = await mkdtemp(join(within, 'svc-whole-path-'));
-    const [ports, busPorts] = [await freeServicePorts(), await freeBusPorts(replicas.nats)];
-    const dgraphPorts = await freeDgraphPorts(replicas['dgraph-alpha']);
-    const platform = new Platform({ folder, ports, busPorts, dgraphPorts, env, patienceMs: options.patienceMs });
+    const [services, bus] = [await freeServicePorts(), await freeBusPorts(replicas.nats)];
+    const dgraph = await freeDgraphPorts(replicas['dgraph-alpha']);
+    const platform = new Platform(folder, { services, bus, dgraph }, options);
     const chosen = ['--topology', topology, '--graph', graph, '--engine', engine];
     if (options.archive === undefined) await platform.svc('init', platform.installation.dir, '--yes', ...chosen);
     else await unpack('tar', ['--no-same-owner', '-xzf', options.archive, '-C', folder]);
@@ -146,8 +141,8 @@ export class Platform {
 
   /** Runs `svc` as it was typed, whatever comes of it. */
   async run(args: readonly string[], options: Partial<RunOptions> = {}): Promise<Run> {
-    const env = { ...this.#env, SVC_DIR: this.installation.dir, ...options.env };
-    const timeoutMs = this.#patienceMs;
+    const env = { ...this.#options.env, SVC_DIR: this.installation.dir, ...options.env };
+    const timeoutMs = this.#options.patienceMs;
     const run = await runSvc(args, { cwd: this.folder, ...(timeoutMs && { timeoutMs }), ...options, env });
     this.printed.push(run.stdout, run.stderr);
     return run;

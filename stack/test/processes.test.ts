@@ -10,6 +10,7 @@ import { readSecret, secretFilesOf } from '../secrets/secrets.ts';
 import { readRecord } from '../state/platform-record.ts';
 import type { Agent } from './agent.ts';
 import { hasNatsServer, Platform, startTimeoutMs, testTimeoutMs } from './platform.ts';
+import { runWithTest } from './run-with-test.ts';
 import { listeningOf, processesAreShown, processesOf } from './running-processes.ts';
 import { until } from './until.ts';
 
@@ -53,25 +54,6 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
     expect((await platform.services()).get(name)?.ends.at(-1)?.reason).toMatch(/^was killed \(SIGKILL\)/);
     await works(`after ${name}`);
     expect(agent.sent.filter(({ method }) => method === 'initialize')).toHaveLength(1);
-  });
-
-  test('without its supervisor the platform keeps serving; svc status reports it, svc up takes it over', async () => {
-    const before = await pids();
-    const supervisor = readRecord(platform.installation)?.pid ?? 0;
-    process.kill(supervisor, 'SIGKILL');
-    await until(() => processesOf(platform.installation.dir).every(({ pid }) => pid !== supervisor));
-    await works('nobody watches');
-    const seen = await platform.run(['status']);
-    expect([seen.code, seen.stdout]).toEqual([1, expect.stringContaining('svc up takes them over')]);
-    await platform.svc('keys', 'list');
-    const { code, stderr } = await platform.run(['up']);
-    expect([code, stderr]).toEqual([0, expect.stringMatching(/was ended from outside.* Its parts are kept/s)]);
-    expect(changed(before, await pids())).toEqual([]);
-    process.kill(before.get('frontend') ?? 0, 'SIGKILL');
-    await until(async () => {
-      const frontend = (await platform.services()).get('frontend');
-      return frontend?.state === 'healthy' && frontend.pid !== before.get('frontend');
-    });
   });
 
   test('a supervisor that no longer responds is replaced by svc up, and no part restarts', async () => {
@@ -147,16 +129,10 @@ async function startForeignBus(platform: Platform, keys: Readonly<Record<string,
   const listen = { LISTEN: `127.0.0.1:${port}`, HTTP_LISTEN: `127.0.0.1:${httpPort}` };
   const rest = { NAME: 'theirs', STORE_DIR: join(platform.folder, 'foreign'), TLS: '' };
   await writeFile(file, natsConfiguration({ ...listen, ...rest, ...keys }));
-  const child = spawn('nats-server', ['-c', file], { stdio: 'ignore' });
-  const ended = new Promise((resolve) => child.once('exit', resolve));
+  const running = runWithTest(['nats-server', '-c', file], platform.folder);
   const { signal } = new AbortController();
   await waitUntilReady({ kind: 'http', url: `http://127.0.0.1:${httpPort}/healthz` }, { timeoutMs: 20_000, signal });
-  return {
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGKILL');
-      await ended;
-    },
-  };
+  return running;
 }
 
 describe.skipIf(!hasNatsServer)('on a real server that somebody else runs', () => {
@@ -165,11 +141,6 @@ describe.skipIf(!hasNatsServer)('on a real server that somebody else runs', () =
   test('nothing is provisioned, and everything checked', { timeout: startTimeoutMs }, async () => {
     await using platform = await Platform.init({ topology: 'distributed', settings });
     platform.edit('127.0.0.1:1]', `127.0.0.1:${platform.busPorts.port}]`);
-    const absent = await platform.fails('up');
-    expect([absent.code, absent.json.error.message]).toEqual([
-      4,
-      expect.stringContaining('does not answer as a NATS server: connection refused'),
-    ]);
     const own = busKeysOf(secretFilesOf(platform.installation), readSecret);
     {
       await using _ = await startForeignBus(platform, { ...own, CALLOUT_PUBLIC_KEY: publicBusKey(newBusSeed('user')) });

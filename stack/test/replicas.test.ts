@@ -1,11 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { everyPage } from '../client/every-page.ts';
-import {
-  createKeyMutation,
-  createWorkspaceMutation,
-  rolesQuery,
-  workspaceNamesQuery,
-} from '../client/generated/operations.ts';
+import { createKeyMutation, createWorkspaceMutation, rolesQuery } from '../client/generated/operations.ts';
 import { operatorTokens } from '../client/operator-token.ts';
 import { hasCaddy } from '../parts/test/running-caddy.ts';
 import type { Agent } from './agent.ts';
@@ -17,7 +12,6 @@ import { type Attempt, again, callsDuring, makeRole, openOne } from './use.ts';
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 const backends = ['backend', 'backend-2', 'backend-3'];
-const replicas = [...backends, 'remote-mcp', 'remote-mcp-2', 'remote-mcp-3', 'runtime', 'runtime-2', 'runtime-3'];
 /** Every backend, and one of each of the others, all of which other suites kill. */
 const killed = [...backends, 'remote-mcp-2', 'runtime-3'];
 const keysMax = 40;
@@ -97,22 +91,6 @@ describe.skipIf(!hasNatsServer || !hasCaddy || !hasDgraph)('three of each, with 
     const there = new Set(all.map(({ name }) => name));
     return [...acknowledged].filter((name) => !there.has(name));
   }
-
-  test('people and agents have one address of each service, and each process its own', async () => {
-    const seen = await platform.services();
-    for (const name of replicas) expect(seen.get(name), name).toMatchObject({ state: 'healthy', restarts: 0 });
-    expect(new Set([...seen.values()].map(({ url }) => url)).size).toBe(seen.size);
-    const { urls } = await platform.svc('status');
-    expect(urls).toMatchObject({
-      api: `http://localhost:${platform.ports.backend}`,
-      mcp: `http://localhost:${platform.ports['remote-mcp']}/mcp`,
-    });
-    const ready = await fetch(`${urls.api}/ready`);
-    expect([ready.status, await ready.json()]).toMatchObject([200, { status: 'ready' }]);
-    const { workspaces } = await (await platform.backend()).send(workspaceNamesQuery, {});
-    expect(workspaces.nodes.map(({ name }) => name)).toEqual(['Default', 'Written']);
-    expect((await platform.svc('logs', 'backend-3')).lines.length).toBeGreaterThan(0);
-  });
 
   test('during a rolling restart of backends no request fails', async () => {
     platform.edit('fromName: The Service Team', 'fromName: The Other Team');

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Variable } from '../../services/contracts/env/variable.ts';
 import { variables } from '../../services/contracts/env/variables.ts';
-import type { Requirement } from './requirement.ts';
 import { requirements } from './requirements.ts';
+import type { Shown } from './variable-requirements.ts';
 
 const repository = join(import.meta.dirname, '../..');
 
 /** What is wrong with a row, or nothing. */
-function complaintsAbout(id: string, { shown }: Requirement): string[] {
+function complaintsAbout(id: string, shown: Shown): string[] {
   if (typeof shown === 'string') return shown.length > 'later: '.length ? [] : [`${id} is later without a reason`];
   if (shown.length === 0) return [`${id} has no test`];
   return shown.flatMap((reference) => {
@@ -34,12 +34,12 @@ function isTitleIn(source: string, words: string): boolean {
 
 describe('every requirement', () => {
   test('has an existing test, or names what it waits for', () => {
-    const complaints = Object.entries(requirements).flatMap(([id, row]) => complaintsAbout(id, row));
+    const complaints = Object.entries(requirements).flatMap(([id, shown]) => complaintsAbout(id, shown));
     expect(complaints).toEqual([]);
   });
 
   test('without a test, with a test that is not there or a later without a reason is noticed', () => {
-    const row = (shown: Requirement['shown']) => complaintsAbout('x', { says: '', shown });
+    const row = (shown: Shown) => complaintsAbout('x', shown);
     expect(row([])).toEqual(['x has no test']);
     expect(row(['stack/test/none.test.ts: anything'])).toEqual(['x names stack/test/none.test.ts, which is not there']);
     expect(row(['README.md: A self-hosted platform'])).toEqual([

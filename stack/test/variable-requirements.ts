@@ -1,16 +1,24 @@
 import type { Variable } from '../../services/contracts/env/variable.ts';
 import { infrastructure, variables } from '../../services/contracts/env/variables.ts';
-import {
-  agentSessions,
-  authorizationServer,
-  backendServer,
-  boot,
-  frontend,
-  type Requirement,
-  runtimeBus,
-  transport,
-  variablesTest,
-} from './requirement.ts';
+
+/** What shows a requirement: `file: title` of tests, or `later: …`. A test of a variable changes it and observes the service. */
+export type Shown = readonly string[] | `later: ${string}`;
+
+/** Test files and reasons that rows of several tables name. */
+export const variablesTest = 'stack/test/variables.test.ts';
+export const wholePath = 'stack/test/whole-path.test.ts';
+export const agentLifecycle = 'services/remote-mcp/test/lifecycle.test.ts';
+export const runtimeSettings = 'services/runtime/test/settings.test.ts';
+export const agentSessions = 'services/remote-mcp/test/sessions.test.ts';
+export const transport = 'services/remote-mcp/test/transport.test.ts';
+export const backendServer = 'services/backend/test/server.test.ts';
+export const boot = 'services/backend/test/boot.test.ts';
+export const runtimeBus = 'services/runtime/test/bus.test.ts';
+export const frontend = 'services/frontend/frontend.test.ts';
+
+export const authorizationServer = 'later: comes with the authorization server';
+export const mail = 'later: comes with invitations, the first thing that sends mail';
+export const files = 'later: comes with files of MCP servers';
 
 const environment = 'stack/parts/environment.test.ts';
 const parts = 'stack/parts/parts.test.ts';
@@ -28,14 +36,21 @@ const secrets = 'services/backend/secrets';
 const sandbox = 'services/runtime/test/sandbox.test.ts';
 const members = 'services/runtime/test/members.test.ts';
 const contained = 'services/runtime/test/contained.test.ts';
+const handshake = 'services/backend/runtimes/handshake.test.ts';
+const envCheck = 'services/contracts/env/check.test.ts';
+const elsewhere = 'stack/runtime-elsewhere/test/elsewhere.test.ts';
+const hubStorage = 'services/kit/bus/inproc/storage.test.ts';
+const addresses = [`${handshake}: remote-mcp receives the addresses`];
+const platformRuntime = [`${wholePath}: an added MCP server is Connected, with the tools that it lists`];
+const logLevels = [`${runtimeSettings}: follows LOG_LEVEL and LOG_LEVELS`];
 
 const all = { ...variables, infrastructure };
-type Shown = {
-  readonly [Service in keyof typeof all]: Partial<Record<keyof (typeof all)[Service], Requirement['shown']>>;
+type ShownElsewhere = {
+  readonly [Service in keyof typeof all]: Partial<Record<keyof (typeof all)[Service], Shown>>;
 };
 
 /** What shows variables that variables.test.ts does not observe. */
-const shownElsewhere: Shown = {
+const shownElsewhere: ShownElsewhere = {
   backend: {
     BUS_SERVERS: [`${boot}: on a bus that does not exist`],
     ENCRYPTION_KEY: [`${boot}: with an encryption key that differs from the one of its records`],
@@ -54,7 +69,7 @@ const shownElsewhere: Shown = {
     MCP_SERVER_COMMANDS: [
       `${commands}: none: MCP servers run no command, and no role changes that`,
       `${commands}: a list: these commands`,
-      `${variablesTest}: backend MCP_SERVER_COMMANDS`,
+      `${handshake}: leaves out a launch that is no longer allowed, with the reason`,
     ],
     FILES_DIR: [
       `${variablesTest}: backend FILES_DIR`,
@@ -68,6 +83,15 @@ const shownElsewhere: Shown = {
     BUS_ISSUER_SEED: busSeed,
     BUS_PERSISTENT_MESSAGING: persistent,
     BUS_CA_PATH: busAuthority,
+    NODE_ENV: [`${envCheck}: of development is refused in production only`],
+    PRIVATE_GRAPHDB_URL: [
+      `${boot}: it keeps its data across a restart`,
+      `${variablesTest}: backend PRIVATE_GRAPHDB_URL`,
+    ],
+    PUBLIC_BACKEND_URL: addresses,
+    PUBLIC_BUS_SERVERS: ['services/backend/test/keys-and-runtimes.test.ts: of a workspace are registered, listed'],
+    PUBLIC_MCP_URL: addresses,
+    SVC_MAX_FILE_SIZE_MB: ['services/backend/test/files.test.ts: larger than SVC_MAX_FILE_SIZE_MB'],
     PRIVATE_GRAPHDB_GRPC_URL: externalGraph,
     PRIVATE_GRAPHDB_CA_PATH: externalGraph,
     PRIVATE_GRAPHDB_USER: externalGraph,
@@ -75,6 +99,7 @@ const shownElsewhere: Shown = {
     PRIVATE_GRAPHDB_TOKEN: externalGraph,
   },
   frontend: {
+    NODE_ENV: [`${envCheck}: must all be public once one of them is`],
     BUILD_PUBLIC_BACKEND_URL: [`${frontend}: without it the build-time value is used`],
     PUBLIC_BACKEND_URL: [`${frontend}: PUBLIC_BACKEND_URL overrides the build-time value`],
     PUBLIC_MCP_URL: [`${frontend}: PUBLIC_BACKEND_URL overrides the build-time value`],
@@ -84,6 +109,13 @@ const shownElsewhere: Shown = {
     BUS_CA_PATH: busAuthority,
     NODE_ENV: 'later: comes with the first rule of production that concerns runtimes',
     HEARTBEAT_INTERVAL: [`${runtimeBus}: a runtime sends a heartbeat every HEARTBEAT_INTERVAL`],
+    RUNTIME_KEY: [`${elsewhere}: it needs only the output of register, serves agents`],
+    SYSTEM_KEY: platformRuntime,
+    RUNTIME_NAME: platformRuntime,
+    LOG_LEVEL: logLevels,
+    LOG_LEVELS: logLevels,
+    FORWARD_STDERR: [`${runtimeSettings}: holds them with FORWARD_STDERR, under the name of the MCP server`],
+    SVC_WORKING_DIR: [`${runtimeSettings}: is created, for this user only`],
     SVC_ALLOWED_PATHS: [`${sandbox}: reads allowed paths`],
     MCP_SERVER_SANDBOX: [
       `${sandbox}: everything of the platform, of other MCP servers and of the machine that is visible without a sandbox is hidden`,
@@ -111,6 +143,14 @@ const shownElsewhere: Shown = {
     BUS_SERVERS: separate,
     BUS_CA_PATH: busAuthority,
     BUS_PERSISTENT_MESSAGING: persistent,
+    NODE_ENV: [`${envCheck}: must not be names of the internal network`],
+    SYSTEM_KEY: [
+      `${agentLifecycle}: an unknown system key is reported at /ready`,
+      `${agentLifecycle}: it does not start with a wrong %s, and says so`,
+    ],
+    PRIVATE_BACKEND_URL: [
+      'services/remote-mcp/test/calls.test.ts: reaches a call that waits for the first catalogue, which is then never made',
+    ],
     PUBLIC_MCP_URL: authorizationServer,
     PUBLIC_BACKEND_URL: authorizationServer,
     SVC_ALLOWED_ORIGINS: [`${transport}: a listed origin may call, and may read the headers that it needs`],
@@ -120,6 +160,10 @@ const shownElsewhere: Shown = {
     ],
   },
   infrastructure: {
+    BUS_PERSISTENT_MESSAGING: [
+      `${hubStorage}: contains every acknowledged write, as a copy made at that moment shows`,
+      `${hubStorage}: has no file when nothing is to be kept`,
+    ],
     GRAPHDB_HTTP_PORT: ownDgraph,
     GRAPHDB_GRPC_PORT: ownDgraph,
     GRAPHDB_ZERO_PORT: ownDgraph,
@@ -129,14 +173,13 @@ const shownElsewhere: Shown = {
 };
 
 /** Every variable: a feature to come reads it, a test named above shows it, or variables.test.ts observes it under its name. */
-export const variableRequirements: Readonly<Record<string, Requirement>> = Object.fromEntries(
+export const variableRequirements: Readonly<Record<string, Shown>> = Object.fromEntries(
   Object.entries<Readonly<Record<string, Variable<unknown>>>>(all).flatMap(([service, table]) => {
-    const elsewhere: Readonly<Record<string, Requirement['shown'] | undefined>> =
-      shownElsewhere[service as keyof Shown];
-    return Object.entries(table).map(([name, { source, meaning, awaits }]): [string, Requirement] => {
-      const shown = elsewhere[name] ?? [`${variablesTest}: ${service} ${name}`];
-      const id = `${source === 'specification' ? '8' : 'additions'}.${service}.${name}`;
-      return [id, { says: meaning, shown: awaits === undefined ? shown : `later: comes with ${awaits}` }];
+    const others: Readonly<Record<string, Shown | undefined>> = shownElsewhere[service as keyof ShownElsewhere];
+    return Object.entries(table).map(([name, { source, meaning, awaits }]): [string, Shown] => {
+      const shown = others[name] ?? [`${variablesTest}: ${service} ${name}`];
+      const part = source === 'specification' ? '8' : 'additions';
+      return [`${part}.${service}.${name}: ${meaning}`, awaits === undefined ? shown : `later: comes with ${awaits}`];
     });
   }),
 );

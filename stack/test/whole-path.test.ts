@@ -37,7 +37,6 @@ describe.each(shapes)('%s', (_, shape, canRun) => {
     let key: string;
     /** Ids by name. */
     const skills: Record<string, string> = {};
-    let writers: string;
 
     beforeAll(async () => {
       shaped = await startShaped(shape, (yaml) => yaml.replace('levels: null', 'levels: calls=debug'));
@@ -50,22 +49,20 @@ describe.each(shapes)('%s', (_, shape, canRun) => {
         platform.addServer('files', shaped.asThere([...filesystem, platform.folder])),
         platform.addServer('memory', shaped.asThere(memory), ['--variable-file', remembered]),
       ]);
-      const demos = ['echo', 'get-sum', 'get-tiny-image', 'trigger-long-running-operation'];
+      const demos = ['echo', 'get-sum', 'trigger-long-running-operation'];
       skills.demos = await platform.addSkill(
         'demos',
         demos.map((tool) => `everything/${tool}`),
       );
-      skills.read = await platform.addSkill('read', ['files/read_text_file', 'files/read_media_file']);
+      skills.read = await platform.addSkill('read', ['files/read_text_file']);
       skills.remember = await platform.addSkill('remember', ['memory/create_entities', 'memory/read_graph']);
       await platform.addRole('Reader', ['demos', 'read']);
-      writers = await platform.addRole('Writer', ['remember']);
+      await platform.addRole('Writer', ['remember']);
       key = await platform.addKey('agent');
     }, startTimeoutMs);
     afterAll(() => shaped?.[Symbol.asyncDispose](), startTimeoutMs);
 
-    async function loaded(...names: readonly string[]): Promise<Agent> {
-      return platform.connect(key, `?skillIds=${names.map((name) => skills[name]).join(',')}`);
-    }
+    const loaded = (name: string) => platform.connect(key, `?skillIds=${skills[name]}`);
 
     test('an added MCP server is Connected, with the tools that it lists', async () => {
       const { mcpServers } = await platform.svc('server', 'list');
@@ -82,126 +79,44 @@ describe.each(shapes)('%s', (_, shape, canRun) => {
       ]);
     });
 
-    test('the key tests well, rung by rung', async () => {
-      const { code, stdout } = await platform.run(['keys', 'test', '--json'], { env: { SVC_API_KEY: key } });
-      const { ok, status, cause, rungs } = JSON.parse(stdout);
-      expect({ code, ok, status, cause }).toEqual({ code: 0, ok: true, status: 200, cause: null });
-      expect(rungs.every((rung: { ok: boolean }) => rung.ok)).toBe(true);
+    test('an agent sees the constant tools, finds a skill, loads it and calls its tools', async () => {
+      const agent = await platform.connect(key);
+      expect(await agent.listToolNames()).toEqual(constant);
+      const listed = await agent.text('list_skills');
+      for (const name of ['demos', 'read', 'remember']) expect(listed).toContain(`"${name}"`);
+      expect(await agent.text('load_skill', { skill: 'demos' })).toContain('get-sum');
+      expect(await agent.listToolNames()).toEqual([...constant, 'echo', 'get-sum', 'trigger-long-running-operation']);
+      expect(await agent.text('echo', { message: 'hear me' })).toBe('Echo: hear me');
+      expect(await agent.text('get-sum', { a: 2, b: 40 })).toContain('42');
     });
 
-    describe('an agent', () => {
-      test('sees the constant tools, finds a skill, loads it and calls its tools', async () => {
-        const agent = await platform.connect(key);
-        expect(await agent.listToolNames()).toEqual(constant);
-        const listed = await agent.text('list_skills');
-        for (const name of ['demos', 'read', 'remember']) expect(listed).toContain(`"${name}"`);
-        expect(await agent.text('load_skill', { skill: 'demos' })).toContain('get-sum');
-        expect(await agent.listToolNames()).toEqual([
-          ...constant,
-          'echo',
-          'get-sum',
-          'get-tiny-image',
-          'trigger-long-running-operation',
-        ]);
-        expect(await agent.text('echo', { message: 'hear me' })).toBe('Echo: hear me');
-        expect(await agent.text('get-sum', { a: 2, b: 40 })).toContain('42');
-      });
-
-      test('is notified when its list of tools changes', async () => {
-        const agent = await platform.connect(key);
-        await agent.listToolNames();
-        await agent.text('load_skill', { skill: 'read' });
-        await until(() => agent.listChanges() > 0);
-        expect(await agent.listToolNames()).toContain('read_text_file');
-      });
-
-      test('that never lists again gets schemas from loading, and calls through call_tool', async () => {
-        const agent = await platform.connect(key);
-        const answer = await agent.text('load_skill', { skill: 'demos' });
-        for (const part of ['"inputSchema"', '"message"', 'get-sum']) expect(answer).toContain(part);
-        expect(await agent.text('call_tool', { name: 'echo', arguments: { message: 'through' } })).toBe(
-          'Echo: through',
-        );
-        await expect(agent.text('call_tool', { name: 'read_text_file', arguments: { path: '/' } })).rejects.toThrow(
-          /not exist|outside|denied|EISDIR/i,
+    test('a call that is cancelled ends everywhere', async () => {
+      const agent = await loaded('demos');
+      const controller = new AbortController();
+      const call = agent.client.callTool(
+        { name: 'trigger-long-running-operation', arguments: { duration: 120, steps: 1200 } },
+        { signal: controller.signal, onprogress: () => controller.abort(new Error('enough')) },
+      );
+      await expect(call).rejects.toThrow(/enough/);
+      const { id } = agent.sent.findLast(({ method }) => method === 'tools/call') ?? {};
+      expect(agent.sent.at(-1)).toMatchObject({ method: 'notifications/cancelled', params: { requestId: id } });
+      // Long before its two minutes are over, remote-mcp has put the call down as ended.
+      await until(async () => {
+        const { lines } = await platform.svc('logs', 'remote-mcp');
+        return lines.some(
+          ({ fields }: { fields: Record<string, unknown> }) =>
+            fields.session === agent.session && fields.tool === 'trigger-long-running-operation',
         );
       });
-
-      test('with skillIds finds those tools from the start, for this connection only', async () => {
-        const agent = await loaded('read');
-        expect(await agent.listToolNames()).toEqual([...constant, 'read_media_file', 'read_text_file']);
-        expect(await (await platform.connect(key)).listToolNames()).toEqual(constant);
-      });
-
-      test('with roleIds finds the tools of their skills, and no other role is active', async () => {
-        const agent = await platform.connect(key, `?roleIds=${writers}`);
-        expect(await agent.listToolNames()).toEqual([...constant, 'create_entities', 'read_graph']);
-        expect(await agent.text('list_skills')).not.toContain('"demos"');
-        await agent.text('activate_role', { role: 'Reader' });
-        expect(await agent.text('list_skills')).toContain('"demos"');
-      });
+      expect(await agent.text('echo', { message: 'still here' })).toBe('Echo: still here');
     });
 
-    describe('a call', () => {
-      test('shows its progress', async () => {
-        const { client } = await loaded('demos');
-        const seen: unknown[] = [];
-        const result = await client.callTool(
-          { name: 'trigger-long-running-operation', arguments: { duration: 0.4, steps: 4 } },
-          { onprogress: ({ progress, total }) => seen.push([progress, total]) },
-        );
-        expect(textOf(result)).toContain('completed');
-        expect(seen).toEqual([1, 2, 3, 4].map((step) => [step, 4]));
-      });
-
-      test('that the tool refuses has a result with isError', async () => {
-        const { client } = await loaded('read');
-        const result = await client.callTool({ name: 'read_text_file', arguments: { path: '/etc/passwd' } });
-        expect(result.isError).toBe(true);
-        expect(textOf(result)).toMatch(/Access denied/);
-      });
-
-      test('that is cancelled ends everywhere', async () => {
-        const agent = await loaded('demos');
-        const controller = new AbortController();
-        const call = agent.client.callTool(
-          { name: 'trigger-long-running-operation', arguments: { duration: 120, steps: 1200 } },
-          { signal: controller.signal, onprogress: () => controller.abort(new Error('enough')) },
-        );
-        await expect(call).rejects.toThrow(/enough/);
-        const { id } = agent.sent.findLast(({ method }) => method === 'tools/call') ?? {};
-        expect(agent.sent.at(-1)).toMatchObject({ method: 'notifications/cancelled', params: { requestId: id } });
-        // Long before its two minutes are over, remote-mcp has put the call down as ended.
-        await until(async () => {
-          const { lines } = await platform.svc('logs', 'remote-mcp');
-          return lines.some(
-            ({ fields }: { fields: Record<string, unknown> }) =>
-              fields.session === agent.session && fields.tool === 'trigger-long-running-operation',
-          );
-        });
-        expect(await agent.text('echo', { message: 'still here' })).toBe('Echo: still here');
-      });
-
-      test('returns an image unchanged', async () => {
-        const { client } = await loaded('demos', 'read');
-        const { content } = await client.callTool({ name: 'get-tiny-image', arguments: {} });
-        const image = content.find((part) => part.type === 'image');
-        expect(image?.mimeType).toBe('image/png');
-        const bytes = Buffer.from(image?.data ?? '', 'base64');
-        expect(bytes.subarray(1, 4).toString()).toBe('PNG');
-        const file = join(platform.folder, 'tiny.png');
-        await writeFile(file, bytes);
-        const read = await client.callTool({ name: 'read_media_file', arguments: { path: file } });
-        expect(read.content[0]).toMatchObject({ type: 'image', data: bytes.toString('base64') });
-      });
-
-      test('returns a megabyte unchanged', async () => {
-        const file = join(platform.folder, 'large.txt');
-        const text = Array.from({ length: 40_000 }, (_, i) => `line ${i}: ${'äöü"\\'.repeat(3)}\n`).join('');
-        expect(text.length).toBeGreaterThan(1_000_000);
-        await writeFile(file, text);
-        expect(await (await loaded('read')).text('read_text_file', { path: file })).toBe(text);
-      });
+    test('a call returns a megabyte unchanged', async () => {
+      const file = join(platform.folder, 'large.txt');
+      const text = Array.from({ length: 40_000 }, (_, i) => `line ${i}: ${'äöü"\\'.repeat(3)}\n`).join('');
+      expect(text.length).toBeGreaterThan(1_000_000);
+      await writeFile(file, text);
+      expect(await (await loaded('read')).text('read_text_file', { path: file })).toBe(text);
     });
 
     test('two agents at once with the same request ids and progress tokens never meet', async () => {
@@ -262,32 +177,6 @@ describe.each(shapes)('%s', (_, shape, canRun) => {
       expect(await agent.text('read_graph')).toContain('outlives a restart');
       expect(await agent.text('echo', { message: 'again' })).toBe('Echo: again');
       expect(agent.sent.filter(({ method }) => method === 'initialize')).toHaveLength(1);
-    });
-
-    test('svc apply makes what the file lists', async () => {
-      const [command, ...args] = shaped.asThere(foreignServers.filesystem);
-      await writeFile(join(platform.folder, 'how.md'), '# How\nRead before you write.\n');
-      const file = join(platform.folder, 'platform.yaml');
-      const tools = ['docs/list_directory', 'docs/read_text_file'];
-      const yaml = {
-        workspace: 'Default',
-        mcpServers: { docs: { command, args: [...args, '.'], cwd: '.', env: { LOG: '1', TOKEN: { fromEnv: 'T' } } } },
-        skills: [{ name: 'look', description: 'Looks', instructions: './how.md', tools }],
-        roles: [{ name: 'Looker', skills: ['look'] }],
-      };
-      await writeFile(file, JSON.stringify(yaml));
-      const { code, stdout } = await platform.run(['apply', file, '--json'], { env: { T: 'applied-t0ken' } });
-      expect([code, JSON.parse(stdout).changes.map(({ name }: { name: string }) => name)]).toEqual([
-        0,
-        ['docs', 'look', 'Looker'],
-      ]);
-      const agent = await platform.connect(key);
-      await until(async () => (await agent.text('list_skills', { query: 'look' })).includes('Available, 2 tools'));
-      expect(await agent.text('load_skill', { skill: 'look' })).toContain('Read before you write.');
-      // Another MCP server has tools of the same names. What is relative is so to the file: instructions, and the folder it runs in.
-      const names = (await agent.listToolNames()).filter((name) => !constant.includes(name));
-      expect(names).toEqual(['docs_list_directory', 'docs_read_text_file']);
-      expect(await agent.text('docs_list_directory', { path: platform.folder })).toContain('platform.yaml');
     });
 
     test('an MCP server that does not start makes its skill say so, with the repair, and other skills work', async () => {

@@ -11,7 +11,7 @@ let backend: TestBackend;
 let operator: string;
 let home: Place;
 beforeAll(async () => {
-  backend = await startTestBackend();
+  backend = await startTestBackend({ SVC_MAX_FILE_SIZE_MB: '9' });
   operator = await backend.operatorToken();
   home = await newPlace('Home');
 });
@@ -260,7 +260,7 @@ describe('an upload', () => {
   });
 
   test.each([
-    ['larger than a file may be', { sizeBytes: 10 * 1024 * 1024 + 1 }, 'too_large'],
+    ['larger than SVC_MAX_FILE_SIZE_MB', { sizeBytes: 9 * 1024 * 1024 + 1 }, 'too_large'],
     ['of less than nothing', { sizeBytes: -1 }, 'invalid_input'],
     ['of an invalid digest', { digest: 'abc' }, 'invalid_input'],
     ['of a digest in capitals', { digest: 'A'.repeat(64) }, 'invalid_input'],

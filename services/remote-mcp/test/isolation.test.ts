@@ -1,9 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { constantTools } from '../../contracts/constant-tools.ts';
 import type { McpServerId, RoleId, SkillId } from '../../contracts/ids.ts';
-import { requestMethods } from '../wire/revision-2025-11-25/methods.ts';
+import { notificationMethods, requestMethods } from '../wire/revision-2025-11-25/methods.ts';
 import { type Platform, startPlatform, until } from './platform.ts';
 import { isGood, openSession, rpc, send } from './raw.ts';
 import { tool } from './runtime.ts';
+import { openStream } from './stream.ts';
 import { TestWorkspace } from './workspace.ts';
 
 /** One of two workspaces that look the same from within. */
@@ -69,6 +71,12 @@ const attempts: Readonly<Record<string, () => readonly object[]>> = {
   'logging/setLevel': () => [{ level: 'info' }],
 };
 
+test('every constant tool is given names of the other workspace', () => {
+  expect(attempts['tools/call']?.()).toEqual(
+    expect.arrayContaining(Object.values(constantTools).map((name) => expect.objectContaining({ name }))),
+  );
+});
+
 test.each([...requestMethods.keys()])('%s reveals and changes nothing of another workspace', async (method) => {
   const known = requestMethods.get(method);
   const params = attempts[method]?.() ?? (known?.kind === 'later' ? [{}] : null);
@@ -114,12 +122,39 @@ test('ids of the other workspace are refused like ids that are nowhere', async (
   expect(unknown).toEqual({ ...nowhere, message: nowhere.message.replace('only_nowhere', 'only_theirs') });
 });
 
-test('a session of the other workspace is as unknown as a made-up one', async () => {
-  const answers = await Promise.all(
-    [theirs.session, 'A'.repeat(32)].map((session) => ask({ key: mine.key, session }, 'ping')),
-  );
-  expect(answers.map(({ status }) => status)).toEqual([404, 404]);
-  expect({ ...answers[0]?.body, id: null }).toEqual({ ...answers[1]?.body, id: null });
+describe('a session of the other workspace is as unknown as a made-up one', () => {
+  const inBoth = (request: object) =>
+    Promise.all(
+      [theirs.session, 'A'.repeat(32)].map((session) => send(platform.mcpUrl, { key: mine.key, session, ...request })),
+    );
+
+  test.each([...requestMethods.keys(), ...notificationMethods.keys()])('for %s', async (method) => {
+    if (method === 'initialize') return;
+    const body = requestMethods.has(method) ? rpc(method, {}, 1) : { jsonrpc: '2.0', method, params: {} };
+    const [inTheirs, inNone] = await inBoth({ body });
+    expect([inTheirs?.status, inTheirs?.text]).toEqual([404, inNone?.text]);
+  });
+
+  test.each(['GET', 'DELETE'])('for %s, and the session continues', async (method) => {
+    const answers = await inBoth({ method, headers: { accept: 'text/event-stream' } });
+    expect(answers.map(({ status }) => status)).toEqual([404, 404]);
+    expect((await ask(theirs, 'tools/list')).status).toBe(200);
+  });
+});
+
+test('a change of the other workspace is announced to its own sessions alone', async () => {
+  const streams = [];
+  for (const one of [mine, theirs]) {
+    await ask(one, 'tools/call', { name: 'load_skill', arguments: { skill: 'reading' } });
+    await ask(one, 'tools/list');
+    streams.push(await openStream(platform.mcpUrl, one));
+  }
+  const [ofMine, ofTheirs] = streams;
+  await theirs.workspace.updateRole(theirs.role, { enabled: false });
+  await until(() => ofTheirs?.messages.some(({ method }) => method === 'notifications/tools/list_changed') ?? false);
+  expect(ofMine?.messages).toEqual([]);
+  await theirs.workspace.updateRole(theirs.role, { enabled: true });
+  for (const stream of streams) stream.close();
 });
 
 test('a key sees its own roles only', async () => {

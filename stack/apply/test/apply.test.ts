@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { z } from 'zod';
 import { type BackendClient, connectToBackend } from '../../client/backend-client.ts';
-import { createSkillMutation } from '../../client/generated/operations.ts';
+import { createSkillMutation, createWorkspaceMutation } from '../../client/generated/operations.ts';
 import { openTrial } from '../../operations/test/trial.ts';
 import { up } from '../../operations/up.ts';
 import { apply, type Change } from '../apply.ts';
@@ -35,11 +34,7 @@ let count = 0;
 async function open() {
   const workspace = `W${++count}`;
   const input = { name: workspace, ownerEmail: 'a@example.com' };
-  await backend.query(
-    'mutation ($input: CreateWorkspaceInput!) { createWorkspace(input: $input) { id } }',
-    { input },
-    () => undefined,
-  );
+  await backend.send(createWorkspaceMutation, { input });
   const file = join(dir, `${workspace}.yaml`);
   return {
     workspace,
@@ -56,10 +51,11 @@ async function open() {
 
 const lines = (changes: readonly Change[]) =>
   changes.map(({ action, name, fields }) => `${action} ${name}${fields.length === 0 ? '' : ` (${fields})`}`);
+const changed = (changes: readonly Change[]) => lines(changes.filter(({ action }) => action !== 'none'));
 
 const example = `
 mcpServers:
-  files: { command: svc-test-nothing, args: [a], cwd: ., env: { TOKEN: { fromEnv: TOKEN } }, enabled: false }
+  files: { command: svc-test-nothing, args: [a], cwd: ., env: { TOKEN: { fromEnv: TOKEN } }, enabled: false, runtime: cloud }
   crm: { url: "http://127.0.0.1:9/mcp", headers: { Authorization: { fromEnv: TOKEN } }, enabled: false }
 skills:
   - { name: read-documents, description: Read, tools: [files/read_file, crm/search] }
@@ -69,67 +65,42 @@ roles:
 const env = { TOKEN: 'first-secret' };
 
 async function read(workspace: string) {
-  const answer = z.object({
-    workspace: z.object({
-      revision: z.number(),
-      roles: z.object({
-        nodes: z.array(z.object({ name: z.string(), skills: z.array(z.object({ name: z.string() })) })),
-      }),
-      skills: z.object({
-        nodes: z.array(
-          z.object({
-            name: z.string(),
-            tools: z.array(z.object({ originalName: z.string(), mcpServer: z.object({ name: z.string() }) })),
-          }),
-        ),
-      }),
-    }),
-  });
   const query = `query ($name: String) { workspace(name: $name) {
     revision roles { nodes { name skills { name } } } skills { nodes { name tools { originalName mcpServer { name } } } }
   } }`;
-  return (await backend.query(query, { name: workspace }, answer.parse)).workspace;
+  // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
+  return (await backend.query(query, { name: workspace }, (data): any => data)).workspace;
 }
 
-test('the content of the file exists afterwards, and the second time nothing changes', async () => {
-  const { workspace, write, apply: applyIt } = await open();
-  write(example);
-  expect(lines(await applyIt({ env }))).toEqual([
-    'create files',
-    'create crm',
-    'create read-documents',
-    'create Reader',
-  ]);
-  const after = await read(workspace);
-  expect(after).toMatchObject({
-    roles: { nodes: [{ name: 'Reader', skills: [{ name: 'read-documents' }] }] },
-    skills: {
-      nodes: [
-        {
-          name: 'read-documents',
-          tools: expect.arrayContaining([
-            { originalName: 'read_file', mcpServer: { name: 'files' } },
-            { originalName: 'search', mcpServer: { name: 'crm' } },
-          ]),
-        },
-      ],
-    },
-  });
-  expect(lines(await applyIt({ env }))).toEqual(['none files', 'none crm', 'none read-documents', 'none Reader']);
-  expect((await read(workspace)).revision).toBe(after.revision);
-});
+const revisionOf = async (workspace: string): Promise<number> => (await read(workspace)).revision;
 
-test('a dry run reports the same and changes nothing', async () => {
+test('the content of the file exists afterwards; later runs change what differs and remove nothing', async () => {
   const { workspace, write, apply: applyIt } = await open();
   write(example);
-  const { revision } = await read(workspace);
-  expect(lines(await applyIt({ env, dryRun: true }))).toEqual([
-    'create files',
-    'create crm',
-    'create read-documents',
-    'create Reader',
+  const all = ['create files', 'create crm', 'create read-documents', 'create Reader'];
+  const empty = await revisionOf(workspace);
+  expect(lines(await applyIt({ env, dryRun: true }))).toEqual(all);
+  expect(await revisionOf(workspace)).toBe(empty);
+  expect(lines(await applyIt({ env }))).toEqual(all);
+  const { revision, roles, skills } = await read(workspace);
+  expect(roles.nodes).toEqual([{ name: 'Reader', skills: [{ name: 'read-documents' }] }]);
+  expect(skills.nodes).toEqual([
+    {
+      name: 'read-documents',
+      tools: expect.arrayContaining([
+        { originalName: 'read_file', mcpServer: { name: 'files' } },
+        { originalName: 'search', mcpServer: { name: 'crm' } },
+      ]),
+    },
   ]);
-  expect((await read(workspace)).revision).toBe(revision);
+  expect(lines(await applyIt({ env }))).toEqual(all.map((line) => line.replace('create', 'none')));
+  expect(await revisionOf(workspace)).toBe(revision);
+  write(example.replace('description: Read', 'description: Read all'));
+  expect(changed(await applyIt({ env }))).toEqual(['update read-documents (description)']);
+  expect(await revisionOf(workspace)).toBe(revision + 1);
+  write('');
+  expect(await applyIt()).toEqual([]);
+  expect(await revisionOf(workspace)).toBe(revision + 1);
 });
 
 test('a changed secret is noticed, reported by name, and never by value', async () => {
@@ -137,33 +108,9 @@ test('a changed secret is noticed, reported by name, and never by value', async 
   write(example);
   await applyIt({ env });
   const changes = await applyIt({ env: { TOKEN: 'second-secret' } });
-  expect(lines(changes)).toEqual(['update files (env)', 'update crm (headers)', 'none read-documents', 'none Reader']);
+  expect(changed(changes)).toEqual(['update files (env)', 'update crm (headers)']);
   expect(JSON.stringify(changes)).not.toMatch(/first-secret|second-secret/);
-  expect(lines(await applyIt({ env: { TOKEN: 'second-secret' } })).filter((line) => !line.startsWith('none'))).toEqual(
-    [],
-  );
-});
-
-test('only differences are changed', async () => {
-  const { workspace, write, apply: applyIt } = await open();
-  write(example);
-  await applyIt({ env });
-  const { revision } = await read(workspace);
-  write(example.replace('description: Read', 'description: Read all'));
-  expect(lines(await applyIt({ env })).filter((line) => !line.startsWith('none'))).toEqual([
-    'update read-documents (description)',
-  ]);
-  expect((await read(workspace)).revision).toBe(revision + 1);
-});
-
-test('an object that the file no longer names stays', async () => {
-  const { workspace, write, apply: applyIt } = await open();
-  write(example);
-  await applyIt({ env });
-  const { revision } = await read(workspace);
-  write('');
-  expect(await applyIt()).toEqual([]);
-  expect((await read(workspace)).revision).toBe(revision);
+  expect(changed(await applyIt({ env: { TOKEN: 'second-secret' } }))).toEqual([]);
 });
 
 test('an unknown workspace is named, with the known ones', async () => {
@@ -177,22 +124,16 @@ test('an unknown workspace is named, with the known ones', async () => {
 
 test('all mistakes that one check finds are reported at once, and nothing is changed', async () => {
   const { workspace, write, apply: applyIt } = await open();
-  const { revision } = await read(workspace);
+  const revision = await revisionOf(workspace);
   const mistakesIn = async (yaml: string) => {
     write(yaml);
-    const failure = await applyIt().catch((error: unknown) => error);
+    const failure: Error = await applyIt().then(
+      () => expect.fail('nothing was refused'),
+      (error) => error,
+    );
     expect(failure).toMatchObject({ code: 'invalid_input' });
-    return (failure instanceof Error ? failure.message : '')
-      .split('\n')
-      .map((line) => line.replace(/^.*?:(\d+):\d+ /, '$1 '));
+    return failure.message.split('\n').map((line) => line.replace(/^.*?:(\d+):\d+ /, '$1 '));
   };
-  expect(await mistakesIn('skills:\n  - { name: Not A Name }\n  - { nam: x }\n')).toEqual([
-    expect.stringMatching(/^3 .*"Not A Name" is not a valid name for a skill/),
-    '4 "skills.1.nam" is not a field. Did you mean "name"?',
-  ]);
-  expect(await mistakesIn('skills:\n  - { name: fine, instructions: no.md }\n  - { name: fine }\n')).toEqual([
-    expect.stringMatching(/^3 .*no\.md" cannot be read/),
-  ]);
   expect(await mistakesIn('skills:\n  - { name: fine }\n  - { name: fine }\n')).toEqual([
     expect.stringMatching(/^4 The skill "fine" is defined already/),
   ]);
@@ -208,7 +149,7 @@ roles:
     '5 The skill "fine" takes tools from "fils", which is not an MCP server here. Did you mean "files"?',
     expect.stringMatching(/^7 The role "Reader" has "missing", which is not a skill here/),
   ]);
-  expect(await read(workspace)).toMatchObject({ revision });
+  expect(await revisionOf(workspace)).toBe(revision);
 });
 
 test('a forbidden command is reported before anything is changed, unless it exists already', async () => {
@@ -228,14 +169,14 @@ test('a forbidden command is reported before anything is changed, unless it exis
 
   const after = await begin('[npx]');
   writeFileSync(file, `${yaml}  b: { command: npx, enabled: false }\n  c: { command: node }\n  d: { command: sh }\n`);
+  const rule = 'Refused by the setting runtime.commands: the command';
   await expect(apply({ backend: after, files: [readApplyFile(file, {})] })).rejects.toMatchObject({
     code: 'invalid_input',
-    message: ['4:3 The MCP server "c"|"node"', '5:3 The MCP server "d"|"sh"']
-      .map((one) => one.split('|'))
-      .map(
-        ([place, command]) =>
-          `${file}:${place} is not allowed here. Refused by the setting runtime.commands: the command ${command} is not one of npx.`,
-      )
+    message: [
+      ['4:3 The MCP server "c"', '"node"'],
+      ['5:3 The MCP server "d"', '"sh"'],
+    ]
+      .map(([server, command]) => `${file}:${server} is not allowed here. ${rule} ${command} is not one of npx.`)
       .join('\n'),
   });
   writeFileSync(file, `${yaml}  b: { command: npx, enabled: false }\n`);
@@ -245,12 +186,6 @@ test('a forbidden command is reported before anything is changed, unless it exis
   ]);
 }, 60_000);
 
-test('an MCP server may be bound to any runtime', async () => {
-  const { write, apply: applyIt } = await open();
-  write('mcpServers:\n  files: { command: svc-test-nothing, enabled: false, runtime: cloud }\n');
-  expect(lines(await applyIt())).toEqual(['create files']);
-});
-
 test('a thousand skills are one file like any other', async () => {
   const { workspace, write, apply: applyIt } = await open();
   const skills = Array.from(
@@ -258,11 +193,9 @@ test('a thousand skills are one file like any other', async () => {
     (_, i) => `  - { name: skill-${i}, description: "Number ${i}", tools: [files/tool-${i % 10}] }\n`,
   );
   write(`mcpServers:\n  files: { command: svc-test-nothing, enabled: false }\nskills:\n${skills.join('')}`);
-  const first = await applyIt();
-  expect(first.filter(({ action }) => action === 'create')).toHaveLength(1001);
-  const second = await applyIt();
-  expect(second.filter(({ action }) => action !== 'none')).toEqual([]);
-  expect((await read(workspace)).revision).toBeGreaterThan(1000);
+  expect(changed(await applyIt())).toHaveLength(1001);
+  expect(changed(await applyIt())).toEqual([]);
+  expect(await revisionOf(workspace)).toBeGreaterThan(1000);
 }, 120_000);
 
 test('an interruption ends it, and the next run finishes the rest', async () => {
@@ -344,14 +277,4 @@ describe('an applied object that does not work is reported', () => {
     expect(waited).toEqual(['mute']);
     expect(told).toEqual([expect.stringMatching(/^The MCP server "mute" is Disconnected\./)]);
   });
-});
-
-test('content from standard input is resolved in the folder that it names', async () => {
-  const { workspace } = await open();
-  writeFileSync(join(dir, 'how.md'), '# How\n');
-  const text = `workspace: ${workspace}\nskills:\n  - { name: a, instructions: ./how.md }\n`;
-  const name = join(dir, '-');
-  expect(lines((await apply({ backend, files: [readApplyFile(name, {}, text)] })).changes)).toEqual(['create a']);
-  const wrong = apply({ backend, files: [readApplyFile(name, {}, 'skils: []\n')] });
-  await expect(wrong).rejects.toThrow(`${name}:1:1 "skils" is not a field.`);
 });

@@ -1,27 +1,23 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { TestServer } from '../../../services/kit/bus/nats/test/server.ts';
 import { answers, readReadiness } from '../../lifecycle/readiness.ts';
 import { newBusSeed } from '../../secrets/bus-seeds.ts';
+import { folderOfEachTest } from '../../test/folder-of-each-test.ts';
 import { hasNatsServer } from '../../test/platform.ts';
 
 describe.skipIf(!hasNatsServer)('a node of NATS', () => {
-  let dir: string;
-  beforeEach(() => {
-    dir = mkdtempSync(join(tmpdir(), 'svc-ready-'));
-  });
-  afterEach(() => rmSync(dir, { recursive: true, force: true }));
+  const dir = folderOfEachTest();
 
   const seedFile = (seed: string) => {
-    const file = join(dir, 'system.seed');
+    const file = join(dir(), 'system.seed');
     writeFileSync(file, `${seed}\n`);
     return file;
   };
 
   test('answers readiness at its client port, to the user of the system account alone', async () => {
-    const server = await TestServer.start(dir);
+    const server = await TestServer.start(dir());
     try {
       const check = (seed: string) => ({ kind: 'nats', url: server.url, seedFile: seedFile(seed) }) as const;
       const known = check(server.seeds.system.reveal());

@@ -1,27 +1,25 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { parseKey } from '../../../services/contracts/keys.ts';
+import { ping, send } from '../../../services/remote-mcp/test/raw.ts';
 import { isFree } from '../../machine/is-free.ts';
 import { readLease } from '../../ports/port-lease.ts';
 import { installationIn } from '../../state/installation.ts';
+import { folderOfEachTest } from '../../test/folder-of-each-test.ts';
+import { processesOf } from '../../test/running-processes.ts';
 import { until } from '../../test/until.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-let dir: string;
-beforeEach(() => {
-  dir = realpathSync(mkdtempSync(join(tmpdir(), 'svc-demo-')));
-});
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
+const dir = folderOfEachTest();
 
 /** Runs `npm start` in an empty folder. */
 function start() {
   const program = fileURLToPath(new URL('../start.ts', import.meta.url));
-  const child = spawn(process.execPath, [program], { cwd: dir, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [program], { cwd: dir(), stdio: ['ignore', 'pipe', 'pipe'] });
   const seen = { output: '', errors: '' };
   child.stdout.on('data', (chunk) => (seen.output += chunk));
   child.stderr.on('data', (chunk) => (seen.errors += chunk));
@@ -39,47 +37,24 @@ async function greeted({ child, seen }: ReturnType<typeof start>) {
   return { mcp, key };
 }
 
-async function ping({ mcp, key }: { mcp: string; key: string }): Promise<number> {
-  const response = await fetch(mcp, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${key}`,
-      accept: 'application/json, text/event-stream',
-      'content-type': 'application/json',
-    },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
-  });
-  await response.text();
-  return response.status;
-}
-
-/** Processes that work in the folder, or have its name in their environment. */
-function processesIn(folder: string): string[] {
-  return readdirSync('/proc').filter((pid) => {
-    try {
-      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/environ`, 'utf8').includes(folder);
-    } catch {
-      return false;
-    }
-  });
-}
+const statusOf = async ({ mcp, key }: { mcp: string; key: string }) => (await send(mcp, { key, body: ping })).status;
 
 test('it prints addresses, a working key and snippets; Ctrl-C leaves nothing; the next start replaces the key', async () => {
   const first = start();
   const one = await greeted(first);
   expect(parseKey(one.key)).toMatchObject({ ok: true, kind: 'user' });
-  expect(await ping(one)).toBe(200);
+  expect(await statusOf(one)).toBe(200);
   expect(first.seen.output).toContain(
     `claude mcp add --transport http platform ${one.mcp} --header "Authorization: Bearer ${one.key}"`,
   );
   // The demo's MCP server has its home in there.
-  expect(processesIn(join(dir, 'svc'))).not.toEqual([]);
+  expect(processesOf(join(dir(), 'svc'))).not.toEqual([]);
   first.child.kill('SIGINT');
   expect(await first.ended).toBe(0);
   expect(first.seen.output).not.toContain('revoked');
   expect(first.seen.output).toMatch(/\nStopped; all data stays in \.\/svc\.\n$/);
-  expect(processesIn(join(dir, 'svc'))).toEqual([]);
-  for (const port of Object.values(readLease(installationIn(join(dir, 'svc'))))) {
+  expect(processesOf(join(dir(), 'svc'))).toEqual([]);
+  for (const port of Object.values(readLease(installationIn(join(dir(), 'svc'))))) {
     expect(await isFree('127.0.0.1', port), String(port)).toBe(true);
   }
 
@@ -92,10 +67,10 @@ test('it prints addresses, a working key and snippets; Ctrl-C leaves nothing; th
   expect(third.seen.errors).toBe(
     `The platform runs already (pid ${second.child.pid}, in the foreground of another terminal): ${/^ {2}app {3}(\S+)/m.exec(second.seen.output)?.[1]}\nPress Ctrl-C there to stop it.\n`,
   );
-  expect([await ping(two), await ping({ ...two, key: one.key })]).toEqual([200, 401]);
+  expect([await statusOf(two), await statusOf({ ...two, key: one.key })]).toEqual([200, 401]);
   // A closed terminal, as its shell reports it too.
   second.child.kill('SIGHUP');
-  await until(() => readFileSync(join(dir, 'svc/logs/platform.log'), 'utf8').split('"stopping"').length === 3);
+  await until(() => readFileSync(join(dir(), 'svc/logs/platform.log'), 'utf8').split('"stopping"').length === 3);
   second.child.kill('SIGHUP');
   expect(await second.ended).toBe(0);
 });

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
-import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -20,7 +18,6 @@ import { alphaPorts, zeroPorts } from '../../settings/ports.ts';
 import { findRunning } from '../../state/find-running.ts';
 import { listeningOf, processesAreShown, processesOf } from '../../test/running-processes.ts';
 import { SecretSearch } from '../../test/secret-search.ts';
-import { until } from '../../test/until.ts';
 import { accessToken, askDgraph, type Credentials } from '../ask-dgraph.ts';
 import { checkGraph } from '../check-graph.ts';
 import { dgraphAddressOf } from '../dgraph-address.ts';
@@ -285,17 +282,6 @@ describe.skipIf(!hasDgraph)('on a real Dgraph', () => {
     expect(seen).toMatchObject({ 'Dgraph codename  : ': 'info', 'ACL secret key loaded successfully.': 'info' });
   });
 
-  test.each(['dgraph-alpha', 'dgraph-zero'])('%s, killed, is back with all that was acknowledged', async (name) => {
-    await ask('/mutate?commitNow=true', { set: [{ 'kept.name': name }] }, await asUser());
-    const before = { pid: pidOf(name), ends: supervisor.part(name).endCount };
-    process.kill(before.pid, 'SIGKILL');
-    await until(() => supervisor.part(name).endCount === before.ends + 1, startTimeoutMs);
-    await healthy(trial, startTimeoutMs);
-    expect(pidOf(name)).not.toBe(before.pid);
-    const found = ask('/query', query('{ found(func: has(kept.name)) { kept.name } }'), await asUser());
-    expect(await found).toMatchObject({ found: expect.arrayContaining([{ 'kept.name': name }]) });
-  });
-
   describe('that somebody else runs', () => {
     /** What svc.yaml says there, of this one or of another. */
     const theirs = (graphdb: Partial<Plan['definition']['graphdb']>) => {
@@ -332,21 +318,5 @@ describe.skipIf(!hasDgraph)('on a real Dgraph', () => {
         hint: expect.stringMatching(/^Grant "bare" the rights to read, write and modify dgraph\.all there/),
       });
     });
-  });
-
-  test('a port that another program takes meanwhile is reported', async () => {
-    await using other = await openDgraphTrial();
-    const stranger = createServer().listen(alphaPorts(other.plan.ports).grpc, '127.0.0.1');
-    await once(stranger, 'listening');
-    try {
-      await using started = supervise(other);
-      await expect(started.run).rejects.toMatchObject({
-        part: 'dgraph-alpha',
-        message: expect.stringMatching(/Port \d+ of dgraph-alpha is in use by/),
-      });
-      expect(readFileSync(join(other.installation.logsDir, 'dgraph-alpha.log'), 'utf8')).not.toBe('');
-    } finally {
-      stranger.close();
-    }
   });
 });

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -7,19 +6,17 @@ import { planFor } from '../../engines/plan-of.ts';
 import { waitUntilReady } from '../../lifecycle/readiness.ts';
 import { findProgram } from '../../machine/find-program.ts';
 import { makeCertificate } from '../../runtime-elsewhere/test/certificate.ts';
-import { checkDefinition } from '../../settings/check.ts';
 import type { SharedService } from '../../settings/definition.ts';
 import { usualPorts } from '../../settings/ports.ts';
+import { definitionOf } from '../../settings/test/definition-of.ts';
 import { installationIn } from '../../state/installation.ts';
 import { freePorts } from '../../test/free-ports.ts';
+import { runWithTest } from '../../test/run-with-test.ts';
 import { until } from '../../test/until.ts';
 import { caddyfile } from '../caddy.ts';
 
 /** Whether `caddy` is installed, which these tests need. */
 export const hasCaddy = findProgram('caddy', process.env.PATH) !== null;
-
-/** The end of the test closes the input, which ends Caddy. */
-const endWithInput = 'caddy run --config "$1" --adapter caddyfile & caddy=$!; read -r _; kill -9 $caddy; wait $caddy';
 
 /**
  * Caddy, configured as in a platform with these settings and ports, in its own folder that `prepare` may add files to.
@@ -32,24 +29,17 @@ export async function startCaddy(
 ) {
   const folder = mkdtempSync(join(tmpdir(), 'svc-front-'));
   prepare(folder);
-  const definition = checkDefinition(`id: abcdef0123456789\ntopology: distributed\n${yaml}`, 'svc.yaml');
+  const definition = definitionOf(`topology: distributed\n${yaml}`);
   const { parts } = planFor(installationIn(folder), definition, { ...usualPorts, ...ports });
   const { variables, ready } = parts.find(({ service }) => service === 'caddy') ?? never();
   const file = join(folder, 'Caddyfile');
   writeFileSync(file, caddyfile(variables));
-  const env = { PATH: process.env.PATH, HOME: folder };
-  const child = spawn('/bin/sh', ['-c', endWithInput, 'sh', file], {
-    cwd: folder,
-    env,
-    stdio: ['pipe', 'ignore', 'ignore'],
-  });
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const caddy = runWithTest(['caddy', 'run', '--config', file, '--adapter', 'caddyfile'], folder, { HOME: folder });
   await waitUntilReady(ready, { timeoutMs: 20_000, signal: new AbortController().signal });
   return {
     folder,
     async [Symbol.asyncDispose]() {
-      child.stdin?.end();
-      await ended;
+      await caddy[Symbol.asyncDispose]();
       rmSync(folder, { recursive: true, force: true });
     },
   };

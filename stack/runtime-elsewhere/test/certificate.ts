@@ -4,26 +4,14 @@ import { join } from 'node:path';
 
 const newKey = (name: string) => ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', name];
 
-/** Makes `NAME.pem` and `NAME.key` in the folder: a self-signed certificate for these names (`IP:…`, `DNS:…`). */
-export function makeCertificate(folder: string, name: string, names: string): void {
-  const about = ['-days', '30', '-subj', `/CN=${name}`, '-addext', `subjectAltName=${names}`];
+/**
+ * Makes `NAME.pem` and `NAME.key` in the folder: a self-signed certificate for these names (`IP:…`, `DNS:…`), or without
+ * names an authority.
+ */
+export function makeCertificate(folder: string, name: string, names?: string): void {
+  const about = ['-days', '30', '-subj', `/CN=${name}`];
+  if (names !== undefined) about.push('-addext', `subjectAltName=${names}`);
   openssl(folder, 'req', '-x509', ...newKey(`${name}.key`), '-out', `${name}.pem`, ...about);
-}
-
-/** As `makeCertificate`, for an authority without a name. */
-export function makeAuthority(folder: string, name: string): void {
-  openssl(
-    folder,
-    'req',
-    '-x509',
-    ...newKey(`${name}.key`),
-    '-out',
-    `${name}.pem`,
-    '-days',
-    '30',
-    '-subj',
-    `/CN=${name}`,
-  );
 }
 
 /** As `makeCertificate`, signed by the authority in the same folder. */

@@ -5,7 +5,7 @@ import Docker from 'dockerode';
 import { afterEach, expect, test, vi } from 'vitest';
 import { ask } from '../../../parts/test/ask.ts';
 import { certificateAt } from '../../../parts/test/certificate-at.ts';
-import { issueCertificate, makeAuthority } from '../../../runtime-elsewhere/test/certificate.ts';
+import { issueCertificate, makeCertificate } from '../../../runtime-elsewhere/test/certificate.ts';
 import { connectAgent } from '../../../test/agent.ts';
 import { hasPebble, startAuthority } from '../../../test/authority.ts';
 import { freePorts } from '../../../test/free-ports.ts';
@@ -26,7 +26,7 @@ test.skipIf(dockerHost === null)(
     const settings = publicSettings({ host: 'localhost', ...files, httpsPort: https, httpPort: http });
     await using trial = await DockerTrial.init({ settings });
     const { platform } = trial;
-    makeAuthority(platform.folder, 'ca');
+    makeCertificate(platform.folder, 'ca');
     const useCertificate = async (name: string) => {
       issueCertificate(platform.folder, name, { names: 'DNS:localhost', by: 'ca' });
       const { secretsDir } = platform.installation;
