@@ -28,10 +28,7 @@ export interface Change extends Pick<PlannedChange<unknown, unknown>, 'action' |
   readonly name: string;
 }
 
-/**
- * Makes workspaces equal to the files. Mistakes in the files are found before anything is changed. Returns the changes,
- * and a plan for each workspace.
- */
+/** Makes workspaces equal to the files. Mistakes in the files are found before anything is changed. */
 export async function apply({ backend, files, dryRun = false, signal }: ApplyOptions) {
   refuseMistakes(files.flatMap(({ mistakes }) => mistakes));
   const wanted = mergeFiles(files.map((file) => file.wanted));

@@ -15,7 +15,6 @@ export function checkPlan(plan: Plan): readonly PlacedMistake[] {
   ];
 }
 
-/** Names in one object that must belong to others. */
 interface References {
   readonly place: Place;
   readonly subject: string;

@@ -24,10 +24,7 @@ export interface Surroundings {
   readonly read: (name: string, sizeMaxBytes: number) => string;
 }
 
-/**
- * One file as written, which becomes what it asks for: with the values of variables and the text of other files. Errors
- * are rules, in words that follow "must be", or sentences of the backend's rules.
- */
+/** One file as written, which becomes what it asks for. Its errors follow "must be", or are sentences. */
 export function applyFileSchema(surroundings: Surroundings) {
   return fields(
     {

@@ -8,7 +8,6 @@ import {
 } from '../client/generated/operations.ts';
 import type { Plan } from './plan-changes.ts';
 
-/** An applied object that does not work. */
 export interface Problem {
   readonly kind: 'mcpServer' | 'skill';
   readonly workspace: string;
@@ -30,10 +29,7 @@ export interface ProblemSearch {
 /** A command that is downloaded first takes longer, and is reported as not Connected yet. */
 const patienceUsualMs = 30_000;
 
-/**
- * The MCP servers of the files that are not Connected, once each has an outcome or the time is up, and skills with
- * tools that are not offered. When all works, this is one query.
- */
+/** The MCP servers of the files that are not Connected in time, and skills with tools that are not offered. */
 export async function findProblems(search: ProblemSearch): Promise<readonly Problem[]> {
   const deadline = performance.now() + (search.patienceMs ?? patienceUsualMs);
   const problems: Problem[] = [];

@@ -24,12 +24,8 @@ export interface LiveWorkspace {
   readonly mcpServers: readonly LiveMcpServerFragment[];
   readonly skills: readonly LiveSkillFragment[];
   readonly roles: readonly LiveRoleFragment[];
-  /** Names of the runtimes that MCP servers may be bound to. */
   readonly runtimes: readonly string[];
-  /**
-   * By the name of the MCP server that the files give the launch: its future fingerprint, which is the only way to see
-   * whether a secret differs, and why the installation does not allow it.
-   */
+  /** By MCP server: the future fingerprint of its launch, which shows changed secrets, and why it is not allowed. */
   readonly judged: ReadonlyMap<string, JudgeLaunchQuery['workspace']>;
 }
 

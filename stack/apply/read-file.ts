@@ -13,7 +13,6 @@ import type { PlacedMistake, WantedWorkspace } from './wanted-workspace.ts';
 /** A larger file takes many seconds and gigabytes to parse. */
 export const applyFileMaxBytes = 16 * 1024 * 1024;
 
-/** One file with everything it refers to, or its mistakes. */
 export interface ReadFile {
   readonly wanted: WantedWorkspace;
   readonly mistakes: readonly PlacedMistake[];

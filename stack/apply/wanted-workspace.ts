@@ -25,7 +25,6 @@ export type WantedMcpServer = WantedObject & FileContent['mcpServers'][string];
 export type WantedSkill = WantedObject & FileContent['skills'][number];
 export type WantedRole = WantedObject & FileContent['roles'][number];
 
-/** Several files as one, workspace by workspace. */
 export function mergeFiles(files: readonly WantedWorkspace[]): readonly WantedWorkspace[] {
   const merged = new Map<string, WantedWorkspace>();
   for (const { workspace, mcpServers, skills, roles } of files) {

@@ -22,10 +22,7 @@ const info = z.object({
 const answerTimeoutMs = 5000;
 const lineMaxBytes = 64 * 1024;
 
-/**
- * Connects to a NATS server as a client does (INFO, CONNECT, PING), to learn its version and whether it knows a user. Throws `unavailable`
- * without an answer, and for an answer of another program.
- */
+/** Connects as a client does (INFO, CONNECT, PING): which version, and does the server know the user? */
 export async function greetNats(user: Omit<Entry, 'timeoutMs'>) {
   return await spoken(user.server, async (open) => {
     const { said, isKnown } = await enter({ ...user, timeoutMs: answerTimeoutMs }, open);
@@ -39,10 +36,7 @@ const health = z.object({ data: z.object({ status: z.string(), error: z.string()
 /** A node that does not answer within this time counts as not ready. */
 const healthTimeoutMs = 2000;
 
-/**
- * Asks a node of this machine for its health, at its client port, as the user of the system account. Returns what a node that is not ready
- * lacks, and null for a ready one. Throws as above.
- */
+/** Asks a node at its client port, as the user of the system account, what it lacks; null: it is ready. */
 export async function missingOfNats({ url, seedFile }: Extract<ReadyCheck, { kind: 'nats' }>): Promise<string | null> {
   // The certificate is for another name than this machine's own address, and the seed signs a nonce and is never sent.
   const trust = { rejectUnauthorized: false };
@@ -71,9 +65,7 @@ async function spoken<Result>(server: string, speak: (open: Socket[]) => Promise
   }
 }
 
-/** A user of a server. */
 interface Entry {
-  /** With its scheme and port. */
   readonly server: string;
   readonly seed: string;
   readonly trust: ConnectionOptions;

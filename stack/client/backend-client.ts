@@ -2,12 +2,13 @@ import { z } from 'zod';
 import { isErrorCode, SvcError } from '../../services/contracts/errors.ts';
 import { isObject } from '../../services/contracts/is-object.ts';
 import { graphqlPath } from '../../services/contracts/token.ts';
+import { parseJson } from '../machine/parse-json.ts';
 import { readContainers } from '../state/containers-record.ts';
 import { isCode } from '../state/durable-file.ts';
 import { refuseCopy } from '../state/find-original.ts';
 import { findRunning } from '../state/find-running.ts';
 import type { Installation } from '../state/installation.ts';
-import { type HttpAnswer, type HttpRequest, parseJson, request } from './http.ts';
+import { type HttpAnswer, type HttpRequest, request } from './http.ts';
 import { operatorTokens } from './operator-token.ts';
 
 declare const shape: unique symbol;
@@ -19,7 +20,6 @@ export interface Operation<Result, Variables> {
   readonly [shape]?: (variables: Variables) => Result;
 }
 
-/** GraphQL as an operator of the installation. */
 export type BackendClient = ReturnType<typeof openBackendClient>;
 
 export interface QueryOptions {

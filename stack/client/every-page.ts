@@ -1,6 +1,5 @@
 import { SvcError } from '../../services/contracts/errors.ts';
 
-/** The backend's largest page. */
 const pageSize = 100;
 /** A workspace holds at most ten thousand of anything but tools. */
 const pagesMax = 1000;
@@ -10,16 +9,12 @@ export interface PageOf<Item> {
   readonly pageInfo: { readonly next: string | null };
 }
 
-/** The variables that every paged operation takes. */
 export interface PageVariables {
   readonly first: number;
   readonly after: string | null;
 }
 
-/**
- * Reads every node of a paged list. `fetchPage` gives undefined when the owner of the list was removed meanwhile. The
- * caller may have the first page already. After the backend has refused a page as too large, smaller pages follow.
- */
+/** Reads every node of a paged list. Smaller pages follow after the backend has refused one as too large. */
 export async function everyPage<Item>(
   fetchPage: (page: PageVariables) => Promise<PageOf<Item> | undefined>,
   firstPage?: PageOf<Item>,

@@ -19,21 +19,9 @@ export interface HttpAnswer {
   readonly body: string;
 }
 
-/** The JSON of an answer; null when it has none. */
-export function parseJson(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return null;
-  }
-}
-
 const answerMaxBytes = 64 * 1024 * 1024;
 
-/**
- * One request, mostly to a service on this machine. Throws `unavailable` without an answer, `timeout` and `cancelled`.
- * Uses node:http, because loading fetch takes longer than all requests of a command.
- */
+/** Throws `unavailable`, `timeout` and `cancelled`. Uses node:http, because fetch takes longer to load. */
 export function request({ method, url, headers, body, ca, timeoutMs, signal }: HttpRequest): Promise<HttpAnswer> {
   const deadline = AbortSignal.timeout(timeoutMs);
   const either = signal === undefined ? deadline : AbortSignal.any([deadline, signal]);

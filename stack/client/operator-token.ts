@@ -29,16 +29,12 @@ export function operatorTokens(
 }
 
 export interface TokenOptions {
-  /** PEM, PKCS 8. */
   readonly privateKey: string;
   readonly issuer: string;
   readonly nowMs: number;
 }
 
-/**
- * A JWT (RFC 7519) signed with EdDSA (RFC 8037 §3.1) that authenticates the operator of the installation to its
- * backend.
- */
+/** A JWT (RFC 7519), signed with EdDSA (RFC 8037 §3.1), that authenticates the operator to the backend. */
 export function mintOperatorToken({ privateKey, issuer, nowMs }: TokenOptions): string {
   const now = Math.floor(nowMs / 1000);
   const claims = {

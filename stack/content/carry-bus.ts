@@ -5,7 +5,6 @@ import { buckets, streams } from '../../services/contracts/bus/subjects.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { BusContent } from '../../services/kit/bus/content.ts';
 
-/** A bus, or the part of an archive that it fills. */
 export type BusSource = Pick<BusContent, 'records' | 'entries'>;
 export type BusTarget = Pick<BusContent, 'addRecords' | 'addEntries'>;
 
@@ -22,7 +21,6 @@ const wayMaxMs = 5000;
 
 /** Copies the content of a bus: uncounted usage, and the sessions of agents. */
 export async function carryBus(from: BusSource, to: BusTarget): Promise<CarriedBus> {
-  // One digest over the records, in their order.
   const usage = createHash('sha256');
   let count = 0;
   await to.addRecords(
@@ -51,10 +49,7 @@ export async function drain(items: AsyncIterable<unknown>): Promise<void> {
   for await (const _item of items);
 }
 
-/**
- * Reads the target and throws if its content differs from the carried content: each record in its place, each key with its value and with no
- * later expiry. A key that expired meanwhile may be missing.
- */
+/** Throws if the target differs. No key may expire later, and a key that expired meanwhile may be missing. */
 export async function verifyBus(carried: CarriedBus, there: BusSource): Promise<readonly KindOfContent[]> {
   for (const pauseMs of lagPausesMs) {
     const kinds = await compareBus(carried, there).catch(() => null);

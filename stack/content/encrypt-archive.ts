@@ -1,7 +1,7 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { Decrypter, Encrypter } from 'age-encryption';
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { Secret } from '../../services/contracts/secret.ts';
+import { beginningOf } from '../machine/bounded-file.ts';
 import { damaged } from './archive-format.ts';
 
 type Bytes = AsyncIterable<Uint8Array>;
@@ -43,7 +43,7 @@ export function decrypting(file: string, passphrase: Secret | null): Transform {
 
 /** Whether a file says that it is encrypted. A file that cannot be read does not say so. */
 export function isEncrypted(file: string): boolean {
-  return beginningOf(file).startsWith(magic);
+  return beginningOf(file, headerMaxBytes).startsWith(magic);
 }
 
 const magic = 'age-encryption.org/v1\n';
@@ -56,7 +56,7 @@ const headerMaxBytes = 256;
 
 /** A header is read whole and names the memory that is used for it, so both are bounded before anything is decrypted. */
 function checkHeader(file: string): void {
-  const [, work] = header.exec(beginningOf(file)) ?? [];
+  const [, work] = header.exec(beginningOf(file, headerMaxBytes)) ?? [];
   if (work === undefined) throw damaged(file, 'cutOrChanged');
   if (Number(work) <= workMax) return;
   throw new SvcError(
@@ -77,20 +77,4 @@ function streamOf(source: Bytes): ReadableStream<Uint8Array> {
       else controller.enqueue(value);
     },
   });
-}
-
-function beginningOf(file: string): string {
-  try {
-    // Opening a pipe waits for its writer.
-    if (!statSync(file).isFile()) return '';
-    const fd = openSync(file, 'r');
-    try {
-      const bytes = Buffer.alloc(headerMaxBytes);
-      return bytes.toString('latin1', 0, readSync(fd, bytes, 0, headerMaxBytes, 0));
-    } finally {
-      closeSync(fd);
-    }
-  } catch {
-    return '';
-  }
 }

@@ -1,7 +1,6 @@
 import type { Part } from '../parts/part.ts';
 import { firstOf } from '../parts/parts.ts';
 
-/** The kinds of content that may be kept in different places. */
 export type Kinds = Readonly<Record<'bus' | 'graph' | 'blobs', boolean>>;
 
 export const allKinds: Kinds = { bus: true, graph: true, blobs: true };
@@ -15,7 +14,6 @@ export interface Place extends AsyncDisposable {
   readonly dir: string;
   /** Runs the nodes that keep the rest. */
   run(kinds: Kinds): Promise<Alone>;
-  /** Puts the files of `dir` where the platform keeps them. */
   save(): Promise<void>;
 }
 

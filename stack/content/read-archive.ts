@@ -35,10 +35,7 @@ import {
 import type { BusSource } from './carry-bus.ts';
 import { decrypting, isEncrypted } from './encrypt-archive.ts';
 
-/**
- * Reads an archive once, in order: callers ask for sections in the order of the file. Only `finish` proves that the archive is complete and unchanged,
- * because the sha256 is in the last line.
- */
+/** Reads an archive once, section by section. Only `finish` proves that the archive is complete and unchanged. */
 export class ArchiveReader implements BusSource, Pick<GraphContent, 'nodes' | 'edges'>, AsyncDisposable {
   readonly head: ArchiveHead;
   readonly #file: string;
@@ -191,7 +188,6 @@ const newline = 0x0a;
 
 interface Line {
   readonly value: unknown;
-  /** Of every byte before this line. */
   readonly sha256Before: () => string;
 }
 
@@ -203,7 +199,6 @@ async function* linesOf(file: string, passphrase: Secret | null): AsyncGenerator
   // The failure is met where the next line is read.
   reading.catch(() => undefined);
   let isBegun = false;
-  /** Of a line that is not over. */
   let begun: Buffer[] = [];
   let begunBytes = 0;
   try {

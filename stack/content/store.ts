@@ -1,5 +1,5 @@
 import { mkdirSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { type OpenedBlobs, openBlobsContent } from '../../services/backend/files/open-content.ts';
 import type { GraphContent } from '../../services/backend/graph/content.ts';
 import { openGraphContent } from '../../services/backend/graph/open-content.ts';
@@ -8,13 +8,15 @@ import { copyBus, openBusContent } from '../../services/kit/bus/open-content.ts'
 import { dgraphAddressOf } from '../graph/dgraph-address.ts';
 import { provisionGraph } from '../graph/provision-graph.ts';
 import { graphStartMaxMs } from '../parts/dgraph.ts';
+import { fileAt } from '../parts/part.ts';
+import { firstOf } from '../parts/parts.ts';
 import type { Plan } from '../plan/plan.ts';
 import { busSeedsOf } from '../secrets/secrets.ts';
+import { hasOtherBus } from '../settings/definition.ts';
 import { blobsIn, busIn, graphIn } from '../state/data-files.ts';
 import { carryBus } from './carry-bus.ts';
 import { type Alone, keepsBlobs, keyMaxAgeOf, type Opening, type Place } from './place.ts';
 
-/** The content of a platform, as far as it was asked for and is there. */
 export interface Store {
   readonly bus: BusContent | null;
   readonly graph: GraphContent | null;
@@ -27,10 +29,7 @@ interface Opened extends Opening {
   readonly signal: AbortSignal;
 }
 
-/**
- * Opens the content in a place, and saves it there if it was filled. While the platform runs it can only be read, and the bus is read before the
- * graph is opened.
- */
+/** Opens the content in a place, and saves it there if it was filled. Content of a running platform is only read. */
 export async function withStore<Result>(
   { places, ...options }: Omit<Opened, 'place'> & { readonly places: { open(opening: Opening): Promise<Place> } },
   work: (store: Store) => Promise<Result>,
@@ -112,13 +111,13 @@ async function openBlobs(options: Opened, { bus }: Alone): Promise<OpenedBlobs> 
 
 /** The address of NATS, and the seeds that the backend shows there. */
 function natsOf({ plan, isRunning: hasBackends = false }: Opened, nats: readonly string[]) {
-  const { installation, definition, secrets } = plan;
-  const { bus } = definition;
+  const { definition, parts, secrets } = plan;
   const seeds = busSeedsOf(secrets);
-  const caAt = (path: string | null | undefined) => (path == null ? null : resolve(installation.dir, path));
-  if (bus.servers !== 'auto') return { servers: bus.servers, caPath: caAt(bus.ca), seeds, hasBackends };
-  const { tls = null, servers = [] } = bus.public ?? {};
-  // While the platform runs, the certificate of the bus is for these names only.
-  if (hasBackends && tls !== null) return { servers, caPath: caAt(tls.ca), seeds, hasBackends };
-  return { servers: nats, caPath: null, seeds, hasBackends };
+  // While the platform runs, the certificate of the bus is for its public names only.
+  const isNamed = hasBackends && definition.bus.public?.tls != null;
+  if (!hasOtherBus(definition) && !isNamed) return { servers: nats, caPath: null, seeds, hasBackends };
+  const backend = firstOf('backend', parts);
+  const { BUS_SERVERS = '', BUS_CA_PATH: ca } = backend.variables;
+  const caPath = ca === undefined ? null : fileAt(ca, backend);
+  return { servers: BUS_SERVERS.split(','), caPath, seeds, hasBackends };
 }

@@ -12,7 +12,6 @@ import { encrypting } from './encrypt-archive.ts';
 
 type GraphTarget = Pick<GraphContent, 'addNodes' | 'addEdges' | 'finish'>;
 
-/** So much is compressed at a time. */
 const chunkChars = 64 * 1024;
 /** The fastest level: records repeat so much that it compresses them well. */
 const level = 1;
@@ -25,7 +24,6 @@ export class ArchiveWriter implements BusTarget, GraphTarget, AsyncDisposable {
   readonly #rows: Record<string, number> = {};
   #pending = '';
 
-  /** Takes over a file that is open for writing. */
   constructor(file: FileHandle, head: ArchiveHead, passphrase: Secret | null = null) {
     this.#gzip = createGzip({ level });
     const target = file.createWriteStream({ flush: true });

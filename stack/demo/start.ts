@@ -101,7 +101,6 @@ ${JSON.stringify(json, null, 2).replace(/^/gm, '  ')}
 `;
 }
 
-/** Applies the demo's file, waits for its tools, and replaces its key. */
 async function setUpDemo(backend: BackendClient, signal: AbortSignal) {
   const { plans } = await apply({ backend, files: [readApplyFile(demoFile, {})], signal });
   for (const { message, hint } of await findProblems({ backend, plans, signal }))

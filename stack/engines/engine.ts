@@ -64,15 +64,12 @@ export interface Survey {
 export interface Prepared {
   /** What differs from what runs, one line each; null while nothing runs. */
   readonly changes: readonly string[] | null;
-  /** Whether no part of the platform exists yet. */
   readonly isFresh: boolean;
   /** Whether a change concerns all parts, so that the platform stops before it starts again. */
   readonly mustStop: boolean;
   /** Whether everything runs as planned and is ready, or will be in a moment. */
   isCurrent(): Promise<boolean>;
-  /** Refuses a disk without room for a start. */
   refuseFullDisk(): Promise<void>;
-  /** Stops every part and keeps all data. */
   stop(): Promise<void>;
   /**
    * Starts and restarts parts until all of them run as planned and are ready. A port that was taken meanwhile is a `lostPort`. `ended`, in

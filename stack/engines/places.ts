@@ -5,10 +5,7 @@ import type { Losses } from '../place/losses.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Disk } from '../state/free-space.ts';
 
-/**
- * Where an engine keeps the data of a plan. Content is read and filled by its kinds; the own folders of a part (homes of MCP servers,
- * certificates) are copied as they are.
- */
+/** Where an engine keeps the data of a plan. The own folders of a part are copied as they are. */
 export interface Places {
   /** The places that hold data of this plan, named as people find them. */
   list(): Promise<readonly string[]>;
@@ -45,7 +42,6 @@ export interface Sizes {
   readonly graphBytes: number;
   readonly fileBytes: number;
   readonly busBytes: number;
-  /** Own folders of parts. */
   readonly otherBytes: number;
   readonly disk: Disk;
 }

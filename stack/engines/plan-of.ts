@@ -11,7 +11,6 @@ export function portWishesOf(definition: Definition): readonly PortWish[] {
   return wishesOf(definition).filter(engineFor(definition).takesPort);
 }
 
-/** The plan that svc.yaml and the leased ports make. */
 export function readPlan(installation: Installation): Plan {
   return planOf(installation, readDefinition(installation.definitionFile));
 }
@@ -21,7 +20,6 @@ export function planOf(installation: Installation, definition: Definition): Plan
   return planFor(installation, definition, leasedPorts(installation, portWishesOf(definition)));
 }
 
-/** The plan of a definition with these ports, at the site of its engine. */
 export function planFor(installation: Installation, definition: Definition, ports: Ports): Plan {
   const site = engineFor(definition).site(installation, ports, wishesOf(definition));
   return planAt({ installation, definition, ports, site });

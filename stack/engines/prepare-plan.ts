@@ -27,7 +27,6 @@ export interface Preparation {
   readonly definition?: Definition;
   /** What runs. The location and presence of stored graphs default to data/. */
   readonly survey: Pick<Survey, 'ownsPort' | 'portPatienceMs'> & Partial<Pick<Survey, 'keptBy'>>;
-  /** Ports that `auto` must not choose. */
   readonly avoid: ReadonlySet<number>;
   readonly onNotice: (message: string) => void;
 }
@@ -73,10 +72,7 @@ export async function preparePlan(preparation: Preparation): Promise<Plan> {
   return plan;
 }
 
-/**
- * Makes missing folders and secrets and repairs modes: the first writes of a command. Checks an external bus last,
- * because that bus must accept keys that this function may make.
- */
+/** Makes missing folders and secrets, and checks an external bus last, because it must accept these keys. */
 export async function makeReady(plan: Plan, onNotice: (message: string) => void): Promise<void> {
   const { installation, definition } = plan;
   for (const { path, outcome, detail } of ensureFolders(installation, definition)) {

@@ -11,10 +11,7 @@ import { readSecret } from '../secrets/secrets.ts';
 
 const firstWorkspace = 'Default';
 
-/**
- * Registers the two system keys of a plan at a backend that is ready. In an empty platform it also makes the first workspace with its
- * owner. Idempotent.
- */
+/** Registers the system keys of a plan. An empty platform also gets its first workspace. Idempotent. */
 export async function registerIdentities(url: string, plan: Plan, signal: AbortSignal): Promise<void> {
   const { definition, installation, parts, secrets } = plan;
   const tokens = operatorTokens(installation, firstOf('backend', parts).variables.JWT_ISSUER);

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { request } from '../client/http.ts';
+import { parseJson } from '../machine/parse-json.ts';
 
 export interface Dgraph {
-  /** Its HTTP endpoint. */
   readonly url: string;
   /** Certificate authority of its TLS certificate, in PEM form. */
   readonly ca?: string | undefined;
@@ -46,22 +46,14 @@ export async function askDgraph(
     timeoutMs: answerTimeoutMs,
     signal,
   });
-  const { data, errors } = read(answered.body);
-  const [error] = errors ?? [];
-  if (error !== undefined) throw new SvcError('unavailable', `Dgraph answered: ${error.message}`);
-  return data;
-}
-
-function read(body: string): z.infer<typeof answer> {
-  try {
-    return answer.parse(JSON.parse(body));
-  } catch (error) {
-    throw new SvcError(
-      'unavailable',
-      'The answer is not one of Dgraph: another program listens there, or Dgraph is starting.',
-      { cause: error },
-    );
+  const read = answer.safeParse(parseJson(answered.body)).data;
+  if (read === undefined) {
+    const why = 'another program listens there, or Dgraph is starting';
+    throw new SvcError('unavailable', `The answer is not one of Dgraph: ${why}.`);
   }
+  const [error] = read.errors ?? [];
+  if (error !== undefined) throw new SvcError('unavailable', `Dgraph answered: ${error.message}`);
+  return read.data;
 }
 
 const seen = z.object({ seen: z.array(z.unknown()).optional() });
@@ -75,10 +67,7 @@ export async function mayRead(dgraph: Dgraph, shown: Credentials): Promise<boole
 /** Long enough for the requests of one start. */
 const lifetimeS = 300;
 
-/**
- * An access token as Dgraph signs it after a login (JWT, RFC 7519, HS256). The key is a secret of the installation, so the platform can
- * administer users without a password.
- */
+/** An access token as Dgraph signs it after a login (JWT, RFC 7519, HS256), with a key of the installation. */
 export function accessToken(
   aclKeyFile: string,
   { user, groups }: { readonly user: string; readonly groups: readonly string[] },

@@ -3,8 +3,9 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { inWords } from '../../services/contracts/system-words.ts';
-import { parseJson, request } from '../client/http.ts';
+import { request } from '../client/http.ts';
 import { checkProgram, type NeededProgram } from '../machine/check-program.ts';
+import { parseJson } from '../machine/parse-json.ts';
 import type { Plan } from '../plan/plan.ts';
 import { readSecret } from '../secrets/secrets.ts';
 import { type Definition, hasOwnGraph } from '../settings/definition.ts';
@@ -66,7 +67,6 @@ async function versionOf({ url, ca }: Dgraph): Promise<string> {
 
 const login = z.object({ accessJWT: z.string() });
 
-/** The credentials of our user; none if svc.yaml names no user. */
 async function logIn(dgraph: Dgraph, { definition, secrets }: Plan, token: string | undefined): Promise<Credentials> {
   const { url, user } = definition.graphdb;
   if (user === undefined) return {};

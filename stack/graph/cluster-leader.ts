@@ -25,7 +25,6 @@ export function isMember(metaFile: string): boolean {
 }
 
 export interface Founder {
-  /** Its HTTP endpoint. */
   readonly url: string;
   /** PEM that vouches for it. */
   readonly ca: string;
@@ -36,7 +35,6 @@ export interface Founder {
 const pauseMs = 100;
 const answerTimeoutMs = 2000;
 
-/** Resolves once the founder of a cluster has a leader. */
 export async function waitForLeader({ url, ca, timeoutMs, signal }: Founder): Promise<void> {
   const metrics = {
     method: 'GET',

@@ -44,12 +44,9 @@ export function membersOf(definition: Definition, keptBy: KeptBy): ReadonlySet<s
   return new Set(members.length > 1 ? members : []);
 }
 
-/** The most that svc.yaml allows. */
 const nodesMax = 3;
 
-/**
- * Refuses, before anything is started or stopped, fewer nodes than the cluster has. A removed node still counts for the majority.
- */
+/** Refuses fewer nodes than the cluster has. A removed node still counts for the majority. */
 export function refuseFewerNodes(keptBy: KeptBy, definition: Definition): void {
   if (!hasOwnGraph(definition)) return;
   for (const node of ['dgraph-zero', 'dgraph-alpha'] as const) {

@@ -20,10 +20,7 @@ const pauseMs = 50;
 /** A node learns of new rights in a tenth of this. */
 const hearsWithinMs = 2000;
 
-/**
- * Sets the password of Dgraph's administrator, and creates the backend's user with rights on data and schema only. One transaction writes
- * everything if something is missing. Idempotent.
- */
+/** Sets the administrator's password and creates the backend's user, in one transaction. Idempotent. */
 export async function provisionGraph(provisioning: Provisioning): Promise<void> {
   const { urls, caPath, secrets, timeoutMs, signal } = provisioning;
   const deadline = performance.now() + timeoutMs;

@@ -19,10 +19,7 @@ interface Wrong {
   readonly message: string;
 }
 
-/**
- * Refuses settings of svc.yaml that this machine cannot provide, with their place in the file: addresses to listen on,
- * and certificates.
- */
+/** Refuses addresses and certificates that this machine cannot provide, with their place in svc.yaml. */
 export async function checkMachine(installation: Installation, definition: Definition): Promise<void> {
   const { bind, bus } = definition;
   const wrong = await wrongBind(['bind'], bind);

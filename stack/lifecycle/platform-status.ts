@@ -25,10 +25,7 @@ export interface Status extends Content {
   readonly ended: UnwantedEnd | null;
   /** A sentence about the full disk: each part with data there fails in its own way. */
   readonly fullDisk: string | null;
-  /**
-   * Folder of the original, or its process when only that is known, if this folder is a copy. The original's state is
-   * not shown.
-   */
+  /** If this folder is a copy: the folder of the original, or its process. Its state is not shown. */
   readonly copyOf: string | null;
 }
 
@@ -40,7 +37,6 @@ export type ServiceStatus = PartState & { readonly health: Health };
 
 type Health = 'green' | 'yellow' | 'red';
 
-/** An engine's answer about one part. */
 export type PartState = RunsAs & Observed;
 
 interface Observed {
@@ -51,14 +47,12 @@ interface Observed {
   readonly since: string | null;
   /** Of its process or container. In the embedded topology one process is the same for all. */
   readonly memoryBytes: number | null;
-  /** Why it is not healthy. */
   readonly reason: string | null;
   /** The number of its unrequested ends since the platform was started, and the last of them, the youngest last. */
   readonly restarts: number;
   readonly ends: readonly PartEnd[];
 }
 
-/** A part without a process or container. */
 export function stoppedPart({ name, url }: Pick<Observed, 'name' | 'url'>): Observed {
   return { name, state: 'stopped', url, since: null, memoryBytes: null, reason: null, restarts: 0, ends: [] };
 }
@@ -68,7 +62,6 @@ export interface PlatformState
   extends Pick<Status, 'topology' | 'engine' | 'version' | 'urls'>,
     Partial<Pick<Status, 'supervisor' | 'ended'>> {
   readonly installation: Installation;
-  /** Whether a part of it runs. */
   readonly isUp: boolean;
   readonly settings: Readonly<Record<string, string>>;
   readonly parts: readonly PartState[];

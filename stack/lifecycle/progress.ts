@@ -1,6 +1,5 @@
 import type { ServiceStatus, Status } from './platform-status.ts';
 
-/** The progress messages of `up` and `down`. */
 export type Progress =
   /** The differences from the running platform, one line each; empty without any. */
   | { readonly kind: 'plan'; readonly changes: readonly string[] }

@@ -22,7 +22,6 @@ export const noContent: Content = { mcpServers: [], runtimes: [] };
 /** A status must come in time: what can't be asked for then is left out, and the backend's own row says why. */
 const timeoutMs = 3000;
 
-/** A platform with the known state of its services. */
 export interface PlatformWithStates extends KnownPlatform {
   readonly services: readonly (KnownPlatform['services'][number] & { readonly state: ServiceState })[];
 }

@@ -4,6 +4,7 @@ import { isDiskFull } from '../../services/contracts/docker.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { missingOfNats } from '../bus/greet-nats.ts';
 import { request } from '../client/http.ts';
+import { parseJson } from '../machine/parse-json.ts';
 import type { ReadyCheck } from '../parts/part.ts';
 
 /** The answer of a service's `/ready`, or of another address that answers 200 while all is well. */
@@ -20,7 +21,7 @@ export async function readReadiness(check: ReadyCheck, signal?: AbortSignal): Pr
     const { url } = check;
     const { status, body } = await request({ method: 'GET', url, timeoutMs: probeTimeoutMs, signal });
     if (status === 200) return { ready: true };
-    return { ready: false, missing: missingIn(body) ?? `GET ${url} answered ${status}` };
+    return { ready: false, missing: notReady.safeParse(parseJson(body)).data ?? `GET ${url} answered ${status}` };
   } catch (error) {
     if (error instanceof SvcError && error.code !== 'cancelled') return { ready: false, missing: error.message };
     throw error;
@@ -72,14 +73,6 @@ const notReady = z.union([
   z.object({ missing: z.array(z.string()).min(1) }).transform(({ missing }) => missing.join(', ')),
   z.object({ error: z.string().min(1) }).transform(({ error }) => withRepair(error)),
 ]);
-
-function missingIn(body: string): string | null {
-  try {
-    return notReady.parse(JSON.parse(body));
-  } catch {
-    return null;
-  }
-}
 
 /** NATS gives up a stream that it failed to write, and does not retry by itself. */
 function withRepair(error: string): string {

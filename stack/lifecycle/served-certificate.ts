@@ -7,10 +7,7 @@ import type { Urls } from './urls.ts';
 
 const shakeTimeoutMs = 2000;
 
-/**
- * Why the proxy at an address of this machine refuses https clients, or null when it does not: an authority may be slow or refuse. The
- * certificate must cover the host of the public address, and trust in it is not checked.
- */
+/** Why the proxy refuses https clients, or null. Trust in its certificate is not checked. */
 export function missingCertificate(url: string, { mcp }: Pick<Urls, 'mcp'>): Promise<string | null> {
   const host = hostOf(mcp);
   return new Promise((resolve) => {

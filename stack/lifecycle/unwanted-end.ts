@@ -5,12 +5,10 @@ export interface UnwantedEnd {
   readonly pid: number;
   /** ISO 8601. The time of a kill is not recorded: the last sign of activity. */
   readonly at: string;
-  /** Its reason, if it gave one. */
   readonly reason: string | null;
   readonly lastLogLine: string | null;
 }
 
-/** In words for a person, on one line. */
 export function describeEnd({ by, pid, at, reason, lastLogLine }: UnwantedEnd): string {
   const how =
     by === 'outside'

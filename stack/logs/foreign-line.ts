@@ -1,6 +1,5 @@
 import type { LogLevel } from '../../services/contracts/env/variable.ts';
 
-/** A parsed log line of a foreign program. */
 interface ForeignLine {
   /** 0 when the line has none. */
   readonly time: number;

@@ -6,7 +6,6 @@ const readMaxBytes = 16 * 1024 * 1024;
 /** The end of one log and the lines appended to it from then on, in whole lines. */
 export class LogTail {
   readonly #file: string;
-  /** The beginning of the first unread line. */
   #offset = 0;
 
   constructor(file: string) {
@@ -37,10 +36,7 @@ export class LogTail {
   }
 }
 
-/**
- * From a position to the end of the file, or as much of it as fits one read. `lastMaxBytes`: only the end. An unfinished line waits: `end` is
- * the beginning of the next line.
- */
+/** From a position on, at most one read. An unfinished line waits: `end` is the beginning of the next line. */
 export async function readLines(file: string, from: number, lastMaxBytes?: number) {
   const handle = await open(file, 'r').catch(() => null);
   if (handle === null) return { lines: [], end: 0 };

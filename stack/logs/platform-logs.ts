@@ -6,7 +6,6 @@ import { LogFile, type LogLimits } from './log-file.ts';
 /** One file for each part, named after it; the platform's own is `platform.log`. */
 export interface PlatformLogs {
   of(part: string): LogFile;
-  /** Writes a line of the platform itself. */
   note(level: 'info' | 'error', message: string, fields?: LogFields): void;
   close(): void;
 }

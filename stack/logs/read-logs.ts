@@ -4,12 +4,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type LogLevel, logLevels } from '../../services/contracts/env/variable.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { isObject } from '../../services/contracts/is-object.ts';
+import { parseJson } from '../machine/parse-json.ts';
 import { isCode } from '../state/durable-file.ts';
 import type { Installation } from '../state/installation.ts';
 import { parseForeignLine } from './foreign-line.ts';
 import { LogTail } from './log-tail.ts';
 
-/** One parsed line of a service's log. */
 export interface LogLine {
   readonly service: string;
   readonly time: number;
@@ -17,7 +17,6 @@ export interface LogLine {
   readonly logger: string | null;
   readonly message: string;
   readonly request: string | null;
-  /** The original text. */
   readonly text: string;
   /** All other fields of the line. */
   readonly fields: Readonly<Record<string, unknown>>;
@@ -27,7 +26,6 @@ export interface LogSource {
   readonly service: string;
   /** The existing lines, as far back as a person asks for. */
   before(): Promise<readonly string[]>;
-  /** The lines written since. */
   next(): Promise<readonly string[]>;
 }
 
@@ -40,7 +38,6 @@ export interface LogOptions {
   readonly request: string | null;
   /** Logs outside of the folder of logs. */
   readonly more?: readonly LogSource[];
-  /** How many of the last lines come first. */
   readonly lines: number;
   readonly follow: boolean;
   readonly signal: AbortSignal;
@@ -132,7 +129,7 @@ function parser(service: string): (text: string) => LogLine {
 /** A line of an unknown form (a crash of node itself) is shown unchanged. */
 export function parseLine(service: string, text: string): LogLine {
   const parsed = parseJson(text);
-  if (parsed === null) {
+  if (!isObject(parsed)) {
     const { time, level, message } = parseForeignLine(text) ?? { time: 0, level: 'error', message: text };
     return { service, time, level, logger: null, message, request: null, text, fields: {} };
   }
@@ -152,17 +149,8 @@ export function parseLine(service: string, text: string): LogLine {
 
 /** The line's reason, besides its message. */
 export function reasonIn({ fields: { err, reason } }: LogLine): string | null {
-  const why = typeof err === 'object' && err !== null && 'message' in err ? err.message : reason;
+  const why = isObject(err) && 'message' in err ? err.message : reason;
   return typeof why === 'string' ? why : null;
-}
-
-function parseJson(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? { ...value } : null;
-  } catch {
-    return null;
-  }
 }
 
 function passes(line: LogLine, { since, request, level }: LogOptions): boolean {
@@ -175,7 +163,6 @@ function byTime(a: LogLine, b: LogLine): number {
   return a.time - b.time;
 }
 
-/** A line of a log for a sentence. */
 export function describeLine(line: LogLine): string {
   const { level, logger, message } = line;
   const why = reasonIn(line);

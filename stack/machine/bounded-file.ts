@@ -5,7 +5,6 @@ import { inWords } from '../../services/contracts/system-words.ts';
 export interface BoundedRead {
   /** A longer file is refused. At most one byte beyond the limit is read. */
   readonly sizeMaxBytes: number;
-  /** The file's name in messages. Default: its path. */
   readonly name?: string;
   /** Also reads a pipe, as a shell makes for <(command). Otherwise only a regular file is read. */
   readonly takesPipes?: boolean;
@@ -27,6 +26,21 @@ export function readBounded(file: string, options: BoundedRead): Buffer {
   } catch (error) {
     if (error instanceof SvcError) throw error;
     throw new SvcError('invalid_input', `${name} cannot be read: ${inWords(error)}.`);
+  }
+}
+
+/** The first bytes of a regular file, or an empty text. No pipe is waited for. `flags`: further flags of the opening. */
+export function beginningOf(file: string, sizeMaxBytes: number, flags = 0): string {
+  try {
+    const fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | flags);
+    try {
+      const bytes = Buffer.alloc(sizeMaxBytes);
+      return fstatSync(fd).isFile() ? bytes.toString('utf8', 0, readSync(fd, bytes, 0, sizeMaxBytes, 0)) : '';
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    return '';
   }
 }
 

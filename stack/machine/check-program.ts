@@ -5,7 +5,6 @@ import { findProgram } from './find-program.ts';
 /** A foreign program that parts of a platform run as. */
 export interface NeededProgram {
   readonly name: string;
-  /** The setting of svc.yaml that needs it. */
   readonly neededBy: string;
   /** The oldest supported version: major and minor. */
   readonly oldest: string;
@@ -40,7 +39,6 @@ export function isVersion(version: string | null, oldest: string): boolean {
   return major > oldestMajor || (major === oldestMajor && minor >= oldestMinor);
 }
 
-/** The version in the tag of an image. */
 export function versionInImage(image: string): string | null {
   return /:v?(\d+\.\d+[^@]*)/.exec(image)?.[1] ?? null;
 }

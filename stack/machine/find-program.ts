@@ -1,7 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 
-/** The program's file on PATH, or null. */
 export function findProgram(name: string, path: string | undefined): string | null {
   // A relative folder would be another one for each process.
   for (const folder of (path ?? '').split(delimiter).filter(isAbsolute)) {

@@ -1,10 +1,7 @@
 import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/**
- * Whether the platform could listen there, now or within `patienceMs`: tried on the address itself, because only the
- * kernel knows.
- */
+/** Whether the platform could listen there within `patienceMs`: tried, because only the kernel knows. */
 export async function isFree(host: string, port: number, patienceMs = 0): Promise<boolean> {
   const deadline = performance.now() + patienceMs;
   while (await isTaken(host, port)) {
@@ -37,10 +34,7 @@ function addressesBehind(host: string): readonly string[] {
   return new Set(['127.0.0.1', '0.0.0.0', 'localhost']).has(host) ? [host, '::1', ...wildcards] : [host];
 }
 
-/**
- * Why this machine cannot listen on an address, as the system's error, or null: tried, because only the kernel knows
- * its addresses.
- */
+/** Why this machine cannot listen on an address, or null. */
 export function listenProblem(host: string, port = 0): Promise<NodeJS.ErrnoException | null> {
   return new Promise((resolve) => {
     const server = createServer();

@@ -46,10 +46,7 @@ function holdsSocket(pid: string, sockets: ReadonlySet<string>): boolean {
   }
 }
 
-/**
- * The program and its first argument, unless that is an option, whose value may be a secret. In one line, without
- * escape sequences.
- */
+/** The program and its first argument, unless that is an option, whose value may be a secret. */
 function commandOf(pid: string): string {
   const [program = '', first = ''] = (read(`/proc/${pid}/cmdline`) ?? '').split('\0');
   const words = first.startsWith('-') ? program : `${program} ${first}`;

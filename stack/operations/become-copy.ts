@@ -163,10 +163,7 @@ function publicNames({ public: { host }, publicUrls }: Definition): readonly str
     : [`svc.yaml still has public addresses of the original: ${all.join(', ')}. Change them.`];
 }
 
-/**
- * Another free port for each port of an installation, so that a copy never takes one of the original. svc.yaml gets `auto` for each port that
- * it names. Only the port of a single node of NATS stays a number, as runtimes elsewhere and its monitoring need one.
- */
+/** Another free port for each, and `auto` in svc.yaml. A single node of NATS keeps a number, for runtimes elsewhere. */
 async function newPorts(installation: Installation, definition: Definition, text: string) {
   const wishes = portWishesOf(definition);
   const before = leasedPorts(installation, wishes);

@@ -1,7 +1,6 @@
 import { engineOf } from '../engines/engine-of.ts';
 import { type LogLine, type LogOptions, readLogs } from '../logs/read-logs.ts';
 
-/** The logs of a platform, wherever its engine keeps them. */
 export async function* logs(options: Omit<LogOptions, 'more'>): AsyncGenerator<LogLine> {
   const more = await engineOf(options.installation).logs(options.installation, options.lines);
   yield* readLogs({ ...options, more });

@@ -19,7 +19,6 @@ import {
   type Setup,
 } from './setup.ts';
 
-/** The proxy of services that share an address, or one host name. */
 export function caddyParts(setup: Setup): readonly Part[] {
   return nodesOf('caddy', setup.definition).map((node) => caddyPart(node, setup));
 }
@@ -75,25 +74,18 @@ function programOf(values: Part['variables'], home: string): ForeignProgram {
 const services = ['remote-mcp', 'backend', 'frontend'] as const;
 type FrontService = (typeof services)[number];
 
-/** The processes of a service behind the proxy. */
 function behind(service: FrontService, definition: Definition): readonly string[] {
   const isBehind = hasOneHost(definition) || sharedServices(definition).some((one) => one === service);
   return isBehind ? nodesOf(service, definition) : [];
 }
 
 export function caddyfile(values: Part['variables']): string {
-  const words = Object.assign({}, ...services.map((service) => wordsAbout(service, values[placeOf(service)] ?? '')));
-  return fillPlaces(new URL('../../templates/Caddyfile', import.meta.url), { ...values, ...words });
+  const countOf = (place: string) => String(values[place]?.split(' ').length);
+  const counts = services.map(placeOf).map((place) => [`${place}_COUNT`, countOf(place)]);
+  const template = new URL('../../templates/Caddyfile', import.meta.url);
+  return fillPlaces(template, { ...values, ...Object.fromEntries(counts) });
 }
 
-/** The messages about a service without a ready process. */
-function wordsAbout(service: FrontService, upstreams: string): Part['variables'] {
-  const count = upstreams.split(' ').length;
-  const none = count === 1 ? `The ${service} is not ready` : `None of the ${count} ${service}s is ready`;
-  return { [`${placeOf(service)}_COUNT`]: String(count), [`${placeOf(service)}_NONE`]: none };
-}
-
-/** The values of the template's placeholders. */
 function valuesOf(setup: Setup, files: PartFiles): Part['variables'] {
   const { definition, addresses, site } = setup;
   const { host, tls } = definition.public;

@@ -6,10 +6,7 @@ import type { ForeignProgram, Limits, Part } from './part.ts';
 import { limitsOf } from './service.ts';
 import { fillPlaces, fromFolder, PartFiles, type Setup } from './setup.ts';
 
-/**
- * The backend's user at the platform's own Dgraph. Users and groups share a namespace there, so the group has another
- * name.
- */
+/** The backend's user at the platform's own Dgraph. Users and groups share a namespace there. */
 export const graphUser = 'svc';
 export const graphGroup = 'svc-data';
 /** The administrator of every new Dgraph, with a well-known password. */
@@ -67,7 +64,6 @@ function alphaPart(node: string, setup: Setup): Part {
 
 type DgraphKind = 'dgraph-zero' | 'dgraph-alpha';
 
-/** The differences between the two kinds of nodes. */
 interface DgraphTraits extends Pick<Part, 'url' | 'after'>, Pick<ForeignProgram, 'askVersion'> {
   readonly node: string;
   readonly service: DgraphKind;
@@ -123,10 +119,7 @@ export function dgraphConfiguration(service: DgraphKind, values: Part['variables
   return fillPlaces(templates[service], values);
 }
 
-/**
- * When other programs of this machine can reach a node, it authenticates other nodes by their key, and itself by the
- * same.
- */
+/** Outside of a private network, nodes authenticate each other by one key. */
 function certificatesOf(setup: Setup, files: PartFiles): string {
   const { secrets, site } = setup;
   if (site.isPrivate) return '';
@@ -166,7 +159,6 @@ export function graphUrlOf(node: string, site: Setup['site']): string {
   return `${site.isPrivate ? 'http' : 'https'}://${site.hostOf(node, loopback)}:${alphaPorts(site.ports, node).http}`;
 }
 
-/** The data of a node, relative to the installation's folder. */
 export function dataOf(node: string): string {
   return `data/${graphFolderOf(node)}`;
 }

@@ -36,10 +36,7 @@ function withSecrets(service: ServiceName, part: Part, readSecret: ReadSecret): 
   return { ...part.variables, ...Object.fromEntries(secrets) };
 }
 
-/**
- * The variables of each service, by name, with their source: a setting of svc.yaml, a file in secrets/, or another
- * place. None is a secret, because secrets are given as files.
- */
+/** The variables of each service, by name, with their source. Secrets are given as files. */
 export function effectiveVariables(parts: readonly Part[]) {
   return servicesOf(parts).flatMap(({ service, part }) =>
     Object.entries(part.variables)

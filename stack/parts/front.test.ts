@@ -53,8 +53,7 @@ describe('the configuration of the front', () => {
   test('fills every placeholder, and names a service and the number of its processes where none is ready', () => {
     const text = caddyfile(valuesOf(front));
     expect(text).not.toMatch(/\$\{/);
-    expect(text).toContain('vars count 2\n\tvars none "None of the 2 remote-mcps is ready"');
-    expect(text).toContain('vars none "The backend is not ready"');
+    expect(text).toContain('vars service remote-mcp\n\tvars count 2');
   });
 
   test('with certificate files differs in these places', () => {

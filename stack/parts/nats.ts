@@ -13,10 +13,7 @@ import { addressAmongParts, addressOf, fillPlaces, PartFiles, portNamed, publish
 export const aloneFolder = 'nats';
 export const clusterFolder = 'nats-cluster';
 
-/**
- * The nodes of the bus, unless it is external. Nodes do not wait for each other, because a cluster needs a majority to
- * become ready. They authenticate each other by a secret, and clients by public keys.
- */
+/** The nodes of the bus do not wait for each other: a cluster needs a majority to become ready. */
 export function natsParts(setup: Setup): readonly Part[] {
   return nodesOf('nats', setup.definition).map((node) => natsPart(node, setup));
 }
@@ -107,7 +104,6 @@ export function natsConfiguration(values: Part['variables']): string {
   return fillPlaces(template, { ...values, MONITORING, CLUSTER: clusterOf(values) });
 }
 
-/** A node's configuration about the others: nodes authenticate each other by their shared secret. */
 function clusterOf({ NAME, ROUTE_LISTEN, ROUTES, ROUTE_SECRET }: Part['variables']): string {
   if (ROUTES === undefined) return '';
   if (ROUTE_SECRET === undefined) throw new Error(`the nodes beside ${NAME} have no shared secret`);

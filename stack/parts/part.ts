@@ -2,10 +2,7 @@ import type { ServiceName } from '../../services/contracts/env/variables.ts';
 import type { Definition } from '../settings/definition.ts';
 import type { PartKind } from '../settings/ports.ts';
 
-/**
- * A process of the platform, or a part inside its single process. The description holds everything that an engine needs
- * to run it.
- */
+/** A process of the platform, or a part inside its single process, with everything to run it. */
 export interface Part {
   /** As in `services[].name`: remote-mcp, remote-mcp-2, … */
   readonly name: string;
@@ -13,7 +10,6 @@ export interface Part {
   /** Its address on this machine, or among the parts if it has none here. */
   readonly url: string;
   readonly ready: ReadyCheck;
-  /** Further addresses that it listens on. */
   readonly otherUrls?: readonly string[];
   /** Parts that must be healthy before it starts. */
   readonly after: readonly string[];
@@ -22,7 +18,6 @@ export interface Part {
   readonly variables: Readonly<Record<string, string>>;
   /** Files of this machine that its configuration depends on. A changed file restarts the part. */
   readonly secrets: readonly string[];
-  /** Files that the part itself reads. */
   readonly files: readonly SiteFile[];
   /** Its data; null for a part without data. */
   readonly keeps: PartData | null;
@@ -41,7 +36,6 @@ export interface SiteFile {
 }
 
 export interface PartData {
-  /** In data/. */
   readonly folder: string;
   /** The end of the name of its volume. */
   readonly volume: string;
@@ -58,11 +52,9 @@ export interface PublishedPort {
 export type Room = 'platform' | 'bus' | 'graph';
 
 export interface Limits {
-  /** From its start until it is ready. */
   readonly startMaxMs: number;
   readonly memoryMaxMb: number;
   readonly processesMax: number;
-  /** Space for temporary files. */
   readonly temporary: { readonly sizeMb: number; readonly isExecutable: boolean };
   readonly capabilities: readonly string[];
 }
@@ -97,10 +89,7 @@ export interface ConfigurationFacts {
   readonly version: string | null;
 }
 
-/**
- * How a part's readiness is checked. `http`: the URL answers 200. `nats`: its client port accepts the seed in that
- * file.
- */
+/** `http`: the URL answers 200. `nats`: its client port accepts the seed in that file. */
 export type ReadyCheck =
   | { readonly kind: 'http'; readonly url: string }
   | { readonly kind: 'nats'; readonly url: string; readonly seedFile: string };

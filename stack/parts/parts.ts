@@ -54,7 +54,6 @@ function runtimeParts(setup: Setup): readonly Part[] {
   });
 }
 
-/** The homes of MCP servers. */
 function homesOf(part: string): PartData {
   return { folder: part, volume: part };
 }
@@ -106,7 +105,6 @@ export function servicesOf(parts: readonly Part[]): readonly { readonly service:
   });
 }
 
-/** The first process of a service. */
 export function firstOf(service: ServiceName, parts: readonly Part[]): Part {
   const found = parts.find((part) => part.service === service);
   if (found === undefined) throw new Error(`the plan has no ${service}`);

@@ -6,14 +6,11 @@ import { settings } from '../settings/settings.ts';
 import { type Limits, type Part, type PartData, type Room, readyAt } from './part.ts';
 import { addressOf, PartFiles, portOf, publishedBy, type Setup } from './setup.ts';
 
-/** The differences between services. */
 export interface ServiceTraits {
   readonly service: ServiceName;
   readonly after: readonly string[];
   readonly rooms: readonly Room[];
-  /**
-   * Its variables that do not follow from one setting alone. `give` makes a file readable for it and returns the path.
-   */
+  /** Its variables that do not follow from one setting alone. `give` makes a file readable and returns its path. */
   readonly variables: (give: (file: string) => string, part: string) => Readonly<Record<string, string>>;
   readonly keeps?: (part: string) => PartData | null;
   readonly sees?: readonly string[];

@@ -7,13 +7,11 @@ import type { Ports, PortWish } from '../settings/ports.ts';
 import type { Installation } from '../state/installation.ts';
 import type { PartData, PublishedPort, SiteFile } from './part.ts';
 
-/** All inputs for descriptions of parts. */
 export interface Setup {
   readonly installation: Installation;
   readonly definition: Definition;
   /** Every port that its parts listen on. */
   readonly wishes: readonly PortWish[];
-  /** Ports of this machine. */
   readonly ports: Ports;
   readonly addresses: Addresses;
   readonly secrets: SecretFiles;
@@ -40,19 +38,17 @@ export interface Site {
 
 /** Collects the files that a part reads while its variables are written. */
 export class PartFiles {
-  readonly #site: Site;
   readonly #files = new Map<string, SiteFile>();
+  /** Returns the path of a file as the part sees it. */
+  readonly give: (file: string) => string;
 
   constructor({ site }: Pick<Setup, 'site'>) {
-    this.#site = site;
+    this.give = (file) => {
+      const path = site.pathOf(file);
+      this.#files.set(file, { file, path });
+      return path;
+    };
   }
-
-  /** The path of a file as the part sees it. */
-  readonly give = (file: string): string => {
-    const path = this.#site.pathOf(file);
-    this.#files.set(file, { file, path });
-    return path;
-  };
 
   all(): readonly SiteFile[] {
     return [...this.#files.values()];
@@ -83,7 +79,6 @@ export function addressOf(wish: PortWish, setup: Setup): string {
   return isPublished ? `${reachable(host)}:${setup.ports[name]}` : addressAmongParts(wish, setup);
 }
 
-/** Host and port of a part for other parts. */
 export function addressAmongParts({ name, part, host }: PortWish, { site }: Setup): string {
   return `${site.hostOf(part, host)}:${site.ports[name]}`;
 }

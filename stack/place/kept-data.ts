@@ -56,33 +56,21 @@ export function forgetData(installation: Installation, { id }: Definition, paths
   writePlace(installation, id, kept);
 }
 
-/** Records the data of a platform that has just started, so that its loss is noticed. */
+/** Records the data of a platform, so that its loss is noticed. Missing data stays recorded, so that it still counts as lost. */
 export function recordData(installation: Installation, definition: Definition): void {
   markData(installation, definition);
-  const { needed } = pathsOf(definition);
-  // A node without its data stays recorded, so that it still counts as lost.
-  const missed = keptData(installation).filter(({ path }) => needed.includes(path) && !isThere(installation, path));
-  writePlace(installation, definition.id, [...dataThere(installation, definition), ...missed]);
-}
-
-/** Records new data. Missing data stays recorded: it was lost while the platform ran. */
-export function recordNewData(installation: Installation, definition: Definition): void {
+  const { needed, sessions } = pathsOf(definition);
   const before = keptData(installation);
-  const fresh = dataThere(installation, definition).filter(({ path }) => !before.some((one) => one.path === path));
-  writePlace(installation, definition.id, [...before, ...fresh]);
+  const since = new Date().toISOString();
+  const data = [...needed, ...sessions].flatMap((path) => {
+    const known = before.find((one) => one.path === path);
+    return known ?? (isThere(installation, path) ? { path, since } : []);
+  });
+  writePlace(installation, definition.id, data);
 }
 
 function keptData(installation: Installation): readonly KeptData[] {
   return readPlace(installation)?.data ?? [];
-}
-
-function dataThere(installation: Installation, definition: Definition): readonly KeptData[] {
-  const { needed, sessions } = pathsOf(definition);
-  const before = keptData(installation);
-  const now = new Date().toISOString();
-  return [...needed, ...sessions]
-    .filter((path) => isThere(installation, path))
-    .map((path) => before.find((one) => one.path === path) ?? { path, since: now });
 }
 
 /** The files and folders for the data of a definition. Without those of sessions, agents begin new ones. */
@@ -99,7 +87,6 @@ function pathsOf(definition: Definition) {
   return { needed: [...ownGraph, ...ownBus], sessions: [] };
 }
 
-/** The node of Dgraph that has its data at a path. */
 function nodeAt(path: string): string | null {
   const node = `dgraph-${basename(path)}`;
   return kindOf(node) !== null && dataOf(node) === path ? node : null;

@@ -14,20 +14,15 @@ export interface Loss {
   readonly isUnreadable: boolean;
 }
 
-/** Losses by their meaning for a start. */
 export interface Losses {
   /** Nodes of Dgraph that the platform starts without: a majority of their kind has its data. */
   readonly keptOut: readonly Loss[];
   /** Nodes of Dgraph whose kind has no majority without them: the others may lack acknowledged changes. */
   readonly needed: readonly Loss[];
-  /** Data that nothing else holds. */
   readonly whole: readonly Loss[];
 }
 
-/**
- * Judges each kind of nodes separately: Dgraph acknowledges a change when a majority of the kind has stored it. Nodes that never joined their
- * cluster do not count. If no node has its data, the whole graph is lost.
- */
+/** Judges each kind of nodes separately: Dgraph acknowledges a change when a majority of the kind has stored it. */
 export function judgeLosses(
   losses: readonly Loss[],
   definition: Definition,

@@ -9,7 +9,6 @@ import type { Installation } from '../state/installation.ts';
 export const nodeKinds = ['dgraph-zero', 'dgraph-alpha'] as const;
 export type NodeKind = (typeof nodeKinds)[number];
 
-/** The kind of a part that is a node of Dgraph. */
 export function kindOf(part: string): NodeKind | null {
   return nodeKinds.find((kind) => part === kind || part.startsWith(`${kind}-`)) ?? null;
 }
@@ -22,7 +21,6 @@ export function metaFileOf(node: string): string {
 /** Position of the vote's size in wal.meta: 0 in a node that never joined its cluster or lost its data. */
 export const walMeta = { voteAt: 512, voteSizeBytes: 4 } as const;
 
-/** The state of a node's data. */
 export type NodeData = 'present' | 'gone' | { readonly unreadable: string };
 
 /**

@@ -33,7 +33,7 @@ import { writeRecord } from '../state/platform-record.ts';
 import { ownIdentity, startTimeOf } from '../state/process-identity.ts';
 import { editDefinition } from '../test/edit-definition.ts';
 import { freePorts } from '../test/free-ports.ts';
-import { findLosses, forgetData, hasLostSessions, recordData, recordNewData } from './kept-data.ts';
+import { findLosses, forgetData, hasLostSessions, recordData } from './kept-data.ts';
 import { type StartEmpty, settleLosses } from './losses.ts';
 import { refuseForeignFolder } from './refuse-foreign-folder.ts';
 import { settlePlace } from './settle-place.ts';
@@ -244,7 +244,7 @@ describe('data', () => {
   test('that was lost while the platform ran is noticed after its stop', async () => {
     fill(original);
     rmSync(join(original.dataDir, 'graph.sqlite'));
-    recordNewData(original, definitionOf(original));
+    recordData(original, definitionOf(original));
     await expect(check()).rejects.toThrow('"data/graph.sqlite" (there since 20');
     // The process that has the data open is its only place.
     await expect(check(async () => undefined, 7)).rejects.toMatchObject({

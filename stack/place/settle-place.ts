@@ -1,12 +1,11 @@
 import { realpathSync } from 'node:fs';
-import { join } from 'node:path';
 import { z } from 'zod';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { readDefinition } from '../settings/check.ts';
-import { readJson, writeDurably } from '../state/durable-file.ts';
 import { refuseCopy } from '../state/find-original.ts';
 import type { Installation } from '../state/installation.ts';
 import { isSameFolder, readPlace, writePlace } from '../state/place-record.ts';
+import { stateFile } from '../state/state-file.ts';
 
 /** Refuses a copy and data of another installation. Returns the id in svc.yaml. */
 export function checkPlace(installation: Installation): string {
@@ -18,8 +17,8 @@ export function checkPlace(installation: Installation): string {
       hint: `Set id: ${recorded} in svc.yaml. If the folder is a copy, give it its own id: svc up --as-copy`,
     });
   }
-  const owner = ownerOf(installation.dataDir);
-  if (owner !== undefined && owner.id !== id) {
+  const owner = markerFile.read(installation);
+  if (owner !== null && owner.id !== id) {
     throw new SvcError(
       'conflict',
       `"${installation.dataDir}" holds the data of the installation ${owner.name} (id ${owner.id}), and this one is ${name} (id ${id}).`,
@@ -43,15 +42,9 @@ export function settlePlace(installation: Installation, onNotice: (message: stri
 const marker = z.object({ id: z.string(), name: z.string() });
 
 /** `data/installation.json` records the owner of the data, to detect a disk that is mounted in the wrong place. */
-export function markData({ dataDir }: Installation, { id, name }: z.infer<typeof marker>): void {
-  const before = ownerOf(dataDir);
-  if (before?.id !== id || before.name !== name) writeDurably(markerFile(dataDir), JSON.stringify({ id, name }));
-}
+const markerFile = stateFile('installation.json', marker, { folder: 'dataDir' });
 
-function ownerOf(dataDir: string) {
-  return marker.safeParse(readJson(markerFile(dataDir))).data;
-}
-
-function markerFile(dataDir: string): string {
-  return join(dataDir, 'installation.json');
+export function markData(installation: Installation, { id, name }: z.infer<typeof marker>): void {
+  const before = markerFile.read(installation);
+  if (before?.id !== id || before.name !== name) markerFile.write(installation, { id, name });
 }

@@ -8,10 +8,7 @@ export interface FolderPatience {
   readonly goneMaxMs: number;
 }
 
-/**
- * Calls `onGone` once, when data/ has been missing or replaced for this long, because no command finds a platform without its
- * folder. The lock file, which the caller holds, identifies the folder. Returns a function that ends the watch.
- */
+/** Calls `onGone` once data/ was missing or replaced for this long: no command finds such a platform. */
 export function watchData(installation: Installation, patience: FolderPatience, onGone: () => void): () => void {
   const path = lockFileOf(installation, 'platform');
   const own = numbersOf(path);
@@ -27,7 +24,6 @@ export function watchData(installation: Installation, patience: FolderPatience, 
   return () => clearInterval(timer);
 }
 
-/** Null when it cannot be read. */
 function numbersOf(path: string): string | null {
   try {
     const { dev, ino } = statSync(path, { bigint: true });

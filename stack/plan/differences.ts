@@ -8,10 +8,7 @@ const clusters = ['nats', 'dgraph-zero', 'dgraph-alpha'] as const;
 
 export type Settings = Readonly<Record<string, string>>;
 
-/**
- * The plan as a flat list by name, with fingerprints of secrets, so that two plans can be compared line by line.
- * Entries of one part begin with its name and a space.
- */
+/** The plan as a list that can be compared. Entries of one part begin with its name and a space. */
 export function settingsOf({ definition, parts, secrets, version }: Plan): Settings {
   const { topology, bus, logs, replicas } = definition;
   const has = (file: string) => parts.some((part) => part.secrets.includes(file));

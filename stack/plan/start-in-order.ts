@@ -1,9 +1,6 @@
 import type { Part } from '../parts/part.ts';
 
-/**
- * Starts each part once its dependencies run. After a failure it still waits for all starts, so that none is starting
- * when the started ones are ended; then it throws the first failure.
- */
+/** Starts each part once its dependencies run. After a failure it waits for all starts, then throws the first. */
 export async function startInOrder<One extends { readonly part: Part }>(
   all: readonly One[],
   start: (one: One) => Promise<void>,

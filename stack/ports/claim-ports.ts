@@ -17,7 +17,6 @@ export interface Claim {
   readonly holderOf: (port: number) => string;
 }
 
-/** How far `auto` searches. */
 const triesMax = 500;
 
 /** Claims ports: a chosen one in use is a conflict; an `auto` one moves to the next free one, with a notice for the operator. */
@@ -85,7 +84,6 @@ export async function claimPorts(claim: Claim) {
   return { ports: { ...usualPorts, ...ports }, notices };
 }
 
-/** A port and its companions. */
 function portsOf({ beside = [] }: PortWish, port: number): readonly number[] {
   return [port, ...beside.map((distance) => port + distance)];
 }

@@ -1,14 +1,15 @@
-import { join } from 'node:path';
 import { z } from 'zod';
 import { type Ports, type PortWish, usualPorts } from '../settings/ports.ts';
-import { readJson, writeDurably } from '../state/durable-file.ts';
 import type { Installation } from '../state/installation.ts';
+import { stateFile } from '../state/state-file.ts';
 
 const leases = z.record(z.string(), z.number().int());
 
 /** `state/ports.json`: the values of `auto`, so that addresses stay the same from one start to the next. */
-export function readLease({ stateDir }: Installation): Readonly<Record<string, number>> {
-  return leases.safeParse(readJson(leaseFile(stateDir))).data ?? {};
+const leaseFile = stateFile('ports.json', leases);
+
+export function readLease(installation: Installation): Readonly<Record<string, number>> {
+  return leaseFile.read(installation) ?? {};
 }
 
 /** The ports of the process that holds a platform, from its arguments. */
@@ -24,7 +25,7 @@ export function writeLease(installation: Installation, ports: Ports, wishes: rea
     wanted === 'auto' ? (ports[name] ?? usual) : (before[name] ?? usual),
   ]);
   // An absent part keeps its port for its return.
-  writeDurably(leaseFile(installation.stateDir), JSON.stringify({ ...before, ...Object.fromEntries(leased) }, null, 2));
+  leaseFile.write(installation, { ...before, ...Object.fromEntries(leased) });
 }
 
 /** The present or future ports, without a check whether they are free. */
@@ -32,8 +33,4 @@ export function leasedPorts(installation: Installation, wishes: readonly PortWis
   const leased = readLease(installation);
   const ports = wishes.map(({ name, wanted, usual }) => [name, wanted === 'auto' ? (leased[name] ?? usual) : wanted]);
   return { ...usualPorts, ...Object.fromEntries(ports) };
-}
-
-function leaseFile(stateDir: string): string {
-  return join(stateDir, 'ports.json');
 }

@@ -13,34 +13,26 @@ import { holdFolder } from '../state/lock.ts';
 export interface RuntimeRun {
   /** Its variables and those that MCP servers inherit; others are ignored. */
   readonly env: EnvRecord;
-  /** One JSON object a line. */
   readonly log: { write(line: string): void };
   readonly signal: AbortSignal;
 }
 
-/**
- * Runs one runtime of another platform in this process until the signal aborts; then it finishes running calls. Throws
- * when it is refused or cannot start. An unreachable bus is waited for.
- */
+/** Runs one runtime of another platform until the signal aborts. An unreachable bus is waited for. */
 export async function runRuntime({ env, log, signal }: RuntimeRun): Promise<void> {
   checkBefore(env);
-  const lock = holdWorkingDir(workingDirOf(env));
+  using _lock = holdWorkingDir(workingDirOf(env));
+  const refused = Promise.withResolvers<never>();
+  // It may be refused before it is awaited.
+  refused.promise.catch(() => {});
+  const running = await startRuntime(
+    env,
+    { hub: null, version: ownVersion(), log },
+    { onRefused: (refusal) => refused.reject(refusal) },
+  );
   try {
-    const refused = Promise.withResolvers<never>();
-    // It may be refused before it is awaited.
-    refused.promise.catch(() => {});
-    const running = await startRuntime(
-      env,
-      { hub: null, version: ownVersion(), log },
-      { onRefused: (refusal) => refused.reject(refusal) },
-    );
-    try {
-      await Promise.race([aborted(signal), refused.promise]);
-    } finally {
-      await running.stop();
-    }
+    await Promise.race([aborted(signal), refused.promise]);
   } finally {
-    lock.release();
+    await running.stop();
   }
 }
 

@@ -3,7 +3,6 @@ import { createAccount, createUser, fromSeed } from '@nats-io/nkeys';
 /** `user`: authenticates to NATS. `account`: signs admissions of other clients. */
 export type BusSeedKind = 'user' | 'account';
 
-/** The prefix of a seed, by kind. */
 export const busSeedPrefixes: Readonly<Record<BusSeedKind, string>> = { user: 'SU', account: 'SA' };
 
 export function newBusSeed(kind: BusSeedKind): string {

@@ -40,7 +40,6 @@ export function ensureSecrets(installation: Installation, settings: SecretsFor):
   return [folder, ...steps, ...others.map(closeFile)];
 }
 
-/** Those that `ensureSecrets` would generate. */
 export function missingSecrets({ secretsDir }: Installation, settings: SecretsFor): ReadonlySet<string> {
   const files = ownRows(settings).map(({ file }) => join(secretsDir, file));
   return new Set(files.filter((file) => !hasSecret(file)));
@@ -64,20 +63,18 @@ function filesIn({ secretsDir }: Installation): readonly string[] {
     .map((entry) => join(secretsDir, entry.name));
 }
 
-/**
- * Throws if a secret is damaged, does not match the data, or is missing and svc cannot generate it. A secret that svc
- * can generate may be missing. Writes nothing.
- */
+/** Throws if a secret is damaged, does not match the data, or is missing and cannot be generated. */
 export function checkSecrets(installation: Installation, settings: SecretsFor): void {
   for (const row of ownRows(settings)) refuseDamaged(installation, row);
   refuseOtherKey(installation);
   if (settings.graph === 'dgraph' && !hasOwnGraph(settings)) refuseMissing(installation, settings);
 }
 
+const allRows: readonly SecretRow[] = Object.values(secretRows);
+
 /** The secrets that an installation with these settings generates. */
 function ownRows(settings: SecretsFor): readonly SecretRow[] {
-  const rows: readonly SecretRow[] = Object.values(secretRows);
-  return rows.filter(({ generate, isOwn }) => generate !== undefined && (isOwn?.(settings) ?? true));
+  return allRows.filter(({ generate, isOwn }) => generate !== undefined && (isOwn?.(settings) ?? true));
 }
 
 /** With another key the installation would look healthy, but could not decrypt its data. */
@@ -114,8 +111,7 @@ function refuseDamaged({ secretsDir }: Installation, row: SecretRow): void {
 
 /** Secrets of an external Dgraph, which defines their form itself. */
 function refuseMissing({ secretsDir }: Installation, settings: SecretsFor): void {
-  const rows: readonly SecretRow[] = Object.values(secretRows);
-  for (const { file, neededBy } of rows) {
+  for (const { file, neededBy } of allRows) {
     const field = neededBy?.(settings) ?? null;
     if (field === null || hasSecret(join(secretsDir, file))) continue;
     throw new SvcError('not_found', `secrets/${file} is missing, and graphdb.${field} in svc.yaml needs it.`, {

@@ -14,10 +14,7 @@ export function newNodeKey(): string {
     .toString();
 }
 
-/**
- * A self-signed certificate of such a key, in PEM form, so that no authority is needed. It is for this machine, for
- * clients and servers, and never expires.
- */
+/** A self-signed certificate of such a key, for this machine, clients and servers. It never expires. */
 export function nodeCertificate(key: string): string {
   const privateKey = createPrivateKey(key);
   const publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
@@ -51,7 +48,6 @@ export function isCertificateOf(certificate: string, key: string): boolean {
   }
 }
 
-/** A DER value with its tag and length. */
 function der(tag: number, content: Buffer): Buffer {
   const { length } = content;
   const size = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];

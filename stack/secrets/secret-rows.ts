@@ -4,7 +4,6 @@ import { type Definition, hasOwnGraph } from '../settings/definition.ts';
 import { type BusSeedKind, busSeedPrefixes, isBusSeed, newBusSeed } from './bus-seeds.ts';
 import { isCertificateOf, newNodeKey, nodeCertificate } from './node-certificate.ts';
 
-/** The settings that decide which secrets exist. */
 export type SecretsFor = Pick<Definition, 'topology' | 'graph' | 'graphdb' | 'replicas'>;
 
 /** The content of another file in secrets/, or an empty text. */
@@ -86,7 +85,6 @@ export const secretRows = {
   busCalloutSeed: { file: 'bus-callout.seed', ...ofBus('user') },
   busSystemSeed: { file: 'bus-system.seed', ...ofBus('user') },
   busIssuerSeed: { file: 'bus-issuer.seed', ...ofBus('account') },
-  /** The shared secret of a NATS cluster's nodes. */
   busRoutes: { file: 'bus-routes.key', ...token, isOwn: ({ replicas }) => replicas.nats > 1 },
   /** The key that the platform's own Dgraph signs access tokens with. */
   graphAclKey: {
@@ -103,7 +101,6 @@ export const secretRows = {
     isOwn: hasOwnGraph,
     neededBy: ({ graphdb }) => (graphdb.token ? 'token: true' : null),
   },
-  /** The password of the backend's user there. */
   graphPassword: {
     file: 'graphdb-password.key',
     ...password,

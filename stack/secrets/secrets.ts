@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, rmSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { Secret } from '../../services/contracts/secret.ts';
-import { readJson, writeDurably } from '../state/durable-file.ts';
+import { writeDurably } from '../state/durable-file.ts';
 import type { Installation } from '../state/installation.ts';
+import { stateFile } from '../state/state-file.ts';
 import { secretRows } from './secret-rows.ts';
 
 /** The files in `secrets/`, by the names of their rows. */
@@ -25,7 +26,6 @@ export function fingerprintOfText(secret: string): string {
   return createHash('sha256').update(`svc:${secret}`).digest('hex').slice(0, 16);
 }
 
-/** The backend's credentials for NATS. */
 export function busSeedsOf({ busCalloutSeed, busSystemSeed, busIssuerSeed }: SecretFiles) {
   const read = (file: string) => new Secret(readSecret(file));
   return { callout: read(busCalloutSeed), system: read(busSystemSeed), issuer: read(busIssuerSeed) };
@@ -35,7 +35,6 @@ export function readSecret(file: string): string {
   return readFileSync(file, 'utf8').trim();
 }
 
-/** The file's name for operators. */
 export function nameOfSecret(file: string): string {
   return `secrets/${basename(file)}`;
 }
@@ -44,27 +43,22 @@ export function hasSecret(file: string): boolean {
   return statSync(file, { throwIfNoEntry: false }) !== undefined;
 }
 
-const fingerprints = z.object({ encryptionKey: z.string() });
+const fingerprintFile = stateFile('fingerprints.json', z.object({ encryptionKey: z.string() }), { folder: 'dataDir' });
 
 /** The fingerprint of the key that the data is encrypted with; undefined without data. */
-export function recordedFingerprint({ dataDir }: Installation): string | undefined {
-  return fingerprints.safeParse(readJson(fingerprintFile(dataDir))).data?.encryptionKey;
+export function recordedFingerprint(installation: Installation): string | undefined {
+  return fingerprintFile.read(installation)?.encryptionKey;
 }
 
 /** Records the fingerprint of the data's key, once there is data. */
 export function recordFingerprint(installation: Installation): void {
-  const file = fingerprintFile(installation.dataDir);
-  if (hasSecret(file)) return;
-  writeDurably(file, JSON.stringify({ encryptionKey: fingerprintOf(secretFilesOf(installation).encryptionKey) }));
+  if (hasSecret(fingerprintFile.file(installation))) return;
+  fingerprintFile.write(installation, { encryptionKey: fingerprintOf(secretFilesOf(installation).encryptionKey) });
 }
 
 /** Puts another key in the place of the installation's own, for data that is encrypted with it. */
 export function replaceEncryptionKey(installation: Installation, key: string): void {
   writeDurably(secretFilesOf(installation).encryptionKey, key);
-  rmSync(fingerprintFile(installation.dataDir), { force: true });
+  fingerprintFile.remove(installation);
   recordFingerprint(installation);
-}
-
-function fingerprintFile(dataDir: string): string {
-  return join(dataDir, 'fingerprints.json');
 }

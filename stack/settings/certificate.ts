@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 
-/** PEM files that svc.yaml names. */
 export interface TlsFiles {
   readonly cert: string;
   readonly key: string;
@@ -11,7 +10,6 @@ export interface TlsFiles {
   readonly ca: string | null;
 }
 
-/** The same files with absolute paths. */
 export function tlsFilesIn(dir: string, { cert, key, ca }: TlsFiles): TlsFiles {
   return { cert: resolve(dir, cert), key: resolve(dir, key), ca: ca === null ? null : resolve(dir, ca) };
 }
@@ -29,10 +27,7 @@ export interface CertificateProblem {
   readonly why: string;
 }
 
-/**
- * Checks whether others would trust the certificate and whether its owner can start: the files, that they match, their
- * dates and names.
- */
+/** Checks the files, that they match, their dates and names. */
 export function certificateProblems(of: CertificateOf, now = new Date()): readonly CertificateProblem[] {
   const { files } = of;
   const problems: CertificateProblem[] = [];

@@ -28,7 +28,6 @@ export function conflictsIn(definition: Definition): readonly Conflict[] {
   return rules.flatMap((rule) => [...rule(definition)]);
 }
 
-/** Settings that require separate processes. */
 function* ofOneProcess({ topology, engine, graph, bus, replicas, public: { host } }: Definition): Conflicts {
   if (topology === 'distributed') return;
   const needs = 'needs topology: distributed. With topology: embedded';
@@ -90,10 +89,7 @@ function unused(path: string, usedBy: string, tls: string): Conflict {
   return [path, `${path} is for tls: ${usedBy}, and public.tls is ${tls}.`];
 }
 
-/**
- * An address set by hand may have another scheme or port, because another proxy may be in front; host and path must be
- * those that are answered.
- */
+/** Another proxy may have another scheme or port; the host and the path must be those that are answered. */
 function* ofPublicUrls(definition: Definition): Conflicts {
   const auto = { ...definition, publicUrls: { backend: 'auto', mcp: 'auto', frontend: 'auto' } } as const;
   const usual = addressesOf(auto, usualPorts).public;

@@ -27,7 +27,6 @@ export function hasOneHost({ topology, public: { host } }: Definition): boolean 
   return topology === 'distributed' && host !== undefined;
 }
 
-/** The services with several processes behind one address. */
 export function sharedServices({ topology, replicas }: Definition): readonly SharedService[] {
   return topology === 'embedded' ? [] : shareable.filter((service) => replicas[service] > 1);
 }

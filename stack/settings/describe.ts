@@ -14,7 +14,6 @@ export function describeSettings(section: string | undefined) {
   });
 }
 
-/** The names at the level of the unknown one. */
 function namesBeside(section: string): readonly string[] {
   let { parts }: Group = settings;
   const found: string[] = [];

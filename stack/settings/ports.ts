@@ -22,7 +22,6 @@ export const dgraphPorts = {
   zero: { grpc: 5080, http: 6080 },
   alpha: { http: 8080, grpc: 9080, internal: 7080 },
 } as const;
-/** The default ports of the proxy under one host name. */
 export const frontPorts = { 'caddy-https': 443, 'caddy-http': 80 } as const;
 /** Default ports: the second remote-mcp has 3102, and the first behind a proxy 3101, far from other default ports. */
 const replicaPorts: Readonly<Partial<Ports>> = { backend: 3200, 'remote-mcp': 3100, runtime: 3300 };
@@ -30,7 +29,6 @@ const replicaPorts: Readonly<Partial<Ports>> = { backend: 3200, 'remote-mcp': 31
 /** The kinds of parts, under the names of `services[].name`. */
 export type PartKind = ListenerName | 'nats' | 'dgraph-zero' | 'dgraph-alpha' | 'caddy';
 
-/** The parts of one kind that `svc up` runs, by name. */
 export function nodesOf(kind: PartKind, definition: Definition): readonly string[] {
   return nodeNames(kind, countOf(kind, definition));
 }
@@ -60,7 +58,6 @@ function countOf(kind: PartKind, definition: Definition): number {
 /** One port of an installation, as chosen in svc.yaml. */
 export interface PortWish {
   readonly name: string;
-  /** The part that listens there. */
   readonly part: string;
   readonly wanted: number | 'auto';
   /** The value of `auto` while the port is free. */
@@ -69,9 +66,7 @@ export interface PortWish {
   readonly inside: number;
   /** Offsets of its companion ports, which move with it. */
   readonly beside?: readonly number[];
-  /** The listen address. */
   readonly host: string;
-  /** The setting that decides it. */
   readonly place: string;
   /** Whether it is reached from outside of the platform. */
   readonly isPublished: boolean;
@@ -121,10 +116,7 @@ export function wishesOf(definition: Definition): readonly PortWish[] {
   ];
 }
 
-/**
- * The first process has the port of its service, unless a proxy has it; the others are reachable from this machine
- * only.
- */
+/** The first process has the port of its service, unless a proxy has it. */
 function servicePorts(service: ListenerName, definition: Definition): readonly PortWish[] {
   const isShared = sharedServices(definition).some((one) => one === service);
   const own = {

@@ -18,7 +18,6 @@ const rule = 'null, or servers with bind and tls (cert and key) or insecure: tru
 const text = (pattern: RegExp, error: string) => z.string({ error }).regex(pattern, { error });
 
 const addressRule = 'an address such as tls://bus.example.com:4222, with scheme and port';
-/** An address of NATS. */
 export const busAddress = text(/^(nats|tls):\/\/[^\s@/,]+:\d{1,5}$/, addressRule).refine(
   (address) => variables.backend.PUBLIC_BUS_SERVERS.parse(address) !== null,
   { error: `It must be ${addressRule}.` },

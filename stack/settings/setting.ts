@@ -16,14 +16,10 @@ export interface Setting<Value> {
   readonly note?: string;
   /** The variables of services that it decides. They can be set nowhere else. */
   readonly variables?: { readonly [Service in ServiceName]?: readonly string[] };
-  /**
-   * Converts its value into the text of these variables; an empty text sets none. Absent when several settings decide
-   * them.
-   */
+  /** Converts its value into these variables; an empty text sets none. Absent when several settings decide them. */
   readonly write?: (value: Value) => string;
 }
 
-/** Settings under one name. */
 export interface Group<Parts extends PartsOf = PartsOf> {
   readonly meaning: string;
   readonly parts: Parts;
@@ -34,7 +30,6 @@ export interface PartsOf {
   readonly [name: string]: Setting<any> | Group;
 }
 
-/** The checked values of a file with these settings. */
 export type ValueOf<Part> =
   Part extends Setting<infer Value>
     ? Value

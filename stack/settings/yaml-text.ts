@@ -32,7 +32,6 @@ const aliasesMax = 100;
 /** Far more than any real file has. The parser recurses for each level, and a deeper file could overflow the stack. */
 const depthMax = 64;
 
-/** A value in the text, with the values in it. */
 interface Place {
   /** Null for a name without a value. */
   readonly offset: number | null;
@@ -71,12 +70,6 @@ export class YamlText {
     }
   }
 
-  /** The position of the value at `path`; of the nearest part around it when it is missing. */
-  locate(path: Path): Position {
-    return this.#positionAt(this.#nearest(path).offset);
-  }
-
-  /** The position of the field name at `path`. */
   locateName(path: Path): Position {
     const { place, offset } = this.#nearest(path);
     return this.#positionAt(place?.nameOffset ?? offset);
@@ -93,9 +86,8 @@ export class YamlText {
     return { place, offset };
   }
 
-  /** Adds a mistake of the value at this path. */
   add(path: Path, message: string): void {
-    this.mistakes.push({ ...this.locate(path), message });
+    this.#addAt(this.#nearest(path).offset, message);
   }
 
   /** Adds a mistake of the name at the end of this path. */

@@ -4,10 +4,8 @@ import type { Installation } from './installation.ts';
 import { stateFile } from './state-file.ts';
 
 const containersRecord = z.object({
-  /** Between `svc up` and `svc down`. */
   isUp: z.boolean(),
   version: z.string(),
-  /** The daemon with these containers. */
   daemon: z.object({ id: z.string(), socket: z.string() }),
   /** As in `state/process.json`, to show what `svc up` would change. */
   settings: z.record(z.string(), z.string()),
@@ -17,7 +15,6 @@ const containersRecord = z.object({
   images: z.record(z.string(), z.string()),
   /** The existing volumes, and their owner. */
   volumes: z.array(z.string()),
-  /** Volumes with an unfinished copy. */
   filling: z.array(z.string()).default([]),
   user: z.string(),
 });
@@ -30,10 +27,7 @@ export const {
   remove: removeContainers,
 } = stateFile('containers.json', containersRecord);
 
-/**
- * Whether the platform runs in containers, by svc's record; only Docker knows their state. In a copy they are the
- * original's.
- */
+/** Whether the platform runs in containers, by the record; in a copy the containers are the original's. */
 export function isInContainers(installation: Installation): boolean {
   return readContainers(installation)?.isUp === true && findOriginal(installation) === null;
 }

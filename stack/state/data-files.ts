@@ -17,7 +17,6 @@ export function blobsIn(dir: string): string {
   return join(dir, 'blobs');
 }
 
-/** A database and the files that SQLite keeps beside it. */
 export function databaseFiles(file: string): readonly string[] {
   return [file, `${file}-wal`, `${file}-shm`];
 }

@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { parseJson } from '../machine/parse-json.ts';
 import { startTimeOf } from './process-identity.ts';
 
 /** Replaces the file atomically: a reader, also after a kill, finds the old text or the new. */
@@ -46,9 +47,9 @@ export function writeIfAbsent(path: string, text: string, mode = 0o600): boolean
 /** The file's content, or null when it is missing or damaged: our records are hints, never the truth. */
 export function readJson(path: string): unknown {
   try {
-    return JSON.parse(readFileSync(path, 'utf8'));
+    return parseJson(readFileSync(path, 'utf8'));
   } catch (error) {
-    if (error instanceof SyntaxError || isCode(error, 'ENOENT')) return null;
+    if (isCode(error, 'ENOENT')) return null;
     throw error;
   }
 }

@@ -13,7 +13,6 @@ export function sendSignal(target: ProcessIdentity, signal: NodeJS.Signals): voi
 
 const lookIntervalMs = 10;
 
-/** Whether it has ended by then. */
 export async function hasEnded(target: ProcessIdentity, timeoutMs: number, signal?: AbortSignal): Promise<boolean> {
   const deadline = performance.now() + timeoutMs;
   while (isAlive(target)) {

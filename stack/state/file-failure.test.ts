@@ -47,7 +47,7 @@ async function refusal(work: () => unknown) {
 test("a folder in another user's", async () => {
   expect(await refusal(() => createInstallation({ dir: '/svc-test/svc' }))).toMatchObject({
     code: 'forbidden',
-    message: expect.stringMatching(/^"\/svc-test" may not be made by \S+: "\/" belongs to root\.$/),
+    message: expect.stringMatching(/^"\/svc-test" may not be used by \S+: "\/" belongs to root\.$/),
     hint: 'Run the command as root, or choose your own folder with --dir.',
   });
   expect(existsSync('/svc-test')).toBe(false);
@@ -57,7 +57,7 @@ test('your own folder without permissions', async () => {
   chmodSync(dir, 0o500);
   expect(await refusal(() => createInstallation({ dir: join(dir, 'svc') }))).toMatchObject({
     code: 'forbidden',
-    message: expect.stringMatching(/svc" may not be made by \S+: the mode of "\S+" is 0500\.$/),
+    message: expect.stringMatching(/svc" may not be used by \S+: the mode of "\S+" is 0500\.$/),
     hint: `Give yourself access: chmod u+rwX "${dir}"`,
   });
 });
@@ -71,7 +71,7 @@ test.skipIf(own !== 0)("another user's installation: nothing of it can be read o
     () => down({ installation }),
     () => readAll(installation),
   ]) {
-    const message = /(state|logs)[^ ]*(?<!draft)" may not be (opened|read) by nobody: .* belongs to root\.$/;
+    const message = /(state|logs)[^ ]*(?<!draft)" may not be used by nobody: .* belongs to root\.$/;
     const hint = expect.stringContaining('Run the command as root');
     expect(await refusal(work)).toMatchObject({ code: 'forbidden', message: expect.stringMatching(message), hint });
   }

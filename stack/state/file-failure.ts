@@ -4,10 +4,7 @@ import { SvcError } from '../../services/contracts/errors.ts';
 import { diskFull, draftEnding, isCode } from './durable-file.ts';
 import { findUserName, formatMode } from './file-access.ts';
 
-/**
- * Explains a system error about a file or folder: which one, why, and the repair. Null for any other error. It also
- * checks the cause, so that only the outlet needs to call it.
- */
+/** Explains a system error about a file or folder: which one, why, and the repair. Null for any other error. */
 export function fileFailure(thrown: unknown): SvcError | null {
   const error = thrown instanceof SvcError && thrown.code === 'internal' ? thrown.cause : thrown;
   // For an open file the system names no path.
@@ -60,7 +57,7 @@ const explanations: Readonly<Record<string, (path: string, syscall: string) => E
 /** The obstacle is the last visible path on the way to the file. */
 function notAllowed(refused: string, syscall: string): Explanation {
   const { path, stats } = lastSeen(syscall === 'mkdir' ? dirname(refused) : refused);
-  const what = `"${refused}" may not be ${deeds[syscall] ?? 'used'} by ${userName(process.geteuid?.())}`;
+  const what = `"${refused}" may not be used by ${userName(process.geteuid?.())}`;
   const subject = path === refused ? 'it' : `"${path}"`;
   if (stats.uid === process.geteuid?.()) {
     const message = `${what}: the mode of ${subject} is ${formatMode(stats.mode)}.`;
@@ -70,19 +67,6 @@ function notAllowed(refused: string, syscall: string): Explanation {
   const hint = `Run the command as ${owner}, or choose your own folder with --dir.`;
   return { code: 'forbidden', message: `${what}: ${subject} belongs to ${owner}.`, hint };
 }
-
-const deeds: Readonly<Record<string, string>> = {
-  mkdir: 'made',
-  open: 'opened',
-  scandir: 'read',
-  stat: 'looked at',
-  lstat: 'looked at',
-  chmod: 'changed',
-  unlink: 'removed',
-  rm: 'removed',
-  rename: 'replaced',
-  link: 'written',
-};
 
 function notAFolder(refused: string): Explanation | null {
   const { path, stats } = lastSeen(refused);

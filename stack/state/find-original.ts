@@ -1,14 +1,14 @@
-import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
+import { constants, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { isPartOf, serves } from './find-running.ts';
+import { beginningOf } from '../machine/bounded-file.ts';
+import { serves } from './find-running.ts';
 import type { Installation } from './installation.ts';
 import { leftProcesses } from './left-processes.ts';
 import { isSameFolder, isWrittenHere, readPlace } from './place-record.ts';
 import { readRecord } from './platform-record.ts';
 import { isAlive, type ProcessIdentity, workingDirOf } from './process-identity.ts';
 
-/** The installation that a folder is a copy of. */
 export interface Original {
   /** Its folder; null when only its process is known. */
   readonly dir: string | null;
@@ -60,30 +60,15 @@ function findStranger(installation: Installation): ProcessIdentity | null {
   const record = readRecord(installation);
   if (record === null) return null;
   if (isAlive(record)) return serves(installation, record) ? null : record;
-  const left = leftProcesses(record).find(({ process }) => !isPartOf(installation, process));
+  const left = leftProcesses(record).find(({ process }) => !serves(installation, process, true));
   return left?.process ?? null;
 }
 
 /** The id is near the beginning of svc.yaml. */
 const readMaxBytes = 64 * 1024;
-const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
-/**
- * The id in the svc.yaml of a folder, or null. The rest of the file may be wrong, and the folder may belong to another
- * user: no link is followed, and no pipe is waited for.
- */
+/** The id in the svc.yaml of a folder, or null. The rest of the file may be wrong. Links of another user are not followed. */
 export function readId(dir: string): string | null {
-  try {
-    const file = openSync(join(dir, 'svc.yaml'), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    try {
-      if (!fstatSync(file).isFile()) return null;
-      const bytes = Buffer.alloc(readMaxBytes);
-      const text = bytes.toString('utf8', 0, readSync(file, bytes, 0, readMaxBytes, 0));
-      return /^id:\s*["']?([a-z0-9]{8,32})["']?\s*(#.*)?$/m.exec(text)?.[1] ?? null;
-    } finally {
-      closeSync(file);
-    }
-  } catch {
-    return null;
-  }
+  const text = beginningOf(join(dir, 'svc.yaml'), readMaxBytes, constants.O_NOFOLLOW);
+  return /^id:\s*["']?([a-z0-9]{8,32})["']?\s*(#.*)?$/m.exec(text)?.[1] ?? null;
 }

@@ -35,10 +35,7 @@ export function ensurePrivateFolder(dir: string): CreationStep {
     : { path, outcome: 'kept' };
 }
 
-/**
- * Closes each file and folder directly in a folder to others. Deeper entries are then unreachable, and may be programs
- * of MCP servers. An entry of a container's user stays unchanged.
- */
+/** Closes each entry of a folder to others, except one of a container's user. Deeper ones are then unreachable. */
 export function closeEntries(dir: string): readonly CreationStep[] {
   return readdirSync(dir).flatMap((name) => {
     const file = join(dir, name);
@@ -57,7 +54,6 @@ export function closeEntries(dir: string): readonly CreationStep[] {
 
 export const gitignore = '.gitignore';
 
-/** The repair; undefined when the mode was right. */
 export function closeMode(path: string, wanted: number): Pick<CreationStep, 'outcome' | 'detail'> | undefined {
   const mode = statSync(path).mode & 0o777;
   if (mode === wanted) return undefined;

@@ -5,7 +5,7 @@ import { sizeText } from '../machine/size-text.ts';
 import type { Installation } from './installation.ts';
 
 /** A start writes its records, the shared memory of a database and its first log lines: 100 KB at most, measured. */
-const neededBytes = 256 * 1024;
+const startBytes = 256 * 1024;
 
 /** Throws `unavailable`, naming the folder, when a platform has no space to start. */
 export function refuseFullDisk(installation: Installation): void {
@@ -52,29 +52,22 @@ export function diskOf(dir: string): Disk {
 export interface Disk {
   readonly place: string;
   readonly repair: string;
-  /** Null if the disk does not tell. */
   readonly freeBytes: number | null;
 }
 
 /** Throws `unavailable` if a disk has too little room for this work. */
-export function refuseWithoutRoom({ place, repair, freeBytes }: Disk, neededBytes: number, work: string): void {
-  if (freeBytes === null || freeBytes >= neededBytes) return;
-  throw new SvcError(
-    'unavailable',
-    `${place} has ${sizeText(freeBytes)} left, and ${work} needs up to ${sizeText(neededBytes)}.`,
-    {
-      hint: `Free some space there and try again: ${repair}`,
-    },
-  );
+export function refuseWithoutRoom(disk: Disk, neededBytes: number, work: string): void {
+  const lack = lackOfRoom(disk, neededBytes, work);
+  if (lack !== null) throw lack;
 }
 
 /** The error about a disk without room for a start; null when there is enough. */
-export function diskFullError({ place, repair, freeBytes }: Disk): SvcError | null {
+export function diskFullError(disk: Disk): SvcError | null {
+  return lackOfRoom({ ...disk, place: `The disk is full: ${disk.place}` }, startBytes, 'a start');
+}
+
+function lackOfRoom({ place, repair, freeBytes }: Disk, neededBytes: number, work: string): SvcError | null {
   if (freeBytes === null || freeBytes >= neededBytes) return null;
-  const kilobytes = (bytes: number) => `${Math.floor(bytes / 1024)} KB`;
-  return new SvcError(
-    'unavailable',
-    `The disk is full: ${place} has ${kilobytes(freeBytes)} left, and a start needs ${kilobytes(neededBytes)}.`,
-    { hint: `Free some space and try again: ${repair}` },
-  );
+  const message = `${place} has ${sizeText(freeBytes)} left, and ${work} needs up to ${sizeText(neededBytes)}.`;
+  return new SvcError('unavailable', message, { hint: `Free some space there and try again: ${repair}` });
 }

@@ -14,7 +14,6 @@ export interface Installation {
 }
 
 export interface Whereabouts {
-  /** The value of `--dir`. */
   readonly dir?: string | undefined;
   readonly env: EnvRecord;
   readonly cwd: string;
@@ -71,19 +70,13 @@ export function installationIn(dir: string): Installation {
   };
 }
 
-/**
- * The installation that contains this path, at any depth; null when there is none. An installation is recognised by its
- * svc.yaml and its secrets.
- */
+/** The installation around this path, or null: a folder with svc.yaml and secrets. */
 export function installationAround(path: string): string | null {
   const hasSecrets = (dir: string) => statSync(join(dir, 'secrets'), { throwIfNoEntry: false })?.isDirectory() ?? false;
   return nearestUpward(path, (dir) => hasSecrets(dir) && holdsDefinition(dir));
 }
 
-/**
- * The folder for homes of MCP servers of the platform's own runtime. Each of several runtimes has its own, named as its
- * part.
- */
+/** The folder for homes of MCP servers. Each of several runtimes has its own, named as its part. */
 export function runtimeDirOf({ dataDir }: Installation, part = 'runtime'): string {
   return join(dataDir, part);
 }

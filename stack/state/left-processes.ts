@@ -15,15 +15,26 @@ export function leftProcesses({ services }: PlatformRecord): readonly LeftProces
 
 /** Short, because without a platform only work that is nearly done is worth waiting for. */
 const graceMs = 3_000;
-/** Dependent parts end first. */
-const endOrder = [/^remote-mcp/, /^(runtime|frontend)/, /^backend/, /./];
+/** Parts that need others end first. The front ends after the parts whose calls end through it. */
+const endOrder = [/^remote-mcp/, /^caddy/, /^(runtime|frontend)/, /^backend/, /^dgraph-alpha/, /./];
+
+/** Ends parts turn by turn, those of one turn together. */
+export async function endInOrder<Part>(
+  parts: readonly Part[],
+  nameOf: (part: Part) => string,
+  end: (part: Part) => Promise<void>,
+): Promise<void> {
+  const byTurn = Map.groupBy(parts, (part) => endOrder.findIndex((names) => names.test(nameOf(part))));
+  for (const turn of endOrder.keys()) await Promise.all((byTurn.get(turn) ?? []).map(end));
+}
 
 /** Ends them as their platform would have done; returns their names. */
 export async function endLeftProcesses(left: readonly LeftProcess[]): Promise<readonly string[]> {
-  for (const names of endOrder) {
-    const next = left.filter(({ name }) => names.test(name));
-    await Promise.all(next.map(({ process }) => endGroup(process, graceMs)));
-  }
+  await endInOrder(
+    left,
+    ({ name }) => name,
+    ({ process }) => endGroup(process, graceMs),
+  );
   return left.map(({ name }) => name);
 }
 

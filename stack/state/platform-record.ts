@@ -63,9 +63,7 @@ export type PlatformRecord = z.infer<typeof platformRecord>;
 export const failure = z.object({
   pid: z.number().int().positive(),
   at: z.string(),
-  /** The part, or `platform`. */
   service: z.string(),
-  /** The step that failed. */
   check: z.string(),
   code: z.enum(errorCodes),
   /** Another program took one of its ports between the check and the use. */
@@ -81,10 +79,10 @@ export const {
   read: readRecord,
   write: writeRecord,
   remove: removeRecord,
-} = stateFile('process.json', platformRecord, writeWhole);
+} = stateFile('process.json', platformRecord, { writeText: writeWhole });
 
 export const {
   read: readFailure,
   write: writeFailure,
   remove: removeFailure,
-} = stateFile('failure.json', failure, writeWhole);
+} = stateFile('failure.json', failure, { writeText: writeWhole });

@@ -20,7 +20,6 @@ export function startTimeOf(pid: number): string | null {
   return process.platform === 'linux' ? startTimeOnLinux(pid) : startTimeByPs(pid);
 }
 
-/** The working directory of a process, or null when the system does not say. */
 export function workingDirOf(pid: number): string | null {
   try {
     return readlinkSync(`/proc/${pid}/cwd`);

@@ -13,10 +13,7 @@ export const serviceStates = [
 ] as const;
 export type ServiceState = (typeof serviceStates)[number];
 
-/**
- * `broke`: it ended unrequested, or did not get ready, and will restart. `given_up`: it will not restart. `ended`: its
- * process is gone, for any reason.
- */
+/** `broke`: it will restart. `given_up`: it will not. `ended`: its process is gone, for any reason. */
 export type ServiceEvent = 'start' | 'ready' | 'not_ready' | 'broke' | 'given_up' | 'lost' | 'stop' | 'ended';
 
 /** The transitions of a service's states. An event that is not listed changes nothing. */

@@ -21,7 +21,6 @@ import { provisionGraphInside } from './provision-graph.ts';
 import type { ContainerStep, Reconciliation } from './reconcile.ts';
 import { removeContainer } from './take-down.ts';
 
-/** A reconciliation that is carried out. */
 interface Application extends Reconciliation, Pick<EngineStart, 'signal' | 'onState' | 'onNotice'> {}
 
 /** Carries out the steps of a reconciliation. Throws the reason of the first part that failed. */
@@ -29,7 +28,6 @@ export async function applySteps(application: Application): Promise<void> {
   const { extra, isFresh, steps } = application;
   for (const container of extra) await removeContainer(container, application);
   if (isFresh) return startAll(application);
-  // One kind of parts after the other.
   const kinds = Map.groupBy(steps, ({ container }) => container.part.service);
   for (const kind of kinds.values()) await applyKind(kind, application);
 }

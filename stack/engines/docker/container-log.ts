@@ -22,7 +22,6 @@ export async function containerLogSources(installation: Installation, linesMax: 
   });
 }
 
-/** A line that a container wrote. */
 interface StampedLine {
   /** The timestamp of Docker in nanoseconds. Timestamps compare as text. */
   readonly stamp: string;

@@ -55,7 +55,6 @@ export async function connectToDaemon(env: EnvRecord): Promise<Daemon> {
   });
 }
 
-/** Connects to the daemon that has the platform. */
 export function reconnectToDaemon(socket: string): Promise<Daemon> {
   return connectTo({ socket, saidBy: 'where svc up found it' });
 }

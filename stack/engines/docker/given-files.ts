@@ -14,7 +14,6 @@ export function filesGiven(files: readonly SiteFile[]): readonly GivenFile[] {
   return files.map(({ file, path }) => ({ name: basename(path), content: { copyOf: file } }));
 }
 
-/** The folder on this machine with the files of a part. */
 export function givenDirOf({ stateDir }: Installation, part: string): string {
   return join(stateDir, 'containers', part);
 }
@@ -24,10 +23,7 @@ export interface Owner {
   readonly gid: number;
 }
 
-/**
- * Writes exactly these files into a private folder, for the user of the part. They are copies, because the files in secrets/
- * belong to the owner of the installation, who may be root.
- */
+/** Writes these files and no others, as copies: the files in secrets/ may belong to root. */
 export function giveFiles(dir: string, given: readonly GivenFile[], owner: Owner): void {
   if (given.length === 0) return;
   mkdirSync(dir, { recursive: true, mode: 0o700 });

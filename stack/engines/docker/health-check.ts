@@ -1,7 +1,4 @@
-/**
- * The health check that Docker runs: the check of the part, which also ends a part that hangs. Docker restarts a container that ended, but
- * not an unhealthy one.
- */
+/** The check of the part, which also ends a part that hangs: Docker restarts no unhealthy container. */
 export function watching(check: readonly string[]): readonly string[] {
   return ['CMD', ...watch, ...check];
 }

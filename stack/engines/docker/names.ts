@@ -3,7 +3,6 @@ import type { Plan } from '../../plan/plan.ts';
 import type { Definition } from '../../settings/definition.ts';
 import type { ContainersRecord } from '../../state/containers-record.ts';
 
-/** The labels of everything that `svc` creates in Docker. */
 export const labels = {
   installation: 'svc.installation',
   /** The folder of the installation at that time. */
@@ -16,7 +15,6 @@ export const labels = {
   holds: 'svc.holds-volumes-of',
 } as const;
 
-/** Every name in Docker of an installation begins with this. */
 export function prefixOf({ id }: Pick<Definition, 'id'>): string {
   return `svc-${id}`;
 }
@@ -30,7 +28,6 @@ export function idIn({ services: [first] }: Pick<ContainersRecord, 'services'>):
   return first === undefined ? '' : first.container.slice(prefixOf({ id: '' }).length, -`-${first.name}`.length);
 }
 
-/** The volume of a part; null for a part that keeps no data. */
 export function volumeOf({ keeps }: Pick<Part, 'keeps'>, definition: Pick<Definition, 'id'>): string | null {
   return keeps === null ? null : `${prefixOf(definition)}-${keeps.volume}`;
 }

@@ -6,7 +6,6 @@ import { type Definition, hasOwnBus, hasOwnGraph } from '../../settings/definiti
 import { tolerate } from './daemon.ts';
 import { labels, prefixOf } from './names.ts';
 
-/** The name of a network. Each room of parts is one. */
 export function networkOf(room: Room, definition: Definition): string {
   return room === 'platform' ? prefixOf(definition) : `${prefixOf(definition)}-${room}`;
 }

@@ -142,7 +142,6 @@ async function placeInVolumes({ kinds, to, isRunning = false }: Opening, site: T
   };
 }
 
-/** Files on their way to or from volumes. */
 function copiesDirOf({ dataDir }: Installation): string {
   return join(dataDir, 'volumes');
 }

@@ -5,7 +5,6 @@ import { networkOf } from './network.ts';
 import { dist, givenDir } from './site.ts';
 import { runTask, type Task, type TaskSite } from './task.ts';
 
-/** The name of the container and of its files. */
 const name = 'provision-graph';
 
 /** Gives the administrator and the backend's user their passwords and rights. Idempotent. */

@@ -1,9 +1,11 @@
 import type { ContainerInspectInfo } from 'dockerode';
 import { wordsOf } from '../../../services/contracts/docker.ts';
+import type { LogLimits } from '../../logs/log-file.ts';
 import { openPlatformLogs } from '../../logs/platform-logs.ts';
 import type { Definition } from '../../settings/definition.ts';
 import { readContainers, writeContainers } from '../../state/containers-record.ts';
 import type { Installation } from '../../state/installation.ts';
+import { endInOrder } from '../../state/left-processes.ts';
 import type { EngineStart } from '../engine.ts';
 import { readContainerLog } from './container-log.ts';
 import { inspectContainers } from './container-state.ts';
@@ -18,10 +20,7 @@ import { holdVolumes } from './volumes.ts';
 interface StoppedPlatform {
   readonly plan: {
     readonly installation: Installation;
-    readonly definition: {
-      readonly id: string;
-      readonly logs: Pick<Definition['logs'], 'fileSizeMaxMb' | 'filesKept'>;
-    };
+    readonly definition: Pick<Definition, 'id'> & { readonly logs: LogLimits };
   };
   readonly daemon: Pick<Daemon, 'docker'>;
 }
@@ -72,15 +71,9 @@ export async function endContainersAlone(platform: StoppedPlatform): Promise<voi
   await removeContainers([...found.values()], { ...platform, onState: () => undefined });
 }
 
-/** Parts that need others stop first. The front stops after the parts whose calls end through it. */
-const endOrder = [/^remote-mcp/, /^caddy/, /^(runtime|frontend)/, /^backend/, /^dgraph-alpha/, /./];
-
 /** Removes containers in order, and networks without a foreign container. */
 async function removeContainers(found: readonly ContainerInspectInfo[], removal: Removal): Promise<void> {
-  const byTurn = Map.groupBy(found, (one) => endOrder.findIndex((parts) => parts.test(partOf(one))));
-  for (const turn of endOrder.keys()) {
-    await Promise.all((byTurn.get(turn) ?? []).map((one) => removeContainer(one, removal)));
-  }
+  await endInOrder(found, partOf, (one) => removeContainer(one, removal));
   await removeFreeNetworks(removal.daemon.docker, removal.plan.definition.id);
 }
 

@@ -9,10 +9,8 @@ import { containerNameOf, labels } from './names.ts';
 
 /** A container of the service image that works for one command. */
 export interface Task {
-  /** The end of its name. */
   readonly name: string;
   readonly command: readonly string[];
-  /** As `uid:gid`. */
   readonly user: string;
   /** Volumes and folders, as Docker's API takes them. */
   readonly binds?: readonly string[];
@@ -21,7 +19,6 @@ export interface Task {
   readonly network?: string;
   /** How long it may take; default: an hour. */
   readonly minutesMax?: number;
-  /** The repair if it fails. */
   readonly hint?: string;
 }
 
@@ -43,7 +40,6 @@ export const confined = {
 const memoryMaxBytes = 512 * 1024 * 1024;
 const processesMax = 64;
 
-/** The container of a task, as Docker's API takes it. */
 export function taskOptions(task: Task, { definition }: Plan) {
   const { name, command, user, binds = [], capabilities = [], network = 'none' } = task;
   return {
@@ -93,7 +89,6 @@ export async function runTask({ plan, daemon: { docker }, signal }: TaskSite, ta
   }
 }
 
-/** Removes a container that keeps nothing. */
 export async function removeNow(docker: Docker, name: string): Promise<void> {
   await docker.getContainer(name).remove({ force: true }).catch(tolerate(404));
 }

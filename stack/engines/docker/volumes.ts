@@ -11,7 +11,6 @@ export async function listVolumes(docker: Docker, installationId: string): Promi
   return new Set((await inspectVolumes(docker, installationId)).map(({ Name }) => Name));
 }
 
-/** The volumes that exist, with their labels. */
 export async function inspectVolumes(docker: Docker, installationId: string) {
   const { Volumes } = await docker.listVolumes({ filters: { label: [`${labels.installation}=${installationId}`] } });
   // Older versions answer null instead of an empty list.
@@ -23,10 +22,7 @@ export async function removeVolumes(docker: Docker, installationId: string, name
   for (const name of names) await docker.getVolume(name).remove().catch(tolerate(404));
 }
 
-/**
- * Makes a container that never runs and mounts all volumes of a stopped platform. `docker volume prune --all` removes volumes without a
- * container.
- */
+/** A container that never runs mounts all volumes, because `docker volume prune --all` removes unused ones. */
 export async function holdVolumes(docker: Docker, installationId: string, image: string): Promise<void> {
   const volumes = [...(await listVolumes(docker, installationId))];
   if (volumes.length === 0) return;
@@ -48,15 +44,11 @@ export function releaseVolumes(docker: Docker, installationId: string): Promise<
   return removeNow(docker, holderOf(installationId));
 }
 
-/** The name of the container that holds the volumes of a stopped platform. */
 export function holderOf(id: string): string {
   return containerNameOf('volumes', { id });
 }
 
-/**
- * The error for the first full volume of these containers; null where there is room or no container answers. Docker shows the free space of
- * a volume only to a container that uses it.
- */
+/** The error for the first full volume, or null. Docker shows free space only to a container that uses the volume. */
 export async function findFullVolume(docker: Docker, containers: readonly string[]): Promise<SvcError | null> {
   const looks = await Promise.all(containers.map((name) => lookInto(name, docker)));
   return looks.find((full) => full !== null) ?? null;

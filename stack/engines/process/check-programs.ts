@@ -10,10 +10,7 @@ import { type Definition, hasFront, hasOneHost, sharedServices } from '../../set
 import { type Ports, wishesOf } from '../../settings/ports.ts';
 import { checkSandbox } from '../sandbox/check-sandbox.ts';
 
-/**
- * Refuses missing and too old programs before anything starts. Names all of them at once, so that the operator installs them together.
- * Returns what the operator should know about the others.
- */
+/** Refuses missing and too old programs, all at once. Returns what the operator should know about the others. */
 export async function checkPrograms(definition: Definition, path: string | undefined): Promise<readonly string[]> {
   const checks = [
     checkNatsServer(definition, path),

@@ -14,7 +14,6 @@ import { type Failure, readFailure, readRecord, recordFile, writeFailure } from 
 
 /** The platform failed to start, at one part and one check. */
 export class StartFailure extends Error {
-  /** The name of the part, or `platform`. */
   readonly part: string;
   readonly check: string;
   readonly error: SvcError;
@@ -36,7 +35,6 @@ export async function step<Result>(part: string, check: string, work: () => Prom
   }
 }
 
-/** Records a failure for the next command. */
 export function leaveFailure(installation: Installation, failure: StartFailure): void {
   try {
     writeFailure(installation, failureOf(failure));
@@ -62,10 +60,7 @@ export function bugText(error: SvcError): string | undefined {
   return error.code === 'internal' && error.cause instanceof Error ? inWordsAlone(error.cause) : undefined;
 }
 
-/**
- * Why the platform of a process ended: part, check, cause, last log lines and repair. Log lines from before its start belong to another
- * process.
- */
+/** Why the platform of a process ended. Log lines from before its start belong to another process. */
 export async function explainFailure(
   installation: Installation,
   { pid, since }: { readonly pid: number; readonly since: number },
@@ -128,23 +123,15 @@ export async function findUnwantedEnd(installation: Installation): Promise<Unwan
 
 /** The newest modification of its record, its logs and its data. */
 function lastSignOfLife(installation: Installation): number {
-  const { logsDir, dataDir } = installation;
-  const files = [recordFile(installation), ...filesIn(logsDir), ...filesIn(dataDir)];
-  return Math.max(...files.map(writtenAt));
+  const record = statSync(recordFile(installation), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return Math.max(record, lastWriteIn(installation.logsDir), lastWriteIn(installation.dataDir));
 }
 
 /** An unreadable folder is ignored: a stop and a status must not fail because of it. */
-function filesIn(dir: string): readonly string[] {
+function lastWriteIn(dir: string): number {
   try {
-    return readdirSync(dir).map((name) => join(dir, name));
-  } catch {
-    return [];
-  }
-}
-
-function writtenAt(file: string): number {
-  try {
-    return statSync(file).mtimeMs;
+    const files = readdirSync(dir).map((name) => statSync(join(dir, name), { throwIfNoEntry: false }));
+    return Math.max(...files.map((file) => file?.mtimeMs ?? 0));
   } catch {
     return 0;
   }

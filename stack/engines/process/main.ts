@@ -13,9 +13,7 @@ import { planOnThisMachine } from './site.ts';
 
 /** The process that holds a platform. `svc up` starts it, SIGTERM stops it. */
 
-/**
- * A stop is cut short after this time. State is safe at any moment. With parts in processes of their own, each has a deadline of its own.
- */
+/** A stop is cut short after this time. State is safe at any moment. */
 const stopDeadlineMs = { embedded: 10_000, distributed: 50_000 } as const;
 
 const { values } = parseArgs({

@@ -11,12 +11,10 @@ import type { RunningPart } from './part-runner.ts';
 import type { Patience } from './patience.ts';
 import type { ProcessPlan } from './process-plan.ts';
 
-/** A process that waits before it runs its program. */
 export interface HeldProcess {
   readonly identity: ProcessIdentity;
   /** How it ended, in words that follow its name. */
   readonly ended: Promise<string>;
-  /** Starts the program. */
   begin(): void;
 }
 
@@ -26,10 +24,7 @@ export interface HeldProcess {
  */
 const waitThenBecome = 'read -r _ && exec "$0" "$@" </dev/null';
 
-/**
- * The process heads its own process group, so that all its children can be ended. It writes its log itself, so that it can outlive its
- * parent.
- */
+/** The process heads its own group, so that all its children can be ended, and outlives its parent. */
 export function holdProcess({ program, args, env, cwd, log, isClosed }: ProcessPlan): HeldProcess {
   const output = openSync(log, 'a', 0o600);
   try {

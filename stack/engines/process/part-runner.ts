@@ -55,10 +55,7 @@ export async function becomesReady(part: Part, running: RunningPart, wait: Readi
 /** The kernel frees the port of a killed process a moment after the process is gone. */
 export const portPatienceMs = 1000;
 
-/**
- * Another program on a port of a part would answer in its place, and the part would look healthy. Several Caddys even share a port, and each
- * gets some of the requests.
- */
+/** Another program on a port of a part would answer in its place, and the part would look healthy. */
 export async function refuseTakenPorts(part: Part): Promise<void> {
   for (const address of listensAt(part)) {
     const port = portOf(address);

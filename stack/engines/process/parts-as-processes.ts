@@ -17,7 +17,6 @@ import { foundProgram, logOf, type Programs, processPlanOf } from './process-pla
 
 export interface ProcessesOptions {
   readonly plan: Plan;
-  /** The environment of the supervisor. */
   readonly env: EnvRecord;
   readonly programs: Programs;
   readonly patience: Patience;
@@ -26,7 +25,6 @@ export interface ProcessesOptions {
 /** A log may exceed its limit by the lines of this time. */
 const boundIntervalMs = 200;
 
-/** Runs every part in a process of its own. */
 export function runAsProcesses({ plan, env, programs, patience }: ProcessesOptions): PartRunner {
   const { installation, definition } = plan;
   const timer = setInterval(() => {

@@ -20,9 +20,7 @@ const services: Readonly<Record<ServiceName, () => Promise<StartService>>> = {
   'remote-mcp': async () => (await import('../../../services/remote-mcp/start.ts')).startRemoteMcp,
 };
 
-/**
- * Runs every part in this process, on an embedded bus. MCP servers find programs and proxies through `env`, the environment of the process.
- */
+/** Runs every part in this process, on an embedded bus. MCP servers find programs and proxies through `env`. */
 export async function runInside(plan: Plan, env: EnvRecord, logs: PlatformLogs): Promise<PartRunner> {
   const { startHub } = await import('../../../services/kit/bus/start.ts');
   const file = plan.definition.bus.persistentMessaging ? join(plan.installation.dataDir, 'bus.sqlite') : null;

@@ -1,7 +1,6 @@
 import { drainMs } from '../../../services/contracts/drain.ts';
 import type { FolderPatience } from '../../place/watch-data.ts';
 
-/** The deadlines and intervals of a supervisor. */
 export interface Patience {
   /** From the start of a part until it is ready. Default: the limit of the part. */
   readonly readyMs?: number;
@@ -14,7 +13,6 @@ export interface Patience {
   readonly lookMs: number;
   readonly silencesMax: number;
   readonly restarts: RestartPolicy;
-  /** For the data folder. */
   readonly folder: FolderPatience;
 }
 
@@ -41,10 +39,7 @@ export interface RestartPolicy {
   readonly delayMaxMs: number;
 }
 
-/**
- * How long a part that ended unexpectedly waits for its restart, ever longer after the first; null: the supervisor gives up. `shortRuns`: its
- * last runs in a row that were not stable.
- */
+/** The delay before a restart, ever longer after the first short run; null: the supervisor gives up. */
 export function restartDelay(shortRuns: number, { triesMax, delayFirstMs, delayMaxMs }: RestartPolicy): number | null {
   if (shortRuns > triesMax) return null;
   return shortRuns <= 1 ? 0 : Math.min(delayFirstMs * 2 ** (shortRuns - 2), delayMaxMs);

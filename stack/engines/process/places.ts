@@ -17,7 +17,6 @@ import { endAlone } from '../../state/left-processes.ts';
 import { ownFoldersOf, type Places, type PlacesOptions } from '../places.ts';
 import { runProcessesAlone } from './run-alone.ts';
 
-/** Files and folders in data/. */
 export function placesInFolders(options: PlacesOptions): Places {
   const { plan } = options;
   const { installation, definition } = plan;

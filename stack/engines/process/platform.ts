@@ -18,7 +18,6 @@ export interface PlatformOptions extends SharedSupervision {
   readonly recorder: Recorder;
 }
 
-/** All parts of a platform, with either runner. */
 export class Platform {
   readonly #options: PlatformOptions;
   readonly #parts = new Map<string, SupervisedPart>();

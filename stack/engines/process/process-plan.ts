@@ -7,7 +7,6 @@ import { findProgram } from '../../machine/find-program.ts';
 import type { ForeignProgram, Part } from '../../parts/part.ts';
 import { compileCacheOf, type Installation } from '../../state/installation.ts';
 
-/** Everything that a process is started with. */
 export interface ProcessPlan {
   readonly program: string;
   readonly args: readonly string[];
@@ -23,11 +22,9 @@ export interface Programs {
   readonly node: string;
   /** Programs on the path. Null: the program is missing and no part needs it. */
   readonly foreign: Readonly<Record<ForeignProgram['command'], string | null>>;
-  /** The entry file of each service. */
   readonly services: Readonly<Record<ServiceName, string>>;
 }
 
-/** The programs on the path, and the services of this package. */
 export function ownPrograms(env: EnvRecord): Programs {
   const find = (name: string) => findProgram(name, env.PATH);
   const foreign = { 'nats-server': find('nats-server'), caddy: find('caddy'), dgraph: find('dgraph') };
@@ -36,7 +33,6 @@ export function ownPrograms(env: EnvRecord): Programs {
 
 export interface ProcessPlanOf {
   readonly installation: Installation;
-  /** The environment of the supervisor. */
   readonly env: EnvRecord;
   readonly programs: Programs;
 }
@@ -85,7 +81,6 @@ const ofAnyProcess = /^(HOME|USER|LOGNAME|SHELL|TMPDIR|XDG_[A-Z_]+|NODE_COMPILE_
 /** For the process that holds all services. The services' own variables come from svc.yaml. */
 const ofThePlatform = /^OTEL_.+$/i;
 
-/** The environment of the process that holds a platform. */
 export function platformEnvironment(env: EnvRecord): Readonly<Record<string, string>> {
   return { ...pick(env, ofThePlatform), ...partEnvironment(env) };
 }

@@ -13,7 +13,6 @@ import type { LeftParts } from './take-over.ts';
 
 export interface Recording {
   readonly plan: Plan;
-  /** What an earlier supervisor left running. */
   readonly left: LeftParts;
   readonly foreground: boolean;
   readonly logs: PlatformLogs;
@@ -30,7 +29,6 @@ export class Recorder {
   /** Whether parts ran before this supervisor, or all parts were healthy once. */
   #isUp: boolean;
   #hasKeptPorts = false;
-  /** Whether the last record could not be written. */
   #isUnwritten = false;
 
   constructor(recording: Recording) {

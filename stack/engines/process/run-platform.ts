@@ -2,7 +2,7 @@ import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { inWords } from '../../../services/contracts/system-words.ts';
 import { openPlatformLogs, type PlatformLogs } from '../../logs/platform-logs.ts';
 import { aborted } from '../../machine/aborted.ts';
-import { describeNodeLoss, recordData, recordNewData } from '../../place/kept-data.ts';
+import { describeNodeLoss, recordData } from '../../place/kept-data.ts';
 import { watchData } from '../../place/watch-data.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { recordFingerprint } from '../../secrets/secrets.ts';
@@ -30,49 +30,40 @@ export interface RunOptions {
   readonly foreground: boolean;
   /** Asked once the platform is visible to other commands. False: nothing starts. */
   readonly isWanted: () => boolean;
-  /** Stops the platform. The run resolves when it has stopped. */
   readonly signal: AbortSignal;
-  /** Called with each change of the record. */
   readonly onChange?: (record: PlatformRecord) => void;
   /** The programs of parts that are processes. Default: those of this package. */
   readonly programs?: Programs;
   readonly patience?: Patience;
 }
 
-/**
- * Runs the platform until the signal, with its parts inside this process or each in its own. The record exists from the first moment to the
- * last, and the lock keeps out a second platform.
- */
+/** Runs the platform until the signal. Its record exists all the time, and the lock keeps out a second one. */
 export async function runPlatform(options: RunOptions): Promise<void> {
   const usual = { onChange: () => undefined, programs: ownPrograms(options.env), patience: usualPatience };
   const run = { ...usual, ...options };
   const { plan, isWanted, patience } = run;
   const { installation } = plan;
-  const lock = acquireLock(installation, 'platform');
+  using _lock = acquireLock(installation, 'platform');
+  if (!isWanted()) return;
+  removeFailure(installation);
+  const logs = openPlatformLogs(installation, plan.definition);
+  const gone = new AbortController();
+  const signal = AbortSignal.any([options.signal, gone.signal]);
+  const onGone = () => {
+    logs.note('error', 'stopping, because the data folder is gone', { folder: installation.dataDir });
+    gone.abort();
+  };
+  const endWatch = watchData(installation, patience.folder, onGone);
   try {
-    if (!isWanted()) return;
-    removeFailure(installation);
-    const logs = openPlatformLogs(installation, plan.definition);
-    const gone = new AbortController();
-    const signal = AbortSignal.any([options.signal, gone.signal]);
-    const onGone = () => {
-      logs.note('error', 'stopping, because the data folder is gone', { folder: installation.dataDir });
-      gone.abort();
-    };
-    const endWatch = watchData(installation, patience.folder, onGone);
-    try {
-      await runParts({ ...run, signal }, logs);
-      if (!gone.signal.aborted) noteData(logs, () => recordNewData(installation, plan.definition));
-    } catch (thrown) {
-      if (signal.aborted) return;
-      throw noteFailure(thrown, installation, logs);
-    } finally {
-      endWatch();
-      logs.close();
-      removeOwnRecord(installation);
-    }
+    await runParts({ ...run, signal }, logs);
+    if (!gone.signal.aborted) noteData(logs, () => recordData(installation, plan.definition));
+  } catch (thrown) {
+    if (signal.aborted) return;
+    throw noteFailure(thrown, installation, logs);
   } finally {
-    lock.release();
+    endWatch();
+    logs.close();
+    removeOwnRecord(installation);
   }
 }
 

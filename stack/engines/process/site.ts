@@ -19,7 +19,6 @@ export function processSite({ dataDir, stateDir }: Installation, ports: Ports): 
   };
 }
 
-/** The plan of a definition with these ports, for processes. */
 export function planOnThisMachine(installation: Installation, definition: Definition, ports: Ports): Plan {
   return planAt({ installation, definition, ports, site: processSite(installation, ports) });
 }

@@ -27,10 +27,7 @@ export interface StartOptions extends Pick<EngineStart, 'env' | 'signal' | 'onSt
 /** The platform reports each change of a part. A start without a report for this much longer than the limit of a part has failed. */
 const silenceSpareMs = 30_000;
 
-/**
- * Starts the process that holds the platform and outlives this one. It takes over parts that run already. Resolves when all parts are
- * healthy.
- */
+/** Starts the process that holds the platform and outlives this one. Resolves when all parts are healthy. */
 export async function startInBackground({
   plan,
   env,
@@ -108,10 +105,7 @@ export interface WaitOptions extends ReadinessWait {
 /** Reading the record takes a fraction of a millisecond, a start hundreds of milliseconds. */
 const lookIntervalMs = 8;
 
-/**
- * Follows the record until every service is healthy or kept out. Throws why the platform ended or a part failed, `timeout` after this time
- * without a change, or `cancelled`.
- */
+/** Follows the record until every service is up. Throws why the platform or a part failed, `timeout`, `cancelled`. */
 export async function waitUntilHealthy({
   installation,
   platform,

@@ -12,7 +12,6 @@ import { type ServiceState, transition } from '../../state/transition.ts';
 import type { Inspection } from '../engine.ts';
 import { findUnwantedEnd } from './failure.ts';
 
-/** Reads the state of every process. Changes nothing. */
 export async function statusOfProcesses({ installation, readPlan, signal }: Inspection): Promise<Status> {
   // A copy has only the records of its original.
   const isCopy = findOriginal(installation) !== null;

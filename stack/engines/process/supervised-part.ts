@@ -7,7 +7,6 @@ import { becomesReady, type PartRunner, type RunningPart, type StopHow } from '.
 import { type Patience, restartDelay, shortRunsAfter } from './patience.ts';
 import type { Recorder } from './recorder.ts';
 
-/** What all parts of a platform share. */
 export interface SharedSupervision {
   readonly runner: PartRunner;
   readonly recorder: Pick<Recorder, 'moved' | 'born' | 'broke'>;
@@ -38,7 +37,6 @@ export class SupervisedPart {
     this.#supervise(null);
   }
 
-  /** Supervises a process that an earlier supervisor started. */
   adopt(running: RunningPart): void {
     this.#running = running;
     this.#supervise(null);

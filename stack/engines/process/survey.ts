@@ -47,7 +47,6 @@ function runsAlready({ pid, record }: RunningPlatform): SvcError {
   });
 }
 
-/** Compares a plan with the processes that run. */
 async function prepareProcesses(plan: Plan, found: RunningPlatform | null, start: EngineStart): Promise<Prepared> {
   const { installation, foreground, signal, onNotice } = start;
   if (found === null) await clearStaleRecord(installation, onNotice);

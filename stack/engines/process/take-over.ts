@@ -15,7 +15,6 @@ import { logOf } from './process-plan.ts';
 
 /** What an earlier supervisor of this installation left running. */
 export interface LeftParts {
-  /** Its record. Null where it left no part. */
   readonly record: PlatformRecord | null;
   readonly parts: readonly LeftPart[];
 }
@@ -63,7 +62,6 @@ function partsInTheWay(left: readonly ServiceRecord[], { parts }: Plan): Readonl
   return new Set([...unplanned, ...holders]);
 }
 
-/** Whether a running platform listens on a port. */
 export function hasPort({ pid, record }: RunningPlatform, port: number): boolean {
   if (record === null) return findPortHolder(port)?.pid === pid;
   return findOnPort(record.services, port) !== null;

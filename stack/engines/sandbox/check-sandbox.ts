@@ -8,10 +8,7 @@ const tryTimeoutMs = 10_000;
 /** What a sandbox needs, without hiding anything of the machine. */
 const trial = [...bwrapNamespaces, ...'--ro-bind / / --proc /proc --dev /dev --tmpfs /tmp true'.split(' ')];
 
-/**
- * Refuses a sandbox that this machine cannot make, before anything starts. Systems forbid it in ways that only a trial shows. Returns what
- * the operator should know.
- */
+/** Refuses a sandbox that this machine cannot make: systems forbid it in ways that only a trial shows. */
 export async function checkSandbox(definition: Definition, path: string | undefined): Promise<readonly string[]> {
   switch (definition.runtime.sandbox) {
     case 'none-for-everybody':
@@ -28,10 +25,7 @@ export async function checkSandbox(definition: Definition, path: string | undefi
   }
 }
 
-/**
- * What members' commands get on this machine. With `auto` operators' commands run without a sandbox, so that a machine without one is not
- * refused.
- */
+/** What members' commands get on this machine. A machine without a sandbox is not refused. */
 export async function adviseOnMembers(
   { engine, runtime }: Definition,
   path: string | undefined,

@@ -29,9 +29,7 @@ export interface BackupOptions extends PlacesAccess {
   readonly passphrase: Secret | null;
 }
 
-/**
- * Writes the records and files of one moment into an archive, also while the platform runs. The archive gets its name after it was read again.
- */
+/** Writes the content of one moment into an archive, which gets its name after it was read again. */
 export async function backup(options: BackupOptions): Promise<ArchiveContent & { readonly sizeBytes: number }> {
   const { installation, file, env, signal, onNotice } = options;
   ensurePrivateFolder(installation.stateDir);

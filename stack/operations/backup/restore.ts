@@ -32,7 +32,6 @@ export interface RestoreOptions extends Omit<ReplacingOptions, 'done'> {
   readonly passphrase: Secret | null;
 }
 
-/** What a restore over data does. */
 export interface RestorePlan {
   readonly name: string;
   readonly content: ArchiveContent;
@@ -41,10 +40,7 @@ export interface RestorePlan {
   readonly freeBytes: number | null;
 }
 
-/**
- * Restores an archive, after checking all of it. Data that the installation has is kept until the restore is confirmed: `kept` is its folder, relative
- * to the installation, or null if there was none.
- */
+/** Restores an archive, after checking all of it. The data before is kept until the restore is confirmed. */
 export async function restore(options: RestoreOptions) {
   const { installation, env, signal, onProgress } = options;
   return await withReplacing({ ...options, done: 'All was restored' }, async (access, begin) => {

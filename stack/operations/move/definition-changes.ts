@@ -3,7 +3,6 @@ import type { Definition } from '../../settings/definition.ts';
 import { type Path, replaceScalar, YamlText } from '../../settings/yaml-text.ts';
 import type { Side } from '../replace/side.ts';
 
-/** One field of svc.yaml that a move changes. */
 export interface FieldChange {
   readonly path: Path;
   readonly from: string;

@@ -5,7 +5,6 @@ import type { Side } from '../replace/side.ts';
 export interface Load extends Omit<Sizes, 'disk'> {
   readonly from: Side;
   readonly to: Side;
-  /** Whether the graph gets another place. */
   readonly fillsGraph: boolean;
   /** Whether files are copied out of volumes or into them. */
   readonly inVolumes: boolean;

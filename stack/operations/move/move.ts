@@ -27,10 +27,7 @@ export interface Moved {
   readonly downMs: number | null;
 }
 
-/**
- * Moves an installation to another side, with all its data. The data before is kept until the move is confirmed. Until the question is answered
- * it writes nothing but its lock, and ends only what a killed command began.
- */
+/** Moves an installation to another side. The data before is kept until the move is confirmed. */
 export async function move(options: MoveOptions): Promise<Moved> {
   const { installation, onProgress = () => undefined, signal = new AbortController().signal } = options;
   return await withReplacing({ ...options, onProgress, signal, done: 'All was moved' }, async (access, begin) => {

@@ -85,7 +85,6 @@ function whatMoves({ definition }: Plan, to: Side, hasGraph: boolean): Kinds {
   return { bus: bus && definition.bus.persistentMessaging, graph, blobs };
 }
 
-/** Reads svc.yaml as the move writes it. */
 function targetOf(text: string, file: string): Definition {
   try {
     return checkDefinition(text, file);

@@ -20,7 +20,6 @@ export interface Filling {
   readonly plan: Plan;
   readonly places: Places;
   readonly state: Replacement;
-  /** The kinds to empty and to fill. */
   readonly kinds: Kinds;
   /** Null: the kept archive. */
   readonly archive: ArchiveFile | null;
@@ -67,10 +66,7 @@ export async function placesOf(plan: Plan, access: PlacesAccess): Promise<Places
   return await engineFor(plan.definition).places({ plan, ...access });
 }
 
-/**
- * The plan of the platform that gets the data, with the settings that svc.yaml will have. Finds everything that is wrong with it before anything is
- * written. The running platform keeps its ports.
- */
+/** The plan of the platform that gets the data. Finds everything that is wrong before anything is written. */
 export async function prepareTarget(
   installation: Installation,
   definition: Definition,
@@ -101,7 +97,6 @@ export async function refuseFilled(plan: Plan): Promise<void> {
   );
 }
 
-/** Removes the data of a platform from an external Dgraph. */
 export async function emptyElsewhere(plan: Plan): Promise<void> {
   if (graphElsewhere(plan.definition) !== null) await emptyDgraph(dgraphAddressOf(plan));
 }

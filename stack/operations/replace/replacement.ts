@@ -32,7 +32,6 @@ const replacement = z.object({
   folders: z.array(z.string().regex(/^[a-z0-9-]+$/)),
   /** Addresses of an external Dgraph: the one with the data before, and the one with the data after. */
   elsewhere: z.object({ left: z.string().nullable(), filled: z.string().nullable() }),
-  /** Counts and digests of the new data. */
   moved: z.array(z.object({ kind: z.string(), count: z.number().int(), digest: z.string() })),
 });
 export type Replacement = z.infer<typeof replacement>;
@@ -70,7 +69,6 @@ export function keptFilesOf(installation: Installation, { kept }: Replacement) {
     /** svc.yaml before, and as it becomes. Only a move changes it. */
     definition: join(dir, 'svc.yaml'),
     newDefinition: join(dir, 'new-svc.yaml'),
-    /** Secrets that the replacement changes. */
     secretsDir: join(dir, 'secrets'),
   };
 }
@@ -79,10 +77,7 @@ export function writeDefinition({ definitionFile }: Installation, text: string):
   writeDurably(definitionFile, text, statSync(definitionFile).mode & 0o777);
 }
 
-/**
- * Refuses what a version before has begun in a way of its own: a move, or a change of the number of NATS nodes. A move that waits to be confirmed
- * is no obstacle to a start.
- */
+/** Refuses work that another version has begun. A move that waits to be confirmed is no obstacle to a start. */
 export function refuseOlder({ stateDir, dataDir }: Installation, { mayWait }: { readonly mayWait: boolean }): void {
   const [move, nodes] = [join(stateDir, 'move.json'), join(dataDir, carriedFolder)];
   const isWaiting = mayWait && z.object({ phase: z.literal('moved') }).safeParse(readJson(move)).success;

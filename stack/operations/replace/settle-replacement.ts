@@ -4,10 +4,7 @@ import type { PlacesAccess } from './fill-places.ts';
 import { forgetReplacement, type Replacement, readReplacement, refuseOlder, replacementName } from './replacement.ts';
 import { sideName } from './side.ts';
 
-/**
- * Brings a replacement that was cut short to its end before anything is started. Returns the replacement as it was found, or null if there was
- * nothing to do. The caller has the lock of a command.
- */
+/** Ends a replacement that was cut short. Returns it as it was found, or null. The caller has the lock of a command. */
 export async function settleReplacement(
   installation: Installation,
   options: Omit<PlacesAccess, 'signal'>,
@@ -27,7 +24,9 @@ export async function settleReplacement(
     case 'keeping':
     case 'filling':
       await takeBack();
-      options.onNotice(`${began} was cut short and ${isFinished ? 'is finished now' : takenBack}.`);
+      options.onNotice(
+        `${began} was cut short and ${isFinished ? 'is finished now' : 'was taken back: everything is as it was before'}.`,
+      );
       return state;
     case 'undoing':
       await takeBack();
@@ -39,5 +38,3 @@ export async function settleReplacement(
       return state;
   }
 }
-
-const takenBack = 'was taken back: everything is as it was before';

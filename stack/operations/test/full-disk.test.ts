@@ -56,7 +56,9 @@ describe.skipIf(!canMount)('on a full disk', () => {
     // The note of who holds the lock takes a block of it.
     await expect(trial.up()).rejects.toMatchObject({
       code: 'unavailable',
-      message: expect.stringMatching(/^The disk is full: ".+\/state" has 6\d KB left, and a start needs 256 KB\.$/),
+      message: expect.stringMatching(
+        /^The disk is full: ".+\/state" has 6\d KB left, and a start needs up to 256 KB\.$/,
+      ),
       hint: expect.stringContaining('Free some space'),
     });
     expect(platformsOf(trial.installation)).toEqual([]);

@@ -141,7 +141,7 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
     expect(await response.json()).toEqual({
       error: {
         code: 'unavailable',
-        message: 'None of the 2 remote-mcps is ready. The request was not carried out.',
+        message: 'No remote-mcp is ready. The request was not carried out.',
         hint: 'svc status says why; send it again once one is.',
       },
     });

@@ -92,7 +92,7 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
         expect(JSON.parse(body)).toEqual({
           error: {
             code: 'unavailable',
-            message: 'The backend is not ready. The request was not carried out.',
+            message: 'No backend is ready. The request was not carried out.',
             hint: 'svc status says why; send it again once one is.',
           },
         });

@@ -1,8 +1,6 @@
 import { connect, createServer } from 'node:net';
 
-/**
- * Forwards connections into a closed network. Each argument, such as 8080=dgraph-alpha:8080, names the port to listen on and the target.
- */
+/** Forwards connections into a closed network: 8080=dgraph-alpha:8080 names a port and its target. */
 for (const way of process.argv.slice(2)) {
   const [listen = '', host = '', port = ''] = way.split(/[=:]/);
   const server = createServer({ noDelay: true }, (incoming) => {

@@ -1,10 +1,7 @@
 import { inWords } from '../../../../services/contracts/system-words.ts';
 import { provisionGraph } from '../../../graph/provision-graph.ts';
 
-/**
- * Provisions the graph from inside its closed network. Exit code 0: done. Otherwise prints the reason. Arguments: addresses of data nodes,
- * the milliseconds that it may take, and files of the secrets.
- */
+/** Provisions the graph from inside its closed network. Exit code 0: done. Otherwise prints the reason. */
 const [urls = '', timeoutMs = '', graphAclKey = '', graphPassword = '', graphAdminPassword = ''] =
   process.argv.slice(2);
 const secrets = { graphAclKey, graphPassword, graphAdminPassword };
