@@ -56,7 +56,7 @@ const mostText = Array.from({ length: 50 }, (_, i) => `a${i}: skills(first: 100)
 async function memberTarget(query: string): Promise<Target> {
   const { platform, a } = homes;
   const url = `http://127.0.0.1:${platform.ports.backend}${graphqlPath}`;
-  const key = await memberToken(platform.installation, a.owner.id);
+  const key = await memberToken(platform, a.owner.id);
   return { url, key, session: '', question: { query, variables: { w: a.workspace } } };
 }
 
