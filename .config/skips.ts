@@ -72,8 +72,7 @@ export const skips: readonly AllowedSkip[] = [
     isHere: process.env.SVC_TEST_EVERY_TOPOLOGY === '1' && onPath('nats-server'),
   },
   {
-    pattern:
-      /stack\/test\/adversary\/hostile-[a-z-]+(\.alone)?\.test\.ts > (distributed|on a real server|a stranger on the bus) > /,
+    pattern: /stack\/test\/adversary\/hostile-[a-z-]+(\.alone)?\.test\.ts > (distributed|on a real server) > /,
     reason:
       'A platform of several processes needs nats-server, which is not installed on every machine; CI installs it.',
     isHere: onPath('nats-server'),

@@ -1,61 +1,48 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  chownSync,
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, chownSync, cpSync, existsSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Run, runSvc, svcFile } from '../../../cli/test/run-svc.ts';
+import { readDefinition } from '../../settings/check.ts';
 import { readId } from '../../state/find-original.ts';
 import { installationIn } from '../../state/installation.ts';
 import { readPlace } from '../../state/place-record.ts';
 import { readRecord } from '../../state/platform-record.ts';
 import { isAlive } from '../../state/process-identity.ts';
-import { editDefinition } from '../edit-definition.ts';
-import { freePorts } from '../free-ports.ts';
-import { until } from '../until.ts';
+import { Platform, startTimeoutMs, testTimeoutMs } from '../platform.ts';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: testTimeoutMs, hookTimeout: startTimeoutMs });
 
 /** Neither root nor a user of the tests. */
 const mallory = 65_534;
 
-const folder = realpathSync(mkdtempSync(join(tmpdir(), 'svc-copied-')));
-const original = join(folder, 'original');
-const copy = join(folder, 'copy');
-const moved = join(folder, 'copy-moved');
-/** Of the original, in svc.yaml. */
-let ports: readonly number[] = [];
+/** Of the original, which runs all the time. */
+let platform: Platform;
+let original: string;
 let pid: number | undefined;
+let copy: string;
+let moved: string;
 
 beforeAll(async () => {
-  ports = await freePorts(4);
-  expect(await runSvc(['init', original, '--yes'], { cwd: folder })).toMatchObject({ code: 0 });
-  for (const [at, name] of ['backend', 'remote-mcp', 'runtime', 'frontend'].entries()) {
-    editDefinition(installationIn(original), `  ${name}: auto #`, `  ${name}: ${ports[at]} #`);
-  }
-  await start(original);
+  platform = await Platform.start();
+  original = realpathSync(platform.installation.dir);
   pid = pidOf(original);
+  [copy, moved] = [`${original}-1`, `${original}-2`];
 });
 
-beforeEach(() => copyFolder(original, copy));
+/** As `cp -a`. */
+beforeEach(() => {
+  const filter = (path: string) => !path.endsWith('.sock');
+  cpSync(original, copy, { recursive: true, preserveTimestamps: true, filter });
+});
 
 /** The original is the process that it was, and answers at its own port. */
 afterEach(async () => {
   const record = readRecord(installationIn(original));
   expect(record?.pid ?? 'none').toBe(pid);
   expect(record !== null && isAlive(record)).toBe(true);
-  expect((await fetch(`http://127.0.0.1:${ports[1]}/health`)).status).toBe(200);
+  expect((await fetch(platform.mcpUrl.replace(/mcp$/, 'health'))).status).toBe(200);
 });
 
 afterEach(async () => {
@@ -65,13 +52,10 @@ afterEach(async () => {
   }
 });
 
-afterAll(async () => {
-  await svc(original, 'down');
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => platform[Symbol.asyncDispose]());
 
 function svc(dir: string, ...typed: readonly string[]): Promise<Run> {
-  return runSvc([...typed, '--dir', dir], { cwd: folder });
+  return runSvc([...typed, '--dir', dir], { cwd: platform.folder });
 }
 
 async function start(dir: string, ...flags: readonly string[]): Promise<string> {
@@ -80,19 +64,14 @@ async function start(dir: string, ...flags: readonly string[]): Promise<string> 
   return stderr;
 }
 
-/** Says on standard output what became of the platform. */
-async function stop(dir: string, outcome = 'is stopped'): Promise<void> {
-  expect(await svc(dir, 'down')).toMatchObject({ code: 0, stdout: expect.stringContaining(outcome) });
+/** Says on standard output that the platform is stopped. */
+async function stop(dir: string): Promise<void> {
+  expect(await svc(dir, 'down')).toMatchObject({ code: 0, stdout: expect.stringContaining('is stopped') });
 }
 
 /** Types it for the copy; standard error has these words. */
 async function ends(code: number, words: string, ...typed: readonly string[]): Promise<void> {
   expect(await svc(copy, ...typed)).toMatchObject({ code, stderr: expect.stringContaining(words) });
-}
-
-/** As `cp -a`. */
-function copyFolder(from: string, to: string): void {
-  cpSync(from, to, { recursive: true, preserveTimestamps: true, filter: (path) => !path.endsWith('.sock') });
 }
 
 function pidOf(dir: string): number | undefined {
@@ -106,12 +85,6 @@ async function statusOf(dir: string) {
 
 function expectPlaced(dir: string, id = readId(dir)): void {
   expect(readPlace(installationIn(dir))).toMatchObject({ id, dir });
-}
-
-/** Types it for the copy, which is the home of its user. */
-function spawnSvc(typed: readonly string[], user: { readonly uid?: number; readonly gid?: number } = {}) {
-  const env = { PATH: process.env.PATH ?? '', HOME: copy };
-  return spawn(process.execPath, [svcFile, ...typed, '--dir', copy], { cwd: copy, env, stdio: 'ignore', ...user });
 }
 
 describe('a folder that was copied while its platform ran', () => {
@@ -143,7 +116,7 @@ describe('a folder that was copied while its platform ran', () => {
 
   test('runs beside the original with --as-copy, on ports, keys and an id of its own', async () => {
     const told = await start(copy, '--as-copy');
-    for (const port of ports) expect(told).toContain(`${port} → `);
+    for (const port of Object.values(platform.ports)) expect(told).toContain(`${port} → `);
     expect(pidOf(copy)).not.toBe(pid);
     expect(readId(copy)).not.toBe(readId(original));
     expectPlaced(copy);
@@ -154,19 +127,6 @@ describe('a folder that was copied while its platform ran', () => {
     const { urls } = await statusOf(copy);
     expect((await fetch(urls.mcp.replace(/mcp$/, 'health'))).status).toBe(200);
     await ends(0, 'not a copy', 'up', '--as-copy');
-    expect(await svc(copy, 'down')).toMatchObject({ code: 0 });
-  });
-
-  test('becomes whole where svc up --as-copy was killed in the middle', async () => {
-    const command = spawnSvc(['up', '--as-copy']);
-    const ended = once(command, 'exit');
-    await until(
-      () => !existsSync(join(copy, 'secrets/jwt-public.pem')) || readPlace(installationIn(copy))?.dir === copy,
-    );
-    command.kill('SIGKILL');
-    await ended;
-    await start(copy, '--as-copy');
-    expectPlaced(copy);
   });
 
   test('of two concurrent commands one makes it an installation', async () => {
@@ -174,26 +134,12 @@ describe('a folder that was copied while its platform ran', () => {
     expect(both.map(({ code }) => code).sort()).toEqual([0, 5]);
     expectPlaced(copy);
   });
-
-  test('with a link to data of the original is refused --as-copy', async () => {
-    rmSync(join(copy, 'data'), { recursive: true });
-    symlinkSync(join(original, 'data'), join(copy, 'data'));
-    await ends(5, 'is a link', 'up', '--as-copy');
-  });
 });
 
 describe('a copy that became an installation', () => {
   beforeEach(() => start(copy, '--as-copy'));
 
-  test('is replaced by its own copy once it is gone', async () => {
-    await svc(copy, 'down');
-    copyFolder(copy, moved);
-    expect(await svc(moved, 'up')).toMatchObject({ code: 5 });
-    rmSync(copy, { recursive: true });
-    expect(await start(moved)).toContain(`moved here from "${copy}"`);
-  });
-
-  test('carries on where it is moved, be it while its platform runs, which svc down still stops', async () => {
+  test('carries on where it is moved while its platform runs, which svc down stops, also of an earlier version', async () => {
     const id = readId(copy);
     renameSync(copy, moved);
     const before = pidOf(moved);
@@ -202,11 +148,8 @@ describe('a copy that became an installation', () => {
     expect(await start(moved)).toContain(`moved here from "${copy}"`);
     expectPlaced(moved, id);
     expect(pidOf(moved)).not.toBe(before);
-  });
-
-  test('runs a platform of an earlier version, which svc down still stops', async () => {
-    rmSync(join(copy, 'state/place.json'));
-    await stop(copy);
+    rmSync(join(moved, 'state/place.json'));
+    await stop(moved);
   });
 
   test('has lost data named, until its name was typed', async () => {
@@ -217,21 +160,13 @@ describe('a copy that became an installation', () => {
     const { error } = JSON.parse(stdout);
     expect(error.message).toMatch(/"data\/graph\.sqlite" \(there since 20.*"data\/blobs" \(there since 20/);
     expect({ code, hint: error.hint }).toEqual({ code: 1, hint: expect.stringContaining('svc up --start-empty') });
-    await ends(2, '--confirm original-copy', 'up', '--start-empty');
-    await ends(2, '', 'up', '--start-empty', '--confirm', 'original');
+    const { name } = readDefinition(platform.installation.definitionFile);
+    await ends(2, `--confirm ${name}-copy`, 'up', '--start-empty');
+    await ends(2, '', 'up', '--start-empty', '--confirm', name);
     expect(existsSync(join(copy, 'data/graph.sqlite'))).toBe(false);
-    await start(copy, '--start-empty', '--confirm', 'original-copy');
+    await start(copy, '--start-empty', '--confirm', `${name}-copy`);
     await svc(copy, 'down');
     await start(copy);
-  });
-
-  test('is refused data of another installation by its name', async () => {
-    await svc(copy, 'down');
-    rmSync(join(copy, 'data'), { recursive: true });
-    cpSync(join(original, 'data'), join(copy, 'data'), { recursive: true });
-    await ends(5, `holds the data of the installation original (id ${readId(original)})`, 'up');
-    // Its note of who holds the lock names the original's process.
-    await stop(copy, 'not running');
   });
 });
 
@@ -240,7 +175,7 @@ describe.runIf(process.geteuid?.() === 0)('a folder of another user, for root', 
     chownSync(copy, mallory, mallory);
     for (const typed of ['down', 'up', 'status', 'server list']) {
       const { code, stderr } = await svc(copy, ...typed.split(' '));
-      expect(stderr).toMatch(/^Error: The folder ".*copy" belongs to .+ \(uid 65534\), and you are root\./);
+      expect(stderr).toMatch(/^Error: The folder ".*" belongs to .+ \(uid 65534\), and you are root\./);
       expect(stderr).toMatch(new RegExp(`sudo -u \\S+ svc ${typed} --dir ${copy}`));
       expect(code).toBe(3);
     }
@@ -248,10 +183,13 @@ describe.runIf(process.geteuid?.() === 0)('a folder of another user, for root', 
   });
 
   test('its owner starts and stops it', async () => {
-    chmodSync(folder, 0o755);
+    chmodSync(platform.folder, 0o755);
     spawnSync('chown', ['-R', `${mallory}:${mallory}`, copy]);
+    const env = { PATH: process.env.PATH ?? '', HOME: copy };
     for (const typed of [['up', '--as-copy'], ['down']]) {
-      expect(await once(spawnSvc(typed, { uid: mallory, gid: mallory }), 'exit')).toEqual([0, null]);
+      const options = { cwd: copy, env, stdio: 'ignore', uid: mallory, gid: mallory } as const;
+      const child = spawn(process.execPath, [svcFile, ...typed, '--dir', copy], options);
+      expect(await once(child, 'exit')).toEqual([0, null]);
     }
   });
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { graphqlPath } from '../../../services/contracts/token.ts';
 import { instructionsMaxBytes } from '../../../services/contracts/workspace-limits.ts';
 import { openSession, ping, rpc, send } from '../../../services/remote-mcp/test/raw.ts';
@@ -56,7 +56,7 @@ const mostText = Array.from({ length: 50 }, (_, i) => `a${i}: skills(first: 100)
 async function memberTarget(query: string): Promise<Target> {
   const { platform, a } = homes;
   const url = `http://127.0.0.1:${platform.ports.backend}${graphqlPath}`;
-  const key = await memberToken(platform.installation, a.owner.id);
+  const key = await memberToken(platform, a.owner.id);
   return { url, key, session: '', question: { query, variables: { w: a.workspace } } };
 }
 
@@ -65,7 +65,7 @@ async function memberTarget(query: string): Promise<Target> {
  * connection of its own. The platform closes the connection of a refused body, and the victim must not find such a one in a shared pool.
  */
 async function rested(target: Target): Promise<Target> {
-  const large = Buffer.from(JSON.stringify(target.question).padEnd(mebibyte));
+  const large = JSON.stringify(target.question).padEnd(mebibyte);
   await until(async () => (await statusOf(target, large, 10_000)) === '200');
   return target;
 }
@@ -85,30 +85,35 @@ async function storeLargeSkills(): Promise<void> {
   }
 }
 
-/** What the attacker must get beside what the victim gets. */
 interface Row {
   readonly attack: HttpAttack;
+  /** What the attacker must get beside what the victim gets. */
   readonly gets: (outcome: Outcome) => void;
 }
 
 const some = expect.any(Number);
 const answers = (status: number) => (outcome: Outcome) => expect(outcome).toMatchObject({ [status]: some });
 const isNeverAnswered = (outcome: Outcome) => expect(outcome[200]).toBe(undefined);
+const isClosed = ({ closed }: Outcome) => expect(closed).toBeGreaterThan(0);
+const isRefused = (status: number) => (outcome: Outcome) => {
+  answers(status)(outcome);
+  isNeverAnswered(outcome);
+};
 
-/** Attacks that fill memory. What one key can hold is bounded, and what it held is given back. */
+/** Attacks that fill memory. What one key or user can hold is bounded, and what it held is given back. */
 const onMemory: readonly Row[] = [
   { attack: 'unfinishedBodies', gets: answers(429) },
   { attack: 'bodiesThatStop', gets: answers(429) },
-  { attack: 'unreadAnswers', gets: () => undefined },
   { attack: 'wideBodies', gets: isNeverAnswered },
   { attack: 'deepBodies', gets: answers(400) },
+  { attack: 'fullSpeed', gets: answers(200) },
 ];
 
-/** Attacks that fill places or take time. */
+/** Attacks of an agent that fill places or take time. */
 const onPlaces: readonly Row[] = [
+  { attack: 'unreadAnswers', gets: () => undefined },
   { attack: 'sessions', gets: answers(200) },
   { attack: 'streams', gets: answers(200) },
-  { attack: 'fullSpeed', gets: answers(200) },
   { attack: 'unknownKeys', gets: isNeverAnswered },
   { attack: 'wrongKeys', gets: (all) => expect(Object.keys(all).sort()).toEqual(['401', 'closed', 'connections']) },
   { attack: 'idleConnections', gets: answers(200) },
@@ -116,27 +121,25 @@ const onPlaces: readonly Row[] = [
   { attack: 'hugeHeads', gets: answers(431) },
 ];
 
-/** The same attacks on the backend. */
-const byMember: readonly Row[] = [
-  ...onMemory.filter(({ attack }) => attack !== 'unreadAnswers'),
-  { attack: 'fullSpeed', gets: answers(200) },
-];
+const byAgent = { sender: 'an agent', targeted: target, quantile: 0.99 };
+const byOwner = { sender: 'a member', targeted: () => memberTarget(inWorkspace(everyPage)), quantile: 0.99 };
+/**
+ * Attacks that are costly when their connections begin: Node parses the first 64 KiB of each connection before the platform sees a byte. A hundred
+ * connections at once take it a second.
+ */
+const atFirst = { quantile: 0.9 };
 
-const byAgent = { sender: 'an agent', targeted: target };
-const byOwner = { sender: 'a member', targeted: () => memberTarget(inWorkspace(everyPage)) };
-const isClosed = ({ closed }: Outcome) => expect(closed).toBeGreaterThan(0);
-const isRefused = (status: number) => (outcome: Outcome) => {
-  answers(status)(outcome);
-  isNeverAnswered(outcome);
-};
-
-/** Attacks that are costly when their connections begin. */
-const atFirst: readonly (Row & typeof byAgent)[] = [
-  { attack: 'pipelined', ...byAgent, gets: isClosed },
-  { attack: 'pipelined', ...byOwner, gets: isClosed },
-  { attack: 'bodiesOfSingleBytes', ...byAgent, gets: isRefused(400) },
-  { attack: 'bodiesOfSingleBytes', ...byOwner, gets: isRefused(411) },
-];
+function rowsOn(topology: Topology) {
+  return [
+    ...[...onMemory, ...onPlaces].map((row) => ({ ...row, ...byAgent })),
+    // Embedded, the backend shares a process with what the victim talks to.
+    ...(topology === 'embedded' ? onMemory.map((row) => ({ ...row, ...byOwner })) : []),
+    { attack: 'pipelined', gets: isClosed, ...byAgent, ...atFirst },
+    { attack: 'pipelined', gets: isClosed, ...byOwner, ...atFirst },
+    { attack: 'bodiesOfSingleBytes', gets: isRefused(400), ...byAgent, ...atFirst },
+    { attack: 'bodiesOfSingleBytes', gets: isRefused(411), ...byOwner, ...atFirst },
+  ] as const;
+}
 
 const answersSome = (outcome: Outcome) => expect(outcome).toMatchObject({ 200: some, 429: some });
 
@@ -157,24 +160,13 @@ onEachTopology(
     beforeAll(() => start(topology), startTimeoutMs);
     afterAll(() => homes.platform[Symbol.asyncDispose](), startTimeoutMs);
 
-    describe('the victim does not notice', () => {
-      test.each([...onMemory, ...onPlaces])('$attack', async ({ attack: name, gets }) => {
-        const to = await rested(await target());
-        gets(await victim.expectUndisturbedBy(() => attack(name, to)));
-      });
-
-      // Embedded, the backend shares a process with what the victim talks to.
-      test.each(topology === 'embedded' ? byMember : [])('$attack of a member', async ({ attack: name, gets }) => {
-        const to = await rested(await memberTarget(inWorkspace(everyPage)));
-        gets(await victim.expectUndisturbedBy(() => attack(name, to)));
-      });
-
-      // Node parses the first 64 KiB of each connection before the platform sees a byte. A hundred connections at once take it a second.
-      test.each(atFirst)('$attack of $sender, but for one moment', async ({ attack: name, targeted, gets }) => {
-        const to = await targeted();
-        gets(await victim.expectUndisturbedBy(() => attack(name, to), { quantile: 0.9 }));
-      });
-    });
+    test.each(rowsOn(topology))(
+      'the victim does not notice $attack of $sender',
+      async ({ attack: name, gets, targeted, quantile }) => {
+        const to = await rested(await targeted());
+        gets(await victim.expectUndisturbedBy(() => attack(name, to), { quantile }));
+      },
+    );
 
     test.each(floods)('another workspace is changed while a member asks for %s', async (_, name, query, gets) => {
       const to = await memberTarget(query());
@@ -214,15 +206,10 @@ onEachTopology(
     });
 
     test('a new key gets in while unknown keys are tried', async () => {
-      const to = await target();
-      const attacking = attack('unknownKeys', to);
-      const {
-        platform: { mcpUrl },
-        b,
-      } = homes;
-      const began = performance.now();
-      await until(async () => (await send(mcpUrl, { key: b.only.keyText, body: ping })).status === 200, 2000);
-      expect(performance.now() - began).toBeLessThan(2000);
+      const attacking = attack('unknownKeys', await target());
+      const { platform, b } = homes;
+      const request = { key: b.only.keyText, body: ping };
+      await until(async () => (await send(platform.mcpUrl, request)).status === 200, 2000);
       await attacking;
     });
 

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { runSvc } from '../../../cli/test/run-svc.ts';
+import { type Replacement, readReplacement, writeReplacement } from '../../operations/replace/replacement.ts';
+import { installationIn } from '../../state/installation.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -80,3 +82,29 @@ async function refused(archive: string, words: string): Promise<void> {
   expect(readdirSync(join(dir, 'data')).filter((name) => /graph|bus|blobs|restoring/.test(name))).toEqual([]);
   expect(secrets()).toEqual(before);
 }
+
+const side = { topology: 'embedded', graph: 'sqlite', engine: 'process' } as const;
+const record: Replacement = {
+  ...{ command: 'restore', step: 'confirming', from: side, to: side, startedAt: '2026-11-25T23:51:47.120Z' },
+  ...{ kept: 'data/before-restore-2026-11-25T23-51-47Z', folders: ['runtime', 'caddy-2'], wasRunning: false },
+  replaced: { bus: true, graph: true, blobs: true },
+  archived: { bus: false, graph: true, blobs: true },
+  elsewhere: { left: null, filled: null },
+  moved: [],
+};
+
+test.each<[string, Partial<Replacement>]>([
+  ['a folder outside of the installation', { kept: '../other' }],
+  ['an absolute folder', { kept: '/etc' }],
+  ['all data', { kept: 'data' }],
+  ['a folder that leads out', { kept: 'data/before-restore-x/../../..' }],
+  ["a part's folder that leads out", { folders: ['../../other'] }],
+  ['a time with control characters', { startedAt: '2026\u001b[2J' }],
+])('a record of a restore with %s is refused', (_what, change) => {
+  const installation = installationIn(dir);
+  writeReplacement(installation, record);
+  expect(readReplacement(installation)).toEqual(record);
+  writeReplacement(installation, { ...record, ...change });
+  expect(() => readReplacement(installation)).toThrow('"state/replacement.json" is damaged, or of another version.');
+  rmSync(join(installation.stateDir, 'replacement.json'));
+});

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type RawAnswer, rpc, send } from '../../../services/remote-mcp/test/raw.ts';
 import { canSandbox } from '../../../services/runtime/test/sandboxed.ts';
-import { type BackendClient, openBackendClient } from '../../client/backend-client.ts';
+import type { BackendClient } from '../../client/backend-client.ts';
 import {
   createMcpServerMutation,
   healthOfMcpServersQuery,
@@ -14,7 +14,7 @@ import { startTwoHomes, type TwoHomes } from '../homes.ts';
 import { startTimeoutMs, testTimeoutMs } from '../platform.ts';
 import { runningProcesses } from '../running-processes.ts';
 import { until } from '../until.ts';
-import { memberToken } from './member-token.ts';
+import { memberClient } from './member-token.ts';
 import { onEachTopology } from './on-each-topology.ts';
 import { openSessionWith } from './trap.ts';
 import { startVictim, type Victim } from './victim.ts';
@@ -32,12 +32,6 @@ async function start(topology: Topology): Promise<void> {
   const settings = (yaml: string) => yaml.replace('allowedPaths: []', `allowedPaths: [${repository}]`);
   homes = await startTwoHomes({ topology, settings });
   victim = await startVictim(homes);
-}
-
-/** The owner of workspace A. */
-async function member(): Promise<BackendClient> {
-  const token = await memberToken(homes.platform.installation, homes.a.owner.id);
-  return openBackendClient([`http://127.0.0.1:${homes.platform.ports.backend}`], () => token);
 }
 
 function hostile(mode: string): LaunchInput {
@@ -68,14 +62,14 @@ const slowlyMs = 40_000;
 
 /** A hostile MCP server, and an agent of its own workspace that has called it. */
 async function addCalled() {
-  const { name } = await addConnected(adds, homes.a.workspace);
+  const { name, id } = await addConnected(adds, homes.a.workspace);
   const session = await openSessionWith(homes, homes.a, { mcpServer: name, tool: 'echo' });
   const call = (text: string, _meta: object = {}): Promise<RawAnswer> => {
     const params = { name: 'call_tool', arguments: { name: `${name}_echo`, arguments: { text } }, _meta };
     return send(homes.platform.mcpUrl, { key: homes.a.same.keyText, session, body: rpc('tools/call', params, 7) });
   };
   await until(async () => (await call('x')).text.includes('"text":"x"'));
-  return { name, call };
+  return { name, id, call };
 }
 
 /** What workspace B must still get: a new MCP server there is Connected soon, so that reports arrive. */
@@ -90,7 +84,7 @@ function processesWith(argument: string): number {
 
 const confinements = [
   ['without a sandbox', 'none', true, async () => homes.backend],
-  ['in a sandbox', 'bwrap', canSandbox, member],
+  ['in a sandbox', 'bwrap', canSandbox, () => memberClient(homes.platform, homes.a.owner.id)],
 ] as const;
 
 /** Between a process and its runtime nothing depends on the topology, so what runs without a sandbox is tried on one. */
@@ -105,10 +99,11 @@ onEachTopology(
 
     describe.each(confinementsOn(topology))('%s', (_, sandbox, canRun, adder) => {
       describe.skipIf(!canRun)('an MCP server that', () => {
+        let called: Awaited<ReturnType<typeof addCalled>>;
         beforeAll(async () => {
           adds = await adder();
-          const { id } = await addConnected(adds, homes.a.workspace);
-          expect((await stateOf(homes.a.workspace, id)).sandboxes).toEqual([sandbox]);
+          called = await addCalled();
+          expect((await stateOf(homes.a.workspace, called.id)).sandboxes).toEqual([sandbox]);
         });
 
         test.each([
@@ -134,7 +129,7 @@ onEachTopology(
         });
 
         test('answers with invalid JSON fails those calls alone, at once', async () => {
-          const { name, call } = await addCalled();
+          const { name, call } = called;
           await victim.expectUndisturbedBy(async () => {
             for (const said of ['words', 'open', 'crossed', 'twice', 'control', 'deep', 'large']) {
               const begun = performance.now();
@@ -150,9 +145,8 @@ onEachTopology(
         test.each(['flood', 'endless', 'stderr'])(
           'writes without end (%s) has its call answered, and no other agent receives it',
           async (said) => {
-            const { call } = await addCalled();
             await victim.expectUndisturbedBy(async () => {
-              const { text } = await call(said, { progressToken: 'mine' });
+              const { text } = await called.call(said, { progressToken: 'mine' });
               expect(text).toContain('done');
               expect(text).not.toContain('stolen');
               const tokens = [...text.matchAll(/"progressToken":("[^"]*"|\d+)/g)].map(([, token]) => token);

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { homedir, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { type HttpMcpServer, httpMcpServer } from '../../../services/runtime/test/http-mcp-server.ts';
 import { canSandbox } from '../../../services/runtime/test/sandboxed.ts';
-import { type BackendClient, openBackendClient } from '../../client/backend-client.ts';
+import type { BackendClient } from '../../client/backend-client.ts';
 import {
   createMcpServerMutation,
   createWorkspaceMutation,
@@ -16,114 +16,90 @@ import {
   updateMcpServerMutation,
 } from '../../client/generated/operations.ts';
 import type { Topology } from '../../settings/choices.ts';
-import { replaceScalar } from '../../settings/yaml-text.ts';
 import { Platform, startTimeoutMs, testTimeoutMs } from '../platform.ts';
 import { until } from '../until.ts';
-import { memberToken } from './member-token.ts';
+import { memberClient } from './member-token.ts';
 import { onEachTopology, repeatsLong } from './on-each-topology.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
 
 /**
- * The owner of a workspace, who is no operator, against the machine of the platform. Each row is one attack: the launch that the member sets, and
- * what becomes of it. Rows run side by side. After each, no secret was read and nothing was planted outside.
+ * The owner of a workspace, who is no operator, against the machine of the platform. Each row is one attack: the launch that the member sets. Rows
+ * run side by side. After each, no secret was read and nothing was planted outside.
  */
-interface Attack {
-  readonly attack: string;
-  readonly launch: (grounds: Grounds) => LaunchInput;
-  /** Code of the reason for which the MCP server is refused, or `confined`: it ran, and saw nothing. */
-  readonly becomes: string;
-}
-
-interface Grounds {
-  /** Named by the operator: members may have working directories below. */
-  readonly shared: string;
-  readonly installation: string;
-  readonly otherInstallation: string;
-}
-
 const packageRoot = join(import.meta.dirname, '../../..');
 
+/** Beside the installation, which is `svc`. Members may have working directories below `shared`, and `other` is another installation. */
+const at = (...names: readonly string[]) => join(platform.folder, ...names);
+
 /** Says on standard error what it could read and write, and ends. */
-const probe = ({ installation }: Grounds): string => `
+const probe = (): string => `
   const { readFileSync, writeFileSync } = require('node:fs');
   const tryTo = (work) => { try { return work(); } catch ({ code }) { return code; } };
   const seen = {
-    secret: tryTo(() => readFileSync(${JSON.stringify(join(installation, 'secrets/system-runtime.key'))}, 'utf8').slice(0, 4)),
+    secret: tryTo(() => readFileSync(${JSON.stringify(at('svc/secrets/system-runtime.key'))}, 'utf8').slice(0, 4)),
     planted: tryTo(() => { writeFileSync('planted-by-a-member', ''); return 'done'; }),
   };
   console.error('probe ' + JSON.stringify(seen));
   process.exit(1);`;
 
-const probing = (grounds: Grounds): LaunchInput => ({ command: 'node', args: ['-e', probe(grounds)] });
+const probing = (command = 'node') => ({ command, args: ['-e', probe()] });
 const setting = (name: string, value: string) => [{ name, value }];
 
-const workingDirectories: readonly (readonly [attack: string, cwd: (grounds: Grounds) => string])[] = [
+const workingDirectories: readonly (readonly [attack: string, cwd: () => string])[] = [
   ['in the installed package', () => join(packageRoot, 'templates')],
-  ['in the installation', ({ installation }) => join(installation, 'secrets')],
-  ['of the installation', ({ installation }) => installation],
-  ['in another installation', ({ otherInstallation }) => otherInstallation],
+  ['in the installation', () => at('svc/secrets')],
+  ['of the installation', () => at('svc')],
+  ['in another installation', () => at('other')],
   ['in the home of root', () => '/root'],
   ['in the home of the operator', () => homedir()],
   ['in the state of the system', () => '/var/lib'],
   ['of the whole machine', () => '/'],
-  ['behind a link below the named folder', ({ shared }) => join(shared, 'project', 'way-out')],
-  ['behind dots below the named folder', ({ shared }) => `${shared}/project/../../svc/secrets`],
-  ['that is the named folder itself', ({ shared }) => shared],
+  ['behind a link below the named folder', () => at('shared/project/way-out')],
+  ['behind dots below the named folder', () => `${at('shared')}/project/../../svc/secrets`],
+  ['that is the named folder itself', () => at('shared')],
 ];
 
 /** A probe in the project that is named for members. */
-const inProject = (grounds: Grounds, variable: string, path: string, before = '') => ({
-  ...probing(grounds),
-  cwd: join(grounds.shared, 'project'),
-  env: setting(variable, `${before}${join(grounds.shared, 'project', path)}`),
+const inProject = (name: string, value: string, command = process.execPath): LaunchInput => ({
+  ...probing(command),
+  cwd: at('shared/project'),
+  env: setting(name, value),
 });
 
-const confined: readonly (readonly [attack: string, launch: Attack['launch']])[] = [
-  ['a command', probing],
-  ['a command in a project that is named for members', (at) => ({ ...probing(at), cwd: join(at.shared, 'project') })],
-  ['the variable LD_PRELOAD', (at) => ({ ...inProject(at, 'LD_PRELOAD', 'bwrap'), command: process.execPath })],
-  ['the variable BASH_ENV', (at) => ({ ...inProject(at, 'BASH_ENV', 'bwrap'), command: process.execPath })],
-  ['the variable PATH', (at) => ({ ...inProject(at, 'PATH', ''), command: process.execPath })],
-  ['options of Node', (at) => inProject(at, 'NODE_OPTIONS', 'plant.cjs', '--require ')],
-];
-
-const attacks: readonly Attack[] = [
-  ...confined.map(([attack, launch]) => ({ attack, launch, becomes: 'confined' })),
-  ...workingDirectories.map(([where, cwd]) => ({
-    attack: `a working directory ${where}`,
-    launch: (grounds: Grounds) => ({ ...probing(grounds), cwd: cwd(grounds) }),
-    becomes: 'folder_not_named',
-  })),
+const commands: readonly (readonly [attack: string, launch: () => LaunchInput])[] = [
+  ['a command', () => probing()],
+  ['a command in a project that is named for members', () => ({ ...probing(), cwd: at('shared/project') })],
+  ['the variable LD_PRELOAD', () => inProject('LD_PRELOAD', at('shared/project/bwrap'))],
+  ['the variable BASH_ENV', () => inProject('BASH_ENV', at('shared/project/bwrap'))],
+  ['the variable PATH', () => inProject('PATH', at('shared/project'))],
+  ['options of Node', () => inProject('NODE_OPTIONS', `--require ${at('shared/project/plant.cjs')}`, 'node')],
 ];
 
 /** On an idle machine it takes a second. */
 const connectedMaxMs = 15_000;
 
 let platform: Platform;
-let grounds: Grounds;
 let operator: BackendClient;
 let member: BackendClient;
 let workspace: string;
 let count = 0;
 
-async function makeGrounds(): Promise<Grounds> {
-  const at = (...names: string[]) => join(platform.folder, ...names);
-  await mkdir(at('shared', 'project'), { recursive: true });
-  await mkdir(at('other', 'secrets'), { recursive: true });
-  await writeFile(at('other', 'svc.yaml'), '');
-  await symlink(at('svc', 'secrets'), at('shared', 'project', 'way-out'));
+async function makeGrounds(): Promise<void> {
+  await mkdir(at('shared/project'), { recursive: true });
+  await mkdir(at('other/secrets'), { recursive: true });
+  await writeFile(at('other/svc.yaml'), '');
+  await symlink(at('svc/secrets'), at('shared/project/way-out'));
   const plant = at('planted-by-a-member');
-  await writeFile(at('shared', 'project', 'bwrap'), `#!/bin/sh\ntouch '${plant}'\n`, { mode: 0o755 });
+  await writeFile(at('shared/project/bwrap'), `#!/bin/sh\ntouch '${plant}'\n`, { mode: 0o755 });
   const program = `try { require('node:fs').writeFileSync('${plant}', ''); } catch {}`;
-  await writeFile(at('shared', 'project', 'plant.cjs'), program);
-  return { shared: at('shared'), installation: at('svc'), otherInstallation: at('other') };
+  await writeFile(at('shared/project/plant.cjs'), program);
 }
 
 async function start(topology: Topology): Promise<void> {
   platform = await Platform.init({ topology });
-  grounds = await makeGrounds();
-  platform.edit('memberFolders: []', `memberFolders: [${grounds.shared}]`);
+  await makeGrounds();
+  platform.edit('memberFolders: []', `memberFolders: [${at('shared')}]`);
   await platform.svc('up');
   operator = await platform.backend();
   const made = z.object({ createWorkspace: z.object({ id: z.string(), owner: z.object({ id: z.string() }) }) });
@@ -133,8 +109,7 @@ async function start(topology: Topology): Promise<void> {
     made.parse,
   );
   workspace = createWorkspace.id;
-  const token = await memberToken(platform.installation, createWorkspace.owner.id);
-  member = openBackendClient([`http://127.0.0.1:${platform.ports.backend}`], () => token);
+  member = await memberClient(platform, createWorkspace.owner.id);
 }
 
 interface Outcome {
@@ -165,14 +140,21 @@ async function readServer(id: string) {
 }
 
 interface Setting {
-  readonly name?: string;
   readonly by?: BackendClient;
   readonly at?: string;
 }
 
-async function set(launch: LaunchInput, { name = `attack${++count}`, by = member, at = workspace }: Setting = {}) {
-  const variables = { workspace: at, input: { name, launch } };
+async function set(launch: LaunchInput, { by = member, at = workspace }: Setting = {}): Promise<string> {
+  const variables = { workspace: at, input: { name: `attack${++count}`, launch } };
   return (await by.send(createMcpServerMutation, variables, { timeoutMs: 60_000 })).createMcpServer.id;
+}
+
+/** What becomes of a launch of the member, which is removed afterwards. */
+async function tried(launch: LaunchInput): Promise<Outcome> {
+  const id = await set(launch);
+  const outcome = await outcomeOf(id);
+  await remove(id);
+  return outcome;
 }
 
 async function update(id: string, launch: LaunchInput): Promise<void> {
@@ -199,9 +181,8 @@ async function remove(id: string): Promise<void> {
 }
 
 function planted(): readonly string[] {
-  const places = [platform.folder, packageRoot, join(packageRoot, 'templates'), '/root', homedir(), '/var/lib', '/'];
-  const { installation, otherInstallation, shared } = grounds;
-  const all = [...places, installation, join(installation, 'secrets'), otherInstallation, shared];
+  const places = [packageRoot, join(packageRoot, 'templates'), '/root', homedir(), '/var/lib', '/'];
+  const all = [...places, ...['.', 'svc', 'svc/secrets', 'other', 'shared'].map((name) => at(name))];
   return all.filter((folder) => existsSync(join(folder, 'planted-by-a-member')));
 }
 
@@ -233,31 +214,31 @@ onEachTopology((topology) => {
   afterAll(() => platform[Symbol.asyncDispose](), startTimeoutMs);
 
   describe.runIf(canSandbox)('a member who is no operator', () => {
-    test.concurrent.each(attacks)('gains nothing by $attack', async ({ launch, becomes }) => {
-      const name = `attack${++count}`;
-      const id = await set(launch(grounds), { name });
-      const { code, message, repair, seen } = await outcomeOf(id);
-      if (becomes === 'confined') {
-        expect({ secret: seen?.secret, planted: seen?.planted }).toEqual({ secret: 'ENOENT', planted: 'done' });
-      } else {
-        expect({ code, seen }).toEqual({ code: becomes, seen: null });
-        expect(message).toContain(`"${name}"`);
-        expect(repair).toMatch(/svc\.yaml/);
-      }
+    test.concurrent.each(commands)('gains nothing by %s', async (_attack, launch) => {
+      expect((await tried(launch())).seen).toEqual({ secret: 'ENOENT', planted: 'done' });
       expect(planted()).toEqual([]);
-      await remove(id);
+    });
+
+    test.concurrent.each(workingDirectories)('gains nothing by a working directory %s', async (_attack, cwd) => {
+      expect(await tried({ ...probing(), cwd: cwd() })).toEqual({
+        code: 'folder_not_named',
+        message: expect.stringMatching(/"attack\d+"/),
+        repair: expect.stringContaining('svc.yaml'),
+        seen: null,
+      });
+      expect(planted()).toEqual([]);
     });
 
     test('gains nothing by changing one variable of an operator’s command', async () => {
       const typed = 'server add ours --workspace Theirs -- node'.split(' ');
-      const added = await platform.run([...typed, ...(probing(grounds).args ?? [])]);
+      const added = await platform.run([...typed, ...probing().args]);
       expect(added.code).not.toBe(null);
       const shown = () => platform.svc('server', 'show', 'ours', '--workspace', 'Theirs');
       const { id, launch } = await shown();
       expect(launch.setBy).toBe('operator');
       // The operator's runs as the user of the platform, and could read all that is this user's.
       expect((await outcomeOf(id)).seen?.secret).toBe('SYK_');
-      await update(id, { ...probing(grounds), env: setting('CHANGED', 'alone') });
+      await update(id, { ...probing(), env: setting('CHANGED', 'alone') });
       const { seen } = await outcomeOf(id, (outcome) => outcome.seen?.secret === 'ENOENT');
       expect(seen?.planted).toBe('done');
       expect((await shown()).launch.setBy).toBe('member');
@@ -273,18 +254,15 @@ onEachTopology((topology) => {
     afterAll(() => served.close());
 
     test.concurrent.each(innerUrls)('does not reach %s', async (_attack, url, what) => {
-      const name = `attack${++count}`;
-      const id = await set({ url: url() }, { name });
-      const { code, message, repair } = await outcomeOf(id);
+      const { code, message, repair } = await tried({ url: url() });
       expect(code).toBe('address_refused');
-      expect(message).toContain(`The URL of the MCP server "${name}" leads to ${what}`);
+      expect(message.replace(/"attack\d+"/, 'NAME')).toContain(`The URL of the MCP server NAME leads to ${what}`);
       expect(repair).toContain('runtime.allowedAddresses in svc.yaml');
-      await remove(id);
     });
 
     test('is refused where an operator set the same URL before, and reached once the operator allows the address', async () => {
       const { url } = served.launch();
-      const id = await set({ url }, { name: 'local', by: operator });
+      const id = await set({ url }, { by: operator });
       await until(async () => (await readServer(id)).status === 'Connected');
       const asked = served.asked.length;
       await update(id, { url, headers: setting('x-chosen', 'by the member') });
@@ -304,13 +282,11 @@ onEachTopology((topology) => {
   });
 
   test('with none-for-everybody members run any command', { timeout: startTimeoutMs }, async () => {
-    const { definitionFile } = platform.installation;
-    const yaml = await readFile(definitionFile, 'utf8');
-    await writeFile(definitionFile, replaceScalar(yaml, ['runtime', 'sandbox'], 'none-for-everybody'));
+    platform.edit('sandbox: auto', 'sandbox: none-for-everybody');
     await platform.svc('up');
-    const id = await set({ ...probing(grounds), cwd: platform.folder });
+    const id = await set({ ...probing(), cwd: platform.folder });
     expect((await outcomeOf(id)).seen).toEqual({ secret: 'SYK_', planted: 'done' });
-    expect(planted()).toEqual([platform.folder]);
+    expect(planted()).toEqual([at('.')]);
   });
 
   // A thousand launches take a minute. Over NATS a runtime gets them in messages of limited size, so they are tried there.
@@ -329,7 +305,7 @@ onEachTopology((topology) => {
       try {
         const input = { name: 'Victims', ownerEmail: 'victim@example.com' };
         const victims = (await operator.send(createWorkspaceMutation, { input })).createWorkspace.id;
-        const id = await set({ url: served.launch().url }, { name: 'files', by: operator, at: victims });
+        const id = await set({ url: served.launch().url }, { by: operator, at: victims });
         const victim = () => operator.send(mcpServerQuery, { workspace: victims, id });
         await until(async () => (await victim()).workspace?.mcpServer?.status === 'Connected', connectedMaxMs);
       } finally {

@@ -15,15 +15,17 @@ import {
 } from '../../../services/contracts/ids.ts';
 import { newKey } from '../../../services/contracts/keys.ts';
 import { connectionShares } from '../../../services/kit/bus/nats/connection-counts.ts';
+import { connectionName, newInbox } from '../../../services/kit/bus/nats/login.ts';
 import { ping, send } from '../../../services/remote-mcp/test/raw.ts';
 import { mcpServerQuery, revokeRuntimeMutation } from '../../client/generated/operations.ts';
 import { startTwoHomes, type TwoHomes } from '../homes.ts';
 import { hasNatsServer, startTimeoutMs, testTimeoutMs } from '../platform.ts';
+import { until } from '../until.ts';
 import { HostileRuntime } from './hostile-runtime.ts';
-import { foreign, type Known, manners, subjectRows } from './subject-rows.ts';
+import { denied, type Known, manners } from './subject-rows.ts';
 import { setTrap } from './trap.ts';
 import { startVictim, type Victim } from './victim.ts';
-import { publication } from './wire-client.ts';
+import { publication, WireClient } from './wire-client.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
 
@@ -79,102 +81,68 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
     return { runtime, spring, call, answer: await calling };
   }
 
-  describe('replies', () => {
-    test('the answer to a call that it was sent counts, and nothing after it', async () => {
-      const { runtime, call, answer } = await sprungTrap('{"content":[{"type":"text","text":"mine"}]}');
-      expect(answer.text).toContain('mine');
-      await victim.expectUndisturbedBy(async () => {
-        for (let i = 0; i < 100; i++) runtime.reply(call.message.reply, forgedResult);
-        await runtime.client.flush();
-      });
-    });
-
-    const forgedPrincipal = () => {
-      const { a, b } = homes;
-      const principal = {
-        ...{ key: a.same.key, keyName: 'forged', user: b.owner.id, workspace: b.workspace },
-        ...{ workspaceName: b.name, suspended: false, roles: null, expiresAt: null },
-      };
-      return JSON.stringify({ ok: true, principal });
+  test('only the first answer to a call that it was sent counts, and no reply under a guessed id', async () => {
+    const { runtime, call, answer } = await sprungTrap('{"content":[{"type":"text","text":"mine"}]}');
+    expect(answer.text).toContain('mine');
+    const { a, b } = homes;
+    const principal = {
+      ...{ key: a.same.key, keyName: 'forged', user: b.owner.id, workspace: b.workspace },
+      ...{ workspaceName: b.name, suspended: false, roles: null, expiresAt: null },
     };
-    test.each([
-      ['a key that was never issued stays refused', forgedPrincipal],
-      ['a victim gets the result of its own tool', () => forgedResult],
-    ])('replies under guessed ids are ignored: %s', async (_, forged) => {
-      const { runtime, call } = await sprungTrap();
-      const subject = `_R.${call.asker}.${runtime.end}`;
-      const [ids, payload] = [idsAfter(call.id, 200), forged()];
-      const forge = async () => {
-        for (const id of ids) runtime.reply(`${subject}.${id}`, payload);
-        await wait(2);
-      };
-      const statuses = new Set<number>();
-      const tryKey = async () => {
-        const answer = await send(homes.platform.mcpUrl, { key: newKey('user').reveal(), body: ping });
-        statuses.add(answer.status);
-      };
-      await victim.expectUndisturbedBy(() => Promise.all([forge, tryKey].map((work) => repeat(2000, work))));
-      expect([...statuses]).toEqual([401]);
-    });
+    const guessed = idsAfter(call.id, 200).map((id) => `_R.${call.asker}.${runtime.end}.${id}`);
+    const forge = async () => {
+      for (const subject of [call.message.reply, ...guessed]) {
+        for (const forged of [forgedResult, JSON.stringify({ ok: true, principal })]) runtime.reply(subject, forged);
+      }
+      await wait(2);
+    };
+    const statuses = new Set<number>();
+    const tryKey = async () => {
+      const answer = await send(homes.platform.mcpUrl, { key: newKey('user').reveal(), body: ping });
+      statuses.add(answer.status);
+    };
+    await victim.expectUndisturbedBy(() => Promise.all([forge, tryKey].map((work) => repeat(2000, work))));
+    expect([...statuses]).toEqual([401]);
   });
 
-  describe('subjects', () => {
-    const tried = new Map<string, Awaited<ReturnType<typeof tryAll>>>();
-
-    // The rows take milliseconds, and the victim is watched for seconds: once, during all of them.
-    beforeAll(async () => {
-      await victim.expectUndisturbedBy(async () => {
-        for (const [name, rowsFor] of Object.entries(subjectRows)) tried.set(name, await tryAll(rowsFor));
-      });
-    }, testTimeoutMs);
-
-    /** Every row in every manner of sending. */
-    async function tryAll(rowsFor: (typeof subjectRows)[string]) {
+  test('NATS denies all subjects of others in every manner of sending, and those of its own harm no other', async () => {
+    /** The errors of NATS by the manner of sending. */
+    const trySubject = async (runtime: HostileRuntime, subject: string) => {
+      const errors: Record<string, readonly string[]> = {};
+      for (const [manner, say] of Object.entries(manners)) {
+        const before = runtime.client.errors.length;
+        say(runtime, subject);
+        await runtime.client.flush().catch(() => {});
+        errors[manner] = runtime.client.errors.slice(before);
+      }
+      return errors;
+    };
+    const denial = expect.stringMatching(/^'Permissions Violation for Publish to "/);
+    await victim.expectUndisturbedBy(async () => {
       const runtime = await hostile();
-      const attempts = [];
-      // What is granted comes last: the platform closes the connection of a runtime that sends too much.
-      const inOrder = rowsFor({ ...known, own: runtime.identity }).toSorted(
-        (a, b) => Number(a.granted) - Number(b.granted),
-      );
-      for (const { subject, granted, deniedAs = subject } of inOrder) {
-        const denial = `'Permissions Violation for Publish to "${deniedAs}"`;
-        for (const [manner, say] of Object.entries(manners)) {
-          const before = runtime.client.errors.length;
-          say(runtime, subject);
-          await runtime.client.flush().catch(() => {});
-          const denied = runtime.client.errors.slice(before).some((error) => error.startsWith(denial));
-          attempts.push({ subject, manner, isWrong: !granted && !denied });
+      for (const subject of denied({ ...known, own: runtime.identity })) {
+        for (const [manner, errors] of Object.entries(await trySubject(runtime, subject))) {
+          expect([subject, manner, errors]).toEqual([subject, manner, expect.arrayContaining([denial])]);
         }
       }
-      return { attempts, statusAfter: await readStatus() };
-    }
-
-    test.each(Object.keys(subjectRows))('%s', (name) => {
-      const { attempts, statusAfter } = tried.get(name) ?? expect.fail();
-      expect(attempts).not.toEqual([]);
-      expect(attempts.filter(({ isWrong }) => isWrong)).toEqual([]);
-      expect(statusAfter).toEqual(asBefore);
-    });
-
-    test('nothing of others can be heard', async () => {
-      const { client, identity } = await hostile();
-      const patterns = [
-        ...['>', '*', 'svc.>', 'svc.runtime.>', '_R.>', '_C.>', '_I.>', '_INBOX.>', '$SYS.>', '$JS.>', '$KV.>'],
-        ...foreign({ ...known, own: identity }, subjects.call),
-        ...['svc.event.>', 'svc.session.*', 'svc.heartbeat.*.*', '_G.>'],
-      ];
-      const denial = [expect.stringContaining('Permissions Violation for Subscription')];
-      for (const pattern of patterns) {
-        const before = client.errors.length;
-        client.subscribe(pattern);
-        await client.flush();
-        expect([pattern, client.errors.slice(before)]).toEqual([pattern, denial]);
+      await expectAsBefore();
+      // The platform closes the connection of a runtime that sends too much.
+      for (const kind of ['handshake', 'report', 'heartbeat'] as const) {
+        const sender = await hostile();
+        await trySubject(sender, subjects[kind](sender.identity.runtime, sender.identity.process));
+        await expectAsBefore();
       }
     });
   });
 
   describe('floods', () => {
-    type Flood = readonly [count: number, message: (runtime: HostileRuntime) => Buffer];
+    /** Of all services, when the platform is warm: the victim's calls alone fill heaps. */
+    let idleBytes: number;
+    beforeAll(async () => {
+      await victim.expectUndisturbedBy(() => wait(4000));
+      idleBytes = await memoryBytes();
+    });
+
     const heartbeat = ({ identity }: HostileRuntime) => subjects.heartbeat(identity.runtime, identity.process);
     const ofGoodHeartbeat = () => JSON.stringify({ at: Date.now(), inFlight: 0, intervalMs: 5000, version: '1' });
     const framed = (subject: string, payload: string, frame: string) =>
@@ -184,82 +152,46 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
         reply: `_R.${by.end}.backend.${randomText(10)}`,
         headers: { 'Svc-Frame': frame },
       });
-    const floods: Readonly<Record<string, Flood>> = {
-      'heartbeats that are good': [200_000, (by) => publication(heartbeat(by), ofGoodHeartbeat())],
-      'heartbeats that are no JSON': [200_000, (by) => publication(heartbeat(by), '{')],
-      'empty frames of reports that never end': [60_000, asked('report', '', 'question+')],
-      'handshakes, one after the other': [60_000, asked('handshake', '{}', 'question')],
-      'replies that nobody asked for': [
-        200_000,
-        ({ end }) => framed(`_R.${known.remoteMcpEnd}.${end}.${randomText(10)}`, forgedResult, 'final'),
-      ],
-      'frames for exchanges with the backend that there are not': [
-        200_000,
-        ({ end }) => framed(`_C.backend.${end}.${randomText(10)}`, '', 'waiting'),
-      ],
-    };
     /** Each is of another message, so that they go out at once. */
     const unfinished = (by: HostileRuntime) =>
       Array.from({ length: 20_000 }, (_, index) =>
         publication(heartbeat(by), '', { headers: { 'Svc-Frame': 'message+', 'Svc-Message': `m${index}` } }),
       );
-    const ofUnfinished: Flood = [1, (by) => Buffer.concat(unfinished(by))];
 
-    test.each(Object.entries({ ...floods, 'unfinished messages in frames': ofUnfinished }))(
-      '%s',
-      async (_, [count, message]) => {
+    test.each<[name: string, count: number, message: (runtime: HostileRuntime) => Buffer]>([
+      ['heartbeats that are good', 200_000, (by) => publication(heartbeat(by), ofGoodHeartbeat())],
+      ['heartbeats that are no JSON', 200_000, (by) => publication(heartbeat(by), '{')],
+      ['empty frames of reports that never end', 60_000, asked('report', '', 'question+')],
+      ['handshakes, one after the other', 60_000, asked('handshake', '{}', 'question')],
+      [
+        'replies that nobody asked for',
+        200_000,
+        ({ end }) => framed(`_R.${known.remoteMcpEnd}.${end}.${randomText(10)}`, forgedResult, 'final'),
+      ],
+      [
+        'frames for exchanges with the backend that there are not',
+        200_000,
+        ({ end }) => framed(`_C.backend.${end}.${randomText(10)}`, '', 'waiting'),
+      ],
+      ['unfinished messages in frames', 1, (by) => Buffer.concat(unfinished(by))],
+    ])(
+      '%s, and memory is afterwards what it was',
+      async (_, count, message) => {
         const senders: RuntimeId[] = [];
-        const seen = await victim.expectUndisturbedBy(async () => {
+        const sent = await victim.expectUndisturbedBy(async () => {
           const runtime = await hostile();
           senders.push(runtime.identity.runtime);
           return await runtime.flood(message(runtime), count);
         });
-        expect(seen.sent).toBeGreaterThan(0);
-        for (const sender of senders) expect(linesOf(sender).length).toBeLessThan(linesMax);
-        await expectAsBefore();
-      },
-    );
-
-    /** `SVC_TEST_FLOOD_SECONDS=60` runs it for a minute, twice. */
-    test(
-      `all of these in turn for ${floodSeconds} s: memory is afterwards what it was, and after a second time too`,
-      async () => {
-        const runtime = await hostile();
-        const attack = () =>
-          repeat(floodSeconds * 1000, async () => {
-            // Where the platform keeps it out, the attacker tries again at once.
-            for (const [count, message] of Object.values(floods)) await runtime.flood(message(runtime), count);
-          });
-        // The victim's calls alone fill heaps, so that the platform is warm before it is attacked.
-        await victim.expectUndisturbedBy(() => wait(floodSeconds * 1000));
-        const before = await memoryBytes();
-        for (const round of ['first', 'second']) {
-          await victim.expectUndisturbedBy(attack);
-          const after = await settledMemory(before * 1.1);
-          const grown = `${round}: ${before} → ${after} bytes`;
-          if (floodSeconds > 4) process.stderr.write(`${grown}\n`);
-          expect(after / before, grown).toBeLessThanOrEqual(1.1);
+        expect(sent).toBeGreaterThan(0);
+        for (const sender of senders) {
+          expect(linesWith(sender, ['backend', 'remote-mcp']).length).toBeLessThan(linesMax);
         }
+        await expectAsBefore();
+        await until(async () => (await memoryBytes()) <= 1.1 * idleBytes, settleMs);
       },
-      testTimeoutMs + 4 * floodSeconds * 1000 + 2 * settleMs,
+      testTimeoutMs + settleMs,
     );
-
-    test('unfinished questions keep no other runtime from being answered', async () => {
-      const { client, end, identity } = await hostile();
-      const parts = Array.from({ length: 500 }, () =>
-        publication(subjects.report(identity.runtime, identity.process), 'x', {
-          reply: `_R.${end}.backend.${randomText(22)}`,
-          headers: { 'Svc-Frame': 'question+' },
-        }),
-      );
-      await victim.expectUndisturbedBy(async () => {
-        client.socket.write(Buffer.concat(parts));
-        // The platform may close the connection before NATS answers.
-        await client.flush().catch(() => {});
-        const { headers, payload } = await (await hostile()).reportNothing();
-        expect([headers, payload.toString()]).toEqual([expect.stringContaining('final'), '{"refused":[]}']);
-      });
-    });
   });
 
   test('a runtime has only so many connections at once, however often it tries', async () => {
@@ -310,12 +242,36 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
   test("a process with another runtime's process id does not change that one's reports", async () => {
     const same = await (await hostile()).connectAs(known.platform.process);
     opened.push(same);
-    await victim.expectUndisturbedBy(async () => {
-      await same.reportNothing();
-      same.close();
-      await expectAsBefore();
-    });
+    expect(same.identity.process).not.toBe(known.platform.process);
+    await same.report([]);
+    same.close();
     await expectAsBefore();
+  });
+
+  test('strangers connect hundreds of times, and get no more than the places for asking why', async () => {
+    const { port, httpPort } = homes.platform.busPorts;
+    const entered: WireClient[] = [];
+    const connect = async (user: string) => {
+      const name = connectionName(newProcessId(), newInbox());
+      entered.push(await WireClient.connect(port, { user, pass: noKey, name }));
+    };
+    const outcomes = await victim.expectUndisturbedBy(async () => {
+      const tries: PromiseSettledResult<void>[] = [];
+      for (let i = 0; i < 20; i++) {
+        const users = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? 'why runtime' : 'runtime'));
+        tries.push(...(await Promise.allSettled(users.map(connect))));
+      }
+      return tries;
+    });
+    for (const client of entered) client.close();
+    expect(outcomes).toHaveLength(400);
+    expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBeLessThanOrEqual(128);
+    const written = linesWith('refused a connection to the bus', ['backend']).length;
+    expect(written).toBeGreaterThan(0);
+    expect(written).toBeLessThan(20);
+    expect(linesWith(noKey, ['backend'])).toEqual([]);
+    // Nor do they find the monitoring of NATS.
+    for (const at of [httpPort, 8222]) await expect(fetch(`http://127.0.0.1:${at}/connz`)).rejects.toThrow();
   });
 
   /** Lines that services have written with these words. */
@@ -323,7 +279,6 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
     const logs = services.map((name) => join(homes.platform.installation.logsDir, `${name}.log`));
     return logs.flatMap((file) => readFileSync(file, 'utf8').split('\n')).filter((line) => line.includes(words));
   }
-  const linesOf = (runtime: RuntimeId) => linesWith(runtime, ['backend', 'remote-mcp']);
 
   /** The status of the victim's MCP server is the one from before any attack. */
   async function expectAsBefore(): Promise<void> {
@@ -334,16 +289,6 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
   async function memoryBytes(): Promise<number> {
     const services = [...(await homes.platform.services()).values()];
     return services.reduce((sum, { memoryBytes }) => sum + (memoryBytes ?? 0), 0);
-  }
-
-  /** Waits until the memory is at most `enough`, or until garbage collection had `settleMs`. */
-  async function settledMemory(enough: number): Promise<number> {
-    const giveUpAt = performance.now() + settleMs;
-    for (;;) {
-      const bytes = await memoryBytes();
-      if (bytes <= enough || performance.now() > giveUpAt) return bytes;
-      await wait(1000);
-    }
   }
 
   async function readStatus() {
@@ -366,10 +311,9 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
 const registeredMax = 15;
 /** Of one runtime that floods the bus: its coming and going, and what it was refused for. */
 const linesMax = 20;
-/** Long floods are run by hand. */
-const floodSeconds = Number(process.env.SVC_TEST_FLOOD_SECONDS ?? 4);
 /** Garbage is collected when there is time for it: NATS does it every two minutes at the latest, and gives memory back bit by bit. */
 const settleMs = 140_000;
+const noKey = 'RTK-nobody-knows-it';
 const forgedResult = '{"content":[{"type":"text","text":"forged"}]}';
 
 /** Ids as a counter in base 36 behind a constant beginning would give them after this one. */

@@ -8,33 +8,33 @@ import { connectionName, newInbox } from '../../../services/kit/bus/nats/login.t
 import { introductionSubject, readReplySubject } from '../../../services/kit/bus/nats/subjects.ts';
 import { registerRuntimeMutation } from '../../client/generated/operations.ts';
 import type { TwoHomes } from '../homes.ts';
-import { type Flooded, flood } from './flood.ts';
+import { flood } from './flood.ts';
 import { WireClient, type WireLogin, type WireMessage } from './wire-client.ts';
 
 /** A runtime key of one workspace in the hands of somebody who writes every byte himself. */
 export class HostileRuntime {
   readonly client: WireClient;
   readonly identity: RuntimeIdentity;
-  readonly #login: Login & { readonly wire: WireLogin };
+  readonly #login: Login;
 
-  private constructor(client: WireClient, identity: RuntimeIdentity, login: Login & { readonly wire: WireLogin }) {
+  private constructor(client: WireClient, identity: RuntimeIdentity, login: Login) {
     this.client = client;
     this.identity = identity;
     this.#login = login;
   }
 
   /** Of workspace A, which is the attacker's own, with everything in it. */
-  static async register({ platform, backend, a }: TwoHomes, name = 'hostile'): Promise<HostileRuntime> {
+  static async register({ platform, backend, a }: TwoHomes, name: string): Promise<HostileRuntime> {
     const { registerRuntime } = await backend.send(registerRuntimeMutation, { workspace: a.workspace, name });
     const { secret } = registerRuntime;
-    return await HostileRuntime.#connect({ port: platform.busPorts.port, key: secret, process: newProcessId() });
+    return await HostileRuntime.#connect(platform.busPorts.port, secret, newProcessId());
   }
 
   /** Connects, learns as whom the platform let it in, and listens to what a runtime hears. */
-  static async #connect(login: Login): Promise<HostileRuntime> {
+  static async #connect(port: number, pass: string, process: ProcessId): Promise<HostileRuntime> {
     const inbox = newInbox();
-    const wire = { user: 'runtime', pass: login.key, name: connectionName(login.process, inbox) };
-    const client = await WireClient.connect(login.port, wire);
+    const wire = { user: 'runtime', pass, name: connectionName(process, inbox) };
+    const client = await WireClient.connect(port, wire);
     client.subscribe(`${inbox}.>`);
     const told = await client.heard(({ subject }) => subject === introductionSubject(inbox));
     const identity = findIdentity(told.payload.toString());
@@ -43,7 +43,7 @@ export class HostileRuntime {
     client.subscribe(subjects.command(identity.runtime, identity.process));
     for (const kind of ['_R', '_C']) client.subscribe(`${kind}.${endOf(identity)}.*.*`);
     await client.flush();
-    return new HostileRuntime(client, identity, { ...login, wire });
+    return new HostileRuntime(client, identity, { port, process, wire });
   }
 
   get end(): string {
@@ -52,36 +52,33 @@ export class HostileRuntime {
 
   /** Connects once more with the same key, and claims to be this process; without one, the same as before. */
   async connectAs(process = this.#login.process): Promise<HostileRuntime> {
-    return await HostileRuntime.#connect({ ...this.#login, process });
+    const { port, wire } = this.#login;
+    return await HostileRuntime.#connect(port, wire.pass, process);
   }
 
-  /** Sends the same message again and again at full speed from a process of its own. */
-  flood(message: Uint8Array, count: number): Promise<Flooded> {
+  /** Sends the same message again and again at full speed from a process of its own. Returns how often. */
+  flood(message: Uint8Array, count: number): Promise<number> {
     const { port, wire } = this.#login;
     return flood({ port, login: wire, message: Buffer.from(message).toString('base64'), count });
   }
 
-  /** Says that it has no MCP servers. */
-  async reportNothing(): Promise<WireMessage> {
-    return await this.#report([{ complete: true, mcpServers: [] }]);
-  }
-
-  /** Says that one of its MCP servers is Connected and has these tools. */
-  async reportConnected(mcpServer: string, tools: readonly string[]): Promise<WireMessage> {
-    const said = {
-      ...{ mcpServer, configVersion: 1, status: 'Connected', health: 'green', reason: null, restarts: 0 },
-      ...{ startedAt: Date.now(), nextRetryAt: null, stderr: [], tools: tools.length },
-    };
-    return await this.#report([{ complete: true, mcpServers: [said] }, ...tools.map(asTool)]);
+  /** Sends a report in one frame. Returns the backend's answer. */
+  async report(mcpServers: readonly object[], tools: readonly object[] = []): Promise<WireMessage> {
+    const reply = `_R.${this.end}.backend.${randomText(22)}`;
+    const subject = subjects.report(this.identity.runtime, this.identity.process);
+    const lines = [{ complete: true, mcpServers }, ...tools];
+    const payload = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+    this.client.publish(subject, payload, { reply, headers: { 'Svc-Frame': 'question' } });
+    return await this.client.heard(
+      (message) => message.subject === reply && /Svc-Frame: (final|error)\r/.test(message.headers),
+    );
   }
 
   /** The call that a remote-mcp sends it next, with its end as `asker`. */
   async nextCall() {
     const subject = subjects.call(this.identity.runtime, this.identity.process);
-    const before = this.client.messages.length;
-    const isNew = (message: WireMessage) =>
-      message.subject === subject && this.client.messages.indexOf(message) >= before;
-    const message = await this.client.heard(isNew);
+    const before = new Set(this.client.messages);
+    const message = await this.client.heard((one) => one.subject === subject && !before.has(one));
     const ends = readReplySubject(message.reply);
     if (ends === null) throw new Error(`a call with the reply ${message.reply}`);
     return { message, asker: ends.asker, id: ends.id };
@@ -93,28 +90,13 @@ export class HostileRuntime {
     this.client.publish(subject, result, { headers });
   }
 
-  /** The backend's answer to a report in one frame. */
-  async #report(lines: readonly object[]): Promise<WireMessage> {
-    const reply = `_R.${this.end}.backend.${randomText(22)}`;
-    const subject = subjects.report(this.identity.runtime, this.identity.process);
-    const payload = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
-    this.client.publish(subject, payload, { reply, headers: { 'Svc-Frame': 'question' } });
-    return await this.client.heard(
-      (message) => message.subject === reply && /Svc-Frame: (final|error)\r/.test(message.headers),
-    );
-  }
-
   close(): void {
     this.client.close();
   }
 }
 
-function asTool(name: string) {
-  return { name, definition: JSON.stringify({ name, inputSchema: { type: 'object' } }) };
-}
-
 interface Login {
   readonly port: number;
-  readonly key: string;
   readonly process: ProcessId;
+  readonly wire: Required<WireLogin>;
 }

@@ -74,19 +74,13 @@ afterAll(async () => {
   await platform?.[Symbol.asyncDispose]();
 }, startTimeoutMs);
 
-const ofPlatform = [
-  'status',
-  'server list',
-  'skill list',
-  'role list',
-  'keys list',
-  'runtime list',
-  'file list broken',
+const typed = [
+  ...['status', 'server list', 'skill list', 'role list', 'keys list', 'runtime list', 'file list broken'],
+  ...['server show lists', 'server show exits', 'server show refuses', 'server show web', 'logs -n 100000'],
 ];
-const ofServers = ['server show lists', 'server show exits', 'server show refuses', 'server show web'];
 /** Every command that prints what others wrote. */
 const commands: readonly (readonly string[])[] = [
-  ...[...ofPlatform, ...ofServers, 'logs -n 100000'].map((typed) => typed.split(' ')),
+  ...typed.map((words) => words.split(' ')),
   ['server', 'show', texts.join('')],
   ['skill', 'create', 'again', '--tool', `lists/${texts.join('')}`],
   ['logs', texts.join('')],

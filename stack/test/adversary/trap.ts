@@ -13,7 +13,12 @@ export async function setTrap(homes: TwoHomes, runtime: HostileRuntime) {
   const name = `trap-${randomText(8).toLowerCase()}`;
   const input = { name, runtime: runtime.identity.name, launch: { command: 'true', args: [] } };
   const { createMcpServer } = await backend.send(createMcpServerMutation, { workspace: a.workspace, input });
-  const { headers, payload } = await runtime.reportConnected(createMcpServer.id, [name]);
+  const connected = {
+    ...{ mcpServer: createMcpServer.id, configVersion: 1, status: 'Connected', health: 'green', reason: null },
+    ...{ restarts: 0, startedAt: Date.now(), nextRetryAt: null, stderr: [], tools: 1 },
+  };
+  const definition = JSON.stringify({ name, inputSchema: { type: 'object' } });
+  const { headers, payload } = await runtime.report([connected], [{ name, definition }]);
   if (!headers.includes('final')) throw new Error(`the report was refused: ${payload}`);
   const session = await openSessionWith(homes, a, { mcpServer: name, tool: name });
   return {

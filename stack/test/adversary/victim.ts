@@ -24,44 +24,30 @@ export async function startVictim({ platform, b: { same, mark } }: Pick<TwoHomes
   const session = await openSession(url, key);
   const control = await startControl();
 
-  /** Null where the answer is the one it should be. */
-  async function call(): Promise<string | null> {
-    try {
-      const got = await send(url, { key, session, body: rpc('tools/call', { name: 'get-env', arguments: {} }) });
-      if (isGood(got) && got.text.includes(mark)) return null;
-      return `${got.status} ${got.text.replace(/"id":"[^"]*",/, '').slice(0, heardMax)}`;
-    } catch (error) {
-      return String(error).slice(0, heardMax);
-    }
-  }
-
   /** Each wrong answer once, and a quantile of the calls beside that of the control, which nobody attacks. */
-  async function watch(signal: AbortSignal, quantile = 0.99) {
+  async function watchDuring<Result>(attack: () => Promise<Result>, quantile = 0.99) {
+    const ending = new AbortController();
     const wrong = new Set<string>();
-    const callOnce = async () => {
-      const answer = await call();
-      if (answer !== null) wrong.add(answer);
+    const call = async () => {
+      const body = rpc('tools/call', { name: 'get-env', arguments: {} });
+      const got = await send(url, { key, session, body }).catch((error) => ({
+        status: 0,
+        text: String(error),
+        body: {},
+      }));
+      if (isGood(got) && got.text.includes(mark)) return;
+      wrong.add(`${got.status} ${got.text.replace(/"id":"[^"]*",/, '').slice(0, heardMax)}`);
     };
     const ask = async () => void (await (await fetch(control)).text());
-    const [calls, controls] = await Promise.all([repeatedMs(callOnce, signal), repeatedMs(ask, signal)]);
-    return { calls: calls.length, wrong: [...wrong], slowMs: at(quantile, calls), controlMs: at(quantile, controls) };
+    const attacking = Promise.all([attack(), pause(watchedMs)]).finally(() => ending.abort());
+    const watching = [repeatedMs(call, ending.signal), repeatedMs(ask, ending.signal)] as const;
+    const [[result], calls, controls] = await Promise.all([attacking, ...watching]);
+    const [slowMs, controlMs] = [at(quantile, calls), at(quantile, controls)];
+    return { result, calls: calls.length, wrong: [...wrong], slowMs, controlMs };
   }
 
-  async function watchDuring<Result>(attack: () => Promise<Result>, quantile: number) {
-    const ending = new AbortController();
-    const watching = watch(ending.signal, quantile);
-    try {
-      const [result] = await Promise.all([attack(), pause(watchedMs)]);
-      ending.abort();
-      return { result, ...(await watching) };
-    } finally {
-      ending.abort();
-      await watching;
-    }
-  }
-
-  await watch(AbortSignal.timeout(watchedMs));
-  const idle = await watch(AbortSignal.timeout(watchedMs));
+  await watchDuring(async () => {});
+  const idle = await watchDuring(async () => {});
   expect(idle.wrong).toEqual([]);
 
   /**

@@ -1,5 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { createConnection, type Socket } from 'node:net';
+import { Kind, Parser, type ParserEvent } from '@nats-io/transport-node';
 
 /** How the client shows itself in CONNECT. */
 export interface WireLogin {
@@ -26,23 +27,18 @@ export class WireClient {
   readonly socket: Socket;
   /** Says `progress` when bytes were read, or the connection was closed. */
   readonly #events = new EventEmitter().setMaxListeners(0);
-  #buffer = Buffer.alloc(0);
   #pongs = 0;
   #subscriptions = 0;
-  readonly #ending = new AbortController();
 
   private constructor(socket: Socket) {
     this.socket = socket;
+    const parser = new Parser({ push: (event) => this.#take(event as ParserEvent) });
     socket.on('data', (bytes) => {
-      this.#buffer = Buffer.concat([this.#buffer, bytes]);
-      while (this.#readOne());
+      parser.parse(bytes);
       this.#events.emit('progress');
     });
     socket.on('error', () => {});
-    socket.on('close', () => {
-      this.#ending.abort();
-      this.#events.emit('progress');
-    });
+    socket.on('close', () => this.#events.emit('progress'));
   }
 
   /** Throws what the server says where it lets the client in not. `localAddress`: whence it comes. */
@@ -61,13 +57,8 @@ export class WireClient {
     return client;
   }
 
-  /** Aborts when the connection is closed. */
-  get ended(): AbortSignal {
-    return this.#ending.signal;
-  }
-
   get closed(): boolean {
-    return this.ended.aborted;
+    return this.socket.destroyed;
   }
 
   subscribe(subject: string): void {
@@ -82,12 +73,12 @@ export class WireClient {
   async flush(): Promise<void> {
     const pong = this.#pongs + 1;
     this.socket.write('PING\r\n');
-    await this.until(() => this.#pongs >= pong, 'PONG');
+    await this.#until(() => this.#pongs >= pong, 'PONG');
   }
 
   /** The first message from now on, or of those heard already, that is meant. */
   async heard(isMeant: (message: WireMessage) => boolean): Promise<WireMessage> {
-    await this.until(() => this.messages.some(isMeant), 'the message');
+    await this.#until(() => this.messages.some(isMeant), 'the message');
     const found = this.messages.find(isMeant);
     if (found === undefined) throw new Error('the message is gone');
     return found;
@@ -97,7 +88,7 @@ export class WireClient {
     this.socket.destroy();
   }
 
-  async until(isTrue: () => boolean, what: string): Promise<void> {
+  async #until(isTrue: () => boolean, what: string): Promise<void> {
     const signal = AbortSignal.timeout(deadlineMs);
     while (!isTrue()) {
       if (this.closed) throw new Error(this.errors.at(-1) ?? `closed before ${what}`);
@@ -107,32 +98,24 @@ export class WireClient {
     }
   }
 
-  #readOne(): boolean {
-    const end = this.#buffer.indexOf('\r\n');
-    if (end === -1) return false;
-    const [verb = '', ...words] = this.#buffer.subarray(0, end).toString('latin1').split(' ');
-    if (verb === 'MSG' || verb === 'HMSG') return this.#readMessage(verb, words, end + 2);
-    this.#buffer = this.#buffer.subarray(end + 2);
-    if (verb === 'PING') this.socket.write('PONG\r\n');
-    else if (verb === 'PONG') this.#pongs++;
-    else if (verb === '-ERR') this.errors.push(words.join(' '));
-    return true;
+  #take({ kind, msg, data }: ParserEvent): void {
+    if (kind === Kind.PING) this.socket.write('PONG\r\n');
+    else if (kind === Kind.PONG) this.#pongs++;
+    else if (kind === Kind.ERR) this.errors.push(textOf(data));
+    else if (msg !== undefined) {
+      const headersLength = Math.max(0, msg.hdr);
+      this.messages.push({
+        subject: textOf(msg.subject),
+        reply: textOf(msg.reply),
+        headers: textOf(data?.subarray(0, headersLength)),
+        payload: Buffer.from(data?.subarray(headersLength) ?? ''),
+      });
+    }
   }
+}
 
-  #readMessage(verb: string, words: readonly string[], at: number): boolean {
-    const total = Number(words.at(-1));
-    if (this.#buffer.length < at + total + 2) return false;
-    const headersLength = verb === 'HMSG' ? Number(words.at(-2)) : 0;
-    const [subject = '', , third] = words;
-    this.messages.push({
-      subject,
-      reply: words.length === (verb === 'HMSG' ? 5 : 4) ? (third ?? '') : '',
-      headers: this.#buffer.subarray(at, at + headersLength).toString(),
-      payload: Buffer.from(this.#buffer.subarray(at + headersLength, at + total)),
-    });
-    this.#buffer = this.#buffer.subarray(at + total + 2);
-    return true;
-  }
+function textOf(bytes: Uint8Array = new Uint8Array()): string {
+  return Buffer.from(bytes).toString();
 }
 
 export interface PublishOptions {

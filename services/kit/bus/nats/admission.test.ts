@@ -58,6 +58,8 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
 
   describe.each([
     ['a refused client that asks why', 'why runtime', 'RTK-other'],
+    ['a refused client of a named runtime', 'why runtime cloud', 'RTK-other'],
+    ['a refused client that would be a remote-mcp', 'why remote-mcp', 'SYK-other'],
     ['an admitted runtime', 'runtime', 'RTK-edge'],
   ])('%s', (_, user, pass) => {
     it.each([

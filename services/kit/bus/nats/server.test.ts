@@ -449,6 +449,8 @@ describe.skipIf(findNatsServer() === null)('on a real server, by hand', () => {
       ...[
         ['backend', `${Date.now()}.forged`],
         ['backend', 'x'],
+        ['callout', 'x'],
+        ['alone', 'x'],
         ['remote-mcp', 'RTK-edge'],
       ],
     ]) {
