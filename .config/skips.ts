@@ -45,7 +45,7 @@ export const skips: readonly AllowedSkip[] = [
   },
   {
     pattern:
-      /(services\/kit\/bus\/nats|stack\/(runtime-elsewhere|operations\/move|content|bus|engines\/process)\/test|cli\/test)\/[a-z-]+\.test\.ts > on a real server|killed-runtime\.test\.ts > on a real bus|(lost-bus|persistent-messaging)\.test\.ts > on a real server|backup-elsewhere\.test\.ts > distributed with sqlite/,
+      /(services\/kit\/bus\/nats|stack\/(operations\/move|content|bus|engines\/process)\/test|cli\/test)\/[a-z-]+\.test\.ts > on a real server|killed-runtime\.test\.ts > on a real bus|(lost-bus|persistent-messaging)\.test\.ts > on a real server|backup-elsewhere\.test\.ts > distributed with sqlite/,
     reason: 'The program nats-server is not installed on every machine; CI installs it.',
     isHere: onPath('nats-server'),
   },

@@ -1,24 +1,33 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, copyFileSync, existsSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { newKey } from '../../services/contracts/keys.ts';
 import { findNatsServer } from '../../services/kit/bus/nats/test/server.ts';
+import { partOf } from '../../stack/engines/process/test/trial.ts';
 import { makeCertificate } from '../../stack/runtime-elsewhere/test/certificate.ts';
-import { Elsewhere } from '../../stack/runtime-elsewhere/test/elsewhere.ts';
+import { installationIn } from '../../stack/state/installation.ts';
+import { connectAgent } from '../../stack/test/agent.ts';
 import { freePorts } from '../../stack/test/free-ports.ts';
+import type { StartedProgram } from '../../stack/test/started-program.ts';
+import { Elsewhere } from './elsewhere.ts';
 import { runSvc, svcFile } from './run-svc.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
 
 const demo = fileURLToPath(new URL('../../templates/demo/server.mjs', import.meta.url));
 const patiently = { timeout: 30_000, interval: 200 };
+/** A runtime that the platform did not disconnect would learn of its end within fifteen seconds, by its next handshake. */
+const soon = { timeout: 5000, interval: 20 };
 
 describe.skipIf(findNatsServer() === null)('on a real server', () => {
   // The folder of the installation, and one that represents another machine.
   let here: Elsewhere;
   let there: Elsewhere;
   let address = '';
+  let mcpUrl = '';
   const svc = (...args: string[]) => runSvc(args, { cwd: here.folder });
 
   beforeAll(async () => {
@@ -26,6 +35,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     there = new Elsewhere();
     const [port = 0, backend = 0, mcp = 0, runtime = 0, frontend = 0] = await freePorts(5);
     address = `tls://localhost:${port}`;
+    mcpUrl = `http://127.0.0.1:${mcp}/mcp`;
     await svc('init', '.', '--yes', '--topology', 'distributed', '--graph', 'sqlite');
     makeCertificate(join(here.folder, 'secrets'), 'bus', 'DNS:localhost');
     const tls = '{ cert: secrets/bus.pem, key: secrets/bus.key, ca: secrets/bus.pem }';
@@ -82,7 +92,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(code).toBe(0);
   });
 
-  test('it is registered, copied to another folder, bound to, renewed and revoked', async () => {
+  test('it needs only the output of register, serves agents, is alone in its folder, and leaves nothing when it is ended', async () => {
     const out = join(there.folder, 'edge.env');
     const registered = await svc('runtime', 'register', 'edge', '--out', out);
     expect([registered.stdout, registered.code]).toEqual([`Wrote ${out}, and edge-ca.pem beside it.\n`, 0]);
@@ -95,6 +105,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     );
     expect(again.code).toBe(5);
 
+    appendFileSync(out, 'HEARTBEAT_INTERVAL=200\n');
     const started = there.start();
     const added = await svc('server', 'add', 'demo', '--runtime', 'edge', '--', process.execPath, demo);
     if (added.code !== 0) expect.fail(added.stderr + started.stdout + started.stderr);
@@ -105,21 +116,92 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
       expect.objectContaining({ name: 'edge', available: true, mcpServers: ['demo'] }),
     );
 
-    const renewed = await svc('runtime', 'register', 'edge', '--out', out, '--overwrite');
+    const second = there.start();
+    expect(await second.end()).toBe(5);
+    expect(second.stderr).toContain(`Another runtime (process ${started.child.pid}) works in`);
+
+    const sum = await agentThatAdds();
+    await expect.poll(sum, patiently).toBe('2');
+    await started.end('SIGKILL');
+    await expect.poll(sum, patiently).toMatch(/MCP server "demo" is Disconnected: .*runtime "edge".*svc runtime/s);
+    const back = there.start();
+    await expect.poll(sum, patiently).toBe('2');
+    expect(existsSync(join(there.folder, 'edge-work/homes'))).toBe(true);
+    expect(await back.end('SIGINT')).toBe(0);
+    expect(back.stderr).toMatch(/Stopped; its MCP servers have ended\.\n$/);
+    expect(back.lines.every(({ service }) => service === 'runtime')).toBe(true);
+    expect(back.stdout + back.stderr).not.toContain('RTK_');
+  });
+
+  /** Asks the MCP server for one and one, as an agent. */
+  async function agentThatAdds() {
+    const { id } = JSON.parse((await svc('skill', 'create', 'all', '--tool', 'demo/add', '--json')).stdout);
+    await svc('role', 'create', 'All', '--skill', 'all');
+    const { key } = JSON.parse((await svc('keys', 'create', '--name', 'agent', '--json')).stdout);
+    const agent = await connectAgent(`${mcpUrl}?skillIds=${id}`, key);
+    return () => agent.text('add', { a: 1, b: 1 }).catch((error: Error) => error.message);
+  }
+
+  test('one with a replaced key ends when its day is over, and a revoked one at once, with the reason', async () => {
+    using elsewhere = new Elsewhere();
+    const out = join(elsewhere.folder, 'edge.env');
+    await svc('runtime', 'register', 'field', '--out', out);
+    const late = await accepted(elsewhere);
+    const renewed = await svc('runtime', 'register', 'field', '--out', out, '--overwrite');
     expect(renewed.stderr).toMatch(
       /Its previous key stays valid until 20\d\d-.*Z\. Then a runtime that uses it is disconnected\./,
     );
-    expect(await started.end('SIGINT')).toBe(0);
-    const withNewKey = there.start();
-    await expect.poll(() => withNewKey.said('was accepted by the backend'), patiently).toBe(true);
+    letReplacedKeysExpire();
+    expect(await late.end()).toBe(3);
+    expect(late.stderr).toContain('This RUNTIME_KEY has expired: a newer one was issued.');
 
-    const revoked = await svc('runtime', 'revoke', 'edge', '--yes');
-    expect(revoked.stdout).toBe('Revoked edge. Agents lose its MCP servers: demo.\n');
+    const withNewKey = await accepted(elsewhere);
+    const revoked = await svc('runtime', 'revoke', 'field', '--yes');
+    expect(revoked.stdout).toMatch(/^Revoked field\./);
+    await expect.poll(() => withNewKey.said('changed the connection to the bus'), soon).toBe(true);
     expect(await withNewKey.end()).toBe(3);
     expect(withNewKey.stderr).toMatch(
       /was revoked\.\nAsk the operator of the platform for a new one: svc runtime register\.\n/,
     );
-    expect((await bindings()).map(({ name }: { name: string }) => name)).not.toContain('edge');
+    expect((await bindings()).map(({ name }: { name: string }) => name)).not.toContain('field');
+    const asJson = elsewhere.start('--json');
+    expect(await asJson.end()).toBe(3);
+    expect(asJson.lines.at(-1)).toMatchObject({
+      error: {
+        code: 'unauthenticated',
+        message: 'This RUNTIME_KEY is not known to the platform, or was revoked.',
+        hint: expect.stringContaining('svc runtime register'),
+      },
+    });
+  });
+
+  async function accepted(elsewhere: Elsewhere): Promise<StartedProgram> {
+    const runtime = elsewhere.start();
+    await expect.poll(() => runtime.said('was accepted by the backend'), patiently).toBe(true);
+    return runtime;
+  }
+
+  /** As if a day had passed. A backend that starts looks for such keys at once. */
+  function letReplacedKeysExpire(): void {
+    using database = new DatabaseSync(join(here.folder, 'data/graph.sqlite'), { timeout: 5000 });
+    const now = Date.now();
+    database.prepare('update runtimeKey set expiresAt = ? where expiresAt > ?').run(now, now);
+    process.kill(
+      partOf(installationIn(here.folder), 'backend').process?.pid ?? expect.fail('it does not run'),
+      'SIGKILL',
+    );
+  }
+
+  test('a bus with an unknown authority does not get the key, and is waited for', async () => {
+    using elsewhere = new Elsewhere();
+    const variables = `RUNTIME_KEY=${newKey('runtime').reveal()}\nBUS_SERVERS=${address}\nSVC_WORKING_DIR=work\n`;
+    writeFileSync(join(elsewhere.folder, 'edge.env'), variables, { mode: 0o600 });
+    const runtime = elsewhere.start();
+    await expect.poll(() => runtime.said('failed to connect to the bus'), patiently).toBe(true);
+    expect(runtime.stdout).toMatch(
+      /is not trusted, and received no credential: it has a self-signed certificate\..*BUS_CA_PATH/,
+    );
+    expect(await runtime.end('SIGTERM')).toBe(0);
   });
 
   test('a key redirected to a file that other users may read causes a warning', async () => {

@@ -1,41 +1,39 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { checkPlan } from './check-plan.ts';
 import type { LiveWorkspace } from './live-workspace.ts';
 import { planChanges } from './plan-changes.ts';
-import type { WantedWorkspace } from './wanted-workspace.ts';
+import type { WantedMcpServer, WantedRole, WantedSkill, WantedWorkspace } from './wanted-workspace.ts';
 
-const place = { file: 'p.yaml', line: 1, column: 1 };
+const named = (name: string, line: number) => ({ name, place: { file: 'p.yaml', line, column: 1 } });
+const url = 'https://crm.example/mcp';
+const mcpServer = (name: string, line = 1, more: Partial<WantedMcpServer> = {}): WantedMcpServer => ({
+  ...named(name, line),
+  ...{ launch: { url, headers: [] }, runtime: null, enabled: true, ...more },
+});
+const skill = (name: string, line = 1, tools: WantedSkill['tools'] = []): WantedSkill => ({
+  ...named(name, line),
+  ...{ description: 'Read', instructions: '', tools },
+});
+const role = (name: string, line = 1, skills: readonly string[] = []): WantedRole => ({
+  ...named(name, line),
+  ...{ description: '', enabled: true, skills },
+});
+const toolsOf = (...mcpServers: readonly string[]) =>
+  mcpServers.map((server, index) => ({ mcpServer: server, tool: `tool-${index}` }));
+
+const npx = { command: 'npx', args: ['-y'], cwd: null, env: [{ name: 'A', value: 'b' }] };
 const wanted: WantedWorkspace = {
   workspace: 'Default',
-  mcpServers: [
-    {
-      name: 'files',
-      place,
-      launch: { command: 'npx', args: ['-y'], cwd: null, env: [{ name: 'A', value: 'b' }] },
-      runtime: null,
-      enabled: true,
-    },
-    { name: 'crm', place, launch: { url: 'https://crm.example/mcp', headers: [] }, runtime: null, enabled: true },
-  ],
-  skills: [
-    {
-      name: 'read',
-      place,
-      description: 'Read',
-      instructions: '',
-      tools: [
-        { mcpServer: 'files', tool: 'a' },
-        { mcpServer: 'files', tool: 'b' },
-      ],
-    },
-  ],
-  roles: [{ name: 'Reader', place, description: '', enabled: true, skills: ['read'] }],
+  mcpServers: [mcpServer('files', 1, { launch: npx }), mcpServer('crm')],
+  skills: [skill('read', 1, toolsOf('files', 'files'))],
+  roles: [role('Reader', 1, ['read'])],
 };
 const judged = new Map([
   ['files', { launchFingerprint: 'f-files', launchRefusal: null }],
   ['crm', { launchFingerprint: 'f-crm', launchRefusal: null }],
 ]);
 
-const nothing: LiveWorkspace = { id: 'w', mcpServers: [], skills: [], roles: [], runtimes: [], judged };
+const empty: LiveWorkspace = { id: 'w', mcpServers: [], skills: [], roles: [], runtimes: ['cloud'], judged };
 const noLaunch = { command: null, args: null, cwd: null, url: null, fingerprint: 'other', setBy: 'operator' } as const;
 const files = {
   ...{ id: '1', name: 'files', enabled: true, version: 1, runtimes: [] },
@@ -43,17 +41,17 @@ const files = {
 };
 const crm = {
   ...{ id: '2', name: 'crm', enabled: true, version: 1, runtimes: [{ name: 'cloud', platform: true }] },
-  launch: { ...noLaunch, url: 'https://crm.example/mcp', fingerprint: 'f-crm' },
+  launch: { ...noLaunch, url, fingerprint: 'f-crm' },
 };
-const skill = {
+const read = {
   ...{ id: '3', name: 'read', description: 'Read', instructions: '', version: 1 },
-  tools: ['b', 'a'].map((originalName) => ({ originalName, mcpServer: { name: 'files' } })),
+  tools: ['tool-1', 'tool-0'].map((originalName) => ({ originalName, mcpServer: { name: 'files' } })),
 };
-const role = {
+const reader = {
   ...{ id: '4', name: 'Reader', description: '', enabled: true, version: 1 },
   skills: [{ id: '3', name: 'read' }],
 };
-const same: LiveWorkspace = { ...nothing, mcpServers: [files, crm], skills: [skill], roles: [role] };
+const same: LiveWorkspace = { ...empty, mcpServers: [files, crm], skills: [read], roles: [reader] };
 
 function changes(live: LiveWorkspace): readonly string[] {
   const plan = planChanges(wanted, live);
@@ -63,7 +61,7 @@ function changes(live: LiveWorkspace): readonly string[] {
 }
 
 test('in an empty workspace, all is created', () => {
-  expect(changes(nothing)).toEqual(['create files', 'create crm', 'create read', 'create Reader']);
+  expect(changes(empty)).toEqual(['create files', 'create crm', 'create read', 'create Reader']);
 });
 
 test('an equal workspace is not changed, whatever the order of tools', () => {
@@ -88,11 +86,75 @@ test.each<readonly [what: string, live: LiveWorkspace, told: string]>([
     { ...same, mcpServers: [files, { ...crm, launch: { ...crm.launch, fingerprint: 'x' } }] },
     'update crm (headers)',
   ],
-  ['a description', { ...same, skills: [{ ...skill, description: 'x' }] }, 'update read (description)'],
-  ['instructions', { ...same, skills: [{ ...skill, instructions: 'x' }] }, 'update read (instructions)'],
-  ['tools', { ...same, skills: [{ ...skill, tools: skill.tools.slice(1) }] }, 'update read (tools)'],
-  ["a role's skills", { ...same, roles: [{ ...role, skills: [] }] }, 'update Reader (skills)'],
-  ['a role that is off', { ...same, roles: [{ ...role, enabled: false }] }, 'update Reader (enabled)'],
+  ['a description', { ...same, skills: [{ ...read, description: 'x' }] }, 'update read (description)'],
+  ['instructions', { ...same, skills: [{ ...read, instructions: 'x' }] }, 'update read (instructions)'],
+  ['tools', { ...same, skills: [{ ...read, tools: read.tools.slice(1) }] }, 'update read (tools)'],
+  ["a role's skills", { ...same, roles: [{ ...reader, skills: [] }] }, 'update Reader (skills)'],
+  ['a role that is off', { ...same, roles: [{ ...reader, enabled: false }] }, 'update Reader (enabled)'],
 ])('a difference is named: %s', (_, live, told) => {
   expect(changes(live).filter((line) => !line.startsWith('none'))).toEqual([told]);
+});
+
+const mistakesOf = (asked: Partial<WantedWorkspace>, live = empty) => {
+  const plan = planChanges({ ...wanted, mcpServers: [], skills: [], roles: [], ...asked }, live);
+  return checkPlan(plan).map(({ line, message }) => `${line} ${message}`);
+};
+
+describe('an unknown name', () => {
+  test('is reported at each place, all of them', () => {
+    const mistaken = {
+      mcpServers: [mcpServer('files', 2, { runtime: 'clod' })],
+      skills: [skill('read', 4, toolsOf('fils', 'fils', 'crm'))],
+      roles: [role('Reader', 6, ['raed'])],
+    };
+    expect(mistakesOf(mistaken)).toEqual([
+      '2 The MCP server "files" runs on "clod", which is not a runtime here. Did you mean "cloud"?',
+      '4 The skill "read" takes tools from "fils", which is not an MCP server here. Did you mean "files"?',
+      '4 The skill "read" takes tools from "crm", which is not an MCP server here. Known here: files.',
+      '6 The role "Reader" has "raed", which is not a skill here. Did you mean "read"?',
+    ]);
+  });
+
+  test('may name an existing object', () => {
+    const asked = { skills: [skill('other', 1, toolsOf('files'))], roles: [role('Reader', 2, ['read'])] };
+    expect(mistakesOf(asked, same)).toEqual([]);
+    expect(mistakesOf(asked)).toEqual([
+      '1 The skill "other" takes tools from "files", which is not an MCP server here. There is none yet.',
+      '2 The role "Reader" has "read", which is not a skill here. Known here: other.',
+    ]);
+  });
+});
+
+test('a launch that the installation forbids is reported, unless it is there already', () => {
+  const refused = new Map([...judged].map(([name, one]) => [name, { ...one, launchRefusal: 'Refused by a setting.' }]));
+  const live = { ...same, judged: refused, mcpServers: [files] };
+  expect(mistakesOf({ mcpServers: [mcpServer('files', 1, { launch: npx }), mcpServer('crm', 2)] }, live)).toEqual([
+    '2 The MCP server "crm" is not allowed here. Refused by a setting.',
+  ]);
+});
+
+describe("more than a workspace's limit", () => {
+  const many = <Thing>(count: number, make: (name: string, line: number) => Thing) =>
+    Array.from({ length: count }, (_, i) => make(`n${i}`, i + 1));
+  const asked = (mcpServers: number, skills: number, roles: number) => ({
+    mcpServers: many(mcpServers, mcpServer),
+    skills: many(skills, skill),
+    roles: many(roles, role),
+  });
+
+  test('is reported at the first entry beyond the limit', () => {
+    expect(mistakesOf(asked(1000, 10_000, 1000))).toEqual([]);
+    expect(mistakesOf(asked(1001, 10_001, 1002))).toEqual([
+      '1001 A workspace may have 1000 MCP servers: the files add 1001.',
+      '10001 A workspace may have 10000 skills: the files add 10001.',
+      '1001 A workspace may have 1000 roles: the files add 1002.',
+    ]);
+  });
+
+  test('counts existing objects, and those of the same name once', () => {
+    expect(mistakesOf({ roles: [role('Reader'), ...many(999, role)] }, same)).toEqual([]);
+    expect(mistakesOf({ roles: many(1000, role) }, same)).toEqual([
+      '1000 A workspace may have 1000 roles: the files add 1000, and it has 1 already.',
+    ]);
+  });
 });

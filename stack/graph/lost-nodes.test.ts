@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { planFor } from '../engines/plan-of.ts';
@@ -11,9 +11,8 @@ import { dataOf } from '../parts/dgraph.ts';
 import { type Part, readyAt } from '../parts/part.ts';
 import { describeNodeLoss, findLosses, forgetData, recordData } from '../place/kept-data.ts';
 import { judgeLosses, type Loss, type StartEmpty, settleLosses } from '../place/losses.ts';
-import { readDefinition } from '../settings/check.ts';
 import type { Definition } from '../settings/definition.ts';
-import { usualPorts } from '../settings/ports.ts';
+import { nodesOf, usualPorts } from '../settings/ports.ts';
 import { definitionOf } from '../settings/test/definition-of.ts';
 import { type Installation, installationIn } from '../state/installation.ts';
 import { readPlace } from '../state/place-record.ts';
@@ -24,37 +23,53 @@ import { keptInFiles, refuseFewerNodes } from './graph-data.ts';
 
 const dir = folderOfEachTest();
 let installation: Installation;
-beforeEach(async () => {
-  ({ installation } = await createInstallation({ dir: join(dir(), 'svc'), topology: 'distributed', graph: 'dgraph' }));
+let definition: Definition;
+beforeEach(() => {
+  installation = installationIn(dir());
+  for (const folder of [installation.stateDir, installation.dataDir]) mkdirSync(folder);
 });
 
 const folderOf = (node: string) => nodeFolder(installation, node);
 const lose = (node: string) => rmSync(folderOf(node), { recursive: true });
 
-function replicas(zeros: number, alphas: number) {
-  const text = readFileSync(installation.definitionFile, 'utf8')
-    .replace(/dgraph-zero: \d/, `dgraph-zero: ${zeros}`)
-    .replace(/dgraph-alpha: \d/, `dgraph-alpha: ${alphas}`);
-  writeFileSync(installation.definitionFile, text);
-  return readDefinition(installation.definitionFile);
+function nodes(zeros: number, alphas: number): Definition {
+  const replicas = `{ dgraph-zero: ${zeros}, dgraph-alpha: ${alphas} }`;
+  return definitionOf(`topology: distributed\ngraph: dgraph\nreplicas: ${replicas}\n`);
 }
 
 /** A cluster that ran once. */
 function ranWith(zeros: number, alphas: number): void {
-  const definition = replicas(zeros, alphas);
-  const names = (kind: string, count: number) =>
-    Array.from({ length: count }, (_, index) => (index === 0 ? kind : `${kind}-${index + 1}`));
-  for (const [index, node] of [...names('dgraph-zero', zeros), ...names('dgraph-alpha', alphas)].entries())
-    writeNode(installation, node, index + 1);
+  definition = nodes(zeros, alphas);
+  const names = [...nodesOf('dgraph-zero', definition), ...nodesOf('dgraph-alpha', definition)];
+  for (const [index, node] of names.entries()) writeNode(installation, node, index + 1);
   recordData(installation, definition);
 }
 
-const definitionNow = () => readDefinition(installation.definitionFile);
-const find = () => findLosses(installation, definitionNow());
-const settle = (startEmpty: StartEmpty | null = null, notices: string[] = []) =>
-  settleLosses(find(), { startEmpty, runningPid: null, onNotice: (message) => void notices.push(message) });
 const describeLoss = (node: string) => describeNodeLoss(installation, node);
 const agree = async () => undefined;
+
+async function settle(startEmpty: StartEmpty | null = null) {
+  const notices: string[] = [];
+  const onNotice = (message: string) => void notices.push(message);
+  const given = await settleLosses(findLosses(installation, definition), { startEmpty, runningPid: null, onNotice });
+  return { given, notices };
+}
+
+/** With the operator's consent to an empty start, and without it. */
+async function expectKeptOut(node: string, told: unknown): Promise<void> {
+  for (const startEmpty of [null, agree]) {
+    const { given, notices } = await settle(startEmpty);
+    expect(given).toEqual([]);
+    expect(notices[0]).toBe(`${node}: ${describeLoss(node)}`);
+  }
+  // Nor does a start without the node forget it.
+  recordData(installation, definition);
+  expect(describeLoss(node)).toEqual(told);
+}
+
+async function expectRefused(refusal: object): Promise<void> {
+  for (const startEmpty of [null, agree]) await expect(settle(startEmpty)).rejects.toMatchObject(refusal);
+}
 
 describe('which nodes of Dgraph may be missing', () => {
   test.each([
@@ -67,17 +82,17 @@ describe('which nodes of Dgraph may be missing', () => {
     [1, 2, { whole: ['dgraph-zero', 'dgraph-alpha', 'dgraph-alpha-2'] }],
   ])('%i coordination and %i data nodes without all of %j', (zeros, alphas, verdict) => {
     const lost = Object.values(verdict).flat();
-    expect(judged(replicas(zeros, alphas), lost, (node) => !lost.includes(node))).toEqual(verdict);
+    expect(judged(nodes(zeros, alphas), lost, (node) => !lost.includes(node))).toEqual(verdict);
   });
 
   test('a node that never joined its cluster is no majority', () => {
     const hasData = (node: string) => node === 'dgraph-alpha';
-    expect(judged(replicas(3, 1), ['dgraph-zero'], hasData)).toEqual({ needed: ['dgraph-zero'] });
+    expect(judged(nodes(3, 1), ['dgraph-zero'], hasData)).toEqual({ needed: ['dgraph-zero'] });
   });
 
-  function judged(definition: Definition, lost: readonly string[], hasData: (node: string) => boolean) {
+  function judged(cluster: Definition, lost: readonly string[], hasData: (node: string) => boolean) {
     const losses = lost.map((node) => ({ place: dataOf(node), words: node, node, isUnreadable: false }));
-    const verdict = Object.entries(judgeLosses(losses, definition, hasData));
+    const verdict = Object.entries(judgeLosses(losses, cluster, hasData));
     return Object.fromEntries(
       verdict.filter(([, some]) => some.length > 0).map(([kind, some]) => [kind, some.map(({ words }: Loss) => words)]),
     );
@@ -86,21 +101,16 @@ describe('which nodes of Dgraph may be missing', () => {
 
 describe('a node of Dgraph that lost its data', () => {
   test('of three is reported, kept out, and still missing after the next start', async () => {
+    await createInstallation({ dir: dir(), topology: 'distributed', graph: 'dgraph' });
     ranWith(3, 2);
-    lose('dgraph-zero-2');
+    lose('dgraph-zero');
     const told = expect.stringMatching(
-      /^dgraph-zero-2: Its data is missing, .*: "data\/dgraph\/zero-2" \(there since .*svc backup FILE, then svc restore FILE$/,
+      /^Its data is missing, .*: "data\/dgraph\/zero" \(there since .*svc backup FILE, then svc restore FILE$/,
     );
-    for (const startEmpty of [null, agree]) {
-      const notices: string[] = [];
-      expect(await settle(startEmpty, notices)).toEqual([]);
-      expect(notices[0]).toEqual(told);
-    }
+    await expectKeptOut('dgraph-zero', told);
+    expect(describeLoss('dgraph-zero-2')).toBeNull();
     const { services } = await status({ installation });
-    expect(services.find(({ name }) => name === 'dgraph-zero-2')?.reason).toContain('is missing');
-    recordData(installation, definitionNow());
-    expect(describeLoss('dgraph-zero-2')).toContain('is missing');
-    expect(describeLoss('dgraph-zero')).toBeNull();
+    expect(services.find(({ name }) => name === 'dgraph-zero')?.reason).toEqual(told);
   });
 
   test.each([
@@ -118,23 +128,25 @@ describe('a node of Dgraph that lost its data', () => {
   test('still belongs to its cluster: fewer nodes are refused', () => {
     ranWith(1, 2);
     lose('dgraph-alpha-2');
-    const fewer = () => refuseFewerNodes(keptInFiles(installation), replicas(1, 1));
-    expect(fewer).toThrow('data/dgraph/alpha-2 exists');
+    const kept = keptInFiles(installation);
+    expect(() => refuseFewerNodes(kept, nodes(1, 1))).toThrow('data/dgraph/alpha-2 exists');
+    expect(kept('backend')).toEqual({ place: 'data/graph.sqlite', isThere: false });
+    writeFileSync(join(installation.dataDir, 'graph.sqlite'), '');
+    expect(['backend', 'dgraph-alpha', 'dgraph-alpha-3'].map((part) => kept(part).isThere)).toEqual([
+      true,
+      true,
+      false,
+    ]);
   });
 
-  test.each([
-    { nodes: [1, 2], lost: ['dgraph-alpha-2'] },
-    { nodes: [3, 2], lost: ['dgraph-zero', 'dgraph-zero-2'] },
-  ])('without a majority ($lost) is refused, with consent too', async ({ nodes: [zeros = 1, alphas = 1], lost }) => {
-    ranWith(zeros, alphas);
-    for (const node of lost) lose(node);
-    for (const startEmpty of [null, agree]) {
-      await expect(settle(startEmpty)).rejects.toMatchObject({
-        code: 'not_found',
-        message: expect.stringContaining(`no majority: "${dataOf(lost[0] ?? '')}" (there since`),
-        hint: expect.stringMatching(/svc restore FILE\. .* svc up --start-empty$/),
-      });
-    }
+  test('without a majority is refused, with consent too', async () => {
+    ranWith(3, 2);
+    for (const node of ['dgraph-zero', 'dgraph-zero-2']) lose(node);
+    await expectRefused({
+      code: 'not_found',
+      message: expect.stringContaining('no majority: "data/dgraph/zero" (there since'),
+      hint: expect.stringMatching(/svc restore FILE\. .* svc up --start-empty$/),
+    });
   });
 
   test('with all others is an empty start, where that is wanted', async () => {
@@ -143,10 +155,10 @@ describe('a node of Dgraph that lost its data', () => {
     await expect(settle()).rejects.toThrow(
       /^Data of this installation is missing: "data\/dgraph" \(there since [^"]*$/,
     );
-    const given = await settle(agree);
+    const { given } = await settle(agree);
     // Until the start is certain, the data is missed.
     expect(describeLoss('dgraph-alpha')).toContain('is missing');
-    forgetData(installation, definitionNow(), given);
+    forgetData(installation, definition, given);
     expect(readPlace(installation)?.data).toEqual([]);
     expect(describeLoss('dgraph-alpha')).toBeNull();
   });
@@ -164,15 +176,7 @@ describe('a node of Dgraph whose data cannot be read', () => {
     if (why === 'it is a folder') mkdirSync(path);
     else symlinkSync(path, path);
     const told = `Its data cannot be read, so the node is not started: "${dataOf(node)}" (${why}). Repair the disk or the permission, then run: svc up`;
-    for (const startEmpty of [null, agree]) {
-      const notices: string[] = [];
-      expect(await settle(startEmpty, notices)).toEqual([]);
-      expect(notices[0]).toBe(`${node}: ${told}`);
-    }
-    const { services } = await status({ installation });
-    expect(services.find((service) => service.name === node)?.reason).toBe(told);
-    recordData(installation, definitionNow());
-    expect(describeLoss(node)).toBe(told);
+    await expectKeptOut(node, told);
   });
 
   test.each([
@@ -182,13 +186,11 @@ describe('a node of Dgraph whose data cannot be read', () => {
     ranWith(1, 2);
     for (const node of ['dgraph-alpha-2', ...lost]) lose(node);
     symlinkSync('alpha-2', folderOf('dgraph-alpha-2'));
-    for (const startEmpty of [null, agree]) {
-      await expect(settle(startEmpty)).rejects.toMatchObject({
-        code: 'unavailable',
-        message: 'Data of this installation cannot be read: "data/dgraph/alpha-2" (its symbolic links form a circle).',
-        hint: expect.stringContaining('Repair the disk or the permission'),
-      });
-    }
+    await expectRefused({
+      code: 'unavailable',
+      message: 'Data of this installation cannot be read: "data/dgraph/alpha-2" (its symbolic links form a circle).',
+      hint: expect.stringContaining('Repair the disk or the permission'),
+    });
     expect(lstatSync(folderOf('dgraph-alpha-2')).isSymbolicLink()).toBe(true);
   });
 
@@ -196,58 +198,45 @@ describe('a node of Dgraph whose data cannot be read', () => {
     ranWith(1, 1);
     rmSync(join(installation.dataDir, 'dgraph'), { recursive: true });
     symlinkSync('dgraph', join(installation.dataDir, 'dgraph'));
-    await expect(settle(agree)).rejects.toMatchObject({ code: 'unavailable' });
-    recordData(installation, definitionNow());
+    await expectRefused({ code: 'unavailable' });
+    recordData(installation, definition);
     expect(readPlace(installation)?.data.map(({ path }) => path)).toContain('data/dgraph/alpha');
   });
 });
 
-describe('a part that may not start without its data', () => {
-  const definition = definitionOf('topology: distributed\ngraph: dgraph\nreplicas: { dgraph-alpha: 2 }\n');
-  const { parts } = planFor(installationIn('/srv/svc'), definition, usualPorts);
+test('a part that may not start without its data is not restarted once the data went, and then not started', async () => {
+  const { parts } = planFor(installation, nodes(1, 2), usualPorts);
   const part = parts.find(({ name }) => name === 'dgraph-alpha-2') ?? expect.fail('there is no second data node');
-
-  /** What died starts again at once; how often it was started is counted. */
-  async function supervised(loss: () => string | null) {
-    const address = await answering((_, response) => void response.end('ok'));
-    const events: string[] = [];
-    const ends: (() => void)[] = [];
-    const runner: PartRunner = {
-      async start() {
-        const { promise, resolve } = Promise.withResolvers<string>();
-        ends.push(() => resolve('was killed'));
-        return { ready: readyAt(address), ended: promise, answers: async () => true, stop: async () => undefined };
-      },
-      close: async () => undefined,
-    };
-    const recorder = {
-      moved: (_: Part, event: string) => void events.push(event),
-      born: () => undefined,
-      broke: () => void events.push('ended'),
-    };
-    const restarts = { ...usualPatience.restarts, delayFirstMs: 1, delayMaxMs: 1 };
-    const patience = { ...usualPatience, restarts };
-    return { events, ends, one: new SupervisedPart(part, { runner, recorder, patience, lossOf: loss }) };
-  }
-
-  test('is not started at all', async () => {
-    const { one, events, ends } = await supervised(() => 'gone');
-    await one.start(new AbortController().signal);
-    expect([events, ends.length]).toEqual([['lost'], 0]);
-    await one.stop('hurry');
-  });
-
-  test('is not started again, where the data went while it ran', async () => {
-    let loss: string | null = null;
-    const { one, events, ends } = await supervised(() => loss);
-    await one.start(new AbortController().signal);
-    ends[0]?.();
-    await expect.poll(() => ends.length).toBe(2);
-    await expect.poll(() => events.at(-1)).toBe('ready');
-    loss = 'gone';
-    ends[1]?.();
-    await expect.poll(() => events.at(-1)).toBe('lost');
-    expect(ends).toHaveLength(2);
-    await one.stop('hurry');
-  });
+  const address = await answering((_, response) => void response.end('ok'));
+  const events: string[] = [];
+  const ends: (() => void)[] = [];
+  /** What died starts again at once. */
+  const runner: PartRunner = {
+    async start() {
+      const { promise, resolve } = Promise.withResolvers<string>();
+      ends.push(() => resolve('was killed'));
+      return { ready: readyAt(address), ended: promise, answers: async () => true, stop: async () => undefined };
+    },
+    close: async () => undefined,
+  };
+  const recorder = {
+    moved: (_: Part, event: string) => void events.push(event),
+    born: () => undefined,
+    broke: () => void events.push('ended'),
+  };
+  const patience = { ...usualPatience, restarts: { ...usualPatience.restarts, delayFirstMs: 1, delayMaxMs: 1 } };
+  let loss: string | null = null;
+  const supervised = new SupervisedPart(part, { runner, recorder, patience, lossOf: () => loss });
+  const { signal } = new AbortController();
+  await supervised.start(signal);
+  ends[0]?.();
+  await expect.poll(() => ends.length).toBe(2);
+  await expect.poll(() => events.at(-1)).toBe('ready');
+  loss = 'gone';
+  ends[1]?.();
+  await expect.poll(() => events.at(-1)).toBe('lost');
+  await supervised.stop('hurry');
+  await supervised.start(signal);
+  expect(events.slice(-2)).toEqual(['stop', 'lost']);
+  expect(ends).toHaveLength(2);
 });

@@ -5,9 +5,7 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
-  realpathSync,
   renameSync,
   rmdirSync,
   rmSync,
@@ -16,10 +14,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { becomeCopy } from '../operations/become-copy.ts';
 import { createInstallation } from '../operations/create-installation.ts';
 import { readDefinition } from '../settings/check.ts';
@@ -32,29 +29,24 @@ import { readPlace } from '../state/place-record.ts';
 import { writeRecord } from '../state/platform-record.ts';
 import { ownIdentity, startTimeOf } from '../state/process-identity.ts';
 import { editDefinition } from '../test/edit-definition.ts';
-import { freePorts } from '../test/free-ports.ts';
+import { folderOfEachTest } from '../test/folder-of-each-test.ts';
 import { findLosses, forgetData, hasLostSessions, recordData } from './kept-data.ts';
 import { type StartEmpty, settleLosses } from './losses.ts';
 import { refuseForeignFolder } from './refuse-foreign-folder.ts';
 import { settlePlace } from './settle-place.ts';
 import { watchData } from './watch-data.ts';
 
-let folder: string;
+const folder = folderOfEachTest();
+const ports = { backend: 21_001, 'remote-mcp': 21_002, runtime: 21_003, frontend: 21_004 };
 let original: Installation;
 let copy: Installation;
-let ports: readonly number[];
 
 beforeEach(async () => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), 'svc-place-')));
-  ports = await freePorts(4);
-  const [backend = 0, remoteMcp = 0, runtime = 0, frontend = 0] = ports;
-  const dir = join(folder, 'original');
-  const named = { backend, 'remote-mcp': remoteMcp, runtime, frontend };
-  ({ installation: original } = await createInstallation({ dir, ports: named }));
-  copy = installationIn(join(folder, 'copy'));
+  ({ installation: original } = await createInstallation({ dir: join(folder(), 'original'), ports }));
+  copy = installationIn(join(folder(), 'copy'));
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
+const settle = (installation: Installation) => settlePlace(installation, () => undefined);
 const definitionOf = ({ definitionFile }: Installation) => readDefinition(definitionFile);
 
 /** The files that a start creates. */
@@ -76,11 +68,14 @@ function recordProcess(installation: Installation, process: { pid: number; start
 }
 
 describe('a folder', () => {
-  test('in its own place is not a copy, nor is one that was moved, or is reached by a link', () => {
+  test('is no copy in its own place, by a link, and where it was moved, also when a backup takes its old place', () => {
     expect(findOriginal(original)).toBeNull();
-    symlinkSync(original.dir, join(folder, 'link'));
-    expect(findOriginal(installationIn(join(folder, 'link')))).toBeNull();
+    symlinkSync(original.dir, join(folder(), 'link'));
+    expect(findOriginal(installationIn(join(folder(), 'link')))).toBeNull();
     renameSync(original.dir, copy.dir);
+    cpSync(copy.dir, original.dir, { recursive: true });
+    expect(findOriginal(copy)).toBeNull();
+    rmSync(original.dir, { recursive: true });
     expect(findOriginal(copy)).toBeNull();
     const notices: string[] = [];
     settlePlace(copy, (notice) => notices.push(notice));
@@ -88,22 +83,16 @@ describe('a folder', () => {
     expect(readPlace(copy)?.dir).toBe(copy.dir);
   });
 
-  test('that was moved stays itself when a backup takes its old place', () => {
-    renameSync(original.dir, copy.dir);
-    cpSync(copy.dir, original.dir, { recursive: true });
-    expect(findOriginal(copy)).toBeNull();
-  });
-
   test('is a copy while the old path holds its id, and not once another installation is there', () => {
     copyFolder();
     expect(findOriginal(copy)).toEqual({ dir: original.dir, pid: null });
-    expect(() => settlePlace(copy, () => undefined)).toThrow(`is a copy of the installation in "${original.dir}"`);
+    expect(() => settle(copy)).toThrow(`is a copy of the installation in "${original.dir}"`);
     editDefinition(original, /^id: .*$/m, 'id: abcdefgh12345678');
     expect(findOriginal(copy)).toBeNull();
   });
 
   test('that replaced one whose process still runs elsewhere is a copy', () => {
-    const running = join(folder, 'running');
+    const running = join(folder(), 'running');
     copyFolder();
     renameSync(original.dir, running);
     renameSync(copy.dir, original.dir);
@@ -118,13 +107,13 @@ describe('a folder', () => {
 
   test('whose svc.yaml has another id than its state is refused', () => {
     editDefinition(original, /^id: .*$/m, 'id: abcdefgh12345678');
-    expect(() => settlePlace(original, () => undefined)).toThrow(
+    expect(() => settle(original)).toThrow(
       expect.objectContaining({ code: 'conflict', hint: expect.stringContaining('Set id: ') }),
     );
   });
 
   test('whose svc.yaml is a pipe or a link has no id, and is not waited for', () => {
-    const dir = join(folder, 'trap');
+    const dir = join(folder(), 'trap');
     mkdirSync(dir);
     execFileSync('mkfifo', [join(dir, 'svc.yaml')]);
     expect(readId(dir)).toBeNull();
@@ -165,7 +154,7 @@ describe('--as-copy', () => {
     const [before, after] = [definitionOf(original), definitionOf(copy)];
     expect(after.id).not.toBe(before.id);
     expect(after.name).toBe('original-copy');
-    for (const port of Object.values(after.ports)) expect(ports).not.toContain(port);
+    for (const port of Object.values(after.ports)) expect(Object.values(ports)).not.toContain(port);
     expect(notices.join('\n')).toContain('publicUrls.mcp (https://mcp.example.com)');
     const isKept = (path: string) => existsSync(join(copy.dir, path));
     expect(['secrets/encryption.key', 'data/graph.sqlite'].filter(isKept)).toHaveLength(2);
@@ -174,8 +163,7 @@ describe('--as-copy', () => {
     expect(readManifest(copy).filter(({ kind }) => kind === 'volume')).toEqual([]);
     expect(readPlace(copy)).toMatchObject({ id: after.id, dir: copy.dir });
     expect(readPlace(copy)?.data.map(({ path }) => path)).toEqual(['data/graph.sqlite', 'data/blobs']);
-    expect(() => settlePlace(copy, () => undefined)).not.toThrow();
-    expect(definitionOf(original)).toEqual({ ...before });
+    expect(() => settle(copy)).not.toThrow();
   });
 
   test.each([
@@ -187,10 +175,10 @@ describe('--as-copy', () => {
     copyFolder();
     await become(copy);
     cpSync(join(original.dir, lost), join(copy.dir, lost));
-    expect(() => settlePlace(copy, () => undefined)).toThrow(expect.objectContaining({ code: 'conflict' }));
+    expect(() => settle(copy)).toThrow(expect.objectContaining({ code: 'conflict' }));
     if (lost === 'data/installation.json') rmSync(join(copy.stateDir, 'place.json'));
     await become(copy);
-    settlePlace(copy, () => undefined);
+    settle(copy);
     expect(definitionOf(copy).name).toBe('original-copy');
   });
 
@@ -224,7 +212,7 @@ describe('data', () => {
 
   test.each([
     { loss: 'removed', lose: (dir: string) => rmSync(dir, { recursive: true }), gone: ['graph.sqlite', 'blobs'] },
-    { loss: 'on a disk that is not mounted', lose: unmount, gone: ['graph.sqlite', 'blobs'] },
+    { loss: 'on a disk that is not mounted', lose: emptyFolder, gone: ['graph.sqlite', 'blobs'] },
     { loss: 'cut to nothing', lose: (dir: string) => truncateSync(join(dir, 'graph.sqlite')), gone: ['graph.sqlite'] },
     { loss: 'without files of skills', lose: (dir: string) => rmdirSync(join(dir, 'blobs')), gone: ['blobs'] },
   ])('$loss is an error that names it', async ({ lose, gone }) => {
@@ -263,68 +251,59 @@ describe('data', () => {
   test('of another installation is refused by its name', () => {
     fill(original);
     writeFileSync(join(original.dataDir, 'installation.json'), '{"id":"abcdefgh12345678","name":"sales"}');
-    expect(() => settlePlace(original, () => undefined)).toThrow(
-      'holds the data of the installation sales (id abcdefgh12345678)',
-    );
+    expect(() => settle(original)).toThrow('holds the data of the installation sales (id abcdefgh12345678)');
   });
 
-  function unmount(dir: string): void {
+  function emptyFolder(dir: string): void {
     rmSync(dir, { recursive: true });
     mkdirSync(dir);
   }
 });
 
-describe('a platform whose data folder', () => {
+test('a platform ends once its data folder was replaced, and not where that was away for a moment', async () => {
   const patience = { lookMs: 5, goneMaxMs: 100 };
-  const watch = () => {
-    const lock = acquireLock(original, 'platform');
-    let isGone = false;
-    const end = watchData(original, patience, () => {
-      isGone = true;
-    });
-    onTestFinished(() => {
-      end();
-      lock.release();
-    });
-    return () => isGone;
-  };
-
-  test('was removed, or replaced, ends', async () => {
-    const isGone = watch();
-    renameSync(original.dataDir, `${original.dataDir}.old`);
-    cpSync(`${original.dataDir}.old`, original.dataDir, { recursive: true });
-    await expect.poll(isGone, { timeout: 5_000 }).toBe(true);
-  });
-
-  test('was away for a moment is not', async () => {
-    const isGone = watch();
-    renameSync(original.dataDir, `${original.dataDir}.old`);
-    await pause(patience.goneMaxMs / 4);
-    renameSync(`${original.dataDir}.old`, original.dataDir);
-    await pause(patience.goneMaxMs * 2);
-    expect(isGone()).toBe(false);
-  });
+  using _lock = acquireLock(original, 'platform');
+  const away = `${original.dataDir}.old`;
+  let isGone = false;
+  onTestFinished(watchData(original, patience, () => (isGone = true)));
+  renameSync(original.dataDir, away);
+  await pause(patience.goneMaxMs / 4);
+  renameSync(away, original.dataDir);
+  await pause(patience.goneMaxMs * 2);
+  expect(isGone).toBe(false);
+  renameSync(original.dataDir, away);
+  cpSync(away, original.dataDir, { recursive: true });
+  await expect.poll(() => isGone, { timeout: 5_000 }).toBe(true);
 });
 
 describe.runIf(process.geteuid?.() === 0)('a folder of another user, for root', () => {
   /** Neither root nor a user of the tests. */
   const mallory = 65_534;
   const refuse = () => refuseForeignFolder(original, 'svc down');
-  const give = (...names: readonly string[]) => chownSync(join(original.dir, ...names), mallory, mallory);
+  const expectRefused = (words: string) =>
+    expect(refuse).toThrow(expect.objectContaining({ code: 'forbidden', message: expect.stringContaining(words) }));
 
-  test.each<[string, () => void, RegExp]>([
-    ['svc.yaml', () => give('svc.yaml'), /svc\.yaml" belongs to/],
-    ['state/', () => give('state'), /state" belongs to/],
-    ['a record in state/', () => give('state', 'manifest.json'), /manifest\.json" belongs to/],
-    ['secrets/', () => give('secrets'), /secrets" belongs to/],
-    ['a key', () => give('secrets', 'jwt-private.pem'), /jwt-private\.pem" belongs to/],
-    ['a folder that all may write to', () => chmodSync(original.dir, 0o777), /mode is 0777/],
-    ['an svc.yaml that all may write to', () => chmodSync(original.definitionFile, 0o666), /mode is 0666/],
-    ['a link to a state/ of another user', linkState, /state" belongs to/],
-  ])('%s is refused', (_attack, open, told) => {
+  test.each(['svc.yaml', 'state', 'state/manifest.json', 'secrets', 'secrets/jwt-private.pem'])(
+    '%s of another user is refused',
+    (name) => {
+      refuse();
+      chownSync(join(original.dir, name), mallory, mallory);
+      expectRefused(`${name}" belongs to`);
+    },
+  );
+
+  test('what all may write to, and a link to a state/ of another user, are refused', () => {
+    chmodSync(original.definitionFile, 0o666);
+    expectRefused('mode is 0666');
+    chmodSync(original.dir, 0o777);
+    expectRefused('mode is 0777');
+    for (const path of [original.definitionFile, original.dir]) chmodSync(path, 0o755);
     refuse();
-    open();
-    expect(refuse).toThrow(expect.objectContaining({ code: 'forbidden', message: expect.stringMatching(told) }));
+    const theirs = join(folder(), 'theirs');
+    renameSync(original.stateDir, theirs);
+    chownSync(theirs, mallory, mallory);
+    symlinkSync(theirs, original.stateDir);
+    expectRefused('state" belongs to');
   });
 
   test('a socket and a pipe in state/ are not opened', async () => {
@@ -334,10 +313,4 @@ describe.runIf(process.geteuid?.() === 0)('a folder of another user, for root', 
     onTestFinished(() => void server.close());
     refuse();
   });
-
-  function linkState(): void {
-    renameSync(original.stateDir, join(folder, 'theirs'));
-    chownSync(join(folder, 'theirs'), mallory, mallory);
-    symlinkSync(join(folder, 'theirs'), original.stateDir);
-  }
 });

@@ -1,17 +1,13 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { folderOfEachTest } from '../test/folder-of-each-test.ts';
 import { findInstallation, folderForNew, getInstallation } from './installation.ts';
 
-let root: string;
-beforeEach(() => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), 'svc-find-')));
-});
-afterEach(() => rmSync(root, { recursive: true, force: true }));
+const root = folderOfEachTest();
 
 function installationAt(...path: string[]): string {
-  const dir = join(root, ...path);
+  const dir = join(root(), ...path);
   mkdirSync(dir, { recursive: true });
   writeFileSync(join(dir, 'svc.yaml'), '');
   return dir;
@@ -28,19 +24,19 @@ test('--dir wins over SVC_DIR, which wins over the nearest parent, which wins ov
   expect(findInstallation({ env: { SVC_DIR: byEnv }, cwd })?.dir).toBe(byEnv);
   expect(findInstallation({ env: { SVC_DIR: '' }, cwd })?.dir).toBe(above);
   const below = installationAt('elsewhere', 'svc');
-  expect(findInstallation({ env: {}, cwd: join(root, 'elsewhere') })?.dir).toBe(below);
+  expect(findInstallation({ env: {}, cwd: join(root(), 'elsewhere') })?.dir).toBe(below);
 });
 
 test('without one, the error lists the searched places, and a folder named svc.yaml is none', () => {
-  mkdirSync(join(root, 'svc.yaml'));
-  expect(findInstallation({ env: {}, cwd: root })).toBeNull();
-  expect(() => getInstallation({ env: {}, cwd: root })).toThrow(/No installation was found/);
-  expect(() => getInstallation({ dir: 'nothing', env: {}, cwd: root })).toThrow(/nothing" is not an installation/);
+  mkdirSync(join(root(), 'svc.yaml'));
+  expect(findInstallation({ env: {}, cwd: root() })).toBeNull();
+  expect(() => getInstallation({ env: {}, cwd: root() })).toThrow(/No installation was found/);
+  expect(() => getInstallation({ dir: 'nothing', env: {}, cwd: root() })).toThrow(/nothing" is not an installation/);
 });
 
 test('a new one is created in the named folder, else in ./svc', () => {
-  expect(folderForNew({ env: {}, cwd: root })).toBe(join(root, 'svc'));
-  expect(folderForNew({ dir: 'x', env: {}, cwd: root })).toBe(join(root, 'x'));
+  expect(folderForNew({ env: {}, cwd: root() })).toBe(join(root(), 'svc'));
+  expect(folderForNew({ dir: 'x', env: {}, cwd: root() })).toBe(join(root(), 'x'));
 });
 
 test.each([
@@ -49,5 +45,5 @@ test.each([
 ])('a folder that contains one in ./svc finds it, with the path as typed: %s', (dir, from) => {
   installationAt('outside', 'svc');
   const meant = { hint: `Did you mean "${join(dir, 'svc')}"?` };
-  expect(() => getInstallation({ dir, env: {}, cwd: join(root, from) })).toThrow(expect.objectContaining(meant));
+  expect(() => getInstallation({ dir, env: {}, cwd: join(root(), from) })).toThrow(expect.objectContaining(meant));
 });

@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { isFree } from '../machine/is-free.ts';
+import { folderOfEachTest } from '../test/folder-of-each-test.ts';
+import { freePort } from '../test/free-ports.ts';
 import { readJson, writeDurably, writeIfAbsent } from './durable-file.ts';
 import { findRunning } from './find-running.ts';
 import { type Installation, installationIn } from './installation.ts';
@@ -12,28 +14,12 @@ import { readManifest, recordCreated } from './manifest.ts';
 import { readRecord } from './platform-record.ts';
 import { isAlive, memoryOf, ownIdentity, startTimeOf } from './process-identity.ts';
 
+const dir = folderOfEachTest();
 let installation: Installation;
 beforeEach(() => {
-  installation = installationIn(mkdtempSync(join(tmpdir(), 'svc-state-')));
-  mkdirSync(installation.stateDir);
-  mkdirSync(installation.dataDir);
+  installation = installationIn(dir());
+  for (const folder of [installation.stateDir, installation.dataDir]) mkdirSync(folder);
 });
-afterEach(() => rmSync(installation.dir, { recursive: true, force: true }));
-
-/** A process that takes the lock, reports it, and keeps it until it is killed. */
-async function holdElsewhere() {
-  const program = `
-    import { acquireLock } from ${JSON.stringify(new URL('./lock.ts', import.meta.url).href)};
-    acquireLock({ stateDir: ${JSON.stringify(installation.stateDir)} }, 'command');
-    console.log('held');
-    setInterval(() => {}, 1000);`;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  await once(child.stdout, 'data');
-  return child;
-}
 
 describe('the lock', () => {
   test('of each name admits one, and the next when it is released, at most once', () => {
@@ -41,10 +27,9 @@ describe('the lock', () => {
     acquireLock(installation, 'platform').release();
     expect(() => acquireLock(installation, 'command')).toThrow(expect.objectContaining({ code: 'conflict' }));
     lock.release();
-    const next = acquireLock(installation, 'command');
-    expect(() => lock.release()).not.toThrow();
-    expect(() => acquireLock(installation, 'command')).toThrow(/is working on/);
-    next.release();
+    using _next = acquireLock(installation, 'command');
+    lock.release();
+    expect(() => acquireLock(installation, 'command')).toThrow(`Another svc (process ${process.pid}) is working on`);
   });
 
   test('of a platform is beside the data it protects: a loss of other folders does not remove it', () => {
@@ -56,15 +41,6 @@ describe('the lock', () => {
     lock.release();
     expect(findRunning(installation)).toBeNull();
   });
-
-  test('held by another process is a conflict that names the holder; a kill -9 releases it', async () => {
-    const holder = await holdElsewhere();
-    expect(() => acquireLock(installation, 'command')).toThrow(`Another svc (process ${holder.pid}) is working`);
-    const exited = once(holder, 'exit');
-    holder.kill('SIGKILL');
-    await exited;
-    acquireLock(installation, 'command').release();
-  });
 });
 
 describe('a process', () => {
@@ -73,6 +49,25 @@ describe('a process', () => {
     expect(isAlive(own)).toBe(true);
     expect(isAlive({ ...own, startTime: `${own.startTime}0` })).toBe(false);
   });
+
+  test('that ended has no port any more, whichever of its threads ends last', async () => {
+    const port = await freePort();
+    const listen = `require('node:net').createServer().listen({ port: ${port}, host: '127.0.0.1' }, () => console.log('listens'))`;
+    for (let turn = 0; turn < 30; turn++) {
+      const child = spawn(process.execPath, ['--eval', listen], { stdio: ['ignore', 'pipe', 'ignore'] });
+      const gone = once(child, 'exit');
+      await once(child.stdout, 'data');
+      const identity = { pid: child.pid ?? 0, startTime: startTimeOf(child.pid ?? 0) ?? '' };
+      expect(isAlive(identity)).toBe(true);
+      child.kill('SIGKILL');
+      // Without a pause, in which it would be reaped.
+      for (const until = performance.now() + 5000; isAlive(identity) && performance.now() < until; );
+      expect(isAlive(identity)).toBe(false);
+      expect(await isFree('127.0.0.1', port), `turn ${turn}`).toBe(true);
+      await gone;
+      expect(startTimeOf(identity.pid)).not.toBe(identity.startTime);
+    }
+  }, 60_000);
 
   test('has a size and a time of its start, unless it never existed', () => {
     expect(memoryOf(process.pid)).toBeGreaterThan(10_000_000);

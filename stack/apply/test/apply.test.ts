@@ -1,32 +1,27 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BackendClient, connectToBackend } from '../../client/backend-client.ts';
 import { createSkillMutation, createWorkspaceMutation } from '../../client/generated/operations.ts';
 import { openTrial } from '../../operations/test/trial.ts';
-import { up } from '../../operations/up.ts';
-import { apply, type Change } from '../apply.ts';
+import { folderOfEachTest } from '../../test/folder-of-each-test.ts';
+import { type ApplyOptions, apply, type Change } from '../apply.ts';
 import { findProblems, type ProblemSearch } from '../find-problems.ts';
 import { readApplyFile } from '../read-file.ts';
 
 const demoServer = fileURLToPath(new URL('../../../templates/demo/server.mjs', import.meta.url));
 
+const dir = folderOfEachTest();
 let trial: Awaited<ReturnType<typeof openTrial>>;
 let backend: BackendClient;
-let dir: string;
 
 beforeAll(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'svc-apply-'));
   trial = await openTrial();
-  await up({ env: process.env, installation: trial.installation });
+  await trial.up();
   backend = await connectToBackend(trial.installation);
 }, 60_000);
-afterAll(async () => {
-  await trial[Symbol.asyncDispose]();
-  rmSync(dir, { recursive: true, force: true });
-}, 60_000);
+afterAll(() => trial[Symbol.asyncDispose](), 60_000);
 
 let count = 0;
 
@@ -35,15 +30,16 @@ async function open() {
   const workspace = `W${++count}`;
   const input = { name: workspace, ownerEmail: 'a@example.com' };
   await backend.send(createWorkspaceMutation, { input });
-  const file = join(dir, `${workspace}.yaml`);
+  const file = join(dir(), 'platform.yaml');
+  const applied = (env = {}, options: Partial<ApplyOptions> = {}) =>
+    apply({ backend, files: [readApplyFile(file, env)], ...options });
   return {
     workspace,
     write: (yaml: string) => writeFileSync(file, `workspace: ${workspace}\n${yaml}`),
-    apply: async (options: { dryRun?: boolean; env?: Record<string, string> } = {}) =>
-      (await apply({ backend, files: [readApplyFile(file, options.env ?? {})], ...options })).changes,
+    apply: async (...how: Parameters<typeof applied>) => (await applied(...how)).changes,
     /** Reported problems of applied objects that do not work. */
     problems: async (options: Partial<ProblemSearch> = {}) => {
-      const { plans } = await apply({ backend, files: [readApplyFile(file, {})] });
+      const { plans } = await applied();
       return (await findProblems({ backend, plans, ...options })).map(({ message, hint }) => `${message} ${hint}`);
     },
   };
@@ -62,7 +58,6 @@ skills:
 roles:
   - { name: Reader, skills: [read-documents] }
 `;
-const env = { TOKEN: 'first-secret' };
 
 async function read(workspace: string) {
   const query = `query ($name: String) { workspace(name: $name) {
@@ -76,12 +71,13 @@ const revisionOf = async (workspace: string): Promise<number> => (await read(wor
 
 test('the content of the file exists afterwards; later runs change what differs and remove nothing', async () => {
   const { workspace, write, apply: applyIt } = await open();
+  const [env, otherEnv] = [{ TOKEN: 'first-secret' }, { TOKEN: 'second-secret' }];
   write(example);
   const all = ['create files', 'create crm', 'create read-documents', 'create Reader'];
   const empty = await revisionOf(workspace);
-  expect(lines(await applyIt({ env, dryRun: true }))).toEqual(all);
+  expect(lines(await applyIt(env, { dryRun: true }))).toEqual(all);
   expect(await revisionOf(workspace)).toBe(empty);
-  expect(lines(await applyIt({ env }))).toEqual(all);
+  expect(lines(await applyIt(env))).toEqual(all);
   const { revision, roles, skills } = await read(workspace);
   expect(roles.nodes).toEqual([{ name: 'Reader', skills: [{ name: 'read-documents' }] }]);
   expect(skills.nodes).toEqual([
@@ -93,28 +89,22 @@ test('the content of the file exists afterwards; later runs change what differs 
       ]),
     },
   ]);
-  expect(lines(await applyIt({ env }))).toEqual(all.map((line) => line.replace('create', 'none')));
+  expect(lines(await applyIt(env))).toEqual(all.map((line) => line.replace('create', 'none')));
   expect(await revisionOf(workspace)).toBe(revision);
   write(example.replace('description: Read', 'description: Read all'));
-  expect(changed(await applyIt({ env }))).toEqual(['update read-documents (description)']);
+  expect(changed(await applyIt(env))).toEqual(['update read-documents (description)']);
   expect(await revisionOf(workspace)).toBe(revision + 1);
+  const ofSecrets = await applyIt(otherEnv);
+  expect(changed(ofSecrets)).toEqual(['update files (env)', 'update crm (headers)']);
+  expect(JSON.stringify(ofSecrets)).not.toMatch(/first-secret|second-secret/);
+  expect(changed(await applyIt(otherEnv))).toEqual([]);
   write('');
   expect(await applyIt()).toEqual([]);
-  expect(await revisionOf(workspace)).toBe(revision + 1);
-});
-
-test('a changed secret is noticed, reported by name, and never by value', async () => {
-  const { write, apply: applyIt } = await open();
-  write(example);
-  await applyIt({ env });
-  const changes = await applyIt({ env: { TOKEN: 'second-secret' } });
-  expect(changed(changes)).toEqual(['update files (env)', 'update crm (headers)']);
-  expect(JSON.stringify(changes)).not.toMatch(/first-secret|second-secret/);
-  expect(changed(await applyIt({ env: { TOKEN: 'second-secret' } }))).toEqual([]);
+  expect(await revisionOf(workspace)).toBe(revision + 3);
 });
 
 test('an unknown workspace is named, with the known ones', async () => {
-  const file = join(dir, 'typo.yaml');
+  const file = join(dir(), 'typo.yaml');
   writeFileSync(file, 'workspace: Defalt\n');
   await expect(apply({ backend, files: [readApplyFile(file, {})] })).rejects.toMatchObject({
     code: 'not_found',
@@ -122,84 +112,19 @@ test('an unknown workspace is named, with the known ones', async () => {
   });
 });
 
-test('all mistakes that one check finds are reported at once, and nothing is changed', async () => {
+test.each([
+  ['a name that is defined twice', 'skills: [{ name: fine }, { name: fine }]\n'],
+  ['a name that is not there', 'skills: [{ name: fine }]\nroles: [{ name: Reader, skills: [missing] }]\n'],
+])('%s is refused before anything is changed', async (_, yaml) => {
   const { workspace, write, apply: applyIt } = await open();
   const revision = await revisionOf(workspace);
-  const mistakesIn = async (yaml: string) => {
-    write(yaml);
-    const failure: Error = await applyIt().then(
-      () => expect.fail('nothing was refused'),
-      (error) => error,
-    );
-    expect(failure).toMatchObject({ code: 'invalid_input' });
-    return failure.message.split('\n').map((line) => line.replace(/^.*?:(\d+):\d+ /, '$1 '));
-  };
-  expect(await mistakesIn('skills:\n  - { name: fine }\n  - { name: fine }\n')).toEqual([
-    expect.stringMatching(/^4 The skill "fine" is defined already/),
-  ]);
-  const unknown = `mcpServers:
-  files: { command: svc-test-nothing, enabled: false, runtime: clod }
-skills:
-  - { name: fine, tools: [fils/a] }
-roles:
-  - { name: Reader, skills: [missing] }
-`;
-  expect(await mistakesIn(unknown)).toEqual([
-    '3 The MCP server "files" runs on "clod", which is not a runtime here. Did you mean "cloud"?',
-    '5 The skill "fine" takes tools from "fils", which is not an MCP server here. Did you mean "files"?',
-    expect.stringMatching(/^7 The role "Reader" has "missing", which is not a skill here/),
-  ]);
+  write(yaml);
+  await expect(applyIt()).rejects.toMatchObject({ code: 'invalid_input' });
   expect(await revisionOf(workspace)).toBe(revision);
 });
 
-test('a forbidden command is reported before anything is changed, unless it exists already', async () => {
-  await using strict = await openTrial();
-  const { definitionFile } = strict.installation;
-  const yaml = 'mcpServers:\n  a: { command: one, enabled: false }\n';
-  const file = join(dir, 'strict.yaml');
-  const begin = async (commands: string) => {
-    const text = readFileSync(definitionFile, 'utf8').replace(/^ {2}commands: .*$/m, `  commands: ${commands}`);
-    writeFileSync(definitionFile, text);
-    await up({ env: process.env, installation: strict.installation });
-    return connectToBackend(strict.installation);
-  };
-  const before = await begin('any');
-  writeFileSync(file, yaml);
-  expect(lines((await apply({ backend: before, files: [readApplyFile(file, {})] })).changes)).toEqual(['create a']);
-
-  const after = await begin('[npx]');
-  writeFileSync(file, `${yaml}  b: { command: npx, enabled: false }\n  c: { command: node }\n  d: { command: sh }\n`);
-  const rule = 'Refused by the setting runtime.commands: the command';
-  await expect(apply({ backend: after, files: [readApplyFile(file, {})] })).rejects.toMatchObject({
-    code: 'invalid_input',
-    message: [
-      ['4:3 The MCP server "c"', '"node"'],
-      ['5:3 The MCP server "d"', '"sh"'],
-    ]
-      .map(([server, command]) => `${file}:${server} is not allowed here. ${rule} ${command} is not one of npx.`)
-      .join('\n'),
-  });
-  writeFileSync(file, `${yaml}  b: { command: npx, enabled: false }\n`);
-  expect(lines((await apply({ backend: after, files: [readApplyFile(file, {})] })).changes)).toEqual([
-    'none a',
-    'create b',
-  ]);
-}, 60_000);
-
-test('a thousand skills are one file like any other', async () => {
-  const { workspace, write, apply: applyIt } = await open();
-  const skills = Array.from(
-    { length: 1000 },
-    (_, i) => `  - { name: skill-${i}, description: "Number ${i}", tools: [files/tool-${i % 10}] }\n`,
-  );
-  write(`mcpServers:\n  files: { command: svc-test-nothing, enabled: false }\nskills:\n${skills.join('')}`);
-  expect(changed(await applyIt())).toHaveLength(1001);
-  expect(changed(await applyIt())).toEqual([]);
-  expect(await revisionOf(workspace)).toBeGreaterThan(1000);
-}, 120_000);
-
 test('an interruption ends it, and the next run finishes the rest', async () => {
-  const { write, apply: applyIt, workspace } = await open();
+  const { write, apply: applyIt } = await open();
   write(`skills:\n${Array.from({ length: 200 }, (_, i) => `  - { name: s-${i} }\n`).join('')}`);
   const interrupt = new AbortController();
   let changes = 0;
@@ -211,11 +136,7 @@ test('an interruption ends it, and the next run finishes the rest', async () => 
       return answer;
     },
   };
-  const begun = apply({
-    backend: interrupting,
-    files: [readApplyFile(join(dir, `${workspace}.yaml`), {})],
-    signal: interrupt.signal,
-  });
+  const begun = applyIt({}, { backend: interrupting, signal: interrupt.signal });
   await expect(begun).rejects.toMatchObject({ code: 'cancelled' });
   const rest = await applyIt();
   expect(rest).toHaveLength(200);
@@ -225,48 +146,40 @@ test('an interruption ends it, and the next run finishes the rest', async () => 
 describe('an applied object that does not work is reported', () => {
   const server = (name: string, more = '') =>
     `mcpServers:\n  ${name}: { command: ${process.execPath}, args: [${demoServer}]${more} }\n`;
+  const skill = (...tools: readonly string[]) => `skills:\n  - { name: adds, tools: [${tools}] }\n`;
 
-  test('nothing when all works, the first time and the next', async () => {
-    const { write, problems } = await open();
-    write(`${server('demo')}skills:\n  - { name: add, tools: [demo/add] }\n`);
-    expect([await problems(), await problems()]).toEqual([[], []]);
-  });
-
-  test('a missing command and a missing folder', async () => {
-    const { write, problems } = await open();
-    write(`${server('lost', ', cwd: /svc-test-nowhere')}  ghost: { command: svc-test-nothing }\nskills:
-  - { name: add, tools: [lost/add] }\n`);
-    const told = await problems();
-    expect(told.sort()).toEqual([
-      expect.stringMatching(/^The MCP server "ghost" is Error\. .*svc-test-nothing/),
-      expect.stringMatching(/^The MCP server "lost" is Error\. .*\/svc-test-nowhere/),
-    ]);
-    // It is still broken when nothing changes.
-    expect(await problems()).toHaveLength(2);
-  });
-
-  test('a tool that an MCP server does not offer', async () => {
-    const { write, problems } = await open();
-    write(`${server('demo')}skills:\n  - { name: adds, tools: [demo/ad, demo/add, demo/eco] }\n`);
-    expect(await problems()).toEqual([
-      expect.stringMatching(
+  test.each([
+    ['nothing when all works', server('demo') + skill('demo/add'), []],
+    ['nothing of a disabled one', server('off', ', enabled: false') + skill('off/add'), []],
+    [
+      'a missing command and a missing folder',
+      `${server('lost', ', cwd: /svc-test-nowhere')}  ghost: { command: svc-test-nothing }\n${skill('lost/add')}`,
+      [
+        /^The MCP server "ghost" is Error\. .*svc-test-nothing/,
+        /^The MCP server "lost" is Error\. .*\/svc-test-nowhere/,
+      ],
+    ],
+    [
+      'a tool that an MCP server does not offer',
+      server('demo') + skill('demo/ad', 'demo/add', 'demo/eco'),
+      [
         /^The skill "adds" has a problem: The MCP server "demo" does not offer the tool "(ad|eco)" now\. List its tools: svc server show demo\./,
-      ),
-    ]);
+      ],
+    ],
+  ])('%s, the first time and the next', async (_, yaml, told) => {
+    const { write, problems } = await open();
+    write(yaml);
+    for (let run = 0; run < 2; run++) {
+      expect((await problems()).sort()).toEqual(told.map((words) => expect.stringMatching(words)));
+    }
   });
 
   test('a skill with tools of an MCP server that the file does not name', async () => {
     const { write, problems } = await open();
     write('mcpServers:\n  ghost: { command: svc-test-nothing }\n');
     await problems();
-    write('skills:\n  - { name: haunt, tools: [ghost/boo] }\n');
-    expect(await problems()).toEqual([expect.stringMatching(/^The skill "haunt" has a problem: .*"ghost" is Error/)]);
-  });
-
-  test('a disabled one is not a problem', async () => {
-    const { write, problems } = await open();
-    write(`${server('off', ', enabled: false')}skills:\n  - { name: add, tools: [off/add] }\n`);
-    expect(await problems()).toEqual([]);
+    write(skill('ghost/boo'));
+    expect(await problems()).toEqual([expect.stringMatching(/^The skill "adds" has a problem: .*"ghost" is Error/)]);
   });
 
   test('an MCP server without an outcome is waited for within a limit', async () => {

@@ -10,6 +10,7 @@ import { readLease } from '../../ports/port-lease.ts';
 import { installationIn } from '../../state/installation.ts';
 import { folderOfEachTest } from '../../test/folder-of-each-test.ts';
 import { processesOf } from '../../test/running-processes.ts';
+import { StartedProgram } from '../../test/started-program.ts';
 import { until } from '../../test/until.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -17,24 +18,20 @@ vi.setConfig({ testTimeout: 60_000 });
 const dir = folderOfEachTest();
 
 /** Runs `npm start` in an empty folder. */
-function start() {
+function start(): StartedProgram {
   const program = fileURLToPath(new URL('../start.ts', import.meta.url));
-  const child = spawn(process.execPath, [program], { cwd: dir(), stdio: ['ignore', 'pipe', 'pipe'] });
-  const seen = { output: '', errors: '' };
-  child.stdout.on('data', (chunk) => (seen.output += chunk));
-  child.stderr.on('data', (chunk) => (seen.errors += chunk));
-  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  return { child, seen, ended };
+  return new StartedProgram(spawn(process.execPath, [program], { cwd: dir(), stdio: ['ignore', 'pipe', 'pipe'] }));
 }
 
-async function greeted({ child, seen }: ReturnType<typeof start>) {
+async function greeted(started: StartedProgram) {
   await until(() => {
-    if (child.exitCode !== null) throw new Error(seen.errors);
-    return /^ {2}\}$/m.test(seen.output);
+    if (started.child.exitCode !== null) throw new Error(started.stderr);
+    return /^ {2}\}$/m.test(started.stdout);
   }, 50_000);
-  const mcp = /^ {2}mcp {3}(\S+)/m.exec(seen.output)?.[1] ?? '';
-  const key = /^ {2}key {3}(\S+)/m.exec(seen.output)?.[1] ?? '';
-  return { mcp, key };
+  const [app = '', mcp = '', key = ''] = ['app', 'mcp', 'key'].map(
+    (name) => new RegExp(`^  ${name} {3}(\\S+)`, 'm').exec(started.stdout)?.[1],
+  );
+  return { app, mcp, key };
 }
 
 const statusOf = async ({ mcp, key }: { mcp: string; key: string }) => (await send(mcp, { key, body: ping })).status;
@@ -44,15 +41,14 @@ test('it prints addresses, a working key and snippets; Ctrl-C leaves nothing; th
   const one = await greeted(first);
   expect(parseKey(one.key)).toMatchObject({ ok: true, kind: 'user' });
   expect(await statusOf(one)).toBe(200);
-  expect(first.seen.output).toContain(
+  expect(first.stdout).toContain(
     `claude mcp add --transport http platform ${one.mcp} --header "Authorization: Bearer ${one.key}"`,
   );
   // The demo's MCP server has its home in there.
   expect(processesOf(join(dir(), 'svc'))).not.toEqual([]);
-  first.child.kill('SIGINT');
-  expect(await first.ended).toBe(0);
-  expect(first.seen.output).not.toContain('revoked');
-  expect(first.seen.output).toMatch(/\nStopped; all data stays in \.\/svc\.\n$/);
+  expect(await first.end('SIGINT')).toBe(0);
+  expect(first.stdout).not.toContain('revoked');
+  expect(first.stdout).toMatch(/\nStopped; all data stays in \.\/svc\.\n$/);
   expect(processesOf(join(dir(), 'svc'))).toEqual([]);
   for (const port of Object.values(readLease(installationIn(join(dir(), 'svc'))))) {
     expect(await isFree('127.0.0.1', port), String(port)).toBe(true);
@@ -61,16 +57,15 @@ test('it prints addresses, a working key and snippets; Ctrl-C leaves nothing; th
   const second = start();
   const two = await greeted(second);
   expect(two.key).not.toBe(one.key);
-  expect(second.seen.output).toContain('made by this start; the previous one is revoked');
+  expect(second.stdout).toContain('made by this start; the previous one is revoked');
   const third = start();
-  expect(await third.ended).toBe(1);
-  expect(third.seen.errors).toBe(
-    `The platform runs already (pid ${second.child.pid}, in the foreground of another terminal): ${/^ {2}app {3}(\S+)/m.exec(second.seen.output)?.[1]}\nPress Ctrl-C there to stop it.\n`,
+  expect(await third.end()).toBe(1);
+  expect(third.stderr).toBe(
+    `The platform runs already (pid ${second.child.pid}, in the foreground of another terminal): ${two.app}\nPress Ctrl-C there to stop it.\n`,
   );
   expect([await statusOf(two), await statusOf({ ...two, key: one.key })]).toEqual([200, 401]);
   // A closed terminal, as its shell reports it too.
   second.child.kill('SIGHUP');
   await until(() => readFileSync(join(dir(), 'svc/logs/platform.log'), 'utf8').split('"stopping"').length === 3);
-  second.child.kill('SIGHUP');
-  expect(await second.ended).toBe(0);
+  expect(await second.end('SIGHUP')).toBe(0);
 });

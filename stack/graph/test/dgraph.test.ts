@@ -8,7 +8,6 @@ import { planFor } from '../../engines/plan-of.ts';
 import { preparePlan } from '../../engines/prepare-plan.ts';
 import { hasPort } from '../../engines/process/take-over.ts';
 import { supervise } from '../../engines/process/test/trial.ts';
-import { readLogs } from '../../logs/read-logs.ts';
 import { graphAdmin, graphAdminGroup, graphGroup, graphUrlsOf, graphUser } from '../../parts/dgraph.ts';
 import { changesBetween, settingsOf } from '../../plan/differences.ts';
 import type { Plan } from '../../plan/plan.ts';
@@ -268,18 +267,6 @@ describe.skipIf(!hasDgraph)('on a real Dgraph', () => {
     expect(new Set(holders)).toEqual(
       new Set(['dgraph-zero', 'dgraph-alpha'].map((name) => join(stateDir, `${name}.yaml`))),
     );
-  });
-
-  test('its lines have their times and levels', async () => {
-    const seen: Record<string, string> = {};
-    const { installation } = trial;
-    const filter = { services: ['dgraph-alpha'], since: null, level: 'trace', request: null } as const;
-    const { signal } = new AbortController();
-    for await (const line of readLogs({ installation, ...filter, lines: 10_000, follow: false, signal })) {
-      if (line.time < Date.now() - 10 * 60_000) expect.fail(`${line.text} is of ${line.time}`);
-      seen[line.message] = line.level;
-    }
-    expect(seen).toMatchObject({ 'Dgraph codename  : ': 'info', 'ACL secret key loaded successfully.': 'info' });
   });
 
   describe('that somebody else runs', () => {
