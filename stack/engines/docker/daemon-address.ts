@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import { statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
-import { readJson } from '../../state/durable-file.ts';
 
 /** A socket that a daemon listens on, and the place that names it. */
 export interface DaemonAddress {
@@ -12,7 +11,10 @@ export interface DaemonAddress {
   readonly saidBy: string;
 }
 
-/** The daemon that `docker` itself would use, or null. A chosen address is never replaced by another. */
+/**
+ * The daemon that `docker` itself would use: DOCKER_HOST, the chosen context, then the usual sockets. Null: no usual socket exists. A
+ * chosen address is never replaced by another.
+ */
 export function findDaemonAddress(env: EnvRecord): DaemonAddress | null {
   const { DOCKER_HOST: host = '' } = env;
   const chosen = host === '' ? chosenByContext(env) : addressAt(host, 'DOCKER_HOST');
@@ -22,15 +24,14 @@ export function findDaemonAddress(env: EnvRecord): DaemonAddress | null {
 }
 
 const context = z.object({ Endpoints: z.object({ docker: z.object({ Host: z.string() }) }) });
-const config = z.object({ currentContext: z.string().optional() });
 
 /** `docker context use` stores the name. The folder of a context is the hash of its name. */
 function chosenByContext(env: EnvRecord): DaemonAddress | null {
-  const folder = env.DOCKER_CONFIG ?? join(env.HOME ?? '', '.docker');
-  const name = env.DOCKER_CONTEXT ?? config.safeParse(readJson(join(folder, 'config.json'))).data?.currentContext;
+  const name = env.DOCKER_CONTEXT ?? readDockerConfig(env).currentContext;
   if (name === undefined || name === '' || name === 'default') return null;
   const hash = createHash('sha256').update(name).digest('hex');
-  const found = context.safeParse(readJson(join(folder, 'contexts/meta', hash, 'meta.json'))).data;
+  const file = join(dockerFolder(env), 'contexts/meta', hash, 'meta.json');
+  const found = context.safeParse(jsonFrom(() => readFileSync(file, 'utf8'))).data;
   const saidBy = `the context "${name}" of Docker`;
   if (found === undefined) {
     throw new SvcError('not_found', `There is no ${saidBy.slice('the '.length)}.`, {
@@ -60,5 +61,36 @@ function isSocket(path: string): boolean {
     return statSync(path).isSocket();
   } catch {
     return false;
+  }
+}
+
+const login = z.object({ auth: z.string().optional(), identitytoken: z.string().optional() });
+const config = z.object({
+  currentContext: z.string().optional(),
+  /** Logins that `docker login` wrote into the file itself, by registry. */
+  auths: z.record(z.string(), login).optional(),
+  /** The program that keeps logins, for all registries and for single ones. */
+  credsStore: z.string().optional(),
+  credHelpers: z.record(z.string(), z.string()).optional(),
+});
+export type DockerConfig = z.infer<typeof config>;
+
+/** The folder in which the program `docker` keeps its contexts and its file config.json. */
+function dockerFolder(env: EnvRecord): string {
+  return env.DOCKER_CONFIG ?? join(env.HOME ?? '', '.docker');
+}
+
+/** `config.json` of the program `docker`; empty where the file is missing or not valid. */
+export function readDockerConfig(env: EnvRecord): DockerConfig {
+  const file = join(dockerFolder(env), 'config.json');
+  return config.safeParse(jsonFrom(() => readFileSync(file, 'utf8'))).data ?? {};
+}
+
+/** Undefined for a text that cannot be read or is not JSON. */
+export function jsonFrom(read: () => string): unknown {
+  try {
+    return JSON.parse(read());
+  } catch {
+    return undefined;
   }
 }

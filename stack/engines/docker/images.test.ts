@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 
 const fetchNats = (signal: AbortSignal) =>
-  ensureImage('nats:9.9.9', 'images.nats', { docker: daemon.docker, signal, onNotice: () => undefined });
+  ensureImage('nats:9.9.9', 'images.nats', { docker: daemon.docker, env: {}, signal, onNotice: () => undefined });
 
 /** A pull that has begun fails like this once it is ended. */
 async function expectFailing(signal: AbortSignal, end: () => void, failure: object): Promise<void> {

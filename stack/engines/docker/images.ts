@@ -5,15 +5,19 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type Docker from 'dockerode';
 import { isDiskFull, makeRoom, wordsOf } from '../../../services/contracts/docker.ts';
+import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { ownVersion } from '../../machine/version.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { Installation } from '../../state/installation.ts';
 import { keepInManifest, readManifest } from '../../state/manifest.ts';
 import { tolerate } from './daemon.ts';
+import { findRegistryLogin } from './registry-login.ts';
 
 export interface Images {
   readonly docker: Docker;
+  /** Logins at registries are found through it. */
+  readonly env: EnvRecord;
   readonly signal: AbortSignal;
   readonly onNotice: (message: string) => void;
 }
@@ -34,20 +38,23 @@ export async function ensurePlanImages(
   return images;
 }
 
+/** The id of an image; null where the daemon does not have it. */
 export async function findImage(docker: Docker, name: string): Promise<string | null> {
   return (await docker.getImage(name).inspect().catch(tolerate(404)))?.Id ?? null;
 }
 
 /** Pulls the image where it is missing, and returns its id. `field` is the field of svc.yaml that names it. */
 export async function ensureImage(name: string, field: string, images: Images): Promise<string> {
-  const { docker, onNotice } = images;
+  const { docker, env, onNotice } = images;
   const present = await findImage(docker, name);
   if (present !== null) return present;
+  const login = await findRegistryLogin(name, env);
   onNotice(`Fetching ${name} …`);
   await carryOut(images, {
     failure: `The image "${name}" is missing and could not be pulled`,
-    hint: `Check ${field} in svc.yaml and the access of Docker to the registry. For a private image: docker pull ${name}. Without internet: docker load.`,
-    begin: (abortSignal) => docker.createImage({ fromImage: name, abortSignal }),
+    hint: `Check ${field} in svc.yaml and the access of Docker to the registry. For a private image: docker login. Without internet: docker load.`,
+    // Not docker.pull: it would write the login into the address of the request.
+    begin: (abortSignal) => docker.createImage(login ?? undefined, { fromImage: name, abortSignal }),
   });
   return (await docker.getImage(name).inspect()).Id;
 }
@@ -132,7 +139,10 @@ function filesIn(context: string, source: string): readonly string[] {
     .sort();
 }
 
-/** Removes earlier images of the services, 200 MB each. The next upgrade retries one that is in use. */
+/**
+ * Removes the images of the services that this installation was built before, 200 MB each. Docker keeps an image that a container uses, and the
+ * next upgrade tries again. Images of others stay: the operator may use them for something else.
+ */
 export async function removeFormerImages(
   docker: Docker,
   installation: Installation,

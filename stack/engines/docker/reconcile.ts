@@ -19,16 +19,21 @@ import { listVolumes } from './volumes.ts';
 export interface Reconciliation {
   readonly plan: Plan;
   readonly daemon: OwnDaemon;
+  /** The record of the last start. */
   readonly before: ContainersRecord | null;
   /** In start order, without nodes of Dgraph that lost their volumes. */
   readonly steps: readonly ContainerStep[];
+  /** The existing containers of the plan, by name. */
   readonly present: ReadonlyMap<string, ContainerInspectInfo>;
+  /** Containers of parts that the plan no longer has. */
   readonly extra: readonly ContainerInspectInfo[];
   /** Volumes that may not belong to the user of the containers. */
   readonly foreign: readonly string[];
   /** Differences in svc.yaml since the last start, one line each; null where nothing ran. */
   readonly changes: readonly string[] | null;
+  /** Whether no container of the platform exists. */
   readonly isFresh: boolean;
+  /** The record to write. */
   readonly record: ContainersRecord;
 }
 
@@ -40,7 +45,7 @@ export interface ContainerStep {
   readonly why: string | null;
 }
 
-interface Reading extends Pick<EngineStart, 'signal' | 'onNotice'> {
+interface Reading extends Pick<EngineStart, 'env' | 'signal' | 'onNotice'> {
   /** Whether the parts run for one command, without the rest of the platform. */
   readonly runsAlone: boolean;
 }

@@ -31,7 +31,8 @@ export async function runContainersAlone(options: ContainersAlone): Promise<Alon
   if (parts.length === 0) return { bus: [], graph: null, stop };
   const quiet = { signal, onNotice: () => undefined, onState: () => undefined };
   try {
-    const found = await reconcile({ ...closed, parts }, daemon, { ...quiet, runsAlone: true });
+    // The daemon has the images.
+    const found = await reconcile({ ...closed, parts }, daemon, { ...quiet, env: {}, runsAlone: true });
     if (!isRunning) {
       refuseRunning([...found.present.values(), ...found.extra]);
       await applySteps({ ...found, ...quiet });
@@ -55,6 +56,7 @@ function refuseRunning(found: readonly ContainerInspectInfo[]): void {
   });
 }
 
+/** The forwarder starts at once. */
 const forwarderStartMaxMs = 60_000;
 const firstPort = 9000;
 const asksPort = `require('net').connect(process.argv[1])
@@ -98,6 +100,7 @@ export function targetsOf({ name, service }: Part): readonly string[] {
   return service === 'dgraph-alpha' ? [`${name}:${http}`, `${name}:${grpc}`] : [];
 }
 
+/** The forwarder, as Docker's API takes it. */
 export function forwarderOf(targets: readonly string[], user: string, plan: Plan) {
   const byPort = <Value>(value: Value) => Object.fromEntries(targets.map((target) => [portIn(targets, target), value]));
   const program = `${dist}/stack/engines/docker/forward/main.js`;
@@ -109,6 +112,7 @@ export function forwarderOf(targets: readonly string[], user: string, plan: Plan
   return { ...options, ExposedPorts: byPort({}), HostConfig: { ...HostConfig, PortBindings } };
 }
 
+/** The port of the forwarder, as Docker's API names it. */
 function portIn(targets: readonly string[], target: string): string {
   return `${firstPort + targets.indexOf(target)}/tcp`;
 }
