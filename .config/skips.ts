@@ -3,7 +3,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { findOldNode } from '../cli/test/old-node.ts';
 import { canIsolateNetwork } from '../services/runtime/test/isolated-network.ts';
-import { hasIpv6 } from '../stack/test/second-loopback.ts';
 import { canMount } from '../stack/test/small-disk.ts';
 import type { AllowedSkip } from './suites/verdict.ts';
 
@@ -163,11 +162,6 @@ export const skips: readonly AllowedSkip[] = [
       /(services\/(kit\/bus\/nats\/cluster|backend\/files\/(content|jetstream-blobs))|stack\/test\/clusters)\.test\.ts > (on (three )?real servers|blobs )/,
     reason: 'The program nats-server is not installed on every machine; CI installs it.',
     isHere: onPath('nats-server'),
-  },
-  {
-    pattern: /stack\/engines\/process\/test\/supervisor\.test\.ts > .* with brackets as well/,
-    reason: 'Only addresses of IPv6 have brackets, and not every machine has IPv6.',
-    isHere: hasIpv6,
   },
   {
     pattern: /cli\/test\/readme\.test\.ts > under the Node of this machine/,
