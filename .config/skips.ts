@@ -134,13 +134,13 @@ export const skips: readonly AllowedSkip[] = [
   },
   {
     pattern:
-      /stack\/(engines\/docker\/test\/(docker|faults|run-alone|clusters|one-host|engine|daemon-restart\.alone)|operations\/move\/test\/containers(-killed)?)\.test\.ts > (alone |clusters |one host name )?on a real Docker|stack\/test\/whole-path\.test\.ts > containers >/,
+      /stack\/(engines\/docker\/test\/(docker|run-alone|clusters|one-host|engine|daemon-restart\.alone)|operations\/move\/test\/containers(-killed)?)\.test\.ts > (alone |clusters |one host name )?on a real Docker|stack\/test\/whole-path\.test\.ts > containers >/,
     reason: 'Only a Docker that SVC_TEST_DOCKER_HOST names is used by tests; CI starts one (.ci/docker).',
     isHere: docker !== null,
   },
   {
     pattern:
-      /stack\/((engines\/docker\/test\/(dgraph(-clusters|-lost-volumes)?|run-alone|daemon-restart\.alone)|operations\/move\/test\/containers)\.test\.ts > (clusters of )?Dgraph (alone )?on a real Docker|test\/whole-path\.test\.ts > containers with Dgraph)/,
+      /stack\/((engines\/docker\/test\/(dgraph(-clusters|-lost-volumes)?|daemon-restart\.alone)|operations\/move\/test\/containers)\.test\.ts > (clusters of )?Dgraph on a real Docker|test\/whole-path\.test\.ts > containers with Dgraph)/,
     reason:
       'Dgraph is in no package registry: these tests need a Docker that SVC_TEST_DOCKER_HOST names, and its image there or dgraph on the PATH.',
     isHere: docker !== null && onPath('dgraph', 'curl'),
