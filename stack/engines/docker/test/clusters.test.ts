@@ -51,8 +51,7 @@ describe.skipIf(dockerHost === null)('clusters on a real Docker', () => {
     expect((await trial.platform.run(['up'])).stdout).toContain('Nothing to change');
   });
 
-  // Each two nodes of NATS have a majority.
-  test.each(['nats', 'nats-2', 'remote-mcp', 'runtime'])(
+  test.each([...nodes, 'remote-mcp', 'runtime'])(
     '%s, killed amid calls, restarts by itself, and the agent continues',
     async (name) => {
       const pid = async () => (await trial.containerOf(name).inspect()).State.Pid;
