@@ -3,7 +3,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { findOldNode } from '../cli/test/old-node.ts';
 import { canIsolateNetwork } from '../services/runtime/test/isolated-network.ts';
-import { hasIpv6 } from '../stack/test/second-loopback.ts';
 import { canMount } from '../stack/test/small-disk.ts';
 import type { AllowedSkip } from './suites/verdict.ts';
 
@@ -134,13 +133,13 @@ export const skips: readonly AllowedSkip[] = [
   },
   {
     pattern:
-      /stack\/(engines\/docker\/test\/(docker|faults|run-alone|clusters|one-host|engine|daemon-restart\.alone)|operations\/move\/test\/containers(-killed)?)\.test\.ts > (alone |clusters |one host name )?on a real Docker|stack\/test\/whole-path\.test\.ts > containers >/,
+      /stack\/(engines\/docker\/test\/(docker|run-alone|clusters|one-host|engine|daemon-restart\.alone)|operations\/move\/test\/containers(-killed)?)\.test\.ts > (alone |clusters |one host name )?on a real Docker|stack\/test\/whole-path\.test\.ts > containers >/,
     reason: 'Only a Docker that SVC_TEST_DOCKER_HOST names is used by tests; CI starts one (.ci/docker).',
     isHere: docker !== null,
   },
   {
     pattern:
-      /stack\/((engines\/docker\/test\/(dgraph(-clusters|-lost-volumes)?|run-alone|daemon-restart\.alone)|operations\/move\/test\/containers)\.test\.ts > (clusters of )?Dgraph (alone )?on a real Docker|test\/whole-path\.test\.ts > containers with Dgraph)/,
+      /stack\/((engines\/docker\/test\/(dgraph(-clusters|-lost-volumes)?|daemon-restart\.alone)|operations\/move\/test\/containers)\.test\.ts > (clusters of )?Dgraph on a real Docker|test\/whole-path\.test\.ts > containers with Dgraph)/,
     reason:
       'Dgraph is in no package registry: these tests need a Docker that SVC_TEST_DOCKER_HOST names, and its image there or dgraph on the PATH.',
     isHere: docker !== null && onPath('dgraph', 'curl'),
@@ -162,11 +161,6 @@ export const skips: readonly AllowedSkip[] = [
       /(services\/(kit\/bus\/nats\/cluster|backend\/files\/(content|jetstream-blobs))|stack\/test\/clusters)\.test\.ts > (on (three )?real servers|blobs )/,
     reason: 'The program nats-server is not installed on every machine; CI installs it.',
     isHere: onPath('nats-server'),
-  },
-  {
-    pattern: /stack\/engines\/process\/test\/supervisor\.test\.ts > .* with brackets as well/,
-    reason: 'Only addresses of IPv6 have brackets, and not every machine has IPv6.',
-    isHere: hasIpv6,
   },
   {
     pattern: /cli\/test\/readme\.test\.ts > under the Node of this machine/,

@@ -6,15 +6,14 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * containers wait for one Docker. vitest itself orders by file size, which is small for a suite that imports its tests.
  */
 const longest = [
-  'stack/operations/move/test/containers.test.ts',
-  'stack/operations/move/test/move.test.ts',
   'stack/engines/docker/test/docker.test.ts',
+  'stack/operations/move/test/move.test.ts',
+  'stack/operations/move/test/containers.test.ts',
   'stack/operations/test/start-and-stop.test.ts',
   'stack/engines/docker/test/clusters.test.ts',
   'stack/test/whole-path.test.ts',
   'stack/operations/move/test/containers-killed.test.ts',
   'stack/test/processes.test.ts',
-  'stack/engines/docker/test/faults.test.ts',
   'cli/test/backup.test.ts',
   'stack/engines/docker/test/full-disk.test.ts',
   'stack/operations/test/killed.test.ts',

@@ -1,9 +1,7 @@
 import { networkInterfaces } from 'node:os';
 
 /** Not every machine has IPv6, and containers often have none. */
-export const hasIpv6 = Object.values(networkInterfaces()).some((found) =>
-  found?.some(({ address }) => address === '::1'),
-);
+const hasIpv6 = Object.values(networkInterfaces()).some((found) => found?.some(({ address }) => address === '::1'));
 
 /** A loopback address beside the usual one, and how a URL has it. */
 export const secondLoopback = hasIpv6

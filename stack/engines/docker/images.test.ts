@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -10,44 +10,55 @@ import { type FakeDaemon, startFakeDaemon } from './test/fake-daemon.ts';
 /** The registry's answer to a pull. Without an error the pull never continues. */
 let answer: Readonly<Record<string, string>>;
 let begun: PromiseWithResolvers<void>;
+/** The requests that change something, and their logins. */
+let asked: { readonly request: string; readonly login: string }[];
+let folder: string;
 let daemon: FakeDaemon;
+const removals: Readonly<Record<string, number>> = { 'svc-platform:1-old': 200, 'svc-platform:2-used': 409 };
 beforeEach(async () => {
   answer = { status: 'Downloading' };
   begun = Promise.withResolvers();
-  daemon = await startFakeDaemon(({ url }, response) => {
-    if (url?.startsWith('/images/create')) {
+  asked = [];
+  folder = mkdtempSync(join(tmpdir(), 'svc-images-'));
+  daemon = await startFakeDaemon(({ method, url = '', headers }, response) => {
+    const request = decodeURIComponent(url).replace(/^.*\/images\//, '');
+    const login = Buffer.from(String(headers['x-registry-auth'] ?? ''), 'base64').toString();
+    if (method !== 'GET') asked.push({ request: `${method} ${request}`, login });
+    if (method === 'POST') {
       response.write(`${JSON.stringify(answer)}\n`);
       begun.resolve();
       return 'error' in answer && response.end();
     }
-    response.writeHead(404, { 'content-type': 'application/json' });
+    const status = method === 'DELETE' ? removals[request] : undefined;
+    response.writeHead(status ?? 404, { 'content-type': 'application/json' });
     return response.end(JSON.stringify({ message: 'No such image' }));
   });
 });
 afterEach(async () => {
   vi.restoreAllMocks();
   await daemon[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true });
 });
 
-const fetchNats = (signal: AbortSignal) =>
-  ensureImage('nats:9.9.9', 'images.nats', { docker: daemon.docker, env: {}, signal, onNotice: () => undefined });
-
-/** A pull that has begun fails like this once it is ended. */
-async function expectFailing(signal: AbortSignal, end: () => void, failure: object): Promise<void> {
-  const fetched = fetchNats(signal);
-  const failed = expect(fetched).rejects.toMatchObject(failure);
-  await Promise.race([begun.promise, failed]);
-  end();
-  await failed;
+function pull(image = 'nats:9.9.9', { signal } = new AbortController()): Promise<string> {
+  const env = { DOCKER_CONFIG: folder };
+  return ensureImage(image, 'images.nats', { docker: daemon.docker, env, signal, onNotice: () => undefined });
 }
 
 test('a silent registry ends at the deadline', async () => {
   const late = new AbortController();
   vi.spyOn(AbortSignal, 'timeout').mockReturnValue(late.signal);
-  await expectFailing(new AbortController().signal, () => late.abort(), {
+  begun.promise.then(() => late.abort());
+  await expect(pull()).rejects.toMatchObject({
     code: 'unavailable',
     message: 'The image "nats:9.9.9" is missing and could not be pulled: it was not done within 20 minutes.',
   });
+});
+
+test('a pull ends when the signal aborts', async () => {
+  const interrupting = new AbortController();
+  begun.promise.then(() => interrupting.abort());
+  await expect(pull('nats:9.9.9', interrupting)).rejects.toThrow('aborted');
 });
 
 test.each([
@@ -55,32 +66,29 @@ test.each([
   ['write /var/lib/docker/tmp/x: no space left on device', 'docker system df'],
 ])('an image that cannot be pulled is refused in the words of Docker: %s', async (error, hint) => {
   answer = { error };
-  const { signal } = new AbortController();
-  await expect(fetchNats(signal)).rejects.toMatchObject({
+  await expect(pull()).rejects.toMatchObject({
     code: 'unavailable',
     message: `The image "nats:9.9.9" is missing and could not be pulled: ${error}.`,
     hint: expect.stringContaining(hint),
   });
 });
 
-test('a pull ends when the signal aborts', async () => {
-  const interrupting = new AbortController();
-  const failure = { message: expect.stringContaining('aborted') };
-  await expectFailing(interrupting.signal, () => interrupting.abort(), failure);
+test('Docker is given the login with the request for the image, outside of its address', async () => {
+  const own = { auth: Buffer.from('ann:secret').toString('base64') };
+  writeFileSync(join(folder, 'config.json'), JSON.stringify({ auths: { 'registry.example.com': own } }));
+  answer = { error: 'pull access denied' };
+  const images = ['registry.example.com/node:24.1.0', `nats@sha256:${'a'.repeat(64)}`];
+  for (const image of images) await expect(pull(image)).rejects.toThrow('could not be pulled');
+  expect(asked).toEqual([
+    {
+      request: `POST create?fromImage=${images[0]}`,
+      login: JSON.stringify({ username: 'ann', password: 'secret', serveraddress: 'registry.example.com' }),
+    },
+    { request: `POST create?fromImage=${images[1]}`, login: '' },
+  ]);
 });
 
 test('an upgrade removes the images of the services before it, and no other', async () => {
-  const asked: string[] = [];
-  const answers: Readonly<Record<string, number>> = { 'svc-platform:1-old': 200, 'svc-platform:2-used': 409 };
-  await using answering = await startFakeDaemon(({ method, url = '' }, response) => {
-    const name = decodeURIComponent(url).replace(/^.*\/images\/([^?]*).*$/, '$1');
-    asked.push(`${method} ${name}`);
-    response.writeHead(answers[name] ?? 404, { 'content-type': 'application/json' });
-    response.end('[]');
-  });
-  await using stack = new AsyncDisposableStack();
-  const folder = mkdtempSync(join(tmpdir(), 'svc-former-'));
-  stack.defer(() => rmSync(folder, { recursive: true }));
   const installation = installationIn(folder);
   mkdirSync(installation.stateDir);
   const former = ['svc-platform:1-old', 'svc-platform:2-used', 'svc-platform:3-gone'];
@@ -89,8 +97,8 @@ test('an upgrade removes the images of the services before it, and no other', as
     { kind: 'volume', path: 'svc-platform:1-old' },
     ...[...former, ...present].map((path) => ({ kind: 'image', path }) as const),
   ]);
-  await removeFormerImages(answering.docker, installation, present);
-  expect(asked).toEqual(former.map((name) => `DELETE ${name}`));
+  await removeFormerImages(daemon.docker, installation, present);
+  expect(asked.map(({ request }) => request)).toEqual(former.map((name) => `DELETE ${name}`));
   expect(readManifest(installation).map(({ path }) => path)).toEqual([
     ...['svc-platform:1-old', 'svc-platform:2-used'],
     ...present,

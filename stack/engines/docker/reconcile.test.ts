@@ -1,55 +1,37 @@
 import type { ContainerInspectInfo } from 'dockerode';
-import { describe, expect, test } from 'vitest';
-import type { ContainerPlan } from './container-plan.ts';
+import { expect, test } from 'vitest';
 import { labels } from './names.ts';
 import { foreignVolumes, stepOf } from './reconcile.ts';
-import { plannedFrom } from './test/planned.ts';
+import { containerOf, plannedFrom } from './test/planned.ts';
 
-const containers = plannedFrom();
+const planned = containerOf(plannedFrom(), 'frontend');
 const running = { Running: true, Paused: false, Restarting: false };
-const all = new Set(containers.map(({ part }) => part.name));
+/** The container as Docker describes it. */
+const asPlanned = { Config: { Labels: planned.options.Labels }, State: running };
 
-type Found = Map<string, ContainerInspectInfo>;
-
-/** A container that was made as planned, as Docker describes it. */
-function madeAsPlanned({ options: { Labels } }: ContainerPlan): ContainerInspectInfo {
-  return { Config: { Labels }, State: running } as ContainerInspectInfo;
-}
-
-/** The steps that change something. */
-function changes(change: (present: Found) => void = () => undefined, known: ReadonlySet<string> = all) {
-  const present = new Map(containers.map((container) => [container.options.name, madeAsPlanned(container)]));
-  change(present);
-  return containers.flatMap((container) => {
-    const { name } = container.part;
-    const { kind, why } = stepOf(container, present.get(container.options.name), known.has(name));
-    return kind === 'keep' ? [] : [`${name} ${why ?? 'differs from svc.yaml'}`];
-  });
-}
-
-const nameOf = (part: string) => `svc-abcdef0123456789-${part}`;
-const having = (part: string, changed: object) => (present: Found) =>
-  void present.set(nameOf(part), { ...present.get(nameOf(part)), ...changed } as ContainerInspectInfo);
-
-describe('a container', () => {
-  test('stays while it runs as planned', () => {
-    expect(changes()).toEqual([]);
-  });
-
-  test('is made where it is missing, with a reason if it ran before', () => {
-    const without = (present: Found) => void present.delete(nameOf('nats'));
-    expect(changes(without)).toEqual(['nats was removed']);
-    expect(changes(without, new Set())).toEqual(['nats differs from svc.yaml']);
-  });
-
-  test.each([
-    ['differs from svc.yaml', { Config: { Labels: { [labels.hash]: 'other' } } }],
-    ['was stopped', { State: { ...running, Running: false } }],
-    ['was paused', { State: { ...running, Paused: true } }],
-    ['kept ending', { State: { ...running, Restarting: true } }],
-  ])('is replaced where it %s', (why, changed) => {
-    expect(changes(having('frontend', changed))).toEqual([`frontend ${why}`]);
-  });
+test.each([
+  { what: 'runs as planned', found: asPlanned, step: ['keep', null] },
+  { what: 'is new', found: undefined, ran: false, step: ['make', null] },
+  { what: 'ran before and is missing', found: undefined, step: ['make', 'was removed'] },
+  {
+    what: 'differs from svc.yaml',
+    found: { ...asPlanned, Config: { Labels: { [labels.hash]: 'other' } } },
+    step: ['make', null],
+  },
+  {
+    what: 'was stopped',
+    found: { ...asPlanned, State: { ...running, Running: false } },
+    step: ['make', 'was stopped'],
+  },
+  { what: 'was paused', found: { ...asPlanned, State: { ...running, Paused: true } }, step: ['make', 'was paused'] },
+  {
+    what: 'kept ending',
+    found: { ...asPlanned, State: { ...running, Restarting: true } },
+    step: ['make', 'kept ending'],
+  },
+])('a container that $what: $step', ({ found, ran = true, step }) => {
+  const { kind, why } = stepOf(planned, found as ContainerInspectInfo | undefined, ran);
+  expect([kind, why]).toEqual(step);
 });
 
 test.each([

@@ -2,9 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ensureImage } from './images.ts';
 import { findRegistryLogin, registryOf } from './registry-login.ts';
-import { startFakeDaemon } from './test/fake-daemon.ts';
 
 const dockerHub = 'https://index.docker.io/v1/';
 
@@ -68,31 +66,4 @@ test('a missing or broken credential helper is named, without its output', async
   writeHelper('odd', dockerHub, '{"Secret":"hidden"}');
   writeConfig({ credsStore: 'odd' });
   await expect(login('nats:2.15.0')).rejects.toThrow('"docker-credential-odd" printed none.');
-});
-
-test('Docker is given the login with the request for the image, outside of its address', async () => {
-  const asked: { readonly url: string; readonly auth: unknown }[] = [];
-  await using daemon = await startFakeDaemon(({ url = '', headers }, response) => {
-    if (!url.includes('/images/create')) {
-      response.writeHead(404, { 'content-type': 'application/json' }).end('{"message":"No such image"}');
-      return;
-    }
-    const auth = Buffer.from(String(headers['x-registry-auth'] ?? ''), 'base64').toString();
-    asked.push({ url, auth: auth === '' ? null : JSON.parse(auth) });
-    response.end('{"error":"pull access denied"}\n');
-  });
-  const { docker } = daemon;
-  const options = { docker, env: env(), signal: new AbortController().signal, onNotice: () => undefined };
-  const fetching = (image: string) => ensureImage(image, 'images.base', options);
-  writeConfig({ auths: { 'registry.example.com': { auth: basic('ann:secret') } } });
-  await expect(fetching('registry.example.com/node:24.1.0')).rejects.toThrow('could not be pulled');
-  await expect(fetching(`nats@sha256:${'a'.repeat(64)}`)).rejects.toThrow('could not be pulled');
-  expect(asked).toEqual([
-    {
-      url: expect.stringContaining(`fromImage=${encodeURIComponent('registry.example.com/node:24.1.0')}`),
-      auth: { username: 'ann', password: 'secret', serveraddress: 'registry.example.com' },
-    },
-    { url: expect.stringContaining(encodeURIComponent('nats@sha256:aaa')), auth: null },
-  ]);
-  expect(asked[0]?.url).not.toContain('secret');
 });

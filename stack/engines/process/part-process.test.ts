@@ -1,7 +1,12 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTimeOf } from '../../state/process-identity.ts';
+import { until } from '../../test/until.ts';
 import { holdProcess, lastErrors } from './part-process.ts';
 
 let dir = '';
@@ -15,16 +20,38 @@ afterAll(() => {
   rmSync(dir, { recursive: true, force: true });
 });
 
+/** A process that makes a file. */
+function making(file: string, isClosed: boolean) {
+  const where = { env: { PATH: process.env.PATH ?? '' }, cwd: dir, log: join(dir, 'log') };
+  return { program: '/bin/sh', args: ['-c', `: > "${file}"`], ...where, isClosed };
+}
+
 test.each([
   { isClosed: true, mode: 0o600 },
   { isClosed: false, mode: 0o664 },
 ])('a process makes files of mode $mode where closed is $isClosed', async ({ isClosed, mode }) => {
   const file = join(dir, `${isClosed}`);
-  const where = { env: { PATH: process.env.PATH ?? '' }, cwd: dir, log: join(dir, 'log') };
-  const held = holdProcess({ program: '/bin/sh', args: ['-c', `: > "${file}"`], ...where, isClosed });
+  const held = holdProcess(making(file, isClosed));
   held.begin();
   await held.ended;
   expect(statSync(file).mode & 0o777).toBe(mode);
+});
+
+test('a process whose id is not recorded yet ends with its supervisor, and has done nothing', async () => {
+  const file = join(dir, 'ran');
+  // Ends at the latest with the test.
+  const program = `
+    import { holdProcess } from ${JSON.stringify(new URL('./part-process.ts', import.meta.url).href)};
+    console.log(holdProcess(${JSON.stringify(making(file, true))}).identity.pid);
+    process.stdin.on('end', () => process.exit(1)).resume();`;
+  const supervisor = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  const [line] = await once(createInterface({ input: supervisor.stdout }), 'line');
+  expect(startTimeOf(Number(line))).not.toBeNull();
+  supervisor.kill('SIGKILL');
+  await until(() => startTimeOf(Number(line)) === null);
+  expect(existsSync(file)).toBe(false);
 });
 
 describe('the last errors of a log', () => {

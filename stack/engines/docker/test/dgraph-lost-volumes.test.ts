@@ -17,7 +17,6 @@ const restoreTimeoutMs = 600_000;
 describe.skipIf(!(await haveDgraphImage(dockerHost)))('clusters of Dgraph on a real Docker that lose a volume', () => {
   let trial: DockerTrial;
   let name: string;
-  const saved: string[] = [];
 
   beforeAll(async () => {
     const settings = (yaml: string) =>
@@ -25,20 +24,12 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('clusters of Dgraph on a r
     trial = await DockerTrial.init({ graph: 'dgraph', settings });
     ({ name } = readDefinition(trial.platform.installation.definitionFile));
     await trial.up();
-    await vi.waitFor(save, { timeout: patienceMs });
+    await save();
   });
   afterAll(() => trial?.[Symbol.asyncDispose]());
 
-  let tried = 0;
-  async function save(): Promise<void> {
-    saved.push(await trial.platform.addRole(`role ${++tried}`, []));
-  }
-  async function expectAllThere(): Promise<void> {
-    const { roles } = await trial.platform.svc('role', 'list');
-    expect(roles.map(({ id }: { id: string }) => id)).toEqual(expect.arrayContaining(saved));
-  }
-  const stateOf = async (node: string) =>
-    (await trial.platform.svc('status')).services.find((service: { name: string }) => service.name === node);
+  const save = () => vi.waitFor(() => trial.save(), { timeout: patienceMs });
+  const stateOf = async (node: string) => (await trial.platform.services()).get(node);
   const volumeOf = (node: string) => `svc-${trial.id}-${node}`;
   const isThere = async (node: string) => (await listVolumes(trial.docker, trial.id)).has(volumeOf(node));
 
@@ -69,8 +60,8 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('clusters of Dgraph on a r
   async function expectAllHealthy(): Promise<void> {
     const { state, services } = await trial.platform.svc('status');
     expect([state, services.filter(({ state }: { state: string }) => state !== 'healthy')]).toEqual(['running', []]);
-    await expectAllThere();
-    await vi.waitFor(save, { timeout: patienceMs });
+    await trial.expectSaved();
+    await save();
   }
 
   test('dgraph-zero while the platform is stopped: the others start without it, and a restore fills it', async () => {
@@ -84,7 +75,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('clusters of Dgraph on a r
       reason: expect.stringMatching(/: the volume svc-.*-dgraph-zero\. .* svc backup FILE, then svc restore FILE$/),
     });
     expect(await isThere('dgraph-zero')).toBe(false);
-    await vi.waitFor(save, { timeout: patienceMs });
+    await save();
     await restore(await backUp(), '--over', name);
     await expectAllHealthy();
     await trial.platform.svc('restore', '--confirm');
@@ -94,7 +85,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('clusters of Dgraph on a r
     const file = await backUp();
     await lose('dgraph-alpha-2');
     expect(await stateOf('dgraph-alpha-2')).toMatchObject({ state: 'lost' });
-    await vi.waitFor(expectAllThere, { timeout: patienceMs });
+    await vi.waitFor(() => trial.expectSaved(), { timeout: patienceMs });
     const message = expect.stringContaining(`no majority: the volume ${volumeOf('dgraph-alpha-2')}`);
     const hint = expect.stringContaining('svc restore FILE');
     expect(await up()).toMatchObject({ code: 1, error: { code: 'not_found', message, hint } });

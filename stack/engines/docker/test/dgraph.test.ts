@@ -1,13 +1,10 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
-import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { findPortHolder } from '../../../machine/port-holder.ts';
 import { secretFilesOf } from '../../../secrets/secrets.ts';
 import { dgraphPorts } from '../../../settings/ports.ts';
 import type { Agent } from '../../../test/agent.ts';
 import { canMount, SmallDisk } from '../../../test/small-disk.ts';
-import { until } from '../../../test/until.ts';
 import { answersAt, askingWhetherAnswersAt, nobodyBeside } from './answers-at.ts';
 import { haveDgraphImage } from './dgraph-image.ts';
 import { DockerTrial, dockerHost } from './docker-trial.ts';
@@ -17,9 +14,9 @@ vi.setConfig({ testTimeout: 240_000, hookTimeout: 400_000 });
 const nodes = ['dgraph-zero', 'dgraph-alpha'];
 const parts = ['backend', 'remote-mcp', 'runtime', 'frontend', 'nats', ...nodes];
 const { zero, alpha } = dgraphPorts;
-/** Ports that must be unreachable from outside. 8222 listens inside the container only. */
+/** Ports that must be unreachable from outside. */
 const inner: Readonly<Record<string, readonly number[]>> = {
-  nats: [4222, 8222],
+  nats: [4222],
   'dgraph-zero': [zero.grpc, zero.http],
   'dgraph-alpha': [alpha.internal, alpha.http, alpha.grpc],
 };
@@ -40,12 +37,8 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker',
 
   test('its nodes are containers beside the others, and again there is nothing to change', async () => {
     await works('hello');
-    const { state, services } = await trial.platform.svc('status');
-    expect(state).toBe('running');
-    expect(services.map(({ name }: { name: string }) => name)).toEqual(parts);
-    const before = await trial.ids();
+    expect([...(await trial.platform.services()).keys()]).toEqual(parts);
     expect((await trial.platform.run(['up'])).stdout).toContain('Nothing to change');
-    expect(await trial.changedSince(before)).toEqual([]);
     const { lines } = await trial.platform.svc('logs', 'dgraph-alpha', '-n', '1000');
     expect(lines.map(({ message }: { message: string }) => message)).toContain('ACL secret key loaded successfully.');
   });
@@ -57,24 +50,8 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker',
     expect(readdirSync(disk.folder)).toEqual([]);
   });
 
-  test('nothing of them is published', async () => {
-    const inspected = await trial.inspect();
-    for (const node of Object.keys(inner)) {
-      const bindings = Object.values(inspected.get(node)?.NetworkSettings.Ports ?? {});
-      expect(bindings.filter((at) => at !== null)).toEqual([]);
-    }
-    const addresses = Object.values(networkInterfaces()).flatMap((all = []) => all.map(({ address }) => address));
-    const places = Object.values(inner).flatMap((ports) =>
-      ports.flatMap((port) => addresses.map((at) => [at, port] as const)),
-    );
-    const answering = await Promise.all(places.map(async (place) => ((await answersAt(...place)) ? [place] : [])));
-    for (const [address, port] of answering.flat()) {
-      // Other programs on this machine may use such a port, but Docker must not.
-      expect(findPortHolder(port)?.command ?? 'docker', address).not.toMatch(/docker/);
-    }
-  });
-
-  test('neither this machine, nor MCP servers, nor containers of others reach a node', async () => {
+  test('no node is published, or reached by this machine, MCP servers or containers of others', async () => {
+    expect((await trial.published()).filter(([part]) => part in inner)).toEqual([]);
     const askedBy = (part: string) => async (address: string, port: number) =>
       (await trial.inContainer(part, `node -e '${askingWhetherAnswersAt(address, port)}' && echo yes`)) === 'yes';
     await using stranger = await trial.stranger();
@@ -84,27 +61,20 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker',
       'a stranger': (address: string, port: number) =>
         stranger.runs(['node', '-e', askingWhetherAnswersAt(address, port)]),
     };
-    for (const node of nodes) {
-      const address = await addressOf(node);
-      for (const port of inner[node] ?? []) {
+    expect(await askedBy('runtime')('nats', 4222)).toBe(true);
+    for (const [node, ports] of Object.entries(inner)) {
+      const { Networks } = (await trial.containerOf(node).inspect()).NetworkSettings;
+      const address = Object.values(Networks)[0]?.IPAddress ?? '';
+      for (const port of ports) {
         // The backend reaches the nodes, and no program at an unused address.
         expect([node, port, await askedBy('backend')(node, port)]).toEqual([node, port, true]);
         expect([node, port, await askedBy('backend')(nobodyBeside(address), port)]).toEqual([node, port, false]);
         for (const [who, asks] of Object.entries(others)) {
-          for (const place of who === 'a runtime' ? [address, node] : [address]) {
-            // A network that answers for every address answers for this one too.
-            const [answered, anyway] = await Promise.all([asks(place, port), asks(nobodyBeside(place), port)]);
-            expect([who, place, port, answered]).toEqual([who, place, port, anyway]);
-          }
+          if (node === 'nats' && who === 'a runtime') continue;
+          // A network that answers for every address answers for this one too.
+          const [answered, anyway] = await Promise.all([asks(address, port), asks(nobodyBeside(address), port)]);
+          expect([who, node, port, answered]).toEqual([who, node, port, anyway]);
         }
-      }
-    }
-    const nats = await addressOf('nats');
-    expect(await askedBy('runtime')('nats', 4222)).toBe(true);
-    for (const port of inner.nats ?? []) {
-      for (const who of ['this machine', 'a stranger'] as const) {
-        const [answered, anyway] = await Promise.all([others[who](nats, port), others[who](nobodyBeside(nats), port)]);
-        expect([who, port, answered]).toEqual([who, port, anyway]);
       }
     }
   });
@@ -125,8 +95,6 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker',
   test('secrets lie in files that only their part is given, and nowhere in Docker', async () => {
     expect(await trial.secretsInDocker(trial.secretSearch())).toEqual([]);
     const own = join(trial.platform.installation.stateDir, 'containers');
-    expect(readdirSync(join(own, 'dgraph-zero'))).toEqual(['dgraph-zero.yaml']);
-    expect(readdirSync(join(own, 'dgraph-alpha')).sort()).toEqual(['dgraph-alpha.yaml', 'graphdb-acl.key']);
     // The provisioning container is gone, and so are its files.
     expect(existsSync(join(own, 'provision-graph'))).toBe(false);
     // Proves that the search finds the secrets where they belong.
@@ -136,52 +104,18 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker',
     expect(secrets).not.toContain('graphAdminPassword');
   });
 
-  test('a part that was removed or cut off by hand is replaced, with its data', async () => {
+  test('a part that was cut off by hand is replaced', async () => {
     const before = await trial.ids();
     await trial.docker.getNetwork(`svc-${trial.id}-graph`).disconnect({ Container: before.backend ?? '' });
     expect(await trial.up()).toContain('backend is not ready: it is replaced.');
     expect(await trial.changedSince(before)).toEqual(['backend']);
     await works('found again');
-    await trial.containerOf('dgraph-alpha').remove({ force: true });
-    expect(await trial.up()).toContain('dgraph-alpha was removed: it is replaced.');
-    await works('kept');
   });
 
   test('a password that was changed is known to Dgraph', async () => {
     writeFileSync(secretFilesOf(trial.platform.installation).graphPassword, `${'another-'.repeat(4)}\n`);
     await trial.up();
     await works('with another password');
-  });
-
-  test.each(nodes)('%s, killed, is back by itself with all that was kept', async (node) => {
-    const { State } = await trial.containerOf(node).inspect();
-    process.kill(State.Pid, 'SIGKILL');
-    await until(async () => {
-      const { state, services } = await trial.platform.svc('status');
-      const one = services.find(({ name }: { name: string }) => name === node);
-      return one.restarts === 1 && state === 'running';
-    }, 120_000);
-    await works(`after ${node}`);
-    expect((await trial.platform.svc('server', 'list')).mcpServers).toHaveLength(1);
-  });
-
-  test('several backends share one address behind a front, and one answers without the other', async () => {
-    trial.platform.edit('  backend: 1\n', '  backend: 2\n');
-    await trial.up();
-    expect(Object.keys(await trial.ids()).sort()).toEqual([...parts, 'caddy', 'backend-2'].sort());
-    const { api } = (await trial.platform.svc('status')).urls;
-    const answers = async () => (await fetch(`${api}/ready`)).status;
-    for (const away of ['backend', 'backend-2']) {
-      await trial.containerOf(away).stop();
-      await until(async () => (await answers()) === 200, 10_000);
-      expect((await trial.platform.svc('server', 'list')).mcpServers).toHaveLength(1);
-      await works(`without ${away}`);
-      await trial.up();
-    }
-    trial.platform.edit('  backend: 2\n', '  backend: 1\n');
-    await trial.up();
-    expect(Object.keys(await trial.ids()).sort()).toEqual([...parts].sort());
-    await works('alone again');
   });
 
   test('another graph starts empty, and names the place of this one', async () => {
@@ -198,9 +132,4 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker',
     await trial.up();
     expect(await names()).toBe(1);
   });
-
-  async function addressOf(part: string): Promise<string> {
-    const { Networks } = (await trial.containerOf(part).inspect()).NetworkSettings;
-    return Object.values(Networks)[0]?.IPAddress ?? '';
-  }
 });

@@ -1,10 +1,11 @@
 import { createPrivateKey } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import type { ContainerInspectInfo } from 'dockerode';
 import Docker from 'dockerode';
+import { expect } from 'vitest';
 import { readSecret, secretFilesOf } from '../../../secrets/secrets.ts';
+import { readDefinition } from '../../../settings/check.ts';
 import type { Agent } from '../../../test/agent.ts';
 import { Platform, type PlatformOptions } from '../../../test/platform.ts';
 import { type Finding, SecretSearch } from '../../../test/secret-search.ts';
@@ -21,6 +22,9 @@ export class DockerTrial {
   readonly platform: Platform;
   readonly docker: Docker;
   readonly id: string;
+  /** Ids of roles that were saved. */
+  readonly #saved: string[] = [];
+  #tried = 0;
 
   private constructor(platform: Platform, docker: Docker, id: string) {
     this.platform = platform;
@@ -33,10 +37,10 @@ export class DockerTrial {
     if (dockerHost === null) throw new Error('whoever tries Docker names one');
     const env = { DOCKER_HOST: dockerHost };
     const platform = await Platform.init({ ...options, topology: 'distributed', engine: 'docker', env });
-    const yaml = await readFile(platform.installation.definitionFile, 'utf8');
+    const { id } = readDefinition(platform.installation.definitionFile);
     const socketPath = dockerHost.slice('unix://'.length);
     const docker = new Docker({ socketPath, host: undefined, protocol: 'http' });
-    return new DockerTrial(platform, docker, /^id: (\w+)$/m.exec(yaml)?.[1] ?? '');
+    return new DockerTrial(platform, docker, id);
   }
 
   containerOf(part: string) {
@@ -53,6 +57,16 @@ export class DockerTrial {
     return Object.fromEntries([...(await this.inspect())].map(([part, { Id }]) => [part, Id]));
   }
 
+  /** What Docker publishes: part, port inside, address and port on this machine. */
+  async published(): Promise<readonly (readonly [string, string, string, number])[]> {
+    const found = [...(await this.inspect())].flatMap(([part, { NetworkSettings }]) =>
+      Object.entries(NetworkSettings.Ports).flatMap(([inside, at]) =>
+        (at ?? []).map(({ HostIp, HostPort }) => [part, inside, HostIp, Number(HostPort)] as const),
+      ),
+    );
+    return found.sort();
+  }
+
   up(): Promise<string> {
     return this.platform.up();
   }
@@ -66,6 +80,16 @@ export class DockerTrial {
   /** Retries a failed call, as agents do. */
   works(agent: Agent, said: string): Promise<void> {
     return until(async () => (await agent.text('echo', { text: said }).catch(() => '')).includes(said), 60_000);
+  }
+
+  /** Saves a role. Each attempt has a new name, because the outcome of an earlier attempt is unknown. */
+  async save(): Promise<void> {
+    this.#saved.push(await this.platform.addRole(`role ${++this.#tried}`, []));
+  }
+
+  async expectSaved(): Promise<void> {
+    const { roles } = await this.platform.svc('role', 'list');
+    expect(roles.map(({ id }: { id: string }) => id)).toEqual(expect.arrayContaining(this.#saved));
   }
 
   async inContainer(part: string, command: string): Promise<string> {

@@ -1,14 +1,16 @@
 import { once } from 'node:events';
-import { readdirSync, statSync } from 'node:fs';
+import { cpSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Agent } from '../../../test/agent.ts';
+import { until } from '../../../test/until.ts';
 import { readPlan } from '../../plan-of.ts';
+import { listVolumes, releaseVolumes } from '../volumes.ts';
 import { answersAt, askingWhetherAnswersAt, nobodyBeside } from './answers-at.ts';
 import { DockerTrial, dockerHost } from './docker-trial.ts';
 
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 400_000 });
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 400_000 });
 
 const parts = ['backend', 'remote-mcp', 'runtime', 'frontend', 'nats'];
 
@@ -30,49 +32,31 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
   afterAll(() => trial?.[Symbol.asyncDispose]());
 
   const works = (said: string) => trial.works(agent, said);
+  const volumes = async () => [...(await listVolumes(trial.docker, trial.id))].sort();
 
-  test('each part is a container, and status and logs show it', async () => {
-    const status = await trial.platform.svc('status');
-    expect(status).toMatchObject({ state: 'running', topology: 'distributed', engine: 'docker' });
-    expect(status.services.map(({ name }: { name: string }) => name)).toEqual(parts);
-    for (const service of status.services) {
-      const container = `svc-${trial.id}-${service.name}`;
-      expect(service).toMatchObject({ state: 'healthy', health: 'green', container, restarts: 0, ends: [] });
-      expect(service).not.toHaveProperty('pid');
-      expect(service.memoryBytes).toBeGreaterThan(1e6);
-    }
-    const { lines } = await trial.platform.svc('logs', '-n', '1000');
-    expect(new Set(lines.map(({ service }: { service: string }) => service))).toEqual(new Set(parts));
-    await works('hello');
-    const tested = await trial.platform.run(['keys', 'test', '--json'], { env: { SVC_API_KEY: key } });
-    expect(JSON.parse(tested.stdout).ok).toBe(true);
-  });
-
-  test('the image is small, and so is the platform at rest', async () => {
+  test('each part is a container, small at rest as the image is', async () => {
+    const { services } = await trial.platform.svc('status');
+    expect(services).toMatchObject(parts.map((name) => ({ name, container: `svc-${trial.id}-${name}` })));
+    const taken = services.map(({ memoryBytes }: { memoryBytes: number }) => memoryBytes);
+    expect(Math.min(...taken)).toBeGreaterThan(1e6);
+    const ofServices = taken.slice(0, parts.indexOf('nats')).reduce((sum: number, one: number) => sum + one, 0);
+    expect(ofServices).toBeLessThanOrEqual(memoryMaxBytes);
     const { backend } = Object.fromEntries(await trial.inspect());
     expect((await trial.docker.getImage(backend?.Image ?? '').inspect()).Size).toBeLessThanOrEqual(imageMaxBytes);
-    const { services } = await trial.platform.svc('status');
-    const ours = services.filter(({ name }: { name: string }) => name !== 'nats');
-    const taken = ours.reduce((sum: number, { memoryBytes }: { memoryBytes: number }) => sum + memoryBytes, 0);
-    expect(taken).toBeLessThanOrEqual(memoryMaxBytes);
   });
 
   test('only published ports answer, on loopback only', async () => {
     const inspected = await trial.inspect();
-    const published = [...inspected.values()].flatMap(({ NetworkSettings }) => Object.entries(NetworkSettings.Ports));
-    const bindings = published.flatMap(([inside, at]) =>
-      (at ?? []).map(({ HostIp, HostPort }) => [inside, HostIp, Number(HostPort)]),
-    );
     const { ports } = trial.platform;
-    expect(bindings.sort()).toEqual([
-      ['3000/tcp', '127.0.0.1', ports.backend],
-      ['3001/tcp', '127.0.0.1', ports['remote-mcp']],
-      ['8888/tcp', '127.0.0.1', ports.frontend],
+    expect(await trial.published()).toEqual([
+      ['backend', '3000/tcp', '127.0.0.1', ports.backend],
+      ['frontend', '8888/tcp', '127.0.0.1', ports.frontend],
+      ['remote-mcp', '3001/tcp', '127.0.0.1', ports['remote-mcp']],
     ]);
+    expect(await answersAt('127.0.0.1', ports.backend)).toBe(true);
     for (const port of [ports.runtime, trial.platform.busPorts.port, trial.platform.busPorts.httpPort]) {
       expect(await answersAt('127.0.0.1', port)).toBe(false);
     }
-    expect(await answersAt('127.0.0.1', ports.backend)).toBe(true);
     // This machine has no address in the network of NATS.
     const [{ IPAddress: nats = '' } = {}] = Object.values(inspected.get('nats')?.NetworkSettings.Networks ?? {});
     const asking = `node -e '${askingWhetherAnswersAt(nats, 4222)}' && echo yes`;
@@ -108,25 +92,19 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     expect(await trial.inContainer('runtime', 'ls /run/svc; ls /run/secrets 2>&1')).not.toContain('encryption');
   });
 
-  test('a stopped or removed part is replaced, and a foreign container with its name is refused', async () => {
+  test('a foreign container or program in the place of a part is refused by name; then what was removed, stopped or paused is replaced', async () => {
     const before = await trial.ids();
-    await trial.containerOf('remote-mcp').stop();
-    expect((await trial.platform.svc('status')).state).toBe('degraded');
-    expect(await trial.up()).toContain('remote-mcp was stopped: it is replaced.');
-    expect(await trial.changedSince(before)).toEqual(['remote-mcp']);
     await trial.containerOf('runtime').remove({ force: true });
     const { Image = '' } = (await trial.inspect()).get('backend') ?? {};
-    await trial.docker.createContainer({ name: `svc-${trial.id}-runtime`, Image });
-    const { code, stderr } = await trial.platform.run(['up']);
-    expect([code, stderr]).toEqual([4, expect.stringContaining(`"/svc-${trial.id}-runtime" is already in use`)]);
-    await trial.containerOf('runtime').remove();
-    expect(await trial.up()).toContain('runtime was removed: it is replaced.');
-    await works('mended');
-  });
+    const foreign = await trial.docker.createContainer({ name: `svc-${trial.id}-runtime`, Image });
+    const taken = await trial.platform.run(['up']);
+    const used = `"/svc-${trial.id}-runtime" is already in use`;
+    expect([taken.code, taken.stderr]).toEqual([4, expect.stringContaining(used)]);
+    await foreign.remove();
 
-  test('a port that another program took from a stopped container is refused, and the program is named', async () => {
     const { frontend: port } = readPlan(trial.platform.installation).ports;
     await trial.containerOf('frontend').stop();
+    expect((await trial.platform.svc('status')).state).toBe('degraded');
     const stranger = createServer().listen(port, '127.0.0.1');
     await once(stranger, 'listening');
     const { code, stderr } = await trial.platform.run(['up']);
@@ -134,10 +112,34 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     expect(code).toBe(5);
     expect(stderr).toMatch(new RegExp(`Port ${port} of frontend is in use by ".+" \\(pid ${process.pid}\\)\\.`));
     expect(stderr.match(/is in use by/g)).toHaveLength(1);
-    expect(await trial.up()).toContain('frontend was stopped: it is replaced.');
+
+    await trial.containerOf('remote-mcp').pause();
+    const told = await trial.up();
+    for (const why of ['runtime was removed', 'frontend was stopped', 'remote-mcp was paused'])
+      expect(told).toContain(`${why}: it is replaced.`);
+    expect((await trial.changedSince(before)).toSorted()).toEqual(['frontend', 'remote-mcp', 'runtime']);
+    await works('mended');
   });
 
-  test('a call under way gets its answer while any part is replaced or stopped', async () => {
+  test('a hanging part is killed and restarts by itself; a part that reports not ready stays', async () => {
+    const hanging = ['frontend', 'nats'];
+    const restarts = async (names: readonly string[]) => {
+      const found = await trial.inspect();
+      return names.map((part) => found.get(part)?.RestartCount);
+    };
+    for (const part of hanging) {
+      // Silence counts only after the first answer to Docker.
+      await until(async () => (await trial.containerOf(part).inspect()).State.Health?.Status === 'healthy', 60_000);
+      await trial.inContainer(part, 'kill -STOP -1');
+    }
+    await until(async () => (await restarts(hanging)).every((count) => count === 1), 120_000);
+    // The part misses the bus during that time.
+    expect(await restarts(['remote-mcp'])).toEqual([0]);
+    await trial.platform.running(60_000);
+    await works('after silence');
+  });
+
+  test('a call under way gets its answer while parts are replaced one after the other, or all are stopped', async () => {
     const skill = await trial.platform.addSkill('slow', ['demo/slow_report']);
     await trial.platform.addRole('Slow', ['slow']);
     const slow = await trial.platform.connect(await trial.platform.addKey('slow'), `?skillIds=${skill}`);
@@ -147,13 +149,14 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
       await new Promise((resolve) => setTimeout(resolve, 1000));
       await Promise.all([meanwhile(), expect(report).resolves.toContain('## Section 6')]);
     };
-    for (const [part, megabytes] of Object.entries({ 'remote-mcp': 512, runtime: 2048, backend: 512 })) {
+    for (const replaced of [{ backend: 512, runtime: 2048 }, { 'remote-mcp': 512 }]) {
       const before = await trial.ids();
       await reported(async () => {
-        trial.platform.edit(`    ${part}: ${megabytes}`, `    ${part}: 500`);
+        for (const [part, megabytes] of Object.entries(replaced))
+          trial.platform.edit(`    ${part}: ${megabytes}`, `    ${part}: 500`);
         await trial.up();
       });
-      expect(await trial.changedSince(before)).toEqual([part]);
+      expect((await trial.changedSince(before)).toSorted()).toEqual(Object.keys(replaced));
     }
     await reported(() => trial.platform.svc('down'));
     await trial.up();
@@ -161,15 +164,30 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     await works('after all of it');
   });
 
-  test('another engine never takes its place without a word', async () => {
-    trial.platform.edit('engine: docker', 'engine: process');
-    const { code, stderr } = await trial.platform.run(['up']);
-    const refusal = "svc.yaml says engine: process, and the data of this platform is in Docker's volumes.";
-    expect([code, stderr]).toEqual([5, expect.stringContaining(refusal)]);
-    trial.platform.edit('engine: process', 'engine: docker');
+  const dir = () => trial.platform.installation.dir;
+  const copyOf = () => `${dir()}-copy`;
+  const inCopy = async (...typed: readonly string[]) => {
+    const { code, stdout } = await trial.platform.run([...typed, '--json'], { env: { SVC_DIR: copyOf() } });
+    return { code, json: JSON.parse(stdout) };
+  };
+
+  test('its copied folder touches nothing of the original, and becomes an installation only without the data in volumes', async () => {
+    const before = await trial.ids();
+    const message = expect.stringContaining(`copy of the installation in "${dir()}"`);
+    const hint = expect.stringContaining('--as-copy --start-empty');
+    for (const isWhole of [true, false]) {
+      cpSync(dir(), copyOf(), { recursive: true });
+      if (!isWhole) rmSync(join(copyOf(), 'state'), { recursive: true });
+      expect(await inCopy('up')).toMatchObject({ code: 5, json: { error: { message } } });
+      if (isWhole) expect(await inCopy('down')).toMatchObject({ code: 5 });
+      if (isWhole) expect(await inCopy('up', '--as-copy')).toMatchObject({ code: 1, json: { error: { hint } } });
+      expect((await inCopy('status')).json).toMatchObject({ state: 'stopped' });
+      rmSync(copyOf(), { recursive: true });
+    }
+    expect(await trial.changedSince(before)).toEqual([]);
   });
 
-  test('down removes the containers, whatever svc.yaml says, and keeps data, keys, sessions and logs; up restores all of it', async () => {
+  test('down removes the containers whatever svc.yaml says, and keeps logs, and volumes which docker volume prune --all leaves alone', async () => {
     const network = `svc-${trial.id}`;
     const filters = { label: [`svc.installation=${trial.id}`] };
     const networks = async () => (await trial.docker.listNetworks({ filters })).map(({ Name }) => Name);
@@ -184,14 +202,42 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
       // A foreign container uses the network.
       expect(await networks()).toEqual([network]);
     }
-    const { code, stdout } = await trial.platform.run(['status', '--json']);
-    expect([code, JSON.parse(stdout).state]).toEqual([4, 'stopped']);
     const { lines } = await trial.platform.svc('logs', 'backend', '-n', '5');
     expect(lines.length).toBeGreaterThan(0);
     expect(await trial.platform.svc('down')).toMatchObject({ outcome: 'unchanged' });
     expect(await networks()).toEqual([]);
-    await trial.up();
-    await works('again');
-    expect(agent.sent.filter(({ method }) => method === 'initialize')).toHaveLength(1);
+    const kept = await volumes();
+    // Before Docker 23 the command removes every unused volume without `--all`.
+    const all = Number((await trial.docker.version()).ApiVersion) < 1.42 ? {} : { all: ['true'] };
+    await trial.docker.pruneVolumes({ filters: JSON.stringify({ ...all, ...filters }) });
+    expect(await volumes()).toEqual(kept);
+  });
+
+  const servers = async () =>
+    (await trial.platform.svc('server', 'list')).mcpServers.map(({ name }: { name: string }) => name);
+
+  test('its moved folder carries on with its data', async () => {
+    await trial.platform.svc('down');
+    renameSync(dir(), copyOf());
+    expect(await inCopy('up')).toMatchObject({ code: 0 });
+    expect(await inCopy('down')).toMatchObject({ code: 0 });
+    renameSync(copyOf(), dir());
+    expect(await trial.up()).toContain('was moved here');
+    expect(await servers()).toEqual(['demo']);
+  });
+
+  test('with lost volumes it does not start: an error names them, until its name was typed', async () => {
+    await trial.platform.svc('down');
+    await releaseVolumes(trial.docker, trial.id);
+    const lost = `svc-${trial.id}-backend`;
+    await trial.docker.getVolume(lost).remove();
+    const { code, json } = await trial.platform.fails('up');
+    expect([code, json.error.message]).toEqual([1, `Data of this installation is missing: the volume ${lost}.`]);
+    const unnamed = await trial.platform.fails('up', '--start-empty');
+    expect(unnamed.code).toBe(2);
+    expect(await volumes()).not.toContain(lost);
+    const [, name = ''] = /--confirm (\S+)\.$/.exec(unnamed.json.error.hint) ?? [];
+    await trial.platform.svc('up', '--start-empty', '--confirm', name);
+    expect(await servers()).toEqual([]);
   });
 });

@@ -43,7 +43,6 @@ const server = createServer((request, response) => {
     for (let megabytes = 0; megabytes < 60; megabytes++) process.stdout.write(line);
     return response.end('done');
   }
-  if (request.url === '/environment') return response.end(JSON.stringify(process.env));
   // What a backend says to whoever registers identities.
   response.end(JSON.stringify({ data: { remoteMcp: true, runtime: true, workspaces: { nodes: [{ id: 'w' }] } } }));
 });

@@ -1,135 +1,158 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, renameSync } from 'node:fs';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-import { describe, expect, test, vi } from 'vitest';
+import { readdirSync, renameSync } from 'node:fs';
+import { expect, test, vi } from 'vitest';
 import { down } from '../../../operations/down.ts';
 import { status } from '../../../operations/status.ts';
 import { leaveMcpServer } from '../../../operations/test/left-mcp-server.ts';
 import { listen } from '../../../operations/test/trial.ts';
 import { findRunning } from '../../../state/find-running.ts';
-import { readRecord } from '../../../state/platform-record.ts';
-import { startTimeOf } from '../../../state/process-identity.ts';
+import { readFailure, readRecord } from '../../../state/platform-record.ts';
 import { until } from '../../../test/until.ts';
+import { readPlan } from '../../plan-of.ts';
+import { usualPatience } from '../patience.ts';
+import { startInBackground } from '../start.ts';
 import {
   livingPids,
   openProcessTrial,
   type ProcessTrial,
   partOf,
-  spawnSupervisor,
+  running,
   supervise,
+  supervisorProgram,
   untilHealthy,
 } from './trial.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-/** A supervisor in a process that the test kills. */
-async function abandon(trial: ProcessTrial): Promise<readonly number[]> {
-  const supervisor = spawnSupervisor(trial);
-  await untilHealthy(trial.installation);
-  const pids = livingPids(trial.installation);
-  supervisor.kill('SIGKILL');
-  await until(() => findRunning(trial.installation)?.isAbandoned === true);
-  return pids;
+const sessions = ['sessionIdleTimeoutMs: 300000', 'sessionIdleTimeoutMs: 60000'] as const;
+
+const pidsOf = ({ installation }: ProcessTrial) =>
+  new Map((readRecord(installation)?.services ?? []).map(({ name, process }) => [name, process?.pid]));
+
+const changed = (before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, unknown>) =>
+  [...after.keys()].filter((name) => after.get(name) !== before.get(name));
+
+/** Does what `svc up` does, with the programs of the trial. Returns the reported states. A stop may be too short to be seen. */
+async function apply(trial: ProcessTrial): Promise<readonly string[]> {
+  const states: string[] = [];
+  await startInBackground({
+    plan: readPlan(trial.installation),
+    env: process.env,
+    signal: new AbortController().signal,
+    onState: (name, state) => states.push(`${name} ${state}`),
+    program: supervisorProgram,
+  });
+  return states.filter((state) => !state.endsWith(' stopped'));
 }
 
-describe('after a kill -9 of the supervisor', () => {
-  test('all parts keep serving, which status shows, until svc down ends them', async () => {
-    await using trial = await openProcessTrial();
-    const { installation } = trial;
-    const pids = await abandon(trial);
-    expect(pids).toHaveLength(5);
-    const seen = await status({ installation });
-    expect(seen).toMatchObject({ state: 'degraded', supervisor: { state: 'gone' }, ended: { by: 'outside' } });
-    expect(seen.services.map(({ state }) => state)).toEqual(Array.from({ length: 5 }, () => 'healthy'));
-    const told = listen();
-    expect(await down({ installation, onProgress: told.onProgress })).toEqual({ outcome: 'stopped' });
-    expect(pids.filter((pid) => startTimeOf(pid) !== null)).toEqual([]);
-    const ended = /was ended from outside.*\n.*backend, remote-mcp, runtime, frontend, nats/;
-    expect(told.notices().join('\n')).toMatch(ended);
-    expect(readRecord(installation)).toBeNull();
-  });
+async function killSupervisor({ installation }: ProcessTrial): Promise<void> {
+  process.kill(readRecord(installation)?.pid ?? 0, 'SIGKILL');
+  await until(() => findRunning(installation)?.isAbandoned === true);
+}
 
-  test('the next one adopts them unchanged, and restarts them when they end', async () => {
-    await using trial = await openProcessTrial();
-    const { installation } = trial;
-    const pids = await abandon(trial);
-    await using _ = supervise(trial);
-    await until(() => readRecord(installation)?.pid === process.pid);
-    await untilHealthy(installation);
-    expect(livingPids(installation)).toEqual(pids);
-    process.kill(partOf(installation, 'runtime').process?.pid ?? 0, 'SIGKILL');
-    await until(() => partOf(installation, 'runtime').endCount === 1);
-    await untilHealthy(installation);
-    expect(partOf(installation, 'runtime').lastEnds[0]?.reason).toBe('ended in an unknown way');
-    expect(livingPids(installation).filter((pid) => !pids.includes(pid))).toHaveLength(1);
-  });
+/** A trial whose parts run without their supervisor. */
+async function openAbandoned(yaml?: Parameters<typeof openProcessTrial>[0]): Promise<ProcessTrial> {
+  const trial = await openProcessTrial(yaml);
+  await apply(trial);
+  await killSupervisor(trial);
+  return trial;
+}
 
-  test('MCP servers of a runtime that is wanted no more are ended', async () => {
-    await using trial = await openProcessTrial();
-    const { installation } = trial;
-    await abandon(trial);
-    await using left = await leaveMcpServer(installation, 'runtime-2');
-    await using _ = supervise(trial);
-    await left.ended;
-    await untilHealthy(installation);
-  });
-
-  test('a part that is killed while another one is replaced is restarted at once', async () => {
-    await using trial = await openProcessTrial();
-    const { installation } = trial;
-    await abandon(trial);
-    trial.edit('fileSizeMaxMb: 10\n', 'fileSizeMaxMb: 11\n');
-    trial.behave({ backend: { notReady: true } });
-    await using _ = supervise(trial);
-    await until(() => partOf(installation, 'backend').state === 'starting');
-    const frontend = partOf(installation, 'frontend').process?.pid ?? 0;
-    process.kill(frontend, 'SIGKILL');
-    await until(() => partOf(installation, 'frontend').endCount === 1);
-    await until(() => partOf(installation, 'frontend').state === 'healthy');
-    expect(partOf(installation, 'backend').state).toBe('starting');
-  });
-
-  test('a supervisor that cannot start leaves their record', async () => {
-    await using trial = await openProcessTrial();
-    const { installation } = trial;
-    const pids = await abandon(trial);
-    const before = readRecord(installation);
-    // Without secrets a plan cannot be compared.
-    renameSync(installation.secretsDir, `${installation.secretsDir}.lost`);
-    await using supervisor = supervise(trial);
-    await expect(supervisor.run).rejects.toThrow('platform: start');
-    renameSync(`${installation.secretsDir}.lost`, installation.secretsDir);
-    expect(readRecord(installation)).toEqual(before);
-    expect(livingPids(installation)).toEqual(pids);
-  });
-});
-
-test('a supervisor that no longer answers is reported', async () => {
-  await using trial = await openProcessTrial();
+test('after a kill -9 of the supervisor all parts keep serving, which status shows, until svc down ends them', async () => {
+  await using trial = await openAbandoned();
   const { installation } = trial;
-  const supervisor = spawnSupervisor(trial);
-  await untilHealthy(installation);
-  expect(await status({ installation })).toMatchObject({ state: 'running', supervisor: { state: 'running' } });
-  supervisor.kill('SIGSTOP');
-  await until(async () => (await status({ installation })).state === 'degraded', 5000);
-  expect((await status({ installation })).supervisor).toEqual({ pid: supervisor.pid, state: 'silent' });
-  supervisor.kill('SIGCONT');
-  await until(async () => (await status({ installation })).state === 'running');
+  const pids = livingPids(installation);
+  expect(pids).toHaveLength(5);
+  const seen = await status({ installation });
+  expect(seen).toMatchObject({ state: 'degraded', supervisor: { state: 'gone' }, ended: { by: 'outside' } });
+  expect(seen.services.map(({ state }) => state)).toEqual(Array.from({ length: 5 }, () => 'healthy'));
+  const told = listen();
+  expect(await down({ installation, onProgress: told.onProgress })).toEqual({ outcome: 'stopped' });
+  expect(running(pids)).toEqual([]);
+  const ended = /was ended from outside.*\n.*backend, remote-mcp, runtime, frontend, nats/;
+  expect(told.notices().join('\n')).toMatch(ended);
+  expect(readRecord(installation)).toBeNull();
 });
 
-test('a process whose id is not recorded yet ends with its supervisor, and has done nothing', async () => {
-  await using trial = await openProcessTrial();
-  const file = join(trial.dir, 'ran');
-  const program = fileURLToPath(new URL('./hold.ts', import.meta.url));
-  const holder = spawn(process.execPath, [program, join(trial.dir, 'hold.log'), file], {
-    stdio: ['pipe', 'pipe', 'ignore'],
+test('the next supervisor adopts the parts, replaces silent and changed ones, and meanwhile restarts what ends', async () => {
+  await using trial = await openAbandoned();
+  const { installation } = trial;
+  const before = pidsOf(trial);
+  trial.edit('fromName: The Service Team', 'fromName: The Other Team');
+  trial.behave({ backend: { notReady: true } });
+  process.kill(before.get('runtime') ?? 0, 'SIGSTOP');
+  await using unplanned = await leaveMcpServer(installation, 'runtime-2');
+  await using _ = supervise(trial, { ...usualPatience, stumbleMs: 1000 });
+  await until(() => partOf(installation, 'backend').state === 'starting');
+  process.kill(before.get('frontend') ?? 0, 'SIGKILL');
+  await until(() => partOf(installation, 'frontend').endCount === 1);
+  await until(() => partOf(installation, 'frontend').state === 'healthy');
+  expect(partOf(installation, 'frontend').lastEnds[0]?.reason).toBe('ended in an unknown way');
+  expect(partOf(installation, 'backend').state).toBe('starting');
+  trial.behave({});
+  await untilHealthy(installation);
+  expect(changed(before, pidsOf(trial))).toEqual(['backend', 'runtime', 'frontend']);
+  await unplanned.ended;
+});
+
+test('a supervisor that cannot start leaves the record of the parts', async () => {
+  await using trial = await openAbandoned();
+  const { installation } = trial;
+  const [before, pids] = [readRecord(installation), livingPids(installation)];
+  // Without secrets a plan cannot be compared.
+  renameSync(installation.secretsDir, `${installation.secretsDir}.lost`);
+  await using supervisor = supervise(trial);
+  await expect(supervisor.run).rejects.toThrow('platform: start');
+  renameSync(`${installation.secretsDir}.lost`, installation.secretsDir);
+  expect([readRecord(installation), livingPids(installation)]).toEqual([before, pids]);
+});
+
+test('svc up adds replicas, restarts them one after the other, and takes them away', async () => {
+  await using trial = await openAbandoned();
+  const { installation } = trial;
+  const before = pidsOf(trial);
+  trial.edit('  remote-mcp: 1\n  runtime: 1\n', '  remote-mcp: 2\n  runtime: 3\n');
+  await apply(trial);
+  const services = () => readRecord(installation)?.services.map(({ name, state }) => `${name} ${state}`);
+  const apps = ['backend', 'remote-mcp', 'remote-mcp-2', 'runtime', 'runtime-2', 'runtime-3', 'frontend'];
+  expect(services()).toEqual([...apps, 'nats', 'caddy'].map((name) => `${name} healthy`));
+  expect(readdirSync(installation.logsDir)).toEqual(expect.arrayContaining(['remote-mcp-2.log', 'runtime-3.log']));
+  const third = partOf(installation, 'runtime-3').process?.pid ?? 0;
+
+  await killSupervisor(trial);
+  trial.edit(...sessions);
+  const inTurn = ['remote-mcp', 'remote-mcp-2'];
+  expect(await apply(trial)).toEqual(inTurn.flatMap((name) => [`${name} starting`, `${name} healthy`]));
+
+  await killSupervisor(trial);
+  trial.edit('  remote-mcp: 2\n  runtime: 3\n', '  remote-mcp: 1\n  runtime: 1\n');
+  expect(await apply(trial)).toEqual(['remote-mcp starting', 'remote-mcp healthy']);
+  expect(running([third])).toEqual([]);
+  expect(changed(before, pidsOf(trial))).toEqual(['remote-mcp']);
+  expect([...pidsOf(trial).keys()]).toEqual([...before.keys()]);
+});
+
+test('svc up tells which part fails, keeps the others up, and the next one goes on', async () => {
+  await using trial = await openAbandoned([['  remote-mcp: 1\n', '  remote-mcp: 2\n']]);
+  const { installation } = trial;
+  const before = pidsOf(trial);
+  trial.edit(...sessions);
+  trial.behave({ 'remote-mcp': { crash: 'no room to run' } });
+  await expect(apply(trial)).rejects.toMatchObject({
+    message: expect.stringMatching(/^remote-mcp failed to get ready: it ended with exit code 3: no room to run/),
+    hint: 'Read its log: svc logs remote-mcp',
   });
-  const [line] = await once(createInterface({ input: holder.stdout }), 'line');
-  expect(startTimeOf(Number(line))).not.toBeNull();
-  holder.kill('SIGKILL');
-  await until(() => startTimeOf(Number(line)) === null);
-  expect(existsSync(file)).toBe(false);
+  expect(readFailure(installation)).toBeNull();
+  // Where it is between two starts, it has no process.
+  expect(changed(before, pidsOf(trial)).filter((name) => name !== 'remote-mcp')).toEqual([]);
+  // The supervisor keeps trying.
+  const { endCount } = partOf(installation, 'remote-mcp');
+  await until(() => partOf(installation, 'remote-mcp').endCount > endCount);
+  process.kill(before.get('frontend') ?? 0, 'SIGKILL');
+  await until(
+    () => partOf(installation, 'frontend').state === 'healthy' && pidsOf(trial).get('frontend') !== undefined,
+  );
+  trial.behave({});
+  await killSupervisor(trial);
+  await apply(trial);
+  expect(changed(before, pidsOf(trial))).toEqual(['remote-mcp', 'remote-mcp-2', 'frontend']);
 });

@@ -1,14 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createInstallation } from '../../../operations/create-installation.ts';
 import { down } from '../../../operations/down.ts';
-import { type UpOptions, up } from '../../../operations/up.ts';
 import type { Installation } from '../../../state/installation.ts';
 import { type PlatformRecord, readRecord, type ServiceRecord } from '../../../state/platform-record.ts';
-import { isAlive } from '../../../state/process-identity.ts';
+import { isAlive, startTimeOf } from '../../../state/process-identity.ts';
 import { editDefinition } from '../../../test/edit-definition.ts';
 import { freePorts } from '../../../test/free-ports.ts';
 import { until } from '../../../test/until.ts';
@@ -60,9 +58,6 @@ export async function openProcessTrial(yaml: readonly (readonly [from: string, t
     dir,
     installation,
     edit,
-    /** Runs `svc up` with these programs on the path. */
-    up: (options: Partial<UpOptions> = {}) =>
-      up({ installation, env: { ...process.env, PATH: `${dir}${delimiter}${process.env.PATH}` }, ...options }),
     programs: programsIn(dir),
     behave: (behaviours: Behaviours) => writeFileSync(join(dir, 'behaviour.json'), JSON.stringify(behaviours)),
     /** Written by a part that started a child. */
@@ -89,7 +84,7 @@ export function supervise({ installation, programs }: ProcessTrial, patience: Pa
   };
   const run = runPlatform({
     plan: readPlan(installation),
-    env: { PATH: process.env.PATH, STRAY_SECRET: 'stray' },
+    env: { PATH: process.env.PATH },
     foreground: false,
     isWanted: () => true,
     signal: stopping.signal,
@@ -142,10 +137,8 @@ export function livingPids(installation: Installation): readonly number[] {
   return services.flatMap(({ process }) => (process !== null && isAlive(process) ? [process.pid] : []));
 }
 
-/** The supervisor of a trial, as a program. */
-export const supervisorProgram = fileURLToPath(new URL('./supervisor.ts', import.meta.url));
+/** Those of the processes that still run. */
+export const running = (pids: readonly number[]) => pids.filter((pid) => startTimeOf(pid) !== null);
 
-/** Starts the supervisor of a trial in a process that a test can kill. The end of the trial ends it. */
-export function spawnSupervisor({ installation }: ProcessTrial): ChildProcess {
-  return spawn(process.execPath, [supervisorProgram, '--dir', installation.dir], { stdio: 'ignore' });
-}
+/** The supervisor of a trial as a program, which a test can kill. The end of the trial ends it. */
+export const supervisorProgram = fileURLToPath(new URL('./supervisor.ts', import.meta.url));
