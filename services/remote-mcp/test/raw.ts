@@ -17,14 +17,16 @@ export interface RawRequest {
   readonly headers?: Readonly<Record<string, string | null>>;
   /** An object is written as JSON. */
   readonly body?: unknown;
+  readonly signal?: AbortSignal;
 }
 
 export async function send(
   url: string,
-  { method = 'POST', key, session, headers = {}, body }: RawRequest,
+  { method = 'POST', key, session, headers = {}, body, signal }: RawRequest,
 ): Promise<RawAnswer> {
   const response = await fetch(url, {
     method,
+    ...(signal === undefined ? {} : { signal }),
     headers: headersOf({
       ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
       ...(session === undefined ? {} : { 'mcp-session-id': session }),

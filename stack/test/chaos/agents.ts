@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { rpc, send } from '../../../services/remote-mcp/test/raw.ts';
 
 /** What came of one call. `answered` and `refused` are as they should be; `unreached`: the address itself did not answer. */
 export type Outcome = 'answered' | 'refused' | 'unreached' | 'wrong' | 'late' | 'unexplained' | 'session lost';
@@ -24,7 +25,6 @@ export interface AgentOptions {
 
 /** A call may be silent for a minute; what is not answered a little after that never will be. */
 const answerDeadlineMs = 70_000;
-const protocolVersion = '2025-11-25';
 const toldMax = 200;
 
 export type Agent = ReturnType<typeof agentOf>;
@@ -33,7 +33,7 @@ export type Agent = ReturnType<typeof agentOf>;
 export function agentOf(number: number, { urls, key, echo, everyMs, onCall }: AgentOptions) {
   const name = `agent-${number}`;
   let at = number % urls.length;
-  let session: string | null = null;
+  let session: string | undefined;
   let calls = 0;
   let waitsSince: number | null = null;
 
@@ -54,43 +54,36 @@ export function agentOf(number: number, { urls, key, echo, everyMs, onCall }: Ag
     const { outcome, told } = await ask(url, `${name} says ${calls++}`);
     waitsSince = null;
     onCall({ begun, ended: performance.now(), outcome, url, told: told.slice(0, toldMax) });
-    if (outcome === 'session lost') session = null;
+    if (outcome === 'session lost') session = undefined;
     // Whoever is not answered tries the next address, as a client behind a front would be sent there.
     if (outcome === 'unreached') at = (at + 1) % urls.length;
   }
 
   async function ask(url: string, message: string): Promise<{ outcome: Outcome; told: string }> {
     try {
-      if (session === null) await initialize(url);
+      const refusal = session === undefined ? await openSession(url) : null;
+      if (refusal !== null) return { outcome: 'refused', told: refusal };
       const params = { name: echo.tool, arguments: { [echo.argument]: message } };
-      const response = await post(url, { jsonrpc: '2.0', id: calls, method: 'tools/call', params });
-      return judge(response.status, await response.text(), message);
+      const { status, text } = await post(url, rpc('tools/call', params));
+      return judge(status, text, message);
     } catch (error) {
-      if (error instanceof Refused) return { outcome: 'refused', told: error.message };
       const isLate = error instanceof Error && error.name === 'TimeoutError';
       return { outcome: isLate ? 'late' : 'unreached', told: String(error) };
     }
   }
 
-  async function initialize(url: string): Promise<void> {
-    const params = { protocolVersion, capabilities: {}, clientInfo: { name, version: '1' } };
-    const response = await post(url, { jsonrpc: '2.0', id: 0, method: 'initialize', params });
-    const text = await response.text();
-    session = response.headers.get('mcp-session-id');
-    if (session === null) throw new Refused(`${response.status} ${text}`);
-    const ready = await post(url, { jsonrpc: '2.0', method: 'notifications/initialized' });
-    await ready.text();
+  /** Returns why none was opened. */
+  async function openSession(url: string): Promise<string | null> {
+    const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name, version: '1' } };
+    const { status, headers, text } = await post(url, rpc('initialize', params));
+    session = headers.get('mcp-session-id') ?? undefined;
+    if (session === undefined) return `${status} ${text}`;
+    await post(url, { jsonrpc: '2.0', method: 'notifications/initialized' });
+    return null;
   }
 
-  function post(url: string, message: object): Promise<Response> {
-    const headers = {
-      authorization: `Bearer ${key}`,
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      ...(session === null ? {} : { 'mcp-session-id': session, 'mcp-protocol-version': protocolVersion }),
-    };
-    const signal = AbortSignal.timeout(answerDeadlineMs);
-    return fetch(url, { method: 'POST', headers, body: JSON.stringify(message), signal });
+  function post(url: string, body: object) {
+    return send(url, { key, session, body, signal: AbortSignal.timeout(answerDeadlineMs) });
   }
 
   return {
@@ -99,8 +92,6 @@ export function agentOf(number: number, { urls, key, echo, everyMs, onCall }: Ag
     waitsSince: () => waitsSince,
   };
 }
-
-class Refused extends Error {}
 
 /** An answer must be to this very question, and an error must have a name. */
 function judge(status: number, text: string, message: string): { outcome: Outcome; told: string } {
