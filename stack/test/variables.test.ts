@@ -1,20 +1,21 @@
-import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { toBody } from '../../services/backend/bus/wire.ts';
 import { startTestBackend, type TestBackend } from '../../services/backend/test/start-test-backend.ts';
+import { subjects } from '../../services/contracts/bus/subjects.ts';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
+import { newProcessId } from '../../services/contracts/ids.ts';
 import { newKey } from '../../services/contracts/keys.ts';
+import { Secret } from '../../services/contracts/secret.ts';
 import { startFrontend } from '../../services/frontend/start.ts';
 import type { RunningService, StartService } from '../../services/kit/service.ts';
 import { startRemoteMcp } from '../../services/remote-mcp/start.ts';
-import { ping, send } from '../../services/remote-mcp/test/raw.ts';
 import { startRuntime } from '../../services/runtime/start.ts';
+import { folderOfEachTest } from './folder-of-each-test.ts';
 import { freePort } from './free-ports.ts';
 import { secondLoopback } from './second-loopback.ts';
 
 /** Each variable is changed, and the running service is observed: a parsed value alone proves nothing. */
+const folder = folderOfEachTest();
 const open: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close();
@@ -47,19 +48,12 @@ async function started(start: StartService, backend: TestBackend, env: EnvRecord
   return { service, logged };
 }
 
-async function newFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'svc-variables-'));
-  open.push(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 /** What starts processes of a service that the backend knows. */
 const beside = {
   frontend: async (backend: TestBackend) => (env: EnvRecord) => started(startFrontend, backend, { PORT: '0', ...env }),
   runtime: async (backend: TestBackend) => {
     const identity = { SYSTEM_KEY: await registered(backend, 'runtime', ['cloud']), RUNTIME_NAME: 'cloud' };
-    const folder = await newFolder();
-    return (env: EnvRecord) => started(startRuntime, backend, { SVC_WORKING_DIR: folder, ...identity, ...env });
+    return (env: EnvRecord) => started(startRuntime, backend, { SVC_WORKING_DIR: folder(), ...identity, ...env });
   },
   'remote-mcp': async (backend: TestBackend) => {
     const SYSTEM_KEY = await registered(backend, 'remote-mcp');
@@ -69,13 +63,6 @@ const beside = {
 };
 
 const until = <Found>(look: () => Promise<Found> | Found) => vi.waitUntil(look, { timeout: 15_000 });
-
-async function addWorkspace(backend: TestBackend): Promise<string> {
-  const { createWorkspace } = await backend.must(
-    'mutation { createWorkspace(input: { name: "Default", ownerEmail: "o@localhost" }) { id } }',
-  );
-  return createWorkspace.id;
-}
 
 const statusOf = async ({ service }: Started, path: string) => (await fetch(`${service.url}${path}`)).status;
 
@@ -138,58 +125,45 @@ test('backend PRIVATE_GRAPHDB_URL may be the address of a Dgraph, which is named
   });
 });
 
-test('backend FILES_DIR is where files are kept; without it and without NATS there is no place for them', async () => {
-  const folder = await newFolder();
-  const backend = await backendWith({ FILES_DIR: join(folder, 'here') });
-  const w = await addWorkspace(backend);
-  const { createSkill } = await backend.must(
-    'mutation ($w: ID!) { createSkill(workspace: $w, input: { name: "files" }) { id } }',
-    { w },
-  );
-  const digest = createHash('sha256').update('x').digest('hex');
-  const { addSkillFile } = await backend.must(
-    'mutation ($w: ID!, $s: ID!, $input: SkillFileInput!) { addSkillFile(workspace: $w, skill: $s, input: $input) { url } }',
-    { w, s: createSkill.id, input: { path: 'a', digest, sizeBytes: 1 } },
-  );
-  const { pathname, search } = new URL(addSkillFile.url);
-  expect((await fetch(backend.url + pathname + search, { method: 'PUT', body: 'x' })).status).toBe(200);
-  expect(await readFile(join(folder, 'here', digest.slice(0, 2), digest), 'utf8')).toBe('x');
+test('backend FILES_DIR is where files are kept: without it and without NATS there is no place for them', async () => {
   await expect(startTestBackend({ FILES_DIR: '' })).rejects.toMatchObject({
     code: 'invalid_input',
     hint: expect.stringContaining('FILES_DIR'),
   });
 });
 
-test('backend IDENTITY_KEY_USAGE_THROTTLE_SECONDS: 0 rewrites the last use with every use, an hour does not', async () => {
-  expect(await lastUses('0')).toBe(2);
-  expect(await lastUses('3600')).toBe(1);
-});
-
-/** How many different last uses two uses of a key leave. */
-async function lastUses(seconds: string): Promise<number> {
-  const backend = await backendWith({ IDENTITY_KEY_USAGE_THROTTLE_SECONDS: seconds });
-  const workspace = await addWorkspace(backend);
-  const start = await beside['remote-mcp'](backend);
-  const { createKey } = await backend.must(
-    'mutation ($w: ID!) { createKey(workspace: $w, input: { name: "k" }) { secret } }',
-    { w: workspace },
-  );
-  const seen = new Set<number>();
-  for (let use = 0; use < 2; use++) {
-    // A remote-mcp of its own each time: none of them remembers the key, so each asks the backend.
-    const { service } = await start({});
-    await until(async () => (await send(`${service.url}/mcp`, { key: createKey.secret, body: ping })).status === 200);
-    await service.stop();
-    const lastUse = await until(async (): Promise<number | false> => {
-      const query = 'query ($w: ID) { workspace(id: $w) { keys { nodes { lastUsedAt } } } }';
-      const { workspace: found } = await backend.must(query, { w: workspace });
-      const at: number | null = found.keys.nodes[0].lastUsedAt;
-      return at !== null && (seconds !== '0' || !seen.has(at)) && at;
-    });
-    seen.add(lastUse);
-  }
-  return seen.size;
-}
+test.each([
+  ['0', 2],
+  ['3600', 1],
+])(
+  'backend IDENTITY_KEY_USAGE_THROTTLE_SECONDS: with %s, two uses of a key leave %i last uses',
+  async (seconds, count) => {
+    const backend = await backendWith({ IDENTITY_KEY_USAGE_THROTTLE_SECONDS: seconds });
+    const { createWorkspace } = await backend.must(
+      'mutation { createWorkspace(input: { name: "Default", ownerEmail: "o@localhost" }) { id } }',
+    );
+    const w = createWorkspace.id;
+    const { createKey } = await backend.must(
+      'mutation ($w: ID!) { createKey(workspace: $w, input: { name: "k" }) { secret } }',
+      { w },
+    );
+    const key = new Secret(await registered(backend, 'remote-mcp'));
+    const remoteMcp = await backend.hub.connect({ kind: 'system', key, component: 'remote-mcp' }, newProcessId());
+    open.push(() => remoteMcp.close());
+    const check = toBody({ key: createKey.secret });
+    const seen = new Set<number>();
+    for (let use = 0; use < 2; use++) {
+      await remoteMcp.request(subjects.key(remoteMcp.identity.process), check, { timeoutMs: 5000 });
+      const lastUse = await until(async (): Promise<number | false> => {
+        const query = 'query ($w: ID) { workspace(id: $w) { keys { nodes { lastUsedAt } } } }';
+        const at: number | null = (await backend.must(query, { w })).workspace.keys.nodes[0].lastUsedAt;
+        return at !== null && (seconds !== '0' || !seen.has(at)) && at;
+      });
+      seen.add(lastUse);
+    }
+    expect(seen.size).toBe(count);
+  },
+);
 
 test('runtime SKILL_IDS and ROLE_IDS are not read, with one notice', async () => {
   const start = await beside.runtime(await backendWith());
