@@ -158,8 +158,10 @@ describe('over GraphQL', () => {
   });
 
   /** The fields of a workspace that take this argument. */
-  const taking = (arg: string) => placesOf(schema).flatMap((place) => fieldTaking(arg).exec(place)?.[1] ?? []);
-  const fieldTaking = (arg: string) => new RegExp(`^Workspace\\.(\\w+)\\(${arg}\\)$`);
+  function taking(arg: string): readonly string[] {
+    const pattern = new RegExp(`^Workspace\\.(\\w+)\\(${arg}\\)$`);
+    return placesOf(schema).flatMap((place) => pattern.exec(place)?.[1] ?? []);
+  }
 
   test('a list continued at a cursor of B shows A only', async () => {
     expect(taking('after').length).toBeGreaterThan(5);

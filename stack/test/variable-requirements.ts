@@ -20,17 +20,15 @@ export const authorizationServer = 'later: comes with the authorization server';
 export const mail = 'later: comes with invitations, the first thing that sends mail';
 export const files = 'later: comes with files of MCP servers';
 
-const environment = 'stack/parts/environment.test.ts';
 const parts = 'stack/parts/parts.test.ts';
 const ownDgraph = `${parts}: own Dgraph are its two nodes too`;
-const externalGraph = `${environment}: an external bus gets the settings of svc.yaml and nothing more`;
+const externalGraph = 'stack/parts/environment.test.ts: an external bus gets the settings of svc.yaml and nothing more';
 const separate = 'stack/test/processes.test.ts: every part is a process of its own';
 const natsTest = 'services/kit/bus/nats/server.test.ts';
 const busAuthority = `${natsTest}: over TLS, whose authority must be known`;
 const busSeed = `${natsTest}: a backend with another %s seed is refused`;
-const persistent = [
-  'services/remote-mcp/test/persistent-messaging.test.ts: decides whether NATS keeps them on disk or in memory',
-];
+const persistent =
+  'services/remote-mcp/test/persistent-messaging.test.ts: decides whether NATS keeps them on disk or in memory';
 const commands = 'services/backend/test/commands.test.ts';
 const secrets = 'services/backend/secrets';
 const sandbox = 'services/runtime/test/sandbox.test.ts';
@@ -38,7 +36,6 @@ const members = 'services/runtime/test/members.test.ts';
 const contained = 'services/runtime/test/contained.test.ts';
 const handshake = 'services/backend/runtimes/handshake.test.ts';
 const envCheck = 'services/contracts/env/check.test.ts';
-const elsewhere = 'stack/runtime-elsewhere/test/elsewhere.test.ts';
 const hubStorage = 'services/kit/bus/inproc/storage.test.ts';
 const addresses = `${handshake}: remote-mcp receives the addresses`;
 const platformRuntime = `${wholePath}: an added MCP server is Connected, with the tools that it lists`;
@@ -108,7 +105,7 @@ const shownElsewhere: ShownElsewhere = {
     BUS_CA_PATH: busAuthority,
     NODE_ENV: 'later: comes with the first rule of production that concerns runtimes',
     HEARTBEAT_INTERVAL: `${runtimeBus}: a runtime sends a heartbeat every HEARTBEAT_INTERVAL`,
-    RUNTIME_KEY: `${elsewhere}: it needs only the output of register, serves agents`,
+    RUNTIME_KEY: 'stack/runtime-elsewhere/test/elsewhere.test.ts: it needs only the output of register, serves agents',
     SYSTEM_KEY: platformRuntime,
     RUNTIME_NAME: platformRuntime,
     LOG_LEVEL: logLevels,
