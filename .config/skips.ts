@@ -12,17 +12,12 @@ const processesAreShown = existsSync('/proc/self/environ');
 /** Every test that may be skipped, with its reason. `npm test` fails for any other skip, and for a listed one whose program is present. */
 export const skips: readonly AllowedSkip[] = [
   {
-    pattern: /(full-disks?\.test\.ts > |faults\.test\.ts > a disk that gets full|folder-blobs\.test\.ts > a full disk)/,
-    reason: 'Only root may mount a disk small enough to be filled.',
-    isHere: canMount,
-  },
-  {
     pattern: /stack\/engines\/docker\/test\/full-disk\.test\.ts > /,
     reason: 'Only a Docker that SVC_TEST_DOCKER_HOST names is used by tests; CI starts one (.ci/docker).',
     isHere: docker !== null,
   },
   {
-    pattern: /stack\/test\/full-disks\.test\.ts > a bus/,
+    pattern: /stack\/test\/full-disks\.test\.ts > a full disk of the bus/,
     reason: 'The program nats-server is not installed on every machine; CI installs it.',
     isHere: onPath('nats-server'),
   },
@@ -30,6 +25,12 @@ export const skips: readonly AllowedSkip[] = [
     pattern: /stack\/test\/full-disks\.test\.ts > a Dgraph/,
     reason: 'A platform with Dgraph needs dgraph and nats-server; the first is in no package registry.',
     isHere: onPath('dgraph', 'nats-server'),
+  },
+  {
+    // After the entries for the programs that the disk of a test is for.
+    pattern: /(full-disks?\.test\.ts > |folder-blobs\.test\.ts > a full disk)/,
+    reason: 'Only root may mount a disk small enough to be filled.',
+    isHere: canMount,
   },
   {
     pattern: /stack\/test\/secrets\.test\.ts > whatever runs/,
@@ -88,7 +89,7 @@ export const skips: readonly AllowedSkip[] = [
     isHere: onPath('dgraph'),
   },
   {
-    pattern: /stack\/(parts\/test\/(caddy|one-host|shared)|test\/(front|one-host))\.test\.ts > through Caddy/,
+    pattern: /stack\/(parts\/test\/(caddy|one-host|shared)|test\/one-host)\.test\.ts > through Caddy/,
     reason: 'The program caddy, and nats-server beside it, is not installed on every machine; CI installs both.',
     isHere: onPath('caddy', 'nats-server'),
   },
@@ -158,7 +159,7 @@ export const skips: readonly AllowedSkip[] = [
   },
   {
     pattern:
-      /(services\/(kit\/bus\/nats\/cluster|backend\/files\/(content|jetstream-blobs))|stack\/test\/clusters)\.test\.ts > (on (three )?real servers|blobs )/,
+      /services\/(kit\/bus\/nats\/cluster|backend\/files\/(content|jetstream-blobs))\.test\.ts > (on three real servers|blobs )/,
     reason: 'The program nats-server is not installed on every machine; CI installs it.',
     isHere: onPath('nats-server'),
   },

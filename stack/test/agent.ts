@@ -1,4 +1,5 @@
 import { type CallToolResult, Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { until } from './until.ts';
 
 /** An agent with a session: the SDK's client, and what it sent. */
 export interface Agent {
@@ -6,11 +7,13 @@ export interface Agent {
   readonly session: string;
   /** Every JSON-RPC message that went out, oldest first. */
   readonly sent: readonly Sent[];
-  /** How often it was told that its list of tools has changed. */
-  listChanges(): number;
+  /** How many sessions it has begun: one, as long as the platform keeps the first. */
+  sessionsBegun(): number;
   listToolNames(): Promise<string[]>;
   /** Calls a tool and returns its text; what the tool itself calls an error is one here too. */
   text(tool: string, args?: Record<string, unknown>): Promise<string>;
+  /** Calls echo until it is answered: a call that fails is tried again, as agents do. */
+  works(message: string): Promise<void>;
 }
 
 export interface Sent {
@@ -21,11 +24,7 @@ export interface Sent {
 
 export async function connectAgent(url: string, key: string): Promise<Agent> {
   const sent: Sent[] = [];
-  let listChanges = 0;
   const client = new Client({ name: 'whole-path', version: '1.0.0' });
-  client.setNotificationHandler('notifications/tools/list_changed', () => {
-    listChanges++;
-  });
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { authorization: `Bearer ${key}` } },
     fetch: (input, init) => {
@@ -34,19 +33,21 @@ export async function connectAgent(url: string, key: string): Promise<Agent> {
     },
   });
   await client.connect(transport);
+  const text: Agent['text'] = async (name, args = {}) => {
+    const result = await client.callTool({ name, arguments: args });
+    if (result.isError) throw new Error(textOf(result));
+    return textOf(result);
+  };
   return {
     client,
     session: transport.sessionId ?? '',
     sent,
-    listChanges: () => listChanges,
+    sessionsBegun: () => sent.filter(({ method }) => method === 'initialize').length,
     async listToolNames() {
       return (await client.listTools()).tools.map(({ name }) => name);
     },
-    async text(name, args = {}) {
-      const result = await client.callTool({ name, arguments: args });
-      if (result.isError) throw new Error(textOf(result));
-      return textOf(result);
-    },
+    text,
+    works: (message) => until(async () => (await text('echo', { message }).catch(() => '')) === `Echo: ${message}`),
   };
 }
 

@@ -46,8 +46,8 @@ export async function freeServicePorts(): Promise<ServicePorts> {
 
 export type BusPorts = Readonly<Record<'port' | 'httpPort', number>>;
 
-/** Ports after which as many are free as further nodes take. */
-export async function freeBusPorts(nodes = 1): Promise<BusPorts> {
+/** Ports after which as many are free as further nodes take; by default, those of a bus that may grow to three. */
+export async function freeBusPorts(nodes = 3): Promise<BusPorts> {
   const ports = await findFree(() => [anyPort(), anyPort()].flatMap((first) => inRow(first, nodes)));
   const [port = 0, httpPort = 0] = [ports[0], ports[nodes]];
   return { port, httpPort };

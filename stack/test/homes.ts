@@ -13,15 +13,11 @@ import { foreignServers } from './foreign-servers.ts';
 import { Platform, type PlatformOptions } from './platform.ts';
 import { until } from './until.ts';
 
-/** A platform with two such workspaces: A, to whom the tests belong, and B, of which A must never see anything. */
-export interface TwoHomes {
-  readonly platform: Platform;
-  readonly backend: BackendClient;
-  readonly a: Home;
-  readonly b: Home;
-}
+export type TwoHomes = Awaited<ReturnType<typeof startTwoHomes>>;
+export type Home = Awaited<ReturnType<typeof addHome>>;
 
-export async function startTwoHomes(options?: PlatformOptions): Promise<TwoHomes> {
+/** A platform with two workspaces: A, to whom the tests belong, and B, of which A must never see anything. */
+export async function startTwoHomes(options?: PlatformOptions) {
   const platform = await Platform.start(options);
   try {
     const backend = await platform.backend();
@@ -44,34 +40,15 @@ export function expectNothingOf(home: Home, text: string, question = ''): void {
   for (const trace of tracesOf(home)) if (!question.includes(trace)) expect(text).not.toContain(trace);
 }
 
-/** A workspace with two of everything: one named "same", as in every other workspace, and one that only this workspace has a name for. */
-export interface Home {
-  readonly workspace: string;
-  readonly name: string;
-  /** Stands in everything that this workspace holds and in no other. */
-  readonly mark: string;
-  /** Name of what only this workspace has. */
-  readonly own: string;
-  readonly owner: { readonly id: string; readonly email: string };
-  readonly same: Things;
-  readonly only: Things;
-}
-
-/** Ids, and the key itself. */
-export interface Things {
-  readonly mcpServer: string;
-  readonly skill: string;
-  readonly role: string;
-  readonly key: string;
-  readonly keyText: string;
-  readonly runtime: string;
-}
-
 const toolNames = ['echo', 'get-env', 'trigger-long-running-operation'];
 
 const made = z.object({ id: z.string() });
 
-async function addHome(backend: BackendClient, letter: string): Promise<Home> {
+/**
+ * A workspace with two of everything: one named "same", as in every other workspace, and one with a name of its own. The mark stands in
+ * everything that this workspace holds and in no other.
+ */
+async function addHome(backend: BackendClient, letter: string) {
   const [name, mark, own] = [`Home ${letter}`, `mark-of-${letter}`, `only-${letter}`];
   const email = `${letter}@owners.example`;
   const { createWorkspace } = await backend.query(
@@ -85,13 +62,10 @@ async function addHome(backend: BackendClient, letter: string): Promise<Home> {
   return { workspace, name, mark, own, owner: { id: createWorkspace.owner.id, email }, same, only };
 }
 
-interface Wanted {
-  readonly workspace: string;
-  readonly mark: string;
-  readonly name: string;
-}
+type Wanted = Readonly<Record<'workspace' | 'mark' | 'name', string>>;
 
-async function addThings(backend: BackendClient, { workspace, mark, name }: Wanted): Promise<Things> {
+/** Returns ids, and the key itself. */
+async function addThings(backend: BackendClient, { workspace, mark, name }: Wanted) {
   const [command, ...args] = foreignServers.everything;
   const launch = { command, args, env: [{ name: 'MARK', value: mark }] };
   const tools = toolNames.map((tool) => ({ mcpServer: name, tool }));

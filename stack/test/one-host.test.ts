@@ -2,17 +2,19 @@ import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { send } from '../../services/remote-mcp/test/raw.ts';
 import { operatorTokens } from '../client/operator-token.ts';
 import { certificateAt } from '../parts/test/certificate-at.ts';
 import { hasCaddy } from '../parts/test/running-caddy.ts';
 import { issueCertificate, makeCertificate } from '../runtime-elsewhere/test/certificate.ts';
 import { type Agent, connectAgent } from './agent.ts';
+import { failedDuring } from './failed-during.ts';
 import { freePorts } from './free-ports.ts';
-import { hasNatsServer, Platform, startTimeoutMs, testTimeoutMs } from './platform.ts';
+import { hasNatsServer, Platform, startTimeoutMs } from './platform.ts';
 import { publicSettings } from './public-settings.ts';
-import { until } from './until.ts';
 
-vi.setConfig({ testTimeout: testTimeoutMs });
+// Under load, a rolling restart takes longer.
+vi.setConfig({ testTimeout: 180_000 });
 
 const parts = ['backend', 'remote-mcp', 'remote-mcp-2', 'runtime', 'frontend', 'nats', 'caddy'];
 
@@ -22,6 +24,7 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
   let platform: Platform;
   let origin: string;
   let ca: string;
+  let url: string;
   let key: string;
   let agent: Agent;
 
@@ -29,18 +32,17 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
     const [https = 0, http = 0] = await freePorts(2);
     const files = { tls: 'files', cert: 'secrets/public.pem', key: 'secrets/public.key' };
     const open = publicSettings({ host: 'localhost', ...files, httpsPort: https, httpPort: http });
-    const settings = (yaml: string) => open(yaml).replace('\n  remote-mcp: 1\n', '\n  remote-mcp: 2\n');
-    platform = await Platform.init({ topology: 'distributed', settings });
+    platform = await Platform.init({ topology: 'distributed', settings: open, replicas: { 'remote-mcp': 2 } });
     origin = `https://localhost:${https}`;
     makeCertificate(platform.folder, 'ca');
     ca = join(platform.folder, 'ca.pem');
     await useCertificate('first', 'DNS:localhost');
     await platform.svc('up');
-    const skill = await platform.addEcho();
+    url = `${origin}/mcp?skillIds=${await platform.addEcho()}`;
     key = await platform.addKey('agent');
     // As NODE_EXTRA_CA_CERTS does for whoever starts with it.
     setDefaultCACertificates([...known, await readFile(ca, 'utf8')]);
-    agent = await connectAgent(`${origin}/mcp?skillIds=${skill}`, key);
+    agent = await connectAgent(url, key);
   }, startTimeoutMs);
   afterAll(async () => {
     setDefaultCACertificates(known);
@@ -58,19 +60,14 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
     }
   }
 
-  const pids = async () => new Map([...(await platform.services())].map(([name, { pid }]) => [name, pid]));
-
   const shown = async () => (await certificateAt(Number(new URL(origin).port), 'localhost')).subject.CN;
 
-  test('people, programs and agents get one address', async () => {
+  test('people, programs and agents get one address, at which tools are called', async () => {
     const seen = await platform.svc('status');
     expect(seen.urls).toMatchObject({ app: origin, api: origin, mcp: `${origin}/mcp` });
     expect(seen.services.map(({ name, health }: { name: string; health: string }) => `${name} ${health}`)).toEqual(
       parts.map((name) => `${name} green`),
     );
-  });
-
-  test('an agent calls its tools there', async () => {
     expect(await agent.text('echo', { message: 'over https' })).toBe('Echo: over https');
   });
 
@@ -89,23 +86,19 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
     expect(page.headers.get('content-security-policy')).toContain(`connect-src ${origin};`);
     expect(await page.text()).toContain(`{"PUBLIC_BACKEND_URL":"${origin}","PUBLIC_MCP_URL":"${origin}/mcp"}`);
     const token = operatorTokens(platform.installation, undefined)();
-    const headers = { authorization: `Bearer ${token}`, origin, 'content-type': 'application/json' };
-    const body = JSON.stringify({ query: '{ __typename }' });
-    const answered = await fetch(`${origin}/graphql`, { method: 'POST', headers, body });
-    expect([answered.status, await answered.json()]).toEqual([200, { data: { __typename: 'Query' } }]);
+    const question = { key: token, headers: { origin }, body: { query: '{ __typename }' } };
+    const { status, body } = await send(`${origin}/graphql`, question);
+    expect([status, body]).toEqual([200, { data: { __typename: 'Query' } }]);
   });
 
   test('svc up applies a renewed certificate, and restarts nothing else', async () => {
-    const before = await pids();
     expect(await shown()).toBe('first');
     await useCertificate('second', 'DNS:localhost');
-    await platform.svc('up');
-    const after = await pids();
-    expect([...after.keys()].filter((name) => before.get(name) !== after.get(name))).toEqual(['caddy']);
+    expect(await platform.changedBy(() => platform.svc('up'))).toEqual(['caddy']);
     expect(await shown()).toBe('second');
     // The connection of before may be one that ended with it: the client learns that by a call.
-    await until(async () => (await agent.text('echo', { message: 'renewed' }).catch(() => '')) === 'Echo: renewed');
-    expect(agent.sent.filter(({ method }) => method === 'initialize')).toHaveLength(1);
+    await agent.works('renewed');
+    expect(agent.sessionsBegun()).toBe(1);
   });
 
   test('without the host name each service has its own address again, and with it they share one', async () => {
@@ -120,10 +113,48 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
     await expect(fetch(origin)).rejects.toThrow();
     await writeFile(definitionFile, yaml);
     await platform.svc('up');
-    expect([...(await pids()).keys()]).toEqual(parts);
     expect((await fetch(`${origin}/health`)).status).toBe(200);
     // The address of the remote-mcps has become that of one: who had it made room before.
-    const restarts = [...(await platform.services()).values()].map((service) => service.restarts);
-    expect(restarts).toEqual(parts.map(() => 0));
+    const restarts = [...(await platform.services())].map(([name, service]) => [name, service.restarts]);
+    expect(restarts).toEqual(parts.map((name) => [name, 0]));
+  });
+
+  describe('under load', () => {
+    const failedIn = (work: () => Promise<unknown>) => failedDuring(work, { url, key, agents: 6, everyMs: 25 });
+    const expectContinued = async (message: string) => {
+      expect(await agent.text('echo', { message })).toBe(`Echo: ${message}`);
+      expect(agent.sessionsBegun()).toBe(1);
+    };
+
+    test('no call fails during a rolling restart', async () => {
+      platform.edit('sessionIdleTimeoutMs: 300000', 'sessionIdleTimeoutMs: 600000');
+      let changed: readonly string[] = [];
+      const failures = await failedIn(async () => {
+        changed = await platform.changedBy(() => platform.svc('up'));
+      });
+      expect(changed).toEqual(['remote-mcp', 'remote-mcp-2']);
+      expect(failures).toEqual([]);
+      await expectContinued('after all');
+    });
+
+    test.each(['remote-mcp', 'remote-mcp-2'])(
+      '%s, killed: failed calls are named, and sessions continue',
+      async (name) => {
+        let backAt = 0;
+        const failures = await failedIn(async () => {
+          await platform.killService(name);
+          backAt = performance.now();
+        });
+        const named = expect.stringMatching(/^50[23] .*(was not carried out|may have been carried out or not)/);
+        for (const { outcome, told } of failures) expect([outcome, told]).toEqual(['refused', named]);
+        expect(failures.filter(({ begun }) => begun > backAt)).toEqual([]);
+        await expectContinued(name);
+      },
+    );
+
+    test('Caddy, killed, is back, and sessions go on', async () => {
+      await platform.killService('caddy');
+      await expectContinued('front');
+    });
   });
 });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Run, type RunOptions, runSvc } from '../../cli/test/run-svc.ts';
 import { type BackendClient, connectToBackend } from '../client/backend-client.ts';
+import { workspaceQuery } from '../client/generated/operations.ts';
 import type { ServiceStatus, Status } from '../lifecycle/platform-status.ts';
 import { findProgram } from '../machine/find-program.ts';
 import { isFree } from '../machine/is-free.ts';
@@ -58,15 +59,6 @@ const upTimeoutMs = 300_000;
 
 const unpack = promisify(execFile);
 
-interface FreePorts {
-  readonly services: ServicePorts;
-  readonly bus: BusPorts;
-  readonly dgraph: DgraphPorts;
-}
-
-/** What `addEcho` adds, as who calls it without a client knows it. */
-export const echoTool = { tool: 'echo', argument: 'message' } as const;
-
 /**
  * An installation of its own in a temporary folder, on ports of its own, run by the built `svc` as a person would run it. Disposing of it
  * takes it down and proves that nothing of it is left.
@@ -84,12 +76,10 @@ export class Platform {
   readonly #agents: Agent[] = [];
   readonly #options: PlatformOptions;
 
-  private constructor(folder: string, { services, bus, dgraph }: FreePorts, options: PlatformOptions) {
+  private constructor(folder: string, options: PlatformOptions, ports: readonly [ServicePorts, BusPorts, DgraphPorts]) {
     this.folder = folder;
     this.installation = installationIn(join(folder, 'svc'));
-    this.ports = services;
-    this.busPorts = bus;
-    this.#dgraphPorts = dgraph;
+    [this.ports, this.busPorts, this.#dgraphPorts] = ports;
     this.#options = options;
   }
 
@@ -105,8 +95,7 @@ export class Platform {
     const { topology = 'embedded', graph = 'sqlite', engine = 'process' } = options;
     const folder = await mkdtemp(join(within, 'svc-whole-path-'));
     const [services, bus] = [await freeServicePorts(), await freeBusPorts(replicas.nats)];
-    const dgraph = await freeDgraphPorts(replicas['dgraph-alpha']);
-    const platform = new Platform(folder, { services, bus, dgraph }, options);
+    const platform = new Platform(folder, options, [services, bus, await freeDgraphPorts(replicas['dgraph-alpha'])]);
     const chosen = ['--topology', topology, '--graph', graph, '--engine', engine];
     if (options.archive === undefined) await platform.svc('init', platform.installation.dir, '--yes', ...chosen);
     else await unpack('tar', ['--no-same-owner', '-xzf', options.archive, '-C', folder]);
@@ -193,6 +182,13 @@ export class Platform {
     return (await this.svc('keys', 'create', '--name', name, ...flags)).key;
   }
 
+  /** An agent that has `echo` from the start. */
+  async addAgent() {
+    const query = `?skillIds=${await this.addEcho()}`;
+    const key = await this.addKey('agent');
+    return { agent: await this.connect(key, query), key, url: `${this.mcpUrl}${query}` };
+  }
+
   /** Connects as an agent would; the session ends with the platform. */
   async connect(key: string, query = ''): Promise<Agent> {
     const agent = await connectAgent(`${this.mcpUrl}${query}`, key);
@@ -205,10 +201,24 @@ export class Platform {
     return connectToBackend(this.installation);
   }
 
+  /** The id of the first workspace. */
+  async workspace(): Promise<string> {
+    const { workspace } = await (await this.backend()).send(workspaceQuery, { name: 'Default' });
+    return workspace?.id ?? '';
+  }
+
   /** What `svc status` says of each service, by name. */
   async services(): Promise<ReadonlyMap<string, ServiceStatus>> {
     const { services }: Status = await this.svc('status');
     return new Map(services.map((service) => [service.name, service]));
+  }
+
+  /** Names of the services that have another process after this work. */
+  async changedBy(work: () => Promise<unknown>): Promise<readonly string[]> {
+    const before = await this.services();
+    await work();
+    const after = [...(await this.services()).values()];
+    return after.filter(({ name, pid }) => before.get(name)?.pid !== pid).map(({ name }) => name);
   }
 
   /** Kills a service, and returns when it was restarted and all are healthy. */
@@ -252,18 +262,17 @@ export class Platform {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const { client } of this.#agents) await client.close();
     await this.svc('down');
-    const left = processesOf(this.folder);
-    const taken = [];
-    const ports = Object.values(this.#sections).flatMap((section) => Object.entries(section));
-    for (const [name, port] of ports) if (!(await isFree('127.0.0.1', port))) taken.push(name);
+    const left = processesOf(this.folder).map(({ pid, command }) => `${pid} ${command.trim().replaceAll('\n', ' ')}`);
+    for (const [name, port] of Object.values(this.#sections).flatMap(Object.entries<number>)) {
+      if (!(await isFree('127.0.0.1', port))) left.push(`the port of ${name}`);
+    }
     await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
-    if (left.length + taken.length === 0) return;
-    const commands = left.map(({ pid, command }) => `${pid} ${command.trim().replaceAll('\n', ' ')}`);
-    throw new Error(`svc down left ${[...commands, ...taken.map((name) => `the port of ${name}`)].join('; ')}.`);
+    if (left.length > 0) throw new Error(`svc down left ${left.join('; ')}.`);
   }
 }
 
-function withJson(args: readonly string[]): readonly string[] {
+/** The words of a command with --json, before those of an MCP server. */
+export function withJson(args: readonly string[]): readonly string[] {
   const end = args.indexOf('--');
   return end === -1 ? [...args, '--json'] : [...args.slice(0, end), '--json', ...args.slice(end)];
 }

@@ -1,20 +1,17 @@
-import { spawn } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { svcFile } from '../../cli/test/run-svc.ts';
-import { waitUntilReady } from '../lifecycle/readiness.ts';
-import { busKeysOf, natsConfiguration } from '../parts/nats.ts';
-import { newBusSeed, publicBusKey } from '../secrets/bus-seeds.ts';
-import { readSecret, secretFilesOf } from '../secrets/secrets.ts';
+import { readdirSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { newSeeds, TestServer } from '../../services/kit/bus/nats/test/server.ts';
+import { publicBusKey } from '../secrets/bus-seeds.ts';
+import { busSeedsOf, secretFilesOf } from '../secrets/secrets.ts';
 import { readRecord } from '../state/platform-record.ts';
 import type { Agent } from './agent.ts';
-import { hasNatsServer, Platform, startTimeoutMs, testTimeoutMs } from './platform.ts';
-import { runWithTest } from './run-with-test.ts';
+import { expectCallsUntil } from './calls-meanwhile.ts';
+import { folderOfEachTest } from './folder-of-each-test.ts';
+import { hasNatsServer, Platform, startTimeoutMs } from './platform.ts';
 import { listeningOf, processesAreShown, processesOf } from './running-processes.ts';
 import { until } from './until.ts';
 
-vi.setConfig({ testTimeout: testTimeoutMs });
+vi.setConfig({ testTimeout: startTimeoutMs });
 
 const names = ['backend', 'remote-mcp', 'runtime', 'frontend', 'nats'];
 
@@ -25,45 +22,35 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
 
   beforeAll(async () => {
     platform = await Platform.start({ topology: 'distributed' });
-    const skill = await platform.addEcho();
-    const key = await platform.addKey('agent');
-    agent = await platform.connect(key, `?skillIds=${skill}`);
+    ({ agent } = await platform.addAgent());
   }, startTimeoutMs);
   afterAll(() => platform[Symbol.asyncDispose](), startTimeoutMs);
 
-  const pids = async () => new Map([...(await platform.services())].map(([name, { pid }]) => [name, pid]));
-  const changed = (before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, unknown>) =>
-    [...after.keys()].filter((name) => before.get(name) !== after.get(name));
-  /** The agent is its own judge: a call that fails meanwhile is tried again, as agents do. */
-  const works = (said: string) =>
-    until(async () => (await agent.text('echo', { message: said }).catch(() => '')) === `Echo: ${said}`);
-
+  const pids = async () => new Set([...(await platform.services()).values()].map(({ pid }) => pid));
   test('every part is a process of its own, with its log', async () => {
-    const seen = await platform.services();
-    expect([...seen.keys()]).toEqual(names);
-    expect(new Set([...seen.values()].map(({ pid }) => pid)).size).toBe(5);
+    expect([...(await platform.services()).keys()]).toEqual(names);
+    expect((await pids()).size).toBe(5);
     const { lines } = await platform.svc('logs', '-n', '1000');
     expect(new Set(lines.map(({ service }: { service: string }) => service))).toEqual(new Set([...names, 'platform']));
-    await works('hello');
+    await agent.works('hello');
   });
 
   test.each(names)('%s, killed, restarts, and the session of an agent continues', async (name) => {
-    const before = await pids();
-    await platform.killService(name);
-    expect(changed(before, await pids())).toEqual([name]);
+    expect(await platform.changedBy(() => platform.killService(name))).toEqual([name]);
     expect((await platform.services()).get(name)?.ends.at(-1)?.reason).toMatch(/^was killed \(SIGKILL\)/);
-    await works(`after ${name}`);
-    expect(agent.sent.filter(({ method }) => method === 'initialize')).toHaveLength(1);
+    await agent.works(`after ${name}`);
+    expect(agent.sessionsBegun()).toBe(1);
   });
 
   test('a supervisor that no longer responds is replaced by svc up, and no part restarts', async () => {
-    const before = await pids();
     const supervisor = readRecord(platform.installation)?.pid ?? 0;
-    process.kill(supervisor, 'SIGSTOP');
-    await until(async () => (await platform.run(['status'])).stdout.includes('Replace it: svc up'));
-    await platform.svc('up');
+    const replace = async () => {
+      process.kill(supervisor, 'SIGSTOP');
+      await until(async () => (await platform.run(['status'])).stdout.includes('Replace it: svc up'));
+      await platform.svc('up');
+    };
+    expect(await platform.changedBy(replace)).toEqual([]);
     expect(processesOf(platform.installation.dir).map(({ pid }) => pid)).not.toContain(supervisor);
-    expect(changed(before, await pids())).toEqual([]);
     expect(await platform.svc('status')).toMatchObject({ state: 'running', supervisor: { state: 'running' } });
   });
 
@@ -88,23 +75,51 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
     await platform.svc('up');
     expect(listening().map((one) => one.port)).not.toContain(httpPort);
     expect(listening().filter(({ address }) => !loopback.includes(address))).toEqual([]);
-    await works('on loopback again');
+    await agent.works('on loopback again');
   });
 
-  test('in the foreground it ends with its terminal, and leaves nothing', async () => {
-    await platform.svc('down');
-    const { dir } = platform.installation;
-    const terminal = spawn(process.execPath, [svcFile, 'up', '--foreground', '--dir', dir], {
-      env: { PATH: process.env.PATH, HOME: platform.folder },
-      stdio: 'ignore',
+  describe('with three nodes of the bus instead of one', () => {
+    let calls = 0;
+    async function call(): Promise<void> {
+      const message = `call ${++calls}`;
+      expect(await agent.text('echo', { message })).toBe(`Echo: ${message}`);
+    }
+    const inData = () => readdirSync(platform.installation.dataDir).filter((name) => /^(nats|bus-carried)/.test(name));
+    const nodes = async () => [...(await platform.services()).keys()].filter((name) => name.startsWith('nats'));
+
+    test('the data of one is carried to three, and the session of an agent continues', async () => {
+      platform.edit('nats: 1', 'nats: 3');
+      const told = await platform.up();
+      expect(told).toMatch(/The bus has 3 in the place of 1 nodes, with what it kept: \d+ usage records, 1 sessions\./);
+      expect(await nodes()).toEqual(['nats', 'nats-2', 'nats-3']);
+      expect(inData()).toEqual(['nats-cluster']);
+      await call();
+      expect(agent.sessionsBegun()).toBe(1);
     });
-    const ended = new Promise((resolve) => terminal.once('exit', resolve));
-    await platform.running();
-    await works('in the foreground');
-    terminal.kill('SIGINT');
-    expect(await ended).toBe(0);
-    expect(processesOf(dir).map(({ command }) => command)).toEqual([]);
-    await platform.svc('up');
+
+    test.each(['nats', 'nats-2', 'nats-3'])(
+      '%s, killed amid calls, restarts, and the agent continues',
+      async (name) => {
+        const killed = (await platform.services()).get(name)?.pid;
+        process.kill(Number(killed), 'SIGKILL');
+        // A node is healthy once it has the data of the others. Then the next one may be killed.
+        await expectCallsUntil(async () => {
+          const all = await platform.services();
+          const isAnother = all.get(name)?.pid !== killed;
+          return isAnother && [...all.values()].every(({ state }) => state === 'healthy');
+        }, call);
+        await call();
+        expect(agent.sessionsBegun()).toBe(1);
+      },
+    );
+
+    test('back to one node, all data is still there', async () => {
+      platform.edit('nats: 3', 'nats: 1');
+      await platform.svc('up');
+      expect([inData(), await nodes()]).toEqual([['nats'], ['nats']]);
+      await call();
+      expect(agent.sessionsBegun()).toBe(1);
+    });
   });
 
   test('svc.yaml changes several processes to one and back, on the same data', async () => {
@@ -113,52 +128,40 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
     platform.edit('topology: distributed', 'topology: embedded');
     const { stderr } = await platform.run(['up']);
     expect(stderr).toContain('~ topology: distributed → embedded');
-    expect(new Set((await pids()).values()).size).toBe(1);
+    expect((await pids()).size).toBe(1);
     expect(await keys()).toEqual(before);
     platform.edit('topology: embedded', 'topology: distributed');
     await platform.svc('up');
-    expect(new Set((await pids()).values()).size).toBe(5);
+    expect((await pids()).size).toBe(5);
     expect(await keys()).toEqual(before);
   });
 });
 
-/** What an operator of that NATS would have made of the public keys that `svc up` tells. */
-async function startForeignBus(platform: Platform, keys: Readonly<Record<string, string>>): Promise<AsyncDisposable> {
-  const { port, httpPort } = platform.busPorts;
-  const file = join(platform.folder, 'foreign.conf');
-  const listen = { LISTEN: `127.0.0.1:${port}`, HTTP_LISTEN: `127.0.0.1:${httpPort}` };
-  const rest = { NAME: 'theirs', STORE_DIR: join(platform.folder, 'foreign'), TLS: '' };
-  await writeFile(file, natsConfiguration({ ...listen, ...rest, ...keys }));
-  const running = runWithTest(['nats-server', '-c', file], platform.folder);
-  const { signal } = new AbortController();
-  await waitUntilReady({ kind: 'http', url: `http://127.0.0.1:${httpPort}/healthz` }, { timeoutMs: 20_000, signal });
-  return running;
-}
-
 describe.skipIf(!hasNatsServer)('on a real server that somebody else runs', () => {
-  const settings = (yaml: string) => yaml.replace('  servers: auto', '  servers: [nats://127.0.0.1:1]');
+  const dir = folderOfEachTest();
 
-  test('nothing is provisioned, and everything checked', { timeout: startTimeoutMs }, async () => {
-    await using platform = await Platform.init({ topology: 'distributed', settings });
-    platform.edit('127.0.0.1:1]', `127.0.0.1:${platform.busPorts.port}]`);
-    const own = busKeysOf(secretFilesOf(platform.installation), readSecret);
-    {
-      await using _ = await startForeignBus(platform, { ...own, CALLOUT_PUBLIC_KEY: publicBusKey(newBusSeed('user')) });
-      const { code, json } = await platform.fails('up');
-      expect([code, json.error.message, json.error.hint]).toEqual([
-        3,
-        expect.stringContaining('does not know the user of our callout account'),
-        expect.stringContaining(`callout ${own.CALLOUT_PUBLIC_KEY}, system ${own.SYSTEM_PUBLIC_KEY}`),
-      ]);
-    }
-    await using _ = await startForeignBus(platform, own);
+  test('nothing is provisioned, and everything checked', async () => {
+    await using platform = await Platform.init({ topology: 'distributed' });
+    const seeds = busSeedsOf(secretFilesOf(platform.installation));
+    const others = await TestServer.start(dir(), { seeds: { ...seeds, callout: newSeeds().callout } });
+    platform.edit('  servers: auto', `  servers: [${others.url}]`);
+    const { code, json } = await platform.fails('up');
+    const [callout, system] = [seeds.callout, seeds.system].map((seed) => publicBusKey(seed.reveal()));
+    expect([code, json.error.message, json.error.hint]).toEqual([
+      3,
+      expect.stringContaining('does not know the user of our callout account'),
+      expect.stringContaining(`callout ${callout}, system ${system}`),
+    ]);
+    await others.stop();
+    // What an operator of that NATS would have made of the public keys that `svc up` tells.
+    const ours = await TestServer.start(dir(), { seeds });
+    onTestFinished(() => ours.stop());
+    platform.edit(others.url, ours.url);
     const { services } = await platform.svc('up');
     expect(services.map(({ name, state }: Record<string, string>) => [name, state])).toEqual(
       names.slice(0, 4).map((name) => [name, 'healthy']),
     );
-    const skill = await platform.addEcho();
-    const agent = await platform.connect(await platform.addKey('agent'), `?skillIds=${skill}`);
+    const { agent } = await platform.addAgent();
     expect(await agent.text('echo', { message: 'over theirs' })).toBe('Echo: over theirs');
-    await platform.svc('down');
   });
 });

@@ -10,11 +10,10 @@ const repository = join(import.meta.dirname, '../..');
 
 /** What is wrong with a row, or nothing. */
 function complaintsAbout(id: string, shown: Shown): string[] {
-  if (typeof shown === 'string') return shown.length > 'later: '.length ? [] : [`${id} is later without a reason`];
   if (shown.length === 0) return [`${id} has no test`];
-  return shown.flatMap((reference) => {
-    const at = reference.indexOf(': ');
-    const [file, title] = [reference.slice(0, at), reference.slice(at + 2)];
+  return [shown].flat().flatMap((reference) => {
+    const [, file = '', title = ''] = /^(.*?): (.*)$/.exec(reference) ?? [];
+    if (file === 'later') return title === '' ? [`${id} is later without a reason`] : [];
     if (!existsSync(join(repository, file))) return [`${id} names ${file}, which is not there`];
     return isTitleIn(readFileSync(join(repository, file), 'utf8'), title)
       ? []

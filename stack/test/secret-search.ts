@@ -16,21 +16,13 @@ export interface Finding {
   readonly where: string;
 }
 
-interface Needle {
-  readonly secret: string;
-  readonly form: string;
-  readonly bytes: Buffer;
-}
-
 /** Looks for secrets as they are, in base64 and in hex, wherever they may lie within something longer. */
 export class SecretSearch {
-  readonly #needles: Needle[] = [];
+  readonly #needles: { readonly secret: string; readonly form: string; readonly bytes: Buffer }[] = [];
 
   seek(...all: readonly Sought[]): void {
-    for (const { name, value } of all) {
-      for (const [form, text] of formsOf(Buffer.from(value))) {
-        this.#needles.push({ secret: name, form, bytes: text });
-      }
+    for (const { name: secret, value } of all) {
+      for (const [form, bytes] of formsOf(Buffer.from(value))) this.#needles.push({ secret, form, bytes });
     }
   }
 
@@ -58,23 +50,16 @@ export class SecretSearch {
     const copy = join(mkdtempSync(join(tmpdir(), 'svc-search-')), 'copy.sqlite');
     try {
       for (const ending of ['', '-wal']) if (existsSync(path + ending)) copyFileSync(path + ending, copy + ending);
-      return this.#inRows(copy, path);
+      using database = new DatabaseSync(copy);
+      const tables = database.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table'`).all();
+      return tables.flatMap(({ name }) => {
+        const values = database.prepare(`SELECT * FROM "${name}"`).all().flatMap(Object.values);
+        const bytes = values.map((value) => (value instanceof Uint8Array ? Buffer.from(value) : String(value)));
+        return bytes.flatMap((value) => this.inText(value, `${path}, table ${name}`));
+      });
     } finally {
       rmSync(dirname(copy), { recursive: true });
     }
-  }
-
-  #inRows(copy: string, path: string): Finding[] {
-    using database = new DatabaseSync(copy);
-    const tables = database.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table'`).all();
-    return tables.flatMap(({ name }) => {
-      const where = `${path}, table ${name}`;
-      const rows = database.prepare(`SELECT * FROM "${name}"`).iterate();
-      return rows
-        .flatMap((row) => Object.values(row))
-        .flatMap((value) => this.inText(value instanceof Uint8Array ? Buffer.from(value) : String(value), where))
-        .toArray();
-    });
   }
 }
 

@@ -1,21 +1,20 @@
 import { createPrivateKey, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { graphqlPath } from '../../services/contracts/token.ts';
-import { ping, rpc, send } from '../../services/remote-mcp/test/raw.ts';
-import { mintOperatorToken } from '../client/operator-token.ts';
+import { send } from '../../services/remote-mcp/test/raw.ts';
+import { registerRuntimeMutation } from '../client/generated/operations.ts';
+import { operatorTokens } from '../client/operator-token.ts';
 import { readSecret, secretFilesOf } from '../secrets/secrets.ts';
 import { foreignServers } from './foreign-servers.ts';
-import { Platform } from './platform.ts';
+import { Platform, withJson } from './platform.ts';
 import { type RunningProcess, runningProcesses } from './running-processes.ts';
 import { type Finding, SecretSearch } from './secret-search.ts';
 import { until } from './until.ts';
-
-type Keys = Readonly<Record<'good' | 'revoked' | 'expired' | 'mistyped', string>>;
 
 const watchEveryMs = 100;
 
@@ -41,9 +40,12 @@ export class SecretsInUse {
     shell: newSecret(),
     inUrl: newSecret(),
   };
-  /** What stood in arguments and environments at any time, and had no right to. */
-  readonly #shown = new Map<string, Finding>();
-  readonly #watching = setInterval(() => this.#watch(), watchEveryMs);
+  /** What stood in arguments and environments at any time since the start, and had no right to; each once. */
+  readonly shown = new Map<string, Finding>();
+  /** Of all processes of this machine, because anybody on it may read arguments. */
+  readonly #watching = setInterval(() => {
+    for (const finding of this.lookAtProcesses()) this.shown.set(JSON.stringify(finding), finding);
+  }, watchEveryMs);
   /** An MCP server that repeats the credential it refuses. */
   readonly #upstream = createServer(({ headers: { authorization } }, response) => {
     response.writeHead(401, { 'www-authenticate': `Bearer error="${authorization}"` }).end(`no: ${authorization}`);
@@ -67,11 +69,6 @@ export class SecretsInUse {
     }
   }
 
-  /** Where arguments and environments have shown a secret since the start. */
-  get shown(): readonly Finding[] {
-    return [...this.#shown.values()];
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#watching);
     this.#upstream.close();
@@ -83,16 +80,16 @@ export class SecretsInUse {
     this.#seekGenerated();
     await platform.run(['up', '--json'], { env: { SHELL_SECRET: this.#own.shell } });
     await once(this.#upstream.listen(0, '127.0.0.1'), 'listening');
-    const keys = await this.#useKeys();
+    const key = await this.#useKeys();
     await this.#addServers();
-    await this.#callTools(keys.good);
-    await this.#sendWrongRequests(keys);
+    await this.#callTools(key);
+    await this.#sendWrongRequests();
     await this.#applyFiles();
     await this.#failToStart();
     await platform.svc('up');
     await platform.kill();
     await platform.svc('up');
-    for (const command of [
+    const shown = [
       'status',
       'logs -n 5000',
       'server list',
@@ -100,29 +97,27 @@ export class SecretsInUse {
       'keys list',
       'config check',
       'config show',
-    ]) {
-      await platform.run([...command.split(' '), '--json']);
-      await platform.run(command.split(' '));
-    }
+    ];
+    const typed = shown.map((command) => command.split(' '));
+    await Promise.all(typed.flatMap((args) => [platform.run(args), platform.run(withJson(args))]));
   }
 
   /** What `svc init` made, as text and as the bytes that it stands for. */
   #seekGenerated(): void {
-    const files = secretFilesOf(this.platform.installation);
-    const encryptionKey = readSecret(files.encryptionKey);
-    const { d } = createPrivateKey(readSecret(files.jwtPrivateKey)).export({ format: 'jwk' });
+    const { jwtPublicKey: _, jwtPrivateKey, ...files } = secretFilesOf(this.platform.installation);
+    const texts = Object.entries(files).filter(([, file]) => existsSync(file));
+    this.search.seek(...texts.map(([name, file]) => ({ name, value: readSecret(file) })));
+    const pem = readSecret(jwtPrivateKey);
+    const { d } = createPrivateKey(pem).export({ format: 'jwk' });
     this.search.seek(
-      { name: 'ENCRYPTION_KEY', value: encryptionKey },
-      { name: 'ENCRYPTION_KEY, bytes', value: Buffer.from(encryptionKey, 'hex') },
-      { name: 'JWT private key', value: readSecret(files.jwtPrivateKey).split('\n')[1] ?? '' },
-      { name: 'JWT private key, bytes', value: Buffer.from(d ?? '', 'base64url') },
-      { name: 'system key of remote-mcp', value: readSecret(files.remoteMcpKey) },
-      { name: 'system key of the runtime', value: readSecret(files.runtimeKey) },
+      { name: 'encryptionKey, bytes', value: Buffer.from(readSecret(files.encryptionKey), 'hex') },
+      { name: 'jwtPrivateKey', value: pem.split('\n')[1] ?? '' },
+      { name: 'jwtPrivateKey, bytes', value: Buffer.from(d ?? '', 'base64url') },
     );
   }
 
-  /** Keys that are good, revoked, expired, mistyped, and put where no key belongs. */
-  async #useKeys(): Promise<Keys> {
+  /** Keys that are good, revoked, expired, mistyped, and put where no key belongs. Returns the good one. */
+  async #useKeys(): Promise<string> {
     const create = async (name: string, ...flags: string[]) => {
       const { stdout } = await this.platform.run(['keys', 'create', '--name', name, '--json', ...flags]);
       const { key } = JSON.parse(stdout);
@@ -144,36 +139,36 @@ export class SecretsInUse {
     }
     await this.platform.run(['keys', 'test'], { env: { SVC_API_KEY: mistyped } });
     await this.platform.run(['keys', 'test', '--json'], { stdin: `${keys.good} ${keys.good}\n` });
-    const { registerRuntime } = await (await this.platform.backend()).query(
-      'mutation { registerRuntime(name: "elsewhere") { secret } }',
-      {},
-      (data) => data as { registerRuntime: { secret: string } },
-    );
+    const [backend, workspace] = [await this.platform.backend(), await this.platform.workspace()];
+    const { registerRuntime } = await backend.send(registerRuntimeMutation, { workspace, name: 'elsewhere' });
     this.search.seek({ name: 'key of a runtime', value: registerRuntime.secret });
-    return { ...keys, mistyped };
+    return keys.good;
   }
 
   async #addServers(): Promise<void> {
-    const files = {
-      good: ['good.env', `TOKEN=${this.#own.envOfGood}\n`],
-      failing: ['failing.env', `TOKEN="${this.#own.envOfFailing}"\n`],
-      refused: ['refused.headers', `Authorization: Bearer ${this.#own.headerRefused}\n`],
-      unreachable: ['unreachable.headers', `X-Api-Key: ${this.#own.headerUnreachable}\n`],
-    } as const;
-    const pathOf = (name: keyof typeof files) => join(this.platform.folder, files[name][0]);
-    for (const [name, text] of Object.values(files)) writeFileSync(join(this.platform.folder, name), text);
-    await this.platform.addServer('good', foreignServers.everything, ['--variable-file', pathOf('good')]);
-    const failing = join(this.platform.folder, 'failing.mjs');
-    writeFileSync(failing, telling);
-    const command = ['--', process.execPath, failing];
-    await this.platform.fails('server', 'add', 'failing', '--variable-file', pathOf('failing'), ...command);
+    const { platform } = this;
+    const good = this.#write('good.env', `TOKEN=${this.#own.envOfGood}\n`);
+    await platform.addServer('good', foreignServers.everything, ['--variable-file', good]);
+    const variables = this.#write('failing.env', `TOKEN="${this.#own.envOfFailing}"\n`);
+    const program = this.#write('failing.mjs', telling);
+    const failing = `server add failing --variable-file ${variables} -- ${process.execPath} ${program}`.split(' ');
+    await platform.fails(...failing);
     const { port } = this.#upstream.address() as AddressInfo;
-    const url = (at: number) => ['--url', `http://127.0.0.1:${at}/mcp`];
-    await this.platform.fails('server', 'add', 'refused', ...url(port), '--header-file', pathOf('refused'));
-    await this.platform.fails('server', 'add', 'unreachable', ...url(1), '--header-file', pathOf('unreachable'));
+    const refused = this.#write('refused.headers', `Authorization: Bearer ${this.#own.headerRefused}\n`);
+    const unreachable = this.#write('unreachable.headers', `X-Api-Key: ${this.#own.headerUnreachable}\n`);
+    const at = (port: number, file: string) => ['--url', `http://127.0.0.1:${port}/mcp`, '--header-file', file];
+    await platform.fails('server', 'add', 'refused', ...at(port, refused));
+    await platform.fails('server', 'add', 'unreachable', ...at(1, unreachable));
     // Once more for people, whose answers are worded otherwise.
-    await this.platform.run(['server', 'remove', 'failing']);
-    await this.platform.run(['server', 'add', 'failing', '--variable-file', pathOf('failing'), ...command]);
+    await platform.run(['server', 'remove', 'failing']);
+    await platform.run(failing);
+  }
+
+  /** Writes a file beside the installation. */
+  #write(name: string, text: string): string {
+    const file = join(this.platform.folder, name);
+    writeFileSync(file, text);
+    return file;
   }
 
   async #callTools(key: string): Promise<void> {
@@ -191,31 +186,13 @@ export class SecretsInUse {
     expect(JSON.stringify(await call('get-env'))).toContain(this.#own.envOfGood);
   }
 
-  async #sendWrongRequests(keys: Keys): Promise<void> {
-    const { mcpUrl } = this.platform;
+  async #sendWrongRequests(): Promise<void> {
     const graphql = `http://127.0.0.1:${this.platform.ports.backend}${graphqlPath}`;
-    const tell = async (url: string, request: Parameters<typeof send>[1]) =>
-      this.errors.push((await send(url, request)).text);
-    for (const key of Object.values(keys)) {
-      await tell(mcpUrl, { key, body: '{' });
-      await tell(mcpUrl, { headers: { authorization: key }, body: ping });
-      await tell(`${mcpUrl}?key=${key}`, { body: ping });
-      await tell(`${mcpUrl}?skillIds=${key}`, {
-        key: keys.good,
-        body: rpc('initialize', { protocolVersion: '2025-11-25' }),
-      });
-      await tell(graphql, { key, body: { query: '{ viewer { id } }' } });
-      await tell(graphql.replace(graphqlPath, `/internal/catalogue/${key}`), { method: 'GET', key });
-    }
-    const token = mintOperatorToken({
-      privateKey: readSecret(secretFilesOf(this.platform.installation).jwtPrivateKey),
-      issuer: 'service-platform',
-      nowMs: Date.now(),
-    });
+    const token = operatorTokens(this.platform.installation, undefined)();
     this.search.seek({ name: 'token of an operator', value: token });
     const env = [{ name: 'TOKEN', value: this.#own.envOfGood }];
     const add = 'mutation ($w: ID!, $input: McpServerInput!) { createMcpServer(workspace: $w, input: $input) { id } }';
-    const w = (await this.platform.svc('keys', 'create', '--name', 'of')).workspace.id;
+    const w = await this.platform.workspace();
     for (const input of [
       { name: 'n', launch: { command: 'x', env: this.#own.envOfGood } },
       { name: 'n', launch: { command: 'x', env, nothing: this.#own.envOfGood } },
@@ -225,32 +202,25 @@ export class SecretsInUse {
       { name: 'n', launch: { command: 'x', env }, runtime: 'nowhere' },
       { name: 'n', launch: { url: `http://user:${this.#own.inUrl}@host/mcp` } },
     ]) {
-      await tell(graphql, { key: token, body: { query: add, variables: { w, input } } });
       const literal = JSON.stringify(input).replaceAll(/"(\w+)":/g, '$1: ');
-      await tell(graphql, {
-        key: token,
-        body: { query: `mutation { createMcpServer(workspace: "${w}", input: ${literal}) { id } }` },
-      });
-      await tell(graphql, { key: token, body: { query: `{ nothing(a: ${literal}` } });
+      for (const body of [
+        { query: add, variables: { w, input } },
+        { query: `mutation { createMcpServer(workspace: "${w}", input: ${literal}) { id } }` },
+        { query: `{ nothing(a: ${literal}` },
+      ]) {
+        this.errors.push((await send(graphql, { key: token, body })).text);
+      }
     }
   }
 
   async #applyFiles(): Promise<void> {
-    const file = join(this.platform.folder, 'platform.yaml');
     const [command, ...args] = foreignServers.everything;
-    const server = (env: object) =>
-      JSON.stringify({ workspace: 'Default', mcpServers: { applied: { command, args, env } } });
-    const apply = () =>
-      this.platform.run(['apply', file, '--json'], { env: { APPLIED_TOKEN: this.#own.envOfApplied } });
-    for (const env of [
-      { TOKEN: { fromEnv: 'NOT_SET' } },
-      { TOKEN: [this.#own.envOfApplied] },
-      { TOKEN: { fromEnv: 'APPLIED_TOKEN' } },
-    ]) {
-      writeFileSync(file, server(env));
-      await apply();
+    const fromEnv = { TOKEN: { fromEnv: 'APPLIED_TOKEN' } };
+    for (const env of [{ TOKEN: { fromEnv: 'NOT_SET' } }, { TOKEN: [this.#own.envOfApplied] }, fromEnv, fromEnv]) {
+      const wanted = { workspace: 'Default', mcpServers: { applied: { command, args, env } } };
+      const file = this.#write('platform.yaml', JSON.stringify(wanted));
+      await this.platform.run(['apply', file, '--json'], { env: { APPLIED_TOKEN: this.#own.envOfApplied } });
     }
-    await apply();
   }
 
   /** Secrets that are damaged or another's: what does not start says so, and must not say more. */
@@ -268,11 +238,6 @@ export class SecretsInUse {
       await this.platform.fails('up');
       writeFileSync(file, right);
     }
-  }
-
-  /** Of all processes of this machine, because anybody on it may read arguments. */
-  #watch(): void {
-    for (const finding of this.lookAtProcesses()) this.#shown.set(JSON.stringify(finding), finding);
   }
 
   lookAtProcesses(): readonly Finding[] {

@@ -1,8 +1,8 @@
 import type { Variable } from '../../services/contracts/env/variable.ts';
 import { infrastructure, variables } from '../../services/contracts/env/variables.ts';
 
-/** What shows a requirement: `file: title` of tests, or `later: …`. A test of a variable changes it and observes the service. */
-export type Shown = readonly string[] | `later: ${string}`;
+/** What shows a requirement: `file: title` of a test or several, or `later: …`. A test of a variable changes it and observes the service. */
+export type Shown = string | readonly string[];
 
 /** Test files and reasons that rows of several tables name. */
 export const variablesTest = 'stack/test/variables.test.ts';
@@ -20,17 +20,15 @@ export const authorizationServer = 'later: comes with the authorization server';
 export const mail = 'later: comes with invitations, the first thing that sends mail';
 export const files = 'later: comes with files of MCP servers';
 
-const environment = 'stack/parts/environment.test.ts';
 const parts = 'stack/parts/parts.test.ts';
-const ownDgraph = [`${parts}: own Dgraph are its two nodes too`];
-const externalGraph = [`${environment}: an external bus gets the settings of svc.yaml and nothing more`];
-const separate = ['stack/test/processes.test.ts: every part is a process of its own'];
+const ownDgraph = `${parts}: own Dgraph are its two nodes too`;
+const externalGraph = 'stack/parts/environment.test.ts: an external bus gets the settings of svc.yaml and nothing more';
+const separate = 'stack/test/processes.test.ts: every part is a process of its own';
 const natsTest = 'services/kit/bus/nats/server.test.ts';
-const busAuthority = [`${natsTest}: over TLS, whose authority must be known`];
-const busSeed = [`${natsTest}: a backend with another %s seed is refused`];
-const persistent = [
-  'services/remote-mcp/test/persistent-messaging.test.ts: decides whether NATS keeps them on disk or in memory',
-];
+const busAuthority = `${natsTest}: over TLS, whose authority must be known`;
+const busSeed = `${natsTest}: a backend with another %s seed is refused`;
+const persistent =
+  'services/remote-mcp/test/persistent-messaging.test.ts: decides whether NATS keeps them on disk or in memory';
 const commands = 'services/backend/test/commands.test.ts';
 const secrets = 'services/backend/secrets';
 const sandbox = 'services/runtime/test/sandbox.test.ts';
@@ -38,11 +36,10 @@ const members = 'services/runtime/test/members.test.ts';
 const contained = 'services/runtime/test/contained.test.ts';
 const handshake = 'services/backend/runtimes/handshake.test.ts';
 const envCheck = 'services/contracts/env/check.test.ts';
-const elsewhere = 'cli/test/runtime-elsewhere.test.ts';
 const hubStorage = 'services/kit/bus/inproc/storage.test.ts';
-const addresses = [`${handshake}: remote-mcp receives the addresses`];
-const platformRuntime = [`${wholePath}: an added MCP server is Connected, with the tools that it lists`];
-const logLevels = [`${runtimeSettings}: follows LOG_LEVEL and LOG_LEVELS`];
+const addresses = `${handshake}: remote-mcp receives the addresses`;
+const platformRuntime = `${wholePath}: an added MCP server is Connected, with the tools that it lists`;
+const logLevels = `${runtimeSettings}: follows LOG_LEVEL and LOG_LEVELS`;
 
 const all = { ...variables, infrastructure };
 type ShownElsewhere = {
@@ -52,19 +49,19 @@ type ShownElsewhere = {
 /** What shows variables that variables.test.ts does not observe. */
 const shownElsewhere: ShownElsewhere = {
   backend: {
-    BUS_SERVERS: [`${boot}: on a bus that does not exist`],
-    ENCRYPTION_KEY: [`${boot}: with an encryption key that differs from the one of its records`],
+    BUS_SERVERS: `${boot}: on a bus that does not exist`,
+    ENCRYPTION_KEY: `${boot}: with an encryption key that differs from the one of its records`,
     ENCRYPTION_KEY_PREVIOUS: [
       `${secrets}/check-encryption-key.test.ts: a new key takes over from the previous one`,
       `${secrets}/secrets.test.ts: the previous key still decrypts, the current one encrypts`,
     ],
-    JWT_PRIVATE_KEY_PATH: [`${boot}: without its signing keys`],
-    JWT_PUBLIC_KEY_PATH: [`${boot}: with a public key that is missing or belongs to another private key`],
-    JWT_PREVIOUS_PUBLIC_KEY_PATH: [`${boot}: JWT_PREVIOUS_PUBLIC_KEY_PATH keeps tokens of the earlier key valid`],
-    JWT_ISSUER: [`${boot}: JWT_ISSUER decides whose tokens are good`],
-    LOG_LEVEL: [`${boot}: LOG_LEVEL decides what is logged`],
-    CORS_ORIGINS: [`${backendServer}: one that is listed may call`],
-    BIND_HOST: [`${boot}: BIND_HOST is where it listens`],
+    JWT_PRIVATE_KEY_PATH: `${boot}: without its signing keys`,
+    JWT_PUBLIC_KEY_PATH: `${boot}: with a public key that is missing or belongs to another private key`,
+    JWT_PREVIOUS_PUBLIC_KEY_PATH: `${boot}: JWT_PREVIOUS_PUBLIC_KEY_PATH keeps tokens of the earlier key valid`,
+    JWT_ISSUER: `${boot}: JWT_ISSUER decides whose tokens are good`,
+    LOG_LEVEL: `${boot}: LOG_LEVEL decides what is logged`,
+    CORS_ORIGINS: `${backendServer}: one that is listed may call`,
+    BIND_HOST: `${boot}: BIND_HOST is where it listens`,
     PUBLIC_FRONTEND_URL: 'later: comes with e-mail links and OAuth callbacks',
     MCP_SERVER_COMMANDS: [
       `${commands}: none: MCP servers run no command, and no role changes that`,
@@ -75,23 +72,22 @@ const shownElsewhere: ShownElsewhere = {
       `${variablesTest}: backend FILES_DIR`,
       'services/backend/files/jetstream-blobs.test.ts: blobs in JetStream',
     ],
-    HISTORY_DAYS: [
+    HISTORY_DAYS:
       'services/backend/collect-garbage.test.ts: activity and usage older than HISTORY_DAYS are removed in every workspace, and the rest stays',
-    ],
     BUS_CALLOUT_SEED: busSeed,
     BUS_SYSTEM_SEED: busSeed,
     BUS_ISSUER_SEED: busSeed,
     BUS_PERSISTENT_MESSAGING: persistent,
     BUS_CA_PATH: busAuthority,
-    NODE_ENV: [`${envCheck}: of development is refused in production only`],
+    NODE_ENV: `${envCheck}: of development is refused in production only`,
     PRIVATE_GRAPHDB_URL: [
       `${boot}: it keeps its data across a restart`,
       `${variablesTest}: backend PRIVATE_GRAPHDB_URL`,
     ],
     PUBLIC_BACKEND_URL: addresses,
-    PUBLIC_BUS_SERVERS: ['services/backend/test/keys-and-runtimes.test.ts: of a workspace are registered, listed'],
+    PUBLIC_BUS_SERVERS: 'services/backend/test/keys-and-runtimes.test.ts: of a workspace are registered, listed',
     PUBLIC_MCP_URL: addresses,
-    SVC_MAX_FILE_SIZE_MB: ['services/backend/test/files.test.ts: larger than SVC_MAX_FILE_SIZE_MB'],
+    SVC_MAX_FILE_SIZE_MB: 'services/backend/test/files.test.ts: larger than SVC_MAX_FILE_SIZE_MB',
     PRIVATE_GRAPHDB_GRPC_URL: externalGraph,
     PRIVATE_GRAPHDB_CA_PATH: externalGraph,
     PRIVATE_GRAPHDB_USER: externalGraph,
@@ -99,24 +95,24 @@ const shownElsewhere: ShownElsewhere = {
     PRIVATE_GRAPHDB_TOKEN: externalGraph,
   },
   frontend: {
-    NODE_ENV: [`${envCheck}: must all be public once one of them is`],
-    BUILD_PUBLIC_BACKEND_URL: [`${frontend}: without it the build-time value is used`],
-    PUBLIC_BACKEND_URL: [`${frontend}: PUBLIC_BACKEND_URL overrides the build-time value`],
-    PUBLIC_MCP_URL: [`${frontend}: PUBLIC_BACKEND_URL overrides the build-time value`],
+    NODE_ENV: `${envCheck}: must all be public once one of them is`,
+    BUILD_PUBLIC_BACKEND_URL: `${frontend}: without it the build-time value is used`,
+    PUBLIC_BACKEND_URL: `${frontend}: PUBLIC_BACKEND_URL overrides the build-time value`,
+    PUBLIC_MCP_URL: `${frontend}: PUBLIC_BACKEND_URL overrides the build-time value`,
   },
   runtime: {
     BUS_SERVERS: separate,
     BUS_CA_PATH: busAuthority,
     NODE_ENV: 'later: comes with the first rule of production that concerns runtimes',
-    HEARTBEAT_INTERVAL: [`${runtimeBus}: a runtime sends a heartbeat every HEARTBEAT_INTERVAL`],
-    RUNTIME_KEY: [`${elsewhere}: it needs only the output of register, serves agents`],
+    HEARTBEAT_INTERVAL: `${runtimeBus}: a runtime sends a heartbeat every HEARTBEAT_INTERVAL`,
+    RUNTIME_KEY: 'cli/test/runtime-elsewhere.test.ts: it needs only the output of register, serves agents',
     SYSTEM_KEY: platformRuntime,
     RUNTIME_NAME: platformRuntime,
     LOG_LEVEL: logLevels,
     LOG_LEVELS: logLevels,
-    FORWARD_STDERR: [`${runtimeSettings}: holds them with FORWARD_STDERR, under the name of the MCP server`],
-    SVC_WORKING_DIR: [`${runtimeSettings}: is created, for this user only`],
-    SVC_ALLOWED_PATHS: [`${sandbox}: reads allowed paths`],
+    FORWARD_STDERR: `${runtimeSettings}: holds them with FORWARD_STDERR, under the name of the MCP server`,
+    SVC_WORKING_DIR: `${runtimeSettings}: is created, for this user only`,
+    SVC_ALLOWED_PATHS: `${sandbox}: reads allowed paths`,
     MCP_SERVER_SANDBOX: [
       `${sandbox}: everything of the platform, of other MCP servers and of the machine that is visible without a sandbox is hidden`,
       'services/runtime/test/sandboxed-lives.test.ts: the whole tree ends with the MCP server',
@@ -136,28 +132,25 @@ const shownElsewhere: ShownElsewhere = {
       `${contained}: because %s`,
     ],
     MCP_SERVER_IMAGE: [`${contained}: a missing image is named`, `${contained}: servers of packages work`],
-    MCP_SERVER_MEMORY_MAX_MB: [`${contained}: a command missing in the image, and too much memory, are explained`],
-    MCP_SERVER_HIDDEN_PATHS: [`${sandbox}: an allowed path that contains the installation shows nothing of it`],
+    MCP_SERVER_MEMORY_MAX_MB: `${contained}: a command missing in the image, and too much memory, are explained`,
+    MCP_SERVER_HIDDEN_PATHS: `${sandbox}: an allowed path that contains the installation shows nothing of it`,
   },
   'remote-mcp': {
     BUS_SERVERS: separate,
     BUS_CA_PATH: busAuthority,
     BUS_PERSISTENT_MESSAGING: persistent,
-    NODE_ENV: [`${envCheck}: must not be names of the internal network`],
+    NODE_ENV: `${envCheck}: must not be names of the internal network`,
     SYSTEM_KEY: [
       `${agentLifecycle}: an unknown system key is reported at /ready`,
       `${agentLifecycle}: it does not start with a wrong %s, and says so`,
     ],
-    PRIVATE_BACKEND_URL: [
+    PRIVATE_BACKEND_URL:
       'services/remote-mcp/test/calls.test.ts: reaches a call that waits for the first catalogue, which is then never made',
-    ],
     PUBLIC_MCP_URL: authorizationServer,
     PUBLIC_BACKEND_URL: authorizationServer,
-    SVC_ALLOWED_ORIGINS: [`${transport}: a listed origin may call, and may read the headers that it needs`],
-    SVC_PREVENT_DNS_REBINDING: [`${transport}: with SVC_PREVENT_DNS_REBINDING=false no origin is refused`],
-    SVC_SESSION_IDLE_TIMEOUT_MS: [
-      `${agentSessions}: ends a session that is idle for longer, and none that is used or has an open stream`,
-    ],
+    SVC_ALLOWED_ORIGINS: `${transport}: a listed origin may call, and may read the headers that it needs`,
+    SVC_PREVENT_DNS_REBINDING: `${transport}: with SVC_PREVENT_DNS_REBINDING=false no origin is refused`,
+    SVC_SESSION_IDLE_TIMEOUT_MS: `${agentSessions}: ends a session that is idle for longer, and none that is used or has an open stream`,
   },
   infrastructure: {
     BUS_PERSISTENT_MESSAGING: [
@@ -167,8 +160,8 @@ const shownElsewhere: ShownElsewhere = {
     GRAPHDB_HTTP_PORT: ownDgraph,
     GRAPHDB_GRPC_PORT: ownDgraph,
     GRAPHDB_ZERO_PORT: ownDgraph,
-    BUS_PORT: [`${parts}: nats-server: its listen address and folder, and no secret`],
-    BUS_HTTP_PORT: [`${parts}: nats-server: its monitoring only when svc.yaml names a port, and then on this machine`],
+    BUS_PORT: `${parts}: nats-server: its listen address and folder, and no secret`,
+    BUS_HTTP_PORT: `${parts}: nats-server: its monitoring only when svc.yaml names a port, and then on this machine`,
   },
 };
 
@@ -177,7 +170,7 @@ export const variableRequirements: Readonly<Record<string, Shown>> = Object.from
   Object.entries<Readonly<Record<string, Variable<unknown>>>>(all).flatMap(([service, table]) => {
     const others: Readonly<Record<string, Shown | undefined>> = shownElsewhere[service as keyof ShownElsewhere];
     return Object.entries(table).map(([name, { source, meaning, awaits }]): [string, Shown] => {
-      const shown = others[name] ?? [`${variablesTest}: ${service} ${name}`];
+      const shown = others[name] ?? `${variablesTest}: ${service} ${name}`;
       const part = source === 'specification' ? '8' : 'additions';
       return [`${part}.${service}.${name}: ${meaning}`, awaits === undefined ? shown : `later: comes with ${awaits}`];
     });

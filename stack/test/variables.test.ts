@@ -1,20 +1,21 @@
-import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { toBody } from '../../services/backend/bus/wire.ts';
 import { startTestBackend, type TestBackend } from '../../services/backend/test/start-test-backend.ts';
+import { subjects } from '../../services/contracts/bus/subjects.ts';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
+import { newProcessId } from '../../services/contracts/ids.ts';
 import { newKey } from '../../services/contracts/keys.ts';
+import { Secret } from '../../services/contracts/secret.ts';
 import { startFrontend } from '../../services/frontend/start.ts';
-import type { RunningService, StartService } from '../../services/kit/service.ts';
+import type { RunningService } from '../../services/kit/service.ts';
 import { startRemoteMcp } from '../../services/remote-mcp/start.ts';
-import { ping, send } from '../../services/remote-mcp/test/raw.ts';
 import { startRuntime } from '../../services/runtime/start.ts';
+import { folderOfEachTest } from './folder-of-each-test.ts';
 import { freePort } from './free-ports.ts';
 import { secondLoopback } from './second-loopback.ts';
 
 /** Each variable is changed, and the running service is observed: a parsed value alone proves nothing. */
+const folder = folderOfEachTest();
 const open: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close();
@@ -26,10 +27,10 @@ async function backendWith(env: Readonly<Record<string, string>> = {}): Promise<
   return backend;
 }
 
-async function registered(backend: TestBackend, component: 'remote-mcp' | 'runtime', runtimeNames: string[] = []) {
+async function registered(backend: TestBackend, component: 'remote-mcp' | 'runtime') {
   const key = newKey('system').reveal();
   await backend.must('mutation ($input: SystemKeyInput!) { registerSystemKey(input: $input) }', {
-    input: { component, key, ...(component === 'runtime' ? { runtimeNames } : {}) },
+    input: { component, key, ...(component === 'runtime' ? { runtimeNames: ['cloud'] } : {}) },
   });
   return key;
 }
@@ -39,43 +40,26 @@ interface Started {
   readonly logged: readonly { readonly level: string; readonly name: string; readonly msg: string }[];
 }
 
-async function started(start: StartService, backend: TestBackend, env: EnvRecord): Promise<Started> {
+const starts = { frontend: startFrontend, runtime: startRuntime, 'remote-mcp': startRemoteMcp };
+
+/** Starts a service that a backend beside it knows. */
+async function start(name: keyof typeof starts, env: EnvRecord): Promise<Started> {
+  const backend = await backendWith();
+  const known = {
+    frontend: { PORT: '0' },
+    runtime: { SVC_WORKING_DIR: folder(), RUNTIME_NAME: 'cloud' },
+    'remote-mcp': { REMOTE_PORT: '0', PRIVATE_BACKEND_URL: backend.url },
+  };
+  const key = name === 'frontend' ? {} : { SYSTEM_KEY: await registered(backend, name) };
   const logged: Started['logged'][number][] = [];
   const log = { write: (line: string) => void logged.push(JSON.parse(line)) };
-  const service = await start({ BUS_SERVERS: 'inproc:', ...env }, { hub: backend.hub, version: '1', log });
+  const variables = { BUS_SERVERS: 'inproc:', ...known[name], ...key, ...env };
+  const service = await starts[name](variables, { hub: backend.hub, version: '1', log });
   open.push(() => service.stop());
   return { service, logged };
 }
 
-async function newFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'svc-variables-'));
-  open.push(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
-
-/** What starts processes of a service that the backend knows. */
-const beside = {
-  frontend: async (backend: TestBackend) => (env: EnvRecord) => started(startFrontend, backend, { PORT: '0', ...env }),
-  runtime: async (backend: TestBackend) => {
-    const identity = { SYSTEM_KEY: await registered(backend, 'runtime', ['cloud']), RUNTIME_NAME: 'cloud' };
-    const folder = await newFolder();
-    return (env: EnvRecord) => started(startRuntime, backend, { SVC_WORKING_DIR: folder, ...identity, ...env });
-  },
-  'remote-mcp': async (backend: TestBackend) => {
-    const SYSTEM_KEY = await registered(backend, 'remote-mcp');
-    const known = { SYSTEM_KEY, REMOTE_PORT: '0', PRIVATE_BACKEND_URL: backend.url };
-    return (env: EnvRecord) => started(startRemoteMcp, backend, { ...known, ...env });
-  },
-};
-
 const until = <Found>(look: () => Promise<Found> | Found) => vi.waitUntil(look, { timeout: 15_000 });
-
-async function addWorkspace(backend: TestBackend): Promise<string> {
-  const { createWorkspace } = await backend.must(
-    'mutation { createWorkspace(input: { name: "Default", ownerEmail: "o@localhost" }) { id } }',
-  );
-  return createWorkspace.id;
-}
 
 const statusOf = async ({ service }: Started, path: string) => (await fetch(`${service.url}${path}`)).status;
 
@@ -85,45 +69,39 @@ describe('where a service answers', () => {
     ['runtime BIND_HOST', 'runtime', { REMOTE_PORT: '0' }],
     ['remote-mcp BIND_HOST', 'remote-mcp', {}],
   ] as const)('%s is its address', async (_, name, env) => {
-    const start = await beside[name](await backendWith());
-    const one = await start({ ...env, BIND_HOST: secondLoopback.host });
+    const one = await start(name, { ...env, BIND_HOST: secondLoopback.host });
     expect(new URL(one.service.url ?? '').hostname).toBe(secondLoopback.inUrl);
     expect(await statusOf(one, '/health')).toBe(200);
   });
 
   test.each([
-    ['backend PORT', async (PORT: string) => (await backendWith({ PORT })).url],
-    ['frontend PORT', (PORT: string) => urlOf('frontend', { PORT })],
-    ['runtime REMOTE_PORT', (REMOTE_PORT: string) => urlOf('runtime', { REMOTE_PORT })],
-    ['remote-mcp REMOTE_PORT', (REMOTE_PORT: string) => urlOf('remote-mcp', { REMOTE_PORT })],
-  ])('%s is its port', async (_, startOn) => {
-    const port = await freePort();
-    expect(new URL((await startOn(String(port))) ?? '').port).toBe(String(port));
+    ['backend PORT', 'backend', 'PORT'],
+    ['frontend PORT', 'frontend', 'PORT'],
+    ['runtime REMOTE_PORT', 'runtime', 'REMOTE_PORT'],
+    ['remote-mcp REMOTE_PORT', 'remote-mcp', 'REMOTE_PORT'],
+  ] as const)('%s is its port', async (_, name, variable) => {
+    const port = String(await freePort());
+    const env = { [variable]: port };
+    const { url } = name === 'backend' ? await backendWith(env) : (await start(name, env)).service;
+    expect(new URL(url ?? '').port).toBe(port);
     expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200);
   });
-
-  async function urlOf(name: keyof typeof beside, env: EnvRecord): Promise<string | null> {
-    const start = await beside[name](await backendWith());
-    return (await start(env)).service.url;
-  }
 });
 
 describe('the log', () => {
   test('frontend LOG_LEVEL sets the level of its log', async () => {
-    const start = await beside.frontend(await backendWith());
-    expect((await start({ LOG_LEVEL: 'info' })).logged.map(({ msg }) => msg)).toContain('listening');
-    const quiet = await start({ LOG_LEVEL: 'error' });
+    expect((await start('frontend', { LOG_LEVEL: 'info' })).logged.map(({ msg }) => msg)).toContain('listening');
+    const quiet = await start('frontend', { LOG_LEVEL: 'error' });
     await quiet.service.stop();
     expect(quiet.logged).toEqual([]);
   });
 
   test('remote-mcp LOG_LEVEL sets the level of its log, remote-mcp LOG_LEVELS of single loggers', async () => {
-    const start = await beside['remote-mcp'](await backendWith());
-    const quiet = await start({ LOG_LEVEL: 'error' });
+    const quiet = await start('remote-mcp', { LOG_LEVEL: 'error' });
     await until(async () => (await statusOf(quiet, '/ready')) === 200);
     await quiet.service.stop();
     expect(quiet.logged).toEqual([]);
-    const some = await start({ LOG_LEVEL: 'error', LOG_LEVELS: 'b*=info' });
+    const some = await start('remote-mcp', { LOG_LEVEL: 'error', LOG_LEVELS: 'b*=info' });
     await until(() => some.logged.find((line) => line.name === 'bus'));
     await some.service.stop();
     expect(new Set(some.logged.map((line) => line.name))).toEqual(new Set(['bus']));
@@ -138,62 +116,48 @@ test('backend PRIVATE_GRAPHDB_URL may be the address of a Dgraph, which is named
   });
 });
 
-test('backend FILES_DIR is where files are kept; without it and without NATS there is no place for them', async () => {
-  const folder = await newFolder();
-  const backend = await backendWith({ FILES_DIR: join(folder, 'here') });
-  const w = await addWorkspace(backend);
-  const { createSkill } = await backend.must(
-    'mutation ($w: ID!) { createSkill(workspace: $w, input: { name: "files" }) { id } }',
-    { w },
-  );
-  const digest = createHash('sha256').update('x').digest('hex');
-  const { addSkillFile } = await backend.must(
-    'mutation ($w: ID!, $s: ID!, $input: SkillFileInput!) { addSkillFile(workspace: $w, skill: $s, input: $input) { url } }',
-    { w, s: createSkill.id, input: { path: 'a', digest, sizeBytes: 1 } },
-  );
-  const { pathname, search } = new URL(addSkillFile.url);
-  expect((await fetch(backend.url + pathname + search, { method: 'PUT', body: 'x' })).status).toBe(200);
-  expect(await readFile(join(folder, 'here', digest.slice(0, 2), digest), 'utf8')).toBe('x');
+test('backend FILES_DIR is where files are kept: without it and without NATS there is no place for them', async () => {
   await expect(startTestBackend({ FILES_DIR: '' })).rejects.toMatchObject({
     code: 'invalid_input',
     hint: expect.stringContaining('FILES_DIR'),
   });
 });
 
-test('backend IDENTITY_KEY_USAGE_THROTTLE_SECONDS: 0 rewrites the last use with every use, an hour does not', async () => {
-  expect(await lastUses('0')).toBe(2);
-  expect(await lastUses('3600')).toBe(1);
-});
-
-/** How many different last uses two uses of a key leave. */
-async function lastUses(seconds: string): Promise<number> {
-  const backend = await backendWith({ IDENTITY_KEY_USAGE_THROTTLE_SECONDS: seconds });
-  const workspace = await addWorkspace(backend);
-  const start = await beside['remote-mcp'](backend);
-  const { createKey } = await backend.must(
-    'mutation ($w: ID!) { createKey(workspace: $w, input: { name: "k" }) { secret } }',
-    { w: workspace },
-  );
-  const seen = new Set<number>();
-  for (let use = 0; use < 2; use++) {
-    // A remote-mcp of its own each time: none of them remembers the key, so each asks the backend.
-    const { service } = await start({});
-    await until(async () => (await send(`${service.url}/mcp`, { key: createKey.secret, body: ping })).status === 200);
-    await service.stop();
-    const lastUse = await until(async (): Promise<number | false> => {
-      const query = 'query ($w: ID) { workspace(id: $w) { keys { nodes { lastUsedAt } } } }';
-      const { workspace: found } = await backend.must(query, { w: workspace });
-      const at: number | null = found.keys.nodes[0].lastUsedAt;
-      return at !== null && (seconds !== '0' || !seen.has(at)) && at;
-    });
-    seen.add(lastUse);
-  }
-  return seen.size;
-}
+test.each([
+  ['0', 2],
+  ['3600', 1],
+])(
+  'backend IDENTITY_KEY_USAGE_THROTTLE_SECONDS: with %s, two uses of a key leave %i last uses',
+  async (seconds, count) => {
+    const backend = await backendWith({ IDENTITY_KEY_USAGE_THROTTLE_SECONDS: seconds });
+    const { createWorkspace } = await backend.must(
+      'mutation { createWorkspace(input: { name: "Default", ownerEmail: "o@localhost" }) { id } }',
+    );
+    const w = createWorkspace.id;
+    const { createKey } = await backend.must(
+      'mutation ($w: ID!) { createKey(workspace: $w, input: { name: "k" }) { secret } }',
+      { w },
+    );
+    const key = new Secret(await registered(backend, 'remote-mcp'));
+    const remoteMcp = await backend.hub.connect({ kind: 'system', key, component: 'remote-mcp' }, newProcessId());
+    open.push(() => remoteMcp.close());
+    const check = toBody({ key: createKey.secret });
+    const seen = new Set<number>();
+    for (let use = 0; use < 2; use++) {
+      await remoteMcp.request(subjects.key(remoteMcp.identity.process), check, { timeoutMs: 5000 });
+      const lastUse = await until(async (): Promise<number | false> => {
+        const query = 'query ($w: ID) { workspace(id: $w) { keys { nodes { lastUsedAt } } } }';
+        const at: number | null = (await backend.must(query, { w })).workspace.keys.nodes[0].lastUsedAt;
+        return at !== null && (seconds !== '0' || !seen.has(at)) && at;
+      });
+      seen.add(lastUse);
+    }
+    expect(seen.size).toBe(count);
+  },
+);
 
 test('runtime SKILL_IDS and ROLE_IDS are not read, with one notice', async () => {
-  const start = await beside.runtime(await backendWith());
-  const { logged } = await start({ SKILL_IDS: 'a', ROLE_IDS: 'b' });
+  const { logged } = await start('runtime', { SKILL_IDS: 'a', ROLE_IDS: 'b' });
   const warnings = logged.filter((line) => line.level === 'warn' && /SKILL_IDS|ROLE_IDS/.test(JSON.stringify(line)));
   expect(warnings.length).toBe(2);
 });

@@ -1,22 +1,24 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { everyPage } from '../../client/every-page.ts';
-import { rolesQuery, workspaceQuery } from '../../client/generated/operations.ts';
-import { operatorTokens } from '../../client/operator-token.ts';
+import { createRoleMutation, rolesQuery, workspaceQuery } from '../../client/generated/operations.ts';
 import type { Platform } from '../platform.ts';
-import { again, makeRole } from '../use.ts';
 
-/** Somebody who makes roles until the end. Returns how many were acknowledged, and which of them are not there afterwards. */
+const everyMs = 100;
+
+/** Creates roles until the end. Returns the number of acknowledged ones, and those of them that are missing afterwards. */
 export async function writeUntil(ending: AbortSignal, platform: Platform) {
   const backend = await platform.backend();
   const workspace = (await backend.send(workspaceQuery, { name: 'Default' })).workspace?.id ?? '';
-  let count = 0;
-  const writing = {
-    url: `http://127.0.0.1:${platform.ports.backend}`,
-    token: operatorTokens(platform.installation, undefined),
-    workspace,
-    name: () => `written-${count++}`,
-  };
-  const attempts = await again(() => makeRole(writing), ending);
-  const acknowledged = attempts.flatMap(({ of, outcome }) => (outcome === 'done' ? [of] : []));
+  const acknowledged: string[] = [];
+  for (let i = 0; !ending.aborted; i++) {
+    const name = `written-${i}`;
+    await backend.send(createRoleMutation, { workspace, input: { name } }, { timeoutMs: 5000 }).then(
+      () => acknowledged.push(name),
+      // The role may exist or not.
+      () => undefined,
+    );
+    await pause(everyMs, undefined, { signal: ending }).catch(() => undefined);
+  }
   const roles = await everyPage(
     async (page) => (await backend.send(rolesQuery, { workspace, ...page })).workspace?.roles,
   );

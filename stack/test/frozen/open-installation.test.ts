@@ -21,6 +21,8 @@ const known = z
   })
   .parse(JSON.parse(readFileSync(join(here, 'installation.json'), 'utf8')));
 
+vi.setConfig({ testTimeout: 30_000 });
+
 let platform: Platform;
 
 beforeAll(async () => {
@@ -38,15 +40,11 @@ function keepSessions(file: string): void {
   expect(changes).toBeGreaterThan(0);
 }
 
-test.each(Object.entries(known.lists))(
-  'svc %s prints the frozen output',
-  async (command, list) => {
-    const isSo = async () => expect(await platform.svc(...command.split(' '))).toMatchObject(list);
-    // Its MCP server takes a moment to start.
-    await vi.waitFor(isSo, { timeout: 20_000, interval: 500 });
-  },
-  30_000,
-);
+test.each(Object.entries(known.lists))('svc %s prints the frozen output', async (command, list) => {
+  const isSo = async () => expect(await platform.svc(...command.split(' '))).toMatchObject(list);
+  // Its MCP server takes a moment to start.
+  await vi.waitFor(isSo, { timeout: 20_000, interval: 500 });
+});
 
 test('a key lets its agent in, and a revoked key does not', async () => {
   expect((await send(platform.mcpUrl, { key: known.key, body: ping })).status).toBe(200);
@@ -55,14 +53,10 @@ test('a key lets its agent in, and a revoked key does not', async () => {
 });
 
 test('an agent continues its session', async () => {
-  const { status, body } = await send(platform.mcpUrl, {
-    ...{ key: known.key, session: known.session },
-    body: rpc('tools/list'),
-  });
-  expect({ status, names: body.result.tools.map(({ name }: { readonly name: string }) => name) }).toEqual({
-    status: 200,
-    names: expect.arrayContaining(['list_skills', 'load_skill']),
-  });
+  const { key, session } = known;
+  const { status, body } = await send(platform.mcpUrl, { key, session, body: rpc('tools/list') });
+  const names = body.result.tools.map(({ name }: { readonly name: string }) => name);
+  expect([status, names]).toEqual([200, expect.arrayContaining(['list_skills', 'load_skill'])]);
 });
 
 test('a tool is called, and its MCP server has its secret', async () => {
