@@ -90,7 +90,7 @@ export const skips: readonly AllowedSkip[] = [
     isHere: onPath('dgraph'),
   },
   {
-    pattern: /stack\/(parts\/test\/(caddy|one-host|shared)|test\/(front|one-host))\.test\.ts > through Caddy/,
+    pattern: /stack\/(parts\/test\/(caddy|one-host)|test\/(front|one-host))\.test\.ts > through Caddy/,
     reason: 'The program caddy, and nats-server beside it, is not installed on every machine; CI installs both.',
     isHere: onPath('caddy', 'nats-server'),
   },
