@@ -89,7 +89,7 @@ export const skips: readonly AllowedSkip[] = [
     isHere: onPath('dgraph'),
   },
   {
-    pattern: /stack\/(parts\/test\/(caddy|one-host|shared)|test\/one-host)\.test\.ts > through Caddy/,
+    pattern: /stack\/(parts\/test\/(caddy|one-host)|test\/one-host)\.test\.ts > through Caddy/,
     reason: 'The program caddy, and nats-server beside it, is not installed on every machine; CI installs both.',
     isHere: onPath('caddy', 'nats-server'),
   },

@@ -22,20 +22,18 @@ async function plan(busServers: readonly string[]) {
   return planFor(installation, { ...definition, bus: { ...definition.bus, servers: busServers } }, ports);
 }
 
-describe('seeds', () => {
-  test.each(['user', 'account'] as const)('of a %s are new each time, and have a public half', (kind) => {
-    const [one, other] = [newBusSeed(kind), newBusSeed(kind)];
-    expect(one).not.toBe(other);
-    expect(one.startsWith(busSeedPrefixes[kind])).toBe(true);
-    expect(isBusSeed(kind, one)).toBe(true);
-    expect(publicBusKey(one)).toMatch(kind === 'user' ? /^U/ : /^A/);
-  });
-
-  test('a key of another kind and an invalid one are distinguished', () => {
-    expect(isBusSeed('user', newBusSeed('account'))).toBe(false);
-    expect(isBusSeed('user', `SU${'A'.repeat(56)}`)).toBe(false);
-    expect(isBusSeed('user', newBusSeed('user').slice(0, -1))).toBe(false);
-  });
+test('a seed is new each time, has a public half, and is of one kind', () => {
+  for (const [kind, other, mark] of [
+    ['user', 'account', 'U'],
+    ['account', 'user', 'A'],
+  ] as const) {
+    const seed = newBusSeed(kind);
+    expect(newBusSeed(kind)).not.toBe(seed);
+    expect(seed.startsWith(busSeedPrefixes[kind])).toBe(true);
+    expect(publicBusKey(seed)[0]).toBe(mark);
+    const wrong = [newBusSeed(other), seed.slice(0, -1), `${seed.slice(0, 2)}${'A'.repeat(56)}`];
+    expect([seed, ...wrong].map((text) => isBusSeed(kind, text))).toEqual([true, false, false, false]);
+  }
 });
 
 test('a changed shared secret of the nodes concerns all parts', async () => {
@@ -50,27 +48,18 @@ test('a changed shared secret of the nodes concerns all parts', async () => {
   expect(partsThatDiffer(before, settings())).toBeNull();
 });
 
-describe('the configuration of nats-server', () => {
-  const places = ['NAME', 'LISTEN', 'HTTP_LISTEN', 'TLS', 'STORE_DIR'];
-  const keys = ['CALLOUT_PUBLIC_KEY', 'SYSTEM_PUBLIC_KEY', 'ISSUER_PUBLIC_KEY'];
-  const values = Object.fromEntries([...places, ...keys].map((name) => [name, `the-${name}`]));
-
-  test('has every place of the template filled', () => {
-    const text = natsConfiguration(values);
-    expect(text).not.toContain('${');
-    for (const value of Object.values(values)) expect(text).toContain(value);
-  });
-
-  test('opens the monitoring of NATS only at a configured address', () => {
-    const { HTTP_LISTEN: _, ...closed } = values;
-    expect(natsConfiguration(closed)).not.toMatch(/^\s*http/m);
-    expect(natsConfiguration(values)).toContain('http: "the-HTTP_LISTEN"');
-  });
+test('the configuration of nats-server has every place filled, and monitoring only at a configured address', () => {
+  const places = ['NAME', 'LISTEN', 'TLS', 'STORE_DIR', 'CALLOUT_PUBLIC_KEY', 'SYSTEM_PUBLIC_KEY', 'ISSUER_PUBLIC_KEY'];
+  const values = Object.fromEntries(places.map((name) => [name, `the-${name}`]));
+  const text = natsConfiguration(values);
+  expect(text).not.toMatch(/\$\{|^\s*http/m);
+  for (const value of Object.values(values)) expect(text).toContain(value);
+  expect(natsConfiguration({ ...values, HTTP_LISTEN: 'here' })).toContain('http: "here"');
 });
 
 describe('a bus that somebody else runs is refused before anything starts', () => {
   /** A server that sends the first text as its greeting, and the answer to everything that a client sends. */
-  async function speak(first: string, answer = ''): Promise<string> {
+  async function speak(first: string, answer: string): Promise<string> {
     const server = createServer((client) => {
       client.on('error', () => undefined);
       client.write(first);
@@ -83,41 +72,46 @@ describe('a bus that somebody else runs is refused before anything starts', () =
   const info = (said: object) =>
     `INFO ${JSON.stringify({ version: '2.12.0', jetstream: true, nonce: 'x', ...said })}\r\n`;
   const check = async (server: string) => checkBus(await plan([server]));
+  const strange = { message: expect.stringContaining('does not answer as a NATS server: it says something else') };
+
+  test.each<[what: string, first: string, answer: string, refusal: object]>([
+    ['a program of another kind', 'HTTP/1.1 400 Bad Request\r\n\r\n'.repeat(4000), '', strange],
+    ['a greeting without a meaning', 'INFO nonsense\r\n', '', strange],
+    ['a line without an end, which is read up to a limit', 'x'.repeat(100_000), '', strange],
+    [
+      'one that is too old',
+      info({ version: '2.10.7' }),
+      'PONG\r\n',
+      {
+        code: 'unsupported',
+        message: expect.stringMatching(/runs NATS 2\.10\.7, and 2\.11 or newer is needed\.$/),
+      },
+    ],
+    [
+      'one that keeps nothing',
+      info({ jetstream: false }),
+      'PONG\r\n',
+      { message: expect.stringContaining('without JetStream') },
+    ],
+    [
+      'one that does not know us',
+      info({}),
+      "-ERR 'Authorization Violation'\r\n",
+      {
+        code: 'forbidden',
+        message: expect.stringMatching(/does not know the user of our callout account\.$/),
+        hint: expect.stringMatching(/callout U\w{55}, system U\w{55}, issuer A\w{55}/),
+      },
+    ],
+  ])('%s', async (_, first, answer, refusal) => {
+    await expect(check(await speak(first, answer))).rejects.toMatchObject(refusal);
+  });
 
   test('where no program listens', async () => {
     await expect(check(`nats://127.0.0.1:${await freePort()}`)).rejects.toMatchObject({
       code: 'unavailable',
       message: expect.stringMatching(/does not answer as a NATS server: connection refused/),
       hint: expect.stringContaining('bus.servers'),
-    });
-  });
-
-  test('where something else listens', async () => {
-    await expect(check(await speak('HTTP/1.1 400 Bad Request\r\n\r\n'.repeat(4000)))).rejects.toThrow(
-      /does not answer as a NATS server: it says something else/,
-    );
-    await expect(check(await speak('INFO nonsense\r\n'))).rejects.toThrow(/it says something else/);
-    // A line without an end is read up to a limit.
-    await expect(check(await speak('x'.repeat(100_000)))).rejects.toThrow(/it says something else/);
-  });
-
-  test('where it is too old', async () => {
-    await expect(check(await speak(info({ version: '2.10.7' }), 'PONG\r\n'))).rejects.toMatchObject({
-      code: 'unsupported',
-      message: expect.stringMatching(/runs NATS 2\.10\.7, and 2\.11 or newer is needed\.$/),
-    });
-  });
-
-  test('where it keeps nothing', async () => {
-    await expect(check(await speak(info({ jetstream: false }), 'PONG\r\n'))).rejects.toThrow(/without JetStream/);
-  });
-
-  test('where it does not know us', async () => {
-    const refused = check(await speak(info({}), "-ERR 'Authorization Violation'\r\n"));
-    await expect(refused).rejects.toMatchObject({
-      code: 'forbidden',
-      message: expect.stringMatching(/does not know the user of our callout account\.$/),
-      hint: expect.stringMatching(/callout U\w{55}, system U\w{55}, issuer A\w{55}/),
     });
   });
 

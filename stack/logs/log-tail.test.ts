@@ -1,25 +1,20 @@
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { folderOfEachTest } from '../test/folder-of-each-test.ts';
 import { boundLog } from './log-file.ts';
 import { LogTail } from './log-tail.ts';
 
-let dir: string;
-let file: string;
-beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'svc-logs-'));
-  file = join(dir, 'x.log');
-});
-afterEach(() => rmSync(dir, { recursive: true }));
+const dir = folderOfEachTest();
+const file = () => join(dir(), 'x.log');
 
-const write = (text: string, to = file) => appendFileSync(to, text);
+const write = (text: string | Buffer) => appendFileSync(file(), text);
 /** About this many megabytes of numbered lines. */
 const large = (megabytes: number) =>
   Array.from({ length: megabytes * 1000 }, (_, i) => `${i} ${'x'.repeat(1050)}\n`).join('');
 
 test('a log that does not exist yet is read from its first line', async () => {
-  const tail = new LogTail(file);
+  const tail = new LogTail(file());
   expect(await tail.before()).toEqual([]);
   expect(await tail.next()).toEqual([]);
   write('one\ntwo\n');
@@ -29,21 +24,21 @@ test('a log that does not exist yet is read from its first line', async () => {
 
 test('an unfinished line arrives when it is complete, whatever its characters', async () => {
   write('one\ntw');
-  const tail = new LogTail(file);
+  const tail = new LogTail(file());
   expect(await tail.before()).toEqual(['one']);
   const rest = Buffer.from('o €\n');
-  appendFileSync(file, rest.subarray(0, 3));
+  write(rest.subarray(0, 3));
   expect(await tail.next()).toEqual([]);
-  appendFileSync(file, rest.subarray(3));
+  write(rest.subarray(3));
   expect(await tail.next()).toEqual(['two €']);
 });
 
 test('a cut between two reads loses nothing', async () => {
   write('a first line\n');
-  const tail = new LogTail(file);
+  const tail = new LogTail(file());
   await tail.before();
   write('two\n');
-  boundLog(file, { fileSizeMaxMb: 12 / 1024 / 1024, filesKept: 1 });
+  boundLog(file(), { fileSizeMaxMb: 12 / 1024 / 1024, filesKept: 1 });
   write('three\n');
   expect(await tail.next()).toEqual(['two', 'three']);
   write('four\n');
@@ -51,15 +46,15 @@ test('a cut between two reads loses nothing', async () => {
 });
 
 test('of files larger than one read, the last whole lines arrive', async () => {
-  writeFileSync(`${file}.1`, large(20));
+  writeFileSync(`${file()}.1`, large(20));
   write('first\n');
-  const lines = await new LogTail(file).before();
+  const lines = await new LogTail(file()).before();
   expect(lines.slice(-2)).toEqual([expect.stringMatching(/^19999 x/), 'first']);
   expect(lines[0]).toMatch(/^\d+ x{1050}$/);
 });
 
 test('a large addition comes in pieces', async () => {
-  const tail = new LogTail(file);
+  const tail = new LogTail(file());
   write(large(20));
   const lines = [...(await tail.next()), ...(await tail.next())];
   expect(lines).toHaveLength(20_000);

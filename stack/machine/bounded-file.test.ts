@@ -1,21 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { folderOfEachTest } from '../test/folder-of-each-test.ts';
 import { readBounded } from './bounded-file.ts';
 
-let dir = '';
-beforeAll(() => {
-  dir = mkdtempSync(join(tmpdir(), 'svc-bounded-'));
-});
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
-
+const dir = folderOfEachTest();
 const sizeMaxBytes = 100_000;
 
 test('a regular file is read whole, up to the limit and not beyond', () => {
-  const file = join(dir, 'file');
+  const file = join(dir(), 'file');
   for (const size of [0, 1, sizeMaxBytes]) {
     writeFileSync(file, Buffer.alloc(size, 'x'));
     expect(readBounded(file, { sizeMaxBytes }).equals(Buffer.alloc(size, 'x'))).toBe(true);
@@ -30,20 +26,19 @@ test('an endless file that claims to be empty is read up to the limit', () => {
 });
 
 test('a file of another kind is refused by its kind, without waiting for it', async () => {
-  const fifo = join(dir, 'fifo');
+  const fifo = join(dir(), 'fifo');
   spawnSync('mkfifo', [fifo]);
-  const socket = join(dir, 'socket');
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(socket, resolve));
-  symlinkSync(fifo, join(dir, 'link'));
+  const socket = join(dir(), 'socket');
+  await using server = createServer();
+  await once(server.listen(socket), 'listening');
+  symlinkSync(fifo, join(dir(), 'link'));
   const kinds = { fifo: 'a pipe (FIFO)', link: 'a pipe (FIFO)', socket: 'a socket', '/dev/zero': 'a device' };
   for (const [name, kind] of Object.entries(kinds)) {
-    const file = name.startsWith('/') ? name : join(dir, name);
+    const file = name.startsWith('/') ? name : join(dir(), name);
     expect(() => readBounded(file, { sizeMaxBytes })).toThrow(`"${file}" is ${kind}: it must be a regular file.`);
   }
-  server.close();
-  expect(() => readBounded(dir, { sizeMaxBytes })).toThrow('cannot be read: it is a folder.');
-  expect(() => readBounded(join(dir, 'none'), { sizeMaxBytes, name: '--file "none"' })).toThrow(
+  expect(() => readBounded(dir(), { sizeMaxBytes })).toThrow('cannot be read: it is a folder.');
+  expect(() => readBounded(join(dir(), 'none'), { sizeMaxBytes, name: '--file "none"' })).toThrow(
     '--file "none" cannot be read: it does not exist.',
   );
 });

@@ -1,29 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { planFor } from '../engines/plan-of.ts';
-import { usualPorts } from '../settings/ports.ts';
-import { definitionOf } from '../settings/test/definition-of.ts';
-import { installationIn } from '../state/installation.ts';
 import { caddyfile } from './caddy.ts';
+import { listensAt } from './part.ts';
+import { partOf, planOf } from './test/planned.ts';
 
-const ports = {
-  ...usualPorts,
-  ...{ 'remote-mcp-1': 3101, 'remote-mcp-2': 3102, 'remote-mcp-3': 3103 },
-  ...{ 'backend-1': 3201, 'backend-2': 3202, 'caddy-http': 80, 'caddy-https': 443 },
-};
-
-/** The values of the proxy of a platform with separate processes. */
-function valuesOf(yaml: string, claimed: Readonly<Record<string, number>> = {}): Readonly<Record<string, string>> {
-  const definition = definitionOf(`topology: distributed\n${yaml}`);
-  const { parts } = planFor(installationIn('/srv/svc'), definition, { ...ports, ...claimed });
-  return parts.find(({ service }) => service === 'caddy')?.variables ?? expect.fail();
-}
-
-const several = 'bind: 0.0.0.0\nreplicas: { remote-mcp: 2 }\n';
+const distributed = 'topology: distributed\n';
 const acme =
   'host: agents.example.com, tls: acme, acme: { email: ops@example.com, directory: "https://ca.example.com/directory", ca: secrets/ca.pem }';
-const front = `${several}public: { ${acme} }`;
-const acmeLines = (more: readonly string[], ports: readonly string[]) =>
-  ['tls {', '\tissuer acme {', ...[...more, ...ports].map((line) => `\t\t${line}`), '\t}', '}'].join('\n\t\t');
+const front = `${distributed}bind: 0.0.0.0\nreplicas: { remote-mcp: 2 }\npublic: { ${acme} }`;
+const valuesOf = (yaml: string) => partOf(planOf(yaml), 'caddy').variables;
+const acmeLines = (...lines: readonly string[]) =>
+  ['tls {', '\tissuer acme {', ...lines.map((line) => `\t\t${line}`), '\t}', '}'].join('\n\t\t');
 
 describe('the configuration of the front', () => {
   test('under one host name, with certificates of an authority, is exactly this', () => {
@@ -36,8 +22,8 @@ describe('the configuration of the front', () => {
       HTTP_PORT: '80',
       HTTPS_PORT: '443',
       TLS: acmeLines(
-        ['dir "https://ca.example.com/directory"', 'email "ops@example.com"', 'trusted_roots "secrets/ca.pem"'],
-        ['alt_http_port 80', 'alt_tlsalpn_port 443'],
+        ...['dir "https://ca.example.com/directory"', 'email "ops@example.com"', 'trusted_roots "secrets/ca.pem"'],
+        ...['alt_http_port 80', 'alt_tlsalpn_port 443'],
       ),
       AUTO_HTTPS: 'disable_redirects',
       STORAGE: 'data/caddy',
@@ -56,68 +42,12 @@ describe('the configuration of the front', () => {
     expect(text).toContain('vars service remote-mcp\n\tvars count 2');
   });
 
-  test('with certificate files differs in these places', () => {
-    const files = 'host: a.example.com, tls: files, cert: secrets/a b.pem, key: /etc/a.key';
-    const values = valuesOf(`replicas: { remote-mcp: 2 }\npublic: { ${files} }`, {
-      'caddy-http': 8080,
-      'caddy-https': 8443,
-    });
-    expect(values).toEqual({
-      ...valuesOf(front),
-      AUTO_HTTPS: 'off',
-      BIND: 'tcp4/127.0.0.1',
-      HOST: 'a.example.com',
-      ORIGIN: 'https://a.example.com:8443',
-      HTTP_PORT: '8080',
-      HTTPS_PORT: '8443',
-      STORAGE: 'state/caddy',
-      TLS: 'tls "secrets/a b.pem" "/etc/a.key"',
-    });
-  });
-
   test('with minimal acme settings uses the usual authority', () => {
-    const claimed = { 'caddy-http': 8080, 'caddy-https': 8443 };
-    expect(valuesOf('public: { host: a.example.com, tls: acme }', claimed).TLS).toBe(
-      acmeLines(
-        ['dir "https://acme-v02.api.letsencrypt.org/directory"'],
-        ['alt_http_port 8080', 'alt_tlsalpn_port 8443'],
-      ),
+    const values = valuesOf(
+      `${distributed}public: { host: a.example.com, tls: acme, httpsPort: 8443, httpPort: 8080 }`,
     );
-  });
-
-  test('without TLS has one site for everything', () => {
-    expect(valuesOf(`${several}public: { host: a.example.com }`)).toEqual({
-      ...valuesOf(front),
-      AUTO_HTTPS: 'off',
-      HOST: 'a.example.com',
-      ORIGIN: 'http://a.example.com',
-      SITES: 'import shared-remote-mcp\nimport one-host',
-      STORAGE: 'state/caddy',
-      TLS: '',
-    });
-  });
-
-  test('of several processes of a service has nothing else', () => {
-    const values = valuesOf('replicas: { remote-mcp: 3 }');
-    expect(values).toEqual({
-      SITES: 'import shared-remote-mcp',
-      STORAGE: 'state/caddy',
-      AUTO_HTTPS: 'off',
-      BIND: 'tcp4/127.0.0.1',
-      SHARED_BIND: 'tcp4/127.0.0.1',
-      LOOK_INTERVAL: '100ms',
-      REMOTE_MCP: '127.0.0.1:3101 127.0.0.1:3102 127.0.0.1:3103',
-      REMOTE_MCP_PORT: '3001',
-      ...{ HTTP_PORT: '', HTTPS_PORT: '', HOST: '', ORIGIN: '', TLS: '' },
-      ...{ BACKEND: '', BACKEND_PORT: '', FRONTEND: '' },
-    });
-    expect(caddyfile(values)).toMatch(/\n\nimport shared-remote-mcp\n$/);
-  });
-
-  test('has a site for each service with several processes', () => {
-    const text = caddyfile(valuesOf('bind: 0.0.0.0\ngraph: dgraph\nreplicas: { remote-mcp: 2, backend: 2 }'));
-    expect(text).toMatch(/\n\nimport shared-remote-mcp\nimport shared-backend\n$/);
-    expect(text).toContain('\thttp://:3000 {\n\t\tbind tcp4/0.0.0.0\n');
+    const usual = 'dir "https://acme-v02.api.letsencrypt.org/directory"';
+    expect(values.TLS).toBe(acmeLines(usual, 'alt_http_port 8080', 'alt_tlsalpn_port 8443'));
   });
 
   test.each([
@@ -126,7 +56,61 @@ describe('the configuration of the front', () => {
     ['::', '::'],
     ['localhost', 'localhost'],
   ])('on %s listens on %s', (bind, expected) => {
-    const text = caddyfile(valuesOf(`bind: "${bind}"\npublic: { ${acme} }`));
-    expect(text).toContain(`\tdefault_bind ${expected}\n`);
+    expect(valuesOf(`${distributed}bind: "${bind}"\npublic: { ${acme} }`).BIND).toBe(expected);
+  });
+});
+
+describe('the front', () => {
+  test('of several processes: others find them at the address of a single one', () => {
+    const yaml = `${distributed}graph: dgraph\nbind: 0.0.0.0\n`;
+    const one = planOf(yaml);
+    const plan = planOf(`${yaml}replicas: { backend: 2, remote-mcp: 2 }`);
+    expect(one.parts.map(({ name }) => name)).not.toContain('caddy');
+    expect(partOf(plan, 'runtime').after).toEqual(['backend', 'backend-2']);
+    expect(partOf(plan, 'remote-mcp').variables.PRIVATE_BACKEND_URL).toBe('http://127.0.0.1:3000');
+    expect(plan.addresses.public).toEqual(one.addresses.public);
+    const caddy = partOf(plan, 'caddy');
+    expect(listensAt(caddy)).toEqual(['http://127.0.0.1:3001/ready', 'http://127.0.0.1:3000']);
+    expect(caddy).toMatchObject({
+      ...{ url: 'http://127.0.0.1:3001', secrets: [], after: ['remote-mcp', 'remote-mcp-2', 'backend', 'backend-2'] },
+      variables: { SITES: 'import shared-remote-mcp\nimport shared-backend', SHARED_BIND: 'tcp4/0.0.0.0' },
+    });
+  });
+
+  test('of one host name: alone on the address of svc.yaml, with all others on loopback', () => {
+    const tls = 'tls: files, cert: secrets/a b.pem, key: /etc/a.key, httpsPort: 8443, httpPort: 8080';
+    const { parts } = planOf(
+      `${distributed}bind: 0.0.0.0\npublic: { host: a.example.com, ${tls} }\nreplicas: { remote-mcp: 2, runtime: 2 }`,
+    );
+    const url = 'https://a.example.com:8443';
+    const others = parts.filter(({ service }) => service !== 'caddy' && service !== 'nats');
+    for (const { name, variables } of others) expect(variables.BIND_HOST, name).toBe('127.0.0.1');
+    expect(parts.find(({ name }) => name === 'caddy')).toMatchObject({
+      url: 'https://127.0.0.1:8443',
+      ready: { kind: 'http', url: 'http://127.0.0.1:8080/ready' },
+      after: ['remote-mcp', 'remote-mcp-2', 'backend', 'frontend'],
+      secrets: ['/srv/svc/secrets/a b.pem', '/etc/a.key'],
+      variables: {
+        ...{ ORIGIN: url, HTTP_PORT: '8080', HTTPS_PORT: '8443', STORAGE: 'state/caddy', AUTO_HTTPS: 'off' },
+        TLS: 'tls "secrets/a b.pem" "/etc/a.key"',
+      },
+    });
+    const urls = { PUBLIC_BACKEND_URL: url, PUBLIC_MCP_URL: `${url}/mcp` };
+    expect(Object.fromEntries(others.map(({ name, variables }) => [name, variables]))).toMatchObject({
+      backend: { ...urls, PUBLIC_FRONTEND_URL: url, CORS_ORIGINS: `${url},http://127.0.0.1:8888` },
+      'remote-mcp': { ...urls, PRIVATE_BACKEND_URL: 'http://127.0.0.1:3000' },
+      frontend: urls,
+    });
+  });
+
+  test('without TLS is asked for its readiness at its own address', () => {
+    const plan = planOf(`${distributed}public: { host: a.example.com }`);
+    expect(partOf(plan, 'caddy')).toMatchObject({
+      url: 'http://127.0.0.1:80',
+      ready: { kind: 'http', url: 'http://127.0.0.1:80/ready' },
+      secrets: [],
+      variables: { SITES: 'import one-host', ORIGIN: 'http://a.example.com' },
+    });
+    expect(plan.addresses.public.mcp).toBe('http://a.example.com/mcp');
   });
 });

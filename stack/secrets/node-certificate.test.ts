@@ -1,15 +1,17 @@
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { connect, createServer, type TlsOptions } from 'node:tls';
-import { inspect } from 'node:util';
+import { inspect, promisify } from 'node:util';
 import { grpc } from 'dgraph-js';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { openDgraphGraph } from '../../services/backend/graph/dgraph/dgraph-graph.ts';
+import { folderOfEachTest } from '../test/folder-of-each-test.ts';
 import { isCertificateOf, newNodeKey, nodeCertificate } from './node-certificate.ts';
 
+const dir = folderOfEachTest();
 const key = newNodeKey();
 const cert = nodeCertificate(key);
 
@@ -43,51 +45,40 @@ type Pair = Pick<TlsOptions, 'key' | 'cert'>;
 
 /** As two nodes do: both know one certificate, and each shows its own. */
 async function meet(server: Pair, client: Pair): Promise<'let in' | 'refused'> {
-  const listening = createServer({ ...server, ca: cert, requestCert: true, rejectUnauthorized: true }, (socket) => {
-    socket.on('error', () => socket.destroy());
-    socket.end('welcome');
+  const trust = { ca: cert, requestCert: true, rejectUnauthorized: true };
+  await using listening = createServer({ ...server, ...trust }, (socket) => {
+    socket.on('error', () => socket.destroy()).end('welcome');
   });
   listening.on('tlsClientError', (_, socket) => socket.destroy());
   await once(listening.listen(0, '127.0.0.1'), 'listening');
-  const address = listening.address();
-  const port = address !== null && typeof address === 'object' ? address.port : 0;
+  const { port } = listening.address() as AddressInfo;
   const socket = connect({ ...client, host: '127.0.0.1', port, ca: cert });
-  try {
-    return await new Promise((resolve) => {
-      socket.once('data', () => resolve('let in'));
-      for (const end of ['error', 'close']) socket.once(end, () => resolve('refused'));
-    });
-  } finally {
-    socket.destroy();
-    listening.close();
-  }
+  const outcome = await new Promise<'let in' | 'refused'>((resolve) => {
+    socket.once('data', () => resolve('let in'));
+    for (const end of ['error', 'close']) socket.once(end, () => resolve('refused'));
+  });
+  socket.destroy();
+  return outcome;
 }
 
 test('the graph client accepts it from its address, and from no other, without a warning', async () => {
   const warnings: string[] = [];
   const warned = ({ message }: Error) => warnings.push(message);
   process.on('warning', warned);
-  const dir = mkdtempSync(join(tmpdir(), 'svc-node-'));
-  const caPath = join(dir, 'nodes.crt');
+  onTestFinished(() => void process.off('warning', warned));
+  const caPath = join(dir(), 'nodes.crt');
   writeFileSync(caPath, cert);
   const server = new grpc.Server();
-  try {
-    const pair = { private_key: Buffer.from(key), cert_chain: Buffer.from(cert) };
-    const credentials = grpc.ServerCredentials.createSsl(null, [pair]);
-    const port = await new Promise<number>((resolve, reject) => {
-      server.bindAsync('0.0.0.0:0', credentials, (error, bound) => (error === null ? resolve(bound) : reject(error)));
-    });
-    const ask = (host: string) =>
-      openDgraphGraph({ servers: [`${host}:${port}`], tls: { caPath }, requestMs: 500 }).catch((error: Error) =>
-        inspect(error),
-      );
-    // It serves nothing, and says so to an accepted client.
-    for (const host of ['127.0.0.1', 'localhost']) expect(await ask(host), host).toContain('UNIMPLEMENTED');
-    expect(await ask('127.0.0.2')).toContain("127.0.0.2 is not in the cert's list");
-  } finally {
-    server.forceShutdown();
-    rmSync(dir, { recursive: true });
-    process.off('warning', warned);
-  }
+  onTestFinished(() => server.forceShutdown());
+  const pair = { private_key: Buffer.from(key), cert_chain: Buffer.from(cert) };
+  const bind = promisify(server.bindAsync.bind(server));
+  const port = await bind('0.0.0.0:0', grpc.ServerCredentials.createSsl(null, [pair]));
+  const ask = (host: string) =>
+    openDgraphGraph({ servers: [`${host}:${port}`], tls: { caPath }, requestMs: 500 }).catch((error: Error) =>
+      inspect(error),
+    );
+  // It serves nothing, and says so to an accepted client.
+  for (const host of ['127.0.0.1', 'localhost']) expect(await ask(host), host).toContain('UNIMPLEMENTED');
+  expect(await ask('127.0.0.2')).toContain("127.0.0.2 is not in the cert's list");
   expect(warnings).toEqual([]);
 });

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { hostOf } from '../../services/contracts/host-of.ts';
-import { isLoopbackServer, publicBus } from './public-bus.ts';
+import { publicBus } from './public-bus.ts';
 import { definitionOf, refusalOf } from './test/definition-of.ts';
 
 const tls = { cert: 'secrets/bus.pem', key: 'secrets/bus.key' };
@@ -61,18 +60,4 @@ describe('a mistake in bus.public is reported with its place and its rule', () =
     const elsewhere = `topology: distributed\nbus:\n  servers: [nats://127.0.0.1:1]\n${open}`;
     expect(definitionOf(elsewhere).bus.port).toBe('auto');
   });
-
-  test('a platform without a bus of its own', () => {
-    const text = 'bus:\n  public: { servers: [nats://127.0.0.1:4222], bind: 127.0.0.1 }\n';
-    expect(refusalOf(text)).toMatch(/^svc\.yaml:3:11 bus\.public needs topology: distributed\./);
-  });
-});
-
-test.each([
-  ['tls://bus.example.com:4222', 'bus.example.com', false],
-  ['nats://127.0.0.1:4222', '127.0.0.1', true],
-  ['nats://[::1]:4222', '::1', true],
-  ['localhost:4222', 'localhost', true],
-])('the host of %s is %s', (server, host, isLoopback) => {
-  expect([hostOf(server), isLoopbackServer(server)]).toEqual([host, isLoopback]);
 });

@@ -9,22 +9,10 @@ const host = 'host: agents.example.com';
 const files = 'tls: files, cert: a.pem, key: a.key';
 
 describe('one host name', () => {
-  const publicOf = (yaml: string, ports = {}) =>
-    addressesOf(definitionOf(distributed + yaml), { ...usualPorts, ...ports }).public;
-
-  test.each([
-    [`${host}, ${files}`, { 'caddy-https': 443 }, 'https://agents.example.com'],
-    [`${host}, tls: acme, httpsPort: 8443`, { 'caddy-https': 8443 }, 'https://agents.example.com:8443'],
-    [host, { 'caddy-http': 80 }, 'http://agents.example.com'],
-    [`${host}, httpPort: 8080`, { 'caddy-http': 8080 }, 'http://agents.example.com:8080'],
-  ])('with "%s" is the address of everything, with a port that is not the usual one', (yaml, ports, origin) => {
-    const every = { backend: origin, mcp: `${origin}/mcp`, frontend: origin };
-    expect(publicOf(`public: { ${yaml} }`, ports)).toEqual(every);
-  });
-
-  test('keeps addresses set by hand: another proxy may be in front', () => {
+  test('is the address of everything, except for addresses set by hand: another proxy may be in front', () => {
     const yaml = `public: { ${host}, httpPort: 8080 }\npublicUrls: { mcp: https://agents.example.com/mcp, frontend: https://agents.example.com/ }`;
-    expect(publicOf(yaml, { 'caddy-http': 8080 })).toEqual({
+    const ports = { ...usualPorts, 'caddy-http': 8080 };
+    expect(addressesOf(definitionOf(distributed + yaml), ports).public).toEqual({
       backend: 'http://agents.example.com:8080',
       mcp: 'https://agents.example.com/mcp',
       frontend: 'https://agents.example.com',
@@ -69,10 +57,4 @@ describe('a mistake in public is reported with its place and its rule', () => {
         'svc.yaml:4:20 publicUrls.mcp must have the host and the path of http://agents.example.com/mcp with public.host, or be auto.',
     }),
   )('%j', (yaml, told) => expect(refusalOf(distributed + yaml)).toBe(told));
-
-  test('one process', () => {
-    expect(refusalOf(`public: { ${host} }`)).toBe(
-      'svc.yaml:2:17 public.host needs topology: distributed. With topology: embedded there is one process, which cannot supervise Caddy.',
-    );
-  });
 });

@@ -8,32 +8,11 @@ test('too many aliases are a mistake', () => {
   expect(new YamlText(many).mistakes).toEqual([{ line: 1, column: 1, message: expect.stringContaining('aliases') }]);
 });
 
-test('a name that JavaScript would lose is a mistake', () => {
-  expect(new YamlText('a: 1\nb:\n  __proto__: { c: 1 }\n').mistakes).toEqual([
-    { line: 3, column: 3, message: '"__proto__" is not a valid name.' },
-  ]);
-});
-
 test('too deep a nesting is a mistake where it begins', () => {
   const nested = (levels: number) => `a: ${'['.repeat(levels)}${']'.repeat(levels)}\n`;
   expect(new YamlText(nested(50)).mistakes).toEqual([]);
   expect(new YamlText(nested(100_000)).mistakes).toEqual([
     { line: 1, column: expect.any(Number), message: 'The file is nested too deep: at most 64 levels.' },
-  ]);
-});
-
-test('a duplicate name, and a second document, are mistakes', () => {
-  expect(new YamlText('a: 1\nb: { c: 1, c: 2 }\na: 2\n').mistakes).toEqual([
-    { line: 2, column: 12, message: 'The name "c" is used twice.' },
-    { line: 3, column: 1, message: 'The name "a" is used twice.' },
-  ]);
-  // No path leads to the value of a collection.
-  expect(new YamlText('? { a: 1, a: 2 }\n: { b: 1, b: 2 }\n').mistakes.map(({ message }) => message)).toEqual([
-    'The name "a" is used twice.',
-    'The name "b" is used twice.',
-  ]);
-  expect(new YamlText('a: 1\n---\nb: 1\n').mistakes).toMatchObject([
-    { line: 2, message: expect.stringContaining('more than one') },
   ]);
 });
 

@@ -1,10 +1,11 @@
-import { connect } from 'node:tls';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { once } from 'node:events';
+import { type ConnectionOptions, connect } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { cataloguePath, internalFilesPath } from '../../../services/contracts/catalogue.ts';
 import { graphqlPath, jwksPath } from '../../../services/contracts/token.ts';
 import { until } from '../../test/until.ts';
 import { ask, send, type TestRequest } from './ask.ts';
-import { type Answer, echo, hasCaddy, host, openOneHost } from './running-caddy.ts';
+import { hasCaddy, host, openFront } from './running-caddy.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -49,160 +50,153 @@ const closed = [
 ];
 
 describe.skipIf(!hasCaddy)('through Caddy', () => {
-  for (const tls of ['files', 'none'] as const) {
-    describe(`under one host name, tls: ${tls}`, () => {
-      let front: Awaited<ReturnType<typeof openOneHost>>;
-      const to = (path: string, more?: Partial<TestRequest>) => ({ path, ...front.where, ...more });
-      beforeAll(async () => {
-        front = await openOneHost(tls, echo);
-      });
-      afterAll(() => front[Symbol.asyncDispose]());
-
-      test.each(rows)('%s goes to %s, unchanged', async (path, service) => {
-        const { status, body } = await ask(to(path, { method: 'POST', body: '{}' }));
-        expect([status, JSON.parse(body)]).toMatchObject([
-          200,
-          { name: service, url: path, method: 'POST', length: 2 },
-        ]);
-      });
-
-      test.each(closed)('%s goes to the frontend only', async (path) => {
-        const { body } = await ask(to(path));
-        expect(JSON.parse(body)).toMatchObject({ name: 'frontend', url: path });
-      });
-
-      test('/ready reports the state without the reason', async () => {
-        const first = await ask(to('/ready'));
-        expect([first.status, first.body, first.headers['cache-control']]).toEqual([
-          200,
-          '{"status":"ready"}',
-          'no-store',
-        ]);
-        front.get('backend').isReady = false;
-        const { status, body } = await ask(to('/ready?verbose'));
-        expect([status, body]).toEqual([503, '{"status":"not ready"}']);
-        front.get('backend').isReady = true;
-      });
-
-      test('a service that is not ready is named, and the others answer', async () => {
-        front.get('backend').isReady = false;
-        await until(async () => (await ask(to(graphqlPath))).status === 503);
-        const { headers, body } = await ask(to(graphqlPath));
-        expect(headers['retry-after']).toBe('1');
-        expect(JSON.parse(body)).toEqual({
-          error: {
-            code: 'unavailable',
-            message: 'No backend is ready. The request was not carried out.',
-            hint: 'svc status says why; send it again once one is.',
-          },
-        });
-        expect((await ask(to('/mcp'))).status).toBe(200);
-        front.get('backend').isReady = true;
-        await until(async () => (await ask(to(graphqlPath))).status === 200);
-      });
-
-      test("only the proxy sets a client's address", async () => {
-        const forged = { 'x-forwarded-for': '192.0.2.66', 'x-forwarded-host': 'evil.example.com' };
-        const { body, headers } = await ask(to('/mcp', { headers: forged }));
-        expect(JSON.parse(body).headers).toMatchObject({
-          'x-forwarded-for': '127.0.0.1',
-          'x-forwarded-host': front.origin.replace(/^.*\/\//, ''),
-          'x-forwarded-proto': tls === 'none' ? 'http' : 'https',
-        });
-        expect([headers.server, headers.via]).toEqual([undefined, undefined]);
-        expect(headers['strict-transport-security']).toBe(tls === 'none' ? undefined : 'max-age=31536000');
-      });
-
-      test("another host name is answered with the platform's own", async () => {
-        const { port } = to('/');
-        const { status, body } = await ask(to('/mcp', { headers: { host: `evil.example.com:${port}` } }));
-        expect(status).toBe(421);
-        expect(JSON.parse(body).error).toMatchObject({
-          code: 'not_found',
-          hint: `The platform is at ${front.origin}.`,
-        });
-      });
-
-      test('a body of 4 MiB passes', async () => {
-        const length = 4 * 1024 * 1024;
-        const { body } = await ask(to(graphqlPath, { method: 'POST', body: 'x'.repeat(length) }));
-        expect(JSON.parse(body)).toMatchObject({ length });
-      });
-
-      test('it reports its own readiness, under the address of this machine', async () => {
-        const { status, body } = await ask({ host: '127.0.0.1', path: '/ready', port: front.httpPort, ca: null });
-        expect([status, body]).toEqual([200, '{"status":"ready"}']);
-      });
-    });
-  }
-
-  test.each(['files', 'none'] as const)("events pass at once and a client's end is passed on, tls: %s", async (tls) => {
-    let hasLeft = false;
-    const stream: Answer = (_, response) => {
-      response.once('close', () => {
-        hasLeft = true;
-      });
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: first\n\n');
-    };
-    await using front = await openOneHost(tls, () => stream);
-    const sent = send({ path: '/mcp', ...front.where });
-    const text = await new Promise((resolve, reject) => {
-      sent.once('error', reject);
-      sent.once('response', (response) => response.once('data', (chunk: Buffer) => resolve(chunk.toString())));
-    });
-    expect([text, hasLeft]).toEqual(['data: first\n\n', false]);
-    sent.destroy();
-    await until(() => hasLeft);
+  type Front = Awaited<ReturnType<typeof openFront>>;
+  let fronts: Readonly<Record<'files' | 'none', Front>>;
+  const open = (tls: string) => openFront(`public: { host: ${host}, ${tls}, httpPort: auto, httpsPort: auto }`);
+  beforeAll(async () => {
+    fronts = { files: await open('tls: files, cert: own.pem, key: own.key'), none: await open('tls: none') };
   });
+  afterAll(() => Promise.all(Object.values(fronts).map((front) => front[Symbol.asyncDispose]())));
 
-  test.each(['files', 'none'] as const)('a WebSocket passes in both directions, tls: %s', async (tls) => {
-    await using front = await openOneHost(tls, echo);
-    front.get('backend').server.on('upgrade', (_request, socket) => {
-      socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\n\r\n');
-      socket.on('data', (chunk: Buffer) => socket.write(`heard ${chunk}`));
-      socket.on('end', () => socket.end());
-      socket.on('error', () => undefined);
+  describe.each(['files', 'none'] as const)('under one host name, tls: %s', (tls) => {
+    let front: Front;
+    beforeAll(() => {
+      front = fronts[tls];
     });
-    const headers = {
-      connection: 'Upgrade',
-      upgrade: 'websocket',
-      'sec-websocket-version': '13',
-      'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
-      'sec-websocket-protocol': 'graphql-transport-ws',
+    const to = (path: string, more?: Partial<TestRequest>) => {
+      const { ca, url } = front;
+      return { path, host, port: Number(new URL(url).port), ca: tls === 'none' ? null : ca, ...more };
     };
-    const sent = send({ path: graphqlPath, headers, ...front.where });
-    const heard = await new Promise((resolve, reject) => {
-      sent.once('error', reject);
-      sent.once('response', ({ statusCode }) => reject(new Error(`answered ${statusCode}`)));
-      sent.once('upgrade', (_response, socket) => {
-        socket.once('data', (chunk: Buffer) => {
-          resolve(chunk.toString());
-          socket.destroy();
-        });
-        socket.write('hello');
-      });
+
+    test.each(rows)('%s goes to %s, unchanged', async (path, service) => {
+      const { status, body } = await ask(to(path, { method: 'POST', body: '{}' }));
+      const seen = JSON.parse(body);
+      expect([status, seen]).toMatchObject([200, { name: service, url: path, method: 'POST', length: 2 }]);
     });
-    expect(heard).toBe('heard hello');
+
+    test.each(closed)('%s goes to the frontend only', async (path) => {
+      const { body } = await ask(to(path));
+      expect(JSON.parse(body)).toMatchObject({ name: 'frontend', url: path });
+    });
+
+    test('/ready reports the state without the reason', async () => {
+      const ready = { status: 200, body: '{"status":"ready"}', headers: { 'cache-control': 'no-store' } };
+      expect(await ask(to('/ready'))).toMatchObject(ready);
+      front.get('backend').isReady = false;
+      expect(await ask(to('/ready?verbose'))).toMatchObject({ status: 503, body: '{"status":"not ready"}' });
+      front.get('backend').isReady = true;
+    });
+
+    test('a service that is not ready is named, and the others answer', async () => {
+      front.get('backend').isReady = false;
+      await until(async () => (await ask(to(graphqlPath))).status === 503);
+      const { headers, body } = await ask(to(graphqlPath));
+      expect(headers['retry-after']).toBe('1');
+      const message = 'No backend is ready. The request was not carried out.';
+      expect(JSON.parse(body).error).toMatchObject({ code: 'unavailable', message });
+      expect((await ask(to('/mcp'))).status).toBe(200);
+      front.get('backend').isReady = true;
+      await until(async () => (await ask(to(graphqlPath))).status === 200);
+    });
+
+    test("an agent's headers arrive unchanged, except that only the proxy sets its address", async () => {
+      const said = {
+        origin: 'https://app.example.com',
+        authorization: 'Bearer SVA_x',
+        'mcp-session-id': 'abc',
+        'mcp-protocol-version': '2025-11-25',
+        accept: 'application/json, text/event-stream',
+      };
+      const forged = { 'x-forwarded-for': '192.0.2.66', 'x-forwarded-host': 'evil.example.com' };
+      const { body, headers } = await ask(to('/mcp', { headers: { ...said, ...forged } }));
+      const named = `${host}:${to('/').port}`;
+      expect(JSON.parse(body).headers).toMatchObject({
+        ...{ ...said, host: named, 'x-forwarded-for': '127.0.0.1', 'x-forwarded-host': named },
+        'x-forwarded-proto': tls === 'none' ? 'http' : 'https',
+      });
+      expect([headers.server, headers.via]).toEqual([undefined, undefined]);
+      expect(headers['strict-transport-security']).toBe(tls === 'none' ? undefined : 'max-age=31536000');
+    });
+
+    test("another host name is answered with the platform's own", async () => {
+      const { status, body } = await ask(to('/mcp', { headers: { host: `evil.example.com:${to('/').port}` } }));
+      expect(status).toBe(421);
+      const hint = `The platform is at ${front.origin}.`;
+      expect(JSON.parse(body).error).toMatchObject({ code: 'not_found', hint });
+    });
+
+    test('a body of 4 MiB passes', async () => {
+      const length = 4 * 1024 * 1024;
+      const { body } = await ask(to(graphqlPath, { method: 'POST', body: 'x'.repeat(length) }));
+      expect(JSON.parse(body)).toMatchObject({ length });
+    });
+
+    test('it reports its own readiness, under the address of this machine', async () => {
+      const port = front.ports['caddy-http'] ?? 0;
+      const answer = await ask({ host: '127.0.0.1', path: '/ready', port, ca: null });
+      expect(answer).toMatchObject({ status: 200, body: '{"status":"ready"}' });
+    });
+
+    test("events pass at once, and the end of a client's stream or call is passed on", async () => {
+      const mcp = front.get('remote-mcp');
+      const { answer, count } = mcp;
+      onTestFinished(() => {
+        mcp.answer = answer;
+      });
+      const left: unknown[] = [];
+      mcp.answer = (request, response) => {
+        response.once('close', () => left.push(request.method));
+        if (request.method === 'POST') request.resume();
+        else response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: first\n\n');
+      };
+      const stream = send(to('/mcp'));
+      const [response] = await once(stream, 'response');
+      expect(String(await once(response, 'data'))).toBe('data: first\n\n');
+      const call = send(to('/mcp', { method: 'POST', body: '{}' })).once('error', () => undefined);
+      await until(() => mcp.count === count + 2);
+      expect(left).toEqual([]);
+      for (const request of [stream, call]) request.destroy();
+      await until(() => left.length === 2);
+    });
+
+    test('a WebSocket passes in both directions', async () => {
+      front.get('backend').server.once('upgrade', (_request, socket) => {
+        socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\n\r\n');
+        socket.on('data', (chunk: Buffer) => socket.write(`heard ${chunk}`));
+        socket.on('end', () => socket.end());
+        socket.on('error', () => undefined);
+      });
+      const headers = {
+        connection: 'Upgrade',
+        upgrade: 'websocket',
+        'sec-websocket-version': '13',
+        'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+        'sec-websocket-protocol': 'graphql-transport-ws',
+      };
+      const [, socket] = await once(send(to(graphqlPath, { headers })), 'upgrade');
+      socket.write('hello');
+      expect(String(await once(socket, 'data'))).toBe('heard hello');
+      socket.destroy();
+    });
   });
 
   describe('over TLS', () => {
-    let front: Awaited<ReturnType<typeof openOneHost>>;
-    beforeAll(async () => {
-      front = await openOneHost('files', echo);
-    });
-    afterAll(() => front[Symbol.asyncDispose]());
-
-    const shake = (options: object) =>
-      new Promise<string>((resolve) => {
-        const socket = connect({ host: '127.0.0.1', port: front.httpsPort, ca: front.ca, ...options });
-        socket.once('secureConnect', () => resolve(`${socket.getProtocol()} ${socket.alpnProtocol}`));
-        socket.once('error', ({ message }) => resolve(message));
-        socket.once('close', () => resolve('closed'));
-      });
+    async function shake(options: ConnectionOptions): Promise<string> {
+      const { ca, ports } = fronts.files;
+      const socket = connect({ host: '127.0.0.1', port: ports['caddy-https'] ?? 0, ca, ...options });
+      try {
+        await once(socket, 'secureConnect');
+        return `${socket.getProtocol()} ${socket.alpnProtocol}`;
+      } catch (error) {
+        return String(error);
+      } finally {
+        socket.destroy();
+      }
+    }
 
     test('versions from 1.2 on are supported', async () => {
-      const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT:@SECLEVEL=0', servername: host };
-      expect(await shake(old)).toMatch(/alert protocol version/);
+      const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT:@SECLEVEL=0' } as const;
+      expect(await shake({ ...old, servername: host })).toMatch(/alert protocol version/);
       expect(await shake({ maxVersion: 'TLSv1.2', servername: host })).toMatch(/^TLSv1\.2/);
       expect(await shake({ servername: host, ALPNProtocols: ['h2', 'http/1.1'] })).toBe('TLSv1.3 http/1.1');
     });
@@ -215,11 +209,12 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
     });
 
     test('requests without it are redirected there', async () => {
-      const plain = { host, port: front.httpPort, ca: null };
+      const { ports, origin } = fronts.files;
+      const plain = { host, port: ports['caddy-http'] ?? 0, ca: null };
       const { status, headers } = await ask({ path: '/skills/abc?tab=a%2Fb', ...plain });
-      expect([status, headers.location]).toEqual([308, `${front.origin}/skills/abc?tab=a%2Fb`]);
+      expect([status, headers.location]).toEqual([308, `${origin}/skills/abc?tab=a%2Fb`]);
       const other = await ask({ path: '/mcp', method: 'POST', ...plain, headers: { host: 'evil.example.com' } });
-      expect([other.status, other.headers.location]).toEqual([308, `${front.origin}/mcp`]);
+      expect([other.status, other.headers.location]).toEqual([308, `${origin}/mcp`]);
     });
   });
 });

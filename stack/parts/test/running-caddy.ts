@@ -1,12 +1,14 @@
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { planFor } from '../../engines/plan-of.ts';
+import { text } from 'node:stream/consumers';
+import { expect } from 'vitest';
+import { planFor, portWishesOf } from '../../engines/plan-of.ts';
 import { waitUntilReady } from '../../lifecycle/readiness.ts';
 import { findProgram } from '../../machine/find-program.ts';
 import { makeCertificate } from '../../runtime-elsewhere/test/certificate.ts';
-import type { SharedService } from '../../settings/definition.ts';
 import { usualPorts } from '../../settings/ports.ts';
 import { definitionOf } from '../../settings/test/definition-of.ts';
 import { installationIn } from '../../state/installation.ts';
@@ -14,141 +16,86 @@ import { freePorts } from '../../test/free-ports.ts';
 import { runWithTest } from '../../test/run-with-test.ts';
 import { until } from '../../test/until.ts';
 import { caddyfile } from '../caddy.ts';
+import { partOf } from './planned.ts';
 
 /** Whether `caddy` is installed, which these tests need. */
 export const hasCaddy = findProgram('caddy', process.env.PATH) !== null;
 
-/**
- * Caddy, configured as in a platform with these settings and ports, in its own folder that `prepare` may add files to.
- * Ready once its port answers.
- */
-export async function startCaddy(
-  yaml: string,
-  ports: Readonly<Record<string, number>>,
-  prepare: (folder: string) => void = () => undefined,
-) {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-front-'));
-  prepare(folder);
-  const definition = definitionOf(`topology: distributed\n${yaml}`);
-  const { parts } = planFor(installationIn(folder), definition, { ...usualPorts, ...ports });
-  const { variables, ready } = parts.find(({ service }) => service === 'caddy') ?? never();
-  const file = join(folder, 'Caddyfile');
-  writeFileSync(file, caddyfile(variables));
-  const caddy = runWithTest(['caddy', 'run', '--config', file, '--adapter', 'caddyfile'], folder, { HOME: folder });
-  await waitUntilReady(ready, { timeoutMs: 20_000, signal: new AbortController().signal });
-  return {
-    folder,
-    async [Symbol.asyncDispose]() {
-      await caddy[Symbol.asyncDispose]();
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
-}
-
-/** The proxy in front of two processes of a service, remote-mcp by default. */
-export async function openFront(
-  answer: (name: 'one' | 'other') => Answer,
-  { on, service = 'remote-mcp' }: { readonly on?: number; readonly service?: SharedService } = {},
-) {
-  const [free = 0, first = 0, second = 0] = await freePorts(3);
-  const port = on ?? free;
-  const one = new Upstream(first, answer('one'));
-  const other = new Upstream(second, answer('other'));
-  await Promise.all([one.open(), other.open()]);
-  const ports = { [service]: port, [`${service}-1`]: first, [`${service}-2`]: second };
-  const caddy = await startCaddy(`graph: dgraph\nreplicas: { ${service}: 2 }`, ports);
-  return {
-    url: `http://127.0.0.1:${port}`,
-    port,
-    one,
-    other,
-    async [Symbol.asyncDispose]() {
-      await caddy[Symbol.asyncDispose]();
-      await Promise.all([one.close(), other.close()]);
-    },
-  };
-}
-
-const services = ['remote-mcp', 'backend', 'frontend'] as const;
-type Service = (typeof services)[number];
-
 export const host = 'agents.example.com';
 
-/** The proxy of everything under one host name, in front of stand-ins with given answers. */
-export async function openOneHost(tls: 'none' | 'files', answer: (service: Service) => Answer) {
-  const [httpPort = 0, httpsPort = 0, ...ports] = await freePorts(5);
-  const behind = new Map(services.map((service, index) => [service, new Upstream(ports[index] ?? 0, answer(service))]));
-  await Promise.all([...behind.values()].map((upstream) => upstream.open()));
-  const get = (service: Service) => behind.get(service) ?? never();
-  const files = tls === 'files' ? 'cert: own.pem, key: own.key, ' : '';
-  const port = tls === 'none' ? httpPort : httpsPort;
-  const caddy = await startCaddy(
-    `public: { host: ${host}, tls: ${tls}, ${files}}`,
-    {
-      'caddy-http': httpPort,
-      'caddy-https': httpsPort,
-      ...Object.fromEntries(services.map((service) => [service, get(service).port])),
-    },
-    (folder) => makeCertificate(folder, 'own', `DNS:${host}`),
+/**
+ * Caddy, configured as in a platform with these settings and a free port for each `auto`, in front of a stand-in for
+ * each part behind it. The certificate for `host` is own.pem.
+ */
+export async function openFront(yaml: string) {
+  await using stack = new AsyncDisposableStack();
+  const folder = stack.adopt(mkdtempSync(join(tmpdir(), 'svc-front-')), (dir) => rmSync(dir, { recursive: true }));
+  makeCertificate(folder, 'own', `DNS:${host}`);
+  const definition = definitionOf(`topology: distributed\n${yaml}`);
+  const wishes = portWishesOf(definition);
+  const free = await freePorts(wishes.length);
+  const ports: Readonly<Record<string, number>> = Object.fromEntries(
+    wishes.map(({ name, wanted }, index) => [name, wanted === 'auto' ? (free[index] ?? 0) : wanted]),
   );
-  /** The self-signed certificate. */
-  const ca = readFileSync(join(caddy.folder, 'own.pem'), 'utf8');
+  const plan = planFor(installationIn(folder), definition, { ...usualPorts, ...ports });
+  const { variables, url, ready, after } = partOf(plan, 'caddy');
+  const upstreams = new Map<string, Upstream>();
+  for (const part of plan.parts.filter(({ name }) => after.includes(name))) {
+    const upstream = stack.use(new Upstream(Number(new URL(part.url).port), echo(part.name)));
+    await upstream.open();
+    upstreams.set(part.name, upstream);
+  }
+  const file = join(folder, 'Caddyfile');
+  writeFileSync(file, caddyfile(variables));
+  stack.use(runWithTest(['caddy', 'run', '--config', file, '--adapter', 'caddyfile'], folder, { HOME: folder }));
+  await waitUntilReady(ready, { timeoutMs: 20_000, signal: new AbortController().signal });
+  const running = stack.move();
   return {
-    origin: `http${tls === 'none' ? '' : 's'}://${host}:${port}`,
-    httpPort,
-    httpsPort,
-    ca,
-    /** Where requests under the host name go. */
-    where: { host, port, ca: tls === 'none' ? null : ca },
-    get,
-    async [Symbol.asyncDispose]() {
-      await caddy[Symbol.asyncDispose]();
-      await Promise.all([...behind.values()].map((upstream) => upstream.close()));
-    },
+    url,
+    ports,
+    origin: plan.addresses.public.backend,
+    ca: readFileSync(join(folder, 'own.pem'), 'utf8'),
+    all: [...upstreams.values()],
+    get: (part: string): Upstream => upstreams.get(part) ?? expect.fail(`Caddy sends nothing to ${part}`),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
 
-function never(): never {
-  throw new Error('the test has no such service');
-}
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Answers with its name, the request and its length. */
-export function echo(name: string): Answer {
-  return (request, response) => {
-    let length = 0;
-    request.on('data', (chunk: Buffer) => {
-      length += chunk.length;
-    });
-    request.on('end', () => {
-      const { method, url, headers } = request;
-      response.end(JSON.stringify({ name, method, url, length, headers }));
-    });
-    request.on('error', () => undefined);
+function echo(name: string): Answer {
+  return async (request, response) => {
+    // A client may leave in the middle of its message.
+    const { length } = await text(request).catch(() => '');
+    const { method, url, headers } = request;
+    response.end(JSON.stringify({ name, method, url, length, headers }));
   };
 }
 
-export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
-
 /** A server behind the proxy: ready or not, with given answers. */
-export class Upstream {
-  readonly server: Server;
+class Upstream {
   readonly port: number;
+  answer: Answer;
   isReady = true;
   /** All requests but those for `/ready`. */
   count = 0;
+  readonly server = createServer((request, response) => {
+    if (/^\/ready(\?|$)/.test(request.url ?? '')) {
+      response.writeHead(this.isReady ? 200 : 503).end('{}');
+    } else {
+      this.count++;
+      this.answer(request, response);
+    }
+  });
 
   constructor(port: number, answer: Answer) {
     this.port = port;
-    this.server = createServer((request, response) => {
-      if (/^\/ready(\?|$)/.test(request.url ?? '')) return response.writeHead(this.isReady ? 200 : 503).end('{}');
-      this.count++;
-      answer(request, response);
-      return undefined;
-    });
+    this.answer = answer;
   }
 
   async open(): Promise<void> {
-    await new Promise<void>((resolve) => this.server.listen(this.port, '127.0.0.1', resolve));
+    await once(this.server.listen(this.port, '127.0.0.1'), 'listening');
   }
 
   async close(): Promise<void> {
@@ -157,6 +104,10 @@ export class Upstream {
     await closed;
     // A request on a connection whose end was not noticed yet gets no answer.
     await until(() => !isHeldOpen(this.port));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 }
 
