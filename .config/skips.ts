@@ -134,7 +134,7 @@ export const skips: readonly AllowedSkip[] = [
   },
   {
     pattern:
-      /stack\/(engines\/docker\/test\/(docker|run-alone|clusters|one-host|engine|daemon-restart\.alone)|operations\/move\/test\/containers(-killed)?)\.test\.ts > (alone |clusters |one host name )?on a real Docker|stack\/test\/whole-path\.test\.ts > containers >/,
+      /stack\/(engines\/docker\/test\/(docker|run-alone|clusters|one-host|engine|daemon-restart\.alone)|operations\/move\/test\/containers)\.test\.ts > (alone |clusters |one host name )?on a real Docker|stack\/test\/whole-path\.test\.ts > containers >/,
     reason: 'Only a Docker that SVC_TEST_DOCKER_HOST names is used by tests; CI starts one (.ci/docker).',
     isHere: docker !== null,
   },

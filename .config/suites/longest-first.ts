@@ -12,7 +12,6 @@ const longest = [
   'stack/operations/test/start-and-stop.test.ts',
   'stack/engines/docker/test/clusters.test.ts',
   'stack/test/whole-path.test.ts',
-  'stack/operations/move/test/containers-killed.test.ts',
   'stack/test/processes.test.ts',
   'cli/test/backup.test.ts',
   'stack/engines/docker/test/full-disk.test.ts',

@@ -46,14 +46,17 @@ function contentOf({ dir }: Installation): Record<string, string> {
 }
 
 describe('a new installation', () => {
-  test('has its folders and secrets, closed to others', async () => {
-    const { dir, secretsDir, dataDir, stateDir, logsDir } = await create();
+  test('has its folders and secrets, closed to others, and lists them', async () => {
+    const installation = await create();
+    const { dir, secretsDir, dataDir, stateDir, logsDir } = installation;
     for (const folder of [secretsDir, dataDir, stateDir, logsDir]) expect(modeOf(folder), folder).toBe('700');
     expect(modeOf(join(dir, 'svc.yaml'))).toBe('644');
     const secrets = readdirSync(secretsDir).sort();
     const keys = ['encryption.key', 'jwt-private.pem', 'jwt-public.pem', 'system-remote-mcp.key', 'system-runtime.key'];
     expect(secrets).toEqual(['.gitignore', ...keys]);
     for (const name of secrets) expect(modeOf(join(secretsDir, name)), name).toBe('600');
+    const made = ['svc.yaml', 'secrets', 'secrets/.gitignore', 'secrets/encryption.key', 'data', 'state', 'logs'];
+    expect(readManifest(installation).map(({ path }) => path)).toEqual(expect.arrayContaining(made));
   });
 
   test('has keys of the right kind, each its own', async () => {
@@ -78,20 +81,6 @@ describe('a new installation', () => {
     expect(readDefinition(other.definitionFile).id).not.toBe(definition.id);
   });
 
-  test('holds no secret in svc.yaml', async () => {
-    const { dir, secretsDir } = await create();
-    const definition = readFileSync(join(dir, 'svc.yaml'), 'utf8');
-    for (const name of readdirSync(secretsDir).filter((file) => file !== '.gitignore')) {
-      expect(definition).not.toContain(readFileSync(join(secretsDir, name), 'utf8').trim());
-    }
-  });
-
-  test('lists all that it created', async () => {
-    const paths = readManifest(await create()).map(({ path }) => path);
-    const made = ['svc.yaml', 'secrets', 'secrets/.gitignore', 'secrets/encryption.key', 'data', 'state', 'logs'];
-    expect(paths).toEqual(expect.arrayContaining(made));
-  });
-
   test('does not begin with a wrong choice', async () => {
     await expect(createInstallation({ dir: join(root, 'x'), ownerEmail: 'nobody' })).rejects.toMatchObject({
       code: 'invalid_input',
@@ -101,88 +90,65 @@ describe('a new installation', () => {
   });
 });
 
-describe('git', () => {
+test('git includes only svc.yaml of it, whatever .gitignore the project has, and of an existing one', async () => {
   const git = (...words: string[]) => execFileSync('git', ['-C', root, ...words], { encoding: 'utf8' });
-  const taken = () => {
+  git('init', '--quiet');
+  writeFileSync(join(root, '.gitignore'), 'node_modules\n');
+  const installation = await create();
+  for (const folder of [installation.dataDir, installation.stateDir, installation.logsDir])
+    writeFileSync(join(folder, 'something'), 'x');
+  const expectOnlyDefinition = () => {
     git('add', '--all');
-    return git('ls-files').trim().split('\n');
+    expect(git('ls-files').trim().split('\n')).toEqual(['.gitignore', 'acme/svc/svc.yaml']);
   };
-
-  test('includes only svc.yaml of an installation, whatever .gitignore the project has', async () => {
-    git('init', '--quiet');
-    writeFileSync(join(root, '.gitignore'), 'node_modules\n');
-    const { installation } = await createInstallation({ dir: root });
-    for (const folder of [installation.dataDir, installation.stateDir, installation.logsDir])
-      writeFileSync(join(folder, 'something'), 'x');
-    expect(taken()).toEqual(['.gitignore', 'svc.yaml']);
-  });
-
-  test('nor of an existing one', async () => {
-    git('init', '--quiet');
-    const installation = await create();
-    for (const folder of [installation.secretsDir, installation.stateDir]) rmSync(join(folder, '.gitignore'));
-    const detail = 'git did not ignore it; it does now';
-    const repaired = ['state/', 'secrets/'].map((path) => ({ path, outcome: 'repaired', detail }));
-    expect(ensureFolders(installation, embedded).filter(({ outcome }) => outcome !== 'kept')).toEqual(repaired);
-    expect(taken()).toEqual(['acme/svc/svc.yaml']);
-  });
+  expectOnlyDefinition();
+  for (const folder of [installation.secretsDir, installation.stateDir]) rmSync(join(folder, '.gitignore'));
+  const detail = 'git did not ignore it; it does now';
+  const repaired = ['state/', 'secrets/'].map((path) => ({ path, outcome: 'repaired', detail }));
+  expect(ensureFolders(installation, embedded).filter(({ outcome }) => outcome !== 'kept')).toEqual(repaired);
+  expectOnlyDefinition();
 });
 
-describe('again', () => {
-  let installation: Installation;
-  beforeEach(async () => {
-    installation = await create();
-  });
-
-  test('existing files are not changed, and each is reported as kept', async () => {
-    const before = contentOf(installation);
-    const again = await createInstallation({ dir: installation.dir, ownerEmail: 'other@example.com' });
-    expect(contentOf(installation)).toEqual(before);
-    expect(new Set(again.steps.map(({ outcome }) => outcome))).toEqual(new Set(['kept']));
-  });
-
-  test('only missing files are made', async () => {
-    const before = contentOf(installation);
-    rmSync(join(installation.secretsDir, 'system-runtime.key'));
-    const { steps } = await createInstallation({ dir: installation.dir });
-    const created = steps.filter(({ outcome }) => outcome === 'created').map(({ path }) => path);
-    expect(created).toEqual(['secrets/system-runtime.key']);
-    const after = contentOf(installation);
-    expect(after['system-runtime.key']).not.toBe(before['system-runtime.key']);
-    expect({ ...after, 'system-runtime.key': '' }).toEqual({ ...before, 'system-runtime.key': '' });
-  });
-
-  test('drafts of a killed process are removed, and drafts of a running one are not', () => {
-    const left = join(installation.secretsDir, 'encryption.key.4194305-0123abcd.draft');
-    const own = join(installation.stateDir, `ports.json.${process.pid}-0123abcd.draft`);
-    for (const file of [left, own]) writeFileSync(file, 'x');
-    ensureFolders(installation, embedded);
-    expect([existsSync(left), existsSync(own)]).toEqual([false, true]);
-  });
-
-  test('modes that are too open are closed, with a notice', () => {
-    chmodSync(installation.secretsDir, 0o755);
-    const [key, mail] = ['encryption.key', 'mail.key'].map((name) => join(installation.secretsDir, name));
-    chmodSync(key ?? '', 0o644);
-    writeFileSync(mail ?? '', 'secret');
-    chmodSync(mail ?? '', 0o664);
-    const repaired = ensureFolders(installation, embedded).filter(({ outcome }) => outcome === 'repaired');
-    expect(repaired.map(({ path, detail }) => `${path} ${detail}`)).toEqual([
-      'secrets/ changed its mode from 0755 to 0700',
-      'secrets/encryption.key changed its mode from 0644 to 0600',
-      'secrets/mail.key changed its mode from 0664 to 0600',
-    ]);
-    expect(modeOf(key ?? '')).toBe('600');
-  });
-});
-
-describe('secrets that cannot be right are refused before anything starts', () => {
+describe('an existing installation', () => {
   let installation: Installation;
   beforeEach(async () => {
     installation = await create();
   });
   const fileOf = (name: string) => join(installation.secretsDir, name);
   const check = (definition = embedded) => ensureFolders(installation, definition);
+
+  test('gets only missing files, and each other one is reported as kept', async () => {
+    const before = contentOf(installation);
+    rmSync(fileOf('system-runtime.key'));
+    const { steps } = await createInstallation({ dir: installation.dir, ownerEmail: 'other@example.com' });
+    const changed = steps.filter(({ outcome }) => outcome !== 'kept');
+    expect(changed).toEqual([{ path: 'secrets/system-runtime.key', outcome: 'created' }]);
+    const after = contentOf(installation);
+    expect(after['system-runtime.key']).not.toBe(before['system-runtime.key']);
+    expect({ ...after, 'system-runtime.key': '' }).toEqual({ ...before, 'system-runtime.key': '' });
+  });
+
+  test('keeps drafts of a running process only', () => {
+    const left = fileOf('encryption.key.4194305-0123abcd.draft');
+    const own = join(installation.stateDir, `ports.json.${process.pid}-0123abcd.draft`);
+    for (const file of [left, own]) writeFileSync(file, 'x');
+    check();
+    expect([existsSync(left), existsSync(own)]).toEqual([false, true]);
+  });
+
+  test('is closed where modes are too open, with a notice', () => {
+    chmodSync(installation.secretsDir, 0o755);
+    writeFileSync(fileOf('mail.key'), 'secret');
+    chmodSync(fileOf('mail.key'), 0o664);
+    chmodSync(fileOf('encryption.key'), 0o644);
+    const repaired = check().filter(({ outcome }) => outcome === 'repaired');
+    expect(repaired.map(({ path, detail }) => `${path} ${detail}`)).toEqual([
+      'secrets/ changed its mode from 0755 to 0700',
+      'secrets/encryption.key changed its mode from 0644 to 0600',
+      'secrets/mail.key changed its mode from 0664 to 0600',
+    ]);
+    expect(modeOf(fileOf('encryption.key'))).toBe('600');
+  });
 
   /** Each of these texts in its file is refused by the rule. */
   function expectRefused(definition: Definition, wrong: readonly (readonly [string, string, RegExp])[]) {
@@ -195,7 +161,7 @@ describe('secrets that cannot be right are refused before anything starts', () =
     }
   }
 
-  test('another encryption key than the data was encrypted with, and none is made beside data', () => {
+  test('is refused another encryption key than its data was encrypted with, and gets none beside data', () => {
     recordFingerprint(installation);
     const file = fileOf('encryption.key');
     const key = readFileSync(file);
@@ -204,15 +170,14 @@ describe('secrets that cannot be right are refused before anything starts', () =
       /encryption\.key \(fingerprint [0-9a-f]{16}\) is not the key that data\/ is encrypted with \(fingerprint [0-9a-f]{16}\)/,
     );
     rmSync(file);
-    const missing = /encryption\.key is missing, and data\/ is encrypted with it/;
-    expect(() => check()).toThrow(missing);
+    expect(() => check()).toThrow(/encryption\.key is missing, and data\/ is encrypted with it/);
     expect(existsSync(file)).toBe(false);
     // The right key is taken again.
     writeFileSync(file, key);
     expect(() => check()).not.toThrow();
   });
 
-  test('damaged files, each named with its rule', () => {
+  test('is refused damaged files, each named with its rule', () => {
     recordFingerprint(installation);
     expectRefused(embedded, [
       ['encryption.key', 'damaged', /encryption\.key must hold a 64-character hex string/],
@@ -222,7 +187,7 @@ describe('secrets that cannot be right are refused before anything starts', () =
     ]);
   });
 
-  test('of a Dgraph of our own: each named with its rule, and made where it is missing', () => {
+  test('gets missing secrets of its own Dgraph, and is refused wrong ones, each named with its rule', () => {
     const own = definitionOf('topology: distributed\ngraph: dgraph\n');
     const made = check(own).filter(({ outcome }) => outcome === 'created');
     const ofGraph = ['acl.key', 'token.key', 'password.key', 'administrator.key', 'nodes.key', 'nodes.crt'];
@@ -239,7 +204,7 @@ describe('secrets that cannot be right are refused before anything starts', () =
     expect(check(own).every(({ outcome }) => outcome === 'kept')).toBe(true);
   });
 
-  test('of an external Dgraph: nothing is made, and missing files are named', () => {
+  test('gets no secrets of an external Dgraph, and is refused without them by name', () => {
     const theirs = (graphdb: string) =>
       definitionOf(`topology: distributed\ngraph: dgraph\ngraphdb: { url: "http://db:8080", ${graphdb} }\n`);
     expect(() => check(theirs('token: false'))).not.toThrow();
@@ -254,10 +219,9 @@ describe('secrets that cannot be right are refused before anything starts', () =
     expect(() => check(theirs('user: us'))).not.toThrow();
   });
 
-  test('half of the signing pair', () => {
+  test('is refused half of the signing pair', () => {
     rmSync(fileOf('jwt-private.pem'));
     const message = 'secrets/jwt-public.pem must hold the public half of secrets/jwt-private.pem.';
-    const refusal = expect.objectContaining({ code: 'forbidden', message });
-    expect(() => check()).toThrow(refusal);
+    expect(() => check()).toThrow(expect.objectContaining({ code: 'forbidden', message }));
   });
 });

@@ -4,12 +4,10 @@ import { settings } from '../../settings/settings.ts';
 import { writeSettings } from '../../settings/write.ts';
 import { replaceScalar } from '../../settings/yaml-text.ts';
 import type { Side } from '../replace/side.ts';
+import { distributed, onDgraph, embedded as oneProcess } from '../test/sides.ts';
 import { applyChanges, changesFor } from './definition-changes.ts';
 
 const embedded = writeSettings(settings, { id: 'abcdefgh12345678' });
-const distributed: Side = { topology: 'distributed', graph: 'sqlite', engine: 'process' };
-const oneProcess: Side = { topology: 'embedded', graph: 'sqlite', engine: 'process' };
-const onDgraph: Side = { topology: 'distributed', graph: 'dgraph', engine: 'process' };
 const read = (text: string) => checkDefinition(text, 'svc.yaml');
 
 const apart = embedded.replace('topology: embedded', 'topology: distributed');

@@ -3,12 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { sizeOf } from '../../machine/size-of.ts';
+import { distributed, embedded, inContainers, onDgraph } from '../test/sides.ts';
 import { costOf, type Load } from './move-cost.ts';
 
 const megabyte = 1024 * 1024;
-const sqlite = { topology: 'distributed', graph: 'sqlite', engine: 'process' } as const;
-const dgraph = { topology: 'distributed', graph: 'dgraph', engine: 'process' } as const;
-const embedded = { topology: 'embedded', graph: 'sqlite', engine: 'process' } as const;
 
 test('the size of a folder is that of its files, without their holes, and a missing folder has none', () => {
   const dir = mkdtempSync(join(tmpdir(), 'svc-size-'));
@@ -22,19 +20,14 @@ test('the size of a folder is that of its files, without their holes, and a miss
 });
 
 test.each<[string, Partial<Load>, number, number]>([
-  ['a graph that stays is archived', { to: sqlite }, 101, 9],
-  ['files of skills are archived with it', { to: sqlite, fileBytes: 40 * megabyte }, 141, 11],
-  ['a graph in Dgraph takes a cluster, and more room', { to: dgraph, fillsGraph: true }, 565, 149],
-  ['back it takes as much as it has', { from: dgraph, to: sqlite, fillsGraph: true }, 201, 79],
-  ['a Dgraph that stays is archived', { from: dgraph, to: dgraph }, 101, 69],
-  [
-    'into volumes it is copied twice more',
-    { to: { ...sqlite, engine: 'docker' }, inVolumes: true, otherBytes: 20 * megabyte },
-    341,
-    51,
-  ],
+  ['a graph that stays is archived', { to: distributed }, 101, 9],
+  ['files of skills are archived with it', { to: distributed, fileBytes: 40 * megabyte }, 141, 11],
+  ['a graph in Dgraph takes a cluster, and more room', { to: onDgraph, fillsGraph: true }, 565, 149],
+  ['back it takes as much as it has', { from: onDgraph, to: distributed, fillsGraph: true }, 201, 79],
+  ['a Dgraph that stays is archived', { from: onDgraph, to: onDgraph }, 101, 69],
+  ['into volumes it is copied twice more', { to: inContainers, inVolumes: true, otherBytes: 20 * megabyte }, 341, 51],
 ])('%s', (_what, load, neededMb, downSeconds) => {
-  const all = { from: embedded, to: sqlite, fillsGraph: false, graphBytes: 100 * megabyte };
+  const all = { from: embedded, to: distributed, fillsGraph: false, graphBytes: 100 * megabyte };
   expect(costOf({ ...all, inVolumes: false, fileBytes: 0, busBytes: 0, otherBytes: 0, ...load })).toEqual({
     neededBytes: neededMb * megabyte,
     downSeconds,

@@ -1,21 +1,17 @@
 import { expect, test } from 'vitest';
+import { distributed, embedded, inContainers, onDgraph } from '../test/sides.ts';
 import { type Side, sideFor, type WantedSide } from './side.ts';
 
-const embedded: Side = { topology: 'embedded', graph: 'sqlite', engine: 'process' };
-const onFile: Side = { topology: 'distributed', graph: 'sqlite', engine: 'process' };
-const onDgraph: Side = { topology: 'distributed', graph: 'dgraph', engine: 'process' };
-const inContainers: Side = { ...onFile, engine: 'docker' };
-
 test.each<[WantedSide, Side, Side]>([
-  [{ topology: 'distributed' }, embedded, onFile],
+  [{ topology: 'distributed' }, embedded, distributed],
   [{ topology: 'distributed', graph: 'dgraph', engine: 'process' }, embedded, onDgraph],
-  [{ graph: 'dgraph' }, onFile, onDgraph],
-  [{ graph: 'sqlite' }, onDgraph, onFile],
+  [{ graph: 'dgraph' }, distributed, onDgraph],
+  [{ graph: 'sqlite' }, onDgraph, distributed],
   [{ topology: 'distributed' }, onDgraph, onDgraph],
   [{ topology: 'embedded' }, onDgraph, embedded],
   [{ topology: 'distributed', engine: 'docker' }, embedded, inContainers],
-  [{ engine: 'docker' }, onFile, inContainers],
-  [{ engine: 'process' }, inContainers, onFile],
+  [{ engine: 'docker' }, distributed, inContainers],
+  [{ engine: 'process' }, inContainers, distributed],
   [{ graph: 'dgraph' }, inContainers, { ...onDgraph, engine: 'docker' }],
   [{ topology: 'distributed' }, inContainers, inContainers],
   [{ topology: 'embedded' }, inContainers, embedded],

@@ -9,7 +9,7 @@ import { readPlan } from '../../engines/plan-of.ts';
 import { findRunning } from '../../state/find-running.ts';
 import { lockHolder } from '../../state/lock.ts';
 import { readRecord, writeRecord } from '../../state/platform-record.ts';
-import { isAlive, ownIdentity, startTimeOf } from '../../state/process-identity.ts';
+import { startTimeOf } from '../../state/process-identity.ts';
 import { editDefinition } from '../../test/edit-definition.ts';
 import { until } from '../../test/until.ts';
 import { addMcpServer, occupy, pidOf, readWorkspaces } from './installed.ts';
@@ -19,7 +19,7 @@ import { listen, openTrial, platformsOf, startCommand } from './trial.ts';
 vi.setConfig({ testTimeout: 60_000 });
 
 describe('killed', () => {
-  test('the platform, while it runs: status reports it, up repairs and reports it too', async () => {
+  test('the platform, while it runs: status and up report it, and up repairs; svc down, while it waits: the next one finishes', async () => {
     await using trial = await openTrial();
     const { installation } = trial;
     const begun = Date.now();
@@ -41,19 +41,27 @@ describe('killed', () => {
     expect([again.outcome, again.status.ended]).toEqual(['started', null]);
     const how = `was ended from outside (not by svc down), at about ${seen.ended?.at}; its last log line: ${seen.ended?.lastLogLine}.`;
     expect(told.notices()).toEqual([`The previous platform (pid ${pid}) ${how} Its record was removed.`]);
+    // Stopped, it cannot answer, so that the command is killed while it waits.
+    process.kill(pidOf(installation), 'SIGSTOP');
+    const { child, ended } = startCommand('down', installation);
+    await until(() => lockHolder(installation, 'command')?.pid === child.pid);
+    child.kill('SIGKILL');
+    await ended;
+    process.kill(pidOf(installation), 'SIGCONT');
     await trial.down();
+    expect(platformsOf(installation)).toEqual([]);
     expect((await trial.status()).ended).toBeNull();
-    await trial.up();
-    expect(await readWorkspaces(installation)).toHaveLength(1);
   });
 
-  test('the platform, and then data/ and logs/ are gone: status tells, down clears away', async () => {
+  test('the platform, and then its number is that of another process, and data/ and logs/ are gone: down clears away and hits nobody', async () => {
     await using trial = await openTrial();
     const { installation } = trial;
     await trial.up();
-    const pid = pidOf(installation);
-    process.kill(pid, 'SIGKILL');
+    process.kill(pidOf(installation), 'SIGKILL');
     await until(() => findRunning(installation) === null);
+    const record = readRecord(installation) ?? expect.fail('nothing ran');
+    const { pid } = process;
+    writeRecord(installation, { ...record, pid });
     for (const folder of ['data', 'logs']) {
       rmSync(join(installation.dir, folder), { recursive: true });
       expect(await trial.status()).toMatchObject({ state: 'stopped', ended: { by: 'outside', pid } });
@@ -64,7 +72,7 @@ describe('killed', () => {
     expect(readRecord(installation)).toBeNull();
   });
 
-  test.each(['down', 'up', 'down after a failed up', 'a down that was under way'] as const)(
+  test.each(['down', 'down after a failed up', 'a down that was under way'] as const)(
     'the platform, with an MCP server that does not end by itself: %s ends it',
     async (verb) => {
       await using trial = await openTrial();
@@ -79,8 +87,7 @@ describe('killed', () => {
       });
       await until(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8') !== '');
       const child = Number(readFileSync(pidFile, 'utf8'));
-      const told = listen();
-      const { onProgress } = told;
+      const { onProgress, notices } = listen();
       // Stopped, it cannot end its children: to whoever waits for its end, it then ended as if by itself.
       process.kill(pidOf(installation), 'SIGSTOP');
       const underWay = verb === 'a down that was under way' ? trial.down({ onProgress }) : null;
@@ -92,24 +99,12 @@ describe('killed', () => {
         await expect(trial.up({ onProgress })).rejects.toMatchObject({ code: 'conflict' });
         await new Promise((resolve) => stranger.close(resolve));
       }
-      await (underWay ?? (verb === 'up' ? trial.up({ onProgress }) : trial.down({ onProgress })));
+      await (underWay ?? trial.down({ onProgress }));
       // The kernel ends the threads of a killed process a moment after the process.
       await until(() => startTimeOf(child) === null, 1000);
-      if (verb !== 'up') expect(told.notices().at(-1)).toBe('1 of its MCP servers still ran and was ended.');
+      expect(notices().at(-1)).toBe('1 of its MCP servers still ran and was ended.');
     },
   );
-
-  test('a number that belongs to another process by now is never hit', async () => {
-    await using trial = await openTrial();
-    const { installation } = trial;
-    await trial.up();
-    const record = readRecord(installation) ?? expect.fail('nothing runs');
-    await trial.down();
-    writeRecord(installation, { ...record, pid: process.pid, startTime: record.startTime });
-    expect(await trial.status()).toMatchObject({ state: 'stopped' });
-    expect(await trial.down()).toEqual({ outcome: 'unchanged' });
-    expect(isAlive(ownIdentity())).toBe(true);
-  });
 
   test.each([100, 400, 700])('svc up, %i ms after it began: the next one repairs', async (delayMs) => {
     await using trial = await openTrial();
@@ -137,67 +132,40 @@ describe('killed', () => {
     expect(await trial.up()).toMatchObject({ status: { state: 'running' } });
     expect(await readWorkspaces(installation)).toHaveLength(1);
   });
-
-  test('svc down, while it waits: the next one finishes', async () => {
-    await using trial = await openTrial();
-    const { installation } = trial;
-    await trial.up();
-    const [pid = 0] = platformsOf(installation);
-    // Stopped, it cannot answer, so that the command is killed while it waits.
-    process.kill(pid, 'SIGSTOP');
-    const { child, ended } = startCommand('down', installation);
-    await until(() => lockHolder(installation, 'command')?.pid === child.pid);
-    child.kill('SIGKILL');
-    await ended;
-    process.kill(pid, 'SIGCONT');
-    await trial.down();
-    expect(platformsOf(installation)).toEqual([]);
-  });
 });
 
-describe('where state/ was lost while it runs', () => {
-  async function openLost() {
-    const trial = await openTrial();
-    const { installation } = trial;
-    // With its messages on disk a second platform would stumble over the bus; nothing else may be what keeps it out.
-    editDefinition(installation, 'persistentMessaging: true', 'persistentMessaging: false');
-    await trial.up();
-    const pid = pidOf(installation);
-    renameSync(installation.stateDir, `${installation.stateDir}.lost`);
-    return { ...trial, pid };
-  }
-
-  test('status and every other command say that it runs, up in the foreground is a conflict, and down stops it', async () => {
-    await using trial = await openLost();
-    const { installation, pid } = trial;
-    const seen = await trial.status();
-    expect(seen).toMatchObject({ state: 'degraded', ended: null });
-    expect(seen.services.map((service) => service.pid)).toEqual([pid, pid, pid, pid]);
-    await expect(connectToBackend(installation)).rejects.toMatchObject({
-      code: 'unavailable',
-      message: expect.stringContaining(`(pid ${pid})`),
-    });
-    await expect(trial.up({ foreground: true })).rejects.toMatchObject({
-      code: 'conflict',
-      message: `The platform runs already, in the background (pid ${pid}).`,
-    });
-    expect(await trial.down()).toEqual({ outcome: 'stopped' });
-    expect(platformsOf(installation)).toEqual([]);
-    expect(await trial.down()).toEqual({ outcome: 'unchanged' });
+test('where state/ was lost while it runs, every command says that it runs, up restarts it on its ports, and down stops it', async () => {
+  await using trial = await openTrial();
+  const { installation } = trial;
+  // With its messages on disk a second platform would stumble over the bus; nothing else may be what keeps it out.
+  editDefinition(installation, 'persistentMessaging: true', 'persistentMessaging: false');
+  await trial.up();
+  const pid = pidOf(installation);
+  const loseState = () => renameSync(installation.stateDir, `${installation.stateDir}.${pidOf(installation)}`);
+  loseState();
+  const seen = await trial.status();
+  expect(seen).toMatchObject({ state: 'degraded', ended: null });
+  expect(seen.services.map((service) => service.pid)).toEqual([pid, pid, pid, pid]);
+  await expect(connectToBackend(installation)).rejects.toMatchObject({
+    code: 'unavailable',
+    message: expect.stringContaining(`(pid ${pid})`),
   });
-
-  test('up restarts it, on its ports and without a second platform', async () => {
-    await using trial = await openLost();
-    const { installation, pid } = trial;
-    const told = listen();
-    expect(await trial.up({ onProgress: told.onProgress })).toMatchObject({
-      outcome: 'restarted',
-      status: { state: 'running' },
-    });
-    expect(told.notices()).toContain(`The platform (pid ${pid}) runs, but state/ does not say how: it restarts.`);
-    expect(platformsOf(installation)).toEqual([pidOf(installation)]);
-    expect(pidOf(installation)).not.toBe(pid);
+  await expect(trial.up({ foreground: true })).rejects.toMatchObject({
+    code: 'conflict',
+    message: `The platform runs already, in the background (pid ${pid}).`,
   });
+  const told = listen();
+  expect(await trial.up({ onProgress: told.onProgress })).toMatchObject({
+    outcome: 'restarted',
+    status: { state: 'running' },
+  });
+  expect(told.notices()).toContain(`The platform (pid ${pid}) runs, but state/ does not say how: it restarts.`);
+  expect(platformsOf(installation)).toEqual([pidOf(installation)]);
+  expect(pidOf(installation)).not.toBe(pid);
+  loseState();
+  expect(await trial.down()).toEqual({ outcome: 'stopped' });
+  expect(platformsOf(installation)).toEqual([]);
+  expect(await trial.down()).toEqual({ outcome: 'unchanged' });
 });
 
 describe('a platform that nobody waits for', () => {

@@ -1,15 +1,19 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
 import type { Stopping } from '../../engines/engine.ts';
 import type { Progress } from '../../lifecycle/progress.ts';
 import type { ListenerName } from '../../settings/choices.ts';
 import type { Installation } from '../../state/installation.ts';
 import { freePorts } from '../../test/free-ports.ts';
+import { runningProcesses } from '../../test/running-processes.ts';
 import { createInstallation } from '../create-installation.ts';
 import { down } from '../down.ts';
+import type { WantedSide } from '../replace/side.ts';
 import { status } from '../status.ts';
 import { type UpOptions, up } from '../up.ts';
 
@@ -43,43 +47,45 @@ export type Trial = Awaited<ReturnType<typeof openTrial>>;
 
 /** Numbers of the processes that hold a platform of this installation, found by their command line. */
 export function platformsOf({ dir }: Installation): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => {
-      const words = commandLine(pid);
-      return words.some((word) => /process\/main\.[jt]s$/.test(word)) && words.includes(dir);
-    })
-    .map(Number);
+  return runningProcesses()
+    .filter(({ command }) => /process\/main\.[jt]s$/m.test(command) && command.split('\n').includes(dir))
+    .map(({ pid }) => pid);
 }
 
-function commandLine(pid: string): string[] {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-  } catch {
-    return [];
-  }
+type Verb = 'up' | 'foreground' | 'down' | 'move' | 'undo';
+
+interface CommandOptions {
+  readonly to?: WantedSide;
+  /** Where the command kills itself, in the words of command.ts. */
+  readonly moment?: readonly string[];
 }
 
 /** A process that does what such a command does. It ends with its exit code, or with the signal that ended it. */
-export function startCommand(verb: 'up' | 'foreground' | 'down', { dir }: Installation) {
+export function startCommand(verb: Verb, { dir }: Installation, { to = {}, moment = [] }: CommandOptions = {}) {
   const program = fileURLToPath(new URL('./command.ts', import.meta.url));
-  const child = spawn(process.execPath, [program, verb, dir], { stdio: 'ignore' });
-  return {
-    child,
-    ended: new Promise<number | string>((resolve) =>
-      child.once('exit', (code, signal) => resolve(code ?? signal ?? '')),
-    ),
-  };
+  const args = [program, verb, dir, JSON.stringify(to), ...moment];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  child.stdout.resume();
+  const ended: Promise<number | string> = once(child, 'exit').then(([code, signal]) => code ?? signal);
+  return { child, ended };
+}
+
+/** Runs a command that kills itself at this moment. */
+export async function dieAt(
+  installation: Installation,
+  moment: readonly string[],
+  { verb = 'move', to }: { readonly verb?: Verb; readonly to?: WantedSide },
+): Promise<void> {
+  const { ended } = startCommand(verb, installation, { moment, ...(to && { to }) });
+  expect([moment, await ended]).toEqual([moment, 'SIGKILL']);
 }
 
 /** Remembers what was told. */
 export function listen() {
   const told: Progress[] = [];
   return {
+    told,
     onProgress: (progress: Progress) => void told.push(progress),
     notices: () => told.flatMap((progress) => (progress.kind === 'notice' ? [progress.message] : [])),
-    changes: () => told.flatMap((progress) => (progress.kind === 'plan' ? progress.changes : [])),
-    states: () =>
-      told.flatMap((progress) => (progress.kind === 'service' ? [`${progress.name} ${progress.state}`] : [])),
   };
 }

@@ -1,28 +1,30 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { describe, expect, test, vi } from 'vitest';
+import Docker from 'dockerode';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { findNatsServer } from '../../../../services/kit/bus/nats/test/server.ts';
+import { runInside } from '../../../engines/docker/container-state.ts';
 import { haveDgraphImage } from '../../../engines/docker/test/dgraph-image.ts';
 import { dockerHost } from '../../../engines/docker/test/docker-trial.ts';
+import { listVolumes, removeVolumes } from '../../../engines/docker/volumes.ts';
 import { replaceScalar } from '../../../settings/yaml-text.ts';
 import type { Installation } from '../../../state/installation.ts';
+import { editDefinition } from '../../../test/edit-definition.ts';
 import { down } from '../../down.ts';
 import type { ReplaceProgress } from '../../replace/replace.ts';
 import { readReplacement } from '../../replace/replacement.ts';
-import type { Side } from '../../replace/side.ts';
 import { addMcpServer } from '../../test/installed.ts';
+import { distributed, embedded, inContainers } from '../../test/sides.ts';
+import { dieAt } from '../../test/trial.ts';
 import { up } from '../../up.ts';
-import { embedded, env, inContainers, MovesInContainers, notesIn, socketPath } from './moves-in-containers.ts';
 import {
   confirmMove,
   contentOf,
   expectBusIn,
   expectSettled,
-  killedMove,
+  filledCopies,
   leftovers,
+  moveAll,
   moveTo,
   settleMove,
   undoMove,
@@ -31,68 +33,118 @@ import {
 // The first one on a daemon builds the image.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 400_000 });
 
-describe.skipIf(dockerHost === null)('on a real Docker', () => {
-  const trial = new MovesInContainers();
+// A move in a process of its own takes it from there.
+process.env.DOCKER_HOST = dockerHost ?? '';
+const { env } = process;
+const socketPath = (dockerHost ?? '').slice('unix://'.length);
 
-  test('there and back, all data is unchanged, and nothing is left in Docker', async () => {
-    const installation = trial.copy();
-    const there = await moveTo(installation, inContainers);
-    expect(there).toMatchObject({ state: 'moved', from: embedded, to: inContainers, downMs: null });
-    expectBusIn(there);
-    expect(there.moved).toEqual(expect.arrayContaining([...trial.original.graph, ...trial.original.files]));
-    expect(await trial.inDocker()).toEqual(['backend', 'nats', 'runtime']);
-    expect(existsSync(join(installation.dataDir, 'graph.sqlite'))).toBe(false);
+/** One filled installation, of which each test of a `describe` moves a copy into containers of a real Docker. */
+function copiesForDocker() {
+  const copies = filledCopies();
+  const docker = new Docker({ socketPath, host: undefined, protocol: 'http' });
+  const notes = 'what an MCP server keeps';
+  const notesOf = ({ dataDir }: Installation) => join(dataDir, 'runtime/homes/notes.json');
+  const id = () => /^id: (\w+)$/m.exec(copies.original().definition)?.[1] ?? '';
+  let installation: Installation;
+  beforeEach(() => {
+    installation = copies.copy();
+    mkdirSync(join(notesOf(installation), '..'), { recursive: true });
+    writeFileSync(notesOf(installation), notes);
+  });
+  afterEach(async () => {
+    await down({ installation });
+    await removeVolumes(docker, id(), [...(await listVolumes(docker, id()))]);
+  });
+  /** Everything of the installation in Docker, by name. */
+  async function inDocker(): Promise<readonly string[]> {
+    const filters = { label: [`svc.installation=${id()}`] };
+    const containers = await docker.listContainers({ all: true, filters });
+    const networks = (await docker.listNetworks({ filters })).map(({ Name }) => Name);
+    const volumes = await listVolumes(docker, id());
+    const names = [...containers.flatMap(({ Names }) => Names), ...networks, ...volumes];
+    return names.map((name) => name.replace(/^\/?svc-\w{16}-/, '')).sort();
+  }
+  return {
+    docker,
+    id,
+    original: copies.original,
+    installation: () => installation,
+    inDocker,
+    expectLeft: async (names: readonly string[]) =>
+      expect([await inDocker(), leftovers(installation), readReplacement(installation)]).toEqual([names, [], null]),
+    expectOriginal: async () =>
+      expect([await contentOf(installation), readFileSync(notesOf(installation), 'utf8')]).toEqual([
+        copies.original(),
+        notes,
+      ]),
+  };
+}
+
+describe.skipIf(dockerHost === null)('on a real Docker', () => {
+  const trial = copiesForDocker();
+  const { docker, id, original, inDocker, expectLeft, expectOriginal } = trial;
+  const volumes = ['backend', 'nats', 'runtime'];
+  const hasGraph = ({ dataDir }: Installation) => existsSync(join(dataDir, 'graph.sqlite'));
+
+  test('killed on the way there, or while it is undone, the data before is whole, and nothing is left in Docker', async () => {
+    const installation = trial.installation();
+    await dieAt(installation, ['filling', 'nats'], { to: inContainers });
+    expect(await settleMove(installation)).toEqual([expect.stringContaining('everything is as it was before')]);
+    await expectLeft([]);
+    expect(existsSync(join(installation.stateDir, 'containers', 'nats'))).toBe(false);
+    await expectOriginal();
+    await moveTo(installation, inContainers);
+    await dieAt(installation, ['fill'], { verb: 'undo' });
+    await undoMove(installation);
+    await expectLeft([]);
+    await expectOriginal();
+  });
+
+  test('there and back all data is unchanged, also where the way back was killed or undone', async () => {
+    const installation = trial.installation();
+    const there = await moveAll(installation, inContainers);
+    expect([await inDocker(), hasGraph(installation)]).toEqual([volumes, false]);
     await confirmMove(installation);
-    expect(leftovers(installation)).toEqual([]);
-    const back = await moveTo(installation, embedded);
-    const digests = (moved: typeof back.moved) => moved.map(({ kind, digest }) => `${kind} ${digest}`);
-    expect(digests(back.moved)).toEqual(digests(there.moved));
-    expect([await trial.inDocker(), notesIn(installation)]).toEqual([[], 'what an MCP server keeps']);
-    expect(await contentOf(installation)).toEqual(trial.original);
+    for (const moment of [['keeping', 'nats'], ['write-definition']]) {
+      await dieAt(installation, moment, { to: embedded });
+      await settleMove(installation);
+      await expectLeft(volumes);
+      expect(readFileSync(installation.definitionFile, 'utf8')).toContain('\nengine: docker\n');
+    }
+    expect((await moveTo(installation, embedded)).moved).toEqual(there.moved);
+    expect(await inDocker()).toEqual([]);
+    await expectOriginal();
+    await dieAt(installation, ['fill'], { verb: 'undo' });
+    await settleMove(installation);
+    await expectLeft(volumes);
+    expect((await up({ installation, env })).status).toMatchObject({ state: 'running', engine: 'docker' });
+    expect(hasGraph(installation)).toBe(false);
   });
 
   test('it runs there without its own folders, and an undo lists later changes, also while it runs', async () => {
-    const installation = trial.copy();
+    const installation = trial.installation();
     const { dir, definitionFile } = installation;
-    const allowed = replaceScalar(trial.original.definition, ['runtime', 'allowedPaths'], `[${dir}]`);
+    const allowed = replaceScalar(original().definition, ['runtime', 'allowedPaths'], `[${dir}]`);
     writeFileSync(definitionFile, allowed);
     await up({ installation, env });
     const there = await moveTo(installation, inContainers);
     expect(there.downMs).toBeGreaterThan(0);
     expect((await up({ installation, env })).outcome).toBe('unchanged');
-    const runtime = trial.docker.getContainer(`svc-${trial.id}-runtime`);
-    const looking = await runtime.exec({ Cmd: ['cat', '/proc/mounts'], AttachStdout: true });
-    const mounts = await text(await looking.start({}));
+    const { said: mounts } = await runInside(docker, `svc-${id()}-runtime`, ['cat', '/proc/mounts']);
     for (const name of ['secrets', 'data', 'state', 'logs']) expect(mounts).toContain(`tmpfs ${dir}/${name} tmpfs ro,`);
     await addMcpServer(installation);
     expect((await undoMove(installation))?.changes.map(({ kind }) => kind)).toContain('mcpServer');
     expect((await up({ installation, env })).status).toMatchObject({ state: 'running', topology: 'embedded' });
     await down({ installation });
-    const left = [await trial.inDocker(), leftovers(installation), notesIn(installation)];
-    expect(left).toEqual([[], [], 'what an MCP server keeps']);
+    await expectLeft([]);
     const after = await contentOf(installation);
     expect(after.graph.map(({ kind }) => kind)).not.toContain('mcpServer');
     expect(after.definition).toBe(allowed);
   });
 
-  test('an undo of the way back restores the containers', async () => {
-    const installation = trial.copy();
-    await moveTo(installation, inContainers);
-    await confirmMove(installation);
-    await up({ installation, env });
-    await moveTo(installation, embedded);
-    await addMcpServer(installation);
-    expect((await undoMove(installation))?.changes.map(({ kind }) => kind)).toContain('mcpServer');
-    expect((await up({ installation, env })).status).toMatchObject({ state: 'running', engine: 'docker' });
-    expect(existsSync(join(installation.dataDir, 'graph.sqlite'))).toBe(false);
-    await down({ installation });
-    const moved = (await moveTo(installation, embedded)).moved;
-    expect(moved.map(({ kind }) => kind)).not.toContain('mcpServer');
-  });
-
   test.skipIf(findNatsServer() === null)('from processes of their own and back, the bus is carried too', async () => {
-    const installation = trial.copy();
-    await moveTo(installation, { topology: 'distributed' });
+    const installation = trial.installation();
+    await moveTo(installation, distributed);
     await confirmMove(installation);
     const there = await moveTo(installation, { engine: 'docker' });
     expect(there.to).toEqual(inContainers);
@@ -103,138 +155,99 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     expect(back.moved).toEqual(there.moved);
     await confirmMove(installation);
     await moveTo(installation, embedded);
-    expect([await contentOf(installation), notesIn(installation)]).toEqual([
-      trial.original,
-      'what an MCP server keeps',
-    ]);
+    await expectOriginal();
   });
 
-  /** As somebody who is asked nothing, which must fail before that. */
-  const refused = (installation: Installation, settings: { readonly env?: typeof env } = {}) =>
-    moveTo(installation, inContainers, { confirm: () => expect.fail('it was asked'), ...settings });
-  const expectUntouched = async (installation: Installation) => {
+  const expectUntouched = (installation: Installation) => {
     expectSettled(installation);
     expect(existsSync(join(installation.stateDir, 'containers.json'))).toBe(false);
   };
 
-  test('without Docker or an image, or with a conflicting svc.yaml or volume, it is refused before anything stops', async () => {
-    const installation = trial.copy();
-    const elsewhere = { env: { ...env, DOCKER_HOST: 'unix:///nowhere/docker.sock' } };
-    const notRunning = { code: 'unavailable', message: expect.stringContaining('Docker is not running') };
-    await expect(refused(installation, elsewhere)).rejects.toMatchObject(notRunning);
-    const volume = `svc-${trial.id}-nats`;
-    await trial.docker.createVolume({ Name: volume, Labels: { 'svc.installation': trial.id } });
-    await expect(refused(installation)).rejects.toMatchObject({
+  test('without Docker or an image, or with a volume in its place, it is refused before anything stops', async () => {
+    const installation = trial.installation();
+    /** As somebody who is asked nothing, which must fail before that. */
+    const expectRefused = (refusal: object, settings: { readonly env?: typeof env } = {}) =>
+      expect(
+        moveTo(installation, inContainers, { confirm: () => expect.fail('it was asked'), ...settings }),
+      ).rejects.toMatchObject(refusal);
+    await expectRefused(
+      { code: 'unavailable', message: expect.stringContaining('Docker is not running') },
+      { env: { ...env, DOCKER_HOST: 'unix:///nowhere/docker.sock' } },
+    );
+    const volume = `svc-${id()}-nats`;
+    await docker.createVolume({ Name: volume, Labels: { 'svc.installation': id() } });
+    await expectRefused({
       code: 'conflict',
       message: expect.stringContaining(volume),
       hint: expect.stringContaining(`docker volume rm ${volume}`),
     });
-    await trial.docker.getVolume(volume).remove();
-    await expectUntouched(installation);
-    expect(await contentOf(installation)).toEqual(trial.original);
-    const sandboxed = replaceScalar(trial.original.definition, ['runtime', 'sandbox'], 'bwrap');
-    writeFileSync(installation.definitionFile, sandboxed);
-    await expect(refused(installation)).rejects.toMatchObject({
-      code: 'invalid_input',
-      message: expect.stringContaining('runtime.sandbox: bwrap needs engine: process'),
-    });
-    const nobodys = trial.original.definition.replace('nats: nats:2.15.0-alpine', 'nats: nats-that-nobody-has:1.0.0');
-    writeFileSync(installation.definitionFile, nobodys);
-    await expect(refused(installation)).rejects.toMatchObject({
-      message: expect.stringContaining('The image "nats-that-nobody-has:1.0.0" is missing'),
-    });
-    await expectUntouched(installation);
+    await docker.getVolume(volume).remove();
+    expectUntouched(installation);
+    await expectOriginal();
+    editDefinition(installation, 'nats: nats:2.15.0-alpine', 'nats: nats-that-nobody-has:1.0.0');
+    await expectRefused({ message: expect.stringContaining('The image "nats-that-nobody-has:1.0.0" is missing') });
+    expectUntouched(installation);
   });
 
   test('when Docker stops meanwhile, the old side continues, and leftovers in Docker are reported', async () => {
-    const installation = trial.copy();
+    const installation = trial.installation();
     await up({ installation, env });
-    await using way = await openWay();
+    // A way to Docker that ends amid the move.
+    const way = join(installation.dir, 'docker.sock');
+    symlinkSync(socketPath, way);
     const told: string[] = [];
     const onProgress = (progress: ReplaceProgress) => {
       if (progress.kind === 'notice') told.push(progress.message);
-      if (progress.kind === 'step' && progress.step === 'verify') way.close();
+      if (progress.kind === 'step' && progress.step === 'verify') rmSync(way);
     };
-    const onTheWay = { env: { ...env, DOCKER_HOST: way.host }, onProgress };
+    const onTheWay = { env: { ...env, DOCKER_HOST: `unix://${way}` }, onProgress };
     await expect(moveTo(installation, inContainers, onTheWay)).rejects.toThrow();
     expect(told.join('\n')).toContain('The new data is still there');
     expect((await up({ installation, env })).outcome).toBe('unchanged');
     await addMcpServer(installation);
-    await expectUntouched(installation);
-    expect(await trial.inDocker()).toContain('forward');
+    expectUntouched(installation);
+    expect(await inDocker()).toContain('forward');
     await expect(moveTo(installation, inContainers)).rejects.toMatchObject({
       hint: expect.stringContaining('docker volume rm'),
     });
-    expect(await trial.inDocker()).not.toContain('forward');
+    expect(await inDocker()).not.toContain('forward');
   });
 });
 
-/** A socket that leads to Docker until it is closed. */
-async function openWay() {
-  const dir = mkdtempSync(join(tmpdir(), 'svc-way-'));
-  const open = new Set<Socket>();
-  const server = createServer((incoming) => {
-    const outgoing = connect(socketPath);
-    for (const [one, other] of [
-      [incoming, outgoing],
-      [outgoing, incoming],
-    ] as const) {
-      open.add(one);
-      one.on('error', () => other.destroy());
-      one.pipe(other);
-    }
-  });
-  const path = join(dir, 'docker.sock');
-  await new Promise<void>((resolve) => server.listen(path, resolve));
-  const close = () => {
-    server.close();
-    for (const socket of open) socket.destroy();
-  };
-  return {
-    host: `unix://${path}`,
-    close,
-    async [Symbol.asyncDispose]() {
-      close();
-      rmSync(dir, { recursive: true, force: true });
-    },
-  };
-}
-
 describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker', () => {
-  const trial = new MovesInContainers();
-  const onDgraph: Side = { ...inContainers, graph: 'dgraph' };
+  const trial = copiesForDocker();
+  const { inDocker, original } = trial;
+  const onDgraph = { ...inContainers, graph: 'dgraph' } as const;
 
   test('to Dgraph in containers, to a file there, and back: all data is unchanged', async () => {
-    const installation = trial.copy();
-    const there = await moveTo(installation, onDgraph);
-    expect(there).toMatchObject({ from: embedded, to: onDgraph });
-    expect(there.moved).toEqual(expect.arrayContaining([...trial.original.graph, ...trial.original.files]));
+    const installation = trial.installation();
+    await moveAll(installation, onDgraph);
     expect((await up({ installation, env })).status.state).toBe('running');
     await addMcpServer(installation);
     expect((await undoMove(installation))?.changes.map(({ kind }) => kind)).toContain('mcpServer');
     await down({ installation });
-    expect(await trial.inDocker()).toEqual([]);
+    expect(await inDocker()).toEqual([]);
 
     const { graph, files } = await contentOf(installation);
     await moveTo(installation, onDgraph);
     await confirmMove(installation);
     const onFile = await moveTo(installation, { graph: 'sqlite' });
     expect([onFile.to, onFile.moved]).toEqual([inContainers, [...graph, ...files]]);
-    expect(await trial.inDocker()).toEqual(['backend', 'nats', 'runtime']);
+    expect(await inDocker()).toEqual(['backend', 'nats', 'runtime']);
     expect(await undoMove(installation)).toMatchObject({ changes: [], uncounted: null });
-    expect(await trial.inDocker()).toEqual(['dgraph-alpha', 'dgraph-zero', 'nats', 'runtime']);
+    expect(await inDocker()).toEqual(['dgraph-alpha', 'dgraph-zero', 'nats', 'runtime']);
     await moveTo(installation, { graph: 'sqlite' });
     await confirmMove(installation);
-    expect(await trial.inDocker()).toEqual(['backend', 'nats', 'runtime']);
+    expect(await inDocker()).toEqual(['backend', 'nats', 'runtime']);
     await moveTo(installation, embedded);
-    expect(await contentOf(installation)).toMatchObject({ graph, files, sessions: trial.original.sessions });
+    expect(await contentOf(installation)).toMatchObject({ graph, files, sessions: original().sessions });
   });
 
   test.each(['dgraph-alpha', 'verify'])('killed at %s, the old side is there and whole', async (step) => {
-    const installation = trial.copy();
-    expect(await killedMove(installation, { to: onDgraph, step })).toBe('SIGKILL');
+    const installation = trial.installation();
+    await dieAt(installation, [step], { to: onDgraph });
     await settleMove(installation);
-    expect([await trial.inDocker(), leftovers(installation), readReplacement(installation)]).toEqual([[], [], null]);
-    expect(await contentOf(installation)).toEqual(trial.original);
+    await trial.expectLeft([]);
+    await trial.expectOriginal();
   });
 });

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileS
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { isEmptyCluster } from '../../../../services/backend/graph/dgraph/emptying.ts';
+import { emptyCluster, isEmptyCluster } from '../../../../services/backend/graph/dgraph/emptying.ts';
 import { findDgraph, TestCluster } from '../../../../services/backend/graph/dgraph/test/test-cluster.ts';
 import { Secret } from '../../../../services/contracts/secret.ts';
 import { findNatsServer } from '../../../../services/kit/bus/nats/test/server.ts';
@@ -17,28 +17,16 @@ import { isAlive } from '../../../state/process-identity.ts';
 import { freeDgraphPorts, freeServicePorts } from '../../../test/free-ports.ts';
 import { down } from '../../down.ts';
 import { readReplacement } from '../../replace/replacement.ts';
-import type { Side } from '../../replace/side.ts';
 import { addMcpServer } from '../../test/installed.ts';
-import { listen } from '../../test/trial.ts';
+import { distributed, embedded, onDgraph } from '../../test/sides.ts';
+import { dieAt, listen } from '../../test/trial.ts';
 import { up } from '../../up.ts';
-import {
-  confirmMove,
-  contentOf,
-  expectSettled,
-  killedMove,
-  moveTo,
-  openFilled,
-  settleMove,
-  undoMove,
-} from './trial.ts';
+import { confirmMove, contentOf, expectSettled, moveAll, moveTo, openFilled, settleMove, undoMove } from './trial.ts';
 
 // Dgraph holds elections at each start, on a machine that may have other things to do.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 const env = process.env;
-const onFile: Side = { topology: 'distributed', graph: 'sqlite', engine: 'process' };
-const onDgraph: Side = { topology: 'distributed', graph: 'dgraph', engine: 'process' };
-const embedded: Side = { topology: 'embedded', graph: 'sqlite', engine: 'process' };
 
 describe.skipIf(findDgraph() === null || findNatsServer() === null)('on a real Dgraph', () => {
   let filled: Awaited<ReturnType<typeof openFilled>>;
@@ -68,15 +56,12 @@ describe.skipIf(findDgraph() === null || findNatsServer() === null)('on a real D
   };
   const confirm = () => confirmMove(installation);
   const undo = () => undoMove(installation);
-  const alive = () => readAlone(installation).filter(({ process }) => isAlive(process));
 
   beforeAll(async () => {
     filled = await openFilled();
     original = await contentOf(filled.installation);
     await copy(filled.installation);
-    const there = await moveTo(installation, onDgraph);
-    expect(there).toMatchObject({ state: 'moved', from: embedded, to: onDgraph });
-    expect(there.moved).toEqual(expect.arrayContaining([...original.graph, ...original.files]));
+    await moveAll(installation, onDgraph);
     await confirm();
     moved = installation;
   });
@@ -92,7 +77,7 @@ describe.skipIf(findDgraph() === null || findNatsServer() === null)('on a real D
   test('to Dgraph and back, first to the file and then into one process, all data is unchanged', async () => {
     const definition = await copy(moved);
     const back = await moveTo(installation, { graph: 'sqlite' });
-    expect([back.from, back.to, back.moved]).toEqual([onDgraph, onFile, [...original.graph, ...original.files]]);
+    expect([back.from, back.to, back.moved]).toEqual([onDgraph, distributed, [...original.graph, ...original.files]]);
     expect(existsSync(graphIn(installation.dataDir, 'dgraph'))).toBe(false);
     expect(existsSync(join(installation.dir, back.kept ?? '', 'content.backup.gz'))).toBe(true);
     await confirm();
@@ -111,6 +96,9 @@ describe.skipIf(findDgraph() === null || findNatsServer() === null)('on a real D
       sessions: original.sessions,
       files: original.files,
     });
+    // Without the program it is not undone, and the new data stays.
+    await expect(undoMove(installation, { PATH: '' })).rejects.toThrow('dgraph');
+    expect(existsSync(graphIn(installation.dataDir, 'sqlite'))).toBe(true);
     await undo();
     expect(existsSync(graphIn(installation.dataDir, 'dgraph'))).toBe(true);
     await moveTo(installation, { topology: 'embedded' });
@@ -121,7 +109,7 @@ describe.skipIf(findDgraph() === null || findNatsServer() === null)('on a real D
     'killed at %s, the data before is there and whole, and nothing runs on',
     async (step) => {
       const definition = await copy(filled.installation);
-      expect(await killedMove(installation, { to: onDgraph, step })).toBe('SIGKILL');
+      await dieAt(installation, [step], { to: onDgraph });
       expect(readReplacement(installation)?.step).toBe('filling');
       const left = readAlone(installation);
       await settleMove(installation);
@@ -135,9 +123,9 @@ describe.skipIf(findDgraph() === null || findNatsServer() === null)('on a real D
     'killed at %s of the way back, nothing is lost',
     async (step) => {
       await copy(moved);
-      expect(await killedMove(installation, { to: { graph: 'sqlite' }, step })).toBe('SIGKILL');
+      await dieAt(installation, [step], { to: { graph: 'sqlite' } });
       await moveTo(installation, { graph: 'sqlite' });
-      expect(alive()).toEqual([]);
+      expect(readAlone(installation).filter(({ process }) => isAlive(process))).toEqual([]);
       await confirm();
       await moveTo(installation, embedded);
       expect((await contentOf(installation)).graph).toEqual(original.graph);
@@ -149,7 +137,7 @@ describe.skipIf(findDgraph() === null || findNatsServer() === null)('on a real D
     async (step) => {
       await copy(moved);
       await moveTo(installation, { graph: 'sqlite' });
-      expect(await killedMove(installation, { verb: 'undo', step })).toBe('SIGKILL');
+      await dieAt(installation, [step], { verb: 'undo' });
       await undo();
       expectSettled(installation);
       expect((await moveTo(installation, { graph: 'sqlite' })).moved).toEqual([...original.graph, ...original.files]);
@@ -166,21 +154,11 @@ describe.skipIf(findDgraph() === null || findNatsServer() === null)('on a real D
     });
     expect(heard.notices().filter((notice) => notice.includes('begins empty'))).toEqual([]);
     await addMcpServer(installation);
-    const running = await undo();
-    expect(running?.changes.map(({ kind }) => kind)).toContain('mcpServer');
+    expect((await undo())?.changes.map(({ kind }) => kind)).toContain('mcpServer');
     await down({ installation });
     const after = await contentOf(installation);
     expect(after.graph.map(({ kind }) => kind)).not.toContain('mcpServer');
     expect(after.definition).toBe(definition);
-  });
-
-  test('without the program it is not undone, and the new data stays until it is there', async () => {
-    await copy(moved);
-    await moveTo(installation, { graph: 'sqlite' });
-    await expect(undoMove(installation, { PATH: '' })).rejects.toThrow('dgraph');
-    expect(existsSync(graphIn(installation.dataDir, 'sqlite'))).toBe(true);
-    await undo();
-    expect(existsSync(graphIn(installation.dataDir, 'dgraph'))).toBe(true);
   });
 
   describe('that somebody else runs', () => {
@@ -205,8 +183,7 @@ describe.skipIf(findDgraph() === null || findNatsServer() === null)('on a real D
 
     test('an external Dgraph is filled in place and emptied by an undo; a filled one is refused', async () => {
       await elsewhere();
-      const there = await moveTo(installation, onDgraph);
-      expect(there.moved).toEqual(expect.arrayContaining([...original.graph, ...original.files]));
+      await moveAll(installation, onDgraph);
       expect([await isEmpty(), existsSync(graphIn(installation.dataDir, 'dgraph'))]).toEqual([false, false]);
       const first = installation;
       await elsewhere();
@@ -233,11 +210,10 @@ describe.skipIf(findDgraph() === null || findNatsServer() === null)('on a real D
     });
 
     test('killed while it is filled, it is emptied again', async () => {
-      const { emptyCluster } = await import('../../../../services/backend/graph/dgraph/emptying.ts');
       const options = TestCluster.optionsFor({ url: cluster.url, ...theirs });
       await emptyCluster({ ...options, login: { user: theirs.user, password: new Secret(theirs.password) } });
       await elsewhere();
-      expect(await killedMove(installation, { to: onDgraph, step: 'verify' })).toBe('SIGKILL');
+      await dieAt(installation, ['verify'], { to: onDgraph });
       expect(await isEmpty()).toBe(false);
       await settleMove(installation);
       expect(await isEmpty()).toBe(true);
