@@ -61,12 +61,6 @@ export const skips: readonly AllowedSkip[] = [
     isHere: onPath('nats-server'),
   },
   {
-    pattern: /stack\/test\/adversary\/hostile-member\.test\.ts > embedded > launches as large and as many as allowed/,
-    reason:
-      'A thousand launches take a minute, and NATS limits them most: SVC_TEST_EVERY_TOPOLOGY=1 runs them on both.',
-    isHere: process.env.SVC_TEST_EVERY_TOPOLOGY === '1',
-  },
-  {
     pattern: /stack\/test\/adversary\/hostile-(agent\.alone|mcp-server)\.test\.ts > distributed > /,
     reason: 'On a second topology, these tables take two more minutes: SVC_TEST_EVERY_TOPOLOGY=1 runs them there.',
     isHere: process.env.SVC_TEST_EVERY_TOPOLOGY === '1' && onPath('nats-server'),

@@ -1,5 +1,6 @@
 import { getIntrospectionQuery } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newId, parseId } from '../../contracts/ids.ts';
 import { startTestBackend, type TestBackend } from './start-test-backend.ts';
 
 let backend: TestBackend;
@@ -35,6 +36,29 @@ test('an endless document is not read to its end', async () => {
   const answer = await ask(`{ ${'viewer { id } '.repeat(1000)} }`);
   expect(answer.errors[0]).toMatchObject({ extensions: { code: 'invalid_input' } });
   expect(answer.errors[0]?.message).toMatch(/2000 tokens/);
+});
+
+test('a workspace has at most 1000 MCP servers', async () => {
+  const { id } = (await ask(inWorkspace('id'))).data.workspace;
+  const workspace = parseId('workspace', id);
+  await backend.withGraph((graph) =>
+    graph.write(async (transaction) => {
+      for (let i = 0; i < 999; i++) {
+        const launch = { kind: 'child', launch: '', configVersion: 1, enabled: false };
+        const named = { id: newId('mcpServer'), workspace, name: `full-${i}`, createdAt: i };
+        await transaction.create('mcpServer', { ...named, ...launch });
+      }
+    }),
+  );
+  const create = (name: string) =>
+    ask(
+      'mutation ($w: ID!, $n: String!) { createMcpServer(workspace: $w, input: { name: $n, launch: { command: "true" } }) { id } }',
+      { w: id, n: name },
+    );
+  expect((await create('last')).errors).toEqual([]);
+  expect((await create('one-more')).errors).toMatchObject([
+    { message: 'There may be at most 1000 MCP servers in a workspace.', extensions: { code: 'too_large' } },
+  ]);
 });
 
 describe('pages', () => {

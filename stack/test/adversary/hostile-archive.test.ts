@@ -30,7 +30,9 @@ const head = { svc: 'backup', format: 2, version: '9.9.9', createdAt: '2026-01-0
 const lines = (...rows: readonly unknown[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 /** With a right head, which names the key of the installation's secrets as an owner of both would. */
 const packed = (text: string | Buffer) =>
-  gzipSync(Buffer.concat([Buffer.from(lines({ ...head, encryptionKey: '0'.repeat(16) })), Buffer.from(text)]));
+  gzipSync(Buffer.concat([Buffer.from(lines({ ...head, encryptionKey: '0'.repeat(16) })), Buffer.from(text)]), {
+    level: 1,
+  });
 const age = 'age-encryption.org/v1\n';
 const aged = (work: number) => {
   const header = `${age}-> scrypt ${'A'.repeat(22)} ${work}\n${'A'.repeat(43)}\n--- ${'A'.repeat(43)}\n`;
