@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { cpSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { cpSync, renameSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -67,13 +67,11 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
   });
 
   test('no container runs as root, can change its program or has a privilege', async () => {
-    for (const [part, { Config, HostConfig }] of await trial.inspect()) {
+    for (const [part, { Config }] of await trial.inspect()) {
       expect(Config.User, part).toMatch(/^[1-9]\d*:\d+$/);
-      const closed = { ReadonlyRootfs: true, CapDrop: ['ALL'], SecurityOpt: ['no-new-privileges'] };
-      expect(HostConfig, part).toMatchObject(closed);
       const said = await trial.inContainer(part, 'cat /proc/self/status; : > /svc-was-here');
-      expect(said).toMatch(/CapEff:\s0{16}\nCapBnd:\s0{16}\nCapAmb:\s0{16}\nNoNewPrivs:\s1\n/);
-      expect(said).toMatch(/Read-only file system/i);
+      expect(said, part).toMatch(/CapEff:\s0{16}\nCapBnd:\s0{16}\nCapAmb:\s0{16}\nNoNewPrivs:\s1\n/);
+      expect(said, part).toMatch(/Read-only file system/i);
     }
   });
 
@@ -85,11 +83,10 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     // Proves that the search finds the secrets where they belong.
     const own = join(trial.platform.installation.stateDir, 'containers');
     expect(search.inFolder(own).map(({ secret }) => secret)).toContain('encryptionKey');
-    expect(readdirSync(join(own, 'runtime'))).toEqual(['system-runtime.key']);
     const { mode, uid } = statSync(join(own, 'backend/encryption.key'));
     const user = inspected.get('backend')?.Config.User.split(':')[0];
     expect([mode & 0o777, String(uid)]).toEqual([0o400, user]);
-    expect(await trial.inContainer('runtime', 'ls /run/svc; ls /run/secrets 2>&1')).not.toContain('encryption');
+    expect(await trial.inContainer('runtime', 'ls /run/svc')).toBe('system-runtime.key');
   });
 
   test('a foreign container or program in the place of a part is refused by name; then what was removed, stopped or paused is replaced', async () => {
