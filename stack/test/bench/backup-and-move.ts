@@ -1,59 +1,67 @@
 import { join } from 'node:path';
-import { findDgraph } from '../../../services/backend/graph/dgraph/test/test-cluster.ts';
-import type { Platform } from '../platform.ts';
-import { initPlatform } from './bench-platform.ts';
+import type { Platform, PlatformOptions } from '../platform.ts';
+import { initPlatform, missingFor } from './bench-platform.ts';
 import { atMost, type Figure, reported, skipped } from './figure.ts';
 import { muchOfIt, startFilled } from './fill-graph.ts';
-import { timeOf } from './processes.ts';
 
-const sqliteMaxS = { backup: 5, restore: 10 };
-const dgraphMaxS = { backup: 60, restore: 60 };
 const moveMaxS = 60;
+const dgraph = { topology: 'distributed', graph: 'dgraph' } as const;
 
-const secondsOf = async (platform: Platform, ...args: readonly string[]) =>
-  (await timeOf(() => platform.svc(...args))) / 1000;
-
-/** How long a backup of a running platform takes, and a restore of it into an empty installation, with both graphs. */
-export async function measureBackup(): Promise<Figure[]> {
-  await using platform = await startFilled();
-  await using empty = await initPlatform({});
-  const file = join(platform.folder, 'whole.backup.gz');
-  const written = await secondsOf(platform, 'backup', file);
-  const key = join(platform.installation.secretsDir, 'encryption.key');
-  const restored = await secondsOf(empty, 'restore', file, '--encryption-key-file', key);
-  return [
-    atMost(`svc backup of ${muchOfIt}, while it runs`, written, sqliteMaxS.backup, 's'),
-    atMost(`svc restore of ${muchOfIt}`, restored, sqliteMaxS.restore, 's'),
-    ...(await measureDgraph(file, key)),
-  ];
+interface Limits extends PlatformOptions {
+  readonly restoreMaxS: number;
+  readonly backupMaxS: number;
 }
 
-/** Restores the archive into Dgraph first: a restore fills it fastest. */
-async function measureDgraph(file: string, key: string): Promise<Figure[]> {
-  const [restore, backup] = [`svc restore of ${muchOfIt}: Dgraph`, `svc backup of ${muchOfIt}, while it runs: Dgraph`];
-  if (findDgraph() === null) return [restore, backup].map((what) => skipped(what, 'dgraph is not on the path'));
-  await using platform = await initPlatform({ topology: 'distributed', graph: 'dgraph' });
-  const restored = await secondsOf(platform, 'restore', file, '--encryption-key-file', key);
-  await platform.up();
-  const written = await secondsOf(platform, 'backup', join(platform.folder, 'whole.backup.gz'));
-  return [atMost(restore, restored, dgraphMaxS.restore, 's'), atMost(backup, written, dgraphMaxS.backup, 's')];
+const graphs: Readonly<Record<string, Limits>> = {
+  SQLite: { restoreMaxS: 10, backupMaxS: 5 },
+  Dgraph: { ...dgraph, restoreMaxS: 60, backupMaxS: 60 },
+};
+
+/** How long a restore into an empty installation takes, and a backup of the running platform afterwards, with each graph. */
+export async function measureBackup(): Promise<Figure[]> {
+  await using filled = await startFilled();
+  const file = join(filled.folder, 'whole.backup.gz');
+  await filled.svc('backup', file);
+  const key = join(filled.installation.secretsDir, 'encryption.key');
+  const figures: Figure[] = [];
+  for (const [name, { restoreMaxS, backupMaxS, ...options }] of Object.entries(graphs)) {
+    const missing = await missingFor(options);
+    if (missing !== null) {
+      figures.push(skipped(`svc backup and svc restore with ${name}`, missing));
+      continue;
+    }
+    await using platform = await initPlatform(options);
+    const restored = await secondsOf(platform, 'restore', file, '--encryption-key-file', key);
+    await platform.up();
+    const written = await secondsOf(platform, 'backup', join(platform.folder, 'whole.backup.gz'));
+    figures.push(
+      atMost(`svc restore of ${muchOfIt}: ${name}`, restored, restoreMaxS, 's'),
+      atMost(`svc backup of ${muchOfIt}, while it runs: ${name}`, written, backupMaxS, 's'),
+    );
+  }
+  return figures;
 }
 
 /** How long a whole `svc move` takes of a platform that runs and holds much, to each side and back. */
 export async function measureMove(): Promise<Figure[]> {
   await using platform = await startFilled();
-  const graphs = [
-    ['Dgraph', '--graph', 'dgraph'],
-    ['SQLite again', '--graph', 'sqlite'],
-  ] as const;
-  const sides = [['several processes', '--to', 'distributed'], ...(findDgraph() === null ? [] : graphs)] as const;
-  if (sides.length === 1) process.stderr.write('without dgraph on the path, no move to it is measured\n');
-  const figures: Figure[] = [];
-  for (const [name, ...flags] of sides) {
+  const missing = await missingFor(dgraph);
+  const moves: Readonly<Record<string, readonly string[]>> = {
+    'several processes': ['--to', 'distributed'],
+    ...(missing === null && { Dgraph: ['--graph', 'dgraph'], 'SQLite again': ['--graph', 'sqlite'] }),
+  };
+  const figures = missing === null ? [] : [skipped('svc move to Dgraph', missing)];
+  for (const [name, flags] of Object.entries(moves)) {
     const moved = await secondsOf(platform, 'move', ...flags, '--yes');
     const confirmed = await secondsOf(platform, 'move', '--confirm');
     figures.push(atMost(`svc move of ${muchOfIt}: to ${name}`, moved, moveMaxS, 's'));
     figures.push(reported('svc move --confirm, from there', confirmed, 's'));
   }
   return figures;
+}
+
+async function secondsOf(platform: Platform, ...args: readonly string[]): Promise<number> {
+  const begun = performance.now();
+  await platform.svc(...args);
+  return (performance.now() - begun) / 1000;
 }

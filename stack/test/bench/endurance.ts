@@ -1,8 +1,8 @@
 import { liveBytes } from '../adversary/live-memory.ts';
-import type { BenchPlatform } from './bench-platform.ts';
+import { startPlatform } from './bench-platform.ts';
 import { atLeast, atMost, type Figure } from './figure.ts';
-import { allAtOnce } from './load.ts';
-import { perSecondOf } from './speed.ts';
+import { allAtOnce, perSecondOf } from './load.ts';
+import { openCallers, sideOf } from './sides.ts';
 
 const sessions = 8;
 const rounds = 10;
@@ -12,8 +12,9 @@ const heapGrowthMax = 1.1;
 const paceMin = 0.9;
 
 /** A million calls in the same sessions: the heap and the pace of the last round against those of the first. */
-export async function measureEndurance(bench: BenchPlatform): Promise<Figure[]> {
-  const callers = await bench.side().callers(sessions);
+export async function measureEndurance(): Promise<Figure[]> {
+  await using bench = await startPlatform();
+  const callers = await openCallers(sideOf(bench), sessions);
   const pid = await bench.platform.pid();
   const heapMb: number[] = [];
   const perSecond: number[] = [];
@@ -21,7 +22,7 @@ export async function measureEndurance(bench: BenchPlatform): Promise<Figure[]> 
     perSecond.push(perSecondOf(await allAtOnce(callers, callsOfRound)));
     heapMb.push((await liveBytes(pid)) / 1_048_576);
   }
-  for (const { connection } of callers) connection.close();
+  for (const caller of callers) caller.close();
   const [heap, pace] = [lastAgainstFirst(heapMb), lastAgainstFirst(perSecond)];
   return [
     atMost('heap after 1,000,000 calls against after 100,000', heap, heapGrowthMax, '×', { heapMb }),

@@ -1,5 +1,3 @@
-import { median } from './load.ts';
-
 /** One figure: what was measured, what was to be reached, and whether it was. */
 export interface Figure {
   readonly what: string;
@@ -21,14 +19,6 @@ export function reported(what: string, value: number, unit: string, numbers: Num
 
 export function atMost(what: string, value: number, limit: number, unit: string, numbers?: Numbers): Figure {
   return { ...reported(what, value, unit, numbers), target: `≤ ${limit} ${unit}`, reached: value <= limit };
-}
-
-/** The median of times in ms, with all of them behind it. */
-export function medianMs(what: string, times: readonly number[], limit?: number): Figure {
-  const numbers = { all: times };
-  return limit === undefined
-    ? reported(what, median(times), 'ms', numbers)
-    : atMost(what, median(times), limit, 'ms', numbers);
 }
 
 export function atLeast(what: string, value: number, limit: number, unit: string, numbers?: Numbers): Figure {

@@ -5,7 +5,6 @@ import { openGraphContent } from '../../../services/backend/graph/open-content.t
 import { newId, type WorkspaceId } from '../../../services/contracts/ids.ts';
 import type { Platform } from '../platform.ts';
 import { startPlatform } from './bench-platform.ts';
-import { recordOf } from './graph.ts';
 
 const skillCount = 1000;
 const recordCount = 100_000;
@@ -24,9 +23,8 @@ export async function startFilled(): Promise<Platform> {
 
 async function fillGraph(file: string): Promise<void> {
   const content = await openGraphContent({ engine: 'sqlite', file, readOnly: false });
-  const workspaces = content.nodes('workspace')[Symbol.asyncIterator]();
-  const { value } = await workspaces.next();
-  const workspace = value.id as WorkspaceId;
+  const { value } = await content.nodes('workspace')[Symbol.asyncIterator]().next();
+  const workspace: WorkspaceId = value.id;
   async function* nodes(): AsyncGenerator<NodeRecord> {
     for (let i = 0; i < skillCount; i++) {
       yield recordOf('skill', skillNode(workspace, { name: `measured ${i}`, description: 'What it does' }));
@@ -53,4 +51,9 @@ function activityOf(workspace: string, i: number): NodeRecord {
     ...{ action: 'update', subject: `skill ${i % skillCount}`, subjectKind: 'skill', subjectName: 'measured' },
     changes: JSON.stringify({ description: ['before', 'after'] }),
   });
+}
+
+function recordOf(type: string, node: Readonly<Record<string, unknown>>): NodeRecord {
+  const { id, workspace, ...values } = node;
+  return { type, id: String(id), version: 1, workspace, values } as NodeRecord;
 }

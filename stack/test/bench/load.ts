@@ -71,38 +71,10 @@ function endOfAnswer(bytes: Buffer): number {
   return start;
 }
 
-export interface Target {
-  readonly port: number;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** The server gives its clients no session. */
-  readonly isStateless?: boolean;
-}
-
-/** The bytes of a POST of one JSON-RPC message. */
-export function postBytes(target: Target, message: object): Buffer {
-  const body = JSON.stringify(message);
-  const headers = {
-    host: `127.0.0.1:${target.port}`,
-    'content-type': 'application/json',
-    accept: 'application/json, text/event-stream',
-    ...target.headers,
-    'content-length': String(Buffer.byteLength(body)),
-  };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  return Buffer.from(`POST ${target.path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
-}
-
-/** What one caller asks, again and again, and how its answer is known to be right. */
+/** Makes one call after the other, and checks each answer. */
 export interface Caller {
-  readonly connection: Connection;
-  readonly request: Buffer;
-  readonly expected: string;
-}
-
-async function callOnce(caller: Caller): Promise<void> {
-  const answer = await caller.connection.ask(caller.request);
-  if (!answer.includes(caller.expected)) throw new Error(`A wrong answer: ${answer.toString().slice(0, 400)}`);
+  call(): Promise<void>;
+  close(): void;
 }
 
 /** A number of calls: how long each took, and how long all took together. */
@@ -117,7 +89,7 @@ export async function allAtOnce(callers: readonly Caller[], count: number): Prom
   const start = performance.now();
   await inTurn(callers, count, async (caller, index) => {
     const asked = performance.now();
-    await callOnce(caller);
+    await caller.call();
     latenciesMs[index] = performance.now() - asked;
   });
   return { latenciesMs, seconds: (performance.now() - start) / 1000 };
@@ -154,10 +126,14 @@ export async function steadily(
     if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
     // A timer that fires late is the generator's own fault; a call that is late because the one before it was, is the server's.
     const begun = wait > 0 ? performance.now() : due;
-    await callOnce(caller);
+    await caller.call();
     latencies[index] = performance.now() - begun;
   });
   return latencies;
+}
+
+export function perSecondOf({ latenciesMs, seconds }: Load): number {
+  return latenciesMs.length / seconds;
 }
 
 export function quantile(values: Float64Array | readonly number[], part: number): number {

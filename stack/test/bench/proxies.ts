@@ -1,16 +1,13 @@
 import { spawn } from 'node:child_process';
-import { rmSync } from 'node:fs';
-import { mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { foreignServers } from '../foreign-servers.ts';
 import { freePort } from '../free-ports.ts';
-import type { BenchPlatform } from './bench-platform.ts';
-import { atLeast, atMost, type Figure, reported } from './figure.ts';
-import { median, quantile } from './load.ts';
-import { startNode } from './processes.ts';
-import { type Side, sideOf, stopping } from './sides.ts';
-import { loadOf, type PerSide, perSecondOf, perSide, ratio } from './speed.ts';
+import { initPlatform } from './bench-platform.ts';
+import { atLeast, atMost, type Figure, reported, skipped } from './figure.ts';
+import { median, perSecondOf, quantile } from './load.ts';
+import { eventually, startNode } from './processes.ts';
+import { loadOf, openCaller, type PerSide, perSide, ratio, type Side, targetOf } from './sides.ts';
 
 /** Where other proxies of MCP servers lie, which this repository does not hold. */
 export interface ProxyFiles {
@@ -21,9 +18,21 @@ export interface ProxyFiles {
 }
 
 /** The platform and two proxies without keys, roles or usage, in turn; behind each, server-everything as a child. */
-export async function measureProxies(platform: BenchPlatform, files: ProxyFiles): Promise<Figure[]> {
-  const sides = [platform.side(), await startTbxark(files.tbxark), await startNpmProxy(files.npmProxy)];
-  using _ = stopping(sides);
+export async function measureProxies({ tbxark, npmProxy }: ProxyFiles): Promise<Figure[]> {
+  if (tbxark === '' || npmProxy === '') {
+    return [skipped('other proxies', 'name them: proxies --tbxark FILE --npm-proxy FILE')];
+  }
+  await using platform = await initPlatform();
+  await platform.up();
+  await platform.addEcho();
+  const key = await platform.addKey('bench');
+  using ends = new DisposableStack();
+  const sides = [
+    { name: 'svc', target: targetOf(platform, key) },
+    await startTbxark(tbxark, platform.folder, ends),
+    await startNpmProxy(npmProxy, ends),
+  ];
+  for (const { name, target } of sides) (await eventually(name, () => openCaller(target))).close();
   const one = await measured(sides, 1);
   const some = await measured(sides, 8);
   const many = await measured(sides, 32);
@@ -56,7 +65,7 @@ function numbersOf<Measured>(measured: PerSide<Measured>, numberOf: (one: Measur
   return Object.fromEntries(Object.entries(measured).map(([name, all]) => [name, all.map(numberOf)]));
 }
 
-async function startTbxark(file: string): Promise<Side> {
+async function startTbxark(file: string, folder: string, ends: DisposableStack): Promise<Side> {
   const port = await freePort();
   const addr = `127.0.0.1:${port}`;
   const [command, ...args] = foreignServers.everything;
@@ -64,20 +73,15 @@ async function startTbxark(file: string): Promise<Side> {
     mcpProxy: { baseURL: `http://${addr}`, addr, name: 'bench', version: '1', type: 'streamable-http' },
     mcpServers: { everything: { command, args, env: {} } },
   };
-  const folder = await mkdtemp(join(tmpdir(), 'svc-bench-proxy-'));
-  const configFile = join(folder, 'config.json');
+  const configFile = join(folder, 'tbxark.json');
   await writeFile(configFile, JSON.stringify(config));
-  const child = spawn(file, ['-config', configFile], { stdio: 'ignore' });
-  const target = { port, path: '/everything/', headers: {}, isStateless: true };
-  return await sideOf('TBXark', target, () => {
-    child.kill('SIGTERM');
-    rmSync(folder, { recursive: true });
-  });
+  ends.adopt(spawn(file, ['-config', configFile], { stdio: 'ignore' }), (child) => child.kill());
+  return { name: 'TBXark', target: { port, path: '/everything/', headers: {}, isStateless: true } };
 }
 
-async function startNpmProxy(file: string): Promise<Side> {
+async function startNpmProxy(file: string, ends: DisposableStack): Promise<Side> {
   const port = await freePort();
   const flags = ['--host', '127.0.0.1', '--port', String(port), '--server', 'stream'];
-  const child = startNode([file, ...flags, '--', ...foreignServers.everything]);
-  return await sideOf('npm', { port, path: '/mcp', headers: {} }, () => child.kill('SIGTERM'));
+  ends.adopt(startNode([file, ...flags, '--', ...foreignServers.everything]), (child) => child.kill());
+  return { name: 'npm', target: { port, path: '/mcp', headers: {} } };
 }

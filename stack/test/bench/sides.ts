@@ -1,54 +1,71 @@
-import { foreignServers } from '../foreign-servers.ts';
-import { freePort } from '../free-ports.ts';
-import { type Caller, Connection, postBytes, type Target } from './load.ts';
-import { eventually, startNode } from './processes.ts';
+import type { Platform } from '../platform.ts';
+import type { BenchPlatform } from './bench-platform.ts';
+import { allAtOnce, type Caller, Connection, type Load, median } from './load.ts';
 
-/** One of the things compared: an address that answers MCP, and the name that its echo tool goes by. */
+const rounds = 5;
+const warmCalls = 1000;
+const calls = 10_000;
+/** Some servers keep every event of a session, so that each call of a long session is slower than the one before. */
+const callsOfSession = 500;
+
+/** One of the things compared. */
 export interface Side {
   readonly name: string;
-  /** Opens sessions, each on a connection of its own. */
-  callers(count: number): Promise<readonly Caller[]>;
-  stop(): void;
+  readonly target: Target;
 }
 
-/** Stops the sides at the end of a block. */
-export function stopping(sides: readonly Side[]): Disposable {
-  return {
-    [Symbol.dispose]() {
-      for (const side of sides) side.stop();
-    },
-  };
+/** An address that answers MCP and has the echo tool of the demo or of server-everything. */
+export interface Target {
+  readonly port: number;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The server gives its clients no session. */
+  readonly isStateless?: boolean;
+}
+
+export function targetOf(platform: Platform, key: string): Target {
+  return { port: platform.ports['remote-mcp'], path: '/mcp', headers: { authorization: `Bearer ${key}` } };
+}
+
+export function sideOf({ platform, key }: BenchPlatform, name = 'svc'): Side {
+  return { name, target: targetOf(platform, key) };
 }
 
 const said = 'a text of sixty-four letters, which is what the echo tool returns';
 const protocolVersion = '2025-11-25';
-const [, everything] = foreignServers.everything;
+const clientInfo = { name: 'bench', version: '1' };
+/** The demo reads `text`, and server-everything `message`. */
+const params = { name: 'echo', arguments: { message: said, text: said } };
 
-export const initialize = {
-  ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
-  params: { protocolVersion, capabilities: {}, clientInfo: { name: 'bench', version: '1' } },
-};
-
-interface Call {
-  readonly name: string;
-  readonly arguments: Readonly<Record<string, unknown>>;
-  /** What a right answer holds. */
-  readonly expected: string;
+/** A session opened by hand, on a connection of its own. */
+export async function openCaller(target: Target): Promise<Caller> {
+  const connection = await Connection.open(target.port);
+  const initialize = { protocolVersion, capabilities: {}, clientInfo };
+  const opened = await connection.ask(postBytes(target, { id: 1, method: 'initialize', params: initialize }));
+  const inSession = { ...target, headers: { ...target.headers, ...headersOfSession(target, opened.toString()) } };
+  await connection.ask(postBytes(inSession, { method: 'notifications/initialized' }));
+  const request = postBytes(inSession, { id: 2, method: 'tools/call', params });
+  return {
+    async call() {
+      const answer = await connection.ask(request);
+      if (!answer.includes(said)) throw new Error(`A wrong answer: ${answer.toString().slice(0, 400)}`);
+    },
+    close: () => connection.close(),
+  };
 }
 
-const echo: Call = { name: 'echo', arguments: { message: said }, expected: said };
-/** Of the demo. */
-export const add: Call = { name: 'add', arguments: { a: 20, b: 22 }, expected: '42' };
-
-/** A session opened by hand, and a caller in it. */
-export async function openCaller(target: Target, call: Call = echo): Promise<Caller> {
-  const connection = await Connection.open(target.port);
-  const opened = await connection.ask(postBytes(target, initialize));
-  const inSession = { ...target, headers: { ...target.headers, ...headersOfSession(target, opened.toString()) } };
-  await connection.ask(postBytes(inSession, { jsonrpc: '2.0', method: 'notifications/initialized' }));
-  const { expected, ...params } = call;
-  const request = postBytes(inSession, { jsonrpc: '2.0', id: 2, method: 'tools/call', params });
-  return { connection, request, expected };
+/** The bytes of a POST of one JSON-RPC message. */
+function postBytes(target: Target, message: object): Buffer {
+  const body = JSON.stringify({ jsonrpc: '2.0', ...message });
+  const headers = {
+    host: `127.0.0.1:${target.port}`,
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    ...target.headers,
+    'content-length': String(Buffer.byteLength(body)),
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return Buffer.from(`POST ${target.path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
 }
 
 function headersOfSession({ isStateless = false }: Target, opened: string): Readonly<Record<string, string>> {
@@ -59,49 +76,52 @@ function headersOfSession({ isStateless = false }: Target, opened: string): Read
   return { ...version, 'mcp-session-id': session };
 }
 
-/** server-everything's own HTTP transport, with nothing in between. */
-export async function startDirect(): Promise<Side> {
-  const port = await freePort();
-  const child = startNode([everything, 'streamableHttp'], { PORT: String(port) });
-  return await sideOf('direct', { port, path: '/mcp', headers: {} }, () => child.kill('SIGKILL'));
-}
-
-/** The side is ready once a session was opened on it. */
-export async function sideOf(name: string, target: Target, stop: () => void): Promise<Side> {
-  (await eventually(name, () => openCaller(target))).connection.close();
-  return { name, callers: (count) => openCallers([target], count), stop };
-}
-
-/** The platform at its addresses. Callers take them in turn. */
-export function platformSide(urls: readonly URL[], key: string, { name = 'svc', call = echo } = {}): Side {
-  const targets = urls.map((url) => targetOf(url, key));
-  return { name, callers: (count) => openCallers(targets, count, call), stop: () => undefined };
-}
-
-export function targetOf({ port, pathname, search }: URL, key: string): Target {
-  return { port: Number(port), path: `${pathname}${search}`, headers: { authorization: `Bearer ${key}` } };
-}
-
-async function openCallers(targets: readonly Target[], count: number, call = echo): Promise<readonly Caller[]> {
+export async function openCallers({ target }: Side, count: number): Promise<readonly Caller[]> {
   const callers: Caller[] = [];
-  for (let i = 0; i < count; i++) {
-    const target = targets[i % targets.length];
-    if (target !== undefined) callers.push(await openCaller(target, call));
-  }
+  while (callers.length < count) callers.push(await openCaller(target));
   return callers;
 }
 
-/** http → bus → stdio child without any logic: what the parts cost that cannot be left out. With NATS in two processes. */
-export async function startFloor(bus: 'inproc' | 'nats' = 'inproc'): Promise<Side> {
-  const port = await freePort();
-  const child = startNode([new URL('./floor.ts', import.meta.url).pathname, bus, String(port), everything]);
-  // It ends what it started.
-  return await sideOf('floor', { port, path: '/mcp', headers: {} }, () => child.kill('SIGTERM'));
+/** What was measured of each side, in the order of the rounds. */
+export type PerSide<Measured> = Readonly<Record<string, readonly Measured[]>>;
+
+/** Measures the sides in turn, so that what the machine does meanwhile slows all of them. */
+export async function perSide<Measured>(
+  sides: readonly Side[],
+  measure: (side: Side) => Promise<Measured>,
+): Promise<PerSide<Measured>> {
+  const measured: Record<string, Measured[]> = Object.fromEntries(sides.map((side) => [side.name, []]));
+  for (let round = 0; round < rounds; round++) {
+    for (const side of sides) measured[side.name]?.push(await measure(side));
+  }
+  return measured;
 }
 
-/** A server that answers the same bytes to everything: how fast the generator itself can be. */
-export async function startMirror(): Promise<Side> {
-  const port = await freePort();
-  const child = startNode([new URL('./mirror.ts', import.meta.url).pathname, String(port), said]);
-  return await sideOf('mirror', { port, path: '/mcp', headers: {} }, () => child.kill('SIGKILL'));
+/** The load of so many sessions at once, each of which is replaced by a new one after some calls. */
+export async function loadOf(side: Side, sessions: number): Promise<Load> {
+  await loadOnce(side, sessions, warmCalls);
+  const loads: Load[] = [];
+  for (let left = calls; left > 0; left -= sessions * callsOfSession) {
+    loads.push(await loadOnce(side, sessions, Math.min(left, sessions * callsOfSession)));
+  }
+  return {
+    latenciesMs: Float64Array.from(loads.flatMap(({ latenciesMs }) => [...latenciesMs])),
+    seconds: loads.reduce((sum, { seconds }) => sum + seconds, 0),
+  };
+}
+
+async function loadOnce(side: Side, sessions: number, count: number): Promise<Load> {
+  const callers = await openCallers(side, sessions);
+  const load = await allAtOnce(callers, count);
+  for (const caller of callers) caller.close();
+  return load;
+}
+
+export async function oneSession(side: Side): Promise<number> {
+  return median((await loadOf(side, 1)).latenciesMs);
+}
+
+/** The median of a side against that of another one. */
+export function ratio(numbers: PerSide<number>, name: string, other: string): number {
+  return median(numbers[name] ?? []) / median(numbers[other] ?? []);
 }

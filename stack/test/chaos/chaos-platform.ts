@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { haveDgraphImage } from '../../engines/docker/test/dgraph-image.ts';
+import type { Status } from '../../lifecycle/platform-status.ts';
 import type { Engine } from '../../settings/choices.ts';
 import { replaceScalar } from '../../settings/yaml-text.ts';
-import { demoServers, initPlatform } from '../bench/bench-platform.ts';
+import { addDemo, initPlatform, missingFor } from '../bench/bench-platform.ts';
 import { eventually, startNode } from '../bench/processes.ts';
 import type { Platform } from '../platform.ts';
 import { clockIn } from './clock.ts';
@@ -20,21 +20,19 @@ export type ChaosPlatform = Awaited<ReturnType<typeof startChaosPlatform>>;
 /** A platform to be hard on: two of each part that may be several. The chaos holds the bus, so that it can take it away. */
 export async function startChaosPlatform(options: ChaosOptions) {
   const { engine: name, graph, clusters } = options;
-  const nodes = clusters ? nodesOf(graph) : {};
+  const missing = await missingFor(options);
+  if (missing !== null) throw new Error(missing);
   const platform = await initPlatform({
     ...{ topology: 'distributed', graph, engine: name },
-    replicas: { 'remote-mcp': 2, runtime: 2, ...nodes },
+    replicas: { 'remote-mcp': 2, runtime: 2, ...(clusters && nodesOf(graph)) },
   });
   const engine = await starts[name](platform, options);
   /** Of the services; null where they have that of the machine. */
-  const clock = name === 'process' ? clockIn(platform.folder, options.faketime) : null;
+  const clock = name === 'process' ? clockIn(platform.folder, options.faketime || undefined) : null;
   if (clock !== null) await supervise(platform, clock.node);
-  await platform.addServer('demo', ['node', demoServers[name]]);
-  await platform.addSkill('echo', ['demo/echo']);
-  await platform.addRole('Chaos', ['echo']);
-  const key = await platform.addKey('chaos');
+  const key = await addDemo(platform, name);
   const status = (): Promise<Status> => platform.svc('status');
-  const { services, urls } = await status();
+  const { services } = await status();
   // Each by itself where it is reached by itself, past the front.
   const each = services.flatMap(({ name, url }) => (name.startsWith('remote-mcp') && url ? [`${url}/mcp`] : []));
 
@@ -68,13 +66,8 @@ export async function startChaosPlatform(options: ChaosOptions) {
     await engine.stop();
   }
 
-  return { platform, engine, clock, key, urls: each.length > 0 ? each : [urls.mcp], status, healthy, hasTime, stop };
-}
-
-interface Status {
-  readonly services: readonly { readonly name: string; readonly state: string; readonly url: string | null }[];
-  readonly urls: { readonly mcp: string };
-  readonly mcpServers: readonly { readonly status: string }[];
+  const urls = each.length > 0 ? each : [platform.mcpUrl];
+  return { platform, engine, clock, key, urls, parts: services.map(({ name }) => name), healthy, hasTime, stop };
 }
 
 type Start = (platform: Platform, options: ChaosOptions) => Promise<EngineInHand>;
@@ -93,8 +86,7 @@ const starts: Readonly<Record<Engine, Start>> = {
     await platform.up();
     return takeProcesses(platform, bus);
   },
-  async docker(platform, { graph, clusters, hang }) {
-    if (graph === 'dgraph') await haveDgraphImage(process.env.DOCKER_HOST ?? null);
+  async docker(platform, { clusters, hang }) {
     await platform.up();
     const keepers = clusters ? [] : ['backend', 'nats'];
     return await takeContainers(platform, { keepers, hangs: hang });

@@ -33,22 +33,16 @@ export async function takeContainers(platform: Platform, options: ContainersOpti
     await runInside(docker, nameOf(part), ['sh', '-c', `kill -${signal} -1`]);
   }
 
-  /** A container of the installation that is none of its parts. */
+  /** A container of the installation that is none of its parts. Returns when its program has spoken. */
   async function forget(part: string, program: string, words: readonly string[] = []): Promise<Docker.Container> {
     const { Image = '' } = (await inspectContainer(docker, nameOf('backend')))?.Config ?? {};
     const Entrypoint = ['node', '-e', program, ...words];
-    return await docker.createContainer({
-      name: nameOf(part),
-      Image,
-      Entrypoint,
-      Labels: { [labels.installation]: id },
-    });
-  }
-
-  async function started(container: Docker.Container): Promise<void> {
+    const Labels = { [labels.installation]: id };
+    const container = await docker.createContainer({ name: nameOf(part), Image, Entrypoint, Labels });
     const said = await container.attach({ stream: true, stdout: true });
     await container.start();
     await hasSpoken(said);
+    return container;
   }
 
   /** Docker goes on with what it takes to be running, until it is found to say nothing. */
@@ -106,14 +100,12 @@ export async function takeContainers(platform: Platform, options: ContainersOpti
       const [network = ''] = Object.keys((await inspectContainer(docker, node))?.NetworkSettings.Networks ?? {});
       const door = await forget('door', doorTo(natsPorts.client), [node]);
       await docker.getNetwork(network).connect({ Container: door.id });
-      await started(door);
       const { NetworkSettings } = await door.inspect();
       const url = `nats://${NetworkSettings.Networks.bridge?.IPAddress}:${natsPorts.client}`;
       return { urls: [url], leave: () => door.remove({ force: true }) };
     },
     async plant(program) {
       const planted = await forget('planted', program);
-      await started(planted);
       return () => planted.remove({ force: true });
     },
     /** Volumes are data, which `svc down` keeps. */

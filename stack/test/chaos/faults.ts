@@ -8,14 +8,9 @@ const leapMs = 4000;
 /** More than a session may be idle, and more than a token lives. */
 const leapSeconds = 3600;
 
-export interface Taken {
-  readonly parts: readonly string[];
-  /** How long all that keep something are away together. */
-  readonly longAwayMs: number;
-}
-
-export function faultsOf(platform: ChaosPlatform, { parts, longAwayMs }: Taken): readonly Fault[] {
-  const { engine, clock } = platform;
+/** All that keep something are away together for `longAwayMs`. */
+export function faultsOf(platform: ChaosPlatform, longAwayMs: number): readonly Fault[] {
+  const { engine, clock, parts } = platform;
   const { keepers } = engine;
   const frozen = [...new Set([...parts, ...keepers])];
   return [

@@ -1,17 +1,18 @@
+import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Agent, agentOf, type Call, type Outcome } from './agents.ts';
 import { startChaosPlatform } from './chaos-platform.ts';
 import type { Fault } from './engine-in-hand.ts';
 import { faultsOf } from './faults.ts';
-import { type ChaosOptions, readOptions, usage } from './options.ts';
+import { readOptions } from './options.ts';
 import { type Holding, holdingOf, leaks, unnoticed } from './remains.ts';
-import { openWriter } from './writer.ts';
+import { writeUntil } from './writer.ts';
 
 /**
- * `npm run chaos`: fifty agents at steady work while one part after the other is taken away, in an order that the seed gives, then parts at random
+ * `npm run chaos`: fifty agents at steady work while one part after the other is taken away, in an order that the seed gives, again and again
  * until the time is over. Everything runs on this machine, on 127.0.0.1, and ends by itself.
  */
-const options = optionsOrExit();
+const options = await readOptions(process.argv.slice(2));
 
 const agentsCount = 50;
 const callEveryMs = 250;
@@ -21,7 +22,6 @@ const settleMs = 5000;
 const watchMs = 2000;
 const healthyWithinMs = 60_000;
 
-const random = randomOf(options.seed);
 const problems: string[] = [];
 const calls: Call[] = [];
 process.stdout.write(`seed ${options.seed}\n`);
@@ -37,43 +37,25 @@ problems.push(...(await platform.engine.left()).map((left) => `left behind: ${le
 await platform.platform[Symbol.asyncDispose]().catch((error: Error) => problems.push(`left behind: ${error.message}`));
 tell();
 
-function optionsOrExit(): ChaosOptions {
-  try {
-    const given = readOptions(process.argv.slice(2));
-    if (given !== null) return given;
-    process.stdout.write(usage);
-    process.exit(0);
-  } catch (thrown) {
-    process.stderr.write(`${thrown instanceof Error ? thrown.message : String(thrown)}\n\n${usage}`);
-    process.exit(2);
-  }
-}
-
 async function run(): Promise<void> {
   const stop = new AbortController();
-  const agents = Array.from({ length: agentsCount }, (_, i) => {
-    const onCall = (call: Call) => calls.push(call);
-    const { urls, key } = platform;
-    return agentOf(i, { urls, key, echo: { tool: 'echo', argument: 'text' }, everyMs: callEveryMs, onCall });
-  });
-  const writer = await openWriter(platform.platform);
-  const work = Promise.all([...agents.map((agent) => agent.work(stop.signal)), writer.work(stop.signal)]);
+  const echo = { tool: 'echo', argument: 'text' };
+  const calling = { ...platform, echo, everyMs: callEveryMs, onCall: (call: Call) => calls.push(call) };
+  const agents = Array.from({ length: agentsCount }, (_, number) => agentOf(number, calling));
+  const working = Promise.all(agents.map((agent) => agent.work(stop.signal)));
+  const writing = writeUntil(stop.signal, platform.platform);
   await pause(restMs);
   const before = await holdingOf(platform);
   const blind = await unnoticed(platform, before);
   if (blind.length > 0) problems.push(`the search for leaks does not see: ${blind.join(', ')}`);
-  const parts = (await platform.status()).services.map(({ name }) => name);
   if (platform.clock === null)
     process.stdout.write('left out: setting the clocks, which takes libfaketime and processes\n');
-  const all = faultsOf(platform, { parts, longAwayMs: options.away * 1000 });
+  const all = faultsOf(platform, options.away * 1000);
   const faults = all.filter(({ name }) => name.includes(options.only));
   if (faults.length === 0) problems.push(`nothing goes wrong that is called "${options.only}"`);
   const deadline = performance.now() + options.seconds * 1000;
-  for (const fault of shuffled(faults)) if (performance.now() < deadline) await suffer(fault, agents);
-  while (performance.now() < deadline) {
-    const fault = faults[Math.floor(random() * faults.length)];
-    if (fault === undefined) break;
-    await suffer(fault, agents);
+  for (let round = 0; performance.now() < deadline && faults.length > 0; round++) {
+    for (const fault of inOrder(faults, round)) if (performance.now() < deadline) await suffer(fault, agents);
   }
   await pause(restMs);
   let after: Holding = await holdingOf(platform);
@@ -83,11 +65,11 @@ async function run(): Promise<void> {
     after = await holdingOf(platform);
   }
   stop.abort();
-  await work;
-  const lost = await writer.lost();
+  await working;
+  const { acknowledged, lost } = await writing;
   if (lost.length > 0) problems.push(`${lost.length} acknowledged writes are lost: ${lost.slice(0, 5).join(', ')}`);
   problems.push(...leaks(before, after).map((leak) => `left behind: ${leak}`));
-  process.stdout.write(`${writer.acknowledged.length} writes acknowledged\n`);
+  process.stdout.write(`${acknowledged} writes acknowledged\n`);
 }
 
 /** One fault, its healing, and what calls saw of it. */
@@ -134,20 +116,8 @@ function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`;
 }
 
-function shuffled<Item>(items: readonly Item[]): readonly Item[] {
-  return items
-    .map((item) => ({ item, at: random() }))
-    .toSorted((a, b) => a.at - b.at)
-    .map(({ item }) => item);
-}
-
-/** Mulberry32: the same faults again for the same seed. */
-function randomOf(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
+/** An order that only the seed gives: the same faults again for the same seed. */
+function inOrder(faults: readonly Fault[], round: number): readonly Fault[] {
+  const place = ({ name }: Fault) => createHash('sha256').update(`${options.seed} ${round} ${name}`).digest('hex');
+  return faults.toSorted((one, other) => place(one).localeCompare(place(other)));
 }

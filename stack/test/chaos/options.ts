@@ -1,61 +1,27 @@
-import { parseArgs } from 'node:util';
+import { Flags, Parser } from '@oclif/core';
 import { engines, graphs } from '../../settings/choices.ts';
 
-export const usage = `npm run chaos -- [OPTIONS]
+const flags = {
+  seconds: Flags.integer({ summary: 'How long faults are made.', default: 600, min: 0 }),
+  away: Flags.integer({ summary: 'How long a part stays away.', default: 60, min: 0 }),
+  seed: Flags.integer({ summary: 'Order of the faults.', default: async () => Date.now() % 1_000_000 }),
+  only: Flags.string({ summary: 'Only faults whose name contains these words.', default: '' }),
+  engine: Flags.option({ summary: `${engines.join(' or ')}.`, options: engines, default: 'process' as const })(),
+  graph: Flags.option({ summary: `${graphs.join(' or ')}.`, options: graphs, default: 'sqlite' as const })(),
+  clusters: Flags.boolean({ summary: 'Three nodes of NATS, and of Dgraph if it is the graph.' }),
+  faketime: Flags.string({ summary: 'The libfaketimeMT.so.1 that sets the clocks.' }),
+  hang: Flags.boolean({ summary: 'Containers that hang, too.' }),
+  help: Flags.boolean({ summary: 'This text.' }),
+};
 
-Fifty agents work while one part of a platform after the other is taken away, on 127.0.0.1. Ends by itself.
+export type ChaosOptions = Awaited<ReturnType<typeof readOptions>>;
 
-  --seconds N           how long faults are made (600)
-  --away N              how long a part stays away (60)
-  --seed N              order of the faults (random)
-  --only WORDS          only faults whose name holds these words
-  --engine ENGINE       ${engines.join(' or ')} (process)
-  --graph GRAPH         ${graphs.join(' or ')} (sqlite)
-  --clusters            three nodes of NATS, and of Dgraph where it is the graph
-  --faketime LIBRARY    libfaketimeMT.so.1, to set the clocks
-  --hang                containers that hang, too
-  --help                this text
-`;
-
-export type ChaosOptions = NonNullable<ReturnType<typeof readOptions>>;
-
-/** Null where the usage is asked for. Throws an Error whose message is for a terminal. */
-export function readOptions(args: readonly string[]) {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      seconds: { type: 'string', default: '600' },
-      away: { type: 'string', default: '60' },
-      seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-      only: { type: 'string', default: '' },
-      engine: { type: 'string', default: 'process' },
-      graph: { type: 'string', default: 'sqlite' },
-      clusters: { type: 'boolean', default: false },
-      faketime: { type: 'string' },
-      hang: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
-  });
-  if (values.help) return null;
-  return {
-    ...values,
-    faketime: values.faketime === '' ? undefined : values.faketime,
-    seconds: numberOf('seconds', values.seconds),
-    away: numberOf('away', values.away),
-    seed: numberOf('seed', values.seed),
-    engine: oneOf('engine', engines, values.engine),
-    graph: oneOf('graph', graphs, values.graph),
-  };
-}
-
-function numberOf(name: string, text: string): number {
-  const number = Number(text);
-  if (text.trim() !== '' && Number.isFinite(number) && number >= 0) return number;
-  throw new Error(`--${name} must be a number, not "${text}".`);
-}
-
-function oneOf<Name extends string>(option: string, names: readonly Name[], text: string): Name {
-  const name = names.find((one) => one === text);
-  if (name === undefined) throw new Error(`--${option} must be ${names.join(' or ')}, not "${text}".`);
-  return name;
+/** Ends the process with the usage if it is asked for, or if an option is wrong. */
+export async function readOptions(args: readonly string[]) {
+  const parsed = await Parser.parse([...args], { flags }).catch((error: Error) => error);
+  const wrong = parsed instanceof Error ? parsed.message : null;
+  if (!(parsed instanceof Error) && !parsed.flags.help) return parsed.flags;
+  const rows = Parser.flagUsages(Object.values(flags)).map(([left, right]) => `${left.padEnd(22)}${right}\n`);
+  process.stderr.write(`${wrong ?? 'npm run chaos -- [OPTIONS]'}\n\n${rows.join('')}`);
+  process.exit(wrong === null ? 0 : 2);
 }

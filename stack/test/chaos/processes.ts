@@ -5,7 +5,6 @@ import { TestServer } from '../../../services/kit/bus/nats/test/server.ts';
 import { readPlan } from '../../engines/plan-of.ts';
 import { busSeedsOf, secretFilesOf } from '../../secrets/secrets.ts';
 import type { Installation } from '../../state/installation.ts';
-import { serviceOf } from '../bench/bench-platform.ts';
 import type { Platform } from '../platform.ts';
 import { processesOf } from '../running-processes.ts';
 import { type EngineInHand, type Fault, hasSpoken } from './engine-in-hand.ts';
@@ -14,10 +13,14 @@ import { Wire } from './wire.ts';
 /** Each part is a process of this machine. The bus is null where its nodes are parts like others. */
 export function takeProcesses(platform: Platform, bus: BusInHand | null): EngineInHand {
   const { installation } = platform;
-  const nodesOfBus = () => readPlan(installation).parts.filter(({ service }) => service === 'nats');
+  const nodesOfBus = () =>
+    bus === null
+      ? readPlan(installation).parts.filter(({ service }) => service === 'nats')
+      : [{ url: bus.server.url, otherUrls: [bus.server.monitoringUrl] }];
 
   async function signal(part: string, signal: NodeJS.Signals): Promise<void> {
-    const { pid } = part === busName && bus !== null ? bus.server : await serviceOf(platform, part);
+    const { pid } = (part === busName ? bus?.server : (await platform.services()).get(part)) ?? {};
+    if (!pid) throw new Error(`${part} does not run`);
     process.kill(pid, signal);
   }
 
@@ -32,13 +35,11 @@ export function takeProcesses(platform: Platform, bus: BusInHand | null): Engine
     thaw: (part) => signal(part, 'SIGCONT'),
     processes: async () => processesOf(installation.dir).map(({ pid }) => pid),
     async busStates() {
-      const urls = bus === null ? nodesOfBus().map(({ otherUrls = [] }) => otherUrls[0]) : [bus.server.monitoringUrl];
       const ask = (url = '') => fetch(`${url}/varz`, { signal: AbortSignal.timeout(5000) });
-      return await Promise.all(urls.map(async (url) => (await ask(url)).json()));
+      return await Promise.all(nodesOfBus().map(async ({ otherUrls = [] }) => (await ask(otherUrls[0])).json()));
     },
     async reachBus() {
-      const urls = bus === null ? nodesOfBus().map(({ url }) => url) : [bus.server.url];
-      return { urls, leave: async () => {} };
+      return { urls: nodesOfBus().map(({ url }) => url), leave: async () => {} };
     },
     async plant(program) {
       const child = spawn(process.execPath, ['-e', program, installation.dir], { stdio: ['ignore', 'pipe', 'ignore'] });
