@@ -78,8 +78,11 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     await from.addEntries('sessions', listed(names.map((key) => ({ key, value: Buffer.from(key), expiresAt }))));
     await from.close();
     await carry(openFile(file), openNats(server));
-    const back = join(await newFolder(), 'bus.sqlite');
-    expect(await carry(openNats(server), openFile(back))).toEqual({ records: names, keys: names.toSorted() });
+    // No consumer has handled a record yet, and reading them handles none.
+    for (let reading = 1; reading <= 2; reading++) {
+      const back = join(await newFolder(), 'bus.sqlite');
+      expect(await carry(openNats(server), openFile(back))).toEqual({ records: names, keys: names.toSorted() });
+    }
   });
 
   it('data in NATS can be read beside a running backend, and only with the seed', async () => {

@@ -100,11 +100,13 @@ class NatsBusContent implements BusContent {
     }
   }
 
-  /** The first record that some consumer has not handled; 0 for none. */
+  /** The first record that a durable consumer has not handled; 0 for none. NATS keeps consumers of earlier reads for minutes. */
   async #firstUnhandled(stream: string): Promise<number> {
     return await this.#ask(async ({ consumers }) => {
       let handled = Number.POSITIVE_INFINITY;
-      for await (const { ack_floor: floor } of consumers.list(stream)) handled = Math.min(handled, floor.stream_seq);
+      for await (const { config, ack_floor: floor } of consumers.list(stream)) {
+        if (config.durable_name !== undefined) handled = Math.min(handled, floor.stream_seq);
+      }
       return Number.isFinite(handled) ? handled + 1 : 0;
     });
   }

@@ -74,7 +74,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('clusters of Dgraph on a r
     trial.platform.edit('  dgraph-alpha: 3\n', '  dgraph-alpha: 2\n');
     const { code, stderr } = await trial.platform.run(['up']);
     const last = `the volume svc-${trial.id}-dgraph-alpha-3`;
-    expect([code, stderr]).toEqual([5, expect.stringContaining(`replicas.dgraph-alpha is 2, and ${last} is there`)]);
+    expect([code, stderr]).toEqual([5, expect.stringContaining(`replicas.dgraph-alpha is 2, and ${last} exists`)]);
     expect(await trial.changedSince(before)).toEqual([]);
     await trial.expectSaved();
     trial.platform.edit('  dgraph-alpha: 2\n', '  dgraph-alpha: 3\n');
