@@ -120,7 +120,7 @@ describe('a signal', () => {
 
 describe('the installation', () => {
   // Prints its arguments, and "installs" the packages of the repository.
-  const npm = `#!/bin/sh\necho "npm $*" >&2\nln -s "${repository}/node_modules" node_modules\n`;
+  const npm = `#!/bin/sh\necho "npm $*" >&2\nln -sfn "${repository}/node_modules" node_modules\n`;
 
   test('is made if it is missing, and kept if it matches the lock file', () => {
     const root = checkout(`console.log('checked');`, false);
