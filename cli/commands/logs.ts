@@ -6,7 +6,7 @@ import { logs } from '../../stack/operations/logs.ts';
 import { interruption, SvcCommand } from '../command.ts';
 import { parseMoment } from '../moment.ts';
 import { describeLogLine } from '../output/log-line.ts';
-import { isoOrNull } from '../output/words.ts';
+import { isoOrNull } from '../output/times-and-sizes.ts';
 import { installationOf } from '../platform.ts';
 
 /** A person reads no more lines than this. The files hold all. */

@@ -2,8 +2,8 @@ import type { McpServer, Tool } from '../servers.ts';
 import { reasonsOf } from './reason.ts';
 import { details, facts, spare, table } from './table.ts';
 import type { Terminal } from './terminal.ts';
+import { ago, span } from './times-and-sizes.ts';
 import { cut, oneLine } from './width.ts';
-import { ago, span } from './words.ts';
 
 const statusColours = { Connected: 'green', Disconnected: 'grey', Error: 'red' } as const;
 const healthWords = { green: 'healthy', yellow: 'degraded', red: 'down' } as const;

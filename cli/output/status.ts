@@ -3,8 +3,8 @@ import { describeEnd } from '../../stack/lifecycle/unwanted-end.ts';
 import { reasonsOf } from './reason.ts';
 import { details, spare, table } from './table.ts';
 import type { Colour, Terminal } from './terminal.ts';
+import { ago, megabytes, span } from './times-and-sizes.ts';
 import { wrapped } from './width.ts';
-import { ago, megabytes, span } from './words.ts';
 
 const colours: Readonly<Record<string, Colour>> = {
   green: 'green',

@@ -15,7 +15,7 @@ import { openSqliteContent } from '../../services/backend/graph/sqlite/content.t
 import { Secret } from '../../services/contracts/secret.ts';
 import { countsIn, readArchive } from './archive.ts';
 import { formatVersion, lineBytesMax } from './archive-format.ts';
-import { ArchiveWriter } from './write-archive.ts';
+import { ArchiveWriter } from './archive-writer.ts';
 
 const { signal } = new AbortController();
 const folder = mkdtempSync(join(tmpdir(), 'svc-archive-'));

@@ -7,10 +7,10 @@ import type { Secret } from '../../services/contracts/secret.ts';
 import type { Plan } from '../plan/plan.ts';
 import { fingerprintOf } from '../secrets/secrets.ts';
 import { type ArchivedSecret, type ArchiveHead, formatVersion } from './archive-format.ts';
+import { ArchiveReader } from './archive-reader.ts';
+import { ArchiveWriter } from './archive-writer.ts';
 import { type CarriedBus, carryBus, drain, readBus, verifyBus } from './carry-bus.ts';
-import { ArchiveReader } from './read-archive.ts';
 import type { Store } from './store.ts';
-import { ArchiveWriter } from './write-archive.ts';
 
 export interface ArchiveFile {
   readonly file: string;

@@ -2,7 +2,7 @@ import * as Flags from '@oclif/core/flags';
 import { createKeyMutation } from '../../../stack/client/generated/operations.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { parseMoment } from '../../moment.ts';
-import { isoOrNull } from '../../output/words.ts';
+import { isoOrNull } from '../../output/times-and-sizes.ts';
 import { tenancyOf } from '../../platform.ts';
 import { fetchRoles, roleNamed } from '../../roles.ts';
 

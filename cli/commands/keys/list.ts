@@ -2,7 +2,7 @@ import { everyPage } from '../../../stack/client/every-page.ts';
 import { keysQuery } from '../../../stack/client/generated/operations.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { spare, table } from '../../output/table.ts';
-import { ago, isoOrNull } from '../../output/words.ts';
+import { ago, isoOrNull } from '../../output/times-and-sizes.ts';
 import { tenancyOf } from '../../platform.ts';
 
 const words = { valid: 'valid', expired: 'Expired', revoked: 'revoked' } as const;

@@ -1,6 +1,6 @@
 import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { spare, table } from '../../output/table.ts';
-import { ago, isoOrNull } from '../../output/words.ts';
+import { ago, isoOrNull } from '../../output/times-and-sizes.ts';
 import { tenancyOf } from '../../platform.ts';
 import { fetchRuntimes } from '../../runtimes.ts';
 import { boundTo, fetchServers } from '../../servers.ts';

@@ -9,7 +9,7 @@ import { writeDurably } from '../../../stack/state/durable-file.ts';
 import { fileFailure } from '../../../stack/state/file-failure.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
 import type { Terminal } from '../../output/terminal.ts';
-import { isoOrNull } from '../../output/words.ts';
+import { isoOrNull } from '../../output/times-and-sizes.ts';
 import { installationOf, tenancyOf } from '../../platform.ts';
 import { authorityOf, noBusYet, requireBusForOthers, warningAbout } from '../../runtime-elsewhere/bus-for-others.ts';
 import { envText, type HandOver, handOver, systemdUnit, wordOf } from '../../runtime-elsewhere/hand-over.ts';

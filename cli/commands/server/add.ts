@@ -8,8 +8,8 @@ import { AlreadyReported, interruption, SvcCommand, sharedSwitches, workspaceFla
 import { checkLaunchWords, refuseSecretWords, splitLaunch } from '../../launch-words.ts';
 import { describeFailure, describeTools, staysAdded } from '../../output/server.ts';
 import type { Terminal } from '../../output/terminal.ts';
+import { span } from '../../output/times-and-sizes.ts';
 import { oneLine } from '../../output/width.ts';
-import { span } from '../../output/words.ts';
 import { installationOf, type Tenancy, tenancyOf } from '../../platform.ts';
 import { fetchRuntimes, runtimeNamed } from '../../runtimes.ts';
 import { fetchServer, fetchTools, type McpServer } from '../../servers.ts';

@@ -1,6 +1,6 @@
 import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { describeServers } from '../../output/server.ts';
-import { isoOrNull } from '../../output/words.ts';
+import { isoOrNull } from '../../output/times-and-sizes.ts';
 import { tenancyOf } from '../../platform.ts';
 import { fetchServers, fetchTools } from '../../servers.ts';
 

@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { describeServer, describeTools } from '../../output/server.ts';
-import { isoOrNull } from '../../output/words.ts';
+import { isoOrNull } from '../../output/times-and-sizes.ts';
 import { tenancyOf } from '../../platform.ts';
 import { fetchTools, getServer } from '../../servers.ts';
 

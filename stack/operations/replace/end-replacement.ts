@@ -1,9 +1,9 @@
 import { type ChangesOfKind, changesBetween } from '../../../services/backend/graph/content.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { inWords } from '../../../services/contracts/system-words.ts';
+import { ArchiveReader } from '../../content/archive-reader.ts';
 import { readBus } from '../../content/carry-bus.ts';
 import { noKinds } from '../../content/place.ts';
-import { ArchiveReader } from '../../content/read-archive.ts';
 import { withStore } from '../../content/store.ts';
 import { isUp } from '../../engines/engine-of.ts';
 import { readPlan } from '../../engines/plan-of.ts';
