@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
+import { readJson } from '../../state/durable-file.ts';
 
 /** A socket that a daemon listens on, and the place that names it. */
 export interface DaemonAddress {
@@ -11,10 +12,7 @@ export interface DaemonAddress {
   readonly saidBy: string;
 }
 
-/**
- * The daemon that `docker` itself would use: DOCKER_HOST, the chosen context, then the usual sockets. Null: no usual socket exists. A
- * chosen address is never replaced by another.
- */
+/** The daemon that `docker` itself would use, or null. A chosen address is never replaced by another. */
 export function findDaemonAddress(env: EnvRecord): DaemonAddress | null {
   const { DOCKER_HOST: host = '' } = env;
   const chosen = host === '' ? chosenByContext(env) : addressAt(host, 'DOCKER_HOST');
@@ -30,8 +28,7 @@ function chosenByContext(env: EnvRecord): DaemonAddress | null {
   const name = env.DOCKER_CONTEXT ?? readDockerConfig(env).currentContext;
   if (name === undefined || name === '' || name === 'default') return null;
   const hash = createHash('sha256').update(name).digest('hex');
-  const file = join(dockerFolder(env), 'contexts/meta', hash, 'meta.json');
-  const found = context.safeParse(jsonFrom(() => readFileSync(file, 'utf8'))).data;
+  const found = context.safeParse(readDockerFile(env, 'contexts/meta', hash, 'meta.json')).data;
   const saidBy = `the context "${name}" of Docker`;
   if (found === undefined) {
     throw new SvcError('not_found', `There is no ${saidBy.slice('the '.length)}.`, {
@@ -75,22 +72,16 @@ const config = z.object({
 });
 export type DockerConfig = z.infer<typeof config>;
 
-/** The folder in which the program `docker` keeps its contexts and its file config.json. */
-function dockerFolder(env: EnvRecord): string {
-  return env.DOCKER_CONFIG ?? join(env.HOME ?? '', '.docker');
+/** Null for a file that cannot be read, in the folder of the program `docker`. */
+function readDockerFile(env: EnvRecord, ...path: readonly string[]): unknown {
+  try {
+    return readJson(join(env.DOCKER_CONFIG ?? join(env.HOME ?? '', '.docker'), ...path));
+  } catch {
+    return null;
+  }
 }
 
 /** `config.json` of the program `docker`; empty where the file is missing or not valid. */
 export function readDockerConfig(env: EnvRecord): DockerConfig {
-  const file = join(dockerFolder(env), 'config.json');
-  return config.safeParse(jsonFrom(() => readFileSync(file, 'utf8'))).data ?? {};
-}
-
-/** Undefined for a text that cannot be read or is not JSON. */
-export function jsonFrom(read: () => string): unknown {
-  try {
-    return JSON.parse(read());
-  } catch {
-    return undefined;
-  }
+  return config.safeParse(readDockerFile(env, 'config.json')).data ?? {};
 }

@@ -38,7 +38,6 @@ export async function ensurePlanImages(
   return images;
 }
 
-/** The id of an image; null where the daemon does not have it. */
 export async function findImage(docker: Docker, name: string): Promise<string | null> {
   return (await docker.getImage(name).inspect().catch(tolerate(404)))?.Id ?? null;
 }
@@ -139,10 +138,7 @@ function filesIn(context: string, source: string): readonly string[] {
     .sort();
 }
 
-/**
- * Removes the images of the services that this installation was built before, 200 MB each. Docker keeps an image that a container uses, and the
- * next upgrade tries again. Images of others stay: the operator may use them for something else.
- */
+/** Removes earlier images of the services, 200 MB each. The next upgrade retries one that is in use. */
 export async function removeFormerImages(
   docker: Docker,
   installation: Installation,

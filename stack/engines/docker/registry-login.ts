@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { askProgram } from '../../machine/ask-program.ts';
-import { type DockerConfig, jsonFrom, readDockerConfig } from './daemon-address.ts';
+import { parseJson } from '../../machine/parse-json.ts';
+import { type DockerConfig, readDockerConfig } from './daemon-address.ts';
 
 /** What Docker hands to a registry with a request for an image. */
 type RegistryLogin =
@@ -45,7 +46,7 @@ async function askHelper(helper: string, registry: string, env: EnvRecord): Prom
   const name = `docker-credential-${helper}`;
   const answer = await askProgram(name, ['get'], { timeoutMs: helperTimeoutMs, env, input: registry });
   if (answer.failed && noLogin.test(answer.stdout + answer.stderr)) return null;
-  const parsed = kept.safeParse(jsonFrom(() => answer.stdout)).data;
+  const parsed = kept.safeParse(parseJson(answer.stdout)).data;
   if (answer.failed || parsed === undefined) {
     throw new SvcError('unavailable', `The login for "${registry}" could not be read: "${name}" printed none.`, {
       hint: 'Log in again: docker login. Or correct credsStore and credHelpers in the config.json of Docker.',

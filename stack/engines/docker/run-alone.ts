@@ -100,7 +100,6 @@ export function targetsOf({ name, service }: Part): readonly string[] {
   return service === 'dgraph-alpha' ? [`${name}:${http}`, `${name}:${grpc}`] : [];
 }
 
-/** The forwarder, as Docker's API takes it. */
 export function forwarderOf(targets: readonly string[], user: string, plan: Plan) {
   const byPort = <Value>(value: Value) => Object.fromEntries(targets.map((target) => [portIn(targets, target), value]));
   const program = `${dist}/stack/engines/docker/forward/main.js`;
@@ -112,7 +111,6 @@ export function forwarderOf(targets: readonly string[], user: string, plan: Plan
   return { ...options, ExposedPorts: byPort({}), HostConfig: { ...HostConfig, PortBindings } };
 }
 
-/** The port of the forwarder, as Docker's API names it. */
 function portIn(targets: readonly string[], target: string): string {
   return `${firstPort + targets.indexOf(target)}/tcp`;
 }
