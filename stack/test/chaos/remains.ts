@@ -33,7 +33,7 @@ const slack: Readonly<Record<keyof Holding, Slack>> = {
   descriptors: { share: 0.2, shareMax: 200, spare: 40 },
   memoryBytes: { share: 0.6, shareMax: 700 * megabyte, spare: 100 * megabyte },
   connections: { share: 0, shareMax: 0, spare: 0 },
-  subscriptions: { share: 0.1, shareMax: 300, spare: 10 },
+  subscriptions: { share: 0.1, shareMax: 200, spare: 10 },
 };
 
 const busState = z.object({ connections: z.number(), subscriptions: z.number() });
