@@ -102,5 +102,8 @@ export async function awaitFounder(part: Part, { plan, daemon, signal }: TaskSit
 /** Whether the node has written to its volume. Docker looks into the volume of a container that does not run, too. */
 async function hasStarted(container: Docker.Container, { name, variables }: Part): Promise<boolean> {
   const path = join(variables.DATA ?? '', metaFileOf(name));
-  return (await container.infoArchive({ path }).catch(tolerate(404))) !== null;
+  const info = await container.infoArchive({ path }).catch(tolerate(404));
+  // An answer that is not read keeps the process alive.
+  info?.resume();
+  return info !== null;
 }
