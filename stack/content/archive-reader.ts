@@ -17,6 +17,7 @@ import { findDigest } from '../../services/contracts/digest.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { Secret } from '../../services/contracts/secret.ts';
 import { checkKeptEntry, checkKeptRecord, type KeptEntry, type KeptRecord } from '../../services/kit/bus/content.ts';
+import { parseJson } from '../machine/parse-json.ts';
 import {
   type ArchivedSecret,
   type ArchiveHead,
@@ -208,7 +209,9 @@ async function* linesOf(file: string, passphrase: Secret | null): AsyncGenerator
         const bytes = Buffer.concat([...begun, chunk.subarray(from, end + 1)]);
         begun = [];
         begunBytes = 0;
-        yield { value: parsed(bytes, isBegun, file), sha256Before: () => hash.copy().digest('hex') };
+        const value = parseJson(bytes.toString('utf8'));
+        if (value === null) throw isBegun ? damaged(file, 'changed') : noArchive(file);
+        yield { value, sha256Before: () => hash.copy().digest('hex') };
         isBegun = true;
         hash.update(bytes);
         from = end + 1;
@@ -223,13 +226,5 @@ async function* linesOf(file: string, passphrase: Secret | null): AsyncGenerator
   } finally {
     source.destroy();
     plain.destroy();
-  }
-}
-
-function parsed(bytes: Buffer, isBegun: boolean, file: string): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch (thrown) {
-    throw isBegun ? damaged(file, 'changed', thrown) : noArchive(file, thrown);
   }
 }
