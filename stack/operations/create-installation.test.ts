@@ -96,7 +96,7 @@ test('git includes only svc.yaml of it, whatever .gitignore the project has, and
   writeFileSync(join(root, '.gitignore'), 'node_modules\n');
   const installation = await create();
   for (const folder of [installation.dataDir, installation.stateDir, installation.logsDir])
-    writeFileSync(join(folder, 'something'), 'x');
+    writeFileSync(join(folder, 'something'), 'x', { mode: 0o600 });
   const expectOnlyDefinition = () => {
     git('add', '--all');
     expect(git('ls-files').trim().split('\n')).toEqual(['.gitignore', 'acme/svc/svc.yaml']);
