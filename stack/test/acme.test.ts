@@ -13,12 +13,12 @@ vi.setConfig({ testTimeout: 180_000 });
 
 const host = 'agents.example.com';
 
-/** A platform that an authority gives its certificate to, with everything that is real. */
+/** A platform of real programs whose certificate comes from an ACME authority. */
 describe.skipIf(!hasNatsServer || !hasCaddy || !hasPebble)('with an authority', () => {
   async function init({ directory, ca, https, http }: Readonly<Record<'directory' | 'ca', string>> & Ports) {
     const acme = { 'acme.email': 'operator@example.com', 'acme.directory': directory, 'acme.ca': ca };
     const settings = publicSettings({ host, tls: 'acme', ...acme, httpsPort: https, httpPort: http });
-    // Two remote-mcps have an address of their own beside, which no certificate is for.
+    // Each of two remote-mcps also has an address of its own, which the certificate does not cover.
     return Platform.init({ topology: 'distributed', settings, replicas: { 'remote-mcp': 2 } });
   }
 
@@ -60,7 +60,10 @@ describe.skipIf(!hasNatsServer || !hasCaddy || !hasPebble)('with an authority', 
 
 type Ports = Readonly<Record<'https' | 'http', number>>;
 
-/** Folders and files of it that others may read. Its locks are no secret, and Caddy leaves them open. */
+/**
+ * Paths in the folder that other users may open, except Caddy's lock files: Caddy leaves them open, and they hold no
+ * secret.
+ */
 function openIn(folder: string): readonly string[] {
   const entries = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => !/^locks\/./.test(name));
   expect(entries.filter((name) => name.endsWith('.key'))).not.toEqual([]);

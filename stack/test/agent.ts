@@ -1,18 +1,18 @@
 import { type CallToolResult, Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { until } from './until.ts';
 
-/** An agent with a session: the SDK's client, and what it sent. */
+/** An agent with a session: the SDK's client, and the messages that it sent. */
 export interface Agent {
   readonly client: Client;
   readonly session: string;
-  /** Every JSON-RPC message that went out, oldest first. */
+  /** Every JSON-RPC message that was sent, oldest first. */
   readonly sent: readonly Sent[];
-  /** How many sessions it has begun: one, as long as the platform keeps the first. */
+  /** Number of sessions begun: one, as long as the platform keeps the first. */
   sessionsBegun(): number;
   listToolNames(): Promise<string[]>;
-  /** Calls a tool and returns its text; what the tool itself calls an error is one here too. */
+  /** Calls a tool and returns its text; an error that the tool reports is an error here too. */
   text(tool: string, args?: Record<string, unknown>): Promise<string>;
-  /** Calls echo until it is answered: a call that fails is tried again, as agents do. */
+  /** Calls echo until it is answered. A failed call is repeated, as agents do. */
   works(message: string): Promise<void>;
 }
 

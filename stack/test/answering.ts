@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** The address of a server on loopback that answers in this way until the test ends. */
+/** Starts a server on loopback that answers like this until the test ends. Returns its address. */
 export async function answering(answer: RequestListener): Promise<string> {
   const server = createServer(answer).listen(0, '127.0.0.1');
   onTestFinished(() => {

@@ -9,12 +9,12 @@ import { freePorts } from './free-ports.ts';
 import { runWithTest } from './run-with-test.ts';
 import { until } from './until.ts';
 
-/** `pebble`, an authority that asks as a real one does and that nobody trusts. */
+/** `pebble`, an ACME authority that validates like a real one, and that no client trusts. */
 export const hasPebble = findProgram('pebble', process.env.PATH) !== null;
 
 /**
- * An authority for which every name leads to this machine, and which asks there at these ports. It is reached at an address of this machine;
- * default: its loopback.
+ * An ACME authority that resolves every name to this machine, and sends its challenges to these ports. It listens at
+ * an address of this machine, by default loopback.
  */
 export async function startAuthority(
   asks: { readonly httpPort: number; readonly tlsPort: number },
@@ -45,9 +45,9 @@ export async function startAuthority(
   );
   return {
     directory: `https://${address}:${port}/dir`,
-    /** Vouches for the directory. */
+    /** The authority of the directory's certificate. */
     ownFile,
-    /** Vouches for what it issues. */
+    /** The authority of the certificates that it issues. */
     root: (await root()).body,
     async [Symbol.asyncDispose]() {
       await running[Symbol.asyncDispose]();
@@ -58,8 +58,8 @@ export async function startAuthority(
 }
 
 /**
- * Says over TCP (RFC 7766) that every name leads to this machine (RFC 1035 §4.1, type A), and knows nothing else. Pebble asks one question
- * in each connection, which ends the message.
+ * Answers over TCP (RFC 7766) that every name is at this machine (RFC 1035 §4.1, type A), and knows no other records.
+ * Pebble sends one question in each connection, which ends the message.
  */
 async function startNameServer(port: number): Promise<AsyncDisposable> {
   const server = createServer((socket) => {
@@ -67,7 +67,7 @@ async function startNameServer(port: number): Promise<AsyncDisposable> {
     socket.once('data', (chunk) => {
       const message = Buffer.from(chunk.subarray(lengthBytes));
       const isAsked = message.readUInt16BE(message.length - 4) === typeA;
-      // An answer, from whoever knows, without an error; one record or none.
+      // An authoritative answer without an error, with one record or none.
       message.writeUInt16BE(0x8400, 2);
       message.writeUInt16BE(isAsked ? 1 : 0, 6);
       const answer = isAsked ? Buffer.concat([message, toThisMachine]) : message;
@@ -82,5 +82,5 @@ async function startNameServer(port: number): Promise<AsyncDisposable> {
 
 const lengthBytes = 2;
 const typeA = 1;
-/** The name of the question again (byte 12), type A, class IN, one second, four bytes: 127.0.0.1. */
+/** The name of the question (at byte 12), type A, class IN, one second, four bytes: 127.0.0.1. */
 const toThisMachine = Buffer.from([0xc0, 12, 0, typeA, 0, 1, 0, 0, 0, 1, 0, 4, 127, 0, 0, 1]);

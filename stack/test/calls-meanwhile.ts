@@ -6,11 +6,11 @@ import { until } from './until.ts';
 const silentMaxMs = 20_000;
 const betweenCallsMs = 50;
 const backWithinMs = 60_000;
-/** From the first refused call to the last one. */
+/** Longest time from the first refused call to the last one. */
 const refusedMaxMs = 6_000;
 
 /**
- * Calls one after the other while a node is away. No call waits for an answer that was lost with the node. A call that
+ * Calls one after the other while a node is away; no call waits for an answer that was lost with the node. A call that
  * cannot be answered is refused by name, and only for a moment.
  */
 export async function expectCallsUntil(isBack: () => Promise<boolean>, call: () => Promise<void>): Promise<void> {

@@ -7,8 +7,8 @@ import type { Bus } from '../../services/kit/bus/bus.ts';
 import { readEnv } from '../../services/kit/env.ts';
 
 /**
- * A process that makes a change as the backend does and is killed between its commit and the first word about it: the moment it would
- * tell the bus or a runtime. It is given the environment of the backend, and what to make as JSON.
+ * A process that commits a change as the backend does, and is killed before it notifies the bus or a runtime. It gets
+ * the environment of the backend, and the change as JSON.
  */
 const die = () => process.kill(process.pid, 'SIGKILL');
 const { workspace, role, mcpServer } = JSON.parse(process.argv[2] ?? '') as {

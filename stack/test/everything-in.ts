@@ -3,8 +3,8 @@ import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Every file and folder of an installation with its content, mode and time of its last change. Left out are the lock of a command, whose
- * holder's name lies in state/ while the command is at work, and the time of SQLite's shared memory, in which readers take locks.
+ * Every file and folder of an installation with its content, mode and modification time. Left out are a running
+ * command's lock, the time of its folder state/, and the time of SQLite's shared memory, where readers take locks.
  */
 export function everythingIn(dir: string): Readonly<Record<string, string>> {
   const paths = ['.', ...readdirSync(dir, { recursive: true, encoding: 'utf8' })];

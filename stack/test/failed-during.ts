@@ -6,11 +6,11 @@ export interface Calling {
   readonly key: string;
   readonly agents: number;
   readonly everyMs: number;
-  /** How long each agent may take for its ten calls before the work, and after it. */
+  /** Limit for the ten calls of each agent before the work, and again after it. */
   readonly withinMs?: number;
 }
 
-/** Agents call without a pause while the work is done, and before and after it; returns the calls that were not answered. */
+/** Agents call without a pause before, during and after the work. Returns the calls that were not answered. */
 export async function failedDuring(
   work: () => Promise<unknown>,
   { url, key, agents, everyMs, withinMs }: Calling,

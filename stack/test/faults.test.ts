@@ -16,7 +16,7 @@ import { until } from './until.ts';
 
 vi.setConfig({ testTimeout: startTimeoutMs });
 
-/** At the worst of moments: what was acknowledged is there after the next `svc up`, and sessions go on. */
+/** A kill at the worst moments: acknowledged changes exist after the next `svc up`, and sessions continue. */
 describe('a kill -9 of the platform', () => {
   let platform: Platform;
   let workspace: string;
@@ -27,7 +27,7 @@ describe('a kill -9 of the platform', () => {
 
   beforeAll(async () => {
     platform = await Platform.start();
-    // The first of two tools of one name gets the bare one.
+    // Of two tools with the same name, the first gets the bare name.
     await platform.addServer('everything', foreignServers.everything);
     await platform.addServer('stubborn', misbehaving('stubborn'));
     const tools = ['everything/trigger-long-running-operation', 'everything/get-sum', 'stubborn/echo'];
@@ -56,9 +56,9 @@ describe('a kill -9 of the platform', () => {
     const before = processesOf(platform.installation.dir).map(({ pid }) => pid);
     await platform.kill();
     for (const outcome of await Promise.all(calls)) expect(outcome).toBeInstanceOf(Error);
-    // It neither listens to signals nor minds that its input has ended.
+    // The process ignores signals, and the end of its input.
     expect(() => process.kill(stubborn, 0)).not.toThrow();
-    // A client that calls until the address is back reaches no partly started platform.
+    // A client that calls until the address answers again must not reach a partly started platform.
     const params = { name: 'get-sum', arguments: { a: 1, b: 2 } };
     const request = { key, session: agent.session, body: rpc('tools/call', params) };
     const firstAnswer = async () => {
@@ -90,7 +90,7 @@ describe('a kill -9 of the platform', () => {
       try {
         for (let i = 0; ; i++) await write(i);
       } catch {
-        // That is the kill: nothing else refuses these writes.
+        // The kill causes this error: nothing else refuses these writes.
       }
     };
     const writers = [1, 2, 3].map((writer) =>
@@ -114,7 +114,7 @@ describe('a kill -9 of the platform', () => {
       .map(({ name }: { name: string }) => name)
       .filter((name: string) => name.startsWith('written-'));
     expect(stored).toEqual(expect.arrayContaining(roles));
-    // Each writer had at most one write under way.
+    // Each writer had at most one write in flight.
     expect(stored.length - roles.length).toBeLessThanOrEqual(writers.length);
     expect((await revision()) - revisionBefore).toBe(stored.length);
     expect(await recordedRoles()).toEqual(stored.toSorted());
@@ -124,7 +124,7 @@ describe('a kill -9 of the platform', () => {
     }
   });
 
-  /** Names of the roles whose making the activity tells. */
+  /** Names of the roles whose creation is in the activity. */
   async function recordedRoles(): Promise<string[]> {
     const entries = await everyPage<{ readonly action: string; readonly subjectName: string }>(async ({ after }) => {
       const page = `activity(after: ${JSON.stringify(after)}) { nodes { action subjectName } pageInfo { next } }`;
@@ -136,12 +136,12 @@ describe('a kill -9 of the platform', () => {
 
   test('between a commit and its event: the others notice within the interval of comparison', async () => {
     const { skill } = (await ask(`{ workspace(id: "${workspace}") { skill(name: "waiting") { id } } }`)).workspace;
-    // In a workspace of its own, so that none of its events makes anybody look at the other.
+    // A separate workspace, whose events cause no look at the other workspace.
     const elsewhere = (
       await ask('mutation { createWorkspace(input: { name: "E", ownerEmail: "e@localhost" }) { id } }')
     ).createWorkspace.id;
     const [command = '', ...args] = foreignServers.memory;
-    // Who was told has just looked, and looks again only when the interval is over.
+    // A service that was just notified has looked, and looks again only after the interval.
     await platform.addServer('announced', foreignServers.memory, ['--workspace', 'E']);
     await platform.addRole('Announced', ['announced']);
     await until(async () => (await agent.text('list_skills')).includes('"announced"'));
@@ -152,7 +152,7 @@ describe('a kill -9 of the platform', () => {
       const seen = await ask(`{ workspace(id: "${elsewhere}") { mcpServer(name: "unannounced") { status } } }`);
       return seen.workspace.mcpServer.status;
     };
-    // The commits are there, and nobody knows of them yet.
+    // Both changes are committed, and no service knows of them yet.
     expect(await status()).toBe('Disconnected');
     expect(await agent.text('list_skills')).not.toContain('"waiting"');
     await until(async () => (await agent.text('list_skills')).includes('"waiting"'), comparedWithinMs);
@@ -162,7 +162,7 @@ describe('a kill -9 of the platform', () => {
   /** Versions are compared every 15 s, and the machine may be busy. */
   const comparedWithinMs = 30_000;
 
-  /** Makes a change in a backend of its own, which is killed when it has committed and is about to tell. */
+  /** Makes a change in a separate backend, which is killed after its commit and before its event. */
   async function commitAndDie(what: object): Promise<void> {
     const { parts } = readPlan(platform.installation);
     const program = join(import.meta.dirname, 'commit-and-die.ts');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach } from 'vitest';
 
-/** Makes a folder before each test of the file or group that calls this, and removes it afterwards. */
+/** Makes a folder before each test of the calling file or group, and removes it afterwards. */
 export function folderOfEachTest(): () => string {
   let folder = '';
   beforeEach(() => {

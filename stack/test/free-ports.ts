@@ -1,18 +1,21 @@
 import { isFree } from '../machine/is-free.ts';
 
 /**
- * Below those that systems give to whoever connects somewhere: one of these may be taken by anybody's connection between the look and the
- * moment when it is listened on.
+ * Below the ports that systems give to outgoing connections. A connection could take such a port between the check and
+ * the listen.
  */
 const [firstPort, portCount] = [10_000, 22_000];
-/** Suites that run at the same time look in different places: what one of them has found and not yet used is free to all others. */
+/**
+ * Concurrent suites search in different ranges: a port that one suite has found and not yet used looks free to the
+ * others.
+ */
 const shares = 4;
 const share = Number(process.env.VITEST_POOL_ID ?? 0) % shares;
 
-/** What was found here once is nobody else's, used or not yet. */
+/** Ports that were found here before, used or not yet. */
 const found = new Set<number>();
 
-/** Ports that nobody has right now, all different, also from those that were found before. */
+/** Ports that are free now, all different, and not among those found before. */
 export function freePorts(count: number): Promise<readonly number[]> {
   return findFree(() => Array.from({ length: count }, anyPort));
 }
@@ -21,7 +24,7 @@ async function findFree(choose: () => readonly number[]): Promise<readonly numbe
   for (;;) {
     const ports = choose();
     if (new Set(ports).size < ports.length || ports.some((port) => found.has(port))) continue;
-    // Before anything is waited for: somebody else may look at the same time.
+    // This precedes every await: a concurrent caller may look at the same time.
     for (const port of ports) found.add(port);
     const free = await Promise.all(ports.map((port) => isFree('127.0.0.1', port)));
     if (!free.includes(false)) return ports;
@@ -46,7 +49,7 @@ export async function freeServicePorts(): Promise<ServicePorts> {
 
 export type BusPorts = Readonly<Record<'port' | 'httpPort', number>>;
 
-/** Ports after which as many are free as further nodes take; by default, those of a bus that may grow to three. */
+/** First ports, followed by free ports for further nodes; by default, for a bus that may grow to three nodes. */
 export async function freeBusPorts(nodes = 3): Promise<BusPorts> {
   const ports = await findFree(() => [anyPort(), anyPort()].flatMap((first) => inRow(first, nodes)));
   const [port = 0, httpPort = 0] = [ports[0], ports[nodes]];
@@ -59,7 +62,7 @@ function inRow(first: number, count: number): readonly number[] {
 
 export type DgraphPorts = Readonly<Record<'dgraph-zero' | 'dgraph-alpha', number>>;
 
-/** Ports of the first nodes of which those are free, too, that they come with, and those of further nodes. */
+/** Ports of the first nodes. Their companion ports and the ports of further nodes are free too. */
 export async function freeDgraphPorts(nodes = 1): Promise<DgraphPorts> {
   const ports = await findFree(() => {
     const [zero, alpha] = [anyPort(), anyPort()];

@@ -38,7 +38,7 @@ test.skipIf(!canMount)(
     disk.fill();
     const begun = performance.now();
     await platform.svc('down');
-    // By itself, and not because it was cut short.
+    // The platform stopped by itself, and not at its deadline.
     expect(performance.now() - begun).toBeLessThan(8000);
     expect((await platform.fails('up')).json.error.message).toMatch(/disk is full/);
     disk.makeRoom();
@@ -57,7 +57,7 @@ test.skipIf(!canMount || !hasNatsServer)(
     const { agent, key } = await platform.addAgent();
 
     disk.fill();
-    // Records of use are what the bus is given by itself, about once a second.
+    // Only usage records reach the bus without a request, about once a second.
     await until(async () => {
       await calls(agent, 20);
       return (await platform.services()).get('nats')?.state !== 'healthy';
@@ -68,9 +68,9 @@ test.skipIf(!canMount || !hasNatsServer)(
         /^Its disk is full \(.*no space left on device\)\. Free some space, then run svc up/,
       ),
     });
-    const told = (await platform.run(['status'])).stdout;
-    expect(told).toMatch(/^nats: Its disk is full/m);
-    expect(told).toContain(`The disk is full: "${disk.folder}" has 0 KB left`);
+    const stdout = (await platform.run(['status'])).stdout;
+    expect(stdout).toMatch(/^nats: Its disk is full/m);
+    expect(stdout).toContain(`The disk is full: "${disk.folder}" has 0 KB left`);
     expect((await platform.fails('up')).json.error.message).toContain(`The disk is full: "${disk.folder}"`);
     await calls(agent, 20);
     await platform.addRole('while-full', []);
@@ -83,7 +83,7 @@ test.skipIf(!canMount || !hasNatsServer)(
     expect((await platform.services()).get('nats')?.state).toBe('healthy');
     expect(await rolesOf(platform)).toContain('while-full');
     await platform.connect(key);
-    // The session of before was kept.
+    // The earlier session was kept.
     await agent.works('after all');
   },
 );
@@ -104,7 +104,7 @@ test.skipIf(!canMount || !hasNatsServer || !hasDgraph)(
     await addRole('before');
 
     disk.fill();
-    // It writes into files that it has mapped: the system ends it where there is no room behind them.
+    // Dgraph writes into mapped files: the system kills it when the disk has no room behind them.
     for (let i = 0; (await addRole(`full-${i}`)) === 0; i++) expect(i).toBeLessThan(100);
     expect((await platform.svc('status')).fullDisk).toContain(`The disk is full: "${disk.folder}" has 0 KB left`);
     const alpha = (await platform.services()).get('dgraph-alpha');
@@ -119,7 +119,7 @@ test.skipIf(!canMount || !hasNatsServer || !hasDgraph)(
   },
 );
 
-/** A kilobyte each: the room that databases have left of their own is less by far. */
+/** Each is a kilobyte, and the free room inside databases is far less than all of them. */
 const fillersMax = 500;
 
 async function addRolesUntilRefused(platform: Platform): Promise<string[]> {
@@ -145,7 +145,7 @@ async function calls(agent: Agent, count: number): Promise<void> {
   for (let i = 0; i < count; i++) expect(await agent.text('echo', { message: `${i}` })).toBe(`Echo: ${i}`);
 }
 
-/** A session that could not be kept is not promised; the key is as good as ever. */
+/** A session that cannot be stored is not promised, and the key stays valid. */
 async function expectNoSession({ mcpUrl }: Platform, key: string) {
   const { status, body } = await send(mcpUrl, { key, body: rpc('initialize', { protocolVersion: '2025-11-25' }) });
   expect([status, body.error?.data.code]).toEqual([503, 'unavailable']);

@@ -16,8 +16,8 @@ type Field = GraphQLField<unknown, unknown>;
 export type Arguments = Readonly<Record<string, unknown>>;
 
 /**
- * Every place of a schema where a request may name something: each field of Query and Mutation as `Mutation.createRole`, and each id or
- * text that any field takes as `Mutation.createRole(input.skills)`. Numbers and truth values name nothing.
+ * Places where a request may name something: fields of Query and Mutation, as `Mutation.createRole`, and ids and texts
+ * in arguments, as `Mutation.createRole(input.skills)`. Numbers and truth values name nothing.
  */
 export function placesOf(schema: GraphQLSchema): readonly string[] {
   const types = Object.values(schema.getTypeMap()).filter(isObjectType);
@@ -40,8 +40,8 @@ function namingLeaves(given: GraphQLArgument | GraphQLInputField, path: readonly
 }
 
 /**
- * Selects each field of a type, by name, with everything that it gives, this many objects deep, a few nodes of each list. Fields that need
- * arguments are left out.
+ * Selects each field of a type by name, with all its content, this many objects deep, and a few nodes of each list.
+ * Fields that need arguments are left out.
  */
 export function selectInFull(schema: GraphQLSchema, type: string, depth: number): Readonly<Record<string, string>> {
   const selections = fieldsOf(schema, type).map((field) => [field.name, writeField(field, depth)] as const);
@@ -53,7 +53,7 @@ function writeField(field: Field, depth: number): string {
   if (field.args.some((arg) => isRequiredArgument(arg) || arg.name === 'id')) return '';
   const type = getNamedType(field.type);
   if (!isObjectType(type)) return field.name;
-  // The objects around the nodes of a page are no step of their own.
+  // The page objects around nodes do not count as a level.
   const isStep = !/(Page|PageInfo)$/.test(type.name);
   if (isStep && depth === 0) return '';
   const inner = Object.values(type.getFields()).map((one) => writeField(one, isStep ? depth - 1 : depth));
@@ -64,7 +64,7 @@ function writeField(field: Field, depth: number): string {
 
 const nodesOfEach = 5;
 
-/** A field with these arguments as GraphQL text, selecting next to nothing. */
+/** A field with these arguments as GraphQL text, with a minimal selection. */
 export function writeCall(schema: GraphQLSchema, type: string, name: string, given: Arguments): string {
   const field = fieldsOf(schema, type).find((one) => one.name === name);
   if (field === undefined) throw new Error(`there is no ${type}.${name}`);

@@ -16,7 +16,7 @@ import { until } from './until.ts';
 export type TwoHomes = Awaited<ReturnType<typeof startTwoHomes>>;
 export type Home = Awaited<ReturnType<typeof addHome>>;
 
-/** A platform with two workspaces: A, to whom the tests belong, and B, of which A must never see anything. */
+/** A platform with two workspaces: A, which belongs to the tests, and B, of which A must never see anything. */
 export async function startTwoHomes(options?: PlatformOptions) {
   const platform = await Platform.start(options);
   try {
@@ -29,13 +29,13 @@ export async function startTwoHomes(options?: PlatformOptions) {
   }
 }
 
-/** All that gives a workspace away: what is written in its things, and their ids. */
+/** Everything that identifies a workspace: the texts in its objects, and their ids. */
 export function tracesOf({ mark, own, name, owner, workspace, same, only }: Home): readonly string[] {
   const ids = [same, only].flatMap(({ keyText: _, ...things }) => Object.values(things));
   return [mark, own, name, owner.email, owner.id, workspace, ...ids];
 }
 
-/** Nothing of it, whatever was asked for, but what the question itself held. */
+/** The text must hold no trace of the home, except traces that were in the question itself. */
 export function expectNothingOf(home: Home, text: string, question = ''): void {
   for (const trace of tracesOf(home)) if (!question.includes(trace)) expect(text).not.toContain(trace);
 }
@@ -45,8 +45,8 @@ const toolNames = ['echo', 'get-env', 'trigger-long-running-operation'];
 const made = z.object({ id: z.string() });
 
 /**
- * A workspace with two of everything: one named "same", as in every other workspace, and one with a name of its own. The mark stands in
- * everything that this workspace holds and in no other.
+ * A workspace with two of everything: one named "same", as in every other workspace, and one with its own name. The
+ * mark is in every object of this workspace, and in no other workspace.
  */
 async function addHome(backend: BackendClient, letter: string) {
   const [name, mark, own] = [`Home ${letter}`, `mark-of-${letter}`, `only-${letter}`];
@@ -62,10 +62,10 @@ async function addHome(backend: BackendClient, letter: string) {
   return { workspace, name, mark, own, owner: { id: createWorkspace.owner.id, email }, same, only };
 }
 
-type Wanted = Readonly<Record<'workspace' | 'mark' | 'name', string>>;
+type ThingsInput = Readonly<Record<'workspace' | 'mark' | 'name', string>>;
 
-/** Returns ids, and the key itself. */
-async function addThings(backend: BackendClient, { workspace, mark, name }: Wanted) {
+/** Returns ids, and the text of the key. */
+async function addThings(backend: BackendClient, { workspace, mark, name }: ThingsInput) {
   const [command, ...args] = foreignServers.everything;
   const launch = { command, args, env: [{ name: 'MARK', value: mark }] };
   const tools = toolNames.map((tool) => ({ mcpServer: name, tool }));

@@ -15,8 +15,8 @@ import { until } from './until.ts';
 vi.setConfig({ testTimeout: testTimeoutMs });
 
 /**
- * Two workspaces with same-named everything. Whoever belongs to A puts what belongs to B wherever a request may name something, and learns
- * nothing: not even that it exists.
+ * Two workspaces hold objects of the same names. A member of A names objects of B wherever a request may, and learns
+ * nothing, not even that they exist.
  */
 const schema = createSchema();
 let platform: Platform;
@@ -28,7 +28,7 @@ let token: string;
 beforeAll(async () => {
   ({ platform, backend, a, b } = await startTwoHomes());
   token = await tokenOf(a.owner.id);
-  // Two rows of usage in each workspace, so that there is something to page through.
+  // Two usage rows in each workspace, because a list needs several rows for paging.
   for (const home of [a, b]) {
     const agent = await platform.connect(home.same.keyText, `?skillIds=${home.same.skill}`);
     await Promise.all([agent.text('echo', { message: 'x' }), agent.text('get-env')]);
@@ -37,7 +37,7 @@ beforeAll(async () => {
 }, startTimeoutMs);
 afterAll(() => platform[Symbol.asyncDispose](), startTimeoutMs);
 
-/** A token of a person, as the backend would issue it to a browser. */
+/** A person's token, as the backend would issue it to a browser. */
 async function tokenOf(user: string): Promise<string> {
   const { jwtPrivateKey } = secretFilesOf(platform.installation);
   const key = await importPKCS8(readFileSync(jwtPrivateKey, 'utf8'), 'EdDSA');
@@ -47,7 +47,7 @@ async function tokenOf(user: string): Promise<string> {
     .sign(key);
 }
 
-/** As the owner of A. */
+/** Sends a query as the owner of A. */
 async function ask(query: string) {
   const url = `http://127.0.0.1:${platform.ports.backend}${graphqlPath}`;
   const { body, text } = await send(url, { key: token, body: { query } });
@@ -66,7 +66,7 @@ async function pageOf(workspace: string, field: string) {
   return { nodes: seen.workspace.all.nodes.length as number, next: seen.workspace.one.pageInfo.next as string | null };
 }
 
-/** What every mutation of a workspace may name, with what this workspace has; by mutation. */
+/** For each mutation of a workspace, arguments that name this workspace's objects. */
 const named = ({ workspace, own, same }: Home): Readonly<Record<string, Arguments>> => ({
   updateWorkspace: { id: workspace, input: { name: 'Mine' } },
   createRole: { workspace, input: { name: 'r', skills: [same.skill] } },
@@ -87,7 +87,7 @@ const named = ({ workspace, own, same }: Home): Readonly<Record<string, Argument
   revokeRuntime: { workspace, id: same.runtime },
 });
 
-/** The arguments of A, with those of B at one place; in a list, behind those of A. */
+/** The arguments of A with those of B at one place; in a list, behind those of A. */
 function mixed(ours: unknown, theirs: unknown, [field, ...path]: readonly string[]): unknown {
   if (Array.isArray(ours) && Array.isArray(theirs)) return [...ours, ...theirs];
   if (field === undefined) return theirs;
@@ -99,23 +99,23 @@ function within(selection: string): string {
   return `workspace(id: "${a.workspace}") { ${selection} }`;
 }
 
-/** Places that this suite tries in another way, or that are no danger. */
+/** Places that this suite tests in another way, or that are harmless. */
 const untried: readonly RegExp[] = [
-  // Texts that are stored or compared and name nothing: two workspaces may say the same.
+  // Texts that are stored or compared and name nothing: two workspaces may use the same text.
   /^Mutation\.(create|update)\w+\(input\.(name|description|instructions)\)$/,
   /^Mutation\.(create|update)Skill\(input\.tools\.tool\)$/,
-  // Who knows the digest of what B has gets nothing by it: services/backend/test/files.test.ts.
+  // The digest of a file of B gives no access: services/backend/test/files.test.ts.
   /^Mutation\.(addSkillFile\(input\.(path|digest)|removeSkillFile\(path)\)$/,
   /^Mutation\.(create|update)McpServer\(input\.launch\..+\)$/,
   /^Workspace\.launch(Fingerprint|Refusal)\(launch\..+\)$/,
   /^Mutation\.registerRuntime\(name\)$/,
-  // The workspace B is tried with all that is B's, as the place of the mutation itself.
+  // Workspace B is tried with all its objects, in the row of the mutation itself.
   /^Mutation\.\w+\(workspace\)$/,
-  // What every list takes is tried below with every list.
+  // Arguments of every list are tested below, with every list.
   /^(Query\.workspaces|Workspace\.\w+|McpServer\.tools)\((after|search)\)$/,
-  // What only operators may, in any way: services/backend/test/rights.test.ts.
+  // Operations for operators only: services/backend/test/rights.test.ts.
   /^(Query\.platformRuntimes|Mutation\.(createWorkspace|registerSystemKey))(\(.+\))?$/,
-  // Where everything is read, instead of something named.
+  // These fields read everything, and name nothing.
   /^Query\.(viewer|workspace|workspaces)$/,
 ];
 const places = placesOf(schema).filter((place) => !untried.some((one) => one.test(place)));
@@ -157,7 +157,7 @@ describe('over GraphQL', () => {
     expect((await ask('{ platformRuntimes { nodes { id } } }')).code).toBe('forbidden');
   });
 
-  /** The fields of a workspace that take this argument. */
+  /** Fields of a workspace with this argument. */
   function taking(arg: string): readonly string[] {
     const pattern = new RegExp(`^Workspace\\.(\\w+)\\(${arg}\\)$`);
     return placesOf(schema).flatMap((place) => pattern.exec(place)?.[1] ?? []);
@@ -207,7 +207,7 @@ describe('over GraphQL', () => {
     }
     expectNothingOf(b, read);
     expect(read).toContain(a.mark);
-    // The same questions, asked by one who may, do find what is B's.
+    // The same questions find B's objects when an authorised user asks them.
     let all = '';
     for (const query of queries(b)) all += JSON.stringify(await asOperator(`{ ${query} }`));
     for (const trace of tracesOf(b)) expect(all).toContain(trace);
@@ -218,10 +218,10 @@ describe('over GraphQL', () => {
   });
 });
 
-/** How deep everything is read: a skill's tools' MCP servers' runtimes. */
+/** Levels of objects to read: a skill's tools' MCP servers' runtimes. */
 const depth = 4;
 
-/** The same request about what exists nowhere, which must be answered in the same words. */
+/** The same request about objects that do not exist, which must get the same answer word for word. */
 function aboutNothing(call: string): string {
   const unknown = call.replaceAll(b.workspace, newId('workspace'));
   return Object.entries(b.same).reduce((text, [kind, id]) => text.replaceAll(id, newId(kind as IdKind)), unknown);

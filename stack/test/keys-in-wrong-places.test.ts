@@ -13,7 +13,7 @@ import { SecretSearch } from './secret-search.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
 
-/** All keys that stood anywhere. */
+/** Finds all keys that were used in any place. */
 const search = new SecretSearch();
 
 function sought(key: string): string {
@@ -21,7 +21,7 @@ function sought(key: string): string {
   return key;
 }
 
-/** Others each time: a key that stands where a name may is one from then on. */
+/** A new key each time: once stored in the place of a name, a key is a name from then on. */
 const kinds = {
   'a user key': () => sought(newKey('user').reveal()),
   'an older key': () => sought(`USK-${newKey('user').reveal().slice(-24)}`),
@@ -50,23 +50,23 @@ async function ask(query: string, variables?: object): Promise<string> {
   return (await send(`${backend}${graphqlPath}`, { key: token(), body: { query, variables } })).text;
 }
 
-/** Not even a part from which the rest could be looked for; the prefix alone may be told. */
-function expectNothingOf(key: string, told: string): void {
+/** No part of the key that would help to guess the rest; only the prefix may appear. */
+function expectNothingOf(key: string, output: string): void {
   const [prefixLength, partLength] = [4, 8];
-  // The last part is a letter shorter.
+  // The last part is one letter shorter.
   for (let from = prefixLength; from + partLength - 1 <= key.length; from++) {
-    expect(told).not.toContain(key.slice(from, from + partLength));
+    expect(output).not.toContain(key.slice(from, from + partLength));
   }
 }
 
-/** A value of a type, whose texts are all the key. */
+/** A value of a type, in which every text is the key. */
 function sample(given: GraphQLInputType, key: string): unknown {
   const type = getNamedType(given);
   if (!isInputObjectType(type)) return { Int: 1, Float: 1, Boolean: true }[type.name] ?? key;
   return Object.fromEntries(Object.values(type.getFields()).map((one) => [one.name, sample(one.type, key)]));
 }
 
-/** A key that stands where something else is expected is somebody's secret all the same: no answer repeats it. */
+/** A key in a wrong place is still a secret: no answer repeats it. */
 describe.each(Object.entries(kinds))('%s', (_kind, newOne) => {
   test('in any argument of any query and mutation', async () => {
     const key = newOne();
@@ -77,9 +77,9 @@ describe.each(Object.entries(kinds))('%s', (_kind, newOne) => {
         const filled = Object.fromEntries(args.map((arg) => [arg.name, sample(arg.type, key)]));
         for (const of of [key, workspace]) {
           const call = writeCall(schema, type, name, { ...filled, workspace: of });
-          const told = await ask(`${type.toLowerCase()} { ${call} }`);
-          if (told.includes('"errors"')) refused++;
-          expectNothingOf(key, told);
+          const answer = await ask(`${type.toLowerCase()} { ${call} }`);
+          if (answer.includes('"errors"')) refused++;
+          expectNothingOf(key, answer);
         }
       }
     }
@@ -105,23 +105,24 @@ describe.each(Object.entries(kinds))('%s', (_kind, newOne) => {
           .replaceAll('$word', word)
           .replaceAll('$k', JSON.stringify(key))
           .replaceAll('$w', JSON.stringify(workspace));
-    const told = await ask(query, { k: key });
-    expect(told).toContain('"errors"');
-    expectNothingOf(key, told);
-    expectNothingOf(word, told);
+    const answer = await ask(query, { k: key });
+    expect(answer).toContain('"errors"');
+    expectNothingOf(key, answer);
+    expectNothingOf(word, answer);
   });
 
   test('in any address, in the body, and in any part of a request of MCP', async () => {
     const key = newOne();
-    const told = async (url: string, request: RawRequest) => expectNothingOf(key, (await send(url, request)).text);
+    const expectHidden = async (url: string, request: RawRequest) =>
+      expectNothingOf(key, (await send(url, request)).text);
     for (const port of Object.values(platform.ports)) {
-      await told(`http://127.0.0.1:${port}/x/${key}?k=${key}`, { method: 'GET' });
+      await expectHidden(`http://127.0.0.1:${port}/x/${key}?k=${key}`, { method: 'GET' });
     }
     for (const body of [key, JSON.stringify(key), `{"query":${key}}`, { query: 1, [key]: key }]) {
-      await told(`${backend}${graphqlPath}`, { key: token(), body });
+      await expectHidden(`${backend}${graphqlPath}`, { key: token(), body });
     }
-    await told(`${backend}${graphqlPath}`, { key, body: { query: '{ viewer { id } }' } });
-    await told(`${backend}/internal/catalogue/${key}`, { method: 'GET', key });
+    await expectHidden(`${backend}${graphqlPath}`, { key, body: { query: '{ viewer { id } }' } });
+    await expectHidden(`${backend}/internal/catalogue/${key}`, { method: 'GET', key });
 
     const call = (name: string, args: object) => rpc('tools/call', { name, arguments: args });
     for (const body of [
@@ -138,16 +139,16 @@ describe.each(Object.entries(kinds))('%s', (_kind, newOne) => {
       `{"jsonrpc":"${key}","id":1,"method":"ping"}`,
       { jsonrpc: '2.0', id: 1, method: key, params: key },
     ]) {
-      await told(platform.mcpUrl, { key: good, session, body });
+      await expectHidden(platform.mcpUrl, { key: good, session, body });
     }
     const clientInfo = { name: key, version: key };
     const initialize = rpc('initialize', { protocolVersion: key, capabilities: {}, clientInfo });
-    await told(`${platform.mcpUrl}?skillIds=${key}&roleIds=${key}`, { key: good, body: initialize });
+    await expectHidden(`${platform.mcpUrl}?skillIds=${key}&roleIds=${key}`, { key: good, body: initialize });
     for (const name of ['mcp-protocol-version', 'mcp-session-id', 'origin', 'accept', 'content-type']) {
-      await told(platform.mcpUrl, { key: good, session, headers: { [name]: key }, body: rpc('tools/list') });
+      await expectHidden(platform.mcpUrl, { key: good, session, headers: { [name]: key }, body: rpc('tools/list') });
     }
-    await told(platform.mcpUrl, { key, body: rpc('ping') });
-    await told(platform.mcpUrl, { headers: { authorization: key }, body: rpc('ping') });
+    await expectHidden(platform.mcpUrl, { key, body: rpc('ping') });
+    await expectHidden(platform.mcpUrl, { headers: { authorization: key }, body: rpc('ping') });
   });
 });
 
@@ -177,7 +178,10 @@ const commands = [
   'logs --since KEY',
 ];
 
-/** All messages of svc hide keys in one way (contracts/errors.ts), so people are shown one kind here, and programs another. */
+/**
+ * All messages of svc hide keys in one way (contracts/errors.ts), so output for people is tested with one kind and
+ * JSON with another.
+ */
 test.each(commands)('svc %s', async (command) => {
   const [user, older] = [kinds['a user key'](), kinds['an older key']()];
   const typed = (key: string) => command.replaceAll('KEY', key).split(' ');

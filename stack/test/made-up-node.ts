@@ -4,7 +4,7 @@ import { dataOf } from '../parts/dgraph.ts';
 import { kindOf, metaFileOf, walMeta } from '../place/node-data.ts';
 import type { Installation } from '../state/installation.ts';
 
-/** A wal.meta as Dgraph writes it: the id of the node first, and its vote at 512. */
+/** A wal.meta in the format of Dgraph: the id of the node first, and its vote at byte 512. */
 export function walMetaOf(id: number, voteSizeBytes: number): Buffer {
   const meta = Buffer.alloc(1024);
   meta.writeBigUInt64BE(BigInt(id), 0);
@@ -22,7 +22,7 @@ export function writeInNode(installation: Installation, node: string, name: stri
   writeFileSync(file, content);
 }
 
-/** A node that joined its cluster. */
+/** Writes the files of a node that has joined its cluster. */
 export function writeNode(installation: Installation, node: string, id: number): void {
   writeInNode(installation, node, metaFileOf(node), walMetaOf(id, 6));
   if (kindOf(node) === 'dgraph-alpha') writeInNode(installation, node, 'p/MANIFEST', `of ${node}`);

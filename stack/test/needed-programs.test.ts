@@ -13,9 +13,9 @@ const dir = folderOfEachTest();
 const distributed = 'topology: distributed\n';
 const withDgraph = `${distributed}graph: dgraph\n`;
 
-function install(name: string, flag: string, said: string): void {
+function install(name: string, flag: string, output: string): void {
   const file = join(dir(), name);
-  writeFileSync(file, `#!/bin/sh\n[ "$1" = ${flag} ] && cat <<'END'\n${said}\nEND\n`);
+  writeFileSync(file, `#!/bin/sh\n[ "$1" = ${flag} ] && cat <<'END'\n${output}\nEND\n`);
   chmodSync(file, 0o755);
 }
 const dgraphSays = (version: string) =>

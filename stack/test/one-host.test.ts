@@ -18,7 +18,7 @@ vi.setConfig({ testTimeout: 180_000 });
 
 const parts = ['backend', 'remote-mcp', 'remote-mcp-2', 'runtime', 'frontend', 'nats', 'caddy'];
 
-/** A platform under one host name with a certificate of its own authority, with everything that is real. */
+/** A platform of real programs under one host name, with a certificate of its own authority. */
 describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
   const known = getCACertificates('default');
   let platform: Platform;
@@ -40,7 +40,7 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
     await platform.svc('up');
     url = `${origin}/mcp?skillIds=${await platform.addEcho()}`;
     key = await platform.addKey('agent');
-    // As NODE_EXTRA_CA_CERTS does for whoever starts with it.
+    // NODE_EXTRA_CA_CERTS does the same when a process starts.
     setDefaultCACertificates([...known, await readFile(ca, 'utf8')]);
     agent = await connectAgent(url, key);
   }, startTimeoutMs);
@@ -60,7 +60,7 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
     }
   }
 
-  const shown = async () => (await certificateAt(Number(new URL(origin).port), 'localhost')).subject.CN;
+  const servedName = async () => (await certificateAt(Number(new URL(origin).port), 'localhost')).subject.CN;
 
   test('people, programs and agents get one address, at which tools are called', async () => {
     const seen = await platform.svc('status');
@@ -92,11 +92,11 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
   });
 
   test('svc up applies a renewed certificate, and restarts nothing else', async () => {
-    expect(await shown()).toBe('first');
+    expect(await servedName()).toBe('first');
     await useCertificate('second', 'DNS:localhost');
     expect(await platform.changedBy(() => platform.svc('up'))).toEqual(['caddy']);
-    expect(await shown()).toBe('second');
-    // The connection of before may be one that ended with it: the client learns that by a call.
+    expect(await servedName()).toBe('second');
+    // The earlier connection may have ended with the restart, which the client learns only by a call.
     await agent.works('renewed');
     expect(agent.sessionsBegun()).toBe(1);
   });
@@ -114,7 +114,7 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
     await writeFile(definitionFile, yaml);
     await platform.svc('up');
     expect((await fetch(`${origin}/health`)).status).toBe(200);
-    // The address of the remote-mcps has become that of one: who had it made room before.
+    // The shared address of the remote-mcps became the address of one of them. Its previous owner released it first.
     const restarts = [...(await platform.services())].map(([name, service]) => [name, service.restarts]);
     expect(restarts).toEqual(parts.map((name) => [name, 0]));
   });

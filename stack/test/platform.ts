@@ -29,29 +29,29 @@ import { until } from './until.ts';
 export interface PlatformOptions {
   /** Changes svc.yaml before the first start. */
   readonly settings?: (yaml: string) => string;
-  /** Where the folder is made. */
+  /** The folder in which the platform's own folder is made. */
   readonly within?: string;
-  /** An archive of an installation, which is unpacked instead of making a new one. */
+  /** An archive of an installation, which is unpacked instead of making a new installation. */
   readonly archive?: string;
   readonly topology?: Topology;
   readonly graph?: Graph;
   readonly engine?: Engine;
-  /** By the fields of `replicas` in svc.yaml. */
+  /** Numbers by the fields of `replicas` in svc.yaml. */
   readonly replicas?: Readonly<Record<string, number>>;
-  /** Beside PATH and a home of its own. */
+  /** Variables in addition to PATH and a home of its own. */
   readonly env?: Readonly<Record<string, string>>;
-  /** How long one `svc` may take; default: a minute. */
+  /** Limit for one `svc`; default: a minute. */
   readonly patienceMs?: number;
 }
 
-/** `nats-server`, without which no platform of several processes can be tried. */
+/** `nats-server`, which a platform of several processes needs. */
 export const hasNatsServer = findProgram('nats-server', process.env.PATH) !== null;
-/** `dgraph`, without which none with a graph of several nodes can be. */
+/** `dgraph`, which a graph of several nodes needs. */
 export const hasDgraph = findProgram('dgraph', process.env.PATH) !== null;
 
-/** How long a test may take to start a platform and to fill it, on a machine that does other things too. */
+/** Limit for a test that starts and fills a platform, on a machine with other work. */
 export const startTimeoutMs = 120_000;
-/** How long a test may take that runs `svc` a few times. */
+/** Limit for a test that runs `svc` a few times. */
 export const testTimeoutMs = 60_000;
 
 /** The first start on a Docker daemon builds the image. */
@@ -60,17 +60,17 @@ const upTimeoutMs = 300_000;
 const unpack = promisify(execFile);
 
 /**
- * An installation of its own in a temporary folder, on ports of its own, run by the built `svc` as a person would run it. Disposing of it
- * takes it down and proves that nothing of it is left.
+ * An installation in a temporary folder, on its own ports, run by the built `svc` as a person would run it. Disposal
+ * takes it down, and proves that nothing of it is left.
  */
 export class Platform {
-  /** Holds the installation and whatever else a test writes. */
+  /** Holds the installation, and other files of a test. */
   readonly folder: string;
   readonly installation: Installation;
   readonly ports: ServicePorts;
-  /** As the fields of `bus` in svc.yaml, of which `httpPort` is left closed; of use where the bus is a process. */
+  /** Ports as in `bus` of svc.yaml, for a bus that is a process. `httpPort` stays closed. */
   readonly busPorts: BusPorts;
-  /** Everything that `svc` printed, both streams. */
+  /** All output of `svc`, on both streams. */
   readonly printed: string[] = [];
   readonly #dgraphPorts: DgraphPorts;
   readonly #agents: Agent[] = [];
@@ -83,13 +83,13 @@ export class Platform {
     this.#options = options;
   }
 
-  /** By the sections of svc.yaml. */
+  /** Ports by the sections of svc.yaml. */
   get #sections(): Readonly<Record<string, Readonly<Record<string, number>>>> {
     const { 'dgraph-alpha': port, 'dgraph-zero': zeroPort } = this.#dgraphPorts;
     return { ports: this.ports, bus: { port: this.busPorts.port }, graphdb: { port, zeroPort } };
   }
 
-  /** Made, and not started yet. */
+  /** Makes a platform without starting it. */
   static async init(options: PlatformOptions = {}): Promise<Platform> {
     const { settings = (yaml) => yaml, within = tmpdir(), replicas = {} } = options;
     const { topology = 'embedded', graph = 'sqlite', engine = 'process' } = options;
@@ -117,7 +117,7 @@ export class Platform {
     return platform;
   }
 
-  /** Returns what `svc up` prints for people. */
+  /** Returns the output of `svc up` for people. */
   async up(): Promise<string> {
     const { code, stderr } = await this.run(['up'], { timeoutMs: upTimeoutMs });
     if (code !== 0) throw new Error(`svc up ended with ${code}: ${stderr}`);
@@ -128,7 +128,7 @@ export class Platform {
     return `http://127.0.0.1:${this.ports['remote-mcp']}/mcp`;
   }
 
-  /** Runs `svc` as it was typed, whatever comes of it. */
+  /** Runs `svc` with these arguments, and accepts any outcome. */
   async run(args: readonly string[], options: Partial<RunOptions> = {}): Promise<Run> {
     const env = { ...this.#options.env, SVC_DIR: this.installation.dir, ...options.env };
     const timeoutMs = this.#options.patienceMs;
@@ -137,17 +137,17 @@ export class Platform {
     return run;
   }
 
-  /** Runs `svc` with --json, which must succeed, and returns what it printed. */
+  /** Runs `svc` with --json, which must succeed, and returns its output. */
   // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
   async svc(...args: readonly string[]): Promise<any> {
     const { code, stdout, stderr } = await this.run(withJson(args));
-    // It tells that the platform is degraded.
+    // `svc status` ends with this code for a degraded platform.
     const isTold = args[0] === 'status' && code === 1;
     if (code !== 0 && !isTold) throw new Error(`svc ${args.join(' ')} ended with ${code}\n${stdout}\n${stderr}`);
     return JSON.parse(stdout);
   }
 
-  /** Runs `svc` with --json, which must fail, and returns what it printed and how it ended. */
+  /** Runs `svc` with --json, which must fail, and returns its output and exit code. */
   // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
   async fails(...args: readonly string[]): Promise<{ readonly code: number | null; readonly json: any }> {
     const { code, stdout, stderr } = await this.run(withJson(args));
@@ -169,7 +169,7 @@ export class Platform {
     return (await this.svc('role', 'create', name, ...skills.flatMap((skill) => ['--skill', skill]))).id;
   }
 
-  /** An MCP server that says back what it is told, in a skill that the role All has; returns the skill's id. */
+  /** Adds an MCP server with the tool echo, in a skill of the role All. Returns the skill's id. */
   async addEcho(): Promise<string> {
     await this.addServer('everything', foreignServers.everything);
     const skill = await this.addSkill('all', ['everything/echo']);
@@ -177,26 +177,26 @@ export class Platform {
     return skill;
   }
 
-  /** Creates a key and returns the key itself. */
+  /** Creates a key, and returns the text of the key. */
   async addKey(name: string, ...flags: readonly string[]): Promise<string> {
     return (await this.svc('keys', 'create', '--name', name, ...flags)).key;
   }
 
-  /** An agent that has `echo` from the start. */
+  /** Connects an agent that has `echo` from the start. */
   async addAgent() {
     const query = `?skillIds=${await this.addEcho()}`;
     const key = await this.addKey('agent');
     return { agent: await this.connect(key, query), key, url: `${this.mcpUrl}${query}` };
   }
 
-  /** Connects as an agent would; the session ends with the platform. */
+  /** Connects as an agent would. The session ends with the platform. */
   async connect(key: string, query = ''): Promise<Agent> {
     const agent = await connectAgent(`${this.mcpUrl}${query}`, key);
     this.#agents.push(agent);
     return agent;
   }
 
-  /** GraphQL as an operator. */
+  /** A GraphQL client for an operator. */
   backend(): Promise<BackendClient> {
     return connectToBackend(this.installation);
   }
@@ -207,7 +207,7 @@ export class Platform {
     return workspace?.id ?? '';
   }
 
-  /** What `svc status` says of each service, by name. */
+  /** The services by name, as `svc status` reports them. */
   async services(): Promise<ReadonlyMap<string, ServiceStatus>> {
     const { services }: Status = await this.svc('status');
     return new Map(services.map((service) => [service.name, service]));
@@ -221,7 +221,7 @@ export class Platform {
     return after.filter(({ name, pid }) => before.get(name)?.pid !== pid).map(({ name }) => name);
   }
 
-  /** Kills a service, and returns when it was restarted and all are healthy. */
+  /** Kills a service. Returns when it was restarted and all services are healthy. */
   async killService(name: string, withinMs?: number): Promise<void> {
     const before = (await this.services()).get(name);
     if (!before?.pid) throw new Error(`${name} is no process`);
@@ -233,7 +233,7 @@ export class Platform {
     }, withinMs);
   }
 
-  /** The process of the backend: that which holds the platform, where it is one. */
+  /** The process of the backend; where the platform is one process, that process. */
   async pid(): Promise<number> {
     const { services } = await this.svc('status');
     return services[0].pid;
@@ -244,7 +244,7 @@ export class Platform {
     editDefinition(this.installation, from, to);
   }
 
-  /** Resolves when `svc status` says that everything runs. */
+  /** Resolves when `svc status` reports that the platform runs. */
   async running(withinMs = 60_000): Promise<void> {
     await until(async () => {
       const { code, stdout } = await this.run(['status', '--json']);
@@ -252,7 +252,7 @@ export class Platform {
     }, withinMs);
   }
 
-  /** Kills the platform without a word, and returns when it is gone. */
+  /** Kills the platform without a graceful shutdown. Returns when it is gone. */
   async kill(): Promise<void> {
     const pid = await this.pid();
     process.kill(pid, 'SIGKILL');
@@ -271,7 +271,7 @@ export class Platform {
   }
 }
 
-/** The words of a command with --json, before those of an MCP server. */
+/** The arguments of a command with --json, before the arguments of an MCP server. */
 export function withJson(args: readonly string[]): readonly string[] {
   const end = args.indexOf('--');
   return end === -1 ? [...args, '--json'] : [...args.slice(0, end), '--json', ...args.slice(end)];

@@ -15,7 +15,7 @@ vi.setConfig({ testTimeout: startTimeoutMs });
 
 const names = ['backend', 'remote-mcp', 'runtime', 'frontend', 'nats'];
 
-/** A platform whose parts are processes, with everything that is real. */
+/** A platform of real programs whose parts are processes. */
 describe.skipIf(!hasNatsServer)('on a real server', () => {
   let platform: Platform;
   let agent: Agent;
@@ -70,7 +70,7 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
     expect(listening().map((one) => one.port)).toContain(httpPort);
     expect(listening().filter(({ address }) => !loopback.includes(address))).toEqual([{ address: anywhere, port }]);
     platform.edit(open, 'public: null');
-    // As installations of older versions say it.
+    // Installations of older versions have this value.
     platform.edit(`httpPort: ${httpPort}`, 'httpPort: auto');
     await platform.svc('up');
     expect(listening().map((one) => one.port)).not.toContain(httpPort);
@@ -89,8 +89,10 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
 
     test('the data of one is carried to three, and the session of an agent continues', async () => {
       platform.edit('nats: 1', 'nats: 3');
-      const told = await platform.up();
-      expect(told).toMatch(/The bus has 3 in the place of 1 nodes, with what it kept: \d+ usage records, 1 sessions\./);
+      const output = await platform.up();
+      expect(output).toMatch(
+        /The bus has 3 in the place of 1 nodes, with what it kept: \d+ usage records, 1 sessions\./,
+      );
       expect(await nodes()).toEqual(['nats', 'nats-2', 'nats-3']);
       expect(inData()).toEqual(['nats-cluster']);
       await call();
@@ -153,7 +155,7 @@ describe.skipIf(!hasNatsServer)('on a real server that somebody else runs', () =
       expect.stringContaining(`callout ${callout}, system ${system}`),
     ]);
     await others.stop();
-    // What an operator of that NATS would have made of the public keys that `svc up` tells.
+    // An operator of that NATS would configure it like this, from the public keys that `svc up` prints.
     const ours = await TestServer.start(dir(), { seeds });
     onTestFinished(() => ours.stop());
     platform.edit(others.url, ours.url);

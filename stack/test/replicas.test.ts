@@ -11,11 +11,11 @@ import type { Call } from './chaos/agents.ts';
 import { failedDuring } from './failed-during.ts';
 import { hasDgraph, hasNatsServer, Platform } from './platform.ts';
 
-// Starting and stopping eleven processes one after the other while everything is in use.
+// Eleven processes stop and start one after the other, under load.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 const backends = ['backend', 'backend-2', 'backend-3'];
-/** Every backend, and one of each of the others, all of which other suites kill. */
+/** Every backend, and one replica of each other service. Other suites kill all of those. */
 const killed = [...backends, 'remote-mcp-2', 'runtime-3'];
 const keysMax = 40;
 const everyMs = 100;
@@ -24,30 +24,30 @@ const toldMax = 300;
 
 type Failed = Pick<Call, 'begun' | 'outcome' | 'told'>;
 
-/** Uses the platform until the end. Whoever refuses says why, and where it can't be known what became of it, that. */
+/** Uses the platform until the end. A refusal must give its reason, and must say so if the outcome is unknown. */
 async function failedAgain(use: () => Promise<string | null>, ending: AbortSignal): Promise<readonly Failed[]> {
   const named = /50[23] .*(was not carried out|may have been carried out or not)|"code":"(unavailable|timeout)"/;
   const failed: Failed[] = [];
   while (!ending.aborted) {
     const begun = performance.now();
-    const told = await use().catch((error: Error) => `${error}: ${error.cause}`);
-    const outcome = named.test(told ?? '') ? 'refused' : 'wrong';
-    if (told !== null) failed.push({ begun, outcome, told: told.slice(0, toldMax) });
+    const answer = await use().catch((error: Error) => `${error}: ${error.cause}`);
+    const outcome = named.test(answer ?? '') ? 'refused' : 'wrong';
+    if (answer !== null) failed.push({ begun, outcome, told: answer.slice(0, toldMax) });
     await pause(everyMs, undefined, { signal: ending }).catch(() => {});
   }
   return failed;
 }
 
-/** Three of each service, with everything that is real. */
+/** Three replicas of each service, all of them real programs. */
 describe.skipIf(!hasNatsServer || !hasCaddy || !hasDgraph)('three of each, with Dgraph', () => {
   let platform: Platform;
-  /** The workspace that is written to all the while: agents have another, whose catalogue does not change. */
+  /** The workspace that is changed all the time. Agents use another, whose catalogue does not change. */
   let written: string;
   let url: string;
   let agent: Agent;
   let token: () => string;
   const keys: string[] = [];
-  /** Roles that were made and acknowledged. */
+  /** Names of the roles whose creation was acknowledged. */
   const acknowledged = new Set<string>();
   let count = 0;
 
@@ -68,7 +68,7 @@ describe.skipIf(!hasNatsServer || !hasCaddy || !hasDgraph)('three of each, with 
   });
   afterAll(() => platform[Symbol.asyncDispose]());
 
-  /** Agents call, people change things and sessions are opened while that is done. Returns what failed. */
+  /** Agents call, people make changes and sessions are opened during the work. Returns the failures. */
   async function failedIn(work: () => Promise<unknown>): Promise<readonly Failed[]> {
     const ending = new AbortController();
     const using = [makeRole, makeRole, openOne, openOne].map((use) => failedAgain(use, ending.signal));
@@ -77,7 +77,7 @@ describe.skipIf(!hasNatsServer || !hasCaddy || !hasDgraph)('three of each, with 
     return [...calls, ...(await Promise.all(using)).flat()];
   }
 
-  /** Over GraphQL, as a person's browser would. Returns what it is refused with. */
+  /** Creates a role over GraphQL, as a person's browser would. Returns the refusal. */
   async function makeRole(): Promise<string | null> {
     const name = `role-${count++}`;
     const query = 'mutation ($w: ID!, $name: String!) { createRole(workspace: $w, input: { name: $name }) { name } }';
@@ -87,13 +87,13 @@ describe.skipIf(!hasNatsServer || !hasCaddy || !hasDgraph)('three of each, with 
       body: JSON.stringify({ query, variables: { w: written, name } }),
       signal: AbortSignal.timeout(deadlineMs),
     });
-    const told = `${response.status} ${await response.text()}`;
-    if (!told.includes(`"createRole":{"name":"${name}"}`)) return told;
+    const answer = `${response.status} ${await response.text()}`;
+    if (!answer.includes(`"createRole":{"name":"${name}"}`)) return answer;
     acknowledged.add(name);
     return null;
   }
 
-  /** With the next key, which remote-mcp has to have checked. */
+  /** Opens a session with the next key, which remote-mcp must have checked. */
   async function openOne(): Promise<string | null> {
     const key = keys[count++ % keys.length] ?? '';
     return openSession(platform.mcpUrl, key).then(() => null, String);

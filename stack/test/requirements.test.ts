@@ -4,14 +4,14 @@ import { describe, expect, test } from 'vitest';
 import type { Variable } from '../../services/contracts/env/variable.ts';
 import { variables } from '../../services/contracts/env/variables.ts';
 import { requirements } from './requirements.ts';
-import type { Shown } from './variable-requirements.ts';
+import type { TestReferences } from './variable-requirements.ts';
 
 const repository = join(import.meta.dirname, '../..');
 
-/** What is wrong with a row, or nothing. */
-function complaintsAbout(id: string, shown: Shown): string[] {
-  if (shown.length === 0) return [`${id} has no test`];
-  return [shown].flat().flatMap((reference) => {
+/** The defects of a row. */
+function complaintsAbout(id: string, references: TestReferences): string[] {
+  if (references.length === 0) return [`${id} has no test`];
+  return [references].flat().flatMap((reference) => {
     const [, file = '', title = ''] = /^(.*?): (.*)$/.exec(reference) ?? [];
     if (file === 'later') return title === '' ? [`${id} is later without a reason`] : [];
     if (!existsSync(join(repository, file))) return [`${id} names ${file}, which is not there`];
@@ -22,8 +22,8 @@ function complaintsAbout(id: string, shown: Shown): string[] {
 }
 
 /**
- * Whether these words begin or continue the title of a test: a text that is the first argument of a call, or the first of a row of a table.
- * Words in comments, in code and in other texts show nothing.
+ * Whether a test's title begins or continues with these words: the first argument of a call, or the first text of a
+ * table row. Words in comments, in code and in other texts do not count.
  */
 function isTitleIn(source: string, words: string): boolean {
   const [plain, quoted] = [RegExp.escape(words), RegExp.escape(words.replaceAll("'", "\\'"))];
@@ -33,12 +33,12 @@ function isTitleIn(source: string, words: string): boolean {
 
 describe('every requirement', () => {
   test('has an existing test, or names what it waits for', () => {
-    const complaints = Object.entries(requirements).flatMap(([id, shown]) => complaintsAbout(id, shown));
+    const complaints = Object.entries(requirements).flatMap(([id, references]) => complaintsAbout(id, references));
     expect(complaints).toEqual([]);
   });
 
   test('without a test, with a test that is not there or a later without a reason is noticed', () => {
-    const row = (shown: Shown) => complaintsAbout('x', shown);
+    const row = (references: TestReferences) => complaintsAbout('x', references);
     expect(row([])).toEqual(['x has no test']);
     expect(row(['stack/test/none.test.ts: anything'])).toEqual(['x names stack/test/none.test.ts, which is not there']);
     expect(row(['README.md: A self-hosted platform'])).toEqual([
@@ -62,7 +62,7 @@ test('a variable is logged as unused exactly where its service does not read it'
   expect(wrong).toEqual([]);
 });
 
-/** What rules of the boot are made of, in contracts/env/check.ts, and nothing else reads. */
+/** Variables that only the rules of the boot read, in contracts/env/check.ts. */
 const readByRules: ReadonlySet<string> = new Set([
   'backend PUBLIC_FRONTEND_URL',
   'backend NODE_ENV',
@@ -70,7 +70,7 @@ const readByRules: ReadonlySet<string> = new Set([
   'remote-mcp PUBLIC_MCP_URL',
   'remote-mcp PUBLIC_BACKEND_URL',
   'remote-mcp NODE_ENV',
-  // All services of a platform get the same, whether or not a rule of theirs asks for it.
+  // All services of a platform get this variable, whether or not their rules need it.
   'runtime NODE_ENV',
 ]);
 
@@ -82,7 +82,7 @@ function sourceOf(service: string): string {
     .join('\n');
 }
 
-/** As many rows as the specification has table rows, rules and points, by part. */
+/** Number of table rows, rules and points in the specification, by part. */
 const rowsOfPart = { 1: 12, 2: 10, 3: 6, 4: 8, 5: 18, 6: 2, 7: 11, 9: 3 };
 
 test('no row of a part was forgotten', () => {

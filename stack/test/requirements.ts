@@ -9,7 +9,7 @@ import {
   mail,
   runtimeBus,
   runtimeSettings,
-  type Shown,
+  type TestReferences,
   transport,
   variableRequirements,
   variablesTest,
@@ -31,10 +31,11 @@ const webApplication = 'later: comes with the web application';
 const integrations = 'later: comes with integrations';
 
 /**
- * Every table row and numbered rule of the specification's parts 1 to 9, and every variable, by part and place; `additions` are the
- * architecture's, section 11. Each has the tests that show it, or the words "later: …" with what it waits for. requirements.test.ts fails where a row has neither, or names a test that is not there.
+ * Every table row and numbered rule of the specification's parts 1 to 9, and every variable; `additions` come from
+ * section 11 of the architecture. A row names its tests, or "later: …" with its condition; requirements.test.ts fails
+ * if a row has neither, or a named test does not exist.
  */
-export const requirements: Readonly<Record<string, Shown>> = {
+export const requirements: Readonly<Record<string, TestReferences>> = {
   // 1. What the service does
   '1.backend: GraphQL, JWTs by Ed25519, encrypted secrets': [
     `${backendServer}: publishes the keys that verify tokens`,

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-/** What the system itself shows of a process: everything that its user could read there. */
+/** The system's data about a process, which the user of the process could read there. */
 export interface RunningProcess {
   readonly pid: number;
   readonly parent: number;
@@ -11,7 +11,7 @@ export interface RunningProcess {
 /** Arguments and environments of other processes can be read on Linux only. */
 export const processesAreShown = existsSync('/proc/self/environ');
 
-/** All that run; what has ended and waits for a parent that never asks does not count. */
+/** All running processes, without zombies. */
 export function runningProcesses(): readonly RunningProcess[] {
   if (!processesAreShown) return [];
   return readdirSync('/proc')
@@ -19,7 +19,7 @@ export function runningProcesses(): readonly RunningProcess[] {
     .flatMap((name) => readProcess(Number(name)) ?? []);
 }
 
-/** Those of an installation: its folder stands in their arguments, or in the HOME that its runtime gave them. */
+/** Processes of an installation: its folder is in their arguments, or in the HOME that its runtime gave them. */
 export function processesOf(folder: string): readonly RunningProcess[] {
   const own = (one: RunningProcess) => one.command.includes(folder) || one.environment.includes(folder);
   return runningProcesses().filter((one) => one.pid !== process.pid && own(one));
@@ -30,7 +30,7 @@ export function descriptorsOf(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;
 }
 
-/** The addresses that it listens on, as the system writes them: in hexadecimal, the first byte last. */
+/** The addresses on which a process listens, in the kernel's format: hexadecimal, the first byte last. */
 export function listeningOf(pid: number): readonly { readonly address: string; readonly port: number }[] {
   const own = new Set(readdirSync(`/proc/${pid}/fd`).map((name) => linkOf(`/proc/${pid}/fd/${name}`)));
   return ['tcp', 'tcp6'].flatMap((table) =>
@@ -53,11 +53,11 @@ function linkOf(path: string): string {
   try {
     return readlinkSync(path);
   } catch {
-    return ''; // Closed meanwhile.
+    return ''; // The descriptor was closed meanwhile.
   }
 }
 
-/** proc(5): /proc/pid/stat has the state and the parent behind the name, which may hold anything. */
+/** proc(5): in /proc/pid/stat, the state and the parent follow the name, which may hold any text. */
 function readProcess(pid: number): RunningProcess | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
@@ -66,6 +66,6 @@ function readProcess(pid: number): RunningProcess | null {
     const read = (file: string) => readFileSync(`/proc/${pid}/${file}`, 'latin1').replaceAll('\0', '\n');
     return { pid, parent: Number(parent), command: read('cmdline'), environment: read('environ') };
   } catch {
-    return null; // It ended meanwhile, or belongs to somebody else.
+    return null; // The process ended meanwhile, or belongs to another user.
   }
 }

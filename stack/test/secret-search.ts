@@ -3,20 +3,20 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-/** Something that must be found nowhere, by a name that may be told. */
+/** A secret to search for, with a name that may be printed. */
 export interface Sought {
   readonly name: string;
   readonly value: string | Buffer;
 }
 
-/** Which secret was found where, and in which form. It never holds the secret. */
+/** The name of a secret, where it was found, and in which form; never the secret itself. */
 export interface Finding {
   readonly secret: string;
   readonly form: string;
   readonly where: string;
 }
 
-/** Looks for secrets as they are, in base64 and in hex, wherever they may lie within something longer. */
+/** Finds secrets in plain text, base64 and hex, also inside longer texts. */
 export class SecretSearch {
   readonly #needles: { readonly secret: string; readonly form: string; readonly bytes: Buffer }[] = [];
 
@@ -33,7 +33,10 @@ export class SecretSearch {
       .map(({ secret, form }) => ({ secret, form, where }));
   }
 
-  /** Every file below a folder, byte by byte; what a database spreads over its pages is read as a database, too. */
+  /**
+   * Searches every file below a folder, byte by byte. A database is also read as one, because it spreads values over
+   * its pages.
+   */
   inFolder(folder: string): Finding[] {
     const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
     return files.flatMap(({ parentPath, name }) => {
@@ -45,7 +48,7 @@ export class SecretSearch {
     });
   }
 
-  /** Of a copy, because its owner may have locked it for itself. */
+  /** Reads a copy, because the owner of the database may have locked it. */
   #inDatabase(path: string): Finding[] {
     const copy = join(mkdtempSync(join(tmpdir(), 'svc-search-')), 'copy.sqlite');
     try {
@@ -66,7 +69,7 @@ export class SecretSearch {
 /** Format of SQLite files, 1.2 "The Database Header". */
 const magic = 'SQLite format 3\0';
 
-/** The forms in which a value may lie in a longer text. */
+/** The forms of a value inside a longer text. */
 export function formsOf(value: Buffer): readonly (readonly [form: string, text: Buffer])[] {
   const hex = value.toString('hex');
   return [
@@ -83,7 +86,7 @@ export function formsOf(value: Buffer): readonly (readonly [form: string, text: 
   ];
 }
 
-/** The base64 of whatever has the value behind so many bytes, without the characters that its neighbours have a part in (RFC 4648 §4). */
+/** The base64 of a value behind this many bytes, without characters that also encode its neighbours (RFC 4648 §4). */
 function base64Within(value: Buffer, before: number): string {
   const encoded = Buffer.concat([Buffer.alloc(before), value])
     .toString('base64')
@@ -96,6 +99,6 @@ function readIfThere(path: string): Buffer | null {
   try {
     return readFileSync(path);
   } catch {
-    return null; // A file of a moment, such as a journal.
+    return null; // A temporary file, such as a journal.
   }
 }

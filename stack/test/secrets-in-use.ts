@@ -18,17 +18,16 @@ import { until } from './until.ts';
 
 const watchEveryMs = 100;
 
-/** A secret that nobody else has. */
 export function newSecret(): string {
   return `s3cret-${randomBytes(18).toString('base64url')}`;
 }
 
-/** A platform that logs all it can, on which everything is done that involves a secret, with success and without. */
+/** A platform that logs everything, and does every action that involves a secret, with success and without. */
 export class SecretsInUse {
   readonly platform: Platform;
-  /** Knows every secret that there is. */
+  /** Knows all secrets of this platform. */
   readonly search = new SecretSearch();
-  /** Answers that told of a failure, as whoever asked read them. */
+  /** Error answers, as their callers read them. */
   readonly errors: string[] = [];
   /** Secrets of people, by name. */
   readonly #own = {
@@ -40,9 +39,9 @@ export class SecretsInUse {
     shell: newSecret(),
     inUrl: newSecret(),
   };
-  /** What stood in arguments and environments at any time since the start, and had no right to; each once. */
+  /** Secrets seen in arguments and environments, where they had no right to be, since the start; each once. */
   readonly shown = new Map<string, Finding>();
-  /** Of all processes of this machine, because anybody on it may read arguments. */
+  /** Watches all processes of this machine, because any user may read arguments. */
   readonly #watching = setInterval(() => {
     for (const finding of this.lookAtProcesses()) this.shown.set(JSON.stringify(finding), finding);
   }, watchEveryMs);
@@ -89,7 +88,7 @@ export class SecretsInUse {
     await platform.svc('up');
     await platform.kill();
     await platform.svc('up');
-    const shown = [
+    const commands = [
       'status',
       'logs -n 5000',
       'server list',
@@ -98,11 +97,11 @@ export class SecretsInUse {
       'config check',
       'config show',
     ];
-    const typed = shown.map((command) => command.split(' '));
+    const typed = commands.map((command) => command.split(' '));
     await Promise.all(typed.flatMap((args) => [platform.run(args), platform.run(withJson(args))]));
   }
 
-  /** What `svc init` made, as text and as the bytes that it stands for. */
+  /** Adds the secrets that `svc init` made, as text and as bytes. */
   #seekGenerated(): void {
     const { jwtPublicKey: _, jwtPrivateKey, ...files } = secretFilesOf(this.platform.installation);
     const texts = Object.entries(files).filter(([, file]) => existsSync(file));
@@ -116,13 +115,13 @@ export class SecretsInUse {
     );
   }
 
-  /** Keys that are good, revoked, expired, mistyped, and put where no key belongs. Returns the good one. */
+  /** Uses keys that are valid, revoked, expired, mistyped, and in wrong places. Returns the valid key. */
   async #useKeys(): Promise<string> {
     const create = async (name: string, ...flags: string[]) => {
       const { stdout } = await this.platform.run(['keys', 'create', '--name', name, '--json', ...flags]);
       const { key } = JSON.parse(stdout);
       this.search.seek({ name: `key "${name}"`, value: key });
-      // Here and nowhere else it is shown, once.
+      // Only this output shows the key, and only once.
       const at = this.platform.printed.lastIndexOf(stdout);
       this.platform.printed[at] = stdout.replace(key, '');
       return key as string;
@@ -159,7 +158,7 @@ export class SecretsInUse {
     const at = (port: number, file: string) => ['--url', `http://127.0.0.1:${port}/mcp`, '--header-file', file];
     await platform.fails('server', 'add', 'refused', ...at(port, refused));
     await platform.fails('server', 'add', 'unreachable', ...at(1, unreachable));
-    // Once more for people, whose answers are worded otherwise.
+    // Repeats the command with output for people, which has other words.
     await platform.run(['server', 'remove', 'failing']);
     await platform.run(failing);
   }
@@ -182,7 +181,7 @@ export class SecretsInUse {
       JSON.stringify(await call('list_skills')),
       JSON.stringify(await call('call_tool', { name: 'nothing' })),
     );
-    // Its own environment is what a tool may answer to its agent; nobody may write it down.
+    // A tool may return its own environment to its agent, but no service may write it down.
     expect(JSON.stringify(await call('get-env'))).toContain(this.#own.envOfGood);
   }
 
@@ -223,7 +222,7 @@ export class SecretsInUse {
     }
   }
 
-  /** Secrets that are damaged or another's: what does not start says so, and must not say more. */
+  /** Uses damaged and foreign secrets: a platform that does not start reports this, and must not print more. */
   async #failToStart(): Promise<void> {
     await this.platform.svc('down');
     const { encryptionKey, jwtPublicKey, runtimeKey } = secretFilesOf(this.platform.installation);
@@ -253,11 +252,11 @@ export class SecretsInUse {
     });
   }
 
-  /** An MCP server has its own secrets, and a command those that its caller gave it: nobody else's. */
+  /** An MCP server may hold its own secrets, and a command those of its caller; neither may hold others. */
   #isOwn(one: RunningProcess, parent: RunningProcess | undefined, secret: string): boolean {
     const { command, environment } = one;
     if (one.parent === process.pid) return true;
-    // For a moment each process is a copy of the one that starts it.
+    // For a moment, each process is a copy of its parent.
     if (parent?.parent === process.pid && parent.command === command && parent.environment === environment) return true;
     return (
       /^HOME=.*\/homes\/srv_/m.test(environment) &&
@@ -271,7 +270,7 @@ export class SecretsInUse {
   }
 }
 
-/** A program that tells its secret in every way before it ends. */
+/** A program that prints its secret in every form before it ends. */
 const telling = `
 const token = process.env.TOKEN;
 const bytes = Buffer.from(token);

@@ -12,7 +12,7 @@ import { until } from './until.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
 
-/** Every place that a secret could get to is searched, after it was shown that one which is there is found. */
+/** Searches every place that a secret could reach. A planted secret first proves that the search works. */
 let used: SecretsInUse;
 
 beforeAll(async () => {
@@ -22,7 +22,7 @@ afterAll(() => used[Symbol.asyncDispose](), startTimeoutMs);
 
 interface Place {
   readonly look: () => readonly Finding[];
-  /** Puts a text there; returns what takes it away again. */
+  /** Writes a text there, and returns a function that removes it. */
   readonly plant: (text: string) => Promise<() => unknown>;
 }
 
@@ -37,7 +37,7 @@ function list(texts: () => string[], name: string): Place {
 }
 
 function running(args: readonly string[], env: Readonly<Record<string, string>>): Promise<() => unknown> {
-  // By way of a shell, because what a test itself starts may know what it was given.
+  // A shell starts the program, because a child of the test itself may hold secrets that it was given.
   const child: ChildProcess = spawn(
     '/bin/sh',
     ['-c', '"$0" "$@" & echo; wait', process.execPath, '-e', 'setInterval(() => {}, 1000)', ...args],
@@ -50,7 +50,7 @@ function running(args: readonly string[], env: Readonly<Record<string, string>>)
   return once(child.stdout ?? child, 'data').then(() => () => process.kill(-(child.pid ?? 0), 'SIGKILL'));
 }
 
-/** Every file of the installation, but those whose purpose is to hold a secret. */
+/** Secrets in all files of the installation, except files that must hold secrets. */
 function inFiles(): readonly Finding[] {
   const { dir, secretsDir } = used.platform.installation;
   return used.search.inFolder(dir).filter(({ where }) => !where.startsWith(secretsDir));
@@ -72,7 +72,7 @@ const places: Readonly<Record<string, Place>> = {
       const file = join(used.platform.installation.dataDir, 'planted.sqlite');
       const database = new DatabaseSync(file);
       database.exec('PRAGMA journal_mode = WAL; CREATE TABLE things (id TEXT, body BLOB)');
-      // Long enough to be spread over several pages.
+      // This text is long enough to spread over several pages.
       database
         .prepare('INSERT INTO things VALUES (?, ?)')
         .run('x', Buffer.from(`${'-'.repeat(4000)}${text}${'-'.repeat(9000)}`));
@@ -122,7 +122,7 @@ describe('wherever the platform writes', () => {
     }
     expect(log.includes('"level":"debug"')).toBe(true);
     expect(texts.printed.includes('typo')).toBe(true);
-    // Agents are told that an MCP server failed, and none of what it printed.
+    // Agents learn that an MCP server failed, but nothing of its output.
     expect([errors.includes('failing'), errors.includes('the token is')]).toEqual([true, false]);
   });
 });

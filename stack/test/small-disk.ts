@@ -3,7 +3,7 @@ import { appendFileSync, mkdirSync, mkdtempSync, rmSync, statSync, truncateSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A disk in memory, in the place of a folder, which can be filled. What was on it is gone with it; the folder stays. */
+/** A disk in memory over a folder, which can be filled. Its files are gone with it, but the folder stays. */
 export class SmallDisk implements Disposable {
   readonly folder: string;
   readonly #ballast: string;
@@ -19,7 +19,7 @@ export class SmallDisk implements Disposable {
     return new SmallDisk(folder);
   }
 
-  /** To the last byte but these. */
+  /** Fills the disk to the last byte, except for these. */
   fill(leaveBytes = 0): void {
     for (const size of [64 * 1024, 512]) this.#write(Buffer.alloc(size, 1));
     if (leaveBytes > 0) truncateSync(this.#ballast, statSync(this.#ballast).size - leaveBytes);
@@ -43,7 +43,7 @@ export class SmallDisk implements Disposable {
   }
 }
 
-/** Only root may. Tried before tests are collected: later it is too late to skip. */
+/** Only root may mount. This runs before tests are collected: later is too late to skip. */
 export const canMount = tryOnce();
 
 function tryOnce(): boolean {

@@ -14,7 +14,7 @@ export class StartedProgram {
     this.#ended = new Promise((resolve) => child.once('close', resolve));
   }
 
-  /** Its log, oldest first. */
+  /** The log of the program, oldest line first. */
   // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
   get lines(): readonly any[] {
     const whole = this.stdout.slice(0, this.stdout.lastIndexOf('\n') + 1);

@@ -4,8 +4,8 @@ const pauseMinMs = 20;
 const pauseMaxMs = 1000;
 
 /**
- * Looks again and again until it is true, or fails after `withinMs`. The pause is twice as long as the look was: a look
- * that runs `svc` must not take the processor from the processes that the test waits for.
+ * Checks until it is true, or fails after `withinMs`. The pause is twice as long as the check: a check that runs `svc`
+ * must not take the processor from the processes under test.
  */
 export async function until(isTrue: () => boolean | Promise<boolean>, withinMs = 20_000): Promise<void> {
   const deadline = performance.now() + withinMs;

@@ -1,8 +1,11 @@
 import type { Variable } from '../../services/contracts/env/variable.ts';
 import { infrastructure, variables } from '../../services/contracts/env/variables.ts';
 
-/** What shows a requirement: `file: title` of a test or several, or `later: …`. A test of a variable changes it and observes the service. */
-export type Shown = string | readonly string[];
+/**
+ * The tests of a requirement: one or several `file: title`, or `later: …`. A test of a variable changes it and
+ * observes the service.
+ */
+export type TestReferences = string | readonly string[];
 
 /** Test files and reasons that rows of several tables name. */
 export const variablesTest = 'stack/test/variables.test.ts';
@@ -42,12 +45,12 @@ const platformRuntime = `${wholePath}: an added MCP server is Connected, with th
 const logLevels = `${runtimeSettings}: follows LOG_LEVEL and LOG_LEVELS`;
 
 const all = { ...variables, infrastructure };
-type ShownElsewhere = {
-  readonly [Service in keyof typeof all]: Partial<Record<keyof (typeof all)[Service], Shown>>;
+type ReferencesElsewhere = {
+  readonly [Service in keyof typeof all]: Partial<Record<keyof (typeof all)[Service], TestReferences>>;
 };
 
-/** What shows variables that variables.test.ts does not observe. */
-const shownElsewhere: ShownElsewhere = {
+/** The tests of variables that variables.test.ts does not observe. */
+const shownElsewhere: ReferencesElsewhere = {
   backend: {
     BUS_SERVERS: `${boot}: on a bus that does not exist`,
     ENCRYPTION_KEY: `${boot}: with an encryption key that differs from the one of its records`,
@@ -165,14 +168,18 @@ const shownElsewhere: ShownElsewhere = {
   },
 };
 
-/** Every variable: a feature to come reads it, a test named above shows it, or variables.test.ts observes it under its name. */
-export const variableRequirements: Readonly<Record<string, Shown>> = Object.fromEntries(
+/** A later feature reads the variable, a test above observes it, or variables.test.ts does so under its name. */
+export const variableRequirements: Readonly<Record<string, TestReferences>> = Object.fromEntries(
   Object.entries<Readonly<Record<string, Variable<unknown>>>>(all).flatMap(([service, table]) => {
-    const others: Readonly<Record<string, Shown | undefined>> = shownElsewhere[service as keyof ShownElsewhere];
-    return Object.entries(table).map(([name, { source, meaning, awaits }]): [string, Shown] => {
-      const shown = others[name] ?? `${variablesTest}: ${service} ${name}`;
+    const others: Readonly<Record<string, TestReferences | undefined>> =
+      shownElsewhere[service as keyof ReferencesElsewhere];
+    return Object.entries(table).map(([name, { source, meaning, awaits }]): [string, TestReferences] => {
+      const references = others[name] ?? `${variablesTest}: ${service} ${name}`;
       const part = source === 'specification' ? '8' : 'additions';
-      return [`${part}.${service}.${name}: ${meaning}`, awaits === undefined ? shown : `later: comes with ${awaits}`];
+      return [
+        `${part}.${service}.${name}: ${meaning}`,
+        awaits === undefined ? references : `later: comes with ${awaits}`,
+      ];
     });
   }),
 );

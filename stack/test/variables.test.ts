@@ -42,7 +42,7 @@ interface Started {
 
 const starts = { frontend: startFrontend, runtime: startRuntime, 'remote-mcp': startRemoteMcp };
 
-/** Starts a service that a backend beside it knows. */
+/** Starts a service with a backend that knows it. */
 async function start(name: keyof typeof starts, env: EnvRecord): Promise<Started> {
   const backend = await backendWith();
   const known = {

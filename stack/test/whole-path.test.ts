@@ -22,7 +22,7 @@ const shapes: readonly (readonly [string, PlatformOptions, boolean])[] = [
   ['containers with Dgraph', { engine: 'docker', graph: 'dgraph' }, await haveDgraphImage(dockerHost)],
 ];
 
-/** Modes that a file gets from others, and from svc up. */
+/** Modes that others give a file, and modes that svc up gives it back. */
 const repairs = [
   ['data/', '0755', '0700'],
   ['data/graph.sqlite', '0644', '0600'],
@@ -30,7 +30,7 @@ const repairs = [
 ] as const;
 const documented: Readonly<Record<string, string>> = { 'svc.yaml': '0644' };
 
-// With this umask, a file is as open as its maker lets it be.
+// With this umask, a file is as open as its creator lets it be.
 process.umask(0);
 
 describe.each(shapes)('%s', (_, shape, canRun) => {
@@ -40,10 +40,10 @@ describe.each(shapes)('%s', (_, shape, canRun) => {
     const running = new AsyncDisposableStack();
     let platform: Platform;
     let key: string;
-    /** Ids by name. */
+    /** Skill ids by name. */
     const skills: Record<string, string> = {};
 
-    /** A command of this machine, as MCP servers run it: those in a container with the Node of its image. */
+    /** A command of this machine, as MCP servers run it: in a container, with the Node of its image. */
     const asThere = ([program = '', ...args]: readonly string[]) => [
       isInContainers && program === process.execPath ? 'node' : program,
       ...args,
@@ -113,7 +113,7 @@ describe.each(shapes)('%s', (_, shape, canRun) => {
       await expect(call).rejects.toThrow(/enough/);
       const { id } = agent.sent.findLast(({ method }) => method === 'tools/call') ?? {};
       expect(agent.sent.at(-1)).toMatchObject({ method: 'notifications/cancelled', params: { requestId: id } });
-      // Long before its two minutes are over, remote-mcp has put the call down as ended.
+      // remote-mcp records the end of the call long before its two minutes are over.
       await until(async () => {
         const { lines } = await platform.svc('logs', 'remote-mcp');
         return lines.some(
@@ -135,7 +135,7 @@ describe.each(shapes)('%s', (_, shape, canRun) => {
     test('two agents at once with the same request ids and progress tokens never meet', async () => {
       const [one, other] = [await loaded('demos'), await platform.connect(await platform.addKey('other'))];
       await other.text('load_skill', { skill: 'demos' });
-      // From here on both send the same ids in the same order.
+      // From here on, both agents send the same ids in the same order.
       while (next(one) < next(other)) await one.client.ping();
       const work = async (agent: Agent, steps: number) => {
         const seen: unknown[] = [];
@@ -179,16 +179,16 @@ describe.each(shapes)('%s', (_, shape, canRun) => {
       expect(await platform.fails('status')).toMatchObject({ code: 4, json: { state: 'stopped' } });
       expectClosed();
       for (const [path, mode] of repaired) chmodSync(join(platform.installation.dir, path), mode);
-      const told = await platform.up();
+      const output = await platform.up();
       for (const [path, from, to] of repaired) {
-        expect(told).toContain(`${path} was repaired: changed its mode from ${from} to ${to}.`);
+        expect(output).toContain(`${path} was repaired: changed its mode from ${from} to ${to}.`);
       }
       expectClosed();
       await until(async () =>
         (await platform.svc('status')).mcpServers.every(({ status }: { status: string }) => status === 'Connected'),
       );
       expect(await lists()).toEqual(before);
-      // The same session, with what it had loaded, by its id alone.
+      // The same session with its loaded skills, found by its id alone.
       const listed = await send(platform.mcpUrl, { key, session: agent.session, body: rpc('tools/list') });
       expect(listed.status).toBe(200);
       expect(listed.body.result.tools.map(({ name }: { name: string }) => name)).toContain('read_graph');
@@ -218,7 +218,7 @@ describe.each(shapes)('%s', (_, shape, canRun) => {
       expect(closed).toMatch(/"gated".*exit code 1.*Repair:/s);
       await agent.text('load_skill', { skill: 'demos' });
       expect(await agent.text('echo', { message: 'not concerned' })).toBe('Echo: not concerned');
-      // It is tried again by itself, and what it offers is there.
+      // The runtime retries the MCP server by itself, and then its tools are there.
       await writeFile(gate, '');
       await until(async () =>
         (await agent.text('list_skills', { query: 'gated-skill' })).includes('Available, 1 tool'),
@@ -231,7 +231,7 @@ describe.each(shapes)('%s', (_, shape, canRun) => {
   });
 });
 
-/** Every file and folder of an installation that others could open, with its mode. */
+/** Every file and folder of an installation that others could open, with their modes. */
 function openFiles(dir: string): readonly string[] {
   return readdirSync(dir, { recursive: true, encoding: 'utf8' }).flatMap((path) => {
     const stat = lstatSync(join(dir, path), { throwIfNoEntry: false });

@@ -1,4 +1,4 @@
-// A server that does nothing else: how late its answers are says how busy the machine is. It ends with its parent.
+// A server without other work: the delay of its answers shows how busy the machine is. It ends with its parent.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 

@@ -14,10 +14,10 @@ import { Platform, startTimeoutMs, testTimeoutMs } from '../platform.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs, hookTimeout: startTimeoutMs });
 
-/** Neither root nor a user of the tests. */
+/** A user other than root and the user of the tests. */
 const mallory = 65_534;
 
-/** Of the original, which runs all the time. */
+/** The platform of the original installation, which runs during all tests. */
 let platform: Platform;
 let original: string;
 let pid: number | undefined;
@@ -31,13 +31,13 @@ beforeAll(async () => {
   [copy, moved] = [`${original}-1`, `${original}-2`];
 });
 
-/** As `cp -a`. */
+/** Copies the installation as `cp -a` does, except for sockets. */
 beforeEach(() => {
   const filter = (path: string) => !path.endsWith('.sock');
   cpSync(original, copy, { recursive: true, preserveTimestamps: true, filter });
 });
 
-/** The original is the process that it was, and answers at its own port. */
+/** The original still runs as the same process, and answers at its own port. */
 afterEach(async () => {
   const record = readRecord(installationIn(original));
   expect(record?.pid ?? 'none').toBe(pid);
@@ -64,12 +64,12 @@ async function start(dir: string, ...flags: readonly string[]): Promise<string> 
   return stderr;
 }
 
-/** Says on standard output that the platform is stopped. */
+/** Runs `svc down`, which must report on standard output that the platform is stopped. */
 async function stop(dir: string): Promise<void> {
   expect(await svc(dir, 'down')).toMatchObject({ code: 0, stdout: expect.stringContaining('is stopped') });
 }
 
-/** Types it for the copy; standard error has these words. */
+/** Runs `svc` on the copy, and expects this exit code and these words on standard error. */
 async function ends(code: number, words: string, ...typed: readonly string[]): Promise<void> {
   expect(await svc(copy, ...typed)).toMatchObject({ code, stderr: expect.stringContaining(words) });
 }
@@ -88,7 +88,7 @@ function expectPlaced(dir: string, id = readId(dir)): void {
 }
 
 describe('a folder that was copied while its platform ran', () => {
-  /** Every command that could act on the original through what the copy has of it. */
+  /** Every command that could act on the original because of the files in its copy. */
   test.each([
     ['svc down', 'down'],
     ['svc up', 'up'],
@@ -115,8 +115,8 @@ describe('a folder that was copied while its platform ran', () => {
   });
 
   test('runs beside the original with --as-copy, on ports, keys and an id of its own', async () => {
-    const told = await start(copy, '--as-copy');
-    for (const port of Object.values(platform.ports)) expect(told).toContain(`${port} → `);
+    const stderr = await start(copy, '--as-copy');
+    for (const port of Object.values(platform.ports)) expect(stderr).toContain(`${port} → `);
     expect(pidOf(copy)).not.toBe(pid);
     expect(readId(copy)).not.toBe(readId(original));
     expectPlaced(copy);

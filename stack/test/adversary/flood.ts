@@ -13,7 +13,10 @@ export interface Flood {
 
 const giveUpMs = 20_000;
 
-/** Writes one message again and again until its number is reached or the server closes the connection. Returns how many were written. */
+/**
+ * Writes one message until its number is reached or the server closes the connection. Returns the number of messages
+ * written.
+ */
 export function flood(options: Flood): Promise<number> {
   return runAttacker(import.meta.filename, options);
 }
@@ -30,7 +33,7 @@ async function write({ port, login, message, count }: Flood): Promise<number> {
   const began = performance.now();
   let sent = 0;
   while (sent < count && !client.closed && performance.now() - began < giveUpMs) {
-    // The server may close the connection meanwhile, which is an outcome.
+    // The server may close the connection meanwhile: that is an outcome, not an error.
     if (!socket.write(chunk)) await Promise.race([once(socket, 'drain'), once(socket, 'close')]).catch(() => {});
     sent += perChunk;
   }

@@ -22,12 +22,13 @@ const mebibyte = 1024 * 1024;
 vi.setConfig({ testTimeout: testTimeoutMs });
 
 /**
- * The attacker has a good API key of workspace A, the token of its owner, or none, and writes every byte of its requests. The victim is an agent of workspace B: it must get
- * the same answers, with a p99 of at most five times the idle one, or 50 ms. Each attack lasts 1.5 s, in a process of the lowest priority.
+ * The attacker has a valid API key of workspace A, its owner's token, or no key, and writes every byte of its
+ * requests. The victim, an agent of workspace B, must get the same answers, with a p99 of at most five times the idle
+ * one or 50 ms.
  */
 let homes: TwoHomes;
 let victim: Victim;
-/** Of remote-mcp, which agents talk to. */
+/** The process of remote-mcp, which serves agents. */
 let pid: number;
 
 async function start(topology: Topology): Promise<void> {
@@ -49,10 +50,10 @@ async function target(): Promise<Target> {
 }
 
 const everyPage = 'skills { nodes { name tools { name } mcpServers { name status } } }';
-/** The instructions of every skill, as often as one query may ask for them. */
+/** Selects the instructions of every skill as many times as one query may. */
 const mostText = Array.from({ length: 50 }, (_, i) => `a${i}: skills(first: 100) { nodes { instructions } }`).join(' ');
 
-/** The owner of workspace A asks the backend. */
+/** A query to the backend by the owner of workspace A. */
 async function memberTarget(query: string): Promise<Target> {
   const { platform, a } = homes;
   const url = `http://127.0.0.1:${platform.ports.backend}${graphqlPath}`;
@@ -61,8 +62,9 @@ async function memberTarget(query: string): Promise<Target> {
 }
 
 /**
- * Waits until a large message of the sender is answered: large messages are read in turn, and those of the row before come first. Each try has a
- * connection of its own. The platform closes the connection of a refused body, and the victim must not find such a one in a shared pool.
+ * Waits until a large message of the sender is answered: large messages are read in turn, after those of the previous
+ * row. Each try has its own connection: the platform closes it after a refused body, and the victim must not find it
+ * in a shared pool.
  */
 async function rested(target: Target): Promise<Target> {
   const large = JSON.stringify(target.question).padEnd(mebibyte);
@@ -74,7 +76,7 @@ const inWorkspace = (fields: string) => `query ($w: ID!) { workspace(id: $w) { $
 const describeSkill = (skill: string) =>
   `mutation ($w: ID!) { updateSkill(workspace: $w, id: "${skill}", input: { description: "flooded" }) { version } }`;
 
-/** The owner of workspace A has another workspace, with as many skills as a page has, each with the longest instructions. */
+/** Gives the owner of workspace A another workspace, with a full page of skills that have the longest instructions. */
 async function storeLargeSkills(): Promise<void> {
   const { backend, a } = homes;
   const input = { name: 'Large', ownerEmail: a.owner.email };
@@ -87,7 +89,7 @@ async function storeLargeSkills(): Promise<void> {
 
 interface Row {
   readonly attack: HttpAttack;
-  /** What the attacker must get beside what the victim gets. */
+  /** Checks the attacker's outcome; the victim's calls are checked for every row. */
   readonly gets: (outcome: Outcome) => void;
 }
 
@@ -100,7 +102,7 @@ const isRefused = (status: number) => (outcome: Outcome) => {
   isNeverAnswered(outcome);
 };
 
-/** Attacks that fill memory. What one key or user can hold is bounded, and what it held is given back. */
+/** Attacks that fill memory. The platform bounds the memory of one key or user, and releases it afterwards. */
 const onMemory: readonly Row[] = [
   { attack: 'unfinishedBodies', gets: answers(429) },
   { attack: 'bodiesThatStop', gets: answers(429) },
@@ -109,7 +111,7 @@ const onMemory: readonly Row[] = [
   { attack: 'fullSpeed', gets: answers(200) },
 ];
 
-/** Attacks of an agent that fill places or take time. */
+/** Attacks of an agent that occupy slots or take time. */
 const onPlaces: readonly Row[] = [
   { attack: 'unreadAnswers', gets: () => undefined },
   { attack: 'sessions', gets: answers(200) },
@@ -124,15 +126,15 @@ const onPlaces: readonly Row[] = [
 const byAgent = { sender: 'an agent', targeted: target, quantile: 0.99 };
 const byOwner = { sender: 'a member', targeted: () => memberTarget(inWorkspace(everyPage)), quantile: 0.99 };
 /**
- * Attacks that are costly when their connections begin: Node parses the first 64 KiB of each connection before the platform sees a byte. A hundred
- * connections at once take it a second.
+ * Attacks that are costly at the start of their connections. Node parses the first 64 KiB of each before the platform
+ * sees a byte, and a hundred connections at once take it a second.
  */
 const atFirst = { quantile: 0.9 };
 
 function rowsOn(topology: Topology) {
   return [
     ...[...onMemory, ...onPlaces].map((row) => ({ ...row, ...byAgent })),
-    // Embedded, the backend shares a process with what the victim talks to.
+    // Embedded, the backend shares a process with remote-mcp, which serves the victim.
     ...(topology === 'embedded' ? onMemory.map((row) => ({ ...row, ...byOwner })) : []),
     { attack: 'pipelined', gets: isClosed, ...byAgent, ...atFirst },
     { attack: 'pipelined', gets: isClosed, ...byOwner, ...atFirst },
@@ -143,7 +145,7 @@ function rowsOn(topology: Topology) {
 
 const answersSome = (outcome: Outcome) => expect(outcome).toMatchObject({ 200: some, 429: some });
 
-/** The most that a member may ask of the backend, while another workspace is changed. */
+/** The most expensive requests that a member may send to the backend, while another workspace is changed. */
 const floods: readonly (readonly [of: string, HttpAttack, query: () => string, Row['gets']])[] = [
   [
     'the most text',
@@ -186,7 +188,7 @@ onEachTopology(
       gets(await attacked);
       expect(tookMs.length).toBeGreaterThan(1);
       expect(Math.max(...tookMs)).toBeLessThan(3000);
-      // Garbage included, which is collected late where a machine has room.
+      // This includes garbage, which Node collects late on a machine with free memory.
       expect(residentBytes(pid) - before).toBeLessThan(4 * totalBytes);
     });
 
@@ -201,7 +203,7 @@ onEachTopology(
         await attackAll();
         expect(residentBytes(pid) - begun).toBeLessThan(totalBytes);
       }
-      // The platform reads refused bodies for ten more seconds.
+      // The platform continues to read a refused body for ten seconds.
       await until(async () => (await liveBytes(pid)) <= live * 1.1, 30_000);
     });
 
@@ -227,5 +229,5 @@ onEachTopology(
 
 const bodies: readonly HttpAttack[] = ['unfinishedBodies', 'bodiesOfSingleBytes', 'bodiesThatStop', 'unreadAnswers'];
 
-/** What all requests together may hold in memory (services/remote-mcp/http/agent-memory.ts). */
+/** Limit of memory for all requests together (services/remote-mcp/http/agent-memory.ts). */
 const totalBytes = 256 * 1024 * 1024;

@@ -10,7 +10,10 @@ import { installationIn } from '../../state/installation.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-/** An operator restores an archive that somebody else wrote. What hangs or takes much memory is killed, and has no exit code. */
+/**
+ * An operator restores an attacker's archive. A command that hangs or takes much memory is killed, and has no exit
+ * code.
+ */
 const patienceMs = 30_000;
 const heap = '--max-old-space-size=200';
 
@@ -28,7 +31,10 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const head = { svc: 'backup', format: 2, version: '9.9.9', createdAt: '2026-01-02T03:04:05.678Z', bus: 'exact' };
 const lines = (...rows: readonly unknown[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
-/** With a right head, which names the key of the installation's secrets as an owner of both would. */
+/**
+ * Packs the text behind a valid head. The head names the key of the installation's secrets, as an owner of archive and
+ * installation would.
+ */
 const packed = (text: string | Buffer) =>
   gzipSync(Buffer.concat([Buffer.from(lines({ ...head, encryptionKey: '0'.repeat(16) })), Buffer.from(text)]), {
     level: 1,

@@ -9,11 +9,11 @@ import { Platform, startTimeoutMs, testTimeoutMs } from '../platform.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
 
-/** An operator applies files that somebody else wrote. `svc` reads them before it asks a backend, so that one topology shows all. */
+/** An operator applies files of an attacker. `svc` reads them before it calls a backend, so one topology is enough. */
 let platform: Platform;
-/** What came with them. */
+/** The folder of the attacker's files. */
 let folder = '';
-/** Holds what must not be read: not part of what came. */
+/** A folder outside `folder`, whose content must not be read. */
 let outside = '';
 
 beforeAll(async () => {
@@ -45,7 +45,7 @@ afterAll(async () => {
   await platform?.[Symbol.asyncDispose]();
 }, startTimeoutMs);
 
-/** Long before the limit of a test: what hangs is killed, and has no exit code. */
+/** Far below the limit of a test: a command that hangs is killed, and has no exit code. */
 const patienceMs = 15_000;
 
 async function refuses(words: readonly string[], rule: string, options: Partial<RunOptions> = {}): Promise<string> {
@@ -152,7 +152,7 @@ test('standard input without an end is refused', async () => {
 
 test('a signal ends svc at once while it reads', async () => {
   const child = spawn(process.execPath, [svcFile, 'apply', '-', '--dir', platform.installation.dir], { stdio: 'pipe' });
-  // More than a pipe holds: once it is written, svc has begun to read.
+  // More than a pipe can hold: when all is written, svc has begun to read.
   await new Promise((resolve) => child.stdin.write('# without an end\n'.repeat(20_000), resolve));
   const begun = performance.now();
   child.kill('SIGTERM');

@@ -21,14 +21,14 @@ import { startVictim, type Victim } from './victim.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
 
-/** An MCP server that does its worst, in workspace A. An agent of workspace B works on meanwhile. */
+/** A hostile MCP server in workspace A. An agent of workspace B works meanwhile. */
 let homes: TwoHomes;
-/** Adds the hostile one. What an operator adds runs without a sandbox, and what a member adds in one. */
+/** The client that adds the hostile MCP server. An operator's MCP server runs without a sandbox, a member's in one. */
 let adds: BackendClient;
 let victim: Victim;
 
 async function start(topology: Topology): Promise<void> {
-  // Where the hostile script and the Node that runs it lie.
+  // The folder of the hostile script and of the Node that runs it.
   const settings = (yaml: string) => yaml.replace('allowedPaths: []', `allowedPaths: [${repository}]`);
   homes = await startTwoHomes({ topology, settings });
   victim = await startVictim(homes);
@@ -57,10 +57,10 @@ async function addConnected(by: BackendClient, workspace: string, mode = '') {
   return added;
 }
 
-/** Five thousand tools are stored on a machine that does other things too. */
+/** Five thousand tools are stored, on a machine with other work. */
 const slowlyMs = 40_000;
 
-/** A hostile MCP server, and an agent of its own workspace that has called it. */
+/** Adds a hostile MCP server, and an agent of its workspace that has called it. */
 async function addCalled() {
   const { name, id } = await addConnected(adds, homes.a.workspace);
   const session = await openSessionWith(homes, homes.a, { mcpServer: name, tool: 'echo' });
@@ -72,12 +72,12 @@ async function addCalled() {
   return { name, id, call };
 }
 
-/** What workspace B must still get: a new MCP server there is Connected soon, so that reports arrive. */
+/** A new MCP server in workspace B must be Connected soon, which proves that its reports arrive. */
 async function expectReportsArrive(): Promise<void> {
   await addConnected(homes.backend, homes.b.workspace);
 }
 
-/** Processes of this machine with that argument. */
+/** The number of processes on this machine with this argument. */
 function processesWith(argument: string): number {
   return runningProcesses().filter(({ command }) => command.split('\n').includes(argument)).length;
 }
@@ -87,7 +87,10 @@ const confinements = [
   ['in a sandbox', 'bwrap', canSandbox, () => memberClient(homes.platform, homes.a.owner.id)],
 ] as const;
 
-/** Between a process and its runtime nothing depends on the topology, so what runs without a sandbox is tried on one. */
+/**
+ * MCP servers without a sandbox are tried on one topology. Nothing between a process and its runtime depends on the
+ * topology.
+ */
 function confinementsOn(topology: Topology) {
   return topology === 'embedded' ? confinements : confinements.filter(([, sandbox]) => sandbox === 'bwrap');
 }
@@ -131,10 +134,10 @@ onEachTopology(
         test('answers with invalid JSON fails those calls alone, at once', async () => {
           const { name, call } = called;
           await victim.expectUndisturbedBy(async () => {
-            for (const said of ['words', 'open', 'crossed', 'twice', 'control', 'deep', 'large']) {
+            for (const message of ['words', 'open', 'crossed', 'twice', 'control', 'deep', 'large']) {
               const begun = performance.now();
-              const { body } = await call(said);
-              expect([said, body.id, body.result]).toEqual([said, 7, undefined]);
+              const { body } = await call(message);
+              expect([message, body.id, body.result]).toEqual([message, 7, undefined]);
               expect(body.error.message).toMatch(new RegExp(`"${name}".*(not valid JSON|nested|at most)`));
               expect(performance.now() - begun).toBeLessThan(10_000);
               expect((await call('again')).text).toContain('again');
@@ -144,13 +147,13 @@ onEachTopology(
 
         test.each(['flood', 'endless', 'stderr'])(
           'writes without end (%s) has its call answered, and no other agent receives it',
-          async (said) => {
+          async (message) => {
             await victim.expectUndisturbedBy(async () => {
-              const { text } = await called.call(said, { progressToken: 'mine' });
+              const { text } = await called.call(message, { progressToken: 'mine' });
               expect(text).toContain('done');
               expect(text).not.toContain('stolen');
               const tokens = [...text.matchAll(/"progressToken":("[^"]*"|\d+)/g)].map(([, token]) => token);
-              expect(new Set(tokens)).toEqual(new Set(said === 'flood' ? ['"mine"'] : []));
+              expect(new Set(tokens)).toEqual(new Set(message === 'flood' ? ['"mine"'] : []));
               await expectReportsArrive();
             });
           },

@@ -25,15 +25,18 @@ import { onEachTopology } from './on-each-topology.ts';
 vi.setConfig({ testTimeout: testTimeoutMs });
 
 /**
- * The owner of a workspace, who is no operator, against the machine of the platform. Each row is one attack: the launch that the member sets. Rows
- * run side by side. After each, no secret was read and nothing was planted outside.
+ * The owner of a workspace, who is no operator, attacks the machine of the platform with one launch per row. Rows run
+ * side by side; after each, no secret was read and no file was planted outside.
  */
 const packageRoot = join(import.meta.dirname, '../../..');
 
-/** Beside the installation, which is `svc`. Members may have working directories below `shared`, and `other` is another installation. */
+/**
+ * A path beside the installation `svc`. Members may have working directories below `shared`; `other` is another
+ * installation.
+ */
 const at = (...names: readonly string[]) => join(platform.folder, ...names);
 
-/** Says on standard error what it could read and write, and ends. */
+/** A program that reports on standard error what it could read and write, and ends. */
 const probe = (): string => `
   const { readFileSync, writeFileSync } = require('node:fs');
   const tryTo = (work) => { try { return work(); } catch ({ code }) { return code; } };
@@ -61,7 +64,7 @@ const workingDirectories: readonly (readonly [attack: string, cwd: () => string]
   ['that is the named folder itself', () => at('shared')],
 ];
 
-/** A probe in the project that is named for members. */
+/** A launch of a probe in a project below the folder for members. */
 const inProject = (name: string, value: string, command = process.execPath): LaunchInput => ({
   ...probing(command),
   cwd: at('shared/project'),
@@ -77,7 +80,7 @@ const commands: readonly (readonly [attack: string, launch: () => LaunchInput])[
   ['options of Node', () => inProject('NODE_OPTIONS', `--require ${at('shared/project/plant.cjs')}`, 'node')],
 ];
 
-/** On an idle machine it takes a second. */
+/** On an idle machine, it takes a second. */
 const connectedMaxMs = 15_000;
 
 let platform: Platform;
@@ -117,11 +120,11 @@ interface Outcome {
   readonly code: string;
   readonly message: string;
   readonly repair: string;
-  /** What the probe says, where it ran. */
+  /** The report of the probe; null where it did not run. */
   readonly seen: { readonly secret: string; readonly planted: string } | null;
 }
 
-/** As the member sees it. */
+/** The outcome of a launch, as the member sees it. */
 async function outcomeOf(id: string, isMeant: (outcome: Outcome) => boolean = () => true): Promise<Outcome> {
   let outcome: Outcome | null = null;
   await until(async () => {
@@ -150,7 +153,7 @@ async function set(launch: LaunchInput, { by = member, at = workspace }: Setting
   return (await by.send(createMcpServerMutation, variables, { timeoutMs: 60_000 })).createMcpServer.id;
 }
 
-/** What becomes of a launch of the member, which is removed afterwards. */
+/** Sets a launch as the member, waits for its outcome and removes it. */
 async function tried(launch: LaunchInput): Promise<Outcome> {
   const id = await set(launch);
   const outcome = await outcomeOf(id);
@@ -173,11 +176,11 @@ function planted(): readonly string[] {
 }
 
 const ownAddresses = Object.values(networkInterfaces()).flatMap((addresses = []) => addresses);
-/** Where this machine is in a network; on loopback where it is in none. */
+/** The address of this machine in a network; the loopback address where it has none. */
 const ownIp = ownAddresses.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.1';
 const loopback = ', which is a loopback';
 
-/** URLs into the machine and its network, each with the words that the member reads about the host. */
+/** URLs into the machine and its network, each with the words about the host in the member's message. */
 const innerUrls: readonly (readonly [attack: string, url: () => string, what: string])[] = [
   ['the backend', () => `http://127.0.0.1:${platform.ports.backend}/graphql`, `127.0.0.1${loopback} address`],
   ['the runtime', () => `http://127.0.0.1:${platform.ports.runtime}/health`, `127.0.0.1${loopback} address`],
@@ -226,15 +229,15 @@ onEachTopology((topology) => {
       const typed = 'server add ours --workspace Theirs -- node'.split(' ');
       const added = await platform.run([...typed, ...probing().args]);
       expect(added.code).not.toBe(null);
-      const shown = () => platform.svc('server', 'show', 'ours', '--workspace', 'Theirs');
-      const { id, launch } = await shown();
+      const readOurs = () => platform.svc('server', 'show', 'ours', '--workspace', 'Theirs');
+      const { id, launch } = await readOurs();
       expect(launch.setBy).toBe('operator');
-      // The operator's runs as the user of the platform, and could read all that is this user's.
+      // The operator's MCP server runs as the user of the platform, and could read all files of this user.
       expect((await outcomeOf(id)).seen?.secret).toBe('SYK_');
       await update(id, { ...probing(), env: setting('CHANGED', 'alone') });
       const { seen } = await outcomeOf(id, (outcome) => outcome.seen?.secret === 'ENOENT');
       expect(seen?.planted).toBe('done');
-      expect((await shown()).launch.setBy).toBe('member');
+      expect((await readOurs()).launch.setBy).toBe('member');
       await remove(id);
     });
   });
@@ -251,10 +254,10 @@ onEachTopology((topology) => {
       const { url } = served.launch();
       const id = await set({ url }, { by: operator });
       await until(async () => (await readServer(id)).status === 'Connected');
-      const asked = served.asked.length;
+      const requestsBefore = served.asked.length;
       await update(id, { url, headers: setting('x-chosen', 'by the member') });
       expect((await outcomeOf(id)).code).toBe('address_refused');
-      expect(served.asked.slice(asked).filter(({ headers }) => 'x-chosen' in headers)).toEqual([]);
+      expect(served.asked.slice(requestsBefore).filter(({ headers }) => 'x-chosen' in headers)).toEqual([]);
       platform.edit('allowedAddresses: []', 'allowedAddresses: [127.0.0.1]');
       await platform.svc('up');
       await until(async () => (await readServer(id)).status === 'Connected');
@@ -287,7 +290,7 @@ onEachTopology((topology) => {
       });
       await expect(set(large(14_000))).rejects.toThrow(/the launch has \d+ bytes as JSON, and may have 65536 at most/);
       const ids: string[] = [];
-      // A user may have few changes under way.
+      // A user may have few changes under way at once.
       while (ids.length < payloadMaxBytes / 60_000) {
         ids.push(...(await Promise.all(Array.from({ length: 8 }, () => set(large(240))))));
       }

@@ -10,8 +10,8 @@ import { Platform, startTimeoutMs, testTimeoutMs } from '../platform.ts';
 vi.setConfig({ testTimeout: testTimeoutMs });
 
 /**
- * A web page of another origin, opened in the browser of somebody who can reach the platform. The page sends what browsers let pages send; it has no
- * key and no token, except where a row says that the browser would send one. It must read nothing, change nothing and frame nothing.
+ * A page of another origin, in the browser of a user who can reach the platform, sends all that browsers permit. It has
+ * a key or token only where a row says that the browser sends one, and must read, change and frame nothing.
  */
 let platform: Platform;
 let key: string;
@@ -28,10 +28,10 @@ beforeAll(async () => {
 afterAll(() => platform[Symbol.asyncDispose](), startTimeoutMs);
 
 const evil = 'https://evil.example';
-/** A name of the attacker's that leads to this machine. */
+/** The attacker's host name, which resolves to this machine. */
 const rebound = 'evil.example';
 
-interface Asked {
+interface PageRequest {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -39,10 +39,17 @@ interface Asked {
 
 type Listener = 'backend' | 'remote-mcp' | 'frontend';
 
-async function ask(listener: Listener, path: string, { method = 'GET', headers = {}, body }: Asked = {}) {
-  const asked = request({ host: '127.0.0.1', port: platform.ports[listener], path, method, headers, agent: false });
-  asked.end(body);
-  const answered = Promise.race([once(asked, 'response'), once(asked, 'upgrade')]);
+async function ask(listener: Listener, path: string, { method = 'GET', headers = {}, body }: PageRequest = {}) {
+  const clientRequest = request({
+    host: '127.0.0.1',
+    port: platform.ports[listener],
+    path,
+    method,
+    headers,
+    agent: false,
+  });
+  clientRequest.end(body);
+  const answered = Promise.race([once(clientRequest, 'response'), once(clientRequest, 'upgrade')]);
   const [response] = (await answered) as [IncomingMessage];
   const { statusCode: status = 0, headers: got } = response;
   return { status, headers: got, body: status === 101 ? '' : await text(response) };
@@ -51,10 +58,10 @@ async function ask(listener: Listener, path: string, { method = 'GET', headers =
 const mutation = 'mutation { createWorkspace(input: { name: "Stolen", ownerEmail: "x@evil.example" }) { id } }';
 const inBody = JSON.stringify({ query: mutation });
 const inAddress = `query=${encodeURIComponent(mutation)}`;
-const post = (type: string, body: string): Asked => ({ method: 'POST', headers: { 'content-type': type }, body });
+const post = (type: string, body: string): PageRequest => ({ method: 'POST', headers: { 'content-type': type }, body });
 
-/** By CORS a page may send these to anybody; what it must not get is an effect. */
-test.each<[string, Listener, string, Asked, number]>([
+/** CORS lets a page send these requests to any host. They must have no effect. */
+test.each<[string, Listener, string, PageRequest, number]>([
   ['a message as text', 'remote-mcp', '/mcp', post('text/plain', JSON.stringify(ping)), 401],
   ['the end of a session', 'remote-mcp', '/mcp', { method: 'DELETE' }, 401],
   ['a stream', 'remote-mcp', '/mcp', { headers: { accept: 'text/event-stream' } }, 401],
@@ -64,8 +71,11 @@ test.each<[string, Listener, string, Asked, number]>([
   ['a mutation as an address', 'backend', `/graphql?${inAddress}`, {}, 404],
   ['a catalogue', 'backend', '/internal/catalogue/w0', {}, 401],
   ['a file without a ticket', 'backend', `/files/${'0'.repeat(64)}`, {}, 403],
-])('a request that browsers send without asking: %s', async (_, listener, path, asked, status) => {
-  const sent = { ...asked, headers: { origin: evil, cookie: `token=${token}; key=${key}`, ...asked.headers } };
+])('a request that browsers send without asking: %s', async (_, listener, path, pageRequest, status) => {
+  const sent = {
+    ...pageRequest,
+    headers: { origin: evil, cookie: `token=${token}; key=${key}`, ...pageRequest.headers },
+  };
   const answer = await ask(listener, path, sent);
   expect(answer.status).toBe(status);
   expect(answer.headers['access-control-allow-origin']).toBe(undefined);
@@ -75,14 +85,14 @@ describe.each<Listener>(['backend', 'remote-mcp', 'frontend'])('every listener: 
   const paths = ['/', '/mcp', '/graphql', '/health', '/ready', '/files/x', '/internal/files/x/y'];
 
   test('gives no permission to a page of another origin, and opens no WebSocket', async () => {
-    const asked = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' };
+    const preflight = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' };
     const webSocket = {
       ...{ connection: 'Upgrade', upgrade: 'websocket' },
       ...{ 'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' },
     };
     for (const path of paths) {
       for (const method of ['OPTIONS', 'GET']) {
-        const answer = await ask(listener, path, { method, headers: { origin: evil, ...asked } });
+        const answer = await ask(listener, path, { method, headers: { origin: evil, ...preflight } });
         const given = Object.keys(answer.headers).filter((name) => name.startsWith('access-control-allow'));
         expect([path, method, given]).toEqual([path, method, []]);
       }
@@ -94,8 +104,8 @@ describe.each<Listener>(['backend', 'remote-mcp', 'frontend'])('every listener: 
     const headers = { host: rebound, origin: `http://${rebound}` };
     for (const path of paths) {
       const { status, body } = await ask(listener, path, { headers });
-      const shown = body.replaceAll(rebound, '');
-      expect([path, shown]).toEqual([path, expect.not.stringMatching(new RegExp(`${key}|${session}|${token}`))]);
+      const visible = body.replaceAll(rebound, '');
+      expect([path, visible]).toEqual([path, expect.not.stringMatching(new RegExp(`${key}|${session}|${token}`))]);
       if (path === '/mcp' || path === '/graphql') expect(status).toBeGreaterThanOrEqual(400);
     }
   });

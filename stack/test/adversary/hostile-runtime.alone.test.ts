@@ -30,14 +30,14 @@ import { publication, WireClient } from './wire-client.ts';
 vi.setConfig({ testTimeout: testTimeoutMs });
 
 /**
- * The attacker has one runtime key and one API key, both of workspace A, and writes every byte that it sends to the bus. The victims are workspace
- * B, whose MCP server runs in the platform's own runtime, and the platform. An embedded platform has no port for its bus and no runtime elsewhere:
- * there, the contract suite of both buses (services/kit/bus/bus.contract.ts) holds these rules.
+ * The attacker has a runtime key and an API key of workspace A; the victims are the platform and workspace B, on the
+ * platform's own runtime. An embedded platform has no port for its bus: there, the contract suite of both buses
+ * (services/kit/bus/bus.contract.ts) holds these rules.
  */
 describe.skipIf(!hasNatsServer)('on a real server', () => {
   let homes: TwoHomes;
   let victim: Victim;
-  /** What the attacker knows of others: ids that it was shown, or read somewhere. */
+  /** Ids of others that the attacker was shown or has read elsewhere. */
   let known: Known;
   let asBefore: unknown;
   const registered: RuntimeId[] = [];
@@ -61,9 +61,9 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
   });
   afterAll(() => homes.platform[Symbol.asyncDispose](), startTimeoutMs);
 
-  /** A fresh one for each row: what one of them did must not count against the next. */
+  /** Registers a new runtime for each row: an attack must not count against the next row. */
   async function hostile(): Promise<HostileRuntime> {
-    // A workspace has a bounded number of runtimes: the oldest has attacked long ago.
+    // A workspace has a bounded number of runtimes, so the oldest is revoked: its attack is over.
     const id = registered.length >= registeredMax ? registered.shift() : undefined;
     const { workspace } = homes.a;
     if (id !== undefined) await homes.backend.send(revokeRuntimeMutation, { workspace, id });
@@ -73,7 +73,7 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
     return runtime;
   }
 
-  /** A trap that was called once, and gave this result. */
+  /** A trap after its first call, which it answered with this result. */
   async function sprungTrap(result = forgedResult) {
     const { runtime, spring } = await setTrap(homes, await hostile());
     const { call, calling } = await spring();
@@ -106,7 +106,7 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
   });
 
   test('NATS denies all subjects of others in every manner of sending, and those of its own harm no other', async () => {
-    /** The errors of NATS by the manner of sending. */
+    /** Returns the errors of NATS by manner of sending. */
     const trySubject = async (runtime: HostileRuntime, subject: string) => {
       const errors: Record<string, readonly string[]> = {};
       for (const [manner, say] of Object.entries(manners)) {
@@ -136,7 +136,7 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
   });
 
   describe('floods', () => {
-    /** Of all services, when the platform is warm: the victim's calls alone fill heaps. */
+    /** Memory of all services when the platform is warm: the victim's calls alone fill heaps. */
     let idleBytes: number;
     beforeAll(async () => {
       await victim.expectUndisturbedBy(() => wait(4000));
@@ -147,12 +147,12 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
     const ofGoodHeartbeat = () => JSON.stringify({ at: Date.now(), inFlight: 0, intervalMs: 5000, version: '1' });
     const framed = (subject: string, payload: string, frame: string) =>
       publication(subject, payload, { headers: { 'Svc-Frame': frame } });
-    const asked = (kind: 'report' | 'handshake', payload: string, frame: string) => (by: HostileRuntime) =>
+    const questionFrame = (kind: 'report' | 'handshake', payload: string, frame: string) => (by: HostileRuntime) =>
       publication(subjects[kind](by.identity.runtime, by.identity.process), payload, {
         reply: `_R.${by.end}.backend.${randomText(10)}`,
         headers: { 'Svc-Frame': frame },
       });
-    /** Each is of another message, so that they go out at once. */
+    /** Each frame belongs to another message, so that all are sent at once. */
     const unfinished = (by: HostileRuntime) =>
       Array.from({ length: 20_000 }, (_, index) =>
         publication(heartbeat(by), '', { headers: { 'Svc-Frame': 'message+', 'Svc-Message': `m${index}` } }),
@@ -161,8 +161,8 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
     test.each<[name: string, count: number, message: (runtime: HostileRuntime) => Buffer]>([
       ['heartbeats that are good', 200_000, (by) => publication(heartbeat(by), ofGoodHeartbeat())],
       ['heartbeats that are no JSON', 200_000, (by) => publication(heartbeat(by), '{')],
-      ['empty frames of reports that never end', 60_000, asked('report', '', 'question+')],
-      ['handshakes, one after the other', 60_000, asked('handshake', '{}', 'question')],
+      ['empty frames of reports that never end', 60_000, questionFrame('report', '', 'question+')],
+      ['handshakes, one after the other', 60_000, questionFrame('handshake', '{}', 'question')],
       [
         'replies that nobody asked for',
         200_000,
@@ -234,7 +234,7 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
       await calling;
     });
     for (const one of entered) one.close();
-    // With the first connection, which reads.
+    // This includes the first connection, which reads.
     expect(entered.length).toBeLessThan(2 * connectionShares.process);
     await expectAsBefore();
   });
@@ -270,22 +270,22 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
     expect(written).toBeGreaterThan(0);
     expect(written).toBeLessThan(20);
     expect(linesWith(noKey, ['backend'])).toEqual([]);
-    // Nor do they find the monitoring of NATS.
+    // The clients do not reach the monitoring of NATS either.
     for (const at of [httpPort, 8222]) await expect(fetch(`http://127.0.0.1:${at}/connz`)).rejects.toThrow();
   });
 
-  /** Lines that services have written with these words. */
+  /** Log lines of these services that contain these words. */
   function linesWith(words: string, services: readonly string[]): readonly string[] {
     const logs = services.map((name) => join(homes.platform.installation.logsDir, `${name}.log`));
     return logs.flatMap((file) => readFileSync(file, 'utf8').split('\n')).filter((line) => line.includes(words));
   }
 
-  /** The status of the victim's MCP server is the one from before any attack. */
+  /** The victim's MCP server has the same status as before any attack. */
   async function expectAsBefore(): Promise<void> {
     expect(await readStatus()).toEqual(asBefore);
   }
 
-  /** Of all services. */
+  /** Memory of all services together. */
   async function memoryBytes(): Promise<number> {
     const services = [...(await homes.platform.services()).values()];
     return services.reduce((sum, { memoryBytes }) => sum + (memoryBytes ?? 0), 0);
@@ -298,7 +298,7 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
     return { status, health, reason, ...readSender() };
   }
 
-  /** The runtime process that has the victim's MCP server Connected, as the graph has it. */
+  /** The graph's record of the runtime process in which the victim's MCP server is Connected. */
   function readSender() {
     const file = join(homes.platform.installation.dataDir, 'graph.sqlite');
     using graph = new DatabaseSync(file, { readOnly: true });
@@ -309,14 +309,14 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
 
 /** Fewer than `runtimesMax`, because the workspace has runtimes of its own. */
 const registeredMax = 15;
-/** Of one runtime that floods the bus: its coming and going, and what it was refused for. */
+/** Lines about one runtime that floods the bus: its connections, disconnections and refusals. */
 const linesMax = 20;
-/** Garbage is collected when there is time for it: NATS does it every two minutes at the latest, and gives memory back bit by bit. */
+/** NATS collects garbage when it has time, every two minutes at the latest, and releases memory gradually. */
 const settleMs = 140_000;
 const noKey = 'RTK-nobody-knows-it';
 const forgedResult = '{"content":[{"type":"text","text":"forged"}]}';
 
-/** Ids as a counter in base 36 behind a constant beginning would give them after this one. */
+/** The ids that would follow this one, if ids were a constant prefix and a counter in base 36. */
 function idsAfter(id: string, count: number): readonly string[] {
   const [head, tail] = [id.slice(0, 6), Number.parseInt(id.slice(6), 36)];
   return Array.from({ length: count }, (_, index) => `${head}${(tail + index + 1).toString(36)}`);

@@ -11,7 +11,7 @@ import type { TwoHomes } from '../homes.ts';
 import { flood } from './flood.ts';
 import { WireClient, type WireLogin, type WireMessage } from './wire-client.ts';
 
-/** A runtime key of one workspace in the hands of somebody who writes every byte himself. */
+/** An attacker with a runtime key of one workspace, who writes every byte of its messages. */
 export class HostileRuntime {
   readonly client: WireClient;
   readonly identity: RuntimeIdentity;
@@ -23,22 +23,22 @@ export class HostileRuntime {
     this.#login = login;
   }
 
-  /** Of workspace A, which is the attacker's own, with everything in it. */
+  /** Registers a runtime in workspace A. The attacker owns all of A. */
   static async register({ platform, backend, a }: TwoHomes, name: string): Promise<HostileRuntime> {
     const { registerRuntime } = await backend.send(registerRuntimeMutation, { workspace: a.workspace, name });
     const { secret } = registerRuntime;
     return await HostileRuntime.#connect(platform.busPorts.port, secret, newProcessId());
   }
 
-  /** Connects, learns as whom the platform let it in, and listens to what a runtime hears. */
+  /** Connects, reads the identity that the platform assigned, and subscribes to the subjects of a runtime. */
   static async #connect(port: number, pass: string, process: ProcessId): Promise<HostileRuntime> {
     const inbox = newInbox();
     const wire = { user: 'runtime', pass, name: connectionName(process, inbox) };
     const client = await WireClient.connect(port, wire);
     client.subscribe(`${inbox}.>`);
-    const told = await client.heard(({ subject }) => subject === introductionSubject(inbox));
-    const identity = findIdentity(told.payload.toString());
-    if (identity?.kind !== 'runtime') throw new Error(`let in as ${told.payload}`);
+    const introduction = await client.heard(({ subject }) => subject === introductionSubject(inbox));
+    const identity = findIdentity(introduction.payload.toString());
+    if (identity?.kind !== 'runtime') throw new Error(`let in as ${introduction.payload}`);
     client.subscribe(subjects.call(identity.runtime, identity.process));
     client.subscribe(subjects.command(identity.runtime, identity.process));
     for (const kind of ['_R', '_C']) client.subscribe(`${kind}.${endOf(identity)}.*.*`);
@@ -50,13 +50,13 @@ export class HostileRuntime {
     return endOf(this.identity);
   }
 
-  /** Connects once more with the same key, and claims to be this process; without one, the same as before. */
+  /** Connects again with the same key, as this process; by default as the same process. */
   async connectAs(process = this.#login.process): Promise<HostileRuntime> {
     const { port, wire } = this.#login;
     return await HostileRuntime.#connect(port, wire.pass, process);
   }
 
-  /** Sends the same message again and again at full speed from a process of its own. Returns how often. */
+  /** Sends one message repeatedly, at full speed from its own process. Returns the number of messages sent. */
   flood(message: Uint8Array, count: number): Promise<number> {
     const { port, wire } = this.#login;
     return flood({ port, login: wire, message: Buffer.from(message).toString('base64'), count });
@@ -74,7 +74,7 @@ export class HostileRuntime {
     );
   }
 
-  /** The call that a remote-mcp sends it next, with its end as `asker`. */
+  /** Waits for the next call from a remote-mcp, whose end is `asker`. */
   async nextCall() {
     const subject = subjects.call(this.identity.runtime, this.identity.process);
     const before = new Set(this.client.messages);
@@ -84,7 +84,7 @@ export class HostileRuntime {
     return { message, asker: ends.asker, id: ends.id };
   }
 
-  /** Says to whom the subject leads what a good runtime would say at the end of a call. */
+  /** Publishes the last message of a call, as a correct runtime would. */
   reply(subject: string, result: string): void {
     const headers = { 'Svc-Frame': 'final', 'Svc-Headers': JSON.stringify({ [callHeader.kind]: 'result' }) };
     this.client.publish(subject, result, { headers });

@@ -9,7 +9,7 @@ import { until } from '../until.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
 
-/** What a terminal would obey, or a person would misread. */
+/** Texts that a terminal would execute, or a person would misread. */
 const attacks: Readonly<Record<string, string>> = {
   'OSC 52, which fills the clipboard': '\u001b]52;c;Y3VybCBldmls\u0007',
   'OSC 8, a link that looks like another': '\u001b]8;;https://evil.example\u001b\\docs\u001b]8;;\u001b\\',
@@ -40,7 +40,7 @@ function findUnsafe(printed: string): string | null {
 }
 
 let platform: Platform;
-/** Answers every request with an error that holds all of it. */
+/** Answers every request with an error that contains all attacks. */
 const web = createServer((_, response) => {
   response.writeHead(500, { 'content-type': 'text/plain; charset=utf-8' }).end(texts.join(''));
 });
@@ -63,7 +63,7 @@ beforeAll(async () => {
   await platform.run(['skill', 'create', 'broken', '--tool', gone]);
   await platform.addRole('All', ['broken']);
   const key = await platform.addKey('agent');
-  // fetch sends no header with a control character; C1 is a letter of Latin-1 to HTTP.
+  // fetch sends no control character in a header, but HTTP reads C1 as letters of Latin-1.
   for (const origin of ['https://evil.example/\u009b2J', 'null']) {
     const headers = { origin, 'user-agent': 'agent/\u009d0;title\u009c' };
     await send(platform.mcpUrl, { key, headers, body: { jsonrpc: '2.0', id: 1, method: 'ping' } });
@@ -78,7 +78,7 @@ const typed = [
   ...['status', 'server list', 'skill list', 'role list', 'keys list', 'runtime list', 'file list broken'],
   ...['server show lists', 'server show exits', 'server show refuses', 'server show web', 'logs -n 100000'],
 ];
-/** Every command that prints what others wrote. */
+/** Every command that prints texts of other people. */
 const commands: readonly (readonly string[])[] = [
   ...typed.map((words) => words.split(' ')),
   ['server', 'show', texts.join('')],
@@ -88,7 +88,7 @@ const commands: readonly (readonly string[])[] = [
   [texts.join('')],
 ];
 
-/** Neither stream has an unsafe text; returns standard output. */
+/** Runs `svc`, whose two streams must hold no unsafe text. Returns standard output. */
 async function runSafely(words: readonly string[], options: Partial<RunOptions> = {}): Promise<string> {
   const { stdout, stderr } = await platform.run(words, options);
   expect(findUnsafe(stdout)).toBeNull();

@@ -6,45 +6,45 @@ import { newKey } from '../../../services/contracts/keys.ts';
 import { rpc } from '../../../services/remote-mcp/test/raw.ts';
 import { runAttacker } from './attacker.ts';
 
-/** Where an attack goes, and what the attacker has. */
+/** The address of an attack, and the attacker's credentials. */
 export interface Target {
-  /** Address of `/mcp`, or that of the backend's GraphQL. */
+  /** The address of `/mcp`, or of the backend's GraphQL. */
   readonly url: string;
-  /** A good API key of the attacker's own workspace, or the token of a member. */
+  /** A valid API key of the attacker's own workspace, or a member's token. */
   readonly key: string;
-  /** Of the API key; empty for a member. */
+  /** The session of the API key; empty for a member. */
   readonly session: string;
-  /** What is asked again and again. */
+  /** The request that attacks repeat. */
   readonly question: unknown;
 }
 
-/** How often each status came; `closed` counts connections that the platform closed. */
+/** Number of answers by status; `closed` counts connections that the platform closed. */
 export type Outcome = Readonly<Record<string, number>>;
 
 export function attack(name: HttpAttack, target: Target): Promise<Outcome> {
   return runAttacker(import.meta.filename, { name, target });
 }
 
-/** Every attack ends by itself after this long. */
+/** Every attack ends by itself after this time. */
 const attackMs = 1500;
 const mebibyte = 1024 * 1024;
 
-/** What a client can do that writes its own bytes. Each takes a bounded time and number of connections. */
+/** Attacks by a client that writes its own bytes. Each takes a bounded time and number of connections. */
 const httpAttacks = {
-  /** Bodies of 4 MiB, all but the last byte. */
+  /** Bodies of 4 MiB without their last byte. */
   unfinishedBodies: (target) =>
     hold(target, 600, same(head(target, { length: 4 * mebibyte }), 'x'.repeat(4 * mebibyte - 1))),
-  /** One byte a chunk: each chunk costs a server far more than a byte. */
+  /** Chunks of one byte, each of which costs a server far more than a byte. */
   bodiesOfSingleBytes: (target) =>
     hold(target, 64, same(head(target, { length: 'chunked' }), '1\r\nx\r\n'.repeat(50_000))),
-  /** Only the beginning of a body, on as many connections as can be had. */
+  /** Only the start of a body, on as many connections as possible. */
   bodiesThatStop: (target) => hold(target, 3000, same(head(target, { length: mebibyte }), '{')),
-  /** Large answers of a tool, none of which is read. */
+  /** Large answers of a tool, which the client does not read. */
   unreadAnswers: (target) => {
     const params = { name: 'echo', arguments: { message: 'x'.repeat(3 * mebibyte) } };
     return hold(target, 100, (id) => post(target, rpc('tools/call', params, id)), { reads: false });
   },
-  /** Values of three bytes, each of which is an object when it is parsed, in calls that take long. */
+  /** Values of three bytes that each become an object when parsed, in calls that take long. */
   wideBodies: (target) => {
     const wide = `[${'{},'.repeat(1_300_000)}{}]`;
     const params = `{"name":"trigger-long-running-operation","arguments":{"duration":4,"steps":1,"wide":${wide}}}`;
@@ -52,7 +52,7 @@ const httpAttacks = {
       withHead(target, `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":${params}}`),
     );
   },
-  /** A million levels in one body. */
+  /** A million levels of nesting in one body. */
   deepBodies: (target) => {
     const body = '{"jsonrpc":"2.0","id":1,"method":"ping","params":'.padEnd(4 * mebibyte, '{"a":');
     return repeat(target, 4, same(withHead(target, body)));
@@ -62,19 +62,19 @@ const httpAttacks = {
     return repeat(target, 32, same(post({ ...target, session: '' }, body)));
   },
   streams: (target) => hold(target, 3000, same(head(target, { method: 'GET' }))),
-  /** Requests behind each other on a connection, without waiting for an answer. */
+  /** Requests in sequence on one connection, without waiting for answers. */
   pipelined: (target) => repeat(target, 64, same(post(target, rpc('ping', undefined, 1)).repeat(300)), 300),
-  /** The same question four times behind each other, on many connections: far more than are answered at once. */
+  /** The same request four times in sequence, on many connections: far more than are answered at once. */
   pipelinedQuestions: (target) => repeat(target, 128, same(post(target, target.question).repeat(4)), 4),
-  /** A question that is costly by itself, on a few connections. */
+  /** A costly request, on few connections. */
   costlyQuestions: (target) => repeat(target, 4, same(post(target, target.question))),
   /** As many requests as 64 clients with one key or token can send. */
   fullSpeed: (target) => repeat(target, 64, same(post(target, target.question))),
-  /** Keys that look like keys, each another. */
+  /** Well-formed keys, each a different one. */
   unknownKeys: (target) => repeat(target, 400, () => post({ ...target, key: newKey('user').reveal() }, rpc('ping'))),
   /** A key with a typo. */
   wrongKeys: (target) => repeat(target, 64, same(post({ ...target, key: `${target.key.slice(0, -1)}!` }, rpc('ping')))),
-  /** Connections that ask once without a key, and stay. */
+  /** Connections that send one request without a key, and stay open. */
   idleConnections: (target) => hold(target, 6000, same('GET /health HTTP/1.1\r\nhost: x\r\n\r\n')),
   unfinishedHeads: (target) => hold(target, 3000, same('POST /mcp HTTP/1.1\r\nhost: x\r\nx: ')),
   hugeHeads: (target) => {
@@ -96,10 +96,10 @@ export async function statusOf(target: Target, body: string, withinMs: number): 
 
 class Client {
   readonly socket: Socket;
-  /** By status. */
+  /** Number of answers by status. */
   readonly answers: Record<string, number> = {};
   closed = false;
-  /** Says `progress` when an answer came, or the connection was closed. */
+  /** Emits `progress` when an answer came or the connection was closed. */
   readonly #events = new EventEmitter();
   #answered = 0;
   #tail = '';
@@ -117,7 +117,7 @@ class Client {
         this.answers[status] = (this.answers[status] ?? 0) + 1;
         this.#answered++;
       }
-      // A status line may come in two parts, and must not be counted twice.
+      // A status line may come in two parts, and must be counted once.
       this.#tail = text.slice(text.lastIndexOf('HTTP/1.1 ') + 12).slice(-12);
       this.#events.emit('progress');
     });
@@ -132,7 +132,7 @@ class Client {
     );
   }
 
-  /** Until so many more answers have come, or the connection was closed. */
+  /** Waits for this many more answers, or until the connection is closed. */
   async heard(count: number, signal: AbortSignal): Promise<void> {
     const until = this.#answered + count;
     while (this.#answered < until && !this.closed && !signal.aborted) {
@@ -141,7 +141,7 @@ class Client {
   }
 }
 
-/** Opens the connections, says something on each, and keeps them open until the attack ends. */
+/** Opens the connections, sends one request on each, and keeps them open until the attack ends. */
 async function hold(
   target: Target,
   count: number,
@@ -165,7 +165,7 @@ async function hold(
   return end(clients);
 }
 
-/** Sends again and again on so many connections, each time when the last was answered, until the attack ends. */
+/** Sends requests on this many connections until the attack ends, each after the answer to the last. */
 async function repeat(
   target: Target,
   connections: number,
@@ -189,7 +189,7 @@ async function repeat(
   return end(clients);
 }
 
-/** Counts what came, and closes the connections. */
+/** Counts the answers, and closes the connections. */
 function end(clients: readonly Client[]): Outcome {
   const outcome: Record<string, number> = { connections: clients.length, closed: 0 };
   for (const { answers, closed, socket } of clients) {
@@ -200,7 +200,7 @@ function end(clients: readonly Client[]): Outcome {
   return outcome;
 }
 
-/** These bytes each time, encoded once. */
+/** Returns the same bytes each time, encoded once. */
 function same(...parts: readonly string[]): () => Buffer {
   const bytes = Buffer.from(parts.join(''));
   return () => bytes;
@@ -232,7 +232,7 @@ function head(
   return `${lines.join('\r\n')}\r\n\r\n`;
 }
 
-// Last, because it runs while the module is loaded.
+// This is last, because it runs while the module is loaded.
 if (import.meta.main) {
   const { name, target } = (await json(process.stdin)) as { readonly name: HttpAttack; readonly target: Target };
   process.stdout.write(JSON.stringify(await httpAttacks[name](target)));

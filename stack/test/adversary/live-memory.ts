@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 
-/** Where the inspector of a Node process listens after SIGUSR1. */
+/** The address of a Node process's inspector after SIGUSR1. */
 const inspectorUrl = 'http://127.0.0.1:9229/json/list';
 const openWithinMs = 5000;
 
@@ -13,8 +13,8 @@ const evaluated = z.object({ result: z.object({ result: z.object({ value: memory
 const expression = `(({ heapUsed, external }) => ({ pid: process.pid, bytes: heapUsed + external }))(process.memoryUsage())`;
 
 /**
- * The bytes that a Node process holds after a garbage collection. The resident size says little about a leak: an idle process keeps its garbage,
- * and malloc keeps freed memory.
+ * The bytes that a Node process holds after a garbage collection. The resident size says little about a leak: an idle
+ * process keeps its garbage, and malloc keeps freed memory.
  */
 export async function liveBytes(pid: number): Promise<number> {
   process.kill(pid, 'SIGUSR1');

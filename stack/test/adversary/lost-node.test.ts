@@ -12,10 +12,10 @@ import { until } from '../until.ts';
 
 vi.setConfig({ testTimeout: 5 * startTimeoutMs });
 
-/** Elections of Dgraph, and nodes that join late. */
+/** Time for elections of Dgraph, and for nodes that join late. */
 const patienceMs = 90_000;
 
-/** A disk that fails takes the folder of one node, while its platform runs. */
+/** A failing disk loses the folder of one node, while its platform runs. */
 describe.skipIf(!hasNatsServer || !hasDgraph)('a node of a real Dgraph that loses its folder', () => {
   let platform: Platform;
   let name: string;
@@ -76,7 +76,7 @@ describe.skipIf(!hasNatsServer || !hasDgraph)('a node of a real Dgraph that lose
     return file;
   }
 
-  /** Empties all places of the data and fills them: four starts of the cluster. */
+  /** Empties all places of the data and fills them again, with four starts of the cluster. */
   async function restore(file: string, ...flags: readonly string[]): Promise<void> {
     const { code, stderr } = await platform.run(['restore', file, ...flags], { timeoutMs: 4 * startTimeoutMs });
     expect(code, stderr).toBe(0);
@@ -132,7 +132,7 @@ describe.skipIf(!hasNatsServer || !hasDgraph)('a node of a real Dgraph that lose
       message: expect.stringContaining(`no majority: "${dataOf('dgraph-alpha-2')}"`),
       hint: expect.stringContaining('svc restore FILE'),
     });
-    // The data before could not be kept, so the restore is refused before anything stops.
+    // The data from before could not be kept, so the restore is refused before any part stops.
     const { json } = await platform.fails('restore', file, '--over', name);
     expect(json.error.hint).toBe('To restore without it: Move it to a folder outside of data/: data/nats data/dgraph');
     await expectAllThere();

@@ -5,7 +5,7 @@ import { type BackendClient, openBackendClient } from '../../client/backend-clie
 import { secretFilesOf } from '../../secrets/secrets.ts';
 import type { Platform } from '../platform.ts';
 
-/** A token of a person, as the backend would issue it to a browser. */
+/** A person's token, as the backend would issue it to a browser. */
 export async function memberToken({ installation }: Platform, user: string): Promise<string> {
   const { jwtPrivateKey } = secretFilesOf(installation);
   const key = await importPKCS8(readFileSync(jwtPrivateKey, 'utf8'), 'EdDSA');
@@ -15,7 +15,7 @@ export async function memberToken({ installation }: Platform, user: string): Pro
     .sign(key);
 }
 
-/** GraphQL as that person. */
+/** A GraphQL client with that person's token. */
 export async function memberClient(platform: Platform, user: string): Promise<BackendClient> {
   const token = await memberToken(platform, user);
   return openBackendClient([`http://127.0.0.1:${platform.ports.backend}`], () => token);

@@ -24,7 +24,10 @@ interface Names extends Known {
 
 type SubjectsFor = (by: Names) => readonly string[];
 
-/** The subjects of the platform that NATS must deny to a runtime, in its own name or in those of others. A new subject needs its row here. */
+/**
+ * The platform's subjects that NATS must deny to a runtime, in its own name or in the names of others. A new subject
+ * needs its row here.
+ */
 const platformSubjects: Readonly<Record<keyof typeof subjects, SubjectsFor>> = {
   handshake: (by) => foreign(by, subjects.handshake),
   report: (by) => foreign(by, subjects.report),
@@ -47,7 +50,7 @@ export const denied: SubjectsFor = (by) => [
 
 type Build = (runtime: RuntimeId, process: ProcessId) => string;
 
-/** In the name of another runtime, and of a process of another. */
+/** Subjects in the name of another runtime, and of another runtime's process. */
 function foreign({ own, platform: { runtime, process } }: Names, build: Build): readonly string[] {
   return [build(runtime, process), build(runtime, own.process), build(own.runtime, process)];
 }
@@ -56,7 +59,7 @@ function anyone(by: Names, build: Build): readonly string[] {
   return [build(by.own.runtime, by.own.process), ...foreign(by, build)];
 }
 
-/** Of the engine of the bus, in the names of others. */
+/** Subjects of the bus engine, in the names of others. */
 function busSubjects({ own, platform, remoteMcpEnd }: Names): readonly string[] {
   const [ownEnd, otherEnd] = [`${own.runtime}-${own.process}`, `${platform.runtime}-${platform.process}`];
   return [
@@ -68,7 +71,7 @@ function busSubjects({ own, platform, remoteMcpEnd }: Names): readonly string[] 
   ];
 }
 
-/** Each way of saying something, whether or not it means anything on the subject. */
+/** Every way to publish a message, whether or not it has a meaning on the subject. */
 export const manners: Readonly<Record<string, (runtime: HostileRuntime, subject: string) => void>> = {
   message: ({ client }, subject) => client.publish(subject, '{}'),
   malformed: ({ client }, subject) => client.publish(subject, Buffer.from([0, 0xff, 0xc0, 0x80])),

@@ -7,7 +7,7 @@ import type { HostileRuntime } from './hostile-runtime.ts';
 
 export type Trap = Awaited<ReturnType<typeof setTrap>>;
 
-/** A tool of the attacker's own, in workspace A. Whoever calls it shows the attacker's runtime what calls look like on the bus. */
+/** A tool of the attacker, in workspace A. A call to it shows the attacker's runtime how calls look on the bus. */
 export async function setTrap(homes: TwoHomes, runtime: HostileRuntime) {
   const { platform, backend, a } = homes;
   const name = `trap-${randomText(8).toLowerCase()}`;
@@ -23,7 +23,7 @@ export async function setTrap(homes: TwoHomes, runtime: HostileRuntime) {
   const session = await openSessionWith(homes, a, { mcpServer: name, tool: name });
   return {
     runtime,
-    /** Has it called by an agent of the attacker's, with arguments of this size. */
+    /** An agent of the attacker calls the tool, with arguments of this size. */
     async spring(sizeBytes = 0) {
       const body = rpc('tools/call', { name, arguments: { text: 'x'.repeat(sizeBytes) } });
       const calling: Promise<RawAnswer> = send(platform.mcpUrl, { key: a.same.keyText, session, body });
@@ -37,7 +37,9 @@ interface ToolOf {
   readonly tool: string;
 }
 
-/** A session of an agent of the home to whom the tool is disclosed. What was just made is known to remote-mcp a moment later. */
+/**
+ * Opens a session of an agent of the home, with the tool disclosed. remote-mcp learns of new objects a moment later.
+ */
 export async function openSessionWith({ platform, backend }: TwoHomes, home: Home, tool: ToolOf): Promise<string> {
   const { workspace } = home;
   const name = tool.mcpServer;

@@ -6,13 +6,13 @@ import { expect } from 'vitest';
 import { isGood, openSession, rpc, send } from '../../../services/remote-mcp/test/raw.ts';
 import type { TwoHomes } from '../homes.ts';
 
-/** An answer that takes no longer than this is not slow. */
+/** An answer within this time is never slow. */
 const noticedMs = 50;
-/** Of the p99 without an attack, and of the control's. */
+/** Limit relative to the p99 without an attack, and to the p99 of the control. */
 const slowerMax = 5;
 const attemptsMax = 3;
 const pauseMs = 4;
-/** Some 150 calls: p99 leaves out the slowest. */
+/** Time for about 150 calls: p99 leaves out the slowest. */
 const watchedMs = 1700;
 const heardMax = 200;
 
@@ -24,7 +24,7 @@ export async function startVictim({ platform, b: { same, mark } }: Pick<TwoHomes
   const session = await openSession(url, key);
   const control = await startControl();
 
-  /** Each wrong answer once, and a quantile of the calls beside that of the control, which nobody attacks. */
+  /** Returns each wrong answer once, and a quantile of the calls and of the control, which no attack targets. */
   async function watchDuring<Result>(attack: () => Promise<Result>, quantile = 0.99) {
     const ending = new AbortController();
     const wrong = new Set<string>();
@@ -51,8 +51,9 @@ export async function startVictim({ platform, b: { same, mark } }: Pick<TwoHomes
   expect(idle.wrong).toEqual([]);
 
   /**
-   * Works while the attack lasts, and long enough for a quantile to mean something: gets the same answers, about as soon as without. Other
-   * programs of the machine slow the control too. A slow attack is tried anew; what the attack itself slows is slow each time.
+   * Works during the attack, and long enough for a meaningful quantile; it must get the same answers, about as fast as
+   * without the attack. A slow attack is repeated: other programs slow the control too, and only the attack's own
+   * delay appears each time.
    */
   async function expectUndisturbedBy<Result>(attack: () => Promise<Result>, { quantile = 0.99 } = {}): Promise<Result> {
     const slow: string[] = [];
@@ -68,7 +69,7 @@ export async function startVictim({ platform, b: { same, mark } }: Pick<TwoHomes
   return { expectUndisturbedBy };
 }
 
-/** How long each repetition took. */
+/** The duration of each repetition. */
 async function repeatedMs(work: () => Promise<void>, signal: AbortSignal): Promise<readonly number[]> {
   const tookMs: number[] = [];
   while (!signal.aborted) {
@@ -85,7 +86,7 @@ function at(quantile: number, values: readonly number[]): number {
   return sorted[Math.ceil(sorted.length * quantile) - 1] ?? 0;
 }
 
-/** The address of a server in a process of its own, which ends with this one. */
+/** Starts a server in its own process, which ends with this one. Returns its address. */
 async function startControl(): Promise<string> {
   const main = fileURLToPath(new URL('control-main.ts', import.meta.url));
   const child = spawn(process.execPath, [main], { stdio: ['pipe', 'pipe', 'inherit'] });

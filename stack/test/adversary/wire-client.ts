@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { createConnection, type Socket } from 'node:net';
 import { Kind, Parser, type ParserEvent } from '@nats-io/transport-node';
 
-/** How the client shows itself in CONNECT. */
+/** The client's fields in the message CONNECT. */
 export interface WireLogin {
   readonly user?: string;
   readonly pass?: string;
@@ -12,20 +12,20 @@ export interface WireLogin {
 export interface WireMessage {
   readonly subject: string;
   readonly reply: string;
-  /** Header lines as NATS sent them; empty where the message has none. */
+  /** Header lines as NATS sent them; empty for a message without headers. */
   readonly headers: string;
   readonly payload: Buffer;
 }
 
 const deadlineMs = 8000;
 
-/** A client of NATS that writes its own bytes: a library would refuse to send most of what an attacker sends. */
+/** A NATS client that writes its own bytes: a library would refuse most messages of an attacker. */
 export class WireClient {
   readonly messages: WireMessage[] = [];
-  /** Each -ERR of the server. */
+  /** Every -ERR of the server. */
   readonly errors: string[] = [];
   readonly socket: Socket;
-  /** Says `progress` when bytes were read, or the connection was closed. */
+  /** Emits `progress` when bytes were read or the connection was closed. */
   readonly #events = new EventEmitter().setMaxListeners(0);
   #pongs = 0;
   #subscriptions = 0;
@@ -41,7 +41,7 @@ export class WireClient {
     socket.on('close', () => this.#events.emit('progress'));
   }
 
-  /** Throws what the server says where it lets the client in not. `localAddress`: whence it comes. */
+  /** Throws the server's error if the server refuses the client. `localAddress` is the source address. */
   static async connect(port: number, login: WireLogin = {}, localAddress = '127.0.0.1'): Promise<WireClient> {
     const socket = createConnection({ port, host: '127.0.0.1', localAddress });
     const client = new WireClient(socket);
@@ -76,7 +76,7 @@ export class WireClient {
     await this.#until(() => this.#pongs >= pong, 'PONG');
   }
 
-  /** The first message from now on, or of those heard already, that is meant. */
+  /** The first matching message, among those received already and those to come. */
   async heard(isMeant: (message: WireMessage) => boolean): Promise<WireMessage> {
     await this.#until(() => this.messages.some(isMeant), 'the message');
     const found = this.messages.find(isMeant);
@@ -123,7 +123,7 @@ export interface PublishOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** One message as bytes on the wire: PUB, or HPUB where it has headers. */
+/** One message as bytes on the wire: PUB, or HPUB with headers. */
 export function publication(
   subject: string,
   payload: Uint8Array | string,

@@ -1,35 +1,35 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { rpc, send } from '../../../services/remote-mcp/test/raw.ts';
 
-/** What came of one call. `answered` and `refused` are as they should be; `unreached`: the address itself did not answer. */
+/** The outcome of one call. `answered` and `refused` are correct; `unreached`: the address itself did not answer. */
 export type Outcome = 'answered' | 'refused' | 'unreached' | 'wrong' | 'late' | 'unexplained' | 'session lost';
 
 export interface Call {
-  /** By `performance.now()`. */
+  /** Time of `performance.now()`. */
   readonly begun: number;
   readonly ended: number;
   readonly outcome: Outcome;
   readonly url: string;
-  /** Of what was said, a little. */
+  /** The beginning of the answer or error. */
   readonly told: string;
 }
 
 export interface AgentOptions {
   readonly urls: readonly string[];
   readonly key: string;
-  /** The tool that says back what it is told, and in which argument. */
+  /** A tool that echoes an argument, and the name of this argument. */
   readonly echo: { readonly tool: string; readonly argument: string };
   readonly everyMs: number;
   readonly onCall: (call: Call) => void;
 }
 
-/** A call may be silent for a minute; what is not answered a little after that never will be. */
+/** A call may be silent for a minute. An answer that is still missing a little later will not come. */
 const answerDeadlineMs = 70_000;
 const toldMax = 200;
 
 export type Agent = ReturnType<typeof agentOf>;
 
-/** One agent at steady work: the same session for as long as it lasts, at any of the addresses. */
+/** One agent with a steady load: one session for as long as it lasts, at any of the addresses. */
 export function agentOf(number: number, { urls, key, echo, everyMs, onCall }: AgentOptions) {
   const name = `agent-${number}`;
   let at = number % urls.length;
@@ -55,7 +55,7 @@ export function agentOf(number: number, { urls, key, echo, everyMs, onCall }: Ag
     waitsSince = null;
     onCall({ begun, ended: performance.now(), outcome, url, told: told.slice(0, toldMax) });
     if (outcome === 'session lost') session = undefined;
-    // Whoever is not answered tries the next address, as a client behind a front would be sent there.
+    // An agent without an answer tries the next address, where a front would send a client.
     if (outcome === 'unreached') at = (at + 1) % urls.length;
   }
 
@@ -72,7 +72,7 @@ export function agentOf(number: number, { urls, key, echo, everyMs, onCall }: Ag
     }
   }
 
-  /** Returns why none was opened. */
+  /** Returns the reason if no session was opened. */
   async function openSession(url: string): Promise<string | null> {
     const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name, version: '1' } };
     const { status, headers, text } = await post(url, rpc('initialize', params));
@@ -88,18 +88,18 @@ export function agentOf(number: number, { urls, key, echo, everyMs, onCall }: Ag
 
   return {
     work,
-    /** When the call was begun that waits for its answer now. */
+    /** Start time of the call that waits for its answer now. */
     waitsSince: () => waitsSince,
   };
 }
 
-/** An answer must be to this very question, and an error must have a name. */
+/** An answer must belong to this question, and an error must have a name. */
 function judge(status: number, text: string, message: string): { outcome: Outcome; told: string } {
   const told = `${status} ${text}`;
   if (status === 404) return { outcome: 'session lost', told };
-  const said = /agent-\d+ says \d+/.exec(text)?.[0];
-  if (said !== undefined && said !== message) return { outcome: 'wrong', told };
-  if (status === 200 && said === message && !text.includes('"isError":true')) return { outcome: 'answered', told };
+  const echoed = /agent-\d+ says \d+/.exec(text)?.[0];
+  if (echoed !== undefined && echoed !== message) return { outcome: 'wrong', told };
+  if (status === 200 && echoed === message && !text.includes('"isError":true')) return { outcome: 'answered', told };
   const isNamed = /"code":"(unavailable|timeout|rate_limited|cancelled)"/.test(text) || /"isError":true/.test(text);
   return { outcome: isNamed ? 'refused' : 'unexplained', told };
 }

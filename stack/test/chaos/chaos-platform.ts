@@ -17,7 +17,10 @@ const clockWithinMs = 10_000;
 
 export type ChaosPlatform = Awaited<ReturnType<typeof startChaosPlatform>>;
 
-/** A platform to be hard on: two of each part that may be several. The chaos holds the bus, so that it can take it away. */
+/**
+ * The platform under chaos, with two replicas of each part that allows them. The chaos runs the bus, so that it can
+ * take it away.
+ */
 export async function startChaosPlatform(options: ChaosOptions) {
   const { engine: name, graph, clusters } = options;
   const missing = await missingFor(options);
@@ -27,16 +30,16 @@ export async function startChaosPlatform(options: ChaosOptions) {
     replicas: { 'remote-mcp': 2, runtime: 2, ...(clusters && nodesOf(graph)) },
   });
   const engine = await starts[name](platform, options);
-  /** Of the services; null where they have that of the machine. */
+  /** The clock of the services; null where they use the machine's clock. */
   const clock = name === 'process' ? clockIn(platform.folder, options.faketime || undefined) : null;
   if (clock !== null) await supervise(platform, clock.node);
   const key = await addDemo(platform, name);
   const status = (): Promise<Status> => platform.svc('status');
   const { services } = await status();
-  // Each by itself where it is reached by itself, past the front.
+  // Each remote-mcp at its own address where it has one, past the front.
   const each = services.flatMap(({ name, url }) => (name.startsWith('remote-mcp') && url ? [`${url}/mcp`] : []));
 
-  /** Resolves when everything says that it is well, and its MCP server is Connected. */
+  /** Resolves when all services are healthy, and all MCP servers are Connected. */
   async function healthy(withinMs: number): Promise<void> {
     const look = async () => {
       const { services, mcpServers } = await status();
@@ -47,14 +50,14 @@ export async function startChaosPlatform(options: ChaosOptions) {
     await eventually('that all is healthy again', look, withinMs);
   }
 
-  /** Resolves when every service says a time that is as much ahead of the machine's. */
+  /** Resolves when the clock of every service is this far ahead of the machine's clock. */
   async function hasTime(aheadSeconds: number): Promise<void> {
-    // Dgraph is no program of Node's, which alone are told another time.
-    const told = (await status()).services.filter(({ url }) => url?.startsWith('http'));
+    // Dgraph is not a program of Node, and only those get another time.
+    const nodeServices = (await status()).services.filter(({ url }) => url?.startsWith('http'));
     const look = async () => {
-      for (const { name, url } of told) {
-        const said = Date.parse((await fetch(`${url}/health`)).headers.get('date') ?? '');
-        const ahead = (said - Date.now()) / 1000;
+      for (const { name, url } of nodeServices) {
+        const serviceTime = Date.parse((await fetch(`${url}/health`)).headers.get('date') ?? '');
+        const ahead = (serviceTime - Date.now()) / 1000;
         if (!(Math.abs(ahead - aheadSeconds) < clockToleranceSeconds)) throw new Error(`${name} is ${ahead} s ahead`);
       }
     };
@@ -76,7 +79,7 @@ const starts: Readonly<Record<Engine, Start>> = {
   async process(platform, { clusters }) {
     const { installation, folder, busPorts } = platform;
     const bus = clusters ? null : await takeInHand(installation, folder);
-    // The monitoring of the bus says what is left on it.
+    // The monitoring of the bus shows its remaining connections and subscriptions.
     const yaml = readFileSync(installation.definitionFile, 'utf8');
     const edited =
       bus === null
@@ -93,12 +96,12 @@ const starts: Readonly<Record<Engine, Start>> = {
   },
 };
 
-/** Any one of them may die. */
+/** With these numbers of nodes, any one node may die. */
 function nodesOf(graph: string): Readonly<Record<string, number>> {
   return { nats: 3, ...(graph === 'dgraph' ? { 'dgraph-zero': 3, 'dgraph-alpha': 3 } : {}) };
 }
 
-/** Starts it again with that Node. `svc up` chose its ports, and `svc down` ends it as usual. */
+/** Starts the platform again with that Node. `svc up` chose its ports, and `svc down` ends it as usual. */
 async function supervise(platform: Platform, node: string): Promise<void> {
   await platform.svc('down');
   startNode([join(import.meta.dirname, 'supervisor.ts'), platform.installation.dir, node]);

@@ -14,11 +14,11 @@ import { type EngineInHand, hasSpoken } from './engine-in-hand.ts';
 
 interface ContainersOptions {
   readonly keepers: readonly string[];
-  /** Whether parts hang too, each for most of a minute. */
+  /** Whether parts are made to hang too, each for most of a minute. */
   readonly hangs: boolean;
 }
 
-/** Each part of an installation that runs is a container of a Docker on this machine. */
+/** Controls an installation whose parts are containers of a Docker daemon on this machine. */
 export async function takeContainers(platform: Platform, options: ContainersOptions): Promise<EngineInHand> {
   const record = () => readContainers(platform.installation);
   const { docker } = await reconnectToDaemon(record()?.daemon.socket ?? '');
@@ -28,27 +28,29 @@ export async function takeContainers(platform: Platform, options: ContainersOpti
   const nodesOfBus = () =>
     (record()?.services ?? []).flatMap(({ name, container }) => (/^nats/.test(name) ? [container] : []));
 
-  /** To all but the first process, which nothing inside can end and which ends with them. */
+  /** Signals all processes but the first. The first cannot be ended from inside, and it ends with the others. */
   async function signalInside(part: string, signal: 'KILL' | 'STOP'): Promise<void> {
     await runInside(docker, nameOf(part), ['sh', '-c', `kill -${signal} -1`]);
   }
 
-  /** A container of the installation that is none of its parts. Returns when its program has spoken. */
+  /**
+   * Starts a container of the installation that is none of its parts. Returns when its program has written something.
+   */
   async function forget(part: string, program: string, words: readonly string[] = []): Promise<Docker.Container> {
     const { Image = '' } = (await inspectContainer(docker, nameOf('backend')))?.Config ?? {};
     const Entrypoint = ['node', '-e', program, ...words];
     const Labels = { [labels.installation]: id };
     const container = await docker.createContainer({ name: nameOf(part), Image, Entrypoint, Labels });
-    const said = await container.attach({ stream: true, stdout: true });
+    const stdout = await container.attach({ stream: true, stdout: true });
     await container.start();
-    await hasSpoken(said);
+    await hasSpoken(stdout);
     return container;
   }
 
-  /** Docker goes on with what it takes to be running, until it is found to say nothing. */
+  /** Docker keeps a hung container until it notices that the container does not answer. */
   async function hang(part: string): Promise<void> {
     const starts = async () => (await containerOf(part).inspect()).RestartCount;
-    // What hangs before Docker has seen it well since its start is for `svc up` to end.
+    // Only `svc up` ends a container that hangs before Docker has seen it healthy since its start.
     const isWell = async () => {
       const { State } = await containerOf(part).inspect();
       if (State.Health?.Status !== 'healthy') throw new Error(`${part} is ${State.Health?.Status}`);
@@ -63,7 +65,7 @@ export async function takeContainers(platform: Platform, options: ContainersOpti
     await eventually(`that Docker starts ${part} again`, isBack, hangsMaxMs);
   }
 
-  /** Docker takes it for somebody's wish that this one be gone. */
+  /** Docker takes a kill as the operator's wish, and does not start the container again. */
   async function killAndUp(part: string): Promise<void> {
     await containerOf(part).kill();
     await platform.up();
@@ -87,14 +89,14 @@ export async function takeContainers(platform: Platform, options: ContainersOpti
         ...(children.get(pid) ?? []).flatMap((child) => withDescendants(child.pid)),
       ];
       const found = await inspectContainers(docker, id);
-      // What looks at a container from inside, now and then, is a child of none of its processes.
+      // A check that runs inside a container now and then is no descendant of the container's processes.
       return [...found.values()].flatMap(({ State }) => (State.Running ? withDescendants(State.Pid) : []));
     },
     async busStates() {
       const ask = ['wget', '-q', '-O', '-', `http://127.0.0.1:${natsPorts.monitoring}/varz`];
       return await Promise.all(nodesOfBus().map(async (name) => JSON.parse((await runInside(docker, name, ask)).said)));
     },
-    /** Through a container that is in the network of the bus and in one that this machine is a part of. */
+    /** Connects through a container in two networks: the network of the bus, and one that includes this machine. */
     async reachBus() {
       const [node = ''] = nodesOfBus();
       const [network = ''] = Object.keys((await inspectContainer(docker, node))?.NetworkSettings.Networks ?? {});
@@ -128,7 +130,7 @@ export async function takeContainers(platform: Platform, options: ContainersOpti
 const hangsMaxMs = 120_000;
 const lookEveryMs = 500;
 
-/** Passes on what comes to it to whoever its argument names. */
+/** A proxy to the host that its argument names. */
 const doorTo = (port: number) => `
   const net = require('node:net');
   net.createServer((near) => {

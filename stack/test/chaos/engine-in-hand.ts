@@ -1,48 +1,50 @@
 import { once } from 'node:events';
 
-/** One thing that goes wrong, for a while. When it returns, what was taken is given back or comes back by itself. */
+/** A temporary fault. When `happen` returns, the fault is undone or will end by itself. */
 export interface Fault {
   readonly name: string;
   readonly happen: () => Promise<void>;
 }
 
-/** Gives something back. */
+/** Undoes a change. */
 export type Remove = () => Promise<unknown>;
 
-/** Where something answers, until it is left. */
+/** Addresses that answer until `leave` is called. */
 export interface Reach {
   readonly urls: readonly string[];
   readonly leave: Remove;
 }
 
-/** What runs the parts of a platform, for whoever takes them away. Parts are named as `svc status` names them. */
+/**
+ * Control over the engine of a platform's parts, for tests that take parts away. Parts have the names of `svc status`.
+ */
 export interface EngineInHand {
-  /** What can become of one part so that it comes back. */
+  /** Faults after which this part comes back. */
   faultsOf(part: string): readonly Fault[];
-  /** What can go wrong between parts. */
+  /** Faults of the connections between parts. */
   readonly faultsBetween: readonly Fault[];
-  /** Nothing answers there, and nothing says why, until it is thawed. */
+  /** Makes a part silent, without an error, until it is thawed. */
   freeze(part: string): Promise<void>;
   thaw(part: string): Promise<void>;
-  /** All parts that keep what the others work with, where each is one of its kind; else none. */
+  /** All parts that hold state for the others, where each is the only one of its kind; otherwise none. */
   readonly keepers: readonly string[];
-  /** Of everything that belongs to the installation, as this machine numbers it. */
+  /** Process ids, on this machine, of everything that belongs to the installation. */
   processes(): Promise<readonly number[]>;
-  /** What each node of the bus tells of itself. */
+  /** The state that each node of the bus reports. */
   busStates(): Promise<readonly unknown[]>;
   reachBus(): Promise<Reach>;
-  /** Something that belongs to the installation, is forgotten, and runs this program of Node's until it is removed. */
+  /** Leaks a process of the installation, which runs this program of Node until it is removed. */
   plant(program: string): Promise<Remove>;
-  /** Ends or removes what `svc down` leaves on purpose. */
+  /** Ends or removes everything that `svc down` keeps on purpose. */
   stop(): Promise<void>;
-  /** What is still there after that, in words. */
+  /** Names everything that remains after `stop`. */
   left(): Promise<readonly string[]>;
 }
 
-/** What is forgotten begins to speak in a second or two, unless it has died. */
+/** A leaked program writes something within a second or two, unless it has died. */
 const speaksWithinMs = 30_000;
 
-/** Resolves when it has said something. */
-export async function hasSpoken(said: NodeJS.ReadableStream): Promise<void> {
-  await once(said, 'data', { signal: AbortSignal.timeout(speaksWithinMs) });
+/** Resolves when the program has written something. */
+export async function hasSpoken(stdout: NodeJS.ReadableStream): Promise<void> {
+  await once(stdout, 'data', { signal: AbortSignal.timeout(speaksWithinMs) });
 }

@@ -5,10 +5,10 @@ import type { EngineInHand, Fault } from './engine-in-hand.ts';
 
 const frozenMs = 3000;
 const leapMs = 4000;
-/** More than a session may be idle, and more than a token lives. */
+/** Longer than a session may be idle, and longer than a token lives. */
 const leapSeconds = 3600;
 
-/** All that keep something are away together for `longAwayMs`. */
+/** Every fault of the platform. The keepers are also away together, for `longAwayMs`. */
 export function faultsOf(platform: ChaosPlatform, longAwayMs: number): readonly Fault[] {
   const { engine, clock, parts } = platform;
   const { keepers } = engine;

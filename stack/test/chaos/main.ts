@@ -9,15 +9,15 @@ import { type Holding, holdingOf, leaks, unnoticed } from './remains.ts';
 import { writeUntil } from './writer.ts';
 
 /**
- * `npm run chaos`: fifty agents at steady work while one part after the other is taken away, in an order that the seed gives, again and again
- * until the time is over. Everything runs on this machine, on 127.0.0.1, and ends by itself.
+ * `npm run chaos`: fifty agents work while parts are taken away one by one, again and again, in an order from the
+ * seed, until time is over. Everything runs on this machine, on 127.0.0.1, and ends by itself.
  */
 const options = await readOptions(process.argv.slice(2));
 
 const agentsCount = 50;
 const callEveryMs = 250;
 const restMs = 3000;
-/** After everything is well again, this long may calls still fail; then none may for a while. */
+/** For this long after everything is healthy, calls may still fail; then, for a while, none may. */
 const settleMs = 5000;
 const watchMs = 2000;
 const healthyWithinMs = 60_000;
@@ -59,7 +59,7 @@ async function run(): Promise<void> {
   }
   await pause(restMs);
   let after: Holding = await holdingOf(platform);
-  // A leak stays. What looks at a container from inside is gone a moment later.
+  // A leak stays. A check that runs inside a container ends a moment later.
   if (leaks(before, after).length > 0) {
     await pause(restMs);
     after = await holdingOf(platform);
@@ -72,7 +72,7 @@ async function run(): Promise<void> {
   process.stdout.write(`${acknowledged} writes acknowledged\n`);
 }
 
-/** One fault, its healing, and what calls saw of it. */
+/** Runs one fault and its recovery, and prints the calls meanwhile. */
 async function suffer({ name, happen }: Fault, agents: readonly Agent[]): Promise<void> {
   const from = performance.now();
   await happen();
@@ -96,8 +96,8 @@ async function suffer({ name, happen }: Fault, agents: readonly Agent[]): Promis
 
 function describe(failed: readonly Call[]): string {
   const groups = Object.entries(Object.groupBy(failed, ({ outcome }) => outcome));
-  const said = groups.map(([outcome, some]) => `${some?.length} ${outcome} (${some?.[0]?.told})`);
-  return said.length === 0 ? 'none failed' : said.join(', ');
+  const summaries = groups.map(([outcome, some]) => `${some?.length} ${outcome} (${some?.[0]?.told})`);
+  return summaries.length === 0 ? 'none failed' : summaries.join(', ');
 }
 
 function tell(): void {
@@ -116,7 +116,7 @@ function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`;
 }
 
-/** An order that only the seed gives: the same faults again for the same seed. */
+/** An order that depends only on the seed: the same seed repeats the same faults. */
 function inOrder(faults: readonly Fault[], round: number): readonly Fault[] {
   const place = ({ name }: Fault) => createHash('sha256').update(`${options.seed} ${round} ${name}`).digest('hex');
   return faults.toSorted((one, other) => place(one).localeCompare(place(other)));

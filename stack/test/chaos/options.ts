@@ -16,7 +16,7 @@ const flags = {
 
 export type ChaosOptions = Awaited<ReturnType<typeof readOptions>>;
 
-/** Ends the process with the usage if it is asked for, or if an option is wrong. */
+/** Ends the process with the usage, on request or if an option is wrong. */
 export async function readOptions(args: readonly string[]) {
   const parsed = await Parser.parse([...args], { flags }).catch((error: Error) => error);
   const wrong = parsed instanceof Error ? parsed.message : null;

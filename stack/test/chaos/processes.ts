@@ -10,7 +10,7 @@ import { processesOf } from '../running-processes.ts';
 import { type EngineInHand, type Fault, hasSpoken } from './engine-in-hand.ts';
 import { Wire } from './wire.ts';
 
-/** Each part is a process of this machine. The bus is null where its nodes are parts like others. */
+/** Controls a platform whose parts are processes of this machine. `bus` is null where its nodes are parts too. */
 export function takeProcesses(platform: Platform, bus: BusInHand | null): EngineInHand {
   const { installation } = platform;
   const nodesOfBus = () =>
@@ -57,10 +57,10 @@ export function takeProcesses(platform: Platform, bus: BusInHand | null): Engine
   };
 }
 
-/** What the bus is called that is nobody's part. */
+/** The name of a bus that is no part of the platform. */
 const busName = 'bus';
 
-/** A bus that somebody else runs, as far as the installation knows, and the wire to it. */
+/** A bus that is external to the installation, and the wire to it. */
 export interface BusInHand {
   readonly server: TestServer;
   readonly wire: Wire;

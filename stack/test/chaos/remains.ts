@@ -8,7 +8,7 @@ import { descriptorsOf } from '../running-processes.ts';
 import type { ChaosPlatform } from './chaos-platform.ts';
 import type { Remove } from './engine-in-hand.ts';
 
-/** What a platform holds at a moment of rest. */
+/** Resources that a platform holds at rest. */
 export interface Holding {
   readonly processes: number;
   readonly descriptors: number;
@@ -20,14 +20,14 @@ export interface Holding {
 const megabyte = 1024 * 1024;
 
 interface Slack {
-  /** Of what there was before. */
+  /** Share of the amount before. */
   readonly share: number;
-  /** The share of a large platform would hide a leak, so it has a bound. */
+  /** Upper limit of the share, which would hide a leak in a large platform. */
   readonly shareMax: number;
   readonly spare: number;
 }
 
-/** How much of each comes and goes. What is still there beyond that is a leak. */
+/** Normal variation of each resource. A larger increase that stays is a leak. */
 const slack: Readonly<Record<keyof Holding, Slack>> = {
   processes: { share: 0, shareMax: 0, spare: 0 },
   descriptors: { share: 0.2, shareMax: 200, spare: 40 },
@@ -51,7 +51,7 @@ export async function holdingOf({ engine }: ChaosPlatform): Promise<Holding> {
   };
 }
 
-/** What there is more of than there may be, in words. */
+/** Describes the resources that exceed their limits. */
 export function leaks(before: Holding, after: Holding): readonly string[] {
   return Object.entries(slack).flatMap(([name, { share, shareMax, spare }]) => {
     const kind = name as keyof Holding;
@@ -60,11 +60,11 @@ export function leaks(before: Holding, after: Holding): readonly string[] {
   });
 }
 
-/** NATS allows a connection 24 subscriptions (templates/nats.conf), so the leak takes several connections. */
+/** NATS allows a connection 24 subscriptions (templates/nats.conf), so the planted leak takes several connections. */
 const subscriptionsOfOne = 20;
 const connections = 16;
 
-/** What is left behind on purpose. */
+/** Resources that are leaked on purpose. */
 export const planted = {
   processes: 1,
   descriptors: 300,
@@ -74,7 +74,7 @@ export const planted = {
 };
 const settleMs = 1500;
 
-/** Leaves one of each behind on purpose and returns what the search for leaks does not notice: it must notice all. */
+/** Leaks each resource on purpose, and returns the kinds that the search for leaks misses: it must miss none. */
 export async function unnoticed(platform: ChaosPlatform, before: Holding): Promise<readonly string[]> {
   await using planting = new AsyncDisposableStack();
   for (const plant of [plantProcess, plantSockets, plantSubscriptions]) {
@@ -86,7 +86,7 @@ export async function unnoticed(platform: ChaosPlatform, before: Holding): Promi
   return Object.keys(before).filter((kind) => !noticed.some((leak) => leak.startsWith(kind)));
 }
 
-/** It holds memory too. */
+/** The process holds memory too. */
 function plantProcess({ engine }: ChaosPlatform): Promise<Remove> {
   return engine.plant(
     `const held = Buffer.alloc(${planted.memoryBytes}, 1); process.stdout.write('held'); setInterval(() => held[0], 1000);`,

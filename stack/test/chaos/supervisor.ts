@@ -3,7 +3,7 @@ import { ownPrograms } from '../../engines/process/process-plan.ts';
 import { runPlatform } from '../../engines/process/run-platform.ts';
 import { installationIn } from '../../state/installation.ts';
 
-/** What `svc up` leaves running, but for the Node of the services. */
+/** The process that `svc up` leaves running, except for the Node of the services. */
 const [dir = '', node = ''] = process.argv.slice(2);
 const stopping = new AbortController();
 process.once('SIGTERM', () => stopping.abort());

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** The wire between the platform and its bus, as somebody else might have it in hand. */
+/** The wire between the platform and its bus, which a test controls. */
 export class Wire implements AsyncDisposable {
   readonly #server: Server;
   readonly #target: number;
@@ -26,24 +26,24 @@ export class Wire implements AsyncDisposable {
     return address !== null && typeof address === 'object' ? address.port : 0;
   }
 
-  /** Ends every connection and lets no other through. */
+  /** Ends every connection, and lets no new one through. */
   cut(): void {
     this.#state = 'cut';
     for (const pair of this.#pairs) for (const socket of pair) socket.destroy();
   }
 
-  /** Keeps connections open and lets nothing through: a cable that was pulled. */
+  /** Keeps connections open and lets no data through, like a pulled cable. */
   silence(): void {
     this.#state = 'silent';
     for (const pair of this.#pairs) for (const socket of pair) socket.pause();
   }
 
-  /** Everything takes this much longer in each direction. */
+  /** Delays all data by this time, in each direction. */
   slow(delayMs: number): void {
     this.#delayMs = delayMs;
   }
 
-  /** Connections that are silent stay so for ever, and new ones get through: a router that has forgotten the old ones. */
+  /** Silent connections stay silent and new ones work, like a router that has forgotten the old ones. */
   reroute(): void {
     this.#state = 'open';
   }

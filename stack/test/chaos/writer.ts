@@ -5,7 +5,10 @@ import type { Platform } from '../platform.ts';
 
 const everyMs = 100;
 
-/** Creates roles until the end. Returns the number of acknowledged ones, and those of them that are missing afterwards. */
+/**
+ * Creates roles until the end. Returns the number of acknowledged roles, and those of them that are missing
+ * afterwards.
+ */
 export async function writeUntil(ending: AbortSignal, platform: Platform) {
   const backend = await platform.backend();
   const workspace = (await backend.send(workspaceQuery, { name: 'Default' })).workspace?.id ?? '';

@@ -4,7 +4,7 @@ import { errorCodes, SvcError } from '../../../services/contracts/errors.ts';
 import { errorToHttp } from '../../../services/kit/http/error-to-http.ts';
 import { errorToJsonRpc } from '../../../services/remote-mcp/wire/revision-2025-11-25/error-to-json-rpc.ts';
 
-/** Programs and agents read these: a code keeps its numbers. */
+/** Programs and agents read these numbers, so a code keeps them. */
 test('every error code has the exit code, HTTP status and JSON-RPC code it had', () => {
   const table = errorCodes.map((code) => {
     const error = new SvcError(code, 'of a test');

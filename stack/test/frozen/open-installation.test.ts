@@ -7,8 +7,8 @@ import { openSession, ping, rpc, send } from '../../../services/remote-mcp/test/
 import { Platform, startTimeoutMs } from '../platform.ts';
 
 /**
- * installation.tar.gz holds an installation in a folder "svc" that version 0.1.0 of November 2026 made and `svc down` stopped: the database
- * files, the keys and secrets of this test, a session of an agent. Later versions must open it. It is never made anew.
+ * installation.tar.gz holds a folder "svc" of version 0.1.0 (November 2026), stopped by `svc down`: database files,
+ * this test's keys and secrets, an agent's session. Later versions must open it, so it is never made anew.
  */
 const here = import.meta.dirname;
 const known = z
@@ -32,7 +32,7 @@ beforeAll(async () => {
 }, startTimeoutMs);
 afterAll(() => platform[Symbol.asyncDispose](), startTimeoutMs);
 
-/** Sessions end when they have been idle for long, as those of an archive have. */
+/** A session ends after a long idle time, and a session of an archive has been idle for long. */
 function keepSessions(file: string): void {
   const database = new DatabaseSync(file);
   const { changes } = database.prepare('UPDATE entry SET put_at = ?').run(Date.now());
@@ -42,7 +42,7 @@ function keepSessions(file: string): void {
 
 test.each(Object.entries(known.lists))('svc %s prints the frozen output', async (command, list) => {
   const isSo = async () => expect(await platform.svc(...command.split(' '))).toMatchObject(list);
-  // Its MCP server takes a moment to start.
+  // The installation's MCP server takes a moment to start.
   await vi.waitFor(isSo, { timeout: 20_000, interval: 500 });
 });
 
