@@ -71,7 +71,7 @@ test('an equal workspace is not changed, whatever the order of tools', () => {
 const withServer = (changed: object): LiveWorkspace => ({ ...same, mcpServers: [{ ...files, ...changed }, crm] });
 const withLaunch = (changed: object) => withServer({ launch: { ...files.launch, fingerprint: 'other', ...changed } });
 
-test.each<readonly [what: string, live: LiveWorkspace, told: string]>([
+test.each<readonly [what: string, live: LiveWorkspace, change: string]>([
   ['a command', withLaunch({ command: 'uvx' }), 'update files (command)'],
   ['arguments', withLaunch({ args: ['-y', 'x'] }), 'update files (args)'],
   ['a folder', withLaunch({ cwd: '/x' }), 'update files (cwd)'],
@@ -91,12 +91,12 @@ test.each<readonly [what: string, live: LiveWorkspace, told: string]>([
   ['tools', { ...same, skills: [{ ...read, tools: read.tools.slice(1) }] }, 'update read (tools)'],
   ["a role's skills", { ...same, roles: [{ ...reader, skills: [] }] }, 'update Reader (skills)'],
   ['a role that is off', { ...same, roles: [{ ...reader, enabled: false }] }, 'update Reader (enabled)'],
-])('a difference is named: %s', (_, live, told) => {
-  expect(changes(live).filter((line) => !line.startsWith('none'))).toEqual([told]);
+])('a difference is named: %s', (_, live, change) => {
+  expect(changes(live).filter((line) => !line.startsWith('none'))).toEqual([change]);
 });
 
-const mistakesOf = (asked: Partial<WantedWorkspace>, live = empty) => {
-  const plan = planChanges({ ...wanted, mcpServers: [], skills: [], roles: [], ...asked }, live);
+const mistakesOf = (workspace: Partial<WantedWorkspace>, live = empty) => {
+  const plan = planChanges({ ...wanted, mcpServers: [], skills: [], roles: [], ...workspace }, live);
   return checkPlan(plan).map(({ line, message }) => `${line} ${message}`);
 };
 
@@ -116,9 +116,9 @@ describe('an unknown name', () => {
   });
 
   test('may name an existing object', () => {
-    const asked = { skills: [skill('other', 1, toolsOf('files'))], roles: [role('Reader', 2, ['read'])] };
-    expect(mistakesOf(asked, same)).toEqual([]);
-    expect(mistakesOf(asked)).toEqual([
+    const workspace = { skills: [skill('other', 1, toolsOf('files'))], roles: [role('Reader', 2, ['read'])] };
+    expect(mistakesOf(workspace, same)).toEqual([]);
+    expect(mistakesOf(workspace)).toEqual([
       '1 The skill "other" takes tools from "files", which is not an MCP server here. There is none yet.',
       '2 The role "Reader" has "read", which is not a skill here. Known here: other.',
     ]);
@@ -136,15 +136,15 @@ test('a launch that the installation forbids is reported, unless it is there alr
 describe("more than a workspace's limit", () => {
   const many = <Thing>(count: number, make: (name: string, line: number) => Thing) =>
     Array.from({ length: count }, (_, i) => make(`n${i}`, i + 1));
-  const asked = (mcpServers: number, skills: number, roles: number) => ({
+  const workspaceOf = (mcpServers: number, skills: number, roles: number) => ({
     mcpServers: many(mcpServers, mcpServer),
     skills: many(skills, skill),
     roles: many(roles, role),
   });
 
   test('is reported at the first entry beyond the limit', () => {
-    expect(mistakesOf(asked(1000, 10_000, 1000))).toEqual([]);
-    expect(mistakesOf(asked(1001, 10_001, 1002))).toEqual([
+    expect(mistakesOf(workspaceOf(1000, 10_000, 1000))).toEqual([]);
+    expect(mistakesOf(workspaceOf(1001, 10_001, 1002))).toEqual([
       '1001 A workspace may have 1000 MCP servers: the files add 1001.',
       '10001 A workspace may have 10000 skills: the files add 10001.',
       '1001 A workspace may have 1000 roles: the files add 1002.',

@@ -16,7 +16,7 @@ function write(name: string, text: string): string {
 
 const read = (file: string, env = {}) => readApplyFile(file, env).wanted;
 
-/** The mistakes of a file with this text, each with its place. */
+/** The mistakes in a file with this text, each with its line and column. */
 const mistakesIn = (text: string, env = {}) =>
   readApplyFile(write('p.yaml', text), env).mistakes.map(({ line, column, message }) =>
     `${line}:${column} ${message}`.replaceAll(`${dir()}/`, ''),
@@ -99,12 +99,12 @@ roles:
 describe('a mistake is reported with its place', () => {
   const server = (fields: string) => `mcpServers:\n  a: { ${fields} }\n`;
   const long = 'x'.repeat(1025);
-  const expectMistake = (text: string, told: string | RegExp) => {
+  const expectMistake = (text: string, message: string | RegExp) => {
     write('a.env', 'A=b\n');
     write('folder/SKILL.md', '---\nname: folder\n---\n');
     write('other/SKILL.md', '# No front matter\n');
     write('zero.md', 'a\0b');
-    expect(mistakesIn(text).join('\n')).toEqual(typeof told === 'string' ? told : expect.stringMatching(told));
+    expect(mistakesIn(text).join('\n')).toEqual(typeof message === 'string' ? message : expect.stringMatching(message));
   };
 
   test.each(
@@ -154,7 +154,7 @@ describe('a mistake is reported with its place', () => {
     }),
   )('%j', expectMistake);
 
-  test.each<readonly [what: string, text: string, told: string | RegExp]>([
+  test.each<readonly [what: string, text: string, message: string | RegExp]>([
     [
       'a launch that is too large',
       server(`command: x, args: [${'a'.repeat(65_536)}]`),
@@ -180,7 +180,7 @@ describe('a mistake is reported with its place', () => {
       `roles:\n  - { name: x, skills: [${Array(1001).fill('a').join(', ')}] }\n`,
       '2:24 roles.0.skills must be a list of names of skills, at most 1,000 of them.',
     ],
-  ])('more than allowed: %s', (_, text, told) => expectMistake(text, told));
+  ])('more than allowed: %s', (_, text, message) => expectMistake(text, message));
 
   test('names and descriptions of a folder', () => {
     write('s/SKILL.md', `---\nname: Not A Name\ndescription: ${long}\n---\n`);
@@ -226,9 +226,9 @@ skils: []
   });
 
   test('a secret is not repeated', () => {
-    const told = mistakesIn(server('command: x, url: y, env: { A: { fromEnv: K } }'), { K: 'hush' }).join();
-    expect(told).toContain('exclude each other');
-    expect(told).not.toContain('hush');
+    const mistakes = mistakesIn(server('command: x, url: y, env: { A: { fromEnv: K } }'), { K: 'hush' }).join();
+    expect(mistakes).toContain('exclude each other');
+    expect(mistakes).not.toContain('hush');
   });
 });
 

@@ -58,7 +58,7 @@ test('the configuration of nats-server has every place filled, and monitoring on
 });
 
 describe('a bus that somebody else runs is refused before anything starts', () => {
-  /** A server that sends the first text as its greeting, and the answer to everything that a client sends. */
+  /** Starts a server that sends `first` as its greeting, and `answer` after every message of a client. */
   async function speak(first: string, answer: string): Promise<string> {
     const server = createServer((client) => {
       client.on('error', () => undefined);
@@ -69,8 +69,8 @@ describe('a bus that somebody else runs is refused before anything starts', () =
     await once(server.listen(0, '127.0.0.1'), 'listening');
     return `nats://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
-  const info = (said: object) =>
-    `INFO ${JSON.stringify({ version: '2.12.0', jetstream: true, nonce: 'x', ...said })}\r\n`;
+  const info = (fields: object) =>
+    `INFO ${JSON.stringify({ version: '2.12.0', jetstream: true, nonce: 'x', ...fields })}\r\n`;
   const check = async (server: string) => checkBus(await plan([server]));
   const strange = { message: expect.stringContaining('does not answer as a NATS server: it says something else') };
 

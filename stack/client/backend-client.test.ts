@@ -27,10 +27,10 @@ test('a question goes to /graphql with the token, and its answer is parsed', asy
 });
 
 test('a question goes to the next of several backends when the first is away, and nowhere else once it was sent', async () => {
-  const asked: string[] = [];
+  const receivers: string[] = [];
   const named = (name: string, end: RequestListener) =>
     answering((...args) => {
-      asked.push(name);
+      receivers.push(name);
       end(...args);
     });
   const gone = await absent();
@@ -43,7 +43,7 @@ test('a question goes to the next of several backends when the first is away, an
     message: expect.stringMatching(/^The backend is not running: .* connection refused\.$/),
     hint: expect.stringContaining('svc status'),
   });
-  expect(asked).toEqual(['second', 'dying']);
+  expect(receivers).toEqual(['second', 'dying']);
 });
 
 test('a mutation without an answer has an unknown outcome', async () => {

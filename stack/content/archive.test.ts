@@ -69,7 +69,7 @@ function packed(some: readonly string[]): string {
   return written(gzipSync(some.map((line) => `${line}\n`).join('')));
 }
 
-/** So many places, evenly apart. */
+/** `count` offsets in the archive, evenly spaced. */
 function placesIn(bytes: Uint8Array, count: number): readonly number[] {
   return Array.from({ length: count }, (_, index) => Math.floor((bytes.length * (index + 1)) / (count + 1)));
 }
@@ -135,7 +135,7 @@ describe('encrypted', () => {
   });
 
   it('cut or changed, it is refused by name', async () => {
-    // With the usual work factor each look would take a second.
+    // With the usual work factor of scrypt each check would take a second.
     const encrypter = new Encrypter();
     encrypter.setPassphrase(passphrase.reveal());
     encrypter.setScryptWorkFactor(10);
@@ -178,7 +178,7 @@ describe('is refused by name', () => {
     const right = lines();
     const turned = (text: string) => text.replace(/[0-9](?=[^0-9]*$)/, (digit) => String((Number(digit) + 1) % 10));
     for (const [index, line] of right.entries()) {
-      // Without its head it is no archive, and without its end it is cut.
+      // A file without its head is not an archive, and an archive without its end is cut.
       if (index > 0 && index < right.length - 1) await refused(packed(right.toSpliced(index, 1)), 'was changed');
       if (index > 0 && turned(line) !== line) await refused(packed(right.with(index, turned(line))), 'was changed');
     }

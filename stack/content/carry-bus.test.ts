@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 interface Content {
   readonly records?: readonly string[];
-  /** When each expires. */
+  /** The expiry time of each session. */
   readonly keys?: Readonly<Record<string, number>>;
 }
 

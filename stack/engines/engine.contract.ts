@@ -20,7 +20,7 @@ export interface EngineTrial {
   readonly env: EnvRecord;
   /** Kills a part without a graceful shutdown. */
   readonly kill: (service: ServiceStatus) => Promise<void>;
-  /** Removes what `down` keeps. */
+  /** Removes everything that `down` keeps. */
   readonly clear?: (id: string) => Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export interface EngineTrial {
 const startMaxMs = 300_000;
 const backWithinMs = 60_000;
 
-/** What commands rely on, with every engine. */
+/** The behaviour that the commands expect of every engine. */
 export function engineContract({ name, env, kill, clear }: EngineTrial): void {
   describe(`the engine ${name}`, { timeout: startMaxMs }, () => {
     let platform: Platform;
@@ -48,8 +48,8 @@ export function engineContract({ name, env, kill, clear }: EngineTrial): void {
       const { signal } = new AbortController();
       return { installation, env, foreground: false, startEmpty: null, signal, onNotice: ignore, onState: ignore };
     };
-    const up = (told: Progress[] = []): Promise<UpResult> => {
-      const onProgress = (progress: Progress) => void told.push(progress);
+    const up = (events: Progress[] = []): Promise<UpResult> => {
+      const onProgress = (progress: Progress) => void events.push(progress);
       return bringUp({ ...start(), avoid: new Set(), onProgress, release: ignore });
     };
     const down = () => chosen().down({ installation: platform.installation, onProgress: () => undefined });
@@ -73,11 +73,11 @@ export function engineContract({ name, env, kill, clear }: EngineTrial): void {
     });
 
     test('starts each part once those that it needs are healthy', async () => {
-      const told: Progress[] = [];
-      const result = await up(told);
+      const events: Progress[] = [];
+      const result = await up(events);
       expect([result.outcome, result.status.state, result.status.engine]).toEqual(['started', 'running', name]);
       expect(result.status.services.every(({ state }) => state === 'healthy')).toBe(true);
-      const healthy = told.flatMap((one) => (one.kind === 'service' && one.state === 'healthy' ? [one.name] : []));
+      const healthy = events.flatMap((one) => (one.kind === 'service' && one.state === 'healthy' ? [one.name] : []));
       for (const { name: part, after } of inStartOrder(readPlan(platform.installation).parts)) {
         for (const needed of after) expect(healthy.indexOf(needed)).toBeLessThan(healthy.indexOf(part));
       }

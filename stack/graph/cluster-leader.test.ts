@@ -34,12 +34,12 @@ test('a node is a member once it has voted', () => {
   expect(isMember(file)).toBe(true);
 });
 
-/** A coordination node that tells these metrics, one after the other. */
+/** Starts a coordination node that answers each request with the next of these metrics. */
 async function founderWith(metrics: readonly string[]): Promise<string> {
-  let asked = 0;
+  let requestCount = 0;
   const url = await answering((request, response) => {
     response.statusCode = request.url === metricsPath ? 200 : 404;
-    response.end(metrics[Math.min(asked++, metrics.length - 1)]);
+    response.end(metrics[Math.min(requestCount++, metrics.length - 1)]);
   });
   return `${url}/health`;
 }

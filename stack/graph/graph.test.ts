@@ -76,7 +76,7 @@ describe('the configuration of a node', () => {
   ] as const)('%s authenticates its clients, and writes before it acknowledges', (service, lines) => {
     const written = dgraphConfiguration(service, values).split('\n');
     expect(written).toEqual(expect.arrayContaining([...ofBoth, ...lines]));
-    // Dgraph would take such a line for the head of others.
+    // Dgraph would read a line that ends with a colon as the head of the lines below it.
     expect(written.filter((line) => line.trim().endsWith(':'))).toEqual([]);
   });
 
@@ -116,7 +116,7 @@ test('nodes of our own dgraph become more, and not fewer', () => {
   expect(() => refuse('dgraph-alpha: 1', 'dgraph-zero', 'dgraph-alpha', 'dgraph-alpha-2')).toThrow(
     'replicas.dgraph-alpha is 1, and place of dgraph-alpha-2 exists: nodes of Dgraph can be added, not removed.',
   );
-  // A node whose data was lost is missed all the same.
+  // A gap hides no node: dgraph-zero-2 has lost its data, and dgraph-zero-3 is still found.
   expect(() => refuse('dgraph-alpha: 2', 'dgraph-zero', 'dgraph-zero-3')).toThrow(
     'replicas.dgraph-zero is 1, and place of dgraph-zero-3 exists',
   );
@@ -140,16 +140,16 @@ test('rights that a node missed are sent again until they are in force', async (
     user: [{ isRight: true, groups: [{ name: 'svc-data' }] }],
     group: [{ rules: [{ predicate: 'dgraph.all', permission: 7 }] }],
   };
-  let told = 0;
+  let mutationCount = 0;
   const url = await answering(async (request, response) => {
     const body = (await request.toArray()).join('');
-    if (request.url?.startsWith('/mutate')) told++;
-    const seen = told === 0 ? {} : { seen: [] };
+    if (request.url?.startsWith('/mutate')) mutationCount++;
+    const seen = mutationCount === 0 ? {} : { seen: [] };
     response.end(JSON.stringify({ data: body.includes('svc.nothing') ? seen : asIs }));
   });
   const { signal } = new AbortController();
   await provisionGraph({ urls: [url], secrets: secretFilesOf(installation), timeoutMs: 30_000, signal });
-  expect(told).toBe(1);
+  expect(mutationCount).toBe(1);
 });
 
 test("a change of the graph's identity restarts every part, because a different graph has different users", async () => {
@@ -157,20 +157,20 @@ test("a change of the graph's identity restarts every part, because a different 
   const { definition, ports } = readPlan(installation);
   const settings = (change: object) => settingsOf(planFor(installation, { ...definition, ...change }, ports));
   const theirs = (url: string) => settings({ graphdb: { ...definition.graphdb, url } });
-  for (const [before, after, said] of [
+  for (const [before, after, change] of [
     [settings({ graph: 'sqlite' }), settings({}), 'graph: sqlite → dgraph'],
     [settings({}), theirs('http://a'), 'graph: dgraph → dgraph at http://a'],
     [theirs('http://a'), theirs('http://b'), 'graph: dgraph at http://a → dgraph at http://b'],
   ] as const) {
-    expect(changesBetween(before, after)).toContain(said);
+    expect(changesBetween(before, after)).toContain(change);
     expect(partsThatDiffer(before, after)).toBeNull();
   }
 });
 
 type Answers = Readonly<Record<string, unknown>>;
-type Theirs = Partial<Definition['graphdb']>;
+type GraphSettings = Partial<Definition['graphdb']>;
 
-/** A Dgraph that somebody else runs, with this answer to each path. */
+/** Starts an external Dgraph, with this answer to each path. */
 const dgraphThat = (answers: Answers) =>
   answering((request, response) => {
     const answer = answers[request.url ?? ''];
@@ -178,7 +178,7 @@ const dgraphThat = (answers: Answers) =>
     response.end(typeof answer === 'number' ? 'Please retry again' : JSON.stringify(answer ?? {}));
   });
 
-function check(url: string, graphdb: Theirs = {}) {
+function check(url: string, graphdb: GraphSettings = {}) {
   const installation = installationIn(dir());
   mkdirSync(installation.secretsDir);
   writeFileSync(secretFilesOf(installation).graphPassword, 'the-password');
@@ -196,7 +196,9 @@ const ours = { user: 'ours' };
 const granted = /^Grant "ours" the rights to read, write and modify dgraph\.all there/;
 const named = /^Set graphdb\.user in svc\.yaml to the platform's user in that Dgraph\.$/;
 
-test.each<readonly [answers: Answers | string, graphdb: Theirs, code: string, message: RegExp, hint: RegExp | null]>([
+test.each<
+  readonly [answers: Answers | string, graphdb: GraphSettings, code: string, message: RegExp, hint: RegExp | null]
+>([
   [healthy('v25.3.8'), {}, 'unsupported', /runs Dgraph 25\.3\.8, and 25\.4 or newer is needed\.$/, null],
   [{}, {}, 'unavailable', /does not answer as a Dgraph: it says something else\.$/, /graphdb\.url/],
   [{ '/health': 503 }, {}, 'unavailable', /it is not healthy: Please retry again/, null],
@@ -217,7 +219,7 @@ test.each<readonly [answers: Answers | string, graphdb: Theirs, code: string, me
 test.each([
   [{ data: { code: 'Success' } }, [expect.stringContaining('allows every client to change its schema')]],
   [refused, []],
-])('a Dgraph without users is accepted, with a warning if everybody may change it: %j', async (altered, told) => {
+])('a Dgraph without users is accepted, with a warning if everybody may change it: %j', async (altered, warnings) => {
   const open = { ...healthy('dev'), '/query': { data: { seen: [] } }, '/alter': altered };
-  expect(await check(await dgraphThat(open))).toEqual(told);
+  expect(await check(await dgraphThat(open))).toEqual(warnings);
 });

@@ -37,7 +37,7 @@ function nodes(zeros: number, alphas: number): Definition {
   return definitionOf(`topology: distributed\ngraph: dgraph\nreplicas: ${replicas}\n`);
 }
 
-/** A cluster that ran once. */
+/** Writes the data and the record of a cluster that ran once. */
 function ranWith(zeros: number, alphas: number): void {
   definition = nodes(zeros, alphas);
   const names = [...nodesOf('dgraph-zero', definition), ...nodesOf('dgraph-alpha', definition)];
@@ -55,16 +55,16 @@ async function settle(startEmpty: StartEmpty | null = null) {
   return { given, notices };
 }
 
-/** With the operator's consent to an empty start, and without it. */
-async function expectKeptOut(node: string, told: unknown): Promise<void> {
+/** Expects that a start keeps the node out, with and without the operator's consent to an empty start. */
+async function expectKeptOut(node: string, loss: unknown): Promise<void> {
   for (const startEmpty of [null, agree]) {
     const { given, notices } = await settle(startEmpty);
     expect(given).toEqual([]);
     expect(notices[0]).toBe(`${node}: ${describeLoss(node)}`);
   }
-  // Nor does a start without the node forget it.
+  // A start without the node does not forget the loss.
   recordData(installation, definition);
-  expect(describeLoss(node)).toEqual(told);
+  expect(describeLoss(node)).toEqual(loss);
 }
 
 async function expectRefused(refusal: object): Promise<void> {
@@ -104,13 +104,13 @@ describe('a node of Dgraph that lost its data', () => {
     await createInstallation({ dir: dir(), topology: 'distributed', graph: 'dgraph' });
     ranWith(3, 2);
     lose('dgraph-zero');
-    const told = expect.stringMatching(
+    const loss = expect.stringMatching(
       /^Its data is missing, .*: "data\/dgraph\/zero" \(there since .*svc backup FILE, then svc restore FILE$/,
     );
-    await expectKeptOut('dgraph-zero', told);
+    await expectKeptOut('dgraph-zero', loss);
     expect(describeLoss('dgraph-zero-2')).toBeNull();
     const { services } = await status({ installation });
-    expect(services.find(({ name }) => name === 'dgraph-zero')?.reason).toEqual(told);
+    expect(services.find(({ name }) => name === 'dgraph-zero')?.reason).toEqual(loss);
   });
 
   test.each([
@@ -156,7 +156,7 @@ describe('a node of Dgraph that lost its data', () => {
       /^Data of this installation is missing: "data\/dgraph" \(there since [^"]*$/,
     );
     const { given } = await settle(agree);
-    // Until the start is certain, the data is missed.
+    // The data counts as missing until the start is certain.
     expect(describeLoss('dgraph-alpha')).toContain('is missing');
     forgetData(installation, definition, given);
     expect(readPlace(installation)?.data).toEqual([]);
@@ -175,8 +175,8 @@ describe('a node of Dgraph whose data cannot be read', () => {
     rmSync(path, { recursive: true });
     if (why === 'it is a folder') mkdirSync(path);
     else symlinkSync(path, path);
-    const told = `Its data cannot be read, so the node is not started: "${dataOf(node)}" (${why}). Repair the disk or the permission, then run: svc up`;
-    await expectKeptOut(node, told);
+    const loss = `Its data cannot be read, so the node is not started: "${dataOf(node)}" (${why}). Repair the disk or the permission, then run: svc up`;
+    await expectKeptOut(node, loss);
   });
 
   test.each([
@@ -210,7 +210,7 @@ test('a part that may not start without its data is not restarted once the data 
   const address = await answering((_, response) => void response.end('ok'));
   const events: string[] = [];
   const ends: (() => void)[] = [];
-  /** What died starts again at once. */
+  /** A runner that starts every part immediately. */
   const runner: PartRunner = {
     async start() {
       const { promise, resolve } = Promise.withResolvers<string>();

@@ -33,11 +33,11 @@ describe('bind', () => {
 
   test.each([
     ['a name that leads nowhere', 'hello.invalid', 'its name cannot be resolved'],
-    // Reserved for documentation: no machine has it.
+    // This address is reserved for documentation, so no machine has it.
     ["another machine's address", '192.0.2.1', 'this machine has no such address'],
   ])('%s is refused with its place', async (_what, bind, why) => {
-    const told = `svc.yaml:2:7 bind must be an address of this machine, not "${bind}": ${why}.`;
-    const [message, hint] = [told, 'svc config check'].map((text) => expect.stringContaining(text));
+    const refusal = `svc.yaml:2:7 bind must be an address of this machine, not "${bind}": ${why}.`;
+    const [message, hint] = [refusal, 'svc config check'].map((text) => expect.stringContaining(text));
     await expect(checkText(`bind: ${bind}\n`)).rejects.toMatchObject({ code: 'invalid_input', message, hint });
   });
 });
@@ -63,11 +63,11 @@ test.each<[string, Certificate, readonly string[]]>([
   ],
   ['that has expired', { now: new Date('2100-01-01') }, ['cert has expired on 20']],
   ['that is not valid yet', { now: new Date(0) }, ['cert is not valid before 20']],
-])('a certificate %s', (_what, { hosts = ['bus.example.com'], now = new Date(), ...changed }, told) => {
+])('a certificate %s', (_what, { hosts = ['bus.example.com'], now = new Date(), ...changed }, expected) => {
   const files = tlsFilesIn(dir, { cert: 'bus.pem', key: 'bus.key', ca: 'ca.pem', ...changed });
   const problems = certificateProblems({ files, hosts, hostsPlace: 'bus.public.servers' }, now);
   expect(problems.map(({ part, why }) => `${part} ${why}`)).toEqual(
-    told.map((one) => expect.stringContaining(one.replace('DIR', dir))),
+    expected.map((one) => expect.stringContaining(one.replace('DIR', dir))),
   );
 });
 
@@ -91,7 +91,7 @@ test.each<[string, string | null]>([
     open('bus.example.com', 'tls: acme\n  acme: { ca: empty.pem }'),
     '6:15 public.acme.ca cannot be used: DIR/empty.pem holds no certificate.',
   ],
-])('a valid certificate is accepted, and a problem is told with its place: %s', async (yaml, told) => {
-  if (told === null) await expect(checkText(yaml)).resolves.toBeUndefined();
-  else await expect(checkText(yaml)).rejects.toThrow(`svc.yaml:${told.replace('DIR', dir)}`);
+])('a valid certificate is accepted, and a problem is told with its place: %s', async (yaml, problem) => {
+  if (problem === null) await expect(checkText(yaml)).resolves.toBeUndefined();
+  else await expect(checkText(yaml)).rejects.toThrow(`svc.yaml:${problem.replace('DIR', dir)}`);
 });

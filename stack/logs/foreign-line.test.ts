@@ -16,7 +16,7 @@ test.each([
   [dgraph('W'), { level: 'warn' }],
   [dgraph('E'), { level: 'error' }],
   [dgraph('F'), { level: 'error' }],
-  // Lines of every start and stop are not errors.
+  // Dgraph writes these lines at every start and stop, so they are not errors.
   [dgraph('E', '--my flag is provided without bindall, Did you forget to specify bindall?'), { level: 'info' }],
   [dgraph('E', 'Error during SubscribeForUpdates for prefix "\\x00": unable to find any servers'), { level: 'info' }],
   ['Dgraph version   : v25.4.0', { level: 'info' }],

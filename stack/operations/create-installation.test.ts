@@ -150,7 +150,7 @@ describe('an existing installation', () => {
     expect(modeOf(fileOf('encryption.key'))).toBe('600');
   });
 
-  /** Each of these texts in its file is refused by the rule. */
+  /** Expects that each of these texts is refused in its file, with this rule in the message. */
   function expectRefused(definition: Definition, wrong: readonly (readonly [string, string, RegExp])[]) {
     for (const [name, text, rule] of wrong) {
       const before = readFileSync(fileOf(name));
@@ -172,7 +172,7 @@ describe('an existing installation', () => {
     rmSync(file);
     expect(() => check()).toThrow(/encryption\.key is missing, and data\/ is encrypted with it/);
     expect(existsSync(file)).toBe(false);
-    // The right key is taken again.
+    // The right key is accepted again.
     writeFileSync(file, key);
     expect(() => check()).not.toThrow();
   });

@@ -88,10 +88,10 @@ environment: { runtime: { HEARTBEAT_INTERVAL: 1000 }, backend: { JWT_ISSUER: me 
 test('every choice reaches its services, and only these', () => {
   const { parts } = planOf(everyChoice);
   const usual = environmentFor('');
-  const told = servicesOf(parts).flatMap(({ service, part }) =>
+  const changes = servicesOf(parts).flatMap(({ service, part }) =>
     changesBetween(usual[service] ?? {}, part.variables).map((change) => `${service} ${change}`),
   );
-  expect(told).toEqual([
+  expect(changes).toEqual([
     'backend BIND_HOST: 127.0.0.1 → 0.0.0.0',
     'backend CORS_ORIGINS: http://localhost:8888,http://localhost:3000,http://127.0.0.1:8888 → https://other.example.com',
     'backend EMAIL_FROM: unset → a@example.com',
@@ -205,12 +205,12 @@ test('every variable that the stack decides has a recorded place, so that it can
 });
 
 describe('settings without effect are reported', () => {
-  const told = (yaml: string) => withoutEffect(planOf(yaml).parts);
+  const noticesOf = (yaml: string) => withoutEffect(planOf(yaml).parts);
 
   test('for a setting, and for a variable', () => {
     const yaml =
       'runtime: { allowedPaths: [/a], sandbox: none-for-everybody }\nenvironment: { frontend: { METRICS_PORT: 9100 } }\n';
-    expect(told(yaml)).toEqual([
+    expect(noticesOf(yaml)).toEqual([
       'runtime: SVC_ALLOWED_PATHS has no effect without MCP_SERVER_SANDBOX=auto or bwrap or container.',
       'frontend: METRICS_PORT is not used yet: it comes with metrics and traces.',
     ]);
@@ -230,7 +230,7 @@ describe('settings without effect are reported', () => {
 
   test("and not for folders that are mounted into the runtime's container, defaults and moved ports", () => {
     const contained = 'topology: distributed\nengine: docker\nruntime: { allowedPaths: [/a] }\n';
-    expect([contained, '', movedPorts].flatMap(told)).toEqual([]);
+    expect([contained, '', movedPorts].flatMap(noticesOf)).toEqual([]);
   });
 });
 

@@ -126,8 +126,10 @@ describe('the configuration of a part', () => {
       'graphdb: { zeroPort: 5081, port: 8180, cacheMb: 64 }\nreplicas: { dgraph-zero: 3, dgraph-alpha: 2 }';
     const plan = planOf(`${cluster}${chosen}\n`);
     const [key, certificate] = ['secrets/graphdb-nodes.key', 'secrets/graphdb-nodes.crt'];
-    const shown = ['server', 'client'].map((side) => ` ${side}-cert=${certificate}; ${side}-key=${key};`).join('');
-    const every = { BIND_ALL: 'false', CERTIFICATES: ` internal-port=true; ca-cert=${certificate};${shown}` };
+    const certificates = ['server', 'client']
+      .map((side) => ` ${side}-cert=${certificate}; ${side}-key=${key};`)
+      .join('');
+    const every = { BIND_ALL: 'false', CERTIFICATES: ` internal-port=true; ca-cert=${certificate};${certificates}` };
     const founder = { ADDRESS: '127.0.0.1:5081', PORT_OFFSET: '1', NODE: '1', PEER: '', DATA: 'data/dgraph/zero' };
     expect(variablesOf(plan, 'dgraph-zero')).toEqual({ ...every, ...founder });
     expect(variablesOf(plan, 'dgraph-zero-3')).toEqual({
@@ -173,7 +175,7 @@ describe('the configuration of a part', () => {
   test.each([
     ['remote-mcp', [{ REMOTE_PORT: '3101' }, { REMOTE_PORT: '3102' }]],
     ['backend', [{ PORT: '3201' }, { PORT: '3202' }]],
-    // No proxy has the address of the first runtime. Each has its own working folder.
+    // No proxy takes the address of the first runtime. Each runtime has its own working folder.
     ['runtime', [{ BIND_HOST: '0.0.0.0' }, { REMOTE_PORT: '3302', SVC_WORKING_DIR: '/srv/svc/data/runtime-2' }]],
   ] as const)('every %s: as a single one, except its address', (service, own) => {
     const yaml = `${cluster}bind: 0.0.0.0\n`;

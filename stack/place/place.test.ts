@@ -49,7 +49,7 @@ beforeEach(async () => {
 const settle = (installation: Installation) => settlePlace(installation, () => undefined);
 const definitionOf = ({ definitionFile }: Installation) => readDefinition(definitionFile);
 
-/** The files that a start creates. */
+/** Writes the files that a start creates. */
 function fill(installation: Installation): void {
   const { dataDir } = installation;
   for (const name of ['graph.sqlite', 'bus.sqlite']) writeFileSync(join(dataDir, name), 'data');
@@ -96,7 +96,7 @@ describe('a folder', () => {
     copyFolder();
     renameSync(original.dir, running);
     renameSync(copy.dir, original.dir);
-    // The process of another folder, as the copied record names it.
+    // The copied record names this process, which runs in another folder.
     const child = spawn('sleep', ['60'], { cwd: running });
     onTestFinished(() => void child.kill());
     const pid = child.pid ?? 0;
@@ -223,9 +223,9 @@ describe('data', () => {
     const repairs = /svc restore FILE\. .*svc up --start-empty$/;
     expect(refused).toMatchObject({ code: 'not_found', hint: expect.stringMatching(repairs) });
     for (const name of gone) expect(String(refused)).toContain(`"data/${name}" (there since 20`);
-    const asked: (readonly string[])[] = [];
-    await check(async (names) => void asked.push(names));
-    expect(asked[0]).toHaveLength(gone.length);
+    const questions: (readonly string[])[] = [];
+    await check(async (names) => void questions.push(names));
+    expect(questions[0]).toHaveLength(gone.length);
     await check();
   });
 
@@ -234,7 +234,7 @@ describe('data', () => {
     rmSync(join(original.dataDir, 'graph.sqlite'));
     recordData(original, definitionOf(original));
     await expect(check()).rejects.toThrow('"data/graph.sqlite" (there since 20');
-    // The process that has the data open is its only place.
+    // The lost data exists only in the process that has it open.
     await expect(check(async () => undefined, 7)).rejects.toMatchObject({
       hint: 'The platform (pid 7) still has the data open. Save it: svc backup FILE. Then run: svc down',
     });

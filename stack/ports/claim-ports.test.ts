@@ -42,12 +42,12 @@ describe('while all ports are free', () => {
       [...servicesAt('127.0.0.1'), nats, 'dgraph-zero 127.0.0.1:5080', 'dgraph-alpha 127.0.0.1:8080'],
     ],
   ])('%s', async (_what, yaml, expected) => {
-    const asked: string[] = [];
-    const isFree = async (port: number, host: string) => asked.push(`${host}:${port}`) > 0;
+    const addresses: string[] = [];
+    const isFree = async (port: number, host: string) => addresses.push(`${host}:${port}`) > 0;
     const { ports, notices } = await claim(yaml, [], { isFree });
     const claimed = wishesOf(yaml).map(({ name, host }) => `${name} ${host}:${ports[name]}`);
     expect([claimed.toSorted(), notices]).toEqual([expected.toSorted(), []]);
-    expect(asked).toEqual(expect.arrayContaining(expected.map((line) => line.split(' ')[1])));
+    expect(addresses).toEqual(expect.arrayContaining(expected.map((line) => line.split(' ')[1])));
   });
 });
 

@@ -41,10 +41,10 @@ test('holders of the key authenticate each other, and other clients or servers a
   expect(await meet(other, { key, cert })).toBe('refused');
 });
 
-type Pair = Pick<TlsOptions, 'key' | 'cert'>;
+type KeyAndCertificate = Pick<TlsOptions, 'key' | 'cert'>;
 
-/** As two nodes do: both know one certificate, and each shows its own. */
-async function meet(server: Pair, client: Pair): Promise<'let in' | 'refused'> {
+/** Connects a client as a node connects to another. Both trust one certificate, and each presents its own. */
+async function meet(server: KeyAndCertificate, client: KeyAndCertificate): Promise<'let in' | 'refused'> {
   const trust = { ca: cert, requestCert: true, rejectUnauthorized: true };
   await using listening = createServer({ ...server, ...trust }, (socket) => {
     socket.on('error', () => socket.destroy()).end('welcome');
@@ -77,7 +77,7 @@ test('the graph client accepts it from its address, and from no other, without a
     openDgraphGraph({ servers: [`${host}:${port}`], tls: { caPath }, requestMs: 500 }).catch((error: Error) =>
       inspect(error),
     );
-  // It serves nothing, and says so to an accepted client.
+  // The server offers no service, which it reports to an accepted client.
   for (const host of ['127.0.0.1', 'localhost']) expect(await ask(host), host).toContain('UNIMPLEMENTED');
   expect(await ask('127.0.0.2')).toContain("127.0.0.2 is not in the cert's list");
   expect(warnings).toEqual([]);

@@ -60,14 +60,14 @@ describe('a mistake is reported with its place and its rule', () => {
       'ports: {\n': /^svc\.yaml:\d+:\d+ /,
       'name: a\nb: { c: 1, c: 2 }\nname: b\n':
         /^svc\.yaml:3:12 The name "c" is used twice\.\nsvc\.yaml:4:1 The name "name" is used twice\.$/,
-      // No path leads to the value of a collection.
+      // A value whose key is a collection has no path.
       '? { a: 1, a: 2 }\n: { b: 1, b: 2 }\n':
         /^svc\.yaml:2:11 The name "a" is used twice\.\nsvc\.yaml:3:11 The name "b" is used twice\.$/,
       'name: a\n---\nname: b\n': /^svc\.yaml:3:\d+ It holds more than one document/,
-      // JavaScript would lose it.
+      // JavaScript would lose this key.
       'ports:\n  __proto__: { c: 1 }\n': /^svc\.yaml:3:3 "__proto__" is not a valid name\.$/,
     }),
-  )('%j', (yaml, told) => expect(refusalOf(yaml)).toMatch(told));
+  )('%j', (yaml, message) => expect(refusalOf(yaml)).toMatch(message));
 
   test('no id, and an id that init would have made', () => {
     const check = (text: string) => () => checkDefinition(text, 'svc.yaml');
@@ -111,7 +111,7 @@ describe('variables without a setting', () => {
       [extra('runtime', 'OTEL_EXPORTER_OTLP_ENDPOINT: "https://me:hidden@otel.example"')]:
         /OTEL_EXPORTER_OTLP_ENDPOINT: It must be without user and password\.$/,
     }),
-  )('are refused in %j', (yaml, told) => expect(refusalOf(yaml)).toMatch(told));
+  )('are refused in %j', (yaml, message) => expect(refusalOf(yaml)).toMatch(message));
 });
 
 describe('graph: dgraph', () => {

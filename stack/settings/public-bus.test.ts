@@ -48,8 +48,8 @@ describe('a mistake in bus.public is reported with its place and its rule', () =
       'bus.example.com':
         'svc.yaml:4:11 bus.public must be null, or servers with bind and tls (cert and key) or insecure: true, not "bus.example.com".',
     }),
-  )('%s', (text, told) => {
-    expect(refusalOf(`topology: distributed\nbus:\n  public: ${text}\n`)).toBe(told);
+  )('%s', (text, message) => {
+    expect(refusalOf(`topology: distributed\nbus:\n  public: ${text}\n`)).toBe(message);
   });
 
   test('a bus whose port could change', () => {

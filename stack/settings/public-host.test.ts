@@ -56,5 +56,5 @@ describe('a mistake in public is reported with its place and its rule', () => {
       [`public: { ${host} }\npublicUrls: { mcp: https://agents.example.com/agents }`]:
         'svc.yaml:4:20 publicUrls.mcp must have the host and the path of http://agents.example.com/mcp with public.host, or be auto.',
     }),
-  )('%j', (yaml, told) => expect(refusalOf(distributed + yaml)).toBe(told));
+  )('%j', (yaml, message) => expect(refusalOf(distributed + yaml)).toBe(message));
 });

@@ -24,7 +24,7 @@ test('a hundred thousand names are read, and each is found, in seconds', () => {
 
 test('of many mistakes the first are reported', () => {
   const mistakes = Array.from({ length: 200_000 }, (_, at) => ({ line: at + 1, column: 1, message: 'x'.repeat(5000) }));
-  const told = describeMistakes('p.yaml', mistakes).split('\n');
-  expect(told).toHaveLength(51);
-  expect(told.at(-1)).toBe('p.yaml has 199950 more mistakes.');
+  const lines = describeMistakes('p.yaml', mistakes).split('\n');
+  expect(lines).toHaveLength(51);
+  expect(lines.at(-1)).toBe('p.yaml has 199950 more mistakes.');
 });

@@ -12,7 +12,7 @@ import { fileFailure } from './file-failure.ts';
 import type { Installation } from './installation.ts';
 
 const dir = folderOfEachTest();
-/** Without root's rights: root becomes another user for a moment. */
+/** The tests need a user without root's rights, so root becomes another user for a moment. */
 const own = process.geteuid?.() ?? 0;
 const person = own === 0 ? 65_534 : own;
 
@@ -25,13 +25,13 @@ async function readAll(installation: Installation): Promise<void> {
   for await (const _ of readLogs({ installation, ...all, signal: new AbortController().signal }));
 }
 
-/** The message of a refusal to that person. */
+/** The error that this work reports to that user. */
 async function refusal(work: () => unknown) {
   process.seteuid?.(person);
   try {
     await work();
   } catch (error) {
-    // As at the outlets.
+    // The outlets convert errors in the same way.
     return fileFailure(error) ?? error;
   } finally {
     process.seteuid?.(own);
@@ -90,8 +90,8 @@ test('a file where a folder is needed, a folder where a file is, and where the s
 });
 
 test('it is found beneath wrapping errors, and no other error is', async () => {
-  const said = await creating('/svc-test');
-  expect(fileFailure(toSvcError(said instanceof Error ? said.cause : null))).toMatchObject({ code: 'forbidden' });
+  const failure = await creating('/svc-test');
+  expect(fileFailure(toSvcError(failure instanceof Error ? failure.cause : null))).toMatchObject({ code: 'forbidden' });
   expect(fileFailure(new TypeError('a bug'))).toBeNull();
   expect(fileFailure(toSvcError(new TypeError('a bug')))).toBeNull();
 });

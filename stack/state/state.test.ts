@@ -60,7 +60,7 @@ describe('a process', () => {
       const identity = { pid: child.pid ?? 0, startTime: startTimeOf(child.pid ?? 0) ?? '' };
       expect(isAlive(identity)).toBe(true);
       child.kill('SIGKILL');
-      // Without a pause, in which it would be reaped.
+      // The loop does not pause, because Node would reap the child during a pause.
       for (const until = performance.now() + 5000; isAlive(identity) && performance.now() < until; );
       expect(isAlive(identity)).toBe(false);
       expect(await isFree('127.0.0.1', port), `turn ${turn}`).toBe(true);

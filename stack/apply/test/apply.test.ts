@@ -25,7 +25,7 @@ afterAll(() => trial[Symbol.asyncDispose](), 60_000);
 
 let count = 0;
 
-/** A workspace for each test, and a file for it. */
+/** Creates a workspace for one test, with an apply file for it. */
 async function open() {
   const workspace = `W${++count}`;
   const input = { name: workspace, ownerEmail: 'a@example.com' };
@@ -63,7 +63,7 @@ async function read(workspace: string) {
   const query = `query ($name: String) { workspace(name: $name) {
     revision roles { nodes { name skills { name } } } skills { nodes { name tools { originalName mcpServer { name } } } }
   } }`;
-  // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
+  // biome-ignore lint/suspicious/noExplicitAny: each test states the shape that it expects
   return (await backend.query(query, { name: workspace }, (data): any => data)).workspace;
 }
 
@@ -166,11 +166,11 @@ describe('an applied object that does not work is reported', () => {
         /^The skill "adds" has a problem: The MCP server "demo" does not offer the tool "(ad|eco)" now\. List its tools: svc server show demo\./,
       ],
     ],
-  ])('%s, the first time and the next', async (_, yaml, told) => {
+  ])('%s, the first time and the next', async (_, yaml, messages) => {
     const { write, problems } = await open();
     write(yaml);
     for (let run = 0; run < 2; run++) {
-      expect((await problems()).sort()).toEqual(told.map((words) => expect.stringMatching(words)));
+      expect((await problems()).sort()).toEqual(messages.map((words) => expect.stringMatching(words)));
     }
   });
 
@@ -186,8 +186,8 @@ describe('an applied object that does not work is reported', () => {
     const { write, problems } = await open();
     write(`mcpServers:\n  mute: { command: sleep, args: ["600"] }\n`);
     const waited: string[] = [];
-    const told = await problems({ patienceMs: 1000, onWait: (names) => void waited.push(...names) });
+    const messages = await problems({ patienceMs: 1000, onWait: (names) => void waited.push(...names) });
     expect(waited).toEqual(['mute']);
-    expect(told).toEqual([expect.stringMatching(/^The MCP server "mute" is Disconnected\./)]);
+    expect(messages).toEqual([expect.stringMatching(/^The MCP server "mute" is Disconnected\./)]);
   });
 });

@@ -44,7 +44,7 @@ test('it prints addresses, a working key and snippets; Ctrl-C leaves nothing; th
   expect(first.stdout).toContain(
     `claude mcp add --transport http platform ${one.mcp} --header "Authorization: Bearer ${one.key}"`,
   );
-  // The demo's MCP server has its home in there.
+  // The home folder of the demo's MCP server is below svc/.
   expect(processesOf(join(dir(), 'svc'))).not.toEqual([]);
   expect(await first.end('SIGINT')).toBe(0);
   expect(first.stdout).not.toContain('revoked');
@@ -64,7 +64,7 @@ test('it prints addresses, a working key and snippets; Ctrl-C leaves nothing; th
     `The platform runs already (pid ${second.child.pid}, in the foreground of another terminal): ${two.app}\nPress Ctrl-C there to stop it.\n`,
   );
   expect([await statusOf(two), await statusOf({ ...two, key: one.key })]).toEqual([200, 401]);
-  // A closed terminal, as its shell reports it too.
+  // A closed terminal sends SIGHUP, and its shell sends it again.
   second.child.kill('SIGHUP');
   await until(() => readFileSync(join(dir(), 'svc/logs/platform.log'), 'utf8').split('"stopping"').length === 3);
   expect(await second.end('SIGHUP')).toBe(0);

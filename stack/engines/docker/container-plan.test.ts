@@ -15,7 +15,7 @@ interface Binding {
 const hashOf = (yaml: string, name: string, changed = {}) =>
   containerOf(plannedFrom(yaml, changed), name).options.Labels?.[labels.hash];
 
-/** Everything that Docker and the files of a container say, without quotes. */
+/** The Docker options, the check and the files of a container, as text without quotes. */
 const textOf = (yaml: string, name: string) => {
   const { given, check, options } = containerOf(plannedFrom(yaml), name);
   return JSON.stringify({ given, check, options }).replaceAll(/\\*"/g, '').replaceAll('\\n', '\n');
@@ -81,7 +81,7 @@ describe('what Docker shall have', () => {
       Image: 'svc-platform:1.2.3-abc',
       Hostname: 'backend',
       User: '1000:1000',
-      // The others are those of a process.
+      // All other variables are the same as for a process.
       Env: expect.arrayContaining([
         'BIND_HOST=0.0.0.0',
         'PORT=3000',
@@ -131,7 +131,7 @@ describe('what Docker shall have', () => {
   });
 
   const host = 'bind: 0.0.0.0\npublic: { host: agents.example.com, ';
-  /** By svc.yaml and part. */
+  /** Expected texts, by svc.yaml and then by part. */
   const texts: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
     [dgraph]: {
       nats: [
@@ -164,7 +164,7 @@ describe('what Docker shall have', () => {
     },
     [`${dgraph}replicas: { backend: 2 }`]: { caddy: ['/dev/null,http://127.0.0.1:3000/ready]'] },
     [`${dgraph}replicas: { nats: 3, dgraph-zero: 3, dgraph-alpha: 2, backend: 2, remote-mcp: 3 }`]: {
-      // A single node has the volume `nats`, because it cannot read what a cluster wrote, and a cluster cannot read its data.
+      // A single node and a cluster cannot read each other's data, so a single node has its own volume `nats`.
       nats: [`server_name: ${prefix}\n`, `Binds:[${prefix}-nats-1:/data:nocopy`],
       'nats-2': [
         `server_name: ${prefix}-2\n`,
@@ -209,7 +209,7 @@ describe('what Docker shall have', () => {
   );
   test.each(rows)('gives $name what it needs with $yaml', ({ yaml, name, says }) => {
     const text = textOf(yaml, name);
-    for (const said of says) expect(text).toContain(said);
+    for (const excerpt of says) expect(text).toContain(excerpt);
   });
 
   test('gives the front copies of its certificate, under names of their own', () => {
@@ -224,7 +224,7 @@ describe('what Docker shall have', () => {
     const [cert, key] = files.map(({ name }) => name);
     expect(cert).not.toBe(key);
     expect(volume).toBeNull();
-    for (const said of [
+    for (const excerpt of [
       `https://agents.example.com:8443 {\n\\t\\ttls /run/svc/${cert} /run/svc/${key}\n`,
       'reverse_proxy backend:3000',
       'reverse_proxy frontend:8888',
@@ -232,7 +232,7 @@ describe('what Docker shall have', () => {
       'redir https://agents.example.com{uri}',
       '/dev/null,http://127.0.0.1:8080/ready]',
     ])
-      expect(textOf(yaml, 'caddy')).toContain(said);
+      expect(textOf(yaml, 'caddy')).toContain(excerpt);
   });
 
   const open = 'public: { servers: ["nats://bus.example.com:4222"], bind: 0.0.0.0, insecure: true }';

@@ -19,7 +19,7 @@ afterEach(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-/** A daemon on a socket below the home folder that answers these paths, and hangs up on others of a container. */
+/** Starts a daemon on a socket below the home folder. It hangs up for the container `hangs`, and fails other paths. */
 async function listen(path: string, answers: Readonly<Record<string, unknown>> = {}): Promise<string> {
   const daemon = await startFakeDaemon(
     ({ url = '' }, response) => {

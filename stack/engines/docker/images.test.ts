@@ -7,10 +7,10 @@ import { readManifest, recordCreated } from '../../state/manifest.ts';
 import { ensureImage, removeFormerImages } from './images.ts';
 import { type FakeDaemon, startFakeDaemon } from './test/fake-daemon.ts';
 
-/** The registry's answer to a pull. Without an error the pull never continues. */
+/** The registry's answer to a pull. If it contains no error, the pull never ends. */
 let answer: Readonly<Record<string, string>>;
 let begun: PromiseWithResolvers<void>;
-/** The requests that change something, and their logins. */
+/** All requests except GET, each with its login. */
 let asked: { readonly request: string; readonly login: string }[];
 let folder: string;
 let daemon: FakeDaemon;

@@ -8,7 +8,7 @@ const nodes = ['dgraph-zero', 'dgraph-zero-2', 'dgraph-zero-3', 'dgraph-alpha', 
 const all = [...nodes, 'nats', 'runtime'];
 const named = (part: string) => `svc-abcdef0123456789-${part}`;
 
-/** The records of volumes and the existing volumes, without those that are gone. `filling` have an unfinished copy. */
+/** The record of all volumes, and the existing volumes: all except `gone`. Volumes in `filling` have an unfinished copy. */
 function known(gone: readonly string[], filling: readonly string[] = []) {
   const services = all.map((name) => ({ name, container: named(name), url: null }));
   const record = { volumes: all.map(named), services, filling: filling.map(named) };

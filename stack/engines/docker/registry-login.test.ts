@@ -17,7 +17,7 @@ const login = (image: string) => findRegistryLogin(image, env());
 const writeConfig = (config: object) => writeFileSync(join(folder, 'config.json'), JSON.stringify(config));
 const basic = (text: string) => Buffer.from(text).toString('base64');
 
-/** A credential helper that knows one registry, as docker-credential-pass and others do. */
+/** Writes a credential helper like docker-credential-pass, which knows one registry. */
 function writeHelper(name: string, registry: string, answer: string): void {
   const script = `#!/bin/sh\nread -r asked\nif [ "$1 $asked" = "get ${registry}" ]; then echo '${answer}'; else echo 'credentials not found in native keychain'; exit 1; fi\n`;
   const file = join(folder, `docker-credential-${name}`);

@@ -37,9 +37,9 @@ describe.skipIf(!arePrivileged)("the ports of the front that are root's", () => 
   });
   afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-  /** With a getcap that prints this about Caddy. */
-  const check = (said: string) => {
-    writeFileSync(join(dir, 'getcap'), `#!/bin/sh\necho "$1 ${said}"\n`, { mode: 0o755 });
+  /** Checks the ports with a getcap that prints these capabilities of Caddy. */
+  const check = (capabilities: string) => {
+    writeFileSync(join(dir, 'getcap'), `#!/bin/sh\necho "$1 ${capabilities}"\n`, { mode: 0o755 });
     const ports = { ...usualPorts, 'caddy-https': 20_443, 'caddy-http': 81 };
     return asPerson(() => checkFrontPorts(open, ports, dir));
   };

@@ -20,7 +20,7 @@ afterAll(() => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** A process that makes a file. */
+/** A process that creates this file. */
 function making(file: string, isClosed: boolean) {
   const where = { env: { PATH: process.env.PATH ?? '' }, cwd: dir, log: join(dir, 'log') };
   return { program: '/bin/sh', args: ['-c', `: > "${file}"`], ...where, isClosed };
@@ -39,7 +39,7 @@ test.each([
 
 test('a process whose id is not recorded yet ends with its supervisor, and has done nothing', async () => {
   const file = join(dir, 'ran');
-  // Ends at the latest with the test.
+  // The program ends at the latest with the test.
   const program = `
     import { holdProcess } from ${JSON.stringify(new URL('./part-process.ts', import.meta.url).href)};
     console.log(holdProcess(${JSON.stringify(making(file, true))}).identity.pid);

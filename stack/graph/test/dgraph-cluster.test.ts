@@ -12,13 +12,13 @@ import { until } from '../../test/until.ts';
 import { dgraphAddressOf } from '../dgraph-address.ts';
 import { hasDgraph, healthy, openDgraphTrial } from './dgraph-trial.ts';
 
-/** Elections take their seconds, on a machine that others use as well. */
+/** Elections take some seconds, on a machine that other programs use too. */
 const patienceMs = 90_000;
 vi.setConfig({ testTimeout: 3 * patienceMs, hookTimeout: patienceMs });
 
 const userOf = (id: UserId) => ({ id, email: `${id}@example.com`, name: 'trial', createdAt: 1 });
 
-/** Elections of coordination and data nodes, one after the other; measured: 9 s. */
+/** Coordination and data nodes hold their elections one after the other. Measured: 9 s. */
 const takeoverMs = 30_000;
 const refusedByName = { code: expect.stringMatching(/^(unavailable|timeout)$/) };
 
@@ -60,7 +60,10 @@ describe.skipIf(!hasDgraph)('on a real Dgraph of several nodes', () => {
     expect(existsSync(join(trial.installation.dataDir, 'dgraph/alpha-2/p'))).toBe(true);
   });
 
-  /** Whoever writes meanwhile is answered, or refused by name; soon it goes on, and all that was acknowledged is there. */
+  /**
+   * Kills the node during writes. Each write is acknowledged or refused by name, writes soon succeed again, and no
+   * acknowledged write is lost.
+   */
   async function killUnderLoad(name: string): Promise<void> {
     const [acknowledged, refused]: [string[], unknown[]] = [[], []];
     let isOver = false;
@@ -95,7 +98,7 @@ describe.skipIf(!hasDgraph)('on a real Dgraph of several nodes', () => {
     async (name) => {
       const id = newId('user');
       await create(id);
-      // Of the last change before it the other one has not heard yet that both have it.
+      // Until a further change, the other node does not know that both nodes have the last change.
       await create();
       const pid = pidOf(name);
       process.kill(pid, 'SIGSTOP');
@@ -128,9 +131,9 @@ describe.skipIf(!hasDgraph)('on a real Dgraph of several nodes', () => {
   });
 });
 
-/** A node that joins gives up after 8 s. */
+/** A joining node gives up after 8 s. */
 const longerThanJoinMs = 9000;
-/** The founder listens by then, and has not held its election. */
+/** After this time the founder listens, but has not held its election. */
 const beforeElectionMs = 1500;
 
 test.skipIf(!hasDgraph)('coordination nodes join a founder that is slow to lead', async () => {

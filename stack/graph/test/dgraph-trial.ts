@@ -9,7 +9,7 @@ import { until } from '../../test/until.ts';
 const dgraph = findProgram('dgraph', process.env.PATH);
 export const hasDgraph = dgraph !== null;
 
-/** A platform with a Dgraph of so many nodes; its services are only those that listen. */
+/** Opens a platform with this number of Dgraph nodes. Its services are stand-ins that only listen. */
 export async function openDgraphTrial(zeros = 1, alphas = 1) {
   const ports = await freeDgraphPorts(3);
   const trial = await openProcessTrial([
@@ -25,7 +25,7 @@ export async function openDgraphTrial(zeros = 1, alphas = 1) {
   return { ...trial, programs, plan };
 }
 
-/** Elections take their seconds, on a machine that others use as well. */
+/** Waits for healthy parts: elections take some seconds, on a machine that other programs use too. */
 export function healthy({ installation }: Pick<ProcessTrial, 'installation'>, withinMs: number): Promise<void> {
   return until(() => readRecord(installation)?.services.every(({ state }) => state === 'healthy') ?? false, withinMs);
 }

@@ -23,11 +23,11 @@ import { dgraphAddressOf } from '../dgraph-address.ts';
 import { provisionGraph } from '../provision-graph.ts';
 import { hasDgraph, healthy, openDgraphTrial } from './dgraph-trial.ts';
 
-/** Elections of both nodes take their seconds, on a machine that others use as well. */
+/** Elections of both nodes take some seconds, on a machine that other programs use too. */
 const startTimeoutMs = 60_000;
 vi.setConfig({ testTimeout: startTimeoutMs, hookTimeout: startTimeoutMs });
 
-/** Its logs of raft are 256 MB long, and empty but for the first of them. */
+/** The first 4 MB of a file. Dgraph's raft logs are 256 MB long, and empty after their beginning. */
 function beginningOf(file: string): Buffer {
   const handle = openSync(file, 'r');
   try {
@@ -44,9 +44,16 @@ function filesIn(folder: string): readonly string[] {
     .map(({ parentPath, name }) => join(parentPath, name));
 }
 
-/** A server says that it lets nobody in once the handshake is over. What it says first to whom it lets in is its HTTP/2. */
-function isLetIn(port: number, ca: string, shown: { readonly key?: string; readonly cert?: string }): Promise<boolean> {
-  const socket = connect({ host: '127.0.0.1', port, ca, ALPNProtocols: ['h2'], ...shown });
+/**
+ * Whether the server accepts the client. A refusal arrives only after the TLS handshake, and an accepted client first
+ * receives the server's HTTP/2 data.
+ */
+function isLetIn(
+  port: number,
+  ca: string,
+  credentials: { readonly key?: string; readonly cert?: string },
+): Promise<boolean> {
+  const socket = connect({ host: '127.0.0.1', port, ca, ALPNProtocols: ['h2'], ...credentials });
   return new Promise<boolean>((resolve) => {
     socket.once('data', () => resolve(true));
     for (const end of ['error', 'close']) socket.once(end, () => resolve(false));
@@ -75,9 +82,10 @@ describe.skipIf(!hasDgraph)('on a real Dgraph', () => {
     await trial[Symbol.asyncDispose]();
   });
 
-  const ask = (path: string, body: unknown, shown: Credentials = {}) => askDgraph({ url, ca }, path, body, shown);
-  const login = (userid: string, password: string, shown: Credentials = { token }) =>
-    ask('/login', { userid, password }, shown) as Promise<{ accessJWT: string }>;
+  const ask = (path: string, body: unknown, credentials: Credentials = {}) =>
+    askDgraph({ url, ca }, path, body, credentials);
+  const login = (userid: string, password: string, credentials: Credentials = { token }) =>
+    ask('/login', { userid, password }, credentials) as Promise<{ accessJWT: string }>;
   const asUser = async (): Promise<Credentials> => {
     const { accessJWT } = await login(graphUser, readSecret(plan.secrets.graphPassword));
     return { access: accessJWT, token };
@@ -116,7 +124,7 @@ describe.skipIf(!hasDgraph)('on a real Dgraph', () => {
 
   test('looked at again, it keeps its ports, and differs in nothing', async () => {
     const { installation } = trial;
-    const told: string[] = [];
+    const notices: string[] = [];
     const prepared = await preparePlan({
       installation,
       env: process.env,
@@ -128,22 +136,22 @@ describe.skipIf(!hasDgraph)('on a real Dgraph', () => {
         portPatienceMs: 0,
       },
       avoid: new Set(),
-      onNotice: (message) => told.push(message),
+      onNotice: (message) => notices.push(message),
     });
     expect(changesBetween(settingsOf(plan), settingsOf(prepared))).toEqual([]);
-    expect(told.filter((message) => message.includes('Port '))).toEqual([]);
+    expect(notices.filter((message) => message.includes('Port '))).toEqual([]);
   });
 
   test('a client without credentials gets nothing but health', async () => {
-    for (const shown of [{}, { token }, { access: 'nonsense', token }]) {
-      await expect(ask('/query', query('{ all(func: has(dgraph.type)) { uid } }'), shown)).rejects.toThrow(
+    for (const credentials of [{}, { token }, { access: 'nonsense', token }]) {
+      await expect(ask('/query', query('{ all(func: has(dgraph.type)) { uid } }'), credentials)).rejects.toThrow(
         /accessJwt|jwt/,
       );
-      await expect(ask('/mutate?commitNow=true', { set: [{ 'any.thing': 'x' }] }, shown)).rejects.toThrow(
+      await expect(ask('/mutate?commitNow=true', { set: [{ 'any.thing': 'x' }] }, credentials)).rejects.toThrow(
         /accessJwt|jwt/,
       );
-      await expect(ask('/alter', { drop_all: true }, shown)).rejects.toThrow(/accessJwt|jwt|Token/);
-      const admin = ask('/admin', query('{ state { counter } }'), shown);
+      await expect(ask('/alter', { drop_all: true }, credentials)).rejects.toThrow(/accessJwt|jwt|Token/);
+      const admin = ask('/admin', query('{ state { counter } }'), credentials);
       await expect(admin).rejects.toThrow(/AuthToken|accessJwt|jwt/);
     }
     const { access } = asAdmin();
@@ -164,15 +172,15 @@ describe.skipIf(!hasDgraph)('on a real Dgraph', () => {
 
   test('the ports between nodes refuse a client without their key', async () => {
     const [key, stranger] = [readSecret(plan.secrets.graphNodeKey), newNodeKey()];
-    const shown = {
+    const credentials = {
       nothing: {},
       another: { key: stranger, cert: nodeCertificate(stranger) },
       theirs: { key, cert: ca },
     };
     for (const port of [zeroPorts(plan.ports).grpc, alphaPorts(plan.ports).internal]) {
-      expect(await isLetIn(port, ca, shown.nothing), `${port}`).toBe(false);
-      expect(await isLetIn(port, ca, shown.another), `${port}`).toBe(false);
-      expect(await isLetIn(port, ca, shown.theirs), `${port}`).toBe(true);
+      expect(await isLetIn(port, ca, credentials.nothing), `${port}`).toBe(false);
+      expect(await isLetIn(port, ca, credentials.another), `${port}`).toBe(false);
+      expect(await isLetIn(port, ca, credentials.theirs), `${port}`).toBe(true);
       await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow();
     }
   });
@@ -225,7 +233,7 @@ describe.skipIf(!hasDgraph)('on a real Dgraph', () => {
     expect(await isEmptyDgraph(address)).toBe(false);
     await emptyDgraph(address);
     expect(await isEmptyDgraph(address)).toBe(true);
-    // Two hundred changes of the schema, one after the other.
+    // This test makes two hundred schema changes, one after the other.
   }, 240_000);
 
   test('a second provisioning changes nothing, and repairs changes by hand', async () => {
@@ -260,9 +268,11 @@ describe.skipIf(!hasDgraph)('on a real Dgraph', () => {
       search.seek({ name: file, value: readSecret(file) });
     }
     const { dir, logsDir, dataDir, stateDir } = trial.installation;
-    const shown = processesOf(dir).flatMap(({ command, environment }) => search.inText(command + environment, command));
+    const processFindings = processesOf(dir).flatMap(({ command, environment }) =>
+      search.inText(command + environment, command),
+    );
     const kept = filesIn(join(dataDir, 'dgraph')).flatMap((file) => search.inText(beginningOf(file), file));
-    expect([...shown, ...search.inFolder(logsDir), ...kept]).toEqual([]);
+    expect([...processFindings, ...search.inFolder(logsDir), ...kept]).toEqual([]);
     const holders = search.inFolder(stateDir).map(({ where }) => where);
     expect(new Set(holders)).toEqual(
       new Set(['dgraph-zero', 'dgraph-alpha'].map((name) => join(stateDir, `${name}.yaml`))),
@@ -270,7 +280,7 @@ describe.skipIf(!hasDgraph)('on a real Dgraph', () => {
   });
 
   describe('that somebody else runs', () => {
-    /** What svc.yaml says there, of this one or of another. */
+    /** Checks a Dgraph as an external one: this Dgraph, or another with these settings in svc.yaml. */
     const theirs = (graphdb: Partial<Plan['definition']['graphdb']>) => {
       const { installation, definition, ports } = plan;
       const known = { url, ca: plan.secrets.graphNodeCertificate, user: graphUser, token: true, ...graphdb };
@@ -293,12 +303,12 @@ describe.skipIf(!hasDgraph)('on a real Dgraph', () => {
 
     test('is refused where the user has no rights, with the repair', async () => {
       const password = readSecret(plan.secrets.graphPassword);
-      const asked = {
+      const mutation = {
         query:
           'mutation ($password: String!) { addUser(input: [{ name: "bare", password: $password }]) { user { name } } }',
         variables: { password },
       };
-      await ask('/admin', asked, asAdmin());
+      await ask('/admin', mutation, asAdmin());
       await expect(theirs({ user: 'bare' })).rejects.toMatchObject({
         code: 'forbidden',
         message: `${url} shows us nothing.`,

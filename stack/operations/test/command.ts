@@ -6,7 +6,10 @@ import type { ReplaceProgress } from '../replace/replace.ts';
 import { readReplacement } from '../replace/replacement.ts';
 import { up } from '../up.ts';
 
-/** A command without the command line around it, as a process that a test can kill. It prints its steps, and kills itself at a moment. */
+/**
+ * Runs the operation of a command, without its command line, in a process that a test can kill. It prints its steps,
+ * and kills itself at the given moment.
+ */
 const [verb, dir = '', to = '{}', ...moment] = process.argv.slice(2);
 const installation = installationIn(dir);
 const stopping = new AbortController();
@@ -14,7 +17,7 @@ process.on('SIGTERM', () => stopping.abort());
 const { signal } = stopping;
 let step = '';
 
-/** The command is at this step, its record says so, or it has started a part of this name, or given it files. */
+/** Whether the command or its record is at this step, or the command started a part of this name or gave it files. */
 const isReached = (word: string) =>
   step === word ||
   readReplacement(installation)?.step === word ||

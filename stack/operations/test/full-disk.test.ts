@@ -16,16 +16,16 @@ test('stopped parts are not reported as running where the record could not be wr
   const { installation } = trial;
   await trial.up();
   const [pid = 0] = platformsOf(installation);
-  // No file can take the place of a folder.
+  // A folder at the path of the record makes every write of the record fail.
   const record = join(installation.stateDir, 'process.json');
   rmSync(record);
   mkdirSync(join(record, 'in-the-way'), { recursive: true });
   process.kill(pid, 'SIGTERM');
   await until(() => platformsOf(installation).length === 0);
   rmSync(record, { recursive: true });
-  const said = readFileSync(join(installation.logsDir, 'platform.log'), 'utf8');
-  expect(said).not.toContain('did not stop');
-  expect(said.match(/the record could not be written/g)).toHaveLength(4);
+  const log = readFileSync(join(installation.logsDir, 'platform.log'), 'utf8');
+  expect(log).not.toContain('did not stop');
+  expect(log.match(/the record could not be written/g)).toHaveLength(4);
 });
 
 describe.skipIf(!canMount)('on a full disk', () => {
@@ -51,7 +51,7 @@ describe.skipIf(!canMount)('on a full disk', () => {
     const before = readFileSync(installation.definitionFile, 'utf8');
     editDefinition(installation, 'sessionIdleTimeoutMs: 300000', 'sessionIdleTimeoutMs: 60000');
     disk.fill(64 * 1024);
-    // The lock of the command, and the platform, take blocks of it.
+    // The command's lock and the running platform use some of the 64 KB.
     await expect(trial.up()).rejects.toMatchObject({
       code: 'unavailable',
       message: expect.stringMatching(
@@ -66,7 +66,7 @@ describe.skipIf(!canMount)('on a full disk', () => {
     writeFileSync(installation.definitionFile, before);
   });
 
-  // It got full after the look: at another moment of the start each time.
+  // The disk becomes full after the check of free space, each time at a different moment of the start.
   test.each([0, 1, 2, 3, 4])('a start with %i pages left reports why it ended', async (pages) => {
     const options = { plan: readPlan(trial.installation), env: process.env, signal, onState: () => undefined };
     disk.fill(pages * 4096);

@@ -17,7 +17,7 @@ export async function readWorkspaces(installation: Installation) {
   return await backend.query('{ workspaces { nodes { id name owner { email } } } }', {}, parse);
 }
 
-/** What only a running platform can be given. */
+/** Adds an MCP server, which only a running platform accepts. */
 export async function addMcpServer(
   installation: Installation,
   input: McpServerInput = { name: 'since', launch: { url: 'http://127.0.0.1:9' } },

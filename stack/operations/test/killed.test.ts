@@ -15,7 +15,7 @@ import { until } from '../../test/until.ts';
 import { addMcpServer, occupy, pidOf, readWorkspaces } from './installed.ts';
 import { listen, openTrial, platformsOf, startCommand } from './trial.ts';
 
-// Each starts the platform once to three times, on a machine that may have other things to do.
+// Each test starts the platform one to three times, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
 
 describe('killed', () => {
@@ -36,12 +36,12 @@ describe('killed', () => {
       Array.from({ length: 4 }, () => ['stopped', seen.ended?.at]),
     );
     expect(Date.parse(seen.ended?.at ?? '')).toBeGreaterThanOrEqual(begun - 1000);
-    const told = listen();
-    const again = await trial.up({ onProgress: told.onProgress });
+    const listener = listen();
+    const again = await trial.up({ onProgress: listener.onProgress });
     expect([again.outcome, again.status.ended]).toEqual(['started', null]);
     const how = `was ended from outside (not by svc down), at about ${seen.ended?.at}; its last log line: ${seen.ended?.lastLogLine}.`;
-    expect(told.notices()).toEqual([`The previous platform (pid ${pid}) ${how} Its record was removed.`]);
-    // Stopped, it cannot answer, so that the command is killed while it waits.
+    expect(listener.notices()).toEqual([`The previous platform (pid ${pid}) ${how} Its record was removed.`]);
+    // The paused platform cannot answer, so the command is killed while it waits.
     process.kill(pidOf(installation), 'SIGSTOP');
     const { child, ended } = startCommand('down', installation);
     await until(() => lockHolder(installation, 'command')?.pid === child.pid);
@@ -66,9 +66,9 @@ describe('killed', () => {
       rmSync(join(installation.dir, folder), { recursive: true });
       expect(await trial.status()).toMatchObject({ state: 'stopped', ended: { by: 'outside', pid } });
     }
-    const told = listen();
-    expect(await trial.down({ onProgress: told.onProgress })).toEqual({ outcome: 'unchanged' });
-    expect(told.notices()).toHaveLength(1);
+    const listener = listen();
+    expect(await trial.down({ onProgress: listener.onProgress })).toEqual({ outcome: 'unchanged' });
+    expect(listener.notices()).toHaveLength(1);
     expect(readRecord(installation)).toBeNull();
   });
 
@@ -79,7 +79,7 @@ describe('killed', () => {
       const { installation } = trial;
       await trial.up();
       const pidFile = join(installation.dir, 'child.pid');
-      // Reads nothing, answers nothing, and does not notice that nobody is there any more.
+      // The MCP server reads and answers nothing, and does not notice the end of the platform.
       const program = `require('fs').writeFileSync(${JSON.stringify(pidFile)}, String(process.pid)); setInterval(() => {}, 1000)`;
       await addMcpServer(installation, {
         name: 'stubborn',
@@ -88,7 +88,7 @@ describe('killed', () => {
       await until(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8') !== '');
       const child = Number(readFileSync(pidFile, 'utf8'));
       const { onProgress, notices } = listen();
-      // Stopped, it cannot end its children: to whoever waits for its end, it then ended as if by itself.
+      // The paused platform cannot end its children. To a down that waits for its end, it seems to end by itself.
       process.kill(pidOf(installation), 'SIGSTOP');
       const underWay = verb === 'a down that was under way' ? trial.down({ onProgress }) : null;
       process.kill(pidOf(installation), 'SIGKILL');
@@ -137,7 +137,7 @@ describe('killed', () => {
 test('where state/ was lost while it runs, every command says that it runs, up restarts it on its ports, and down stops it', async () => {
   await using trial = await openTrial();
   const { installation } = trial;
-  // With its messages on disk a second platform would stumble over the bus; nothing else may be what keeps it out.
+  // A bus with its messages on disk would also refuse a second platform. Here only the check of svc may refuse it.
   editDefinition(installation, 'persistentMessaging: true', 'persistentMessaging: false');
   await trial.up();
   const pid = pidOf(installation);
@@ -154,12 +154,12 @@ test('where state/ was lost while it runs, every command says that it runs, up r
     code: 'conflict',
     message: `The platform runs already, in the background (pid ${pid}).`,
   });
-  const told = listen();
-  expect(await trial.up({ onProgress: told.onProgress })).toMatchObject({
+  const listener = listen();
+  expect(await trial.up({ onProgress: listener.onProgress })).toMatchObject({
     outcome: 'restarted',
     status: { state: 'running' },
   });
-  expect(told.notices()).toContain(`The platform (pid ${pid}) runs, but state/ does not say how: it restarts.`);
+  expect(listener.notices()).toContain(`The platform (pid ${pid}) runs, but state/ does not say how: it restarts.`);
   expect(platformsOf(installation)).toEqual([pidOf(installation)]);
   expect(pidOf(installation)).not.toBe(pid);
   loseState();
@@ -178,7 +178,7 @@ describe('a platform that nobody waits for', () => {
     process.kill(pid, 'SIGSTOP');
     child.kill('SIGKILL');
     await ended;
-    // A machine may be so fast that it is to be seen already: then it is stopped, for which it must go on.
+    // On a fast machine svc may find the platform already. Then svc down stops it, for which its process must continue.
     if (findRunning(installation) !== null) process.kill(pid, 'SIGCONT');
     await trial.down();
     if (startTimeOf(pid) !== null) process.kill(pid, 'SIGCONT');

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Installation, runtimeDirOf } from '../../state/installation.ts';
 
-/** What a runtime that was killed left behind: an MCP server that does not notice, and the note by which it is found. */
+/** Starts an MCP server as a killed runtime leaves it: still running, with the note by which svc finds it. */
 export async function leaveMcpServer(installation: Installation, part: string) {
   const mark = `left-by-${part}`;
   const notes = join(runtimeDirOf(installation, part), 'children');
@@ -13,7 +13,7 @@ export async function leaveMcpServer(installation: Installation, part: string) {
   const child = spawn(process.execPath, ['-e', 'console.log("up"); setInterval(() => {}, 1000)'], {
     ...{ env: { SVC_MCP_SERVER_INSTANCE: mark }, detached: true, stdio: ['ignore', 'pipe', 'ignore'] },
   });
-  // A moment after it has begun Linux does not show its variables yet.
+  // Linux does not show the variables of a process in the first moment after its start.
   await once(child.stdout, 'data');
   const ended = once(child, 'exit');
   return {

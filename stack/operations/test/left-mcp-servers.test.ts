@@ -11,7 +11,7 @@ const installation = installationIn(dir);
 afterAll(() => rmSync(dir, { recursive: true }));
 
 test('those of every runtime that ever ran here are ended, or those of the ones that are meant', async () => {
-  // An installation that never ran has none.
+  // An installation that never ran has no MCP servers.
   expect(await endLeftMcpServers(installation)).toBe(0);
   await using first = await leaveMcpServer(installation, 'runtime');
   await using second = await leaveMcpServer(installation, 'runtime-2');

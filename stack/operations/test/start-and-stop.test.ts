@@ -13,7 +13,7 @@ import { until } from '../../test/until.ts';
 import { addMcpServer, occupy, pidOf, readWorkspaces } from './installed.ts';
 import { listen, openTrial, platformsOf, startCommand, type Trial } from './trial.ts';
 
-// Each starts the platform once to three times, on a machine that may have other things to do.
+// Each test starts the platform one to three times, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
 
 test('up brings all four services up with their first workspace, down ends them, and a change of svc.yaml or version is told and takes effect', async () => {
@@ -101,7 +101,7 @@ test('in the foreground it runs in that very process until svc down', async () =
 
 const close = (server: Server) => new Promise((resolve) => server.close(resolve));
 
-/** Another program takes the port at the first notice, which comes after the plan. */
+/** Starts the platform. At the first notice, which comes after the plan, another program takes the port. */
 async function startAgainst(trial: Trial, port: number): Promise<UpResult> {
   rmSync(trial.installation.logsDir, { recursive: true });
   const strangers: Promise<Server>[] = [];
@@ -131,7 +131,7 @@ test('a chosen port that is taken, before or after the plan was made, is a confl
 
 test('a port of auto that is taken, before or after the plan was made, moves, and agents are told', async () => {
   await using trial = await openTrial({});
-  // As if they had moved there, because other programs may use the usual ones.
+  // Records the ports as if the services had moved there, because other programs may use the usual ports.
   const [backend = 0, remoteMcp = 0, runtime = 0, frontend = 0] = trial.ports;
   const ports = { backend, 'remote-mcp': remoteMcp, runtime, frontend };
   writeLease(trial.installation, ports, portWishesOf(readPlan(trial.installation).definition));
@@ -142,11 +142,11 @@ test('a port of auto that is taken, before or after the plan was made, moves, an
   await trial.down();
 
   const stranger = await occupy(leased());
-  const told = listen();
-  const moved = (await trial.up({ onProgress: told.onProgress })).status.urls;
+  const listener = listen();
+  const moved = (await trial.up({ onProgress: listener.onProgress })).status.urls;
   await close(stranger);
   expect(moved.mcp).toBe(`http://localhost:${leased()}/mcp`);
-  expect(told.notices()).toEqual([
+  expect(listener.notices()).toEqual([
     expect.stringMatching(/^Port \d+ is in use by .+: remote-mcp moved to \d+, and stays there\.$/),
     `Give agents that use ${before.mcp} the new address ${moved.mcp}.`,
   ]);
@@ -154,7 +154,7 @@ test('a port of auto that is taken, before or after the plan was made, moves, an
 
   const { outcome, status } = await startAgainst(trial, leased());
   expect(outcome).toBe('started');
-  // With every other port, which that program may be about to take.
+  // Every other port moves too, because that program may be about to take it.
   for (const [name, url] of Object.entries(status.urls)) expect(Object.entries(moved)).not.toContainEqual([name, url]);
 });
 
@@ -182,8 +182,8 @@ test('a second svc at once is a conflict that names the first, and an interrupte
 test('a start that fails is tried once, names the service, the cause and the next command, and leaves nothing running or reserved', async () => {
   await using trial = await openTrial({});
   const { installation } = trial;
-  const told = listen();
-  const fail = () => trial.up({ onProgress: told.onProgress }).catch((error: unknown) => error);
+  const listener = listen();
+  const fail = () => trial.up({ onProgress: listener.onProgress }).catch((error: unknown) => error);
   const graph = join(installation.dataDir, 'graph.sqlite');
   mkdirSync(graph, { mode: 0o700 });
   expect(await fail()).toMatchObject({
@@ -198,7 +198,7 @@ test('a start that fails is tried once, names the service, the cause and the nex
   expect(await trial.up()).toMatchObject({ outcome: 'started' });
   await trial.down();
 
-  // Each key is known already, as the other's: a conflict that no port has part in.
+  // The two keys are exchanged, so each is already known as the key of the other service. No port causes this conflict.
   const [one = '', other = ''] = ['system-runtime.key', 'system-remote-mcp.key'].map((name) =>
     join(installation.secretsDir, name),
   );
@@ -211,7 +211,7 @@ test('a start that fails is tried once, names the service, the cause and the nex
     message: expect.stringMatching(/^The platform failed to register its identities: /),
   });
   expect([readFileSync(other), readFileSync(one), readLease(installation)]).toEqual(before);
-  expect(told.notices()).toEqual([]);
+  expect(listener.notices()).toEqual([]);
 });
 
 test('an MCP server inherits where programs, proxies and authorities are, and no secret of the shell', async () => {

@@ -17,10 +17,10 @@ import type { WantedSide } from '../replace/side.ts';
 import { status } from '../status.ts';
 import { type UpOptions, up } from '../up.ts';
 
-// Every trial starts the same program: it is compiled once for all of them.
+// Every trial starts the same program, so Node compiles it once for all trials.
 process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'svc-test-compile-cache');
 
-/** A new installation in a folder of its own, with ports that are free. `dispose` stops what runs in it and removes it. */
+/** Creates an installation in its own folder, with free ports. `dispose` stops its processes and removes the folder. */
 export async function openTrial(ports?: Partial<Record<ListenerName, number>>, within = tmpdir()) {
   const dir = realpathSync(mkdtempSync(join(within, 'svc-lifecycle-')));
   const free = await freePorts(4);
@@ -45,7 +45,7 @@ export async function openTrial(ports?: Partial<Record<ListenerName, number>>, w
 
 export type Trial = Awaited<ReturnType<typeof openTrial>>;
 
-/** Numbers of the processes that hold a platform of this installation, found by their command line. */
+/** The pids of the processes that run a platform of this installation, found by their command lines. */
 export function platformsOf({ dir }: Installation): number[] {
   return runningProcesses()
     .filter(({ command }) => /process\/main\.[jt]s$/m.test(command) && command.split('\n').includes(dir))
@@ -56,11 +56,11 @@ type Verb = 'up' | 'foreground' | 'down' | 'move' | 'undo';
 
 interface CommandOptions {
   readonly to?: WantedSide;
-  /** Where the command kills itself, in the words of command.ts. */
+  /** The moment at which the command kills itself, as words that command.ts checks. */
   readonly moment?: readonly string[];
 }
 
-/** A process that does what such a command does. It ends with its exit code, or with the signal that ended it. */
+/** Starts a command in its own process. `ended` resolves to its exit code, or to the signal that ended it. */
 export function startCommand(verb: Verb, { dir }: Installation, { to = {}, moment = [] }: CommandOptions = {}) {
   const program = fileURLToPath(new URL('./command.ts', import.meta.url));
   const args = [program, verb, dir, JSON.stringify(to), ...moment];
@@ -80,7 +80,7 @@ export async function dieAt(
   expect([moment, await ended]).toEqual([moment, 'SIGKILL']);
 }
 
-/** Remembers what was told. */
+/** Records the progress that a command reports. */
 export function listen() {
   const told: Progress[] = [];
   return {

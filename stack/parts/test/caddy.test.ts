@@ -96,8 +96,8 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
     await until(async () => (await post(front.url)).status === 503);
     const response = await post(front.url);
     const { headers } = response;
-    const shown = ['content-type', 'retry-after', 'server', 'via'].map((name) => headers.get(name));
-    expect(shown).toEqual(['application/json', '1', null, null]);
+    const headerValues = ['content-type', 'retry-after', 'server', 'via'].map((name) => headers.get(name));
+    expect(headerValues).toEqual(['application/json', '1', null, null]);
     expect(await response.json()).toEqual({
       error: {
         code: 'unavailable',
@@ -128,7 +128,7 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
     expect(await byName('/mcp')).toMatch(/^remote-mcp/);
     expect(await byName(graphqlPath)).toMatch(/^backend/);
     expect(await byName(`${cataloguePath}/w`)).toBe('frontend');
-    // Each listens on its own address only.
+    // Caddy listens for the services on 127.0.0.1 only, and for the public host name on 127.0.0.2 only.
     await expect(fetch(`http://127.0.0.2:${backendPort}${cataloguePath}/w`)).rejects.toThrow();
     await expect(own(port, '/')).rejects.toThrow();
     const one = front.get('backend');

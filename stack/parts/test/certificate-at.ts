@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type PeerCertificate } from 'node:tls';
 
-/** The certificate shown for a name, trusted or not. */
+/** The certificate that the server presents for a name, trusted or not. */
 export async function certificateAt(port: number, host: string): Promise<PeerCertificate> {
   const socket = connect({ host: '127.0.0.1', port, servername: host, rejectUnauthorized: false });
   await once(socket, 'secureConnect');

@@ -100,7 +100,7 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
     });
 
     test("an agent's headers arrive unchanged, except that only the proxy sets its address", async () => {
-      const said = {
+      const agentHeaders = {
         origin: 'https://app.example.com',
         authorization: 'Bearer SVA_x',
         'mcp-session-id': 'abc',
@@ -108,10 +108,10 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
         accept: 'application/json, text/event-stream',
       };
       const forged = { 'x-forwarded-for': '192.0.2.66', 'x-forwarded-host': 'evil.example.com' };
-      const { body, headers } = await ask(to('/mcp', { headers: { ...said, ...forged } }));
+      const { body, headers } = await ask(to('/mcp', { headers: { ...agentHeaders, ...forged } }));
       const named = `${host}:${to('/').port}`;
       expect(JSON.parse(body).headers).toMatchObject({
-        ...{ ...said, host: named, 'x-forwarded-for': '127.0.0.1', 'x-forwarded-host': named },
+        ...{ ...agentHeaders, host: named, 'x-forwarded-for': '127.0.0.1', 'x-forwarded-host': named },
         'x-forwarded-proto': tls === 'none' ? 'http' : 'https',
       });
       expect([headers.server, headers.via]).toEqual([undefined, undefined]);

@@ -6,7 +6,7 @@ import { definitionOf } from '../../settings/test/definition-of.ts';
 import { installationIn } from '../../state/installation.ts';
 import type { Part } from '../part.ts';
 
-/** The plan of a svc.yaml with these further lines, with the usual port where they name none. */
+/** The plan of a svc.yaml with these further lines. A port that they do not name is the usual port. */
 export function planOf(yaml: string, installation = installationIn('/srv/svc')): Plan {
   const definition = definitionOf(yaml);
   const ports = portWishesOf(definition).map(({ name, wanted, usual }) => [name, wanted === 'auto' ? usual : wanted]);

@@ -24,8 +24,8 @@ export const hasCaddy = findProgram('caddy', process.env.PATH) !== null;
 export const host = 'agents.example.com';
 
 /**
- * Caddy, configured as in a platform with these settings and a free port for each `auto`, in front of a stand-in for
- * each part behind it. The certificate for `host` is own.pem.
+ * Starts Caddy as in a platform with these settings, with a free port for each `auto`. A stand-in replaces each part
+ * behind Caddy, and own.pem is the certificate for `host`.
  */
 export async function openFront(yaml: string) {
   await using stack = new AsyncDisposableStack();
@@ -63,22 +63,22 @@ export async function openFront(yaml: string) {
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Answers with its name, the request and its length. */
+/** Answers with its own name, the request, and the length of the request's body. */
 function echo(name: string): Answer {
   return async (request, response) => {
-    // A client may leave in the middle of its message.
+    // A client may disconnect in the middle of its request.
     const { length } = await text(request).catch(() => '');
     const { method, url, headers } = request;
     response.end(JSON.stringify({ name, method, url, length, headers }));
   };
 }
 
-/** A server behind the proxy: ready or not, with given answers. */
+/** A server behind the proxy. A test sets its readiness and its answers. */
 class Upstream {
   readonly port: number;
   answer: Answer;
   isReady = true;
-  /** All requests but those for `/ready`. */
+  /** The number of requests, without those for `/ready`. */
   count = 0;
   readonly server = createServer((request, response) => {
     if (/^\/ready(\?|$)/.test(request.url ?? '')) {
@@ -102,7 +102,7 @@ class Upstream {
     const closed = new Promise((resolve) => this.server.close(resolve));
     this.server.closeAllConnections();
     await closed;
-    // A request on a connection whose end was not noticed yet gets no answer.
+    // A client that has not noticed the end of a connection may still use it, and its request gets no answer.
     await until(() => !isHeldOpen(this.port));
   }
 
@@ -111,7 +111,7 @@ class Upstream {
   }
 }
 
-/** Whether a client of the port has not noticed yet that the other side is gone (proc(5): the state CLOSE_WAIT). */
+/** Whether a client still holds a connection that the server at this port has closed (proc(5): the state CLOSE_WAIT). */
 function isHeldOpen(port: number): boolean {
   if (process.platform !== 'linux') return false;
   const there = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;

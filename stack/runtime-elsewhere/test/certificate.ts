@@ -5,8 +5,8 @@ import { join } from 'node:path';
 const newKey = (name: string) => ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', name];
 
 /**
- * Makes `NAME.pem` and `NAME.key` in the folder: a self-signed certificate for these names (`IP:…`, `DNS:…`), or without
- * names an authority.
+ * Makes `NAME.pem` and `NAME.key` in the folder: a self-signed certificate for these names (`IP:…`, `DNS:…`). Without
+ * names it makes an authority.
  */
 export function makeCertificate(folder: string, name: string, names?: string): void {
   const about = ['-days', '30', '-subj', `/CN=${name}`];
@@ -14,13 +14,13 @@ export function makeCertificate(folder: string, name: string, names?: string): v
   openssl(folder, 'req', '-x509', ...newKey(`${name}.key`), '-out', `${name}.pem`, ...about);
 }
 
-/** As `makeCertificate`, signed by the authority in the same folder. */
+/** Like `makeCertificate`, but an authority in the same folder signs the certificate. */
 export function issueCertificate(folder: string, name: string, { names, by }: { names: string; by: string }): void {
   openssl(folder, 'req', ...newKey(`${name}.key`), '-out', `${name}.csr`, '-subj', `/CN=${name}`);
   writeFileSync(join(folder, 'names'), `subjectAltName=${names}`);
   const issuer = ['-CA', `${by}.pem`, '-CAkey', `${by}.key`, '-CAcreateserial'];
-  const asked = ['-in', `${name}.csr`, '-extfile', 'names'];
-  openssl(folder, 'x509', '-req', ...asked, ...issuer, '-out', `${name}.pem`, '-days', '30');
+  const request = ['-in', `${name}.csr`, '-extfile', 'names'];
+  openssl(folder, 'x509', '-req', ...request, ...issuer, '-out', `${name}.pem`, '-days', '30');
 }
 
 function openssl(folder: string, ...args: readonly string[]): void {

@@ -9,7 +9,7 @@ export function definitionOf(yaml: string): Definition {
   return checkDefinition(id + yaml, 'svc.yaml');
 }
 
-/** Why svc.yaml with these further lines is refused as invalid input. */
+/** The message that refuses a svc.yaml with these further lines as invalid input. */
 export function refusalOf(yaml: string): string {
   try {
     definitionOf(yaml);

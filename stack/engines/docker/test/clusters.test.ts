@@ -9,7 +9,7 @@ import { DockerTrial, dockerHost } from './docker-trial.ts';
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 400_000 });
 
 const nodes = ['nats', 'nats-2', 'nats-3'];
-/** A platform that grows from one node of each kind to three, and an agent that must not notice. */
+/** A platform grows from one node of each kind to three, and its agent must not notice the change. */
 describe.skipIf(dockerHost === null)('clusters on a real Docker', () => {
   let trial: DockerTrial;
   let agent: Agent;
@@ -23,7 +23,7 @@ describe.skipIf(dockerHost === null)('clusters on a real Docker', () => {
   });
   afterAll(() => trial?.[Symbol.asyncDispose]());
 
-  /** Over the first session. */
+  /** Calls a tool in the agent's first session. */
   async function call(): Promise<void> {
     const text = `call ${++calls}`;
     expect(await agent.text('echo', { text })).toContain(text);
@@ -39,14 +39,14 @@ describe.skipIf(dockerHost === null)('clusters on a real Docker', () => {
     const there = await listVolumes(trial.docker, trial.id);
     expect(started.filter((part) => part.startsWith('nats')).sort()).toEqual(parts);
     expect([...there].flatMap((name) => /-(nats.*)$/.exec(name)?.[1] ?? []).sort()).toEqual(volumes);
-    // All remote-mcps share one address behind a front.
+    // The front gives all remote-mcps one address.
     expect(started.includes('caddy')).toBe(hasFront);
     await call();
   }
 
   test('the data of one node is carried to three, and the session of an agent continues', async () => {
-    const said = await scale(1, 3);
-    expect(said).toMatch(/The bus has 3 in the place of 1 nodes, with what it kept: \d+ usage records, 1 sessions\./);
+    const output = await scale(1, 3);
+    expect(output).toMatch(/The bus has 3 in the place of 1 nodes, with what it kept: \d+ usage records, 1 sessions\./);
     await expectBus(nodes, ['nats-1', 'nats-2', 'nats-3'], true);
     expect((await trial.platform.run(['up'])).stdout).toContain('Nothing to change');
   });
@@ -57,7 +57,7 @@ describe.skipIf(dockerHost === null)('clusters on a real Docker', () => {
       const pid = async () => (await trial.containerOf(name).inspect()).State.Pid;
       const killed = await pid();
       process.kill(killed, 'SIGKILL');
-      // A node is ready once it has the data of the others. Then the next one may be killed.
+      // A restarted node is ready once it has the data of the other nodes. Only then may the next node be killed.
       await expectCallsUntil(async () => {
         const isAnother = ![0, killed].includes(await pid());
         return isAnother && (await trial.platform.svc('status')).state === 'running';

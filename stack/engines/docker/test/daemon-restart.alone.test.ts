@@ -12,9 +12,9 @@ import { DockerTrial, dockerHost } from './docker-trial.ts';
 
 vi.setConfig({ testTimeout: 400_000 });
 
-/** Docker itself takes some seconds, and so do elections of Dgraph. */
+/** The start of Docker and the elections of Dgraph take some seconds each. */
 const backWithinMs = 120_000;
-/** Of a daemon that `.ci/docker` started and can restart. */
+/** The folder of a daemon that `.ci/docker` started and can restart. */
 const folder = dirname((dockerHost ?? '').slice('unix://'.length));
 const pidFile = join(folder, 'docker.pid');
 const isOurs = existsSync(pidFile);

@@ -6,7 +6,7 @@ import { DockerTrial, dockerHost } from './docker-trial.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 400_000 });
 
-/** Elections of coordination and data nodes, and the backend's new login. */
+/** Time for elections of coordination and data nodes, and for the backend's new login. */
 const takeoverMs = 60_000;
 
 /** A platform that grows from one node of each kind to three, with several processes of each service. */

@@ -7,15 +7,15 @@ import { findProgram } from '../../../machine/find-program.ts';
 import { checkDefinition } from '../../../settings/check.ts';
 import { findImage } from '../images.ts';
 
-/** The image in svc.yaml, which operators use too. */
+/** The default image in svc.yaml, which operators use too. */
 const { dgraph: name } = checkDefinition('id: abcdef0123456789\n', 'svc.yaml').images;
 
-/** Tools of the official image that tests use. */
+/** Programs of the official image that the tests run. */
 const programs = ['dgraph', 'curl', 'df', 'timeout', 'sh', 'cat', 'ls'] as const;
 
 /**
- * Whether the daemon has the image of Dgraph. If it does not, the image is built from the program on the path and its libraries, at the
- * places of the official image.
+ * Whether the daemon has the image of Dgraph. A missing image is built from the programs on the PATH and their
+ * libraries, at the paths of the official image.
  */
 export async function haveDgraphImage(host: string | null): Promise<boolean> {
   if (host === null) return false;
@@ -32,7 +32,7 @@ async function importImage(host: string, found: readonly string[]): Promise<void
   const libraries = new Set(all.flatMap(({ path }) => librariesOf(path)));
   const places = all.map(({ path, name }) => `--transform=s,^${path.slice(1)}$,usr/local/bin/${name},`);
   const files = [...all.map(({ path }) => path), ...libraries].map((path) => path.slice(1));
-  // The mount point. Docker would make it for root, from the second start on.
+  // The mount point /tmp. If the image lacks it, Docker creates it as root, from the second start on.
   const words = [...places, ...files, '--no-recursion', 'tmp'].map((word) => `'${word}'`);
   const tar = `tar -C / -ch --owner=0 --group=0 ${words.join(' ')}`;
   const script = `${tar} | docker --host '${host}' import - '${name}'`;

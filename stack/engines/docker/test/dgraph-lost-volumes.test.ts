@@ -8,10 +8,10 @@ import { DockerTrial, dockerHost } from './docker-trial.ts';
 
 vi.setConfig({ testTimeout: 900_000, hookTimeout: 400_000 });
 
-/** Elections of Dgraph, and nodes that join late. */
+/** Time for elections of Dgraph, and for nodes that join late. */
 const patienceMs = 90_000;
 const upTimeoutMs = 300_000;
-/** Four starts of the cluster. */
+/** Time for four starts of the cluster. */
 const restoreTimeoutMs = 600_000;
 
 describe.skipIf(!(await haveDgraphImage(dockerHost)))('clusters of Dgraph on a real Docker that lose a volume', () => {
@@ -33,7 +33,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('clusters of Dgraph on a r
   const volumeOf = (node: string) => `svc-${trial.id}-${node}`;
   const isThere = async (node: string) => (await listVolumes(trial.docker, trial.id)).has(volumeOf(node));
 
-  /** Docker removes no volume that a container uses. */
+  /** Removes the container first, because Docker removes no volume that a container uses. */
   async function lose(node: string): Promise<void> {
     await releaseVolumes(trial.docker, trial.id);
     const removed = trial.containerOf(node).remove({ force: true });

@@ -32,7 +32,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker',
   });
   afterAll(() => trial?.[Symbol.asyncDispose]());
 
-  const works = (said: string) => trial.works(agent, said);
+  const works = (message: string) => trial.works(agent, message);
   const asBackend = (script: string) => trial.inContainer('backend', `node -e '${script}'`);
 
   test('its nodes are containers beside the others, and again there is nothing to change', async () => {
@@ -66,12 +66,12 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker',
       const { Networks } = (await trial.containerOf(node).inspect()).NetworkSettings;
       const address = Object.values(Networks)[0]?.IPAddress ?? '';
       for (const port of ports) {
-        // The backend reaches the nodes, and no program at an unused address.
+        // The backend reaches the nodes, but no program answers it at an unused address.
         expect([node, port, await askedBy('backend')(node, port)]).toEqual([node, port, true]);
         expect([node, port, await askedBy('backend')(nobodyBeside(address), port)]).toEqual([node, port, false]);
         for (const [who, asks] of Object.entries(others)) {
           if (node === 'nats' && who === 'a runtime') continue;
-          // A network that answers for every address answers for this one too.
+          // A network that answers for every address also answers at the unused address.
           const [answered, anyway] = await Promise.all([asks(address, port), asks(nobodyBeside(address), port)]);
           expect([who, node, port, answered]).toEqual([who, node, port, anyway]);
         }
@@ -97,7 +97,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker',
     const own = join(trial.platform.installation.stateDir, 'containers');
     // The provisioning container is gone, and so are its files.
     expect(existsSync(join(own, 'provision-graph'))).toBe(false);
-    // Proves that the search finds the secrets where they belong.
+    // Proves that the search works: it finds the secrets in the files of their parts.
     const found = trial.secretSearch().inFolder(own);
     const secrets = found.map(({ secret }) => secret);
     expect(secrets).toEqual(expect.arrayContaining(['graphAclKey', 'graphToken', 'graphPassword']));
@@ -120,11 +120,11 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker',
 
   test('another graph starts empty, and names the place of this one', async () => {
     trial.platform.edit('graph: dgraph', 'graph: sqlite');
-    const told = await trial.up();
+    const output = await trial.up();
     const left = `What is there already stays in the volume svc-${trial.id}-dgraph-alpha`;
-    expect(told).toContain(`graph: sqlite begins empty. ${left}`);
-    // An identity of the old graph is unknown in the new one, so its part would never be ready.
-    expect(told).not.toContain('is not ready');
+    expect(output).toContain(`graph: sqlite begins empty. ${left}`);
+    // The new graph does not know an identity of the old graph, so a part with such an identity would never be ready.
+    expect(output).not.toContain('is not ready');
     expect(Object.keys(await trial.ids()).sort()).toEqual(parts.filter((part) => !nodes.includes(part)).sort());
     const names = async () => (await trial.platform.svc('server', 'list')).mcpServers.length;
     expect(await names()).toBe(0);

@@ -14,7 +14,7 @@ import { readContainerLog } from '../container-log.ts';
 import { inspectContainers, runInside } from '../container-state.ts';
 import { listVolumes, removeVolumes } from '../volumes.ts';
 
-/** A daemon for tests, as `unix://…`. The tests remove everything that they make there. */
+/** The socket of a Docker daemon for tests, as `unix://…`. The tests remove everything that they create there. */
 export const dockerHost = process.env.SVC_TEST_DOCKER_HOST ?? null;
 
 /** A platform in containers of a real daemon, controlled by the built `svc`. */
@@ -32,7 +32,7 @@ export class DockerTrial {
     this.id = id;
   }
 
-  /** Created, but not started. */
+  /** Creates the platform, but does not start it. */
   static async init(options: PlatformOptions = {}): Promise<DockerTrial> {
     if (dockerHost === null) throw new Error('whoever tries Docker names one');
     const env = { DOCKER_HOST: dockerHost };
@@ -47,7 +47,7 @@ export class DockerTrial {
     return this.docker.getContainer(`svc-${this.id}-${part}`);
   }
 
-  /** By name of the part. */
+  /** Docker's description of each container, by the name of the part. */
   async inspect(): Promise<ReadonlyMap<string, ContainerInspectInfo>> {
     const found = await inspectContainers(this.docker, this.id);
     return new Map([...found.values()].map((one) => [one.Config.Labels['svc.part'] ?? '', one]));
@@ -57,7 +57,7 @@ export class DockerTrial {
     return Object.fromEntries([...(await this.inspect())].map(([part, { Id }]) => [part, Id]));
   }
 
-  /** What Docker publishes: part, port inside, address and port on this machine. */
+  /** The published ports: part, port inside the container, address and port on this machine. */
   async published(): Promise<readonly (readonly [string, string, string, number])[]> {
     const found = [...(await this.inspect())].flatMap(([part, { NetworkSettings }]) =>
       Object.entries(NetworkSettings.Ports).flatMap(([inside, at]) =>
@@ -78,8 +78,8 @@ export class DockerTrial {
   }
 
   /** Retries a failed call, as agents do. */
-  works(agent: Agent, said: string): Promise<void> {
-    return until(async () => (await agent.text('echo', { text: said }).catch(() => '')).includes(said), 60_000);
+  works(agent: Agent, message: string): Promise<void> {
+    return until(async () => (await agent.text('echo', { text: message }).catch(() => '')).includes(message), 60_000);
   }
 
   /** Saves a role. Each attempt has a new name, because the outcome of an earlier attempt is unknown. */
@@ -121,14 +121,14 @@ export class DockerTrial {
     const search = new SecretSearch();
     const { d } = createPrivateKey(readSecret(files.jwtPrivateKey)).export({ format: 'jwk' });
     for (const [name, file] of Object.entries(files)) {
-      // Keys of a foreign graph and a mail provider, which this installation does not have.
+      // The installation has no external graph and no mail provider, so the files of their keys do not exist.
       if (name === 'jwtPublicKey' || !existsSync(file)) continue;
       search.seek({ name, value: name === 'jwtPrivateKey' ? Buffer.from(d ?? '', 'base64url') : readSecret(file) });
     }
     return search;
   }
 
-  /** What Docker tells about the containers and images, the files of the service image, and all logs. */
+  /** Searches Docker's descriptions of the containers and images, the files of the service image, and all logs. */
   async secretsInDocker(search: SecretSearch): Promise<readonly Finding[]> {
     const inspected = await this.inspect();
     const ids = [...new Set([...inspected.values()].map(({ Image }) => Image))];
@@ -144,7 +144,7 @@ export class DockerTrial {
     ];
   }
 
-  /** Adds an MCP server of the image in a skill of the role All. Returns the skill's id. */
+  /** Adds an MCP server from the image, in a skill of the role All. Returns the skill's id. */
   async addEcho(): Promise<string> {
     const { platform } = this;
     await platform.addServer('demo', ['node', '/svc/dist/templates/demo/server.mjs']);
@@ -153,13 +153,13 @@ export class DockerTrial {
     return skill;
   }
 
-  /** A new session, so that it has the tool from the start. */
+  /** Opens a new session, which has the tool from the start. */
   async agentWithEcho(key?: string): Promise<Agent> {
     const skill = await this.addEcho();
     return this.platform.connect(key ?? (await this.platform.addKey('agent')), `?skillIds=${skill}`);
   }
 
-  /** Removes the platform, and what `svc down` keeps. */
+  /** Removes the platform, and everything that `svc down` keeps. */
   async [Symbol.asyncDispose](): Promise<void> {
     const { docker, id, platform } = this;
     await platform[Symbol.asyncDispose]();

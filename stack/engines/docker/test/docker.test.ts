@@ -31,7 +31,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
   });
   afterAll(() => trial?.[Symbol.asyncDispose]());
 
-  const works = (said: string) => trial.works(agent, said);
+  const works = (message: string) => trial.works(agent, message);
   const volumes = async () => [...(await listVolumes(trial.docker, trial.id))].sort();
 
   test('each part is a container, small at rest as the image is', async () => {
@@ -57,7 +57,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     for (const port of [ports.runtime, trial.platform.busPorts.port, trial.platform.busPorts.httpPort]) {
       expect(await answersAt('127.0.0.1', port)).toBe(false);
     }
-    // This machine has no address in the network of NATS.
+    // This machine has no address in the network of NATS, so the runtime checks the port.
     const [{ IPAddress: nats = '' } = {}] = Object.values(inspected.get('nats')?.NetworkSettings.Networks ?? {});
     const asking = `node -e '${askingWhetherAnswersAt(nats, 4222)}' && echo yes`;
     expect(await trial.inContainer('runtime', asking)).toBe('yes');
@@ -69,9 +69,9 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
   test('no container runs as root, can change its program or has a privilege', async () => {
     for (const [part, { Config }] of await trial.inspect()) {
       expect(Config.User, part).toMatch(/^[1-9]\d*:\d+$/);
-      const said = await trial.inContainer(part, 'cat /proc/self/status; : > /svc-was-here');
-      expect(said, part).toMatch(/CapEff:\s0{16}\nCapBnd:\s0{16}\nCapAmb:\s0{16}\nNoNewPrivs:\s1\n/);
-      expect(said, part).toMatch(/Read-only file system/i);
+      const output = await trial.inContainer(part, 'cat /proc/self/status; : > /svc-was-here');
+      expect(output, part).toMatch(/CapEff:\s0{16}\nCapBnd:\s0{16}\nCapAmb:\s0{16}\nNoNewPrivs:\s1\n/);
+      expect(output, part).toMatch(/Read-only file system/i);
     }
   });
 
@@ -80,7 +80,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     search.seek({ name: 'a key', value: key });
     expect(await trial.secretsInDocker(search)).toEqual([]);
     const inspected = await trial.inspect();
-    // Proves that the search finds the secrets where they belong.
+    // Proves that the search works: it finds a secret in the files of its part.
     const own = join(trial.platform.installation.stateDir, 'containers');
     expect(search.inFolder(own).map(({ secret }) => secret)).toContain('encryptionKey');
     const { mode, uid } = statSync(join(own, 'backend/encryption.key'));
@@ -111,9 +111,9 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     expect(stderr.match(/is in use by/g)).toHaveLength(1);
 
     await trial.containerOf('remote-mcp').pause();
-    const told = await trial.up();
+    const output = await trial.up();
     for (const why of ['runtime was removed', 'frontend was stopped', 'remote-mcp was paused'])
-      expect(told).toContain(`${why}: it is replaced.`);
+      expect(output).toContain(`${why}: it is replaced.`);
     expect((await trial.changedSince(before)).toSorted()).toEqual(['frontend', 'remote-mcp', 'runtime']);
     await works('mended');
   });
@@ -125,12 +125,12 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
       return names.map((part) => found.get(part)?.RestartCount);
     };
     for (const part of hanging) {
-      // Silence counts only after the first answer to Docker.
+      // Docker ignores silence until the part has answered its first check.
       await until(async () => (await trial.containerOf(part).inspect()).State.Health?.Status === 'healthy', 60_000);
       await trial.inContainer(part, 'kill -STOP -1');
     }
     await until(async () => (await restarts(hanging)).every((count) => count === 1), 120_000);
-    // The part misses the bus during that time.
+    // During that time remote-mcp cannot reach the bus.
     expect(await restarts(['remote-mcp'])).toEqual([0]);
     await trial.platform.running(60_000);
     await works('after silence');
@@ -141,7 +141,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     await trial.platform.addRole('Slow', ['slow']);
     const slow = await trial.platform.connect(await trial.platform.addKey('slow'), `?skillIds=${skill}`);
     const reported = async (meanwhile: () => Promise<unknown>) => {
-      // Longer than Docker's default deadline before it kills.
+      // The call takes longer than Docker's default deadline, after which Docker kills a container.
       const report = slow.text('slow_report', { sections: 6, secondsEach: 2.5 });
       await new Promise((resolve) => setTimeout(resolve, 1000));
       await Promise.all([meanwhile(), expect(report).resolves.toContain('## Section 6')]);
@@ -196,7 +196,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
       expect(await trial.platform.svc('down')).toMatchObject({ outcome: 'stopped' });
       trial.platform.edit(mistake, id);
       expect((await trial.inspect()).size).toBe(0);
-      // A foreign container uses the network.
+      // The network stays, because a foreign container uses it.
       expect(await networks()).toEqual([network]);
     }
     const { lines } = await trial.platform.svc('logs', 'backend', '-n', '5');
@@ -204,7 +204,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     expect(await trial.platform.svc('down')).toMatchObject({ outcome: 'unchanged' });
     expect(await networks()).toEqual([]);
     const kept = await volumes();
-    // Before Docker 23 the command removes every unused volume without `--all`.
+    // Before Docker 23, the command removes every unused volume even without `--all`.
     const all = Number((await trial.docker.version()).ApiVersion) < 1.42 ? {} : { all: ['true'] };
     await trial.docker.pruneVolumes({ filters: JSON.stringify({ ...all, ...filters }) });
     expect(await volumes()).toEqual(kept);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import Docker from 'dockerode';
 
-/** A server at a socket that passes for Docker. */
+/** A server on a socket that imitates Docker. */
 export interface FakeDaemon extends AsyncDisposable {
   readonly docker: Docker;
   readonly socket: string;

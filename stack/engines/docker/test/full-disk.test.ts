@@ -18,7 +18,7 @@ test.skipIf(!canMount || dockerHost === null)(
     const trial = stack.use(await DockerTrial.init());
     stack.defer(() => disk.makeRoom());
     const { docker, id, platform } = trial;
-    // Every volume is a folder on that disk.
+    // Every volume is a folder on the small disk.
     for (const part of ['backend', 'runtime', 'nats']) {
       const device = join(disk.folder, part);
       mkdirSync(device);
@@ -46,7 +46,7 @@ test.skipIf(!canMount || dockerHost === null)(
     await trial.up();
     expect(await platform.svc('status')).toMatchObject({ state: 'running', fullDisk: null });
     await platform.addRole('after', []);
-    // The session from before the full disk was stored.
+    // The bus had stored the agent's session before the disk was full.
     await trial.works(agent, 'kept');
   },
 );

@@ -69,7 +69,7 @@ test.skipIf(dockerHost === null)(
 async function bridgeAddress(): Promise<string> {
   const socketPath = (dockerHost ?? '').slice('unix://'.length);
   const bridge = await new Docker({ socketPath, host: undefined, protocol: 'http' }).getNetwork('bridge').inspect();
-  // The first address of the network. A daemon that has just made the network does not report it.
+  // A daemon that has just created the network reports no gateway. The gateway is the first address of the network.
   const { Subnet, Gateway = Subnet?.replace(/\d+\/\d+$/, '1') } = bridge.IPAM?.Config?.[0] ?? {};
   return Gateway ?? expect.fail('Docker has no bridge of its own');
 }

@@ -47,7 +47,7 @@ export function planFrom(yaml = ''): Plan {
   return planFor(installationIn('/srv/svc'), checkDefinition(text, 'svc.yaml'), ports);
 }
 
-/** Its containers. */
+/** The containers of that plan. */
 export function plannedFrom(yaml = '', changed: Partial<Facts> = {}): readonly ContainerPlan[] {
   return containerPlansOf(planFrom(yaml), { ...facts, ...changed });
 }

@@ -61,7 +61,7 @@ describe.skipIf(dockerHost === null)('alone on a real Docker', () => {
   });
 
   test('what a killed command leaves is ended by the next start, and a platform that state/ does not record is refused', async () => {
-    // Nothing stops them.
+    // The test does not stop the nodes that it starts here.
     await runBus();
     const left = ['/svc-ID-forward', '/svc-ID-nats', 'svc-ID', 'svc-ID-bus', 'svc-ID-forward'];
     expect(await leftIn(trial)).toEqual(left.map((name) => name.replace('ID', trial.id)));
@@ -86,7 +86,7 @@ describe.skipIf(dockerHost === null)('alone on a real Docker', () => {
   test('interrupted, it leaves nothing', async () => {
     const interrupting = new AbortController();
     const refused = expect(runBus({ signal: interrupting.signal })).rejects.toMatchObject({ code: 'cancelled' });
-    // NATS is ready soon after its container is there.
+    // NATS is ready soon after Docker has created its container.
     while (!(await leftIn(trial)).some((name) => name.endsWith('nats'))) await pause(lookMs);
     interrupting.abort();
     await refused;
@@ -99,7 +99,7 @@ describe.skipIf(dockerHost === null)('alone on a real Docker', () => {
     const file = join(mkdtempSync(join(tmpdir(), 'svc-measured-')), 'file');
     writeFileSync(file, Buffer.alloc(3_000_000, 1));
     for (const [Name, device] of [
-      // du cannot read the folders of other processes there.
+      // In /proc, du cannot read the folders of other processes.
       [closed, '/proc'],
       [open, dirname(file)],
     ] as const)

@@ -1,4 +1,5 @@
-// A part for tests of whoever runs it: it listens where a service, nats-server or Caddy would, and does what the file behaviour.json beside it says.
+// A stand-in for a part, in tests of the code that runs parts. It listens at the address of a service, nats-server or
+// Caddy, and the file behaviour.json beside it sets its behaviour.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -16,7 +17,7 @@ if (crash !== undefined) {
   console.error(crash);
   process.exit(3);
 }
-// Whatever ends the test, nothing of it goes on: neither this nor what it has started.
+// When the test process has ended, for any reason, the part kills itself and the processes that it started.
 const tester = Number(readFileSync(join(folder, 'tester.pid'), 'utf8'));
 setInterval(() => {
   try {
@@ -27,7 +28,7 @@ setInterval(() => {
 }, 500).unref();
 if (deaf) process.on('SIGTERM', () => undefined);
 if (child) {
-  // Of the same process group, and without an ear for anything.
+  // The child belongs to the same process group and ignores SIGTERM.
   const program = `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)`;
   const grandchild = spawn(process.execPath, ['-e', program], { stdio: 'ignore' });
   writeFileSync(join(folder, `${name}.child`), String(grandchild.pid));
@@ -43,7 +44,7 @@ const server = createServer((request, response) => {
     for (let megabytes = 0; megabytes < 60; megabytes++) process.stdout.write(line);
     return response.end('done');
   }
-  // What a backend says to whoever registers identities.
+  // The backend's answer to the registration of identities.
   response.end(JSON.stringify({ data: { remoteMcp: true, runtime: true, workspaces: { nodes: [{ id: 'w' }] } } }));
 });
 const listen = (port, host) => server.listen(Number(port), host);
@@ -65,15 +66,15 @@ function failing(one) {
   });
 }
 
-/** As much of NATS as tells whether it is ready. */
+/** Speaks as much of the NATS protocol as the readiness check needs. */
 function speakNats(socket) {
   const info = { server_id: 'test', version: '2.11.0', nonce: 'test', jetstream: true };
   socket.on('error', () => undefined);
   socket.write(`INFO ${JSON.stringify(info)}\r\n`);
   socket.on('data', (chunk) => {
-    const said = chunk.toString();
-    if (said.includes('PING\r\n')) socket.write('PONG\r\n');
-    if (!said.includes('HEALTHZ')) return;
+    const message = chunk.toString();
+    if (message.includes('PING\r\n')) socket.write('PONG\r\n');
+    if (!message.includes('HEALTHZ')) return;
     const data = behaviour().notReady ? { status: 'unavailable', error: 'patience' } : { status: 'ok' };
     const body = JSON.stringify({ data });
     socket.write(`MSG health 1 ${body.length}\r\n${body}\r\n`);

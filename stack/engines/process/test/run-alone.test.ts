@@ -13,7 +13,7 @@ test.skipIf(!hasNatsServer)(
     const dir = mkdtempSync(join(tmpdir(), 'svc-alone-'));
     onTestFinished(() => rmSync(dir, { recursive: true }));
     const { installation } = await createInstallation({ dir: join(dir, 'svc'), topology: 'distributed' });
-    // The bus cannot store data there.
+    // The bus cannot store data in /dev/null.
     const broken = JSON.stringify({ ...installation, dataDir: '/dev/null' });
     const program = `
       import { readPlan } from ${JSON.stringify(new URL('../../plan-of.ts', import.meta.url).href)};

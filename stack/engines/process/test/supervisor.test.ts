@@ -67,7 +67,7 @@ describe('a part that ends without being asked', () => {
     process.kill(pid, 'SIGKILL');
     await until(() => supervisor.states.filter((line) => line === 'runtime healthy').length === 2);
     expect((await request({ method: 'GET', url: `${url}/ready`, timeoutMs: 5000 })).status).toBe(200);
-    // Files that were written there meanwhile are not needed.
+    // The files that were written to the new state/ meanwhile are not needed.
     rmSync(installation.stateDir, { recursive: true, force: true });
     renameSync(lost, installation.stateDir);
     const log = readFileSync(join(installation.logsDir, 'platform.log'), 'utf8');
@@ -102,7 +102,7 @@ test('a part that runs and no longer answers is killed and restarted', async () 
   await untilHealthy(supervisor.installation);
   expect(running([pid])).toEqual([]);
   expect(supervisor.part('runtime').lastEnds[0]?.reason).toBe('stopped answering and was ended');
-  // A part that answers that it is not ready is not restarted.
+  // A part that reports not ready is not restarted.
   supervisor.behave({ runtime: { notReady: true } });
   const { url } = supervisor.part('runtime');
   expect(await readReadiness(readyAt(url))).toEqual({ ready: false, missing: 'patience' });
@@ -125,7 +125,7 @@ test('a part whose port another program took after the plan was made is not star
   await using trial = await openProcessTrial();
   const { installation } = trial;
   const port = readPlan(installation).ports.backend;
-  // Answers 200 to everything, as a healthy part does.
+  // The stranger answers 200 to every request, as a healthy part does.
   const stranger = createServer((_, response) => response.end('{}')).listen(port, '127.0.0.1');
   await once(stranger, 'listening');
   await using supervisor = supervise(trial);
@@ -145,7 +145,7 @@ test('a flood of output neither stops a part nor outgrows its log', async () => 
   expect(body).toBe('done');
   const log = join(trial.installation.logsDir, 'backend.log');
   await until(() => statSync(log).size <= 1024 * 1024);
-  // A log may exceed its size by the lines between two checks, and keeps lines that were written while it was copied.
+  // A log may exceed its size by the lines between two checks. It also keeps lines that were written during its copy.
   for (const old of [`${log}.1`, `${log}.2`].filter(existsSync))
     expect(statSync(old).size).toBeLessThan(8 * 1024 * 1024);
   const logs = readdirSync(trial.installation.logsDir).filter((name) => name.startsWith('backend.log'));

@@ -10,7 +10,7 @@ import { programsIn } from './programs.ts';
 /** Supervises the trial in this folder, with the programs of the trial, until SIGTERM. Takes the arguments of `main.ts`. */
 const { values } = parseArgs({ options: { dir: { type: 'string' } }, strict: false });
 const dir = String(values.dir);
-// Ends at the latest with the test.
+// The supervisor ends at the latest with the test.
 const tester = Number(readFileSync(join(dirname(dir), 'tester.pid'), 'utf8'));
 setInterval(() => {
   if (startTimeOf(tester) === null) process.exit(1);

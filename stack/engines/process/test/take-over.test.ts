@@ -31,7 +31,10 @@ const pidsOf = ({ installation }: ProcessTrial) =>
 const changed = (before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, unknown>) =>
   [...after.keys()].filter((name) => after.get(name) !== before.get(name));
 
-/** Does what `svc up` does, with the programs of the trial. Returns the reported states. A stop may be too short to be seen. */
+/**
+ * Starts the platform as `svc up` does, with the programs of the trial. Returns the reported states except stops, which
+ * may be too short to be seen.
+ */
 async function apply(trial: ProcessTrial): Promise<readonly string[]> {
   const states: string[] = [];
   await startInBackground({
@@ -65,11 +68,11 @@ test('after a kill -9 of the supervisor all parts keep serving, which status sho
   const seen = await status({ installation });
   expect(seen).toMatchObject({ state: 'degraded', supervisor: { state: 'gone' }, ended: { by: 'outside' } });
   expect(seen.services.map(({ state }) => state)).toEqual(Array.from({ length: 5 }, () => 'healthy'));
-  const told = listen();
-  expect(await down({ installation, onProgress: told.onProgress })).toEqual({ outcome: 'stopped' });
+  const listener = listen();
+  expect(await down({ installation, onProgress: listener.onProgress })).toEqual({ outcome: 'stopped' });
   expect(running(pids)).toEqual([]);
   const ended = /was ended from outside.*\n.*backend, remote-mcp, runtime, frontend, nats/;
-  expect(told.notices().join('\n')).toMatch(ended);
+  expect(listener.notices().join('\n')).toMatch(ended);
   expect(readRecord(installation)).toBeNull();
 });
 
@@ -98,7 +101,7 @@ test('a supervisor that cannot start leaves the record of the parts', async () =
   await using trial = await openAbandoned();
   const { installation } = trial;
   const [before, pids] = [readRecord(installation), livingPids(installation)];
-  // Without secrets a plan cannot be compared.
+  // The supervisor cannot compare a plan without its secrets.
   renameSync(installation.secretsDir, `${installation.secretsDir}.lost`);
   await using supervisor = supervise(trial);
   await expect(supervisor.run).rejects.toThrow('platform: start');
@@ -142,9 +145,9 @@ test('svc up tells which part fails, keeps the others up, and the next one goes 
     hint: 'Read its log: svc logs remote-mcp',
   });
   expect(readFailure(installation)).toBeNull();
-  // Where it is between two starts, it has no process.
+  // Between two starts remote-mcp has no process.
   expect(changed(before, pidsOf(trial)).filter((name) => name !== 'remote-mcp')).toEqual([]);
-  // The supervisor keeps trying.
+  // The supervisor keeps restarting remote-mcp.
   const { endCount } = partOf(installation, 'remote-mcp');
   await until(() => partOf(installation, 'remote-mcp').endCount > endCount);
   process.kill(before.get('frontend') ?? 0, 'SIGKILL');

@@ -30,7 +30,7 @@ export interface Behaviour {
   readonly child?: true;
 }
 
-/** Short deadlines, for tests that wait until one has passed. */
+/** Short deadlines, for tests that wait until a deadline has passed. */
 export const hasty: Patience = {
   ...usualPatience,
   hurryMs: 200,
@@ -50,7 +50,7 @@ export async function openProcessTrial(yaml: readonly (readonly [from: string, t
   for (const [from, to] of yaml) edit(from, to);
   makePrograms(dir);
   writeFileSync(join(dir, 'tester.pid'), String(process.pid));
-  // Random ports as if they had been leased before, because other programs may use the usual ones.
+  // Random ports, recorded as earlier leases, because other programs may use the usual ports.
   const replicas = ['remote-mcp-1', 'remote-mcp-2', 'remote-mcp-3', 'runtime-2', 'runtime-3'];
   const leased = Object.fromEntries(replicas.map((name, index) => [name, others[index]]));
   writeFileSync(join(installation.stateDir, 'ports.json'), JSON.stringify(leased));
@@ -60,7 +60,7 @@ export async function openProcessTrial(yaml: readonly (readonly [from: string, t
     edit,
     programs: programsIn(dir),
     behave: (behaviours: Behaviours) => writeFileSync(join(dir, 'behaviour.json'), JSON.stringify(behaviours)),
-    /** Written by a part that started a child. */
+    /** The pid of this service's child, which the service wrote to a file. */
     childOf: (service: string) => Number(readFileSync(join(dir, `${service}.child`), 'utf8')),
     async [Symbol.asyncDispose]() {
       await down({ installation });
@@ -75,11 +75,11 @@ export type ProcessTrial = Awaited<ReturnType<typeof openProcessTrial>>;
 export function supervise({ installation, programs }: ProcessTrial, patience: Patience = usualPatience) {
   const stopping = new AbortController();
   const states: string[] = [];
-  const told = new Map<string, string>();
+  const lastStates = new Map<string, string>();
   const onChange = ({ services }: PlatformRecord) => {
     for (const { name, state } of services) {
-      if (told.get(name) !== state) states.push(`${name} ${state}`);
-      told.set(name, state);
+      if (lastStates.get(name) !== state) states.push(`${name} ${state}`);
+      lastStates.set(name, state);
     }
   };
   const run = runPlatform({
@@ -137,7 +137,7 @@ export function livingPids(installation: Installation): readonly number[] {
   return services.flatMap(({ process }) => (process !== null && isAlive(process) ? [process.pid] : []));
 }
 
-/** Those of the processes that still run. */
+/** The pids in the list whose processes still run. */
 export const running = (pids: readonly number[]) => pids.filter((pid) => startTimeOf(pid) !== null);
 
 /** The supervisor of a trial as a program, which a test can kill. The end of the trial ends it. */

@@ -30,15 +30,15 @@ import {
   undoMove,
 } from './trial.ts';
 
-// The first one on a daemon builds the image.
+// The first test on a daemon builds the image.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 400_000 });
 
-// A move in a process of its own takes it from there.
+// A move in a separate process reads DOCKER_HOST from this environment.
 process.env.DOCKER_HOST = dockerHost ?? '';
 const { env } = process;
 const socketPath = (dockerHost ?? '').slice('unix://'.length);
 
-/** One filled installation, of which each test of a `describe` moves a copy into containers of a real Docker. */
+/** One filled installation. Each test of a `describe` moves a copy of it into containers of a real Docker. */
 function copiesForDocker() {
   const copies = filledCopies();
   const docker = new Docker({ socketPath, host: undefined, protocol: 'http' });
@@ -55,7 +55,7 @@ function copiesForDocker() {
     await down({ installation });
     await removeVolumes(docker, id(), [...(await listVolumes(docker, id()))]);
   });
-  /** Everything of the installation in Docker, by name. */
+  /** The names of everything that the installation has in Docker. */
   async function inDocker(): Promise<readonly string[]> {
     const filters = { label: [`svc.installation=${id()}`] };
     const containers = await docker.listContainers({ all: true, filters });
@@ -165,7 +165,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
 
   test('without Docker or an image, or with a volume in its place, it is refused before anything stops', async () => {
     const installation = trial.installation();
-    /** As somebody who is asked nothing, which must fail before that. */
+    /** Expects this refusal before the move asks for confirmation. */
     const expectRefused = (refusal: object, settings: { readonly env?: typeof env } = {}) =>
       expect(
         moveTo(installation, inContainers, { confirm: () => expect.fail('it was asked'), ...settings }),
@@ -192,17 +192,17 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
   test('when Docker stops meanwhile, the old side continues, and leftovers in Docker are reported', async () => {
     const installation = trial.installation();
     await up({ installation, env });
-    // A way to Docker that ends amid the move.
+    // A link to Docker's socket, which the test removes during the move.
     const way = join(installation.dir, 'docker.sock');
     symlinkSync(socketPath, way);
-    const told: string[] = [];
+    const notices: string[] = [];
     const onProgress = (progress: ReplaceProgress) => {
-      if (progress.kind === 'notice') told.push(progress.message);
+      if (progress.kind === 'notice') notices.push(progress.message);
       if (progress.kind === 'step' && progress.step === 'verify') rmSync(way);
     };
     const onTheWay = { env: { ...env, DOCKER_HOST: `unix://${way}` }, onProgress };
     await expect(moveTo(installation, inContainers, onTheWay)).rejects.toThrow();
-    expect(told.join('\n')).toContain('The new data is still there');
+    expect(notices.join('\n')).toContain('The new data is still there');
     expect((await up({ installation, env })).outcome).toBe('unchanged');
     await addMcpServer(installation);
     expectUntouched(installation);

@@ -23,7 +23,7 @@ import { dieAt, listen } from '../../test/trial.ts';
 import { up } from '../../up.ts';
 import { confirmMove, contentOf, expectSettled, moveAll, moveTo, openFilled, settleMove, undoMove } from './trial.ts';
 
-// Dgraph holds elections at each start, on a machine that may have other things to do.
+// Dgraph holds elections at each start, on a machine that may be busy.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 const env = process.env;
@@ -31,15 +31,15 @@ const env = process.env;
 describe.skipIf(findDgraph() === null || findNatsServer() === null)('on a real Dgraph', () => {
   let filled: Awaited<ReturnType<typeof openFilled>>;
   let original: Awaited<ReturnType<typeof contentOf>>;
-  /** The same, moved to Dgraph. */
+  /** A copy of the filled installation, moved to Dgraph. */
   let moved: Installation;
   let installation: Installation;
   const copy = async (of: Installation) => {
     const dir = realpathSync(mkdtempSync(join(tmpdir(), 'svc-move-')));
-    // Logs of Dgraph have holes.
+    // The log files of Dgraph are sparse.
     spawnSync('cp', ['-a', '--sparse=always', `${of.dir}/.`, dir]);
     installation = installationIn(dir);
-    // Minutes after the original chose its ports, another program may have them.
+    // Another program may use the ports of the original, which chose them minutes ago.
     const services = Object.entries(await freeServicePorts()).map(([name, port]) => ({ path: ['ports', name], port }));
     const ports = await freeDgraphPorts();
     const places = [
@@ -50,7 +50,7 @@ describe.skipIf(findDgraph() === null || findNatsServer() === null)('on a real D
     const text = readFileSync(installation.definitionFile, 'utf8');
     const chosen = places.reduce((changed, { path, port }) => replaceScalar(changed, path, String(port)), text);
     writeFileSync(installation.definitionFile, chosen);
-    // The copy is an installation of its own here: its original never runs meanwhile.
+    // Here the copy is a separate installation, because its original never runs at the same time.
     writePlace(installation, readDefinition(installation.definitionFile).id);
     return chosen;
   };
@@ -96,7 +96,7 @@ describe.skipIf(findDgraph() === null || findNatsServer() === null)('on a real D
       sessions: original.sessions,
       files: original.files,
     });
-    // Without the program it is not undone, and the new data stays.
+    // Without the program dgraph the move is not undone, and the new data stays.
     await expect(undoMove(installation, { PATH: '' })).rejects.toThrow('dgraph');
     expect(existsSync(graphIn(installation.dataDir, 'sqlite'))).toBe(true);
     await undo();
@@ -147,12 +147,12 @@ describe.skipIf(findDgraph() === null || findNatsServer() === null)('on a real D
   test('it runs on Dgraph, and an undo lists later changes, also while it runs', async () => {
     const definition = await copy(filled.installation);
     await moveTo(installation, onDgraph);
-    const heard = listen();
-    expect((await up({ installation, env, onProgress: heard.onProgress })).status).toMatchObject({
+    const listener = listen();
+    expect((await up({ installation, env, onProgress: listener.onProgress })).status).toMatchObject({
       state: 'running',
       services: expect.arrayContaining([expect.objectContaining({ name: 'dgraph-alpha' })]),
     });
-    expect(heard.notices().filter((notice) => notice.includes('begins empty'))).toEqual([]);
+    expect(listener.notices().filter((notice) => notice.includes('begins empty'))).toEqual([]);
     await addMcpServer(installation);
     expect((await undo())?.changes.map(({ kind }) => kind)).toContain('mcpServer');
     await down({ installation });

@@ -35,7 +35,7 @@ import {
   undoMove,
 } from './trial.ts';
 
-// Each moves once to three times, on a machine that may have other things to do.
+// Each test moves one to three times, on a machine that may be busy.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const env = process.env;
@@ -109,7 +109,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(leftovers(installation)).toHaveLength(1);
   });
 
-  /** Kills the command so many milliseconds after its first step, unless it ends by itself. */
+  /** Kills the command `afterMs` after its first step, unless the command ends first. */
   async function endsBefore(verb: 'move' | 'undo', afterMs: number): Promise<boolean> {
     const { child, ended } = startCommand(verb, installation, { to: distributed });
     await Promise.race([once(child.stdout, 'data'), ended]);
@@ -122,10 +122,10 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
   test('killed at any moment, and while that is taken back, nothing is lost', async () => {
     for (const verb of ['move', 'undo'] as const) {
       for (let afterMs = 0; !(await endsBefore(verb, afterMs)); afterMs = Math.ceil(20 + afterMs * 1.25)) {
-        // What takes it back is killed too.
+        // The undo of the killed command is killed too.
         await endsBefore('undo', 0);
         await settleMove(installation);
-        // A move is killed after its last step, or an undo before its first.
+        // The kill came after the last step of a move, or before the first step of an undo.
         if (stepNow() === 'waiting') await undo();
         await expectOriginal();
         if (verb === 'undo') await moveTo(installation, distributed);
@@ -159,7 +159,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     writeFileSync(archive, whole);
     const { changes: lost } = (await undo()) ?? expect.fail('nothing was asked');
     expect(lost).toContainEqual({ kind: 'mcpServer', added: 1, changed: 0, removed: 0 });
-    // What was there before is no change.
+    // Data from before the move is not a change.
     expect(lost.map(({ kind }) => kind)).not.toContain('user');
     await down({ installation });
     const { graph, definition } = await contentOf(installation);
@@ -236,9 +236,9 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
 
   test('killed while the platform ran, svc up and an undo run the old side, and svc up the new one once it is whole', async () => {
     const startAgain = async () => {
-      const heard = listen();
-      const { status } = await up({ installation, env, onProgress: heard.onProgress });
-      return [status.state, status.topology, heard.notices().filter((notice) => notice.startsWith('The move'))];
+      const listener = listen();
+      const { status } = await up({ installation, env, onProgress: listener.onProgress });
+      return [status.state, status.topology, listener.notices().filter((notice) => notice.startsWith('The move'))];
     };
     await up({ installation, env });
     await dieAt(installation, ['nats'], { to: distributed });
@@ -246,8 +246,8 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(left.map(({ name, process }) => [name, isAlive(process)])).toEqual([['nats', true]]);
     expect((await down({ installation })).outcome).toBe('unchanged');
     expect(left.filter(({ process }) => isAlive(process))).toEqual([]);
-    const told = expect.stringContaining('everything is as it was before');
-    expect(await startAgain()).toEqual(['running', 'embedded', [told]]);
+    const notice = expect.stringContaining('everything is as it was before');
+    expect(await startAgain()).toEqual(['running', 'embedded', [notice]]);
     await dieAt(installation, ['write-definition'], { to: distributed });
     await undo();
     expect(await startAgain()).toEqual(['running', 'embedded', []]);

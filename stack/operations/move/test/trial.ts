@@ -35,16 +35,16 @@ import { type Moved, type MoveOptions, move } from '../move.ts';
 const texts = ['one', 'two', 'three'];
 const file = Buffer.from('what a skill says in a file');
 
-/** Where an installation keeps what its bus and its skills have. */
-export interface Kept {
+/** The stores for the content of an installation's bus and for the files of its skills. */
+export interface ContentStores {
   readonly bus: BusContentOptions;
   readonly blobs: BlobsPlace;
 }
 
-/** Sessions live longer than a suite takes. */
+/** Sessions live longer than a suite runs. */
 export const keyMaxAgeMs = 3_600_000;
 
-function keptIn({ dataDir }: Installation): Kept {
+function keptIn({ dataDir }: Installation): ContentStores {
   const bus = { engine: 'sqlite', file: busIn(dataDir, 'embedded'), keyMaxAgeMs } as const;
   return { bus, blobs: { engine: 'folder', dir: blobsIn(dataDir) } };
 }
@@ -60,13 +60,13 @@ export async function fillBus(options: BusContentOptions): Promise<void> {
 }
 
 /** Adds three records, two sessions and a file. */
-export async function fill({ bus, blobs }: Kept): Promise<void> {
+export async function fill({ bus, blobs }: ContentStores): Promise<void> {
   await fillBus(bus);
   await using opened = await openBlobsContent(blobs);
   await opened.blobs.put(blobOf(file), inChunks(file));
 }
 
-export async function readKept({ bus: options, blobs }: Kept) {
+export async function readKept({ bus: options, blobs }: ContentStores) {
   const bus = await openBusContent(options);
   const usage = (await all(bus.records('usage'))).map(({ payload }) => Buffer.from(payload).toString());
   const sessions = (await all(bus.entries('sessions'))).map(({ key, value }) => `${key} ${Buffer.from(value)}`);
@@ -75,7 +75,7 @@ export async function readKept({ bus: options, blobs }: Kept) {
   return { usage, sessions: sessions.sort(), files: [{ kind: 'files', ...(await readBlobs(opened.blobs)) }] };
 }
 
-/** Everything that an installation in one process holds. */
+/** The whole content of an installation in one process. */
 export async function contentOf(installation: Installation) {
   const { dataDir, definitionFile } = installation;
   const content = await openGraphContent({ engine: 'sqlite', file: graphIn(dataDir, 'sqlite'), readOnly: true });
@@ -84,7 +84,7 @@ export async function contentOf(installation: Installation) {
   return { ...(await readKept(keptIn(installation))), graph, definition: readFileSync(definitionFile, 'utf8') };
 }
 
-/** An installation that ran once, and whose bus and skills keep something. It does not run. */
+/** Opens an installation that ran once and is stopped, with content in its bus and its skills. */
 export async function openFilled() {
   const trial = await openTrial();
   const { installation } = trial;
@@ -94,7 +94,7 @@ export async function openFilled() {
   return trial;
 }
 
-/** One filled installation, of which each test of a `describe` moves a copy. */
+/** One filled installation. Each test of a `describe` moves a copy of it. */
 export function filledCopies() {
   let filled: Awaited<ReturnType<typeof openFilled>>;
   let original: Awaited<ReturnType<typeof contentOf>>;
@@ -121,7 +121,7 @@ export function filledCopies() {
       folders.push(folder);
       const copy = installationIn(join(folder, 'copy'));
       cpSync(filled.installation.dir, copy.dir, { recursive: true });
-      // Recorded as the place of another folder, this one would be refused as a copy.
+      // place.json names the folder of the original, so this folder would be refused as a copy.
       rmSync(join(copy.stateDir, 'place.json'));
       return copy;
     },
@@ -133,7 +133,7 @@ interface MoveSettings extends Partial<MoveOptions> {
   readonly onStep?: (step: string) => unknown;
 }
 
-/** Moves without a question. */
+/** Moves, and confirms every question. */
 export function moveTo(installation: Installation, to: WantedSide, { onStep, ...settings }: MoveSettings = {}) {
   const onProgress = (progress: ReplaceProgress) => progress.kind === 'step' && onStep?.(progress.step);
   return move({ installation, to, env: process.env, confirm: async () => undefined, onProgress, ...settings });
@@ -145,7 +145,7 @@ export function confirmMove(installation: Installation, tell: () => void = () =>
   return confirmReplacement({ installation, env: process.env, onProgress, command: 'move' }, tell);
 }
 
-/** Returns what the undo loses, as the operator is told before. */
+/** Returns the loss that the undo reports to the operator before it begins. */
 export async function undoMove(
   installation: Installation,
   env: EndOptions['env'] = process.env,
@@ -163,7 +163,7 @@ export async function settleMove(installation: Installation): Promise<readonly s
   return notices;
 }
 
-/** What only a move puts there. */
+/** The names in data/ that only a move creates. */
 export function leftovers({ dataDir }: Installation): readonly string[] {
   const names = existsSync(dataDir) ? readdirSync(dataDir) : [];
   return names.filter((name) => name === 'volumes' || name.startsWith('before-'));
@@ -173,12 +173,12 @@ export function countOf(moved: readonly KindOfContent[], kind: string): number |
   return moved.find((one) => one.kind === kind)?.count;
 }
 
-/** The records and sessions of the filled bus are among what was moved. */
+/** Expects that the move carried the records and sessions of the filled bus. */
 export function expectBusIn({ moved }: Moved): void {
   expect([countOf(moved, 'bus.usage'), countOf(moved, 'bus.sessions')]).toEqual([texts.length, 2]);
 }
 
-/** Moves a filled installation out of its one process, with everything that it holds. */
+/** Moves a filled installation out of its single process, and expects that its whole content was moved. */
 export async function moveAll(installation: Installation, to: Side): Promise<Moved> {
   const { graph, files } = await contentOf(installation);
   const there = await moveTo(installation, to);
@@ -188,7 +188,7 @@ export async function moveAll(installation: Installation, to: Side): Promise<Mov
   return there;
 }
 
-/** No replacement is under way, and nothing of one is left. */
+/** Expects that no replacement is under way, and that none has left files. */
 export function expectSettled(installation: Installation): void {
   expect([leftovers(installation), readReplacement(installation)]).toEqual([[], null]);
 }

@@ -12,7 +12,7 @@ import type { Installation } from '../../../state/installation.ts';
 import { editDefinition } from '../../../test/edit-definition.ts';
 import { hasNatsServer } from '../../../test/platform.ts';
 import { createInstallation } from '../../create-installation.ts';
-import { fill, type Kept, readKept, settleMove } from '../../move/test/trial.ts';
+import { type ContentStores, fill, readKept, settleMove } from '../../move/test/trial.ts';
 import { distributed, onDgraph } from '../../test/sides.ts';
 import { dieAt } from '../../test/trial.ts';
 import { changeNodes, planOfOtherNodes } from '../change-nodes.ts';
@@ -26,14 +26,14 @@ const { env } = process;
 describe.skipIf(!hasNatsServer)('on a real server, another number of nodes', () => {
   let dir: string;
   let installation: Installation;
-  let told: string[];
+  let notices: string[];
   beforeEach(() => {
     dir = mkdtempSync(join(tmpdir(), 'svc-nodes-'));
-    told = [];
+    notices = [];
   });
   afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-  /** With Dgraph files of skills are on the bus too. Returns what the bus keeps. */
+  /** Returns the content of the bus of a new installation. With Dgraph, the files of skills are on the bus too. */
   async function install(graph: Graph) {
     ({ installation } = await createInstallation({ dir: join(dir, 'svc'), topology: 'distributed', graph }));
     const { definition } = readPlan(installation);
@@ -46,12 +46,12 @@ describe.skipIf(!hasNatsServer)('on a real server, another number of nodes', () 
 
   const edit = (from: string, to: string) => editDefinition(installation, from, to);
 
-  async function withBus<Result>(work: (bus: Kept) => Promise<Result>): Promise<Result> {
+  async function withBus<Result>(work: (bus: ContentStores) => Promise<Result>): Promise<Result> {
     const plan = readPlan(installation);
     const { bus: servers, stop } = await runProcessesAlone({ plan, bus: true, graph: false, env, signal });
-    const shown = { servers, caPath: null, seeds: busSeedsOf(plan.secrets) };
-    const bus = { engine: 'nats', ...shown, keyMaxAgeMs: keyMaxAgeOf(plan) } as const;
-    return await work({ bus, blobs: { engine: 'jetstream', ...shown } }).finally(stop);
+    const connection = { servers, caPath: null, seeds: busSeedsOf(plan.secrets) };
+    const bus = { engine: 'nats', ...connection, keyMaxAgeMs: keyMaxAgeOf(plan) } as const;
+    return await work({ bus, blobs: { engine: 'jetstream', ...connection } }).finally(stop);
   }
 
   const kept = () => withBus(readKept);
@@ -59,11 +59,11 @@ describe.skipIf(!hasNatsServer)('on a real server, another number of nodes', () 
   async function change(): Promise<void> {
     const from = (await planBefore()) ?? expect.fail('there is nothing to change');
     const to = readPlan(installation);
-    const onProgress = (progress: object) => told.push('message' in progress ? String(progress.message) : '');
+    const onProgress = (progress: object) => notices.push('message' in progress ? String(progress.message) : '');
     await changeNodes({ from, to, wasRunning: false, env, signal, onProgress });
   }
   const dieOnTheWay = (...moment: readonly string[]) => dieAt(installation, moment, { verb: 'up' });
-  const settle = async () => void told.push(...(await settleMove(installation)));
+  const settle = async () => void notices.push(...(await settleMove(installation)));
   const inData = () => readdirSync(installation.dataDir).filter((name) => /^(nats|bus|before)/.test(name));
 
   test('has what the ones before kept, in both directions', async () => {
@@ -72,14 +72,14 @@ describe.skipIf(!hasNatsServer)('on a real server, another number of nodes', () 
     edit('nats: 1', 'nats: 3');
     await change();
     const counts = '3 usage records, 2 sessions, 1 files';
-    expect(told).toEqual([`The bus has 3 in the place of 1 nodes, with what it kept: ${counts}.`]);
+    expect(notices).toEqual([`The bus has 3 in the place of 1 nodes, with what it kept: ${counts}.`]);
     expect([inData(), await planBefore(), readReplacement(installation)]).toEqual([['nats-cluster'], null, null]);
     expect(await kept()).toEqual(before);
-    // Nothing else shall be kept then, but the files of skills.
+    // Without persistent messaging the bus keeps only the files of skills.
     edit('persistentMessaging: true', 'persistentMessaging: false');
     edit('nats: 3', 'nats: 1');
     await change();
-    expect(told.at(-1)).toBe('The bus has 1 in the place of 3 nodes, with what it kept: 1 files.');
+    expect(notices.at(-1)).toBe('The bus has 1 in the place of 3 nodes, with what it kept: 1 files.');
     expect([inData(), await kept()]).toEqual([['nats'], { ...before, usage: [], sessions: [] }]);
   });
 
@@ -91,17 +91,19 @@ describe.skipIf(!hasNatsServer)('on a real server, another number of nodes', () 
       const interruption = describeInterruptedReplacement(installation);
       expect(interruption).toMatch(/^The change .* was interrupted: svc up finishes it/);
       await settle();
-      expect(told.at(-1)).toMatch(/^The change of the number of NATS nodes .* was taken back: everything is as it was/);
+      expect(notices.at(-1)).toMatch(
+        /^The change of the number of NATS nodes .* was taken back: everything is as it was/,
+      );
       expect([moment, inData(), await planBefore()]).toEqual([moment, ['nats'], expect.anything()]);
     }
     const onThree = [['nats-cluster'], null, expect.objectContaining({ usage, sessions })];
     await dieOnTheWay('filling');
     await settle();
-    expect(told.at(-1)).toMatch(/^The change of the number of NATS nodes that began at .* and is finished now\.$/);
+    expect(notices.at(-1)).toMatch(/^The change of the number of NATS nodes that began at .* and is finished now\.$/);
     expect([inData(), await planBefore(), await kept()]).toEqual(onThree);
     edit('nats: 3', 'nats: 1');
     await dieOnTheWay('filling', 'nats');
-    // The operator wants the number before again.
+    // The operator sets the previous number again.
     edit('nats: 1', 'nats: 3');
     await settle();
     expect([inData(), await planBefore(), await kept()]).toEqual(onThree);
