@@ -3,6 +3,7 @@ import type { Platform, PlatformOptions } from '../platform.ts';
 import { initPlatform, missingFor } from './bench-platform.ts';
 import { atMost, type Figure, reported, skipped } from './figure.ts';
 import { muchOfIt, startFilled } from './fill-graph.ts';
+import { timeOf } from './load.ts';
 
 const moveMaxS = 60;
 const dgraph = { topology: 'distributed', graph: 'dgraph' } as const;
@@ -61,7 +62,5 @@ export async function measureMove(): Promise<Figure[]> {
 }
 
 async function secondsOf(platform: Platform, ...args: readonly string[]): Promise<number> {
-  const begun = performance.now();
-  await platform.svc(...args);
-  return (performance.now() - begun) / 1000;
+  return (await timeOf(() => platform.svc(...args))) / 1000;
 }

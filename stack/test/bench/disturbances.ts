@@ -51,14 +51,22 @@ async function during(disturb: () => Promise<void>, bench: BenchPlatform): Promi
   return latencies;
 }
 
-/** Ten thousand tools come into the workspace that is called in, and go. One MCP server may have half of them. */
+const bulkServers = ['bulk-1', 'bulk-2'];
+
+/** Ten thousand tools come into the workspace that is called in, and go. */
 async function rebuildCatalogue(platform: Platform): Promise<void> {
-  const command = [process.execPath, join(import.meta.dirname, 'bulk-server.mjs'), '5000'];
-  for (const name of ['bulk-1', 'bulk-2']) await platform.addServer(name, command);
-  for (const name of ['bulk-1', 'bulk-2']) await platform.svc('server', 'remove', name);
+  await addTools(platform);
+  for (const name of bulkServers) await platform.svc('server', 'remove', name);
 }
 
-async function applySkills(platform: Platform): Promise<void> {
+/** Ten thousand tools. One MCP server may have half of them. */
+export async function addTools(platform: Platform): Promise<void> {
+  const command = [process.execPath, join(import.meta.dirname, 'bulk-server.mjs'), '5000'];
+  for (const name of bulkServers) await platform.addServer(name, command);
+}
+
+/** A thousand skills with a tool of the demo. */
+export async function applySkills(platform: Platform): Promise<void> {
   const skills = Array.from({ length: 1000 }, (_, i) => ({
     name: `made-${i}`,
     description: `The skill of number ${i}`,

@@ -1,3 +1,5 @@
+import { median } from './load.ts';
+
 /** One figure: what was measured, what was to be reached, and whether it was. */
 export interface Figure {
   readonly what: string;
@@ -19,6 +21,12 @@ export function reported(what: string, value: number, unit: string, numbers: Num
 
 export function atMost(what: string, value: number, limit: number, unit: string, numbers?: Numbers): Figure {
   return { ...reported(what, value, unit, numbers), target: `≤ ${limit} ${unit}`, reached: value <= limit };
+}
+
+/** The median of times in ms, which is only reported if it has no limit. */
+export function medianMs(what: string, times: readonly number[], limitMs?: number): Figure {
+  const value = median(times);
+  return limitMs === undefined ? reported(what, value, 'ms', { times }) : atMost(what, value, limitMs, 'ms', { times });
 }
 
 export function atLeast(what: string, value: number, limit: number, unit: string, numbers?: Numbers): Figure {

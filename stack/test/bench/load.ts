@@ -132,6 +132,12 @@ export async function steadily(
   return latencies;
 }
 
+export async function timeOf(work: () => Promise<unknown>): Promise<number> {
+  const begun = performance.now();
+  await work();
+  return performance.now() - begun;
+}
+
 export function perSecondOf({ latenciesMs, seconds }: Load): number {
   return latenciesMs.length / seconds;
 }

@@ -3,11 +3,16 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { repository } from '../foreign-servers.ts';
 import { measureBackup, measureMove } from './backup-and-move.ts';
+import { measureChanges } from './changes.ts';
+import { measureCommands } from './commands.ts';
 import { measureContainers } from './containers.ts';
 import { measureDisturbances } from './disturbances.ts';
 import { measureEndurance } from './endurance.ts';
 import { type Figure, table } from './figure.ts';
+import { measureGraph } from './graph.ts';
 import { measureProxies } from './proxies.ts';
+import { measureReplicas } from './replicas.ts';
+import { measureSessions } from './sessions.ts';
 import { measureUp } from './up.ts';
 
 const { positionals: wanted, values: files } = parseArgs({
@@ -17,10 +22,15 @@ const { positionals: wanted, values: files } = parseArgs({
 
 /** `npm run bench [-- GROUP…]`: measures the figures that the platform promises and prints them, with what was reached. */
 const groups: Readonly<Record<string, () => Promise<Figure[]>>> = {
+  commands: measureCommands,
   up: measureUp,
   proxies: () => measureProxies({ tbxark: files.tbxark, npmProxy: files['npm-proxy'] }),
   endurance: measureEndurance,
   disturbances: measureDisturbances,
+  sessions: measureSessions,
+  changes: measureChanges,
+  replicas: measureReplicas,
+  graph: measureGraph,
   backup: measureBackup,
   move: measureMove,
   containers: measureContainers,

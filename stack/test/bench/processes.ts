@@ -6,8 +6,9 @@ import { repository } from '../foreign-servers.ts';
 const endWithParent = join(repository, '.config/end-with-parent.cjs');
 
 /** It ends with this process, however that ends. */
-export function startNode(args: readonly string[]): ChildProcess {
+export function startNode(args: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcess {
   const child = spawn(process.execPath, ['--require', endWithParent, ...args], {
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     detached: true,
   });

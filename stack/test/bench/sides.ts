@@ -86,13 +86,14 @@ export async function openCallers({ target }: Side, count: number): Promise<read
 export type PerSide<Measured> = Readonly<Record<string, readonly Measured[]>>;
 
 /** Measures the sides in turn, so that what the machine does meanwhile slows all of them. */
-export async function perSide<Measured>(
-  sides: readonly Side[],
-  measure: (side: Side) => Promise<Measured>,
+export async function perSide<One extends Pick<Side, 'name'>, Measured>(
+  sides: readonly One[],
+  measure: (side: One, round: number) => Promise<Measured>,
+  roundCount = rounds,
 ): Promise<PerSide<Measured>> {
   const measured: Record<string, Measured[]> = Object.fromEntries(sides.map((side) => [side.name, []]));
-  for (let round = 0; round < rounds; round++) {
-    for (const side of sides) measured[side.name]?.push(await measure(side));
+  for (let round = 0; round < roundCount; round++) {
+    for (const side of sides) measured[side.name]?.push(await measure(side, round));
   }
   return measured;
 }

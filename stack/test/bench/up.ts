@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Platform, PlatformOptions } from '../platform.ts';
 import { type BenchPlatform, missingFor, startPlatform } from './bench-platform.ts';
-import { atMost, type Figure, reported, skipped } from './figure.ts';
-import { median } from './load.ts';
+import { atMost, type Figure, medianMs, reported, skipped } from './figure.ts';
 import { eventually } from './processes.ts';
 import { openCaller, targetOf } from './sides.ts';
 
@@ -37,7 +36,7 @@ export async function measureUp(): Promise<Figure[]> {
     await using bench = await startPlatform(options);
     const times: number[] = [];
     while (times.length < rounds) times.push(await timeOfUp(bench));
-    figures.push(atMost(`${name}: svc up to the first answered call`, median(times), upMaxMs, 'ms', { times }));
+    figures.push(medianMs(`${name}: svc up to the first answered call`, times, upMaxMs));
     await pause(settleMs);
     const what = `${name}: memory of the idle platform, without NATS`;
     const memoryMb = await idleMb(bench.platform);
