@@ -67,7 +67,7 @@ async function memberTarget(query: string): Promise<Target> {
  * in a shared pool.
  */
 async function rested(target: Target): Promise<Target> {
-  const large = JSON.stringify(target.question).padEnd(mebibyte);
+  const large = Buffer.from(JSON.stringify(target.question).padEnd(mebibyte));
   await until(async () => (await statusOf(target, large, 10_000)) === '200');
   return target;
 }

@@ -1,4 +1,4 @@
-import { EventEmitter, once } from 'node:events';
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -6,89 +6,89 @@ import { newKey } from '../../../services/contracts/keys.ts';
 import { rpc } from '../../../services/remote-mcp/test/raw.ts';
 import { runAttacker } from './attacker.ts';
 
-/** The address of an attack, and the attacker's credentials. */
+/** Where an attack goes, and what the attacker has. */
 export interface Target {
-  /** The address of `/mcp`, or of the backend's GraphQL. */
+  /** Address of `/mcp`, or that of the backend's GraphQL. */
   readonly url: string;
-  /** A valid API key of the attacker's own workspace, or a member's token. */
+  /** A good API key of the attacker's own workspace, or the token of a member. */
   readonly key: string;
-  /** The session of the API key; empty for a member. */
+  /** Of the API key; empty for a member. */
   readonly session: string;
-  /** The request that attacks repeat. */
+  /** What is asked again and again. */
   readonly question: unknown;
 }
 
-/** Number of answers by status; `closed` counts connections that the platform closed. */
+/** How often each status came; `closed` counts connections that the platform closed. */
 export type Outcome = Readonly<Record<string, number>>;
 
 export function attack(name: HttpAttack, target: Target): Promise<Outcome> {
   return runAttacker(import.meta.filename, { name, target });
 }
 
-/** Every attack ends by itself after this time. */
+/** Every attack ends by itself after this long. */
 const attackMs = 1500;
 const mebibyte = 1024 * 1024;
 
-/** Attacks by a client that writes its own bytes. Each takes a bounded time and number of connections. */
+/** What a client can do that writes its own bytes. Each takes a bounded time and number of connections. */
 const httpAttacks = {
-  /** Bodies of 4 MiB without their last byte. */
+  /** Bodies of 4 MiB, all but the last byte. */
   unfinishedBodies: (target) =>
-    hold(target, 600, same(head(target, { length: 4 * mebibyte }), 'x'.repeat(4 * mebibyte - 1))),
-  /** Chunks of one byte, each of which costs a server far more than a byte. */
+    hold(target, 600, same(head(target, { length: 4 * mebibyte }), Buffer.alloc(4 * mebibyte - 1, 'x'))),
+  /** One byte a chunk: each chunk costs a server far more than a byte. */
   bodiesOfSingleBytes: (target) =>
-    hold(target, 64, same(head(target, { length: 'chunked' }), '1\r\nx\r\n'.repeat(50_000))),
-  /** Only the start of a body, on as many connections as possible. */
-  bodiesThatStop: (target) => hold(target, 3000, same(head(target, { length: mebibyte }), '{')),
-  /** Large answers of a tool, which the client does not read. */
+    hold(target, 64, same(head(target, { length: 'chunked' }), Buffer.from('1\r\nx\r\n'.repeat(50_000)))),
+  /** Only the beginning of a body, on as many connections as can be had. */
+  bodiesThatStop: (target) => hold(target, 3000, same(head(target, { length: mebibyte }), Buffer.from('{'))),
+  /** Large answers of a tool, none of which is read. */
   unreadAnswers: (target) => {
     const params = { name: 'echo', arguments: { message: 'x'.repeat(3 * mebibyte) } };
     return hold(target, 100, (id) => post(target, rpc('tools/call', params, id)), { reads: false });
   },
-  /** Values of three bytes that each become an object when parsed, in calls that take long. */
+  /** Values of three bytes, each of which is an object when it is parsed, in calls that take long. */
   wideBodies: (target) => {
     const wide = `[${'{},'.repeat(1_300_000)}{}]`;
     const params = `{"name":"trigger-long-running-operation","arguments":{"duration":4,"steps":1,"wide":${wide}}}`;
-    return hold(target, 24, (id) =>
-      withHead(target, `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":${params}}`),
-    );
+    const call = (id: number) => Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":${params}}`);
+    return hold(target, 24, (id) => withHead(target, call(id)));
   },
-  /** A million levels of nesting in one body. */
+  /** A million levels in one body. */
   deepBodies: (target) => {
-    const body = '{"jsonrpc":"2.0","id":1,"method":"ping","params":'.padEnd(4 * mebibyte, '{"a":');
-    return repeat(target, 4, same(withHead(target, body)));
+    const body = Buffer.from('{"jsonrpc":"2.0","id":1,"method":"ping","params":'.padEnd(4 * mebibyte, '{"a":'));
+    return repeat(target, 4, () => withHead(target, body));
   },
   sessions: (target) => {
     const body = rpc('initialize', { protocolVersion: '2025-11-25', capabilities: {} });
-    return repeat(target, 32, same(post({ ...target, session: '' }, body)));
+    return repeat(target, 32, () => post({ ...target, session: '' }, body));
   },
   streams: (target) => hold(target, 3000, same(head(target, { method: 'GET' }))),
-  /** Requests in sequence on one connection, without waiting for answers. */
-  pipelined: (target) => repeat(target, 64, same(post(target, rpc('ping', undefined, 1)).repeat(300)), 300),
-  /** The same request four times in sequence, on many connections: far more than are answered at once. */
-  pipelinedQuestions: (target) => repeat(target, 128, same(post(target, target.question).repeat(4)), 4),
-  /** A costly request, on few connections. */
-  costlyQuestions: (target) => repeat(target, 4, same(post(target, target.question))),
+  /** Requests behind each other on a connection, without waiting for an answer. */
+  pipelined: (target) => repeat(target, 64, same(...behind(300, target, rpc('ping', undefined, 1))), 300),
+  /** The same question four times behind each other, on many connections: far more than are answered at once. */
+  pipelinedQuestions: (target) => repeat(target, 128, same(...behind(4, target, target.question)), 4),
+  /** A question that is costly by itself, on a few connections. */
+  costlyQuestions: (target) => repeat(target, 4, () => post(target, target.question)),
   /** As many requests as 64 clients with one key or token can send. */
-  fullSpeed: (target) => repeat(target, 64, same(post(target, target.question))),
-  /** Well-formed keys, each a different one. */
+  fullSpeed: (target) => repeat(target, 64, () => post(target, target.question)),
+  /** Keys that look like keys, each another. */
   unknownKeys: (target) => repeat(target, 400, () => post({ ...target, key: newKey('user').reveal() }, rpc('ping'))),
   /** A key with a typo. */
-  wrongKeys: (target) => repeat(target, 64, same(post({ ...target, key: `${target.key.slice(0, -1)}!` }, rpc('ping')))),
-  /** Connections that send one request without a key, and stay open. */
-  idleConnections: (target) => hold(target, 6000, same('GET /health HTTP/1.1\r\nhost: x\r\n\r\n')),
-  unfinishedHeads: (target) => hold(target, 3000, same('POST /mcp HTTP/1.1\r\nhost: x\r\nx: ')),
+  wrongKeys: (target) =>
+    repeat(target, 64, same(...post({ ...target, key: `${target.key.slice(0, -1)}!` }, rpc('ping')))),
+  /** Connections that ask once without a key, and stay. */
+  idleConnections: (target) => hold(target, 6000, same(Buffer.from('GET /health HTTP/1.1\r\nhost: x\r\n\r\n'))),
+  unfinishedHeads: (target) => hold(target, 3000, same(Buffer.from('POST /mcp HTTP/1.1\r\nhost: x\r\nx: '))),
   hugeHeads: (target) => {
     const line = `x-filling: ${'x'.repeat(64 * 1024)}\r\n`;
-    return repeat(target, 32, same(`POST /mcp HTTP/1.1\r\nhost: x\r\n${line}\r\n`));
+    return repeat(target, 32, same(Buffer.from(`POST /mcp HTTP/1.1\r\nhost: x\r\n${line}\r\n`)));
   },
 } satisfies Readonly<Record<string, (target: Target) => Promise<Outcome>>>;
 
 export type HttpAttack = keyof typeof httpAttacks;
 
 /** The status of one request on a connection of its own. */
-export async function statusOf(target: Target, body: string, withinMs: number): Promise<string | undefined> {
+export async function statusOf(target: Target, body: Buffer, withinMs: number): Promise<string | undefined> {
   const client = await Client.open(target);
-  client?.socket.write(withHead(target, body));
+  client?.write(withHead(target, body));
   await client?.heard(1, AbortSignal.timeout(withinMs));
   client?.socket.destroy();
   return Object.keys(client?.answers ?? {})[0];
@@ -96,20 +96,20 @@ export async function statusOf(target: Target, body: string, withinMs: number): 
 
 class Client {
   readonly socket: Socket;
-  /** Number of answers by status. */
+  /** By status. */
   readonly answers: Record<string, number> = {};
   closed = false;
-  /** Emits `progress` when an answer came or the connection was closed. */
-  readonly #events = new EventEmitter();
   #answered = 0;
   #tail = '';
+  /** Called when an answer came, or the connection was closed. */
+  #onProgress = () => {};
 
   private constructor(socket: Socket) {
     this.socket = socket;
     socket.on('error', () => undefined);
     socket.on('close', () => {
       this.closed = true;
-      this.#events.emit('progress');
+      this.#onProgress();
     });
     socket.on('data', (chunk: Buffer) => {
       const text = this.#tail + chunk.toString('latin1');
@@ -117,9 +117,9 @@ class Client {
         this.answers[status] = (this.answers[status] ?? 0) + 1;
         this.#answered++;
       }
-      // A status line may come in two parts, and must be counted once.
+      // A status line may come in two parts, and must not be counted twice.
       this.#tail = text.slice(text.lastIndexOf('HTTP/1.1 ') + 12).slice(-12);
-      this.#events.emit('progress');
+      this.#onProgress();
     });
   }
 
@@ -132,20 +132,30 @@ class Client {
     );
   }
 
-  /** Waits for this many more answers, or until the connection is closed. */
+  write(parts: readonly Buffer[]): void {
+    for (const part of parts) this.socket.write(part);
+  }
+
+  /** Until so many more answers have come, or the connection was closed. */
   async heard(count: number, signal: AbortSignal): Promise<void> {
     const until = this.#answered + count;
-    while (this.#answered < until && !this.closed && !signal.aborted) {
-      await once(this.#events, 'progress', { signal }).catch(() => undefined);
-    }
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const look = () => {
+      if (this.#answered >= until || this.closed || signal.aborted) resolve();
+    };
+    this.#onProgress = look;
+    signal.addEventListener('abort', look, { once: true });
+    look();
+    await promise;
+    signal.removeEventListener('abort', look);
   }
 }
 
-/** Opens the connections, sends one request on each, and keeps them open until the attack ends. */
+/** Opens the connections, says something on each, and keeps them open until the attack ends. */
 async function hold(
   target: Target,
   count: number,
-  request: (index: number) => string | Buffer,
+  request: (index: number) => readonly Buffer[],
   { reads = true } = {},
 ): Promise<Outcome> {
   const ending = pause(attackMs);
@@ -158,18 +168,20 @@ async function hold(
       if (client === null) continue;
       clients.push(client);
       if (!reads) client.socket.pause();
-      client.socket.write(request(index + nth));
+      client.write(request(index + nth));
     }
   }
   await ending;
-  return end(clients);
+  const outcome = sum(clients);
+  for (const { socket } of clients) socket.destroy();
+  return outcome;
 }
 
-/** Sends requests on this many connections until the attack ends, each after the answer to the last. */
+/** Sends again and again on so many connections, each time when the last was answered, until the attack ends. */
 async function repeat(
   target: Target,
   connections: number,
-  request: () => string | Buffer,
+  request: () => readonly Buffer[],
   answersEach = 1,
 ): Promise<Outcome> {
   const signal = AbortSignal.timeout(attackMs);
@@ -180,44 +192,45 @@ async function repeat(
       if (client === null) continue;
       clients.push(client);
       while (!client.closed && !signal.aborted) {
-        client.socket.write(request());
+        client.write(request());
         await client.heard(answersEach, signal);
       }
+      client.socket.destroy();
     }
   };
   await Promise.all(Array.from({ length: connections }, work));
-  return end(clients);
+  return sum(clients);
 }
 
-/** Counts the answers, and closes the connections. */
-function end(clients: readonly Client[]): Outcome {
+function sum(clients: readonly Client[]): Outcome {
   const outcome: Record<string, number> = { connections: clients.length, closed: 0 };
-  for (const { answers, closed, socket } of clients) {
+  for (const { answers, closed } of clients) {
     if (closed) outcome.closed = (outcome.closed ?? 0) + 1;
     for (const [status, count] of Object.entries(answers)) outcome[status] = (outcome[status] ?? 0) + count;
-    socket.destroy();
   }
   return outcome;
 }
 
-/** Returns the same bytes each time, encoded once. */
-function same(...parts: readonly string[]): () => Buffer {
-  const bytes = Buffer.from(parts.join(''));
-  return () => bytes;
+function same(...parts: readonly Buffer[]): () => readonly Buffer[] {
+  return () => parts;
 }
 
-function post(target: Target, message: unknown): string {
-  return withHead(target, JSON.stringify(message));
+function behind(count: number, target: Target, message: unknown): readonly Buffer[] {
+  return [Buffer.concat(Array.from({ length: count }, () => post(target, message)).flat())];
 }
 
-function withHead(target: Target, body: string): string {
-  return head(target, { length: Buffer.byteLength(body) }) + body;
+function post(target: Target, message: unknown): readonly Buffer[] {
+  return [Buffer.concat(withHead(target, Buffer.from(JSON.stringify(message))))];
+}
+
+function withHead(target: Target, body: Buffer): readonly Buffer[] {
+  return [head(target, { length: body.length }), body];
 }
 
 function head(
   { url, key, session }: Target,
   { method = 'POST', length }: { readonly method?: string; readonly length?: number | 'chunked' },
-): string {
+): Buffer {
   const { pathname, host } = new URL(url);
   const lines = [
     `${method} ${pathname} HTTP/1.1`,
@@ -229,10 +242,10 @@ function head(
     ...(typeof length === 'number' ? [`content-length: ${length}`] : []),
     ...(length === 'chunked' ? ['transfer-encoding: chunked'] : []),
   ];
-  return `${lines.join('\r\n')}\r\n\r\n`;
+  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`);
 }
 
-// This is last, because it runs while the module is loaded.
+// Last, because it runs while the module is loaded.
 if (import.meta.main) {
   const { name, target } = (await json(process.stdin)) as { readonly name: HttpAttack; readonly target: Target };
   process.stdout.write(JSON.stringify(await httpAttacks[name](target)));
