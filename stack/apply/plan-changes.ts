@@ -14,6 +14,7 @@ export interface Plan {
 
 export interface PlannedChange<Wanted, Live> {
   readonly wanted: Wanted;
+  /** Null: it does not exist yet. */
   readonly live: Live | null;
   readonly action: 'create' | 'update' | 'none';
   /** The names of fields that differ; never a value, which may be secret. */

@@ -66,6 +66,7 @@ async function spoken<Result>(server: string, speak: (open: Socket[]) => Promise
 }
 
 interface Entry {
+  /** With its scheme and port. */
   readonly server: string;
   readonly seed: string;
   readonly trust: ConnectionOptions;

@@ -29,6 +29,7 @@ export function operatorTokens(
 }
 
 export interface TokenOptions {
+  /** PEM, PKCS 8. */
   readonly privateKey: string;
   readonly issuer: string;
   readonly nowMs: number;

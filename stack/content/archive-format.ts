@@ -15,6 +15,7 @@ export const formatVersion = 2;
 export const lineBytesMax = 16 * 1024 * 1024;
 /** Each is remembered until it was found again where it went; a bus keeps fewer in its 256 MB. */
 export const sessionsMax = 1_000_000;
+/** Of a file, in one row. */
 export const pieceBytes = 192 * 1024;
 
 export const headSchema = z.object({

@@ -189,6 +189,7 @@ const newline = 0x0a;
 
 interface Line {
   readonly value: unknown;
+  /** Of every byte before this line. */
   readonly sha256Before: () => string;
 }
 
@@ -200,6 +201,7 @@ async function* linesOf(file: string, passphrase: Secret | null): AsyncGenerator
   // The failure is met where the next line is read.
   reading.catch(() => undefined);
   let isBegun = false;
+  /** Of a line that is not over. */
   let begun: Buffer[] = [];
   let begunBytes = 0;
   try {

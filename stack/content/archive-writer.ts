@@ -24,6 +24,7 @@ export class ArchiveWriter implements BusTarget, GraphTarget, AsyncDisposable {
   readonly #rows: Record<string, number> = {};
   #pending = '';
 
+  /** Takes over a file that is open for writing. */
   constructor(file: FileHandle, head: ArchiveHead, passphrase: Secret | null = null) {
     this.#gzip = createGzip({ level });
     const target = file.createWriteStream({ flush: true });

@@ -34,7 +34,9 @@ export function countsIn({ bus, files, fileBytes }: ArchiveContent) {
 }
 
 export interface NewArchive extends ArchiveFile, Pick<ArchiveHead, 'createdAt' | 'bus'> {
+  /** Of the platform whose content it is. */
   readonly plan: Plan;
+  /** Open for writing, without content. */
   readonly handle: FileHandle;
   /** Only an encrypted archive has secrets. */
   readonly secrets: ArchiveContent['secrets'] | null;

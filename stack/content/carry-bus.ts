@@ -21,6 +21,7 @@ const wayMaxMs = 5000;
 
 /** Copies the content of a bus: uncounted usage, and the sessions of agents. */
 export async function carryBus(from: BusSource, to: BusTarget): Promise<CarriedBus> {
+  // One digest over the records, in their order.
   const usage = createHash('sha256');
   let count = 0;
   await to.addRecords(

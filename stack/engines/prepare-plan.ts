@@ -27,6 +27,7 @@ export interface Preparation {
   readonly definition?: Definition;
   /** What runs. The location and presence of stored graphs default to data/. */
   readonly survey: Pick<Survey, 'ownsPort' | 'portPatienceMs'> & Partial<Pick<Survey, 'keptBy'>>;
+  /** Ports that `auto` must not choose. */
   readonly avoid: ReadonlySet<number>;
   readonly onNotice: (message: string) => void;
 }

@@ -25,6 +25,7 @@ export function isMember(metaFile: string): boolean {
 }
 
 export interface Founder {
+  /** Its HTTP endpoint. */
   readonly url: string;
   /** PEM that vouches for it. */
   readonly ca: string;

@@ -44,6 +44,7 @@ export function membersOf(definition: Definition, keptBy: KeptBy): ReadonlySet<s
   return new Set(members.length > 1 ? members : []);
 }
 
+/** The most that svc.yaml allows. */
 const nodesMax = 3;
 
 /** Refuses fewer nodes than the cluster has. A removed node still counts for the majority. */

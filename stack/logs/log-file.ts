@@ -123,6 +123,7 @@ function sizeMaxOf({ fileSizeMaxMb }: LogLimits): number {
   return fileSizeMaxMb * 1024 * 1024;
 }
 
+/** Renames the older files, so that `path.1` is free. */
 function shiftOlder(path: string, { filesKept }: LogLimits): void {
   for (let age = filesKept; age > 1; age--) {
     const younger = `${path}.${age - 1}`;

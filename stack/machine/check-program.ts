@@ -5,6 +5,7 @@ import { findProgram } from './find-program.ts';
 /** A foreign program that parts of a platform run as. */
 export interface NeededProgram {
   readonly name: string;
+  /** The setting of svc.yaml that needs it. */
   readonly neededBy: string;
   /** The oldest supported version: major and minor. */
   readonly oldest: string;

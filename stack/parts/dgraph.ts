@@ -159,6 +159,7 @@ export function graphUrlOf(node: string, site: Setup['site']): string {
   return `${site.isPrivate ? 'http' : 'https'}://${site.hostOf(node, loopback)}:${alphaPorts(site.ports, node).http}`;
 }
 
+/** The data of a node, relative to the installation's folder. */
 export function dataOf(node: string): string {
   return `data/${graphFolderOf(node)}`;
 }

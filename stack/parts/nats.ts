@@ -104,6 +104,7 @@ export function natsConfiguration(values: Part['variables']): string {
   return fillPlaces(template, { ...values, MONITORING, CLUSTER: clusterOf(values) });
 }
 
+/** A node's configuration about the others: nodes authenticate each other by their shared secret. */
 function clusterOf({ NAME, ROUTE_LISTEN, ROUTES, ROUTE_SECRET }: Part['variables']): string {
   if (ROUTES === undefined) return '';
   if (ROUTE_SECRET === undefined) throw new Error(`the nodes beside ${NAME} have no shared secret`);

@@ -10,6 +10,7 @@ export interface Part {
   /** Its address on this machine, or among the parts if it has none here. */
   readonly url: string;
   readonly ready: ReadyCheck;
+  /** Further addresses that it listens on. */
   readonly otherUrls?: readonly string[];
   /** Parts that must be healthy before it starts. */
   readonly after: readonly string[];
@@ -36,6 +37,7 @@ export interface SiteFile {
 }
 
 export interface PartData {
+  /** In data/. */
   readonly folder: string;
   /** The end of the name of its volume. */
   readonly volume: string;
@@ -52,6 +54,7 @@ export interface PublishedPort {
 export type Room = 'platform' | 'bus' | 'graph';
 
 export interface Limits {
+  /** From its start until it is ready. */
   readonly startMaxMs: number;
   readonly memoryMaxMb: number;
   readonly processesMax: number;

@@ -38,17 +38,19 @@ export interface Site {
 
 /** Collects the files that a part reads while its variables are written. */
 export class PartFiles {
+  readonly #site: Site;
   readonly #files = new Map<string, SiteFile>();
-  /** Returns the path of a file as the part sees it. */
-  readonly give: (file: string) => string;
 
   constructor({ site }: Pick<Setup, 'site'>) {
-    this.give = (file) => {
-      const path = site.pathOf(file);
-      this.#files.set(file, { file, path });
-      return path;
-    };
+    this.#site = site;
   }
+
+  /** The path of a file as the part sees it. */
+  readonly give = (file: string): string => {
+    const path = this.#site.pathOf(file);
+    this.#files.set(file, { file, path });
+    return path;
+  };
 
   all(): readonly SiteFile[] {
     return [...this.#files.values()];

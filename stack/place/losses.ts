@@ -19,6 +19,7 @@ export interface Losses {
   readonly keptOut: readonly Loss[];
   /** Nodes of Dgraph whose kind has no majority without them: the others may lack acknowledged changes. */
   readonly needed: readonly Loss[];
+  /** Data that nothing else holds. */
   readonly whole: readonly Loss[];
 }
 

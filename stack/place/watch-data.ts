@@ -24,6 +24,7 @@ export function watchData(installation: Installation, patience: FolderPatience, 
   return () => clearInterval(timer);
 }
 
+/** Null when it cannot be read. */
 function numbersOf(path: string): string | null {
   try {
     const { dev, ino } = statSync(path, { bigint: true });

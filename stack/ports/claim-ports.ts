@@ -17,6 +17,7 @@ export interface Claim {
   readonly holderOf: (port: number) => string;
 }
 
+/** How far `auto` searches. */
 const triesMax = 500;
 
 /** Claims ports: a chosen one in use is a conflict; an `auto` one moves to the next free one, with a notice for the operator. */

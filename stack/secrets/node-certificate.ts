@@ -48,6 +48,7 @@ export function isCertificateOf(certificate: string, key: string): boolean {
   }
 }
 
+/** A DER value with its tag and length. */
 function der(tag: number, content: Buffer): Buffer {
   const { length } = content;
   const size = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];

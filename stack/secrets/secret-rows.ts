@@ -101,6 +101,7 @@ export const secretRows = {
     isOwn: hasOwnGraph,
     neededBy: ({ graphdb }) => (graphdb.token ? 'token: true' : null),
   },
+  /** The password of the backend's user there. */
   graphPassword: {
     file: 'graphdb-password.key',
     ...password,

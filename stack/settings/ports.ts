@@ -58,6 +58,7 @@ function countOf(kind: PartKind, definition: Definition): number {
 /** One port of an installation, as chosen in svc.yaml. */
 export interface PortWish {
   readonly name: string;
+  /** The part that listens there. */
   readonly part: string;
   readonly wanted: number | 'auto';
   /** The value of `auto` while the port is free. */
@@ -67,6 +68,7 @@ export interface PortWish {
   /** Offsets of its companion ports, which move with it. */
   readonly beside?: readonly number[];
   readonly host: string;
+  /** The setting that decides it. */
   readonly place: string;
   /** Whether it is reached from outside of the platform. */
   readonly isPublished: boolean;

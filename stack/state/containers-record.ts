@@ -4,6 +4,7 @@ import type { Installation } from './installation.ts';
 import { stateFile } from './state-file.ts';
 
 const containersRecord = z.object({
+  /** Between `svc up` and `svc down`. */
   isUp: z.boolean(),
   version: z.string(),
   daemon: z.object({ id: z.string(), socket: z.string() }),
@@ -15,6 +16,7 @@ const containersRecord = z.object({
   images: z.record(z.string(), z.string()),
   /** The existing volumes, and their owner. */
   volumes: z.array(z.string()),
+  /** Volumes with an unfinished copy. */
   filling: z.array(z.string()).default([]),
   user: z.string(),
 });

@@ -2,7 +2,7 @@ import { constants, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { beginningOf } from '../machine/bounded-file.ts';
-import { serves } from './find-running.ts';
+import { isPartOf, serves } from './find-running.ts';
 import type { Installation } from './installation.ts';
 import { leftProcesses } from './left-processes.ts';
 import { isSameFolder, isWrittenHere, readPlace } from './place-record.ts';
@@ -60,7 +60,7 @@ function findStranger(installation: Installation): ProcessIdentity | null {
   const record = readRecord(installation);
   if (record === null) return null;
   if (isAlive(record)) return serves(installation, record) ? null : record;
-  const left = leftProcesses(record).find(({ process }) => !serves(installation, process, true));
+  const left = leftProcesses(record).find(({ process }) => !isPartOf(installation, process));
   return left?.process ?? null;
 }
 

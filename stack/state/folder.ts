@@ -54,6 +54,7 @@ export function closeEntries(dir: string): readonly CreationStep[] {
 
 export const gitignore = '.gitignore';
 
+/** The repair; undefined when the mode was right. */
 export function closeMode(path: string, wanted: number): Pick<CreationStep, 'outcome' | 'detail'> | undefined {
   const mode = statSync(path).mode & 0o777;
   if (mode === wanted) return undefined;

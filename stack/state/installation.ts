@@ -14,6 +14,7 @@ export interface Installation {
 }
 
 export interface Whereabouts {
+  /** The value of `--dir`. */
   readonly dir?: string | undefined;
   readonly env: EnvRecord;
   readonly cwd: string;

@@ -58,6 +58,7 @@ export function holdFolder(folder: string, name: string, refusal: (holder: strin
 /** How long a lock may take to be released by an ending process. */
 const handOverMs = 200;
 
+/** Result codes of SQLite. */
 const sqlite = { busy: 5, full: 13 } as const;
 
 function isResult(error: unknown, code: number): boolean {

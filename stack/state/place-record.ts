@@ -6,6 +6,7 @@ import { stateFile } from './state-file.ts';
 const placeRecord = z.object({
   /** As in svc.yaml at that time. */
   id: z.string(),
+  /** Real path of the folder. */
   dir: z.string(),
   /** The folder on its file system: a renamed folder keeps both numbers, a copy gets others. */
   device: z.string(),

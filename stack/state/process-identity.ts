@@ -20,6 +20,7 @@ export function startTimeOf(pid: number): string | null {
   return process.platform === 'linux' ? startTimeOnLinux(pid) : startTimeByPs(pid);
 }
 
+/** The working directory of a process, or null when the system does not say. */
 export function workingDirOf(pid: number): string | null {
   try {
     return readlinkSync(`/proc/${pid}/cwd`);

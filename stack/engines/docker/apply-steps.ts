@@ -28,6 +28,7 @@ export async function applySteps(application: Application): Promise<void> {
   const { extra, isFresh, steps } = application;
   for (const container of extra) await removeContainer(container, application);
   if (isFresh) return startAll(application);
+  // One kind of parts after the other.
   const kinds = Map.groupBy(steps, ({ container }) => container.part.service);
   for (const kind of kinds.values()) await applyKind(kind, application);
 }

@@ -19,6 +19,7 @@ import { dataDir, dist, givenDir } from './site.ts';
 export interface ContainerPlan {
   readonly part: Part;
   readonly networks: readonly string[];
+  /** Null for a part that keeps no data. */
   readonly volume: string | null;
   readonly given: readonly GivenFile[];
   /** The command inside the container that asks whether the part is ready. */
@@ -30,10 +31,13 @@ export interface ContainerPlan {
 export interface Facts extends Omit<ConfigurationFacts, 'version'> {
   /** The user in the containers, as `uid:gid`. */
   readonly user: string;
+  /** The name of the service image. */
   readonly serviceImage: string;
+  /** The ids of images by name. */
   readonly images: Readonly<Record<string, string>>;
   /** Whether the parts run for one command, without the rest of the platform. Docker restarts none of them then. */
   readonly runsAlone: boolean;
+  /** A hash of the content of a file. */
   readonly fingerprintOf: (file: string) => string;
 }
 

@@ -19,6 +19,7 @@ export async function inspectContainers(
   return new Map(found.flatMap((one) => (one === null ? [] : [[one.Name.replace(/^\//, ''), one]])));
 }
 
+/** By name or id. Null: there is no such container. */
 export function inspectContainer(docker: Docker, name: string): Promise<ContainerInspectInfo | null> {
   return docker.getContainer(name).inspect().catch(tolerate(404));
 }

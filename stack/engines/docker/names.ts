@@ -28,6 +28,7 @@ export function idIn({ services: [first] }: Pick<ContainersRecord, 'services'>):
   return first === undefined ? '' : first.container.slice(prefixOf({ id: '' }).length, -`-${first.name}`.length);
 }
 
+/** The volume of a part; null for a part that keeps no data. */
 export function volumeOf({ keeps }: Pick<Part, 'keeps'>, definition: Pick<Definition, 'id'>): string | null {
   return keeps === null ? null : `${prefixOf(definition)}-${keeps.volume}`;
 }

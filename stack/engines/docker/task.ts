@@ -9,8 +9,10 @@ import { containerNameOf, labels } from './names.ts';
 
 /** A container of the service image that works for one command. */
 export interface Task {
+  /** The end of its name. */
   readonly name: string;
   readonly command: readonly string[];
+  /** As `uid:gid`. */
   readonly user: string;
   /** Volumes and folders, as Docker's API takes them. */
   readonly binds?: readonly string[];

@@ -30,6 +30,7 @@ interface Copy {
   /** A volume, or a folder of this machine. */
   readonly from: string;
   readonly to: string;
+  /** The owner of the copies, as `uid:gid`. */
   readonly user: string;
 }
 

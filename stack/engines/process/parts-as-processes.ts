@@ -17,6 +17,7 @@ import { foundProgram, logOf, type Programs, processPlanOf } from './process-pla
 
 export interface ProcessesOptions {
   readonly plan: Plan;
+  /** The environment of the supervisor. */
   readonly env: EnvRecord;
   readonly programs: Programs;
   readonly patience: Patience;

@@ -33,6 +33,7 @@ export function ownPrograms(env: EnvRecord): Programs {
 
 export interface ProcessPlanOf {
   readonly installation: Installation;
+  /** The environment of the supervisor. */
   readonly env: EnvRecord;
   readonly programs: Programs;
 }

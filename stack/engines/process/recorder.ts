@@ -13,6 +13,7 @@ import type { LeftParts } from './take-over.ts';
 
 export interface Recording {
   readonly plan: Plan;
+  /** What an earlier supervisor left running. */
   readonly left: LeftParts;
   readonly foreground: boolean;
   readonly logs: PlatformLogs;

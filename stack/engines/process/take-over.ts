@@ -15,6 +15,7 @@ import { logOf } from './process-plan.ts';
 
 /** What an earlier supervisor of this installation left running. */
 export interface LeftParts {
+  /** Its record. Null where it left no part. */
   readonly record: PlatformRecord | null;
   readonly parts: readonly LeftPart[];
 }

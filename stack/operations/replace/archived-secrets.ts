@@ -21,6 +21,7 @@ export function archivedSecretsOf({ secretsDir }: Pick<Installation, 'secretsDir
 export function checkArchivedSecrets(installation: Installation, secrets: Secrets): void {
   const secretsDir = join(installation.stateDir, 'archived-secrets');
   const clear = () => rmSync(secretsDir, { recursive: true, force: true });
+  // A killed check may have left it.
   clear();
   try {
     writeSecrets(secretsDir, secrets);

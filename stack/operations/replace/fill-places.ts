@@ -20,6 +20,7 @@ export interface Filling {
   readonly plan: Plan;
   readonly places: Places;
   readonly state: Replacement;
+  /** The kinds to empty and to fill. */
   readonly kinds: Kinds;
   /** Null: the kept archive. */
   readonly archive: ArchiveFile | null;

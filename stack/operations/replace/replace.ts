@@ -20,6 +20,7 @@ import { takeBack } from './put-back.ts';
 import { keptFilesOf, type Replacement, writeDefinition, writeReplacement } from './replacement.ts';
 import { sideOf } from './side.ts';
 
+/** The steps of a replacement, in this order. */
 export type ReplaceStep = 'stop' | 'keep' | 'fill' | 'verify' | 'write-definition' | 'start';
 
 export type ReplaceProgress = Progress | { readonly kind: 'step'; readonly step: ReplaceStep };
