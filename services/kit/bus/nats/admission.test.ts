@@ -305,7 +305,8 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     await open(runtimeKey);
     await backend.disconnect(runtime, { refusedMs: 60_000 });
     await second.flush();
-    for (let i = 0; i < 10; i++) {
+    // A backend gives a workspace's clients eight reasons in five seconds, and NATS may ask the same backend each time.
+    for (let i = 0; i < 8; i++) {
       await expect(open(runtimeKey)).rejects.toMatchObject({
         code: 'rate_limited',
         message: expect.stringContaining('"edge" sent more'),
