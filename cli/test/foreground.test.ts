@@ -30,12 +30,10 @@ test('a closed terminal stops the platform and every process that it started', a
   const backend = await connectToBackend(installation);
   const launch = { command: process.execPath, args: ['-e', program] };
   const found = z.object({ workspace: z.object({ id: z.string() }) });
-  const { workspace } = await backend.query('{ workspace(name: "Default") { id } }', {}, found.parse);
-  await backend.query(
-    'mutation ($workspace: ID!, $input: McpServerInput!) { createMcpServer(workspace: $workspace, input: $input) { id } }',
-    { workspace: workspace.id, input: { name: 'stubborn', launch } },
-    () => undefined,
-  );
+  const { workspace } = found.parse(await backend.send({ text: '{ workspace(name: "Default") { id } }' }, {}));
+  const text =
+    'mutation ($workspace: ID!, $input: McpServerInput!) { createMcpServer(workspace: $workspace, input: $input) { id } }';
+  await backend.send({ text }, { workspace: workspace.id, input: { name: 'stubborn', launch } });
   await until(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8') !== '');
   child.kill('SIGHUP');
   await until(() => hasNoted('stopping'));

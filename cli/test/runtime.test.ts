@@ -16,12 +16,9 @@ let added: Run;
 
 beforeAll(async () => {
   const backend = await connectToBackend(installationIn(dir()));
-  const { workspace } = await backend.query('{ workspace(name: "Default") { id } }', {}, found.parse);
-  const { registerRuntime } = await backend.query(
-    'mutation ($w: ID!) { registerRuntime(workspace: $w, name: "edge") { runtime { id } } }',
-    { w: workspace.id },
-    answer.parse,
-  );
+  const { workspace } = found.parse(await backend.send({ text: '{ workspace(name: "Default") { id } }' }, {}));
+  const text = 'mutation ($w: ID!) { registerRuntime(workspace: $w, name: "edge") { runtime { id } } }';
+  const { registerRuntime } = answer.parse(await backend.send({ text }, { w: workspace.id }));
   edge = registerRuntime.runtime.id;
   added = await svc('server', 'add', 'files', '--runtime', 'edge', '--', 'true');
 });

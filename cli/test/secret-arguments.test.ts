@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
 import { connectToBackend } from '../../stack/client/backend-client.ts';
 import { installationIn } from '../../stack/state/installation.ts';
 import { runSvc } from './run-svc.ts';
@@ -77,20 +78,14 @@ test('the repair of the refusal works: a variable of the environment, in a file 
 
 test('an MCP server with a secret in its arguments keeps running, and its secret is not shown', async () => {
   const backend = await connectToBackend(installationIn(platform.dir()));
-  const { workspace } = await backend.query(
-    '{ workspace(name: "Default") { id } }',
-    {},
-    (data) => data as { workspace: { id: string } },
-  );
+  const found = z.object({ workspace: z.object({ id: z.string() }) });
+  const { workspace } = found.parse(await backend.send({ text: '{ workspace(name: "Default") { id } }' }, {}));
   for (const [name, launch] of [
     ['older', { command: 'env', args: [`TOKEN=${token}`, process.execPath, server, '--password', 'hunter2'] }],
     ['older-url', { url: 'http://127.0.0.1:9/mcp?token=hunter2' }],
   ] as const) {
-    await backend.query(
-      'mutation ($w: ID!, $input: McpServerInput!) { createMcpServer(workspace: $w, input: $input) { id } }',
-      { w: workspace.id, input: { name, launch } },
-      () => undefined,
-    );
+    const text = 'mutation ($w: ID!, $input: McpServerInput!) { createMcpServer(workspace: $w, input: $input) { id } }';
+    await backend.send({ text }, { w: workspace.id, input: { name, launch } });
   }
   await expect
     .poll(async () => (await svc('server', 'show', 'older')).stdout, { timeout: 15_000 })

@@ -1,15 +1,20 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
+import { join } from 'node:path';
 import { json as readJson } from 'node:stream/consumers';
 import { jwtVerify } from 'jose';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { answering } from '../test/answering.ts';
+import { folderOfEachTest } from '../test/folder-of-each-test.ts';
 import { freePort } from '../test/free-ports.ts';
 import { openBackendClient, type QueryOptions } from './backend-client.ts';
-import { mintOperatorToken } from './operator-token.ts';
+import { operatorTokens } from './operator-token.ts';
+
+const dir = folderOfEachTest();
 
 const ask = (urls: readonly string[], document = '{ n }', options: QueryOptions = {}) =>
-  openBackendClient(urls, () => 'token').query(document, { a: 1 }, (data) => data, options);
+  openBackendClient(urls, () => 'token').send({ text: document }, { a: 1 }, options);
 const json =
   (body: unknown): RequestListener =>
   (_request, response) =>
@@ -34,9 +39,9 @@ test('a question goes to the next of several backends when the first is away, an
       end(...args);
     });
   const gone = await absent();
-  const second = await named('second', json({ data: 2 }));
+  const second = await named('second', json({ data: { n: 2 } }));
   const dying = await named('dying', (_request, response) => response.destroy());
-  expect(await ask([gone, second, dying])).toBe(2);
+  expect(await ask([gone, second, dying])).toEqual({ n: 2 });
   await expect(ask([gone, dying, second])).rejects.toMatchObject({ code: 'unavailable' });
   await expect(ask([gone, gone])).rejects.toMatchObject({
     code: 'unavailable',
@@ -87,14 +92,21 @@ test('an interruption is reported as such', async () => {
   await expect(ask([url], '{ n }', { signal: interrupt.signal })).rejects.toMatchObject({ code: 'cancelled' });
 });
 
-test('an operator token is a short-lived JWT, signed with the key of the installation', async () => {
+test('an operator token is a JWT, signed with the key of the installation, and renewed before it expires', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: 1_000_500 });
+  onTestFinished(() => void vi.useRealTimers());
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-  const token = mintOperatorToken({ privateKey: pem, issuer: 'me', nowMs: 1_000_500 });
-  const { protectedHeader, payload } = await jwtVerify(token, publicKey, { currentDate: new Date(1_000_500) });
+  writeFileSync(join(dir(), 'jwt-private.pem'), privateKey.export({ type: 'pkcs8', format: 'pem' }));
+  const tokens = operatorTokens({ secretsDir: dir() }, 'me');
+  const first = tokens();
+  const { protectedHeader, payload } = await jwtVerify(first, publicKey);
   expect(protectedHeader).toEqual({ alg: 'EdDSA', typ: 'JWT' });
   expect(payload).toEqual({
     ...{ iss: 'me', aud: 'svc-backend', sub: 'operator', kind: 'operator' },
     ...{ iat: 1000, exp: 1300, jti: expect.any(String) },
   });
+  vi.setSystemTime(1_150_499);
+  expect(tokens()).toBe(first);
+  vi.setSystemTime(1_150_500);
+  expect(tokens()).not.toBe(first);
 });

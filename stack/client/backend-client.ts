@@ -68,32 +68,22 @@ export function isBackend(part: string): boolean {
 
 /** One of the backends at these addresses, which are equivalent. */
 export function openBackendClient(urls: readonly string[], token: () => string) {
-  /** Sends a document of a test or a benchmark. `parse` gives the answer its type. */
-  async function query<Result>(
-    document: string,
-    variables: Readonly<Record<string, unknown>>,
-    parse: (data: unknown) => Result,
+  /** The backend answers in the shape that its schema gives, or with an error. */
+  async function send<Result, Variables extends Readonly<Record<string, unknown>>>(
+    { text }: Operation<Result, Variables>,
+    variables: Variables,
     { timeoutMs = queryTimeoutMs, signal }: QueryOptions = {},
   ): Promise<Result> {
     const { status, body } = await askOne(urls, graphqlPath, {
       method: 'POST',
       headers: { authorization: `Bearer ${token()}`, 'content-type': 'application/json', accept: 'application/json' },
-      body: JSON.stringify({ query: document, variables }),
+      body: JSON.stringify({ query: text, variables }),
       timeoutMs,
       signal,
     }).catch((error: unknown) => {
-      throw /^\s*mutation\b/.test(document) ? withUnknownOutcome(error) : error;
+      throw /^\s*mutation\b/.test(text) ? withUnknownOutcome(error) : error;
     });
-    return parse(dataOf(status, body));
-  }
-
-  /** Sends one of `operations.graphql`. The backend answers in the shape that its schema gives, or with an error. */
-  function send<Result, Variables extends Readonly<Record<string, unknown>>>(
-    { text }: Operation<Result, Variables>,
-    variables: Variables,
-    options?: QueryOptions,
-  ): Promise<Result> {
-    return query(text, variables, answerOf<Result>, options);
+    return answerOf(dataOf(status, body));
   }
 
   /** Puts bytes at an address from an answer, through the backend's local address. */
@@ -105,7 +95,7 @@ export function openBackendClient(urls: readonly string[], token: () => string) 
     if (status !== 200) throw refusalOf(status, body);
   }
 
-  return { query, send, upload };
+  return { send, upload };
 }
 
 /** An unanswered change may have been made. An unsent one was not. */

@@ -1,4 +1,4 @@
-import { createPrivateKey, randomUUID, sign } from 'node:crypto';
+import { createPrivateKey, type KeyObject, randomUUID, sign } from 'node:crypto';
 import { variables } from '../../services/contracts/env/variables.ts';
 import {
   operatorTokenLifetimeSeconds,
@@ -11,33 +11,25 @@ import type { Installation } from '../state/installation.ts';
 
 /** Makes a new token before the last one expires: the backend remembers tokens, and has to check each new one. */
 export function operatorTokens(
-  installation: Installation,
+  installation: Pick<Installation, 'secretsDir'>,
   issuer = variables.backend.JWT_ISSUER.default,
 ): () => string {
-  const privateKey = readSecret(secretFilesOf(installation).jwtPrivateKey);
+  const key = createPrivateKey(readSecret(secretFilesOf(installation).jwtPrivateKey));
   const renewAfterMs = (operatorTokenLifetimeSeconds * 1000) / 2;
   let token = '';
   let mintedAt = Number.NEGATIVE_INFINITY;
   return () => {
     const nowMs = Date.now();
     if (nowMs - mintedAt >= renewAfterMs) {
-      token = mintOperatorToken({ privateKey, issuer, nowMs });
+      token = mintToken(key, issuer, Math.floor(nowMs / 1000));
       mintedAt = nowMs;
     }
     return token;
   };
 }
 
-export interface TokenOptions {
-  /** PEM, PKCS 8. */
-  readonly privateKey: string;
-  readonly issuer: string;
-  readonly nowMs: number;
-}
-
 /** A JWT (RFC 7519), signed with EdDSA (RFC 8037 §3.1), that authenticates the operator to the backend. */
-export function mintOperatorToken({ privateKey, issuer, nowMs }: TokenOptions): string {
-  const now = Math.floor(nowMs / 1000);
+function mintToken(key: KeyObject, issuer: string, now: number): string {
   const claims = {
     iss: issuer,
     aud: tokenAudience,
@@ -48,7 +40,7 @@ export function mintOperatorToken({ privateKey, issuer, nowMs }: TokenOptions): 
     jti: randomUUID(),
   };
   const signed = `${encode({ alg: 'EdDSA', typ: 'JWT' })}.${encode(claims)}`;
-  return `${signed}.${sign(null, Buffer.from(signed), createPrivateKey(privateKey)).toString('base64url')}`;
+  return `${signed}.${sign(null, Buffer.from(signed), key).toString('base64url')}`;
 }
 
 function encode(part: object): string {

@@ -42,7 +42,7 @@ describe('a kill -9 of the platform', () => {
 
   // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
   async function ask(query: string): Promise<any> {
-    return (await platform.backend()).query(query, {}, (data) => data);
+    return (await platform.backend()).send({ text: query }, {});
   }
 
   const callSlowly = () => send(platform.mcpUrl, { key, session: agent.session, body: rpc('tools/call', slow) });

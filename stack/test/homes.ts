@@ -51,11 +51,10 @@ const made = z.object({ id: z.string() });
 async function addHome(backend: BackendClient, letter: string) {
   const [name, mark, own] = [`Home ${letter}`, `mark-of-${letter}`, `only-${letter}`];
   const email = `${letter}@owners.example`;
-  const { createWorkspace } = await backend.query(
-    'mutation ($input: CreateWorkspaceInput!) { createWorkspace(input: $input) { id owner { id } } }',
-    { input: { name, ownerEmail: email } },
-    z.object({ createWorkspace: made.extend({ owner: made }) }).parse,
-  );
+  const text = 'mutation ($input: CreateWorkspaceInput!) { createWorkspace(input: $input) { id owner { id } } }';
+  const { createWorkspace } = z
+    .object({ createWorkspace: made.extend({ owner: made }) })
+    .parse(await backend.send({ text }, { input: { name, ownerEmail: email } }));
   const workspace = createWorkspace.id;
   const same = await addThings(backend, { workspace, mark, name: 'same' });
   const only = await addThings(backend, { workspace, mark, name: own });

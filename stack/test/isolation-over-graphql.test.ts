@@ -56,7 +56,7 @@ async function ask(query: string) {
 
 // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
 function asOperator(query: string): Promise<any> {
-  return backend.query(query, {}, (data) => data);
+  return backend.send({ text: query }, {});
 }
 
 async function pageOf(workspace: string, field: string) {

@@ -64,7 +64,7 @@ async function read(workspace: string) {
     revision roles { nodes { name skills { name } } } skills { nodes { name tools { originalName mcpServer { name } } } }
   } }`;
   // biome-ignore lint/suspicious/noExplicitAny: each test states the shape that it expects
-  return (await backend.query(query, { name: workspace }, (data): any => data)).workspace;
+  return (await backend.send<any, { name: string }>({ text: query }, { name: workspace })).workspace;
 }
 
 const revisionOf = async (workspace: string): Promise<number> => (await read(workspace)).revision;

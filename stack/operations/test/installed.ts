@@ -14,7 +14,7 @@ interface Workspace {
 export async function readWorkspaces(installation: Installation) {
   const backend = await connectToBackend(installation);
   const parse = (data: unknown) => (data as { workspaces: { nodes: readonly Workspace[] } }).workspaces.nodes;
-  return await backend.query('{ workspaces { nodes { id name owner { email } } } }', {}, parse);
+  return parse(await backend.send({ text: '{ workspaces { nodes { id name owner { email } } } }' }, {}));
 }
 
 /** Adds an MCP server, which only a running platform accepts. */

@@ -170,11 +170,10 @@ test('files beside the YAML are read, behind a link too that stays there', async
 });
 
 test('members and agents can read nothing of a refused file', async () => {
-  const { workspace } = await (await platform.backend()).query(
-    '{ workspace(name: "Default") { skills { nodes { name instructions } } } }',
-    {},
-    z.object({ workspace: z.object({ skills: z.object({ nodes: z.array(z.record(z.string(), z.string())) }) }) }).parse,
-  );
+  const query = { text: '{ workspace(name: "Default") { skills { nodes { name instructions } } } }' };
+  const skills = z.object({ nodes: z.array(z.record(z.string(), z.string())) });
+  const found = z.object({ workspace: z.object({ skills }) });
+  const { workspace } = found.parse(await (await platform.backend()).send(query, {}));
   const text = JSON.stringify(workspace);
   expect(text).not.toContain('PRIVATE');
   expect(text).not.toContain(readFileSync(secret(), 'utf8').trim());

@@ -107,11 +107,9 @@ async function start(topology: Topology): Promise<void> {
   await platform.svc('up');
   operator = await platform.backend();
   const made = z.object({ createWorkspace: z.object({ id: z.string(), owner: z.object({ id: z.string() }) }) });
-  const { createWorkspace } = await operator.query(
-    'mutation { createWorkspace(input: { name: "Theirs", ownerEmail: "member@example.com" }) { id owner { id } } }',
-    {},
-    made.parse,
-  );
+  const text =
+    'mutation { createWorkspace(input: { name: "Theirs", ownerEmail: "member@example.com" }) { id owner { id } } }';
+  const { createWorkspace } = made.parse(await operator.send({ text }, {}));
   workspace = createWorkspace.id;
   member = await memberClient(platform, createWorkspace.owner.id);
 }

@@ -3,8 +3,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openSession, ping } from '../../../services/remote-mcp/test/raw.ts';
-import { mintOperatorToken } from '../../client/operator-token.ts';
-import { readSecret, secretFilesOf } from '../../secrets/secrets.ts';
+import { operatorTokens } from '../../client/operator-token.ts';
 import { Platform, startTimeoutMs, testTimeoutMs } from '../platform.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
@@ -22,8 +21,7 @@ beforeAll(async () => {
   platform = await Platform.start();
   key = await platform.addKey('agent');
   session = await openSession(platform.mcpUrl, key);
-  const privateKey = readSecret(secretFilesOf(platform.installation).jwtPrivateKey);
-  token = mintOperatorToken({ privateKey, issuer: 'service-platform', nowMs: Date.now() });
+  token = operatorTokens(platform.installation)();
 }, startTimeoutMs);
 afterAll(() => platform[Symbol.asyncDispose](), startTimeoutMs);
 
