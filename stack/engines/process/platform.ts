@@ -6,6 +6,7 @@ import type { Part } from '../../parts/part.ts';
 import { inStartOrder } from '../../parts/parts.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { startInOrder } from '../../plan/start-in-order.ts';
+import { endInOrder } from '../../state/left-processes.ts';
 import { registerIdentities } from '../register-identities.ts';
 import { StartFailure, step } from './failure.ts';
 import type { Recorder } from './recorder.ts';
@@ -69,17 +70,9 @@ export class Platform {
     });
   }
 
-  /** Stops parts that need others before these others. Independent parts stop together. */
   async stop(): Promise<void> {
-    const stopped = new Map<string, Promise<void>>();
-    const parts = inStartOrder([...this.#parts.values()].map(({ part }) => part)).toReversed();
-    for (const { name } of parts) {
-      const users = parts.filter(({ after }) => after.includes(name));
-      const free = Promise.all(users.map((user) => stopped.get(user.name)));
-      const ended = free.then(() => this.#quietly(name, this.#parts.get(name)?.stop('hurry')));
-      stopped.set(name, ended);
-    }
-    await Promise.all(stopped.values());
+    const stop = (one: SupervisedPart) => this.#quietly(one.part.name, one.stop('hurry'));
+    await endInOrder([...this.#parts.values()], ({ part }) => part.name, stop);
     await this.#options.runner.close();
   }
 
@@ -110,8 +103,8 @@ export class Platform {
   }
 
   /** A part that fails to stop must not keep the others running. */
-  async #quietly(part: string, stop: Promise<void> | undefined): Promise<void> {
-    await stop?.catch((error: unknown) => {
+  async #quietly(part: string, stop: Promise<void>): Promise<void> {
+    await stop.catch((error: unknown) => {
       this.#options.logs.note('error', 'a part did not stop', { part, reason: inWords(error) });
     });
   }
