@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { request } from '../client/http.ts';
+import { becomesTrue } from '../machine/becomes-true.ts';
 import type { Part } from '../parts/part.ts';
 import { hasVote } from '../place/node-data.ts';
 
@@ -33,7 +33,6 @@ export interface Founder {
   readonly signal: AbortSignal;
 }
 
-const pauseMs = 100;
 const answerTimeoutMs = 2000;
 
 export async function waitForLeader({ url, ca, timeoutMs, signal }: Founder): Promise<void> {
@@ -44,17 +43,10 @@ export async function waitForLeader({ url, ca, timeoutMs, signal }: Founder): Pr
     timeoutMs: answerTimeoutMs,
     signal,
   } as const;
-  for (const deadline = performance.now() + timeoutMs; ; ) {
-    // Until the founder listens, nothing answers.
-    const body = await request(metrics).then(
-      (answer) => answer.body,
-      () => '',
-    );
-    if (body.includes(leaderMetric)) return;
-    signal.throwIfAborted();
-    if (performance.now() >= deadline) throw withoutLeader(timeoutMs);
-    await pause(pauseMs, undefined, { signal });
-  }
+  // Until the founder listens, nothing answers.
+  const answer = () => request(metrics).catch(() => ({ body: '' }));
+  const hasLeader = async () => (await answer()).body.includes(leaderMetric);
+  if (!(await becomesTrue(hasLeader, { timeoutMs, pauseMs: 100, signal }))) throw withoutLeader(timeoutMs);
 }
 
 /** Follows the name of the node that would have joined. */

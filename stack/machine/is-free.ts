@@ -1,17 +1,10 @@
 import { createServer } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
+import { becomesTrue } from './becomes-true.ts';
 
 /** Whether the platform could listen there within `patienceMs`: tried, because only the kernel knows. */
 export async function isFree(host: string, port: number, patienceMs = 0): Promise<boolean> {
-  const deadline = performance.now() + patienceMs;
-  while (await isTaken(host, port)) {
-    if (performance.now() >= deadline) return false;
-    await pause(lookIntervalMs);
-  }
-  return true;
+  return await becomesTrue(async () => !(await isTaken(host, port)), { timeoutMs: patienceMs, pauseMs: 10 });
 }
-
-const lookIntervalMs = 10;
 
 /** Without permission or without the address no other port would help, and the service that listens reports the error. */
 const otherProblems: ReadonlySet<unknown> = new Set(['EACCES', 'EADDRNOTAVAIL', 'EAFNOSUPPORT']);

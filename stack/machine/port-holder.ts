@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readlinkSync } from 'node:fs';
+import { readProc } from './read-proc.ts';
 
 /** The program that listens on a port, as far as this user may know. */
 export interface PortHolder {
@@ -31,7 +32,7 @@ const stateListening = '0A';
 
 function listeningSockets(table: string, port: number): string[] {
   const hex = port.toString(16).toUpperCase().padStart(4, '0');
-  return (read(table) ?? '').split('\n').flatMap((line) => {
+  return (readProc(table) ?? '').split('\n').flatMap((line) => {
     const [, local, , state, , , , , , inode] = line.trim().split(/\s+/);
     return state === stateListening && inode !== undefined && local?.endsWith(`:${hex}`) ? [`socket:[${inode}]`] : [];
   });
@@ -48,13 +49,13 @@ function holdsSocket(pid: string, sockets: ReadonlySet<string>): boolean {
 
 /** The program and its first argument, unless that is an option, whose value may be a secret. */
 function commandOf(pid: string): string {
-  const [program = '', first = ''] = (read(`/proc/${pid}/cmdline`) ?? '').split('\0');
+  const [program = '', first = ''] = (readProc(`/proc/${pid}/cmdline`) ?? '').split('\0');
   const words = first.startsWith('-') ? program : `${program} ${first}`;
   return (
     words
       .replace(/\p{Cc}/gu, ' ')
       .trim()
-      .slice(0, 120) || (read(`/proc/${pid}/comm`) ?? '').trim()
+      .slice(0, 120) || (readProc(`/proc/${pid}/comm`) ?? '').trim()
   );
 }
 
@@ -64,12 +65,4 @@ function holderByLsof(port: number): PortHolder | null {
   const pid = /^p(\d+)$/m.exec(stdout ?? '')?.[1];
   const command = /^c(.+)$/m.exec(stdout ?? '')?.[1];
   return pid === undefined ? null : { pid: Number(pid), command: command ?? 'a program' };
-}
-
-function read(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return null;
-  }
 }

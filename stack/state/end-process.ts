@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { becomesTrue } from '../machine/becomes-true.ts';
 import { isAlive, type ProcessIdentity } from './process-identity.ts';
 
 /** The pid may belong to another process by now, which must never get the signal. */
@@ -11,15 +11,8 @@ export function sendSignal(target: ProcessIdentity, signal: NodeJS.Signals): voi
   }
 }
 
-const lookIntervalMs = 10;
-
 export async function hasEnded(target: ProcessIdentity, timeoutMs: number, signal?: AbortSignal): Promise<boolean> {
-  const deadline = performance.now() + timeoutMs;
-  while (isAlive(target)) {
-    if (performance.now() >= deadline) return false;
-    await pause(lookIntervalMs, undefined, signal === undefined ? {} : { signal });
-  }
-  return true;
+  return await becomesTrue(() => !isAlive(target), { timeoutMs, pauseMs: 10, signal });
 }
 
 /** After a second signal a process ends its running work. */

@@ -1,5 +1,5 @@
 import { statSync, utimesSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
+import { becomesTrue } from '../machine/becomes-true.ts';
 import type { Installation } from './installation.ts';
 import { recordFile } from './platform-record.ts';
 
@@ -7,7 +7,6 @@ import { recordFile } from './platform-record.ts';
 export const beatMs = 500;
 /** Longer than a busy machine delays a beat. */
 const silenceMaxMs = 2_000;
-const lookIntervalMs = 50;
 
 export function beat(installation: Installation): void {
   const now = new Date();
@@ -21,12 +20,8 @@ export function beat(installation: Installation): void {
 /** Whether the supervisor no longer touches its record. A machine that has just woken up gets time for one more beat. */
 export async function isSilent(installation: Installation, signal?: AbortSignal): Promise<boolean> {
   const last = lastBeat(installation);
-  const deadline = performance.now() + 2 * beatMs;
-  while (Date.now() - last > silenceMaxMs && lastBeat(installation) === last) {
-    if (performance.now() >= deadline) return true;
-    await pause(lookIntervalMs, undefined, { signal });
-  }
-  return false;
+  const isHeard = () => Date.now() - last <= silenceMaxMs || lastBeat(installation) !== last;
+  return !(await becomesTrue(isHeard, { timeoutMs: 2 * beatMs, pauseMs: 50, signal }));
 }
 
 function lastBeat(installation: Installation): number {

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync, readlinkSync } from 'node:fs';
+import { readlinkSync } from 'node:fs';
 import { z } from 'zod';
+import { readProc } from '../machine/read-proc.ts';
 
 /** A process, distinguished from earlier and later ones with the same pid. */
 export const processIdentity = z.object({ pid: z.number().int().positive(), startTime: z.string() });
@@ -61,12 +62,4 @@ function startTimeByPs(pid: number): string | null {
 function ps(pid: number, columns: string): string {
   const env = { PATH: '/bin:/usr/bin', LC_ALL: 'C', TZ: 'UTC' };
   return spawnSync('ps', ['-o', columns, '-p', String(pid)], { encoding: 'utf8', env }).stdout ?? '';
-}
-
-function readProc(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return null;
-  }
 }
