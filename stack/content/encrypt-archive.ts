@@ -1,3 +1,4 @@
+import { ReadableStream } from 'node:stream/web';
 import { Decrypter, Encrypter } from 'age-encryption';
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { Secret } from '../../services/contracts/secret.ts';
@@ -68,13 +69,7 @@ function checkHeader(file: string): void {
   );
 }
 
-function streamOf(source: Bytes): ReadableStream<Uint8Array> {
-  const chunks = source[Symbol.asyncIterator]();
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { done, value } = await chunks.next();
-      if (done === true) controller.close();
-      else controller.enqueue(value);
-    },
-  });
+function streamOf(source: Bytes) {
+  // The library's types name the browsers' declaration of the same class.
+  return ReadableStream.from(source) as globalThis.ReadableStream<Uint8Array>;
 }

@@ -75,12 +75,7 @@ const busServers = z
   .pipe(busAddresses)
   .describe(busAddresses.description ?? '');
 
-const everyService = (...names: readonly string[]) => ({
-  backend: names,
-  'remote-mcp': names,
-  runtime: names,
-  frontend: names,
-});
+const everyService = (name: string) => ({ backend: [name], 'remote-mcp': [name], runtime: [name], frontend: [name] });
 const otherVariables = (service: ServiceName) =>
   setting(
     extraVariables(service, (variable) => placeOf(service, variable)),

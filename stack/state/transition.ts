@@ -13,19 +13,19 @@ export const serviceStates = [
 ] as const;
 export type ServiceState = (typeof serviceStates)[number];
 
-/** `broke`: it will restart. `given_up`: it will not. `ended`: its process is gone, for any reason. */
-export type ServiceEvent = 'start' | 'ready' | 'not_ready' | 'broke' | 'given_up' | 'lost' | 'stop' | 'ended';
+/** `broke`: it will restart. `given_up`: it will not. */
+export type ServiceEvent = 'start' | 'ready' | 'not_ready' | 'broke' | 'given_up' | 'lost' | 'stop';
 
 /** The transitions of a service's states. An event that is not listed changes nothing. */
 const table: Readonly<Record<ServiceState, Readonly<Partial<Record<ServiceEvent, ServiceState>>>>> = {
-  planned: { start: 'starting', lost: 'lost', stop: 'stopped', ended: 'stopped' },
+  planned: { start: 'starting', lost: 'lost', stop: 'stopped' },
   // A service that is not ready yet is starting; only one that was ready can be unhealthy.
-  starting: { ready: 'healthy', broke: 'restarting', given_up: 'failed', stop: 'stopped', ended: 'stopped' },
-  healthy: { not_ready: 'unhealthy', broke: 'restarting', given_up: 'failed', stop: 'stopped', ended: 'stopped' },
-  unhealthy: { ready: 'healthy', broke: 'restarting', given_up: 'failed', stop: 'stopped', ended: 'stopped' },
-  restarting: { start: 'starting', given_up: 'failed', lost: 'lost', stop: 'stopped', ended: 'stopped' },
-  failed: { start: 'starting', lost: 'lost', stop: 'stopped', ended: 'stopped' },
-  lost: { start: 'starting', stop: 'stopped', ended: 'stopped' },
+  starting: { ready: 'healthy', broke: 'restarting', given_up: 'failed', stop: 'stopped' },
+  healthy: { not_ready: 'unhealthy', broke: 'restarting', given_up: 'failed', stop: 'stopped' },
+  unhealthy: { ready: 'healthy', broke: 'restarting', given_up: 'failed', stop: 'stopped' },
+  restarting: { start: 'starting', given_up: 'failed', lost: 'lost', stop: 'stopped' },
+  failed: { start: 'starting', lost: 'lost', stop: 'stopped' },
+  lost: { start: 'starting', stop: 'stopped' },
   stopped: { start: 'starting', lost: 'lost' },
 };
 
