@@ -1,5 +1,5 @@
-import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { SignJWT } from 'jose';
 import { z } from 'zod';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { request } from '../client/http.ts';
@@ -65,21 +65,15 @@ export async function mayRead(dgraph: Dgraph, shown: Credentials): Promise<boole
 }
 
 /** Long enough for the requests of one start. */
-const lifetimeS = 300;
+const lifetime = '5m';
 
 /** An access token as Dgraph signs it after a login (JWT, RFC 7519, HS256), with a key of the installation. */
-export function accessToken(
+export async function accessToken(
   aclKeyFile: string,
   { user, groups }: { readonly user: string; readonly groups: readonly string[] },
-): string {
-  const exp = Math.floor(Date.now() / 1000) + lifetimeS;
-  const signed = [
-    { alg: 'HS256', typ: 'JWT' },
-    { userid: user, groups, namespace: 0, exp },
-  ]
-    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
-    .join('.');
+): Promise<string> {
+  const claims = { userid: user, groups, namespace: 0 };
+  const unsigned = new SignJWT(claims).setProtectedHeader({ alg: 'HS256', typ: 'JWT' }).setExpirationTime(lifetime);
   // Dgraph uses the whole file as its key, the line end included.
-  const signature = createHmac('sha256', readFileSync(aclKeyFile)).update(signed).digest('base64url');
-  return `${signed}.${signature}`;
+  return await unsigned.sign(readFileSync(aclKeyFile));
 }

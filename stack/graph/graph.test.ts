@@ -125,7 +125,7 @@ test('nodes of our own dgraph become more, and not fewer', () => {
 test('an access token is signed with the key in the file, and short-lived', async () => {
   const file = join(dir(), 'acl.key');
   writeFileSync(file, 'the key\n');
-  const token = accessToken(file, { user: 'u', groups: ['g'] });
+  const token = await accessToken(file, { user: 'u', groups: ['g'] });
   const { payload, protectedHeader } = await jwtVerify(token, Buffer.from('the key\n'));
   expect(protectedHeader).toEqual({ alg: 'HS256', typ: 'JWT' });
   const { exp = 0, ...claims } = payload;

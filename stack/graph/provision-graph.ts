@@ -26,7 +26,7 @@ export async function provisionGraph(provisioning: Provisioning): Promise<void> 
   const deadline = performance.now() + timeoutMs;
   const ca = caPath === undefined ? undefined : readSecret(caPath);
   const nodes = urls.map((url): Dgraph => ({ url, ca, signal }));
-  const admin = accessToken(secrets.graphAclKey, { user: graphAdmin, groups: [graphAdminGroup] });
+  const admin = await accessToken(secrets.graphAclKey, { user: graphAdmin, groups: [graphAdminGroup] });
   const passwords = {
     ofUser: readSecret(secrets.graphPassword),
     ofAdmin: readSecret(secrets.graphAdminPassword),
@@ -36,7 +36,7 @@ export async function provisionGraph(provisioning: Provisioning): Promise<void> 
   await insist(nodes, { deadline, signal }, async (dgraph) => {
     if (!(await isProvisioned(dgraph, admin, passwords))) await provision(dgraph);
   });
-  const user = accessToken(secrets.graphAclKey, { user: graphUser, groups: [graphGroup] });
+  const user = await accessToken(secrets.graphAclKey, { user: graphUser, groups: [graphGroup] });
   let toldAt = performance.now();
   await insist(nodes, { deadline, signal }, async (dgraph) => {
     // Each node keeps rights in memory and learns of new ones a moment later.

@@ -131,9 +131,10 @@ export async function waitUntilHealthy({
       throw await explain(installation, failure, since);
     }
     if (performance.now() >= deadline) {
-      const late = services.filter((service) => !isUp(service)).map(({ name }) => name);
-      throw new SvcError('timeout', `Not healthy within ${timeoutMs / 1000} s: ${late.join(', ') || 'the platform'}.`, {
-        hint: `svc logs ${late[0] ?? 'platform'}`,
+      const late = services.filter((service) => !isUp(service));
+      const which = late.map(({ name, state }) => `${name} is ${state}`).join(', ') || 'the platform';
+      throw new SvcError('timeout', `Not healthy within ${timeoutMs / 1000} s: ${which}.`, {
+        hint: `svc logs ${late[0]?.name ?? 'platform'}`,
       });
     }
     await pause(lookIntervalMs, undefined, { signal }).catch((error: unknown) => {

@@ -90,8 +90,8 @@ describe.skipIf(!hasDgraph)('on a real Dgraph', () => {
     const { accessJWT } = await login(graphUser, readSecret(plan.secrets.graphPassword));
     return { access: accessJWT, token };
   };
-  const asAdmin = (): Credentials => ({
-    access: accessToken(plan.secrets.graphAclKey, { user: graphAdmin, groups: [graphAdminGroup] }),
+  const asAdmin = async (): Promise<Credentials> => ({
+    access: await accessToken(plan.secrets.graphAclKey, { user: graphAdmin, groups: [graphAdminGroup] }),
     token,
   });
   const provision = () => {
@@ -154,7 +154,7 @@ describe.skipIf(!hasDgraph)('on a real Dgraph', () => {
       const admin = ask('/admin', query('{ state { counter } }'), credentials);
       await expect(admin).rejects.toThrow(/AuthToken|accessJwt|jwt/);
     }
-    const { access } = asAdmin();
+    const { access } = await asAdmin();
     for (const [path, body] of [
       ['/alter', { schema: 'any.thing: string .' }],
       ['/admin', query('{ state { counter } }')],
@@ -237,9 +237,9 @@ describe.skipIf(!hasDgraph)('on a real Dgraph', () => {
   }, 240_000);
 
   test('a second provisioning changes nothing, and repairs changes by hand', async () => {
-    const before = await ask('/query', users, asAdmin());
+    const before = await ask('/query', users, await asAdmin());
     await provision();
-    expect(await ask('/query', users, asAdmin())).toEqual(before);
+    expect(await ask('/query', users, await asAdmin())).toEqual(before);
     const byHand = {
       query: `{ admin as var(func: eq(dgraph.xid, "${graphAdmin}")) user as var(func: eq(dgraph.xid, "${graphUser}"))
         var(func: eq(dgraph.xid, "${graphGroup}")) { rule as dgraph.acl.rule } }`,
@@ -253,11 +253,11 @@ describe.skipIf(!hasDgraph)('on a real Dgraph', () => {
         { delete: [{ uid: 'uid(user)', 'dgraph.user.group': null }] },
       ],
     };
-    await ask('/mutate?commitNow=true', byHand, asAdmin());
+    await ask('/mutate?commitNow=true', byHand, await asAdmin());
     await expect(login(graphAdmin, 'password')).resolves.toHaveProperty('accessJWT');
     await provision();
     await expect(login(graphAdmin, 'password')).rejects.toThrow(/invalid username or password/);
-    expect(await ask('/query', users, asAdmin())).toEqual(before);
+    expect(await ask('/query', users, await asAdmin())).toEqual(before);
     await ask('/alter', { schema: 'trial.again: string .' }, await asUser());
   });
 
@@ -308,7 +308,7 @@ describe.skipIf(!hasDgraph)('on a real Dgraph', () => {
           'mutation ($password: String!) { addUser(input: [{ name: "bare", password: $password }]) { user { name } } }',
         variables: { password },
       };
-      await ask('/admin', mutation, asAdmin());
+      await ask('/admin', mutation, await asAdmin());
       await expect(theirs({ user: 'bare' })).rejects.toMatchObject({
         code: 'forbidden',
         message: `${url} shows us nothing.`,

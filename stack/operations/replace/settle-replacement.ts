@@ -13,28 +13,21 @@ export async function settleReplacement(
   const state = readReplacement(installation);
   if (state === null) return null;
   await endAlone(installation);
-  // Loaded on use: it opens every kind of content, and most starts take nothing back.
-  const takeBack = async () => (await import('./put-back.ts')).takeBack(installation, state, options);
-  // The number of NATS nodes is that of svc.yaml, which says the new one.
-  const isFinished = state.command === 'nodes' && state.step === 'filling';
-  const began = `${replacementName(state)} that began at ${state.startedAt}`;
-  switch (state.step) {
-    case 'waiting':
-      return null;
-    case 'keeping':
-    case 'filling':
-      await takeBack();
-      options.onNotice(
-        `${began} was cut short and ${isFinished ? 'is finished now' : 'was taken back: everything is as it was before'}.`,
-      );
-      return state;
-    case 'undoing':
-      await takeBack();
-      options.onNotice(`${began} was being undone, and that is finished now: it runs ${sideName(state.from)} again.`);
-      return state;
-    case 'confirming':
-      forgetReplacement(installation, state);
-      options.onNotice(`${began} was confirmed, and the rest of the data before is removed now.`);
-      return state;
+  if (state.step === 'waiting') return null;
+  if (state.step === 'confirming') forgetReplacement(installation, state);
+  else {
+    // Loaded on use: it opens every kind of content, and most starts take nothing back.
+    const { takeBack } = await import('./put-back.ts');
+    await takeBack(installation, state, options);
   }
+  options.onNotice(`${replacementName(state)} that began at ${state.startedAt} ${outcomeOf(state)}.`);
+  return state;
+}
+
+function outcomeOf({ command, step, from }: Replacement): string {
+  if (step === 'confirming') return 'was confirmed, and the rest of the data before is removed now';
+  if (step === 'undoing') return `was being undone, and that is finished now: it runs ${sideName(from)} again`;
+  // The number of NATS nodes is that of svc.yaml, which says the new one.
+  const isFinished = command === 'nodes' && step === 'filling';
+  return `was cut short and ${isFinished ? 'is finished now' : 'was taken back: everything is as it was before'}`;
 }
