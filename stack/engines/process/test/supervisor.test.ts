@@ -36,6 +36,16 @@ test('a part is stopped before those that it needs, and no process is left, deaf
   expect([stops[0], ...stops.slice(3)]).toEqual(['remote-mcp stopped', 'backend stopped', 'nats stopped']);
 });
 
+test('Caddy is stopped after the parts whose answers go through it', async () => {
+  await using trial = await openProcessTrial([['  remote-mcp: 1\n', '  remote-mcp: 2\n']]);
+  await using supervisor = supervise(trial, hasty);
+  await untilHealthy(trial.installation);
+  await supervisor.stop();
+  const stops = supervisor.states.filter((line) => line.endsWith('stopped'));
+  expect(stops.slice(0, 3).sort()).toEqual(['caddy stopped', 'remote-mcp stopped', 'remote-mcp-2 stopped']);
+  expect(stops[2]).toBe('caddy stopped');
+});
+
 test('a stop in the middle of a start ends the started parts', async () => {
   await using trial = await openProcessTrial();
   trial.behave({ runtime: { notReady: true } });
