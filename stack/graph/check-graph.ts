@@ -4,12 +4,10 @@ import { z } from 'zod';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { inWords } from '../../services/contracts/system-words.ts';
 import { request } from '../client/http.ts';
-import { checkProgram, type NeededProgram } from '../machine/check-program.ts';
 import { parseJson } from '../machine/parse-json.ts';
 import type { Plan } from '../plan/plan.ts';
 import { readSecret } from '../secrets/secrets.ts';
-import { type Definition, hasOwnGraph } from '../settings/definition.ts';
-import { builtFromSource, isNewDgraph, oldestDgraph } from '../settings/dgraph.ts';
+import { isNewDgraph, oldestDgraph } from '../settings/dgraph.ts';
 import { askDgraph, type Credentials, type Dgraph, mayRead } from './ask-dgraph.ts';
 
 /** A server in the same data centre answers in a millisecond. */
@@ -102,20 +100,4 @@ async function isOpen(dgraph: Dgraph): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-const needed: NeededProgram = {
-  name: 'dgraph',
-  neededBy: 'graph: dgraph',
-  oldest: oldestDgraph,
-  askVersion: ['version'],
-  howToInstall: `Install Dgraph ${oldestDgraph} or newer from the releases of github.com/dgraph-io/dgraph, which are for Linux only, and put the program dgraph on the path. On macOS, name one that runs elsewhere in graphdb.url of svc.yaml.`,
-};
-
-/** Checks the program of our own Dgraph before anything is started: refuses a missing or old one. Returns notices for the operator. */
-export async function checkDgraphProgram(definition: Definition, path: string | undefined): Promise<readonly string[]> {
-  if (!hasOwnGraph(definition)) return [];
-  const { program, version } = await checkProgram({ ...needed, isTaken: (said) => isNewDgraph(said) }, path);
-  if (version !== builtFromSource) return [];
-  return [`"${program}" was built from source and states no version, so it counts as ${oldestDgraph}.`];
 }

@@ -2,31 +2,36 @@ import { SvcError } from '../../services/contracts/errors.ts';
 import { askProgram } from './ask-program.ts';
 import { findProgram } from './find-program.ts';
 
-/** A foreign program that parts of a platform run as. */
+/** A program of others that a platform runs. */
 export interface NeededProgram {
-  readonly name: string;
+  /** Its name on PATH. */
+  readonly command: string;
   /** The setting of svc.yaml that needs it. */
   readonly neededBy: string;
   /** The oldest supported version: major and minor. */
   readonly oldest: string;
+  /** Arguments that print its version. */
   readonly askVersion: readonly string[];
   readonly howToInstall: string;
-  /** Whether its version is accepted; default: at least `oldest`. */
-  readonly isTaken?: (version: string | null) => boolean;
 }
+
+/** The version that a program built from source prints; its age is unknown. */
+export const builtFromSource = 'dev';
 
 const askTimeoutMs = 10_000;
 
-/** Throws when it is not on PATH, or too old. */
-export async function checkProgram(needed: NeededProgram, path: string | undefined) {
-  const { name, neededBy, oldest, askVersion, howToInstall: hint } = needed;
-  const { isTaken = (version) => isVersion(version, oldest) } = needed;
-  const program = findProgram(name, path);
+/** Throws when it is not on PATH, or too old. Returns what the operator should know about it. */
+export async function checkProgram(needed: NeededProgram, path: string | undefined): Promise<readonly string[]> {
+  const { command, neededBy, oldest, askVersion, howToInstall: hint } = needed;
+  const program = findProgram(command, path);
   if (program === null) {
-    throw new SvcError('unavailable', `${neededBy} needs ${name}, which is not on PATH.`, { hint });
+    throw new SvcError('unavailable', `${neededBy} needs ${command}, which is not on PATH.`, { hint });
   }
   const version = await versionOf(program, askVersion);
-  if (isTaken(version)) return { program, version };
+  if (version === builtFromSource) {
+    return [`"${program}" was built from source and states no version, so it counts as ${oldest}.`];
+  }
+  if (isVersion(version, oldest)) return [];
   throw new SvcError(
     'unsupported',
     `"${program}" has version ${version ?? 'unknown'}, and ${oldest} or newer is needed.`,

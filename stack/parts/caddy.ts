@@ -46,7 +46,7 @@ function caddyPart(node: string, setup: Setup): Part {
     otherUrls: others,
     ready: readyAt(site.isPrivate ? httpAddress(loopback, site.ports[asked] ?? 0) : http),
     after: services.flatMap((service) => behind(service, definition)),
-    program: programOf(values, site.scratchPathOf(node)),
+    program: programOf(values, site.scratchPathOf(node), definition),
     files: files.all(),
     // A renewed certificate restarts it, like every other difference.
     secrets: files.all().map(({ file }) => file),
@@ -60,9 +60,13 @@ function caddyPart(node: string, setup: Setup): Part {
   };
 }
 
-function programOf(values: Part['variables'], home: string): ForeignProgram {
+function programOf(values: Part['variables'], home: string, definition: Definition): ForeignProgram {
   return {
     ...{ kind: 'foreign', command: 'caddy', image: 'caddy' },
+    neededBy: hasOneHost(definition) ? 'public.host' : `replicas.${sharedServices(definition)[0]} above 1`,
+    ...{ oldest: '2.6', askVersion: ['version'] },
+    howToInstall:
+      'Install it: the package caddy of your system, or go install github.com/caddyserver/caddy/v2/cmd/caddy@latest.',
     args: (file) => ['run', '--config', file, '--adapter', 'caddyfile'],
     // Its log lines have times without a zone, and it stores its last configuration in its home.
     environment: { TZ: 'UTC', HOME: home, XDG_CONFIG_HOME: home, XDG_DATA_HOME: home },

@@ -1,6 +1,6 @@
 import { httpAddress } from '../settings/addresses.ts';
 import type { Definition } from '../settings/definition.ts';
-import { alphaMemoryMb, postureAt } from '../settings/dgraph.ts';
+import { alphaMemoryMb, oldestDgraph, postureAt } from '../settings/dgraph.ts';
 import { alphaPorts, loopback, nodesOf, zeroPorts } from '../settings/ports.ts';
 import type { ForeignProgram, Limits, Part } from './part.ts';
 import { limitsOf } from './service.ts';
@@ -58,13 +58,13 @@ function alphaPart(node: string, setup: Setup): Part {
       CACHE_MB: String(cacheMb),
     },
     environment: { GOMEMLIMIT: `${alphaMemoryMb(cacheMb)}MiB` },
-    askVersion: ['version'],
+    dependsOnVersion: true,
   });
 }
 
 type DgraphKind = 'dgraph-zero' | 'dgraph-alpha';
 
-interface DgraphTraits extends Pick<Part, 'url' | 'after'>, Pick<ForeignProgram, 'askVersion'> {
+interface DgraphTraits extends Pick<Part, 'url' | 'after'>, Pick<ForeignProgram['configuration'], 'dependsOnVersion'> {
   readonly node: string;
   readonly service: DgraphKind;
   readonly http: number;
@@ -75,7 +75,7 @@ interface DgraphTraits extends Pick<Part, 'url' | 'after'>, Pick<ForeignProgram,
 
 function dgraphPart(setup: Setup, traits: DgraphTraits): Part {
   const { definition, secrets, site } = setup;
-  const { node, service, http, url, after, files, values, environment, ...askVersion } = traits;
+  const { node, service, http, url, after, files, values, environment, ...onVersion } = traits;
   const keeps = { folder: graphFolderOf(node), volume: node };
   const variables = {
     ...values,
@@ -87,13 +87,16 @@ function dgraphPart(setup: Setup, traits: DgraphTraits): Part {
     ...{ name: node, service, url, after, variables, keeps, sees: [], published: [], rooms: ['graph'] },
     ready: { kind: 'http', url: `${httpAddress(loopback, http)}/health` },
     program: {
-      ...{ kind: 'foreign', command: 'dgraph', image: 'dgraph', ...askVersion },
+      ...{ kind: 'foreign', command: 'dgraph', image: 'dgraph' },
+      ...{ neededBy: 'graph: dgraph', oldest: oldestDgraph, askVersion: ['version'] },
+      howToInstall: `Install Dgraph ${oldestDgraph} or newer from the releases of github.com/dgraph-io/dgraph, which are for Linux only, and put the program dgraph on the path. On macOS, name one that runs elsewhere in graphdb.url of svc.yaml.`,
       args: (file) => [service.replace('dgraph-', ''), '--config', file],
       // gRPC would look up a text record for each name. None exists, and in a closed network Docker takes ten seconds
       // to say so.
       environment: { TZ: 'UTC', GRPC_ENABLE_TXT_SERVICE_CONFIG: 'false', ...environment },
       configuration: {
         name: `${node}.yaml`,
+        ...onVersion,
         write: ({ readSecret, admins, version }) => {
           const token = readSecret(secrets.graphToken);
           const known = { TOKEN: token, ADMINS: admins, ANONYMOUS: postureAt(version) };

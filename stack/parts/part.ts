@@ -1,4 +1,5 @@
 import type { ServiceName } from '../../services/contracts/env/variables.ts';
+import type { NeededProgram } from '../machine/check-program.ts';
 import type { Definition } from '../settings/definition.ts';
 import type { PartKind } from '../settings/ports.ts';
 
@@ -65,10 +66,8 @@ export interface Limits {
 /** `service`: Node runs it from this package. `foreign`: a program of others. */
 export type Program = { readonly kind: 'service'; readonly service: ServiceName } | ForeignProgram;
 
-export interface ForeignProgram {
+export interface ForeignProgram extends NeededProgram {
   readonly kind: 'foreign';
-  /** Its name on PATH. */
-  readonly command: 'nats-server' | 'caddy' | 'dgraph';
   /** The image that contains it, by its name in svc.yaml. */
   readonly image: Exclude<keyof Definition['images'], 'base'>;
   readonly args: (configuration: string) => readonly string[];
@@ -77,9 +76,8 @@ export interface ForeignProgram {
     /** The name of its file, unique among the parts. */
     readonly name: string;
     readonly write: (facts: ConfigurationFacts) => string;
+    readonly dependsOnVersion?: boolean;
   };
-  /** Arguments that print its version, when the configuration depends on the version. */
-  readonly askVersion?: readonly string[];
   /** The command in its image that checks whether a URL answers 200. */
   readonly ask: (url: string) => readonly string[];
 }

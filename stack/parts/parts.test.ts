@@ -198,14 +198,13 @@ test('a part may take a minute to get ready, and a node of Dgraph five, unless s
 
 describe('the process of a part', () => {
   const services = { backend: '/p/b.js', 'remote-mcp': '/p/m.js', runtime: '/p/runtime.js', frontend: '/p/f.js' };
-  const foreign = { 'nats-server': '/n/nats-server', caddy: '/n/caddy', dgraph: '/n/dgraph' };
   const inherited = { PATH: '/bin', HOME: '/srv/me', HTTPS_PROXY: 'http://p:1' };
   const plan = planOf(`${cluster}replicas: { remote-mcp: 2, runtime: 2 }`);
   const processOf = (name: string) =>
     processPlanOf(partOf(plan, name), {
       installation: installationIn('/srv/svc'),
       env: { ...inherited, AWS_SECRET: 'x', OTEL_EXPORTER: 'y', NODE_OPTIONS: '--inspect' },
-      programs: { node: '/n/node', foreign, services },
+      programs: { node: '/n/node', find: (command) => `/n/${command}`, services },
     });
 
   test('runs its service with its variables and the inherited ones', () => {

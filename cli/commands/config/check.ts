@@ -18,12 +18,11 @@ export default class ConfigCheck extends SvcCommand {
     const terminal = this.terminal(flags);
     const installation = installationOf(flags);
     const { definitionFile } = installation;
-    const { definition, parts, ports } = readPlan(installation);
+    const plan = readPlan(installation);
+    const { definition, parts } = plan;
     const { topology, engine } = definition;
     await checkMachine(installation, definition);
-    const runner = await engineFor(definition);
-    const notices = await runner.check(definition, shell);
-    await runner.checkPorts(definition, ports, shell);
+    const notices = await engineFor(definition).check(plan, shell);
     const aboutMembers = await adviseOnMembers(definition, shell.PATH);
     const warnings = [...notices, ...aboutMembers, ...withoutEffect(parts)];
     terminal.json({ ok: true, file: definitionFile, topology, engine, warnings });

@@ -5,13 +5,12 @@ import { containerSite, isPublished } from './site.ts';
 export const dockerEngine: Engine = {
   site: (installation, _, wishes) => containerSite(installation, wishes),
   takesPort: isPublished,
+  // The daemon itself listens on published ports, as root.
   async check(_, env) {
     const { connectToDaemon } = await import('./daemon.ts');
     await connectToDaemon(env);
     return [];
   },
-  // The daemon itself listens on published ports, as root.
-  checkPorts: async () => undefined,
   async survey(start) {
     const { surveyContainers } = await import('./survey.ts');
     return surveyContainers(start);

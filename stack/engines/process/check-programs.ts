@@ -1,23 +1,21 @@
 import { delimiter } from 'node:path';
 import { SvcError } from '../../../services/contracts/errors.ts';
-import { checkNatsServer } from '../../bus/check-bus.ts';
-import { checkDgraphProgram } from '../../graph/check-graph.ts';
 import { askProgram } from '../../machine/ask-program.ts';
 import { checkProgram } from '../../machine/check-program.ts';
 import { findProgram } from '../../machine/find-program.ts';
 import { listenProblem } from '../../machine/is-free.ts';
-import { type Definition, hasFront, hasOneHost, sharedServices } from '../../settings/definition.ts';
+import type { Plan } from '../../plan/plan.ts';
+import type { Definition } from '../../settings/definition.ts';
 import { type Ports, wishesOf } from '../../settings/ports.ts';
 import { checkSandbox } from '../sandbox/check-sandbox.ts';
 
-/** Refuses missing and too old programs, all at once. Returns what the operator should know about the others. */
-export async function checkPrograms(definition: Definition, path: string | undefined): Promise<readonly string[]> {
-  const checks = [
-    checkNatsServer(definition, path),
-    checkFront(definition, path),
-    checkSandbox(definition, path),
-    checkDgraphProgram(definition, path),
-  ] as const;
+/** Refuses missing and too old programs, all at once, and ports. Returns what the operator should know about the others. */
+export async function checkPrograms(plan: Plan, path: string | undefined): Promise<readonly string[]> {
+  const { definition, parts, ports } = plan;
+  const programs = parts.flatMap(({ program }) => (program.kind === 'foreign' ? [program] : []));
+  const needed = new Map(programs.map((program) => [program.command, program]));
+  const checks = [...needed.values()].map((program) => checkProgram(program, path));
+  checks.push(checkSandbox(definition, path));
   const outcomes = await Promise.allSettled(checks);
   const refused = outcomes.flatMap((outcome): unknown[] => (outcome.status === 'rejected' ? [outcome.reason] : []));
   if (refused.length > 1 && refused.every((one) => one instanceof SvcError)) {
@@ -25,24 +23,9 @@ export async function checkPrograms(definition: Definition, path: string | undef
     const code = refused[0]?.code ?? 'unavailable';
     throw new SvcError(code, refused.map(({ message }) => message).join('\n'), { hint });
   }
-  const [, , aboutSandbox, aboutDgraph] = await Promise.all(checks);
-  return [...aboutSandbox, ...aboutDgraph];
-}
-
-/** Refuses a front whose program is missing or too old, before anything starts. */
-export async function checkFront(definition: Definition, path: string | undefined): Promise<void> {
-  if (!hasFront(definition)) return;
-  await checkProgram(
-    {
-      name: 'caddy',
-      neededBy: hasOneHost(definition) ? 'public.host' : `replicas.${sharedServices(definition)[0]} above 1`,
-      oldest: '2.6',
-      askVersion: ['version'],
-      howToInstall:
-        'Install it: the package caddy of your system, or go install github.com/caddyserver/caddy/v2/cmd/caddy@latest.',
-    },
-    path,
-  );
+  const notices = (await Promise.all(checks)).flat();
+  await checkFrontPorts(definition, ports, path);
+  return notices;
 }
 
 /** Refuses privileged ports that Caddy may not listen on, before anything starts. */

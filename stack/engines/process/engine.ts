@@ -5,13 +5,9 @@ import { processSite } from './site.ts';
 export const processEngine: Engine = {
   site: processSite,
   takesPort: () => true,
-  async check(definition, { PATH }) {
+  async check(plan, { PATH }) {
     const { checkPrograms } = await import('./check-programs.ts');
-    return checkPrograms(definition, PATH);
-  },
-  async checkPorts(definition, ports, { PATH }) {
-    const { checkFrontPorts } = await import('./check-programs.ts');
-    await checkFrontPorts(definition, ports, PATH);
+    return checkPrograms(plan, PATH);
   },
   async survey(start) {
     const { surveyProcesses } = await import('./survey.ts');

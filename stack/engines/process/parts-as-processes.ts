@@ -34,7 +34,9 @@ export function runAsProcesses({ plan, env, programs, patience }: ProcessesOptio
 
   async function prepareForeign(program: ForeignProgram): Promise<void> {
     const { askVersion, configuration } = program;
-    const version = askVersion === undefined ? null : await versionOf(foundProgram(program, programs), askVersion);
+    const version = configuration.dependsOnVersion
+      ? await versionOf(foundProgram(program, programs), askVersion)
+      : null;
     const text = configuration.write({ readSecret, admins: loopback, version });
     writeWhole(join(installation.stateDir, configuration.name), text);
   }

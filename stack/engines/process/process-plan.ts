@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { inheritedByChildren } from '../../../services/contracts/env/inherited.ts';
 import type { ServiceName } from '../../../services/contracts/env/variables.ts';
+import { SvcError } from '../../../services/contracts/errors.ts';
 import { findProgram } from '../../machine/find-program.ts';
 import type { ForeignProgram, Part } from '../../parts/part.ts';
 import { compileCacheOf, type Installation } from '../../state/installation.ts';
@@ -20,15 +21,13 @@ export interface ProcessPlan {
 
 export interface Programs {
   readonly node: string;
-  /** Programs on the path. Null: the program is missing and no part needs it. */
-  readonly foreign: Readonly<Record<ForeignProgram['command'], string | null>>;
+  /** Finds a program of others. */
+  readonly find: (command: string) => string | null;
   readonly services: Readonly<Record<ServiceName, string>>;
 }
 
 export function ownPrograms(env: EnvRecord): Programs {
-  const find = (name: string) => findProgram(name, env.PATH);
-  const foreign = { 'nats-server': find('nats-server'), caddy: find('caddy'), dgraph: find('dgraph') };
-  return { node: process.execPath, foreign, services: entries };
+  return { node: process.execPath, find: (command) => findProgram(command, env.PATH), services: entries };
 }
 
 export interface ProcessPlanOf {
@@ -64,9 +63,9 @@ export function logOf({ logsDir }: Installation, part: string): string {
   return join(logsDir, `${part}.log`);
 }
 
-export function foundProgram({ command }: ForeignProgram, { foreign }: Programs): string {
-  const program = foreign[command];
-  if (program === null) throw new Error(`the plan needs ${command}, which was not looked for`);
+export function foundProgram({ command }: ForeignProgram, { find }: Programs): string {
+  const program = find(command);
+  if (program === null) throw new SvcError('unavailable', `The program ${command} is no longer on PATH.`);
   return program;
 }
 

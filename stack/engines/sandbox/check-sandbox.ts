@@ -43,7 +43,7 @@ export async function adviseOnMembers(
 
 async function checkBwrap(neededBy: string, path: string | undefined): Promise<void> {
   await checkProgram(
-    { name: 'bwrap', neededBy, oldest: '0.4', askVersion: ['--version'], howToInstall: noBwrap.repair },
+    { command: 'bwrap', neededBy, oldest: '0.4', askVersion: ['--version'], howToInstall: noBwrap.repair },
     path,
   );
   const { failed, stderr } = await askProgram('bwrap', trial, { env: { PATH: path }, timeoutMs: tryTimeoutMs });

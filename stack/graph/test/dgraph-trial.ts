@@ -21,8 +21,8 @@ export async function openDgraphTrial(zeros = 1, alphas = 1) {
   if (alphas > 1) trial.edit('dgraph-alpha: 1', `dgraph-alpha: ${alphas}`);
   const plan = readPlan(trial.installation);
   ensureFolders(trial.installation, plan.definition);
-  const programs = { ...trial.programs, foreign: { ...trial.programs.foreign, dgraph } };
-  return { ...trial, programs, plan };
+  const find = (command: string) => (command === 'dgraph' ? dgraph : trial.programs.find(command));
+  return { ...trial, programs: { ...trial.programs, find }, plan };
 }
 
 /** Waits for healthy parts: elections take some seconds, on a machine that other programs use too. */

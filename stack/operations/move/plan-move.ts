@@ -64,7 +64,7 @@ export async function planMove(installation: Installation, to: Side, access: Pla
   }
   const carries = whatMoves(from, to, there.length > 0 || graphElsewhere(definition) !== null);
   if (carries.graph) await refuseFilled(plan);
-  await engineFor(definition).check(definition, access.env);
+  await engineFor(definition).check(from, access.env);
   const { disk, ...sizes } = await places.measure();
   const load = { ...sizes, busBytes: carries.bus ? sizes.busBytes : 0 };
   const inVolumes = from.site.isPrivate || plan.site.isPrivate;

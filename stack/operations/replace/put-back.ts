@@ -54,8 +54,8 @@ export async function refuseNoWayBack(
   { env, signal }: Pick<PlacesAccess, 'env' | 'signal'>,
 ): Promise<void> {
   const { archive } = keptFilesOf(installation, state);
-  const { definition } = planIn(installation, definitionsOf(installation, state).before);
-  await engineFor(definition).check(definition, env);
+  const before = planIn(installation, definitionsOf(installation, state).before);
+  await engineFor(before.definition).check(before, env);
   if (Object.values(state.archived).includes(true)) await readArchive({ file: archive, passphrase: null }, signal);
 }
 

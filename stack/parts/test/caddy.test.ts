@@ -145,8 +145,9 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
     const port = readPlan(trial.installation).ports['remote-mcp'];
     await using _ = await openFront(`ports: { remote-mcp: ${port} }\n${twoMcps}`);
     const { programs } = trial;
-    const foreign = { ...programs.foreign, caddy: findProgram('caddy', process.env.PATH) };
-    await using supervisor = supervise({ ...trial, programs: { ...programs, foreign } });
+    const find = (command: string) =>
+      command === 'caddy' ? findProgram(command, process.env.PATH) : programs.find(command);
+    await using supervisor = supervise({ ...trial, programs: { ...programs, find } });
     await expect(supervisor.run).rejects.toMatchObject({
       message: expect.stringContaining(`Port ${port} of caddy is in use by "`),
     });

@@ -12,8 +12,7 @@ export function programsIn(dir: string): Programs {
     runtime: file('runtime'),
     frontend: file('frontend'),
   };
-  const foreign = { 'nats-server': join(dir, 'nats-server'), caddy: join(dir, 'caddy'), dgraph: null };
-  return { node: process.execPath, foreign, services };
+  return { node: process.execPath, find: (command) => join(dir, command), services };
 }
 
 export function makePrograms(dir: string): void {
