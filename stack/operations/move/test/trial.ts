@@ -90,6 +90,10 @@ export async function openFilled() {
   const { installation } = trial;
   await up({ installation, env: process.env });
   await down({ installation });
+  const { definitionFile } = installation;
+  const text = readFileSync(definitionFile, 'utf8');
+  // The sessions must outlive the slowest suite.
+  writeFileSync(definitionFile, replaceScalar(text, ['limits', 'sessionIdleTimeoutMs'], String(keyMaxAgeMs)));
   await fill(keptIn(installation));
   return trial;
 }
@@ -101,9 +105,6 @@ export function filledCopies() {
   const folders: string[] = [];
   beforeAll(async () => {
     filled = await openFilled();
-    const { definitionFile } = filled.installation;
-    const text = readFileSync(definitionFile, 'utf8');
-    writeFileSync(definitionFile, replaceScalar(text, ['limits', 'sessionIdleTimeoutMs'], String(keyMaxAgeMs)));
     original = await contentOf(filled.installation);
   });
   afterEach(async () => {
