@@ -9,7 +9,7 @@ import type { Definition } from '../../settings/definition.ts';
 import { type Ports, wishesOf } from '../../settings/ports.ts';
 import { checkSandbox } from '../sandbox/check-sandbox.ts';
 
-/** Refuses missing and too old programs, all at once, and ports. Returns what the operator should know about the others. */
+/** Refuses missing and too old programs, all at once, and then ports. Returns what the operator should know about the programs. */
 export async function checkPrograms(plan: Plan, path: string | undefined): Promise<readonly string[]> {
   const { definition, parts, ports } = plan;
   const programs = parts.flatMap(({ program }) => (program.kind === 'foreign' ? [program] : []));

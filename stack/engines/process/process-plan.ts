@@ -65,8 +65,10 @@ export function logOf({ logsDir }: Installation, part: string): string {
 
 export function foundProgram({ command }: ForeignProgram, { find }: Programs): string {
   const program = find(command);
-  if (program === null) throw new SvcError('unavailable', `The program ${command} is no longer on PATH.`);
-  return program;
+  if (program !== null) return program;
+  throw new SvcError('unavailable', `The program "${command}" is no longer on PATH.`, {
+    hint: 'Install it again, then run: svc up',
+  });
 }
 
 const entries = {
