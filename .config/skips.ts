@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { findOldNode } from '../cli/test/old-node.ts';
 import { canIsolateNetwork } from '../services/runtime/test/isolated-network.ts';
@@ -28,9 +29,21 @@ export const skips: readonly AllowedSkip[] = [
   },
   {
     // After the entries for the programs that the disk of a test is for.
-    pattern: /(full-disks?\.test\.ts > |folder-blobs\.test\.ts > a full disk)/,
+    pattern:
+      /(full-disks?\.test\.ts > |folder-blobs\.test\.ts > a full disk|cli\/test\/backup\.test\.ts > .* disk without room)/,
     reason: 'Only root may mount a disk small enough to be filled.',
     isHere: canMount,
+  },
+  {
+    pattern:
+      /(copied-folder|place)\.test\.ts > a folder of another user|file-failure\.test\.ts > another user's|services\/runtime\/test\/sandbox\.test\.ts > a write in \/proc/,
+    reason: 'Only root may give files to another user, and write to /proc.',
+    isHere: process.geteuid?.() === 0,
+  },
+  {
+    pattern: /stack\/ports\/ports\.test\.ts > a program at the other address of localhost/,
+    reason: 'Not every machine has IPv6.',
+    isHere: Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ family }) => family === 'IPv6')),
   },
   {
     pattern: /stack\/test\/secrets\.test\.ts > whatever runs/,

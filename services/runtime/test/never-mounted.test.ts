@@ -47,7 +47,12 @@ async function withEnv({ dir, env }: Grounds, name: string, folder: Promise<stri
 const attacks: readonly [string, string, (grounds: Grounds) => string | Promise<string>][] = [
   ['is the installed package', 'is the installed package', () => packageRoot],
   ['lies in the installed package', 'is the installed package', () => path.join(packageRoot, 'templates')],
-  ['holds the installed package', 'is the installed package', () => path.dirname(packageRoot)],
+  [
+    'holds the installed package',
+    // A clone may lie directly in a home.
+    path.dirname(packageRoot) === homedir() ? 'is a home' : 'is the installed package',
+    () => path.dirname(packageRoot),
+  ],
   ['is the home of root', 'is a home', () => '/root'],
   ['is the home of the user', 'is a home', () => homedir()],
   [
