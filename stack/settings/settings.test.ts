@@ -1,12 +1,47 @@
 import { expect, test } from 'vitest';
 import { variables } from '../../services/contracts/env/variables.ts';
-import { checkDefinition } from './check.ts';
-import { rowsOf } from './setting.ts';
+import { checkDefinition, readSettings } from './check.ts';
+import { wholeNumber } from './rules.ts';
+import { group, rowsOf, setting, settingOf, variablesOf } from './setting.ts';
 import { settings } from './settings.ts';
 import { writeSettings } from './write.ts';
+import { YamlText } from './yaml-text.ts';
 
 const id = 'abcdef0123456789';
 const text = writeSettings(settings, { id });
+
+test('a new setting is one row: its line in svc.yaml, its check, its variable and the place of that variable', () => {
+  const calls = setting(wholeNumber(1, 9), {
+    meaning: 'How many open calls one key may have.',
+    default: 4,
+    note: 'a few',
+    variables: { 'remote-mcp': ['SVC_CALLS_MAX'] },
+    write: String,
+  });
+  const all = group('Everything.', { limits: group('What agents may do.', { calls }) });
+  expect(writeSettings(all, { limits: { calls: 7 } })).toBe(
+    `# Everything.
+
+# What agents may do.
+limits:
+  # How many open calls one key may have.
+  calls: 7 # a few
+`,
+  );
+  const read = (yaml: string) => {
+    const file = new YamlText(yaml);
+    return { value: readSettings(all, file.value, file), mistakes: file.mistakes };
+  };
+  expect(read('limits: { calls: 2 }').value).toEqual({ limits: { calls: 2 } });
+  expect(read('{}').value).toEqual({ limits: { calls: 4 } });
+  expect(read('limits: { calls: many }').mistakes).toEqual([
+    { line: 1, column: 18, message: 'limits.calls must be a whole number from 1 to 9, not "many".' },
+  ]);
+  expect(read('limits: { cals: 2 }').mistakes[0]?.message).toBe('"limits.cals" is not a field. Did you mean "calls"?');
+  expect(variablesOf(all, 'remote-mcp', { limits: { calls: 2 } })).toEqual({ SVC_CALLS_MAX: '2' });
+  expect(variablesOf(all, 'backend', { limits: { calls: 2 } })).toEqual({});
+  expect(settingOf(all, 'remote-mcp', 'SVC_CALLS_MAX')).toBe('limits.calls');
+});
 
 test('each setting has a meaning for it or its group', () => {
   const untold = rowsOf(settings).filter(({ meaning }) => meaning === '' || meaning === settings.meaning);
