@@ -17,14 +17,14 @@ const info = z.object({
   tls_required: z.boolean().default(false),
 });
 
-/** A server in the same building answers in a millisecond. One that takes longer counts as not ready. */
-const answerTimeoutMs = 2000;
+/** NATS takes two seconds to refuse a user whom it does not know: it waits for a backend that would admit the user. */
+const answerTimeoutMs = 5000;
 const lineMaxBytes = 64 * 1024;
 
 /** Connects as a client does (INFO, CONNECT, PING): which version, and does the server know the user? */
-export async function greetNats(user: User) {
+export async function greetNats(user: Omit<Entry, 'timeoutMs'>) {
   return await spoken(user.server, async (open) => {
-    const { said, isKnown } = await enter(user, open);
+    const { said, isKnown } = await enter({ ...user, timeoutMs: answerTimeoutMs }, open);
     return { ...said, isKnown };
   });
 }
@@ -32,17 +32,20 @@ export async function greetNats(user: User) {
 /** The health of a node, as on the page /healthz of its monitoring. */
 const health = z.object({ data: z.object({ status: z.string(), error: z.string().default('It does not say why.') }) });
 
+/** A node that does not answer within this time counts as not ready. */
+const healthTimeoutMs = 2000;
+
 /** Asks a node at its client port, as the user of the system account, what it lacks; null: it is ready. */
 export async function missingOfNats({ url, seedFile }: Extract<ReadyCheck, { kind: 'nats' }>): Promise<string | null> {
   // The certificate is for another name than this machine's own address, and the seed signs a nonce and is never sent.
   const trust = { rejectUnauthorized: false };
-  const user = { server: url, seed: readSecret(seedFile), trust };
+  const user = { server: url, seed: readSecret(seedFile), trust, timeoutMs: healthTimeoutMs };
   return await spoken(url, async (open) => {
     const { said, socket, isKnown } = await enter(user, open);
     if (!isKnown) throw new Error('it does not know the user of our system account');
     const subject = `$SYS.REQ.SERVER.${said.server_id}.HEALTHZ`;
     socket.write(`SUB health 1\r\nPUB ${subject} health 2\r\n{}\r\n`);
-    const { status, error } = health.parse(JSON.parse(await nextLine(socket, '{', '-ERR'))).data;
+    const { status, error } = health.parse(JSON.parse(await nextLine(socket, healthTimeoutMs, '{', '-ERR'))).data;
     return status === 'ok' ? null : error;
   });
 }
@@ -61,26 +64,27 @@ async function spoken<Result>(server: string, speak: (open: Socket[]) => Promise
   }
 }
 
-interface User {
+interface Entry {
   /** With its scheme and port. */
   readonly server: string;
   readonly seed: string;
   readonly trust: ConnectionOptions;
+  readonly timeoutMs: number;
 }
 
 /** Authenticates as the user, and returns whether the server lets it in. */
-async function enter({ server, seed, trust }: User, open: Socket[]) {
+async function enter({ server, seed, trust, timeoutMs }: Entry, open: Socket[]) {
   const { port, protocol } = new URL(server);
   const host = hostOf(server);
-  const plain = await opened(connect({ host, port: Number(port), timeout: answerTimeoutMs }), open, 'connect');
-  const line = await nextLine(plain, 'INFO ');
+  const plain = await opened(connect({ host, port: Number(port), timeout: timeoutMs }), open, 'connect');
+  const line = await nextLine(plain, timeoutMs, 'INFO ');
   const said = info.parse(JSON.parse(line.slice('INFO '.length)));
   const wantsTls = protocol === 'tls:' || said.tls_required;
   const socket = wantsTls
     ? await opened(secure({ socket: plain, servername: host, ...trust }), open, 'secureConnect')
     : plain;
   socket.write(`CONNECT ${JSON.stringify(shownBy(seed, said.nonce))}\r\nPING\r\n`);
-  const answer = await nextLine(socket, 'PONG', '-ERR');
+  const answer = await nextLine(socket, timeoutMs, 'PONG', '-ERR');
   return { said, socket, isKnown: answer.startsWith('PONG') };
 }
 
@@ -95,12 +99,12 @@ function opened<Kind extends Socket>(socket: Kind, open: Socket[], event: string
   return new Promise((resolve, reject) => {
     socket.once(event, () => resolve(socket));
     socket.once('error', reject);
-    socket.once('timeout', () => reject(tooLate()));
+    socket.once('timeout', () => reject(new Error(`no answer within ${(socket.timeout ?? 0) / 1000} s`)));
   });
 }
 
 /** The next line that begins with one of these words; others are passed over. */
-function nextLine(socket: Socket, ...words: readonly string[]): Promise<string> {
+function nextLine(socket: Socket, timeoutMs: number, ...words: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';
     const fail = (why: string) => () => reject(new Error(why));
@@ -116,14 +120,10 @@ function nextLine(socket: Socket, ...words: readonly string[]): Promise<string> 
       resolve(line);
     };
     socket.on('data', read);
-    socket.setTimeout(answerTimeoutMs, () => reject(tooLate()));
+    socket.setTimeout(timeoutMs, fail(`no answer within ${timeoutMs / 1000} s`));
     socket.once('error', reject);
     socket.once('close', fail('it closed the connection'));
   });
-}
-
-function tooLate(): Error {
-  return new Error(`no answer within ${answerTimeoutMs / 1000} s`);
 }
 
 function whyNot(error: unknown): string {
