@@ -108,12 +108,12 @@ async function confirm(installation: Installation, { terminal }: MoveQuestion): 
   const options = { installation, command: 'move', env: environment, onProgress: tellIn(list) } as const;
   const { from, to, moved, kept, elsewhere } = await confirmReplacement(options, (move, bytes) => {
     const side = sideName(move.from);
-    terminal.talk(`Removes ${move.kept} (${sizeText(bytes)}): ${side}, as it was at ${move.startedAt}.`);
+    terminal.talk(`Removes ${move.kept} (${sizeText(bytes)}): ${side}, with its data of ${move.startedAt}.`);
   }).finally(() => list.end());
   terminal.json({ from, to, moved, kept, state: 'confirmed' });
   terminal.result(`Confirmed: it is ${sideName(to)}, and ${kept} is removed.`);
   if (elsewhere.left !== null) {
-    terminal.warn(`What it kept in the Dgraph at ${elsewhere.left} is still there, and may be removed there.`);
+    terminal.warn(`Its data in the Dgraph at ${elsewhere.left} is still there. You may remove it there.`);
   }
 }
 
@@ -130,7 +130,7 @@ async function undo(installation: Installation, { terminal, yes }: MoveQuestion)
     }),
   ).finally(() => list.end());
   terminal.json({ from, to, moved, kept, state: 'undone' });
-  terminal.result(`Undone: it is ${sideName(from)} again, as it was before the move.`);
+  terminal.result(`Undone: it is ${sideName(from)} again, with its data from before the move.`);
 }
 
 function tellIn(list: ProgressList) {

@@ -111,7 +111,7 @@ async function restoreFile({ installation, terminal, file, key, passphraseFile, 
   const { createdAt, bus } = content.head;
   const { files, usage, sessions } = countsIn(content);
   terminal.json({ state: 'restored', createdAt, graph: content.graph, files, bus, usage, sessions, kept });
-  terminal.result(`Restored what was backed up at ${createdAt}: ${describeContent(content)}.`);
+  terminal.result(`Restored the backup of ${createdAt}: ${describeContent(content)}.`);
   if (kept !== null) {
     terminal.talk(
       `The data before is in ${kept}: svc restore --confirm removes it, svc restore --undo goes back to it.`,
@@ -125,7 +125,7 @@ async function restoreFile({ installation, terminal, file, key, passphraseFile, 
 async function confirm(installation: Installation, terminal: Terminal): Promise<void> {
   const list = openProgressList(terminal);
   const { kept } = await confirmReplacement(endOptions(installation, list), (restored, bytes) => {
-    terminal.talk(`Removes ${restored.kept} (${sizeText(bytes)}): the data as it was at ${restored.startedAt}.`);
+    terminal.talk(`Removes ${restored.kept} (${sizeText(bytes)}): the data of ${restored.startedAt}.`);
   }).finally(() => list.end());
   terminal.json({ state: 'confirmed', kept });
   terminal.result(`Confirmed: ${kept} is removed.`);
@@ -141,7 +141,7 @@ async function undo(installation: Installation, terminal: Terminal, yes: boolean
     }),
   ).finally(() => list.end());
   terminal.json({ state: 'undone', kept });
-  terminal.result('Undone: the data is as it was before the restore.');
+  terminal.result('Undone: the platform has its data from before the restore again.');
 }
 
 function endOptions(installation: Installation, list: ProgressList) {

@@ -2,7 +2,7 @@ import type { Secret } from '../../services/contracts/secret.ts';
 import { authenticate, endSession, listSkills, listTools, openStream, ping, shakeHands } from './ask-mcp.ts';
 import { type Cause, causeOf } from './causes.ts';
 import { askHealth, openTcp, openTls, readText, resolveName } from './reach.ts';
-import { type Climber, elapsedMs, failed, type Mark, type Step, type Verdict } from './rung.ts';
+import { type Climber, elapsedMs, failed, type Mark, type RungTest, type Verdict } from './rung.ts';
 
 export interface Rung {
   readonly name: string;
@@ -31,7 +31,7 @@ export interface LadderOptions {
 }
 
 /** From the text of the key, through the host name, to the skills. */
-const steps: readonly Step[] = [
+const rungTests: readonly RungTest[] = [
   { name: 'key', climb: readText },
   { name: 'name resolution', climb: resolveName },
   { name: 'TCP', climb: openTcp },
@@ -50,12 +50,12 @@ export async function climb(options: LadderOptions): Promise<LadderResult> {
   const climber: Climber = { ...options, session: null, status: 0, pingMs: 0, verdict: 'untested' };
   const rungs: Rung[] = [];
   let cause: Cause | null = null;
-  for (const step of steps) {
+  for (const test of rungTests) {
     const start = performance.now();
-    const outcome = await step.climb(climber).catch((error: unknown) => failed(causeOf(error, options.url)));
+    const outcome = await test.climb(climber).catch((error: unknown) => failed(causeOf(error, options.url)));
     if (outcome === null) continue;
     const rung = {
-      name: step.name,
+      name: test.name,
       ok: outcome.cause === null,
       mark: outcome.mark,
       ms: elapsedMs(start),

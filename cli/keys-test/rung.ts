@@ -23,7 +23,7 @@ export interface Outcome {
   readonly cause: Cause | null;
 }
 
-export interface Step {
+export interface RungTest {
   readonly name: string;
   /** Null if the rung does not apply. */
   readonly climb: (climber: Climber) => Promise<Outcome | null>;

@@ -26,7 +26,7 @@ export function describeRestore({ content, isUp, neededBytes, freeBytes }: Resto
   const room = freeBytes === null ? 'the disk does not say' : sizeText(freeBytes);
   return [
     'Replaces the data of this installation:',
-    `  by         what was backed up at ${content.head.createdAt}: ${describeContent(content)}`,
+    `  by         the backup of ${content.head.createdAt}: ${describeContent(content)}`,
     '  kept       data/before-restore-…, until svc restore --confirm or svc restore --undo',
     ...(content.secrets.size > 0
       ? ['  keys       those of the archive replace those in secrets/: its maker may know them']

@@ -45,7 +45,7 @@ function aboutGraph({ from, to, carries, graphBytes }: MovePlan): string {
 }
 
 function aboutBus({ from, to, carries, busBytes }: MovePlan): string {
-  if (isSameBus(from.definition, to.definition)) return "stays as it is, with agents' sessions";
+  if (isSameBus(from.definition, to.definition)) return "stays unchanged, with agents' sessions";
   return carries.bus
     ? `usage not counted yet and agents' sessions are copied (${sizeText(busBytes)} now)`
     : "bus.persistentMessaging is false: agents' sessions end, as at every stop";
@@ -73,7 +73,7 @@ export function describeLoss({ replacement: move, changes, uncounted }: Loss): s
   });
   const isMove = move.command === 'move';
   return [
-    `Goes back to ${isMove ? sideName(move.from) : 'the data before'}, as it was at ${move.startedAt}. Changes since then are lost:`,
+    `Goes back to ${isMove ? sideName(move.from) : 'the data before'}, of ${move.startedAt}. Changes since then are lost:`,
     ...(uncounted === null ? [] : [`  in the graph an unknown amount: ${uncounted}`]),
     ...(lines.length === 0 && uncounted === null ? ['  nothing in the graph'] : lines),
     isMove && isSameBus(move.from, move.to)

@@ -239,7 +239,7 @@ test('a restore over data keeps the earlier data until it is undone or confirmed
   expect((await svc(...over)).stderr).toContain('The restore is not confirmed yet');
   expect((await svc('move', '--undo', '--yes')).stderr).toContain('There is no move that waits');
   const undone = await svc('restore', '--undo', '--yes');
-  expect(undone.stdout).toBe('Undone: the data is as it was before the restore.\n');
+  expect(undone.stdout).toBe('Undone: the platform has its data from before the restore again.\n');
   expect(undone.stderr).toContain('skill: 1 removed');
   expect([await skills(), existsSync(join(dir(), restored.kept))]).toEqual([before, false]);
   const again = await json(...over);
@@ -279,7 +279,7 @@ test('a restore over data that is killed at any moment loses nothing', async () 
   const graph = readFileSync(join(other, 'data/graph.sqlite'));
   writeFileSync(join(other, 'data/graph.sqlite'), 'damaged');
   const damaged = await type('restore', file, '--over', name);
-  expect([damaged.code, damaged.stderr]).toEqual([4, expect.stringContaining("that is there can't be kept")]);
+  expect([damaged.code, damaged.stderr]).toEqual([4, expect.stringContaining("present data can't be kept")]);
   expect(damaged.stderr).toContain('outside of data/: data/bus.sqlite data/graph.sqlite');
   expect(readFileSync(join(other, 'data/graph.sqlite'), 'utf8')).toBe('damaged');
   writeFileSync(join(other, 'data/graph.sqlite'), graph);

@@ -61,7 +61,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(again.stderr).toContain('not confirmed yet');
     const confirmed = await svc('move', '--confirm');
     expect(confirmed.stderr).toMatch(
-      /^Removes data\/before-move-\S+ \(\d+(\.\d)? [KM]B\): embedded with sqlite, as it was at /m,
+      /^Removes data\/before-move-\S+ \(\d+(\.\d)? [KM]B\): embedded with sqlite, with its data of /m,
     );
     expect(confirmed.stdout).toMatch(/^Confirmed: it is distributed with sqlite/);
 
@@ -95,7 +95,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
       await svc('move', '--confirm');
       const back = await svc('move', '--graph', 'sqlite', '--yes');
       expect(back.stderr).toMatch(/graph +all of it is carried from dgraph \(.*\) to sqlite$/m);
-      expect(back.stderr).toMatch(/bus +stays as it is, with agents' sessions$/m);
+      expect(back.stderr).toMatch(/bus +stays unchanged, with agents' sessions$/m);
       await svc('skill', 'create', 'later');
       expect((await svc('move', '--undo', '--yes')).stderr).toMatch(/^ {2}skill: 1 new$/m);
       expect(await use()).toEqual(before.use);

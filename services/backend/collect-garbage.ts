@@ -17,7 +17,9 @@ export function collectGarbage(backend: GarbageCollected): Subscription {
   let running: Promise<void> | null = null;
   const timer = setInterval(() => {
     running ??= collect(backend, stopping.signal)
-      .catch((thrown: unknown) => logger.warn({ err: thrown }, 'could not remove what is unused, and will try again'))
+      .catch((thrown: unknown) =>
+        logger.warn({ err: thrown }, 'could not remove unused files and old history, and will try again'),
+      )
       .finally(() => {
         running = null;
       });

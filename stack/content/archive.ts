@@ -81,7 +81,7 @@ async function writeFiles(
   for await (const { values } of graph?.nodes('file') ?? []) {
     if (files.has(parseDigest(String(values.digest)))) continue;
     throw new SvcError('unavailable', `The file "${values.path}" of a skill is recorded, and its bytes are missing.`, {
-      hint: 'If somebody removed a skill meanwhile, run the command again. Otherwise data/blobs is incomplete.',
+      hint: 'If a skill was removed meanwhile, run the command again. Otherwise data/blobs is incomplete.',
     });
   }
   return files;
@@ -146,5 +146,5 @@ function isSameBus(one: CarriedBus, other: CarriedBus): boolean {
 }
 
 function differs(what: string): SvcError {
-  return new SvcError('internal', `The ${what} that was written differs from what it was written from.`);
+  return new SvcError('internal', `The written ${what} differs from its source.`);
 }

@@ -30,7 +30,7 @@ export function decrypting(file: string, passphrase: Secret | null): Transform {
     decrypter.addPassphrase(passphrase.reveal());
     const plain = await decrypter.decrypt(streamOf(source)).catch((cause: unknown) => {
       throw new SvcError('forbidden', `The passphrase does not open "${file}".`, {
-        hint: 'Type the one that was given to svc backup. If it is the right one, the file was changed.',
+        hint: 'Type the passphrase that svc backup was given. If it is right, the file was changed.',
         cause,
       });
     });

@@ -31,7 +31,7 @@ export function leftGraph({ graph }: Pick<Definition, 'graph'>, keptBy: KeptBy):
   const other = graph === 'sqlite' ? 'dgraph' : 'sqlite';
   if (kept[graph].isThere || !kept[other].isThere) return [];
   return [
-    `graph: ${graph} begins empty. What is there already stays in ${kept[other].place}: graph: ${other} in svc.yaml goes back to it, and svc move --graph ${graph} then brings it along.`,
+    `graph: ${graph} begins empty. The present data stays in ${kept[other].place}: graph: ${other} in svc.yaml goes back to it, and svc move --graph ${graph} then carries it over.`,
   ];
 }
 

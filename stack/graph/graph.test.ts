@@ -97,7 +97,7 @@ test('a graph that is left for another is reported, in both directions, until th
     [],
   );
   expect(left(own, 'backend')).toEqual([
-    'graph: dgraph begins empty. What is there already stays in place of backend: graph: sqlite in svc.yaml goes back to it, and svc move --graph dgraph then brings it along.',
+    'graph: dgraph begins empty. The present data stays in place of backend: graph: sqlite in svc.yaml goes back to it, and svc move --graph dgraph then carries it over.',
   ]);
   expect(left(sqlite, 'dgraph-alpha')).toEqual([expect.stringContaining('stays in place of dgraph-alpha')]);
 });

@@ -89,7 +89,7 @@ function refuseShared(installation: Installation, definition: Definition): void 
   for (const [name, dir] of Object.entries({ data: dataDir, state: stateDir, secrets: secretsDir })) {
     if (original === null || !isSameFolder(join(original, name), dir)) continue;
     throw new SvcError('conflict', `"${dir}" is a link to a folder of the original.`, {
-      hint: 'Copy what it leads to: cp -aL',
+      hint: 'Copy the target of the link: cp -aL',
     });
   }
   const waiting = readReplacement(installation);

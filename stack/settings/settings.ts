@@ -426,7 +426,7 @@ null: that Dgraph has no users.`,
       }),
       historyDays: setting(like(backend.HISTORY_DAYS), {
         meaning:
-          'How many days the activity of a workspace and the usage of its tools are kept. What is older is removed.',
+          'How many days the activity of a workspace and the usage of its tools are kept. Older entries are removed.',
         default: 365,
         variables: { backend: ['HISTORY_DAYS'] },
         write: String,

@@ -26,7 +26,7 @@ export function addActivity(builder: Builder): void {
   builder.objectField('Workspace', 'activity', (t) =>
     t.field({
       type: 'ActivityPage',
-      description: 'What was changed, by whom: the latest first.',
+      description: 'The changes and their authors, the latest first.',
       args: pageArgs(builder),
       resolve: async ({ id: anchor }, args, { backend, access }) => {
         await access(anchor, 'read');

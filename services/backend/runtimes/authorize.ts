@@ -61,7 +61,7 @@ async function customerRuntime(
     if (runtimeKey === null) continue;
     if (isPast(runtimeKey.expiresAt, Date.now())) {
       throw new SvcError('unauthenticated', 'This RUNTIME_KEY has expired: a newer one was issued.', {
-        hint: 'Set RUNTIME_KEY to the one that the last svc runtime register printed.',
+        hint: 'Set RUNTIME_KEY to the key that the last svc runtime register printed.',
       });
     }
     const id = findId('runtime', runtimeKey.runtime);

@@ -302,7 +302,7 @@ export const variables = {
       onlyWith: { MCP_SERVER_SANDBOX: ['auto', 'bwrap', 'container'] },
     }),
     MCP_SERVER_HIDDEN_PATHS: paths({
-      meaning: 'Paths hidden from every sandboxed MCP server, whatever else it may read, colon-separated.',
+      meaning: 'Paths hidden from every sandboxed MCP server, also below folders that it may read; colon-separated.',
       source: 'additions',
       onlyWith: { MCP_SERVER_SANDBOX: ['auto', 'bwrap', 'container'] },
     }),

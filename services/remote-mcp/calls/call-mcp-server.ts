@@ -105,7 +105,7 @@ function unknownTool(name: string): CallAnswer {
   return {
     kind: 'unknown_tool',
     message: `Unknown tool: ${JSON.stringify(name.slice(0, 200))}`,
-    hint: 'list_skills shows what there is, and load_skill the tools of a skill.',
+    hint: 'list_skills lists the skills, and load_skill the tools of a skill.',
   };
 }
 

@@ -40,7 +40,7 @@ export function checkContent(type: string | undefined, encoding: string | undefi
   if (encoding === undefined || encoding === '' || encoding === 'identity') return;
   throw new HttpRefusal('unsupported', `Content-Encoding "${encoding.slice(0, 200)}" is not supported.`, {
     status: 415,
-    hint: 'Send the body as it is.',
+    hint: 'Send the body without an encoding.',
   });
 }
 

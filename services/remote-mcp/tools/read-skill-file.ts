@@ -83,7 +83,7 @@ function name({ path, sizeBytes }: SkillFile): string {
 }
 
 function changed(skill: Skill, { path }: SkillFile): string {
-  return `The file ${JSON.stringify(path)} has just been changed or removed. Load the skill "${skill.name}" again to see what it has now.`;
+  return `The file ${JSON.stringify(path)} has just been changed or removed. Load the skill "${skill.name}" again to see its present files.`;
 }
 
 /** The address of a skill's file by Skills over MCP (SEP-2640). */

@@ -43,7 +43,7 @@ export async function placesInVolumes(options: PlacesOptions): Promise<Places> {
     },
     // Docker removes no volume that a container has.
     clearHint: (places) =>
-      `If nobody needs what is in them: svc down; docker rm --force ${holderOf(definition.id)}; docker volume rm ${places.join(' ')}`,
+      `If their data is no longer needed: svc down; docker rm --force ${holderOf(definition.id)}; docker volume rm ${places.join(' ')}`,
     findLosses: async () => findLostVolumes(plan, readContainers(installation), await there()),
     measure: () => sizesIn(site),
     open: (opening) => placeInVolumes(opening, site),

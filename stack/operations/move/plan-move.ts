@@ -39,7 +39,7 @@ export async function planMove(installation: Installation, to: Side, access: Pla
   const definition = readDefinition(definitionFile);
   if (definition.replicas.nats > 1) {
     throw new SvcError('unsupported', 'The bus has several nodes, and moving from there is not part of this version.', {
-      hint: 'Set replicas.nats: 1 in svc.yaml and type svc up first: what they keep is carried over.',
+      hint: 'Set replicas.nats: 1 in svc.yaml and type svc up first: it carries the data over.',
     });
   }
   const changes = changesFor(definition, to);

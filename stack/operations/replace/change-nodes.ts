@@ -27,7 +27,7 @@ type ChangeOfNodes = Omit<ReplaceOptions, 'command' | 'definition' | 'kinds' | '
   readonly onProgress: (progress: Progress) => void;
 };
 
-/** Carries what the bus keeps from one number of NATS nodes to another. The platform does not run, and nobody goes back to the number before. */
+/** Carries what the bus keeps from one number of NATS nodes to another. The platform does not run, and the change is not undone. */
 export async function changeNodes(change: ChangeOfNodes): Promise<void> {
   const { from, to, onProgress } = change;
   const kinds = { bus: true, graph: false, blobs: keepsBlobs(to) };
@@ -38,8 +38,11 @@ export async function changeNodes(change: ChangeOfNodes): Promise<void> {
   forgetReplacement(to.installation, replacement);
   const [then, now] = [from, to].map(({ definition }) => definition.replicas.nats);
   const counted = countsOf(to, replacement.moved);
-  const kept = counted.length === 0 ? '' : `, with what it kept: ${counted.join(', ')}`;
-  onProgress({ kind: 'notice', message: `The bus has ${now} in the place of ${then} nodes${kept}.` });
+  const kept = counted.length === 0 ? '' : `, with its data: ${counted.join(', ')}`;
+  onProgress({
+    kind: 'notice',
+    message: `The bus has ${now} ${now === 1 ? 'node' : 'nodes'} in place of ${then}${kept}.`,
+  });
 }
 
 function countsOf(plan: Plan, moved: Replacement['moved']): readonly string[] {

@@ -93,7 +93,7 @@ export async function refuseFilled(plan: Plan): Promise<void> {
     'conflict',
     `The Dgraph at ${url} has data of a platform already, and a move fills an empty one.`,
     {
-      hint: 'Name an empty one in graphdb.url of svc.yaml, or have that one emptied. To use what is there: graph: dgraph in svc.yaml.',
+      hint: 'Name an empty Dgraph in graphdb.url of svc.yaml, or have this one emptied. To use its data: graph: dgraph in svc.yaml.',
     },
   );
 }

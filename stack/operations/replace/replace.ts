@@ -78,7 +78,7 @@ export async function replaceData(options: ReplaceOptions): Promise<Replacement>
     step('write-definition');
     if (restored !== null) putSecrets(installation, restored.secrets);
     if (definition !== null) writeDefinition(installation, definition);
-    // Nobody goes back to the number of nodes before: svc.yaml asks for the new one.
+    // A change of nodes is not undone: svc.yaml asks for the new number.
     note({ step: command === 'nodes' ? 'confirming' : 'waiting', moved: [...moved] });
     return state;
   } catch (error) {
@@ -111,7 +111,7 @@ function beginning({ command, from, to, kinds, wasRunning }: ReplaceOptions): Re
 /** Data that cannot be read is a reason to restore a backup. */
 export async function notKept(cause: unknown, places: Places): Promise<SvcError> {
   const { code } = toSvcError(cause);
-  return new SvcError(code, `The data that is there can't be kept: ${inWords(cause)}`, {
+  return new SvcError(code, `The present data can't be kept: ${inWords(cause)}`, {
     hint: `To restore without it: ${places.clearHint(await places.list())}`,
     cause,
   });

@@ -29,5 +29,5 @@ function outcomeOf({ command, step, from }: Replacement): string {
   if (step === 'undoing') return `was being undone, and that is finished now: it runs ${sideName(from)} again`;
   // The number of NATS nodes is that of svc.yaml, which says the new one.
   const isFinished = command === 'nodes' && step === 'filling';
-  return `was cut short and ${isFinished ? 'is finished now' : 'was taken back: everything is as it was before'}`;
+  return `was cut short and ${isFinished ? 'is finished now' : 'was taken back: nothing has changed'}`;
 }

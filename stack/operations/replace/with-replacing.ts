@@ -55,7 +55,7 @@ export async function withReplacing<Result extends object>(
   } catch (error) {
     lock.release();
     if (restart && readReplacement(installation) === null && !isUp(installation)) {
-      onNotice('Nothing was changed; the platform is started again as it was.');
+      onNotice('Nothing was changed. The platform starts again.');
       await up({ installation, env, onProgress }).catch((failure: unknown) => {
         const message = 'Nothing was changed, and the platform did not start again: svc up';
         throw new AggregateError([error, failure], message);
@@ -76,7 +76,7 @@ async function start({ installation, env, onProgress, signal, done }: ReplacingO
     }
     if (!(error instanceof SvcError) || error.code === 'cancelled') throw error;
     const command = readReplacement(installation)?.command ?? 'move';
-    throw new SvcError(error.code, `${done}, and what is there now does not start: ${error.message}`, {
+    throw new SvcError(error.code, `${done}, but the platform does not start: ${error.message}`, {
       hint: `${error.hint ?? ''}\nTo go back: svc ${command} --undo`.trim(),
       cause: error,
     });

@@ -122,7 +122,7 @@ class NatsBusContent implements BusContent {
       const wanted = Math.min(left, batchMax);
       const batch = await throughElection(this.#connection, () => fetchBatch(consumer, wanted));
       if (batch.length === 0) {
-        throw new SvcError('unavailable', `The bus did not hand out what it keeps in "${config.name}" in time.`);
+        throw new SvcError('unavailable', `The bus did not hand out the content of "${config.name}" in time.`);
       }
       for (const message of batch) {
         left = message.info.pending;

@@ -375,5 +375,5 @@ export class NatsBus implements Bus {
 }
 
 function notTaken(): SvcError {
-  return new SvcError('timeout', `The bus did not take what was said within ${answerDeadlineMs} ms.`);
+  return new SvcError('timeout', `The bus did not accept the messages within ${answerDeadlineMs} ms.`);
 }

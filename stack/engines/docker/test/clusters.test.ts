@@ -46,7 +46,7 @@ describe.skipIf(dockerHost === null)('clusters on a real Docker', () => {
 
   test('the data of one node is carried to three, and the session of an agent continues', async () => {
     const output = await scale(1, 3);
-    expect(output).toMatch(/The bus has 3 in the place of 1 nodes, with what it kept: \d+ usage records, 1 sessions\./);
+    expect(output).toMatch(/The bus has 3 nodes in place of 1, with its data: \d+ usage records, 1 sessions\./);
     await expectBus(nodes, ['nats-1', 'nats-2', 'nats-3'], true);
     expect((await trial.platform.run(['up'])).stdout).toContain('Nothing to change');
   });

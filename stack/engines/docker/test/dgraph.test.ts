@@ -121,7 +121,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker',
   test('another graph starts empty, and names the place of this one', async () => {
     trial.platform.edit('graph: dgraph', 'graph: sqlite');
     const output = await trial.up();
-    const left = `What is there already stays in the volume svc-${trial.id}-dgraph-alpha`;
+    const left = `The present data stays in the volume svc-${trial.id}-dgraph-alpha`;
     expect(output).toContain(`graph: sqlite begins empty. ${left}`);
     // The new graph does not know an identity of the old graph, so a part with such an identity would never be ready.
     expect(output).not.toContain('is not ready');

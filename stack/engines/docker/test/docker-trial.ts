@@ -34,7 +34,7 @@ export class DockerTrial {
 
   /** Creates the platform, but does not start it. */
   static async init(options: PlatformOptions = {}): Promise<DockerTrial> {
-    if (dockerHost === null) throw new Error('whoever tries Docker names one');
+    if (dockerHost === null) throw new Error('SVC_TEST_DOCKER_HOST names no Docker');
     const env = { DOCKER_HOST: dockerHost };
     const platform = await Platform.init({ ...options, topology: 'distributed', engine: 'docker', env });
     const { id } = readDefinition(platform.installation.definitionFile);

@@ -89,7 +89,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
   test('killed on the way there, or while it is undone, the data before is whole, and nothing is left in Docker', async () => {
     const installation = trial.installation();
     await dieAt(installation, ['filling', 'nats'], { to: inContainers });
-    expect(await settleMove(installation)).toEqual([expect.stringContaining('everything is as it was before')]);
+    expect(await settleMove(installation)).toEqual([expect.stringContaining('nothing has changed')]);
     await expectLeft([]);
     expect(existsSync(join(installation.stateDir, 'containers', 'nats'))).toBe(false);
     await expectOriginal();

@@ -74,7 +74,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
       await dieAt(installation, [step], { to: distributed });
       expect([step, stepNow()]).toEqual([step, /stop|keep/.test(step) ? 'keeping' : 'filling']);
       const left = readAlone(installation);
-      expect((await settleMove(installation)).join()).toContain('everything is as it was before');
+      expect((await settleMove(installation)).join()).toContain('nothing has changed');
       expect(left.filter(({ process }) => isAlive(process))).toEqual([]);
       expectSettled(installation);
       await expectOriginal();
@@ -175,7 +175,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     const onStep = (step: string) => step === 'start' && stranger.listen(port, '127.0.0.1');
     await expect(moveTo(installation, distributed, { onStep })).rejects.toMatchObject({
       code: 'conflict',
-      message: expect.stringContaining('All was moved, and what is there now does not start'),
+      message: expect.stringContaining('All was moved, but the platform does not start'),
       hint: expect.stringContaining('svc move --undo'),
     });
     stranger.close();
@@ -246,7 +246,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(left.map(({ name, process }) => [name, isAlive(process)])).toEqual([['nats', true]]);
     expect((await down({ installation })).outcome).toBe('unchanged');
     expect(left.filter(({ process }) => isAlive(process))).toEqual([]);
-    const notice = expect.stringContaining('everything is as it was before');
+    const notice = expect.stringContaining('nothing has changed');
     expect(await startAgain()).toEqual(['running', 'embedded', [notice]]);
     await dieAt(installation, ['write-definition'], { to: distributed });
     await undo();

@@ -72,14 +72,14 @@ describe.skipIf(!hasNatsServer)('on a real server, another number of nodes', () 
     edit('nats: 1', 'nats: 3');
     await change();
     const counts = '3 usage records, 2 sessions, 1 files';
-    expect(notices).toEqual([`The bus has 3 in the place of 1 nodes, with what it kept: ${counts}.`]);
+    expect(notices).toEqual([`The bus has 3 nodes in place of 1, with its data: ${counts}.`]);
     expect([inData(), await planBefore(), readReplacement(installation)]).toEqual([['nats-cluster'], null, null]);
     expect(await kept()).toEqual(before);
     // Without persistent messaging the bus keeps only the files of skills.
     edit('persistentMessaging: true', 'persistentMessaging: false');
     edit('nats: 3', 'nats: 1');
     await change();
-    expect(notices.at(-1)).toBe('The bus has 1 in the place of 3 nodes, with what it kept: 1 files.');
+    expect(notices.at(-1)).toBe('The bus has 1 node in place of 3, with its data: 1 files.');
     expect([inData(), await kept()]).toEqual([['nats'], { ...before, usage: [], sessions: [] }]);
   });
 
@@ -91,9 +91,7 @@ describe.skipIf(!hasNatsServer)('on a real server, another number of nodes', () 
       const interruption = describeInterruptedReplacement(installation);
       expect(interruption).toMatch(/^The change .* was interrupted: svc up finishes it/);
       await settle();
-      expect(notices.at(-1)).toMatch(
-        /^The change of the number of NATS nodes .* was taken back: everything is as it was/,
-      );
+      expect(notices.at(-1)).toMatch(/^The change of the number of NATS nodes .* was taken back: nothing has changed/);
       expect([moment, inData(), await planBefore()]).toEqual([moment, ['nats'], expect.anything()]);
     }
     const onThree = [['nats-cluster'], null, expect.objectContaining({ usage, sessions })];
