@@ -28,7 +28,7 @@ interface Restoring {
 }
 
 export default class Restore extends SvcCommand {
-  static override summary = 'Fill an installation with what svc backup wrote.';
+  static override summary = 'Fill an installation from an archive of svc backup.';
   static override description =
     'Checks all of the archive before anything is changed. An archive of another installation needs the key of that one; an archive made with --with-secrets contains it. Existing data is replaced after the name of the installation is typed, and kept until --confirm removes it or --undo goes back to it.';
   static override examples = [

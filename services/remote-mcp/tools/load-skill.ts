@@ -53,6 +53,6 @@ function definitions({ tools }: Skill): string {
     if (chars <= definitionsMaxChars) shown.push(definition);
     else named.push(`"${name}"`);
   }
-  const rest = named.length === 0 ? '' : `\nFurther tools, whose definitions tools/list tells: ${named.join(', ')}.`;
+  const rest = named.length === 0 ? '' : `\nFurther tools, whose definitions are in tools/list: ${named.join(', ')}.`;
   return `Tools, to be called by name or through call_tool:\n[${shown.join(',\n')}]${rest}`;
 }

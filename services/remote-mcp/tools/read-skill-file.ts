@@ -31,7 +31,7 @@ export async function readSkillFile(
   const file = skill.files.find((one) => one.path === path.normalize('NFC'));
   if (file === undefined) {
     const words = `The skill "${skill.name}" has no file ${JSON.stringify(path.slice(0, 255))}.`;
-    return failed(`${words} load_skill tells those that it has.`);
+    return failed(`${words} load_skill lists its files.`);
   }
   if (typeof offset !== 'number' || !Number.isInteger(offset) || offset < 0 || offset > file.sizeBytes) {
     return failed(`"offset" must be a whole number from 0 to ${file.sizeBytes}, which is how many bytes the file has.`);

@@ -73,7 +73,7 @@ async function explainSilence(installation: Installation, pid: number): Promise<
   const holder = lockHolder(installation, 'platform');
   if (holder !== null && holder.pid !== pid) {
     return new SvcError('conflict', `Another platform (pid ${holder.pid}) started in this installation meanwhile.`, {
-      hint: 'See how it is: svc status',
+      hint: 'Show its state: svc status',
     });
   }
   // A full disk keeps the platform from recording why it ended.

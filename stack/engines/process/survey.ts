@@ -97,7 +97,7 @@ async function endSupervisor(supervisor: RunningPlatform): Promise<void> {
   sendSignal(supervisor, 'SIGKILL');
   if (await hasEnded(supervisor, endTimeoutMs)) return;
   throw new SvcError('unavailable', `The supervisor (pid ${supervisor.pid}) does not end.`, {
-    hint: 'See how it is: svc status',
+    hint: 'Show its state: svc status',
   });
 }
 

@@ -58,7 +58,7 @@ export async function planMove(installation: Installation, to: Side, access: Pla
   if (left.length > 0) {
     throw new SvcError(
       'conflict',
-      `Data of an earlier time is where the new data would be, and a move fills empty places: ${left.join(', ')}.`,
+      `Earlier data is in the places of the new data, and a move fills empty places only: ${left.join(', ')}.`,
       { hint: targetPlaces.clearHint(left) },
     );
   }
