@@ -94,7 +94,7 @@ test('other content is returned as a whole: an image as an image, the rest as a 
 });
 
 test.each<[string, object, RegExp]>([
-  ['a path that it has not', { path: 'references/other.md' }, /no file "references\/other.md". load_skill tells/],
+  ['a path that it has not', { path: 'references/other.md' }, /no file "references\/other.md". load_skill lists/],
   ['a path that leads elsewhere', { path: '../secret/references/forms.md' }, /has no file/],
   ['no path', {}, /Give the name of a skill and the path/],
   ['a malformed path', { path: 7 }, /Give the name of a skill and the path/],
