@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import type { Stopping } from '../../engines/engine.ts';
@@ -60,14 +61,15 @@ interface CommandOptions {
   readonly moment?: readonly string[];
 }
 
-/** Starts a command in its own process. `ended` resolves to its exit code, or to the signal that ended it. */
+/** Starts a command in its own process. `ended` resolves to its exit code, or to the signal that ended it; `said` is its standard error. */
 export function startCommand(verb: Verb, { dir }: Installation, { to = {}, moment = [] }: CommandOptions = {}) {
   const program = fileURLToPath(new URL('./command.ts', import.meta.url));
   const args = [program, verb, dir, JSON.stringify(to), ...moment];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   child.stdout.resume();
+  const said = text(child.stderr);
   const ended: Promise<number | string> = once(child, 'exit').then(([code, signal]) => code ?? signal);
-  return { child, ended };
+  return { child, ended, said };
 }
 
 /** Runs a command that kills itself at this moment. */
@@ -76,8 +78,9 @@ export async function dieAt(
   moment: readonly string[],
   { verb = 'move', to }: { readonly verb?: Verb; readonly to?: WantedSide },
 ): Promise<void> {
-  const { ended } = startCommand(verb, installation, { moment, ...(to && { to }) });
-  expect([moment, await ended]).toEqual([moment, 'SIGKILL']);
+  const { ended, said } = startCommand(verb, installation, { moment, ...(to && { to }) });
+  const end = await ended;
+  expect([moment, end], end === 'SIGKILL' ? '' : await said).toEqual([moment, 'SIGKILL']);
 }
 
 /** Records the progress that a command reports. */
