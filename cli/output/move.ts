@@ -73,7 +73,7 @@ export function describeLoss({ replacement: move, changes, uncounted }: Loss): s
   });
   const isMove = move.command === 'move';
   return [
-    `Goes back to ${isMove ? sideName(move.from) : 'the data before'}, of ${move.startedAt}. Changes since then are lost:`,
+    `Goes back to ${isMove ? `${sideName(move.from)} with its data` : 'the data'} of ${move.startedAt}. Changes since then are lost:`,
     ...(uncounted === null ? [] : [`  in the graph an unknown amount: ${uncounted}`]),
     ...(lines.length === 0 && uncounted === null ? ['  nothing in the graph'] : lines),
     isMove && isSameBus(move.from, move.to)

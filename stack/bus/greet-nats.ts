@@ -17,7 +17,7 @@ const info = z.object({
   tls_required: z.boolean().default(false),
 });
 
-/** NATS takes two seconds to refuse a user whom it does not know: it waits for a backend that would admit the user. */
+/** Before NATS refuses an unknown user, it asks a backend and waits two seconds for the answer. */
 const answerTimeoutMs = 5000;
 const lineMaxBytes = 64 * 1024;
 

@@ -15,7 +15,7 @@ export function explainUnavailable(tool: string, skill: Skill, waitedMs = 0): st
 
 /** The skill may exist, but not for this key. */
 export function explainUnknownSkill(nameOrId: string): string {
-  return `There is no skill "${nameOrId.slice(0, 200)}" for this key. list_skills shows its skills.`;
+  return `There is no skill "${nameOrId.slice(0, 200)}" for this key. list_skills lists the skills of the key.`;
 }
 
 /** Why a skill that belongs to the key is in no active role. */

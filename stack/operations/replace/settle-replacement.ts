@@ -27,7 +27,7 @@ export async function settleReplacement(
 function outcomeOf({ command, step, from }: Replacement): string {
   if (step === 'confirming') return 'was confirmed, and the rest of the data before is removed now';
   if (step === 'undoing') return `was being undone, and that is finished now: it runs ${sideName(from)} again`;
-  // The number of NATS nodes is that of svc.yaml, which says the new one.
+  // svc.yaml already has the new number of NATS nodes, and the start that follows makes the change.
   const isFinished = command === 'nodes' && step === 'filling';
   return `was cut short and ${isFinished ? 'is finished now' : 'was taken back: nothing has changed'}`;
 }
