@@ -13,6 +13,8 @@ export interface NeededProgram {
   /** Arguments that print its version. */
   readonly askVersion: readonly string[];
   readonly howToInstall: string;
+  /** Whether a build from source is accepted, although it states no version. */
+  readonly mayBeUnversioned?: boolean;
 }
 
 /** The version that a program built from source prints; its age is unknown. */
@@ -22,13 +24,13 @@ const askTimeoutMs = 10_000;
 
 /** Throws when it is not on PATH, or too old. Returns what the operator should know about it. */
 export async function checkProgram(needed: NeededProgram, path: string | undefined): Promise<readonly string[]> {
-  const { command, neededBy, oldest, askVersion, howToInstall: hint } = needed;
+  const { command, neededBy, oldest, askVersion, howToInstall: hint, mayBeUnversioned } = needed;
   const program = findProgram(command, path);
   if (program === null) {
     throw new SvcError('unavailable', `${neededBy} needs ${command}, which is not on PATH.`, { hint });
   }
   const version = await versionOf(program, askVersion);
-  if (version === builtFromSource) {
+  if (mayBeUnversioned && version === builtFromSource) {
     return [`"${program}" was built from source and states no version, so it counts as ${oldest}.`];
   }
   if (isVersion(version, oldest)) return [];

@@ -88,7 +88,7 @@ function dgraphPart(setup: Setup, traits: DgraphTraits): Part {
     ready: { kind: 'http', url: `${httpAddress(loopback, http)}/health` },
     program: {
       ...{ kind: 'foreign', command: 'dgraph', image: 'dgraph' },
-      ...{ neededBy: 'graph: dgraph', oldest: oldestDgraph, askVersion: ['version'] },
+      ...{ neededBy: 'graph: dgraph', oldest: oldestDgraph, askVersion: ['version'], mayBeUnversioned: true },
       howToInstall: `Install Dgraph ${oldestDgraph} or newer from the releases of github.com/dgraph-io/dgraph, which are for Linux only, and put the program dgraph on the path. On macOS, name one that runs elsewhere in graphdb.url of svc.yaml.`,
       args: (file) => [service.replace('dgraph-', ''), '--config', file],
       // gRPC would look up a text record for each name. None exists, and in a closed network Docker takes ten seconds

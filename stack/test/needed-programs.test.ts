@@ -105,6 +105,11 @@ test.each([
   await expect(check(yaml)).rejects.toThrow(`${setting} needs caddy`);
 });
 
+test('a nats-server that states no version is refused', async () => {
+  install('nats-server', '--version', 'nats-server: dev');
+  await expect(check(distributed)).rejects.toThrow(/has version dev, and 2\.11 or newer is needed\.$/);
+});
+
 test('all missing programs are named at once', async () => {
   const refusals = [
     /^topology: distributed needs nats-server, /m,
