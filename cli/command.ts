@@ -25,6 +25,9 @@ export function workspaceFlag(summary: string) {
   return Flags.string({ summary, default: defaultWorkspace, helpValue: 'NAME' });
 }
 
+/** Flag of every command that asks before it removes something. */
+export const yesFlag = Flags.boolean({ char: 'y', summary: 'Confirm the removal without a question.' });
+
 export interface SharedFlags {
   readonly dir?: string | undefined;
   readonly json: boolean;

@@ -38,6 +38,28 @@ export async function makeSure(terminal: Terminal, { what, question, declined, y
   await requireConsent(terminal, { question, unasked: `"${question}" must be answered.`, declined });
 }
 
+export interface Removal {
+  /** The object, such as `the skill "echo"`. */
+  readonly subject: string;
+  /** A sentence for each other object that the removal changes. */
+  readonly affected: readonly string[];
+  /** Whether the answer was given with --yes. */
+  readonly yes: boolean;
+}
+
+/** Lists what a removal changes beside the object, and asks for confirmation. Without such changes it asks nothing. */
+export async function agreeToRemoval(terminal: Terminal, { subject, affected, yes }: Removal): Promise<void> {
+  if (affected.length === 0) return;
+  terminal.talk(`Removing ${subject} has consequences:`);
+  for (const sentence of affected) terminal.talk(`- ${oneLine(sentence)}`);
+  if (yes) return;
+  await requireConsent(terminal, {
+    question: `Remove ${subject}?`,
+    unasked: `Removing ${subject} has consequences, so it must be confirmed.`,
+    declined: 'Nothing was removed.',
+  });
+}
+
 export interface NameToType {
   readonly name: string;
   /** The name given with the flag. */
