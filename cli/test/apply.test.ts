@@ -60,6 +60,41 @@ test('- is standard input, with paths relative to the working folder', async () 
   expect(await apply('-', { stdin })).toMatchObject({ code: 0, stdout: 'Nothing changes: 1 is unchanged.\n' });
 });
 
+test('a field that a file does not name stays, and a difference shows both values', async () => {
+  const whole = 'skills:\n  - { name: told, description: First }\nroles:\n  - { name: Told, skills: [told] }\n';
+  expect(await apply('-', { stdin: whole })).toMatchObject({ code: 0 });
+  const part = 'skills:\n  - { name: told, description: Second }\nroles:\n  - { name: Told, description: New }\n';
+  const shown = '~ skill told\n    description: "First" → "Second"\n~ role Told\n    description: nothing → "New"\n';
+  const dry = await apply('-', { stdin: part, flags: ['--dry-run'] });
+  expect(dry).toMatchObject({ code: 0, stdout: `${shown}2 would change.\n` });
+  expect(await apply('-', { stdin: part })).toMatchObject({ code: 0, stdout: `${shown}2 changed.\n` });
+  const roles = await runSvc(['role', 'list', '--json', '--dir', dir()], { cwd });
+  expect(JSON.parse(roles.stdout).roles).toContainEqual(
+    expect.objectContaining({ name: 'Told', skills: [expect.objectContaining({ name: 'told' })] }),
+  );
+});
+
+test('--prune removes what the file no longer names, after a yes', async () => {
+  const both = 'roles:\n  - { name: Kept }\n  - { name: Dropped }\n';
+  expect(await apply('-', { stdin: both })).toMatchObject({ code: 0 });
+  const one = 'roles:\n  - { name: Kept }\n  - { name: Told }\n';
+  expect(await apply('-', { stdin: one, flags: ['--prune', '--dry-run'] })).toMatchObject({
+    code: 0,
+    stdout: '- role Dropped\n1 would change. 2 are unchanged.\n',
+  });
+  const unasked = await apply('-', { stdin: one, flags: ['--prune'] });
+  expect([unasked.code, unasked.stdout]).toEqual([2, '']);
+  expect(unasked.stderr).toMatch(
+    /- The role "Dropped" is removed\.\nError: .*must be confirmed\.\nWithout a terminal, add --yes\.\n$/s,
+  );
+  const removed = await apply('-', { stdin: one, flags: ['--prune', '--yes', '--json'] });
+  expect([removed.code, JSON.parse(removed.stdout).changes.at(-1)]).toEqual([
+    0,
+    { kind: 'role', workspace: 'Default', name: 'Dropped', action: 'delete', fields: [], differences: [] },
+  ]);
+  expect(await apply('-', { stdin: one, flags: ['--prune'] })).toMatchObject({ code: 0 });
+});
+
 test('an empty file is reported as empty', async () => {
   expect(await apply('-')).toMatchObject({ code: 0, stdout: 'The files name nothing, so nothing changes.\n' });
 });

@@ -4,13 +4,16 @@ import {
   createMcpServerMutation,
   createRoleMutation,
   createSkillMutation,
+  removeMcpServerMutation,
+  removeRoleMutation,
+  removeSkillMutation,
   updateMcpServerMutation,
   updateRoleMutation,
   updateSkillMutation,
 } from '../client/generated/operations.ts';
 import { checkPlan } from './check-plan.ts';
 import { inParallel, readLive } from './live-workspace.ts';
-import { type Plan, type PlannedChange, planChanges } from './plan-changes.ts';
+import { type Difference, type Plan, type PlannedChange, planChanges } from './plan-changes.ts';
 import type { ReadFile } from './read-file.ts';
 import { findDuplicates, mergeFiles, refuseMistakes, type WantedObject } from './wanted-workspace.ts';
 
@@ -19,36 +22,59 @@ export interface ApplyOptions {
   readonly files: readonly ReadFile[];
   /** Reports the changes without making them. */
   readonly dryRun?: boolean;
+  /** Removes objects that no file names, of the kinds that a file lists. */
+  readonly prune?: boolean;
+  /** Called before anything is changed. To change nothing, it throws. */
+  readonly agree?: (changes: readonly Change[]) => Promise<void>;
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface Change extends Pick<PlannedChange<unknown, unknown>, 'action' | 'fields'> {
+export interface Change {
   readonly kind: 'mcpServer' | 'skill' | 'role';
   readonly workspace: string;
   readonly name: string;
+  readonly action: 'create' | 'update' | 'delete' | 'none';
+  /** The names of the fields that an update changes. */
+  readonly fields: readonly string[];
+  readonly differences: readonly Difference[];
 }
 
 /** Makes workspaces equal to the files. Mistakes in the files are found before anything is changed. */
-export async function apply({ backend, files, dryRun = false, signal }: ApplyOptions) {
+export async function apply({ backend, files, dryRun = false, prune = false, agree, signal }: ApplyOptions) {
   refuseMistakes(files.flatMap(({ mistakes }) => mistakes));
   const wanted = mergeFiles(files.map((file) => file.wanted));
   refuseMistakes(wanted.flatMap(findDuplicates));
   const plans: Plan[] = [];
-  for (const one of wanted) plans.push(planChanges(one, await readLive(backend, one, signal)));
+  for (const one of wanted) plans.push(planChanges(one, await readLive(backend, one, signal), { prune }));
   refuseMistakes(plans.flatMap(checkPlan));
-  if (!dryRun) for (const plan of plans) await carryOut(backend, plan, signal);
-  return { changes: plans.flatMap(changesOf), plans };
+  const changes = plans.flatMap(changesOf);
+  if (dryRun) return { changes, plans };
+  await agree?.(changes);
+  for (const plan of plans) await carryOut(backend, plan, signal);
+  return { changes, plans };
 }
 
-function changesOf({ wanted: { workspace }, mcpServers, skills, roles }: Plan): readonly Change[] {
+function changesOf({ wanted: { workspace }, mcpServers, skills, roles, removals }: Plan): readonly Change[] {
   const told = (kind: Change['kind'], changes: readonly PlannedChange<WantedObject, unknown>[]) =>
-    changes.map(({ action, wanted: { name }, fields }) => ({ kind, workspace, name, action, fields }));
-  return [...told('mcpServer', mcpServers), ...told('skill', skills), ...told('role', roles)];
+    changes.map(({ action, wanted: { name }, differences }) => {
+      return { kind, workspace, name, action, fields: differences.map(({ field }) => field), differences };
+    });
+  const removed = (kind: Change['kind'], objects: readonly { readonly name: string }[]) =>
+    objects.map(({ name }) => ({ kind, workspace, name, action: 'delete' as const, fields: [], differences: [] }));
+  return [
+    ...told('mcpServer', mcpServers),
+    ...told('skill', skills),
+    ...told('role', roles),
+    ...removed('role', removals.roles),
+    ...removed('skill', removals.skills),
+    ...removed('mcpServer', removals.mcpServers),
+  ];
 }
 
 /**
- * MCP servers, then the skills that take their tools, then the roles that have these skills. An interruption lets the
- * changes under way finish, so that their outcome is known. The version makes a change by somebody else a conflict.
+ * MCP servers, then the skills that take their tools, then the roles that have these skills; removals in the opposite
+ * order. An interruption lets the changes under way finish, so that their outcome is known. The version makes a change
+ * by somebody else a conflict.
  */
 async function carryOut(backend: BackendClient, plan: Plan, signal: AbortSignal | undefined): Promise<void> {
   const { id: workspace, skills } = plan.live;
@@ -58,16 +84,18 @@ async function carryOut(backend: BackendClient, plan: Plan, signal: AbortSignal 
     if (id === undefined) throw new Error('a role with a skill that is neither in the plan nor in the workspace');
     return id;
   };
+  const each = <Item>(items: readonly Item[], work: (item: Item) => Promise<unknown>) =>
+    inParallel(items, async (item) => {
+      if (signal?.aborted) throw toSvcError(signal.reason);
+      await work(item);
+    });
   const save = <Change extends PlannedChange<unknown, unknown>>(
     changes: readonly Change[],
     work: (change: Change) => Promise<unknown>,
   ) =>
-    inParallel(
+    each(
       changes.filter(({ action }) => action !== 'none'),
-      async (change) => {
-        if (signal?.aborted) throw toSvcError(signal.reason);
-        await work(change);
-      },
+      work,
     );
   await save(plan.mcpServers, async ({ wanted: { name, launch, runtime, enabled }, live }) => {
     // An empty name moves it back to the platform's own runtime.
@@ -82,10 +110,14 @@ async function carryOut(backend: BackendClient, plan: Plan, signal: AbortSignal 
     return skillIds.set(name, createSkill.id);
   });
   await save(plan.roles, async ({ wanted: { name, description, enabled, skills: names }, live }) => {
-    const input = { name, description, enabled, skills: names.map(idOfSkill) };
+    const input = { name, description, enabled, skills: names?.map(idOfSkill) };
     if (live === null) return backend.send(createRoleMutation, { workspace, input });
     return backend.send(updateRoleMutation, { workspace, ...patchOf(live, input) });
   });
+  const { removals } = plan;
+  await each(removals.roles, ({ id }) => backend.send(removeRoleMutation, { workspace, id }));
+  await each(removals.skills, ({ id }) => backend.send(removeSkillMutation, { workspace, id }));
+  await each(removals.mcpServers, ({ id }) => backend.send(removeMcpServerMutation, { workspace, id }));
 }
 
 function patchOf<Input>({ id, version }: { readonly id: string; readonly version: number }, input: Input) {

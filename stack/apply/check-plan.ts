@@ -23,20 +23,22 @@ interface References {
   readonly known: ReadonlySet<string>;
 }
 
-function referencesIn({ wanted, live }: Plan): readonly References[] {
+function referencesIn({ wanted, live, removals }: Plan): readonly References[] {
+  const after = (section: 'mcpServers' | 'skills') =>
+    namesOf([...wanted[section], ...live[section]]).difference(namesOf(removals[section]));
   const runtime = { kind: 'a runtime', known: new Set(live.runtimes) };
-  const mcpServer = { kind: 'an MCP server', known: namesOf([...wanted.mcpServers, ...live.mcpServers]) };
-  const skill = { kind: 'a skill', known: namesOf([...wanted.skills, ...live.skills]) };
+  const mcpServer = { kind: 'an MCP server', known: after('mcpServers') };
+  const skill = { kind: 'a skill', known: after('skills') };
   return [
     ...wanted.mcpServers.map(({ name, place, runtime: chosen }) => {
       const names = chosen === null ? [] : [chosen];
       return { ...runtime, place, subject: `The MCP server "${name}" runs on`, names };
     }),
-    ...wanted.skills.map(({ name, place, tools }) => {
+    ...wanted.skills.map(({ name, place, tools = [] }) => {
       const names = tools.map((tool) => tool.mcpServer);
       return { ...mcpServer, place, subject: `The skill "${name}" takes tools from`, names };
     }),
-    ...wanted.roles.map(({ name, place, skills }) => {
+    ...wanted.roles.map(({ name, place, skills = [] }) => {
       return { ...skill, place, subject: `The role "${name}" has`, names: skills };
     }),
   ];

@@ -28,13 +28,12 @@ export interface Surroundings {
 export function applyFileSchema(surroundings: Surroundings) {
   return fields(
     {
-      workspace: section(name('workspace', 'the name of a workspace'), 'Default'),
+      workspace: section(name('workspace', 'the name of a workspace')).transform((given) => given ?? 'Default'),
       mcpServers: section(
         z.record(z.string().transform(by(checkedName)), mcpServer(surroundings), { error: 'MCP servers by name' }),
-        {},
       ),
-      skills: section(list(skill(surroundings), 'a list of skills'), []),
-      roles: section(list(role, 'a list of roles'), []),
+      skills: section(list(skill(surroundings), 'a list of skills')),
+      roles: section(list(role, 'a list of roles')),
     },
     'fields: workspace, mcpServers, skills, roles',
   );
@@ -43,8 +42,8 @@ export function applyFileSchema(surroundings: Surroundings) {
 export type FileContent = z.output<ReturnType<typeof applyFileSchema>>;
 
 /** A name without a value counts as missing. */
-function section<Schema extends z.ZodType>(schema: Schema, usual: z.output<Schema>) {
-  return schema.nullish().transform((given) => given ?? usual);
+function section<Schema extends z.ZodType>(schema: Schema) {
+  return schema.nullish().transform((given) => given ?? undefined);
 }
 
 function text(rule: string) {
@@ -110,7 +109,7 @@ function mcpServer({ folder, env, read }: Surroundings) {
       url: text('the URL of an MCP server').optional(),
       headers: settings.optional(),
       runtime: name('runtime', 'the name of a runtime').optional(),
-      enabled: trueOrFalse.default(true),
+      enabled: trueOrFalse.optional(),
     },
     'fields such as command or url',
   ).transform(({ runtime = null, enabled, env: own, envFile, headers, ...launchOf }, context) => {
@@ -175,7 +174,7 @@ function skill({ read }: Surroundings) {
       from: text('a folder with a SKILL.md, relative to this file')
         .transform(by((given) => readSkillFile(join(given, 'SKILL.md'), read)))
         .optional(),
-      tools: list(tool, 'a list of tools', toolsOfSkillMax).default([]),
+      tools: list(tool, 'a list of tools', toolsOfSkillMax).optional(),
     },
     'fields such as name and tools',
   ).transform(({ from, ...given }, context) => {
@@ -188,11 +187,11 @@ function skill({ read }: Surroundings) {
       complain('A skill must have a name.');
       return z.NEVER;
     }
-    const ofFolder = { name: '', description: '', instructions: '', ...from };
+    const ofFolder = <Result>(convert: (text: string) => Result, text: string) => by(convert, ['from'])(text, context);
     return {
-      name: given.name ?? by((named: string) => parseName('skill', named), ['from'])(ofFolder.name, context),
-      description: given.description ?? by(parseDescription, ['from'])(ofFolder.description, context),
-      instructions: given.instructions ?? ofFolder.instructions,
+      name: given.name ?? ofFolder((named) => parseName('skill', named), from?.name ?? ''),
+      description: given.description ?? (from && ofFolder(parseDescription, from.description)),
+      instructions: given.instructions ?? from?.instructions,
       tools: given.tools,
     };
   });
@@ -213,9 +212,9 @@ function readSkillFile(file: string, read: Surroundings['read']) {
 const role = fields(
   {
     name: name('role', 'the name of the role'),
-    description: description.default(''),
-    enabled: trueOrFalse.default(true),
-    skills: list(text('the name of a skill'), 'a list of names of skills', skillsOfRoleMax).default([]),
+    description: description.optional(),
+    enabled: trueOrFalse.optional(),
+    skills: list(text('the name of a skill'), 'a list of names of skills', skillsOfRoleMax).optional(),
   },
   'fields such as name and skills',
 );

@@ -48,7 +48,7 @@ async function findLateMcpServers(
   { wanted, live: { id: workspace } }: Plan,
   deadline: number,
 ): Promise<readonly Problem[]> {
-  const names = new Set(wanted.mcpServers.filter(({ enabled }) => enabled).map(({ name }) => name));
+  const names = new Set(wanted.mcpServers.filter(({ enabled }) => enabled !== false).map(({ name }) => name));
   if (names.size === 0) return [];
   let told = '';
   for (;;) {
@@ -100,7 +100,7 @@ async function findBrokenSkills(
     const skill = skills.get(name);
     if (skill === undefined || reason === null) return [];
     // An MCP server of the files is reported by itself, and a disabled one is not a problem.
-    if (reason.code !== 'missing_tool' && skill.tools.some(({ mcpServer }) => ours.has(mcpServer))) return [];
+    if (reason.code !== 'missing_tool' && skill.tools?.some(({ mcpServer }) => ours.has(mcpServer))) return [];
     const message = `The skill "${name}" has a problem: ${reason.message}`;
     return [{ kind: 'skill', workspace: wanted.workspace, name, message, hint: reason.repair }];
   });

@@ -24,6 +24,7 @@ const toolsOf = (...mcpServers: readonly string[]) =>
 const npx = { command: 'npx', args: ['-y'], cwd: null, env: [{ name: 'A', value: 'b' }] };
 const wanted: WantedWorkspace = {
   workspace: 'Default',
+  sections: new Set(['mcpServers', 'skills', 'roles']),
   mcpServers: [mcpServer('files', 1, { launch: npx }), mcpServer('crm')],
   skills: [skill('read', 1, toolsOf('files', 'files'))],
   roles: [role('Reader', 1, ['read'])],
@@ -54,9 +55,10 @@ const reader = {
 const same: LiveWorkspace = { ...empty, mcpServers: [files, crm], skills: [read], roles: [reader] };
 
 function changes(live: LiveWorkspace): readonly string[] {
-  const plan = planChanges(wanted, live);
+  const plan = planChanges(wanted, live, { prune: false });
   return [...plan.mcpServers, ...plan.skills, ...plan.roles].map(
-    ({ action, wanted: { name }, fields }) => `${action} ${name}${fields.length === 0 ? '' : ` (${fields})`}`,
+    ({ action, wanted: { name }, differences }) =>
+      `${action} ${name}${differences.length === 0 ? '' : ` (${differences.map(({ field }) => field)})`}`,
   );
 }
 
@@ -95,8 +97,61 @@ test.each<readonly [what: string, live: LiveWorkspace, change: string]>([
   expect(changes(live).filter((line) => !line.startsWith('none'))).toEqual([change]);
 });
 
+test('a field that the files do not name stays as it is', () => {
+  const partial = {
+    ...wanted,
+    mcpServers: [mcpServer('crm', 1, { enabled: undefined })],
+    skills: [{ ...named('read', 1), tools: undefined, description: 'Other', instructions: undefined }],
+    roles: [named('Reader', 1)],
+  };
+  const off = { ...same, mcpServers: [files, { ...crm, enabled: false }], roles: [{ ...reader, enabled: false }] };
+  const { mcpServers, skills, roles } = planChanges(partial, off, { prune: false });
+  expect([...mcpServers, ...skills, ...roles].map(({ differences }) => differences)).toEqual([
+    [],
+    [{ field: 'description', from: 'Read', to: 'Other' }],
+    [],
+  ]);
+});
+
+test('a difference has both values, and never a secret', () => {
+  const live = withLaunch({ command: 'uvx', args: ['x', 'y'] });
+  const [changed] = planChanges(wanted, live, { prune: false }).mcpServers;
+  expect(changed?.differences).toEqual([
+    { field: 'command', from: 'uvx', to: 'npx' },
+    { field: 'args', from: '["x","y"]', to: '["-y"]' },
+  ]);
+  const [secret] = planChanges(wanted, withLaunch({}), { prune: false }).mcpServers;
+  expect(secret?.differences).toEqual([{ field: 'env', from: '[secret]', to: '[secret]' }]);
+});
+
+describe('prune', () => {
+  const pruned = (workspace: Partial<WantedWorkspace>) => {
+    const { removals } = planChanges({ ...wanted, ...workspace }, same, { prune: true });
+    return [...removals.mcpServers, ...removals.skills, ...removals.roles].map(({ name }) => name);
+  };
+
+  test('removes what the files do not name', () => {
+    expect(pruned({})).toEqual([]);
+    expect(pruned({ mcpServers: [mcpServer('crm')], skills: [], roles: [] })).toEqual(['files', 'read', 'Reader']);
+  });
+
+  test('leaves the kinds alone that no file lists', () => {
+    expect(pruned({ mcpServers: [], skills: [], roles: [], sections: new Set(['skills']) })).toEqual(['read']);
+  });
+
+  test('is refused where the files still refer to what it would remove', () => {
+    const plan = planChanges({ ...wanted, mcpServers: [], skills: [skill('x', 3, toolsOf('crm'))] }, same, {
+      prune: true,
+    });
+    expect(checkPlan(plan).map(({ message }) => message)).toEqual([
+      'The skill "x" takes tools from "crm", which is not an MCP server here. There is none yet.',
+      'The role "Reader" has "read", which is not a skill here. Known here: x.',
+    ]);
+  });
+});
+
 const mistakesOf = (workspace: Partial<WantedWorkspace>, live = empty) => {
-  const plan = planChanges({ ...wanted, mcpServers: [], skills: [], roles: [], ...workspace }, live);
+  const plan = planChanges({ ...wanted, mcpServers: [], skills: [], roles: [], ...workspace }, live, { prune: false });
   return checkPlan(plan).map(({ line, message }) => `${line} ${message}`);
 };
 

@@ -3,13 +3,14 @@ import type { LiveMcpServerFragment, LiveRoleFragment, LiveSkillFragment } from 
 import type { LiveWorkspace } from './live-workspace.ts';
 import type { WantedMcpServer, WantedObject, WantedRole, WantedSkill, WantedWorkspace } from './wanted-workspace.ts';
 
-/** The changes that make a workspace as the files want it. Objects that no file names stay. */
+/** The changes that make a workspace as the files want it. Without `prune`, objects that no file names stay. */
 export interface Plan {
   readonly wanted: WantedWorkspace;
   readonly live: LiveWorkspace;
   readonly mcpServers: readonly PlannedChange<WantedMcpServer, LiveMcpServerFragment>[];
   readonly skills: readonly PlannedChange<WantedSkill, LiveSkillFragment>[];
   readonly roles: readonly PlannedChange<WantedRole, LiveRoleFragment>[];
+  readonly removals: Removals;
 }
 
 export interface PlannedChange<Wanted, Live> {
@@ -17,84 +18,141 @@ export interface PlannedChange<Wanted, Live> {
   /** Null: it does not exist yet. */
   readonly live: Live | null;
   readonly action: 'create' | 'update' | 'none';
-  /** The names of fields that differ; never a value, which may be secret. */
-  readonly fields: readonly string[];
+  /** The fields that an update changes. */
+  readonly differences: readonly Difference[];
 }
 
-export function planChanges(wanted: WantedWorkspace, live: LiveWorkspace): Plan {
+/** A field with its present and its future value. A secret value is "[secret]". */
+export interface Difference {
+  readonly field: string;
+  readonly from: Shown;
+  readonly to: Shown;
+}
+
+/** A list is a set: its order means nothing. */
+export type Shown = string | boolean | readonly string[] | null;
+
+/** Objects that no file names, of the kinds that a file lists. */
+export interface Removals {
+  readonly mcpServers: readonly LiveMcpServerFragment[];
+  readonly skills: readonly LiveSkillFragment[];
+  readonly roles: readonly LiveRoleFragment[];
+}
+
+export interface PlanOptions {
+  readonly prune: boolean;
+}
+
+export function planChanges(wanted: WantedWorkspace, live: LiveWorkspace, { prune }: PlanOptions): Plan {
+  const removed = <Live extends { readonly name: string }>(
+    section: 'mcpServers' | 'skills' | 'roles',
+    present: readonly Live[],
+  ) => (prune && wanted.sections.has(section) ? unnamed(wanted[section], present) : []);
   return {
     wanted,
     live,
     mcpServers: compare(wanted.mcpServers, live.mcpServers, (wish, present) =>
-      mcpServerDifference(wish, present, live.judged.get(wish.name)?.launchFingerprint),
+      mcpServerDifferences(wish, present, live.judged.get(wish.name)?.launchFingerprint),
     ),
-    skills: compare(wanted.skills, live.skills, skillDifference),
-    roles: compare(wanted.roles, live.roles, roleDifference),
+    skills: compare(wanted.skills, live.skills, skillDifferences),
+    roles: compare(wanted.roles, live.roles, roleDifferences),
+    removals: {
+      mcpServers: removed('mcpServers', live.mcpServers),
+      skills: removed('skills', live.skills),
+      roles: removed('roles', live.roles),
+    },
   };
+}
+
+function unnamed<Live extends { readonly name: string }>(
+  wishes: readonly WantedObject[],
+  present: readonly Live[],
+): readonly Live[] {
+  const names = new Set(wishes.map(({ name }) => name));
+  return present.filter(({ name }) => !names.has(name));
 }
 
 function compare<Wanted extends WantedObject, Live extends { readonly name: string }>(
   wishes: readonly Wanted[],
   present: readonly Live[],
-  difference: (wish: Wanted, present: Live) => readonly string[],
+  differencesOf: (wish: Wanted, present: Live) => readonly Difference[],
 ): readonly PlannedChange<Wanted, Live>[] {
   const byName = new Map(present.map((one) => [one.name, one]));
   return wishes.map((wanted) => {
     const live = byName.get(wanted.name);
-    if (live === undefined) return { wanted, live: null, action: 'create', fields: [] };
-    const fields = difference(wanted, live);
-    return { wanted, live, action: fields.length === 0 ? 'none' : 'update', fields };
+    if (live === undefined) return { wanted, live: null, action: 'create', differences: [] };
+    const differences = differencesOf(wanted, live);
+    return { wanted, live, action: differences.length === 0 ? 'none' : 'update', differences };
   });
 }
 
-function mcpServerDifference(
+/** Nothing for a field that the file does not name, or that has this value already. */
+function difference(field: string, from: Shown, to: Shown | undefined): readonly Difference[] {
+  if (to === undefined || isSame(from, to)) return [];
+  return [{ field, from, to }];
+}
+
+function isSame(from: Shown, to: Shown): boolean {
+  if (!isList(from) || !isList(to)) return from === to;
+  return new Set(from).symmetricDifference(new Set(to)).size === 0;
+}
+
+function isList(shown: Shown): shown is readonly string[] {
+  return Array.isArray(shown);
+}
+
+function mcpServerDifferences(
   wish: WantedMcpServer,
   { launch, enabled, runtimes }: LiveMcpServerFragment,
   fingerprint: string | undefined,
-): readonly string[] {
-  const isOnRuntime =
-    wish.runtime === null
-      ? runtimes.every(({ platform }) => platform)
-      : runtimes.some(({ name }) => name === wish.runtime);
+): readonly Difference[] {
+  const [bound] = runtimes;
+  const isOnPlatform = runtimes.every(({ platform }) => platform);
+  const runtime = wish.runtime === null && isOnPlatform ? undefined : (wish.runtime ?? platformRuntime);
   return [
-    ...(launch?.fingerprint === fingerprint ? [] : launchDifference(wish.launch, launch)),
+    ...(launch?.fingerprint === fingerprint ? [] : launchDifferences(wish.launch, launch)),
     // When an operator applies it, the operator becomes the author.
-    ...(launch?.setBy === 'member' ? ['setBy'] : []),
-    ...(isOnRuntime ? [] : ['runtime']),
-    ...(wish.enabled === enabled ? [] : ['enabled']),
+    ...difference('setBy', launch?.setBy ?? 'operator', 'operator'),
+    ...difference('runtime', bound?.name ?? platformRuntime, runtime),
+    ...difference('enabled', enabled, wish.enabled),
   ];
 }
 
-const visibleFields = ['command', 'args', 'cwd', 'url'] as const;
+const platformRuntime = "the platform's own";
 
 /** The fingerprint says that something differs; when no visible field does, it is a secret. */
-function launchDifference(wish: LaunchInput, live: LiveMcpServerFragment['launch']): readonly string[] {
-  const differing = visibleFields.filter((field) => {
-    const empty = field === 'args' ? [] : null;
-    return wish[field] !== undefined && JSON.stringify(wish[field]) !== JSON.stringify(live?.[field] ?? empty);
-  });
-  return differing.length > 0 ? differing : [wish.url === undefined ? 'env' : 'headers'];
+function launchDifferences(wish: LaunchInput, live: LiveMcpServerFragment['launch']): readonly Difference[] {
+  const visible = (['command', 'args', 'cwd', 'url'] as const).flatMap((field) =>
+    difference(field, shownText(live?.[field]), wish[field] === undefined ? undefined : shownText(wish[field])),
+  );
+  const secret = { field: wish.url === undefined ? 'env' : 'headers', from: '[secret]', to: '[secret]' };
+  return visible.length > 0 ? visible : [secret];
 }
 
-function skillDifference(wish: WantedSkill, live: LiveSkillFragment): readonly string[] {
-  const wantedTools = wish.tools.map(({ mcpServer, tool }) => `${mcpServer}/${tool}`);
+/** Arguments are one text, because their order matters. */
+function shownText(value: string | readonly string[] | null | undefined): string | null {
+  if (value === undefined || value === null || typeof value === 'string') return value ?? null;
+  return value.length === 0 ? null : JSON.stringify(value);
+}
+
+function skillDifferences(wish: WantedSkill, live: LiveSkillFragment): readonly Difference[] {
   const liveTools = live.tools.map(({ mcpServer, originalName }) => `${mcpServer.name}/${originalName}`);
   return [
-    ...(wish.description === live.description ? [] : ['description']),
-    ...(wish.instructions === live.instructions ? [] : ['instructions']),
-    ...(isSameSet(wantedTools, liveTools) ? [] : ['tools']),
+    ...difference('description', live.description, wish.description),
+    ...difference('instructions', live.instructions, wish.instructions),
+    ...difference(
+      'tools',
+      liveTools,
+      wish.tools?.map(({ mcpServer, tool }) => `${mcpServer}/${tool}`),
+    ),
   ];
 }
 
-function roleDifference(wish: WantedRole, live: LiveRoleFragment): readonly string[] {
+function roleDifferences(wish: WantedRole, live: LiveRoleFragment): readonly Difference[] {
   const liveSkills = live.skills.map(({ name }) => name);
   return [
-    ...(wish.description === live.description ? [] : ['description']),
-    ...(wish.enabled === live.enabled ? [] : ['enabled']),
-    ...(isSameSet(wish.skills, liveSkills) ? [] : ['skills']),
+    ...difference('description', live.description, wish.description),
+    ...difference('enabled', live.enabled, wish.enabled),
+    ...difference('skills', liveSkills, wish.skills),
   ];
-}
-
-function isSameSet(a: readonly string[], b: readonly string[]): boolean {
-  return new Set(a).symmetricDifference(new Set(b)).size === 0;
 }

@@ -62,7 +62,7 @@ roles:
             ],
           },
           runtime: null,
-          enabled: true,
+          enabled: undefined,
         },
         {
           name: 'crm',
@@ -80,15 +80,17 @@ roles:
             { mcpServer: 'files', tool: 'a/b' },
           ],
         },
-        { name: 'from-folder', description: 'Told here', instructions: 'Do this.', tools: [] },
+        { name: 'from-folder', description: 'Told here', instructions: 'Do this.', tools: undefined },
       ],
-      roles: [{ name: 'Reader', description: '', enabled: true, skills: ['read-documents'] }],
+      roles: [{ name: 'Reader', skills: ['read-documents'] }],
+      sections: new Set(['mcpServers', 'skills', 'roles']),
     });
   });
 
   test('without content asks for nothing', () => {
     expect(read(write('p.yaml', ''))).toEqual({
       workspace: 'Default',
+      sections: new Set(),
       mcpServers: [],
       skills: [],
       roles: [],

@@ -27,12 +27,14 @@ export function readApplyFile(file: string, env: EnvRecord, text = readText(file
   if (!parsed.success) yaml.addIssues([], parsed.error.issues);
   if (!parsed.success || yaml.mistakes.length > 0) {
     const mistakes = yaml.mistakes.map((mistake) => ({ file, ...mistake }));
-    return { wanted: { workspace: '', mcpServers: [], skills: [], roles: [] }, mistakes };
+    return { wanted: { workspace: '', sections: new Set(), mcpServers: [], skills: [], roles: [] }, mistakes };
   }
   const placeOf = (...path: Path) => ({ file, ...yaml.locateName(path) });
-  const { workspace, mcpServers, skills, roles } = parsed.data;
+  const { workspace, ...lists } = parsed.data;
+  const { mcpServers = {}, skills = [], roles = [] } = lists;
   const wanted = {
     workspace,
+    sections: new Set((['mcpServers', 'skills', 'roles'] as const).filter((section) => lists[section] !== undefined)),
     mcpServers: Object.entries(mcpServers).map(([written, one]) => ({
       ...{ ...one, name: parseName('mcpServer', written), place: placeOf('mcpServers', written) },
     })),

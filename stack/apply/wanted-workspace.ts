@@ -2,13 +2,17 @@ import { SvcError } from '../../services/contracts/errors.ts';
 import { describeMistakes, type Mistake, type Position } from '../settings/yaml-text.ts';
 import type { FileContent } from './file-schema.ts';
 
-/** The content of the files for one workspace, completely resolved. */
+/** The content of the files for one workspace, completely resolved. A field that the files do not name is undefined. */
 export interface WantedWorkspace {
   readonly workspace: string;
+  /** The kinds of objects that a file lists, even if the list is empty. */
+  readonly sections: ReadonlySet<Section>;
   readonly mcpServers: readonly WantedMcpServer[];
   readonly skills: readonly WantedSkill[];
   readonly roles: readonly WantedRole[];
 }
+
+export type Section = 'mcpServers' | 'skills' | 'roles';
 
 export interface WantedObject {
   readonly name: string;
@@ -21,16 +25,17 @@ export interface Place extends Position {
 }
 
 /** Its launch contains the secrets. Its runtime is null for one of the platform's own. */
-export type WantedMcpServer = WantedObject & FileContent['mcpServers'][string];
-export type WantedSkill = WantedObject & FileContent['skills'][number];
-export type WantedRole = WantedObject & FileContent['roles'][number];
+export type WantedMcpServer = WantedObject & NonNullable<FileContent['mcpServers']>[string];
+export type WantedSkill = WantedObject & NonNullable<FileContent['skills']>[number];
+export type WantedRole = WantedObject & NonNullable<FileContent['roles']>[number];
 
 export function mergeFiles(files: readonly WantedWorkspace[]): readonly WantedWorkspace[] {
   const merged = new Map<string, WantedWorkspace>();
-  for (const { workspace, mcpServers, skills, roles } of files) {
-    const before = merged.get(workspace) ?? { mcpServers: [], skills: [], roles: [] };
+  for (const { workspace, sections, mcpServers, skills, roles } of files) {
+    const before = merged.get(workspace) ?? { sections: new Set(), mcpServers: [], skills: [], roles: [] };
     merged.set(workspace, {
       workspace,
+      sections: before.sections.union(sections),
       mcpServers: [...before.mcpServers, ...mcpServers],
       skills: [...before.skills, ...skills],
       roles: [...before.roles, ...roles],

@@ -240,6 +240,14 @@ export type UpdateSkillMutationVariables = Exact<{
 
 export type UpdateSkillMutation = { readonly updateSkill: { readonly id: string } };
 
+export type RemoveSkillMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+}>;
+
+
+export type RemoveSkillMutation = { readonly removeSkill: boolean };
+
 export type SkillFileFragment = { readonly path: string, readonly digest: string, readonly sizeBytes: number, readonly url: string };
 
 export type FilesOfSkillQueryVariables = Exact<{
@@ -295,6 +303,14 @@ export type UpdateRoleMutationVariables = Exact<{
 
 
 export type UpdateRoleMutation = { readonly updateRole: { readonly id: string } };
+
+export type RemoveRoleMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+}>;
+
+
+export type RemoveRoleMutation = { readonly removeRole: boolean };
 
 export type KeysQueryVariables = Exact<{
   workspace?: string | null | undefined;
@@ -516,6 +532,10 @@ export const updateSkillMutation: Operation<UpdateSkillMutation, UpdateSkillMuta
   text: "mutation UpdateSkill($workspace:ID!$id:ID!$input:SkillPatch!){updateSkill(workspace:$workspace id:$id input:$input){id}}",
 };
 
+export const removeSkillMutation: Operation<RemoveSkillMutation, RemoveSkillMutationVariables> = {
+  text: "mutation RemoveSkill($workspace:ID!$id:ID!){removeSkill(workspace:$workspace id:$id)}",
+};
+
 export const filesOfSkillQuery: Operation<FilesOfSkillQuery, FilesOfSkillQueryVariables> = {
   text: "query FilesOfSkill($workspace:ID!$skill:ID){workspace(id:$workspace){skill(id:$skill){files{...SkillFile}}}}fragment SkillFile on SkillFile{path digest sizeBytes url}",
 };
@@ -538,6 +558,10 @@ export const createRoleMutation: Operation<CreateRoleMutation, CreateRoleMutatio
 
 export const updateRoleMutation: Operation<UpdateRoleMutation, UpdateRoleMutationVariables> = {
   text: "mutation UpdateRole($workspace:ID!$id:ID!$input:RolePatch!){updateRole(workspace:$workspace id:$id input:$input){id}}",
+};
+
+export const removeRoleMutation: Operation<RemoveRoleMutation, RemoveRoleMutationVariables> = {
+  text: "mutation RemoveRole($workspace:ID!$id:ID!){removeRole(workspace:$workspace id:$id)}",
 };
 
 export const keysQuery: Operation<KeysQuery, KeysQueryVariables> = {
