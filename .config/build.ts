@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { bundle } from './bundle/bundle.ts';
 import { fingerprintOf, isCurrent, recordBuild } from './bundle/fingerprint.ts';
@@ -16,6 +16,7 @@ const { values } = parseArgs({
 });
 const root = resolve(values.root);
 const dist = join(root, 'dist');
+const applySchemaModule = 'stack/apply/json-schema.ts';
 
 const fingerprint = fingerprintOf(root);
 if (!values['if-changed'] || !isCurrent(root, fingerprint)) {
@@ -44,6 +45,7 @@ async function build(): Promise<string[]> {
   for (const path of data) write(`dist/${path}`, readFileSync(join(root, path)));
   for (const [path, text] of [...modules].sort(chunksFirst)) write(`dist/${path}`, text);
   write('dist/licenses.txt', licencesOf(metafile, root));
+  if (existsSync(join(root, applySchemaModule))) write('dist/schemas/apply.schema.json', await applySchema());
   if (existsSync(join(root, 'cli/svc.cjs'))) {
     write('dist/svc.cjs', readFileSync(join(root, 'cli/svc.cjs')));
     chmodSync(join(dist, 'svc.cjs'), 0o755);
@@ -52,6 +54,11 @@ async function build(): Promise<string[]> {
   const manifest = await commandManifest(root);
   if (manifest !== null) write('oclif.manifest.json', manifest);
   return written;
+}
+
+async function applySchema(): Promise<string> {
+  const { applyFileJsonSchema } = await import(pathToFileURL(join(root, applySchemaModule)).href);
+  return `${JSON.stringify(applyFileJsonSchema(), null, 2)}\n`;
 }
 
 function chunksFirst([a]: readonly [string, string], [b]: readonly [string, string]): number {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parseLine } from '../../stack/logs/read-logs.ts';
 import { describeLogLine } from './log-line.ts';
 
-const plain = { paint: (_: string, text: string) => text };
+const plain = { paint: (_: string, text: string) => text, columns: null, asTyped: (text: string) => text };
 
 test('a line has its time, and an error its message', () => {
   const err = {
@@ -25,4 +25,11 @@ test('stays one line, whatever its message or fields contain', () => {
   const told = describeLogLine(parseLine('backend', text), plain);
   expect(told).not.toMatch(/[\n\r\u2028]/);
   expect(told).toMatch(/ a · b request=e · f reason=c · d$/);
+});
+
+test('is broken between words on a terminal', () => {
+  const text = JSON.stringify({ level: 30, time: 1, msg: 'one two three four five six seven', path: 'eight' });
+  expect(describeLogLine(parseLine('backend', text), { ...plain, columns: 50 })).toBe(
+    '00:00:00.001 backend    info  one two three four\n    five six seven path=eight',
+  );
 });

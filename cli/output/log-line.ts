@@ -1,12 +1,12 @@
 import type { LogLine } from '../../stack/logs/read-logs.ts';
 import type { Colour, Terminal } from './terminal.ts';
-import { oneLine } from './width.ts';
+import { hang, oneLine } from './width.ts';
 
 const serviceColours: readonly Colour[] = ['cyan', 'magenta', 'blue', 'green'];
 const levelColours: Readonly<Record<string, Colour>> = { warn: 'yellow', error: 'red', debug: 'grey', trace: 'grey' };
 
-/** Time, service, level, text, then the other fields. */
-export function describeLogLine(line: LogLine, terminal: Pick<Terminal, 'paint'>): string {
+/** Time, service, level, text, then the other fields: one line, or on a terminal as many as it needs. */
+export function describeLogLine(line: LogLine, terminal: Pick<Terminal, 'paint' | 'columns' | 'asTyped'>): string {
   const time = line.time === 0 ? '' : new Date(line.time).toISOString().slice(11, 23);
   const colour = serviceColours[hash(line.service) % serviceColours.length] ?? 'cyan';
   const hidden = new Set(['pid', 'hostname', 'service']);
@@ -14,16 +14,17 @@ export function describeLogLine(line: LogLine, terminal: Pick<Terminal, 'paint'>
     .filter(([name]) => !hidden.has(name))
     .map(([name, value]) => `${name}=${shown(value)}`);
   if (line.request !== null) fields.unshift(`request=${line.request}`);
-  return [
+  const head = [
     terminal.paint('grey', time),
     terminal.paint(colour, line.service.padEnd(10)),
     terminal.paint(levelColours[line.level] ?? 'grey', line.level.padEnd(5)),
-    oneLine(line.message),
-    terminal.paint('grey', oneLine(fields.join(' '))),
-  ]
-    .join(' ')
-    .trimEnd();
+    '',
+  ].join(' ');
+  const text = `${oneLine(line.message)} ${terminal.paint('grey', oneLine(fields.join(' ')))}`;
+  return hang({ head, text: text.trimEnd(), indent: messageIndent }, terminal).trimEnd();
 }
+
+const messageIndent = 4;
 
 /** Only the message of an error. The file has its stack. */
 function shown(value: unknown): string {

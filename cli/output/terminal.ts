@@ -1,5 +1,6 @@
 import { escapeHidden } from '../../services/contracts/hidden-characters.ts';
 import { type Colour, printable, styled } from './style.ts';
+import { broken } from './width.ts';
 
 /**
  * The only writer to the terminal: stdout gets the result, stderr the progress. Control characters of foreign texts
@@ -63,8 +64,12 @@ export function openTerminal(options: TerminalOptions, streams: Streams): Termin
   const isSeen = !options.json && Boolean(stdout.isTTY) && Boolean(stderr.isTTY);
   let isDrawn = false;
   const shown = (text: string) => ended(printable(asTyped(text)));
+  const say = (text: string) => {
+    const typed = asTyped(text);
+    stderr.write(ended(printable(stderr.isTTY ? broken(typed, stderr.columns || columnsUsual) : typed)));
+  };
   const talk = (text: string) => {
-    if (!options.quiet) stderr.write(shown(text));
+    if (!options.quiet) say(text);
   };
   const paint: Paint = (colour, text) => (coloured ? styled(colour, text) : text);
   return {
@@ -81,9 +86,7 @@ export function openTerminal(options: TerminalOptions, streams: Streams): Termin
     },
     talk,
     warn: (text) => talk(`${paint('yellow', '!')} ${text}`),
-    complain(text) {
-      stderr.write(shown(text));
-    },
+    complain: say,
     paint,
     asJson: options.json,
     // A terminal without a known width counts as one of the usual width.

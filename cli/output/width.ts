@@ -35,11 +35,42 @@ export interface Hung {
 /** One paragraph with lines broken between words. Only a word longer than a line is broken itself. */
 export function hang({ head, text, indent }: Hung, { columns: width, asTyped }: Page): string {
   if (width === null) return head + oneLine(text);
+  const words = asTyped(oneLine(text)).split(' ');
+  const whole = words.flatMap((word) => pieces(word, Math.max(1, width - indent)));
+  return fill({ head, words: whole, indent, width });
+}
+
+/**
+ * Breaks lines that are longer than the terminal, between words and with their own indentation. A command or an address
+ * stays whole, so that it can be copied.
+ */
+export function broken(text: string, width: number): string {
+  return text
+    .split('\n')
+    .map((line) => {
+      if (seenWidth(line) <= width) return line;
+      const [head = ''] = /^ *(?:- )?/.exec(line) ?? [];
+      return fill({ head, words: wordsAndCommands(line.slice(head.length)), indent: head.length, width });
+    })
+    .join('\n');
+}
+
+/** `svc` with its arguments is one word, up to the end of the sentence. */
+function wordsAndCommands(line: string): readonly string[] {
+  return line.match(/(?:npx )?\bsvc [a-z-](?:[^\s.,;]|[.,;](?!\s|$)| )*[.,;]?(?=\s|$)|\S+/g) ?? [];
+}
+
+interface Paragraph {
+  readonly head: string;
+  readonly words: readonly string[];
+  readonly indent: number;
+  readonly width: number;
+}
+
+function fill({ head, words, indent, width }: Paragraph): string {
   const lines: string[] = [];
   let line = head;
-  for (const word of asTyped(oneLine(text))
-    .split(' ')
-    .flatMap((word) => pieces(word, Math.max(1, width - indent)))) {
+  for (const word of words) {
     const longer = line + (line === '' || line.endsWith(' ') ? '' : ' ') + word;
     if (seenWidth(longer) <= width || line.trim() === '') {
       line = longer;

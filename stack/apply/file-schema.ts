@@ -28,12 +28,18 @@ export interface Surroundings {
 export function applyFileSchema(surroundings: Surroundings) {
   return fields(
     {
-      workspace: section(name('workspace', 'the name of a workspace')).transform((given) => given ?? 'Default'),
+      workspace: section(name('workspace', 'the name of a workspace'))
+        .transform((given) => given ?? 'Default')
+        .meta({ description: 'The workspace that the file describes. Default: Default.' }),
       mcpServers: section(
         z.record(z.string().transform(by(checkedName)), mcpServer(surroundings), { error: 'MCP servers by name' }),
-      ),
-      skills: section(list(skill(surroundings), 'a list of skills')),
-      roles: section(list(role, 'a list of roles')),
+      ).meta({ description: 'MCP servers by name: programs that offer tools.' }),
+      skills: section(list(skill(surroundings), 'a list of skills')).meta({
+        description: 'Skills: tools with instructions for using them.',
+      }),
+      roles: section(list(role, 'a list of roles')).meta({
+        description: 'Roles: skills that agents with the role may use.',
+      }),
     },
     'fields: workspace, mcpServers, skills, roles',
   );
@@ -97,19 +103,29 @@ function mcpServer({ folder, env, read }: Surroundings) {
   const settings = z.record(z.string(), setting, { error: 'names with their values' });
   return fields(
     {
-      command: text('the command to run, in quotes where YAML takes it for something else').optional(),
-      args: list(scalar, 'a list of texts').optional(),
+      command: text('the command to run, in quotes where YAML takes it for something else')
+        .optional()
+        .meta({ description: 'The program to start. It speaks MCP on standard input and output.' }),
+      args: list(scalar, 'a list of texts')
+        .optional()
+        .meta({ description: 'Arguments of the command. Every user of the machine can see them: no secrets.' }),
       cwd: text('a folder, relative to this file')
         .transform((given) => resolve(folder, given))
-        .optional(),
-      env: settings.optional(),
+        .optional()
+        .meta({ description: 'The working folder of the command, relative to this file.' }),
+      env: settings.optional().meta({ description: 'Environment variables of the command.' }),
       envFile: text('a file of NAME=value lines, relative to this file')
         .transform(by((given) => parseEnv(read(given, envFileMaxBytes))))
-        .optional(),
-      url: text('the URL of an MCP server').optional(),
-      headers: settings.optional(),
-      runtime: name('runtime', 'the name of a runtime').optional(),
-      enabled: trueOrFalse.optional(),
+        .optional()
+        .meta({ description: 'A file of NAME=value lines, relative to this file.' }),
+      url: text('the URL of an MCP server')
+        .optional()
+        .meta({ description: 'The address of an MCP server that is reached over HTTP, in place of a command.' }),
+      headers: settings.optional().meta({ description: 'HTTP headers for the URL.' }),
+      runtime: name('runtime', 'the name of a runtime')
+        .optional()
+        .meta({ description: "The runtime that runs it. Default: the platform's own." }),
+      enabled: trueOrFalse.optional().meta({ description: 'Whether it runs. Default: true.' }),
     },
     'fields such as command or url',
   ).transform(({ runtime = null, enabled, env: own, envFile, headers, ...launchOf }, context) => {
@@ -166,15 +182,19 @@ const tool = z
 function skill({ read }: Surroundings) {
   return fields(
     {
-      name: name('skill', 'the name of the skill').optional(),
-      description: description.optional(),
+      name: name('skill', 'the name of the skill').optional().meta({ description: 'Its name: a-z, 0-9 and -.' }),
+      description: description.optional().meta({ description: 'What the skill is for, in a sentence.' }),
       instructions: text('a file with instructions, relative to this file')
         .transform(by((given) => read(given, instructionsMaxBytes)))
-        .optional(),
+        .optional()
+        .meta({ description: 'A file of Markdown, relative to this file: how to use the tools.' }),
       from: text('a folder with a SKILL.md, relative to this file')
         .transform(by((given) => readSkillFile(join(given, 'SKILL.md'), read)))
-        .optional(),
-      tools: list(tool, 'a list of tools', toolsOfSkillMax).optional(),
+        .optional()
+        .meta({ description: 'A folder with a SKILL.md: name, description and instructions come from it.' }),
+      tools: list(tool, 'a list of tools', toolsOfSkillMax)
+        .optional()
+        .meta({ description: 'Its tools, each as MCPSERVER/TOOL.' }),
     },
     'fields such as name and tools',
   ).transform(({ from, ...given }, context) => {
@@ -211,10 +231,12 @@ function readSkillFile(file: string, read: Surroundings['read']) {
 
 const role = fields(
   {
-    name: name('role', 'the name of the role'),
-    description: description.optional(),
-    enabled: trueOrFalse.optional(),
-    skills: list(text('the name of a skill'), 'a list of names of skills', skillsOfRoleMax).optional(),
+    name: name('role', 'the name of the role').meta({ description: 'Its name.' }),
+    description: description.optional().meta({ description: 'What the role is for, in a sentence.' }),
+    enabled: trueOrFalse.optional().meta({ description: 'Whether agents may use it. Default: true.' }),
+    skills: list(text('the name of a skill'), 'a list of names of skills', skillsOfRoleMax)
+      .optional()
+      .meta({ description: 'Names of its skills.' }),
   },
   'fields such as name and skills',
 );
