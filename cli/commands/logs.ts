@@ -4,13 +4,11 @@ import { logLevels } from '../../services/contracts/env/variable.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { logs } from '../../stack/operations/logs.ts';
 import { interruption, SvcCommand } from '../command.ts';
+import { parseCount } from '../count.ts';
 import { parseMoment } from '../moment.ts';
 import { describeLogLine } from '../output/log-line.ts';
 import { isoOrNull } from '../output/times-and-sizes.ts';
 import { installationOf } from '../platform.ts';
-
-/** A person reads no more lines than this. The files hold all. */
-const linesMax = 100_000;
 
 export default class Logs extends SvcCommand {
   static override summary = 'Show the logs of the services, merged by time.';
@@ -41,7 +39,7 @@ export default class Logs extends SvcCommand {
     const level = logLevels.find((known) => known === flags.level);
     if (level === undefined)
       throw new SvcError('invalid_input', `--level must be one of ${logLevels.join(', ')}, not "${flags.level}".`);
-    const count = parseCount(flags.lines);
+    const count = parseCount('--lines', flags.lines);
     const shown: object[] = [];
     let told = 0;
     const lines = logs({
@@ -65,10 +63,4 @@ export default class Logs extends SvcCommand {
     if (flags.json && !flags.follow) terminal.json({ lines: shown });
     if (told === 0 && count > 0 && !flags.follow) terminal.talk('No lines match.');
   }
-}
-
-function parseCount(text: string): number {
-  const count = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (count <= linesMax) return count;
-  throw new SvcError('invalid_input', `--lines must be a whole number from 0 to ${linesMax}, not "${text}".`);
 }

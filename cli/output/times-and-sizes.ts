@@ -14,6 +14,10 @@ export function span(ms: number): string {
   return `${Math.floor(hours / 24)} d`;
 }
 
+export function milliseconds(ms: number): string {
+  return ms < 10_000 ? `${Math.round(ms)} ms` : span(ms);
+}
+
 export function megabytes(bytes: number | null): string {
   return bytes === null ? '–' : `${Math.round(bytes / 1_048_576)} MB`;
 }

@@ -372,6 +372,25 @@ export type RevokeRuntimeMutationVariables = Exact<{
 
 export type RevokeRuntimeMutation = { readonly revokeRuntime: boolean };
 
+export type ActivityQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type ActivityQuery = { readonly workspace: { readonly activity: { readonly nodes: ReadonlyArray<{ readonly at: number, readonly actorName: string, readonly action: string, readonly subjectKind: string, readonly subjectName: string, readonly changes: string }>, readonly pageInfo: { readonly next: string | null } } } | null };
+
+export type UsageQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  from?: number | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type UsageQuery = { readonly workspace: { readonly usage: { readonly nodes: ReadonlyArray<{ readonly hour: number, readonly key: string, readonly tool: string, readonly skill: string | null, readonly mcpServer: string, readonly calls: number, readonly errors: number, readonly durationMs: number }>, readonly pageInfo: { readonly next: string | null } } } | null };
+
 export type McpServerHealthFragment = { readonly id: string, readonly name: string, readonly status: McpServerStatus, readonly health: Health, readonly sandboxes: ReadonlyArray<string>, readonly reason: ProblemFragment | null };
 
 export type RuntimeHealthFragment = { readonly id: string, readonly name: string, readonly available: boolean, readonly sandboxes: ReadonlyArray<string> };
@@ -590,6 +609,14 @@ export const registerRuntimeMutation: Operation<RegisterRuntimeMutation, Registe
 
 export const revokeRuntimeMutation: Operation<RevokeRuntimeMutation, RevokeRuntimeMutationVariables> = {
   text: "mutation RevokeRuntime($workspace:ID!$id:ID!){revokeRuntime(workspace:$workspace id:$id)}",
+};
+
+export const activityQuery: Operation<ActivityQuery, ActivityQueryVariables> = {
+  text: "query Activity($workspace:ID$first:Int$after:String){workspace(id:$workspace){activity(first:$first after:$after){nodes{at actorName action subjectKind subjectName changes}pageInfo{next}}}}",
+};
+
+export const usageQuery: Operation<UsageQuery, UsageQueryVariables> = {
+  text: "query Usage($workspace:ID$from:Float$first:Int$after:String){workspace(id:$workspace){usage(from:$from first:$first after:$after){nodes{hour key tool skill mcpServer calls errors durationMs}pageInfo{next}}}}",
 };
 
 export const healthOfPlatformRuntimesQuery: Operation<HealthOfPlatformRuntimesQuery, HealthOfPlatformRuntimesQueryVariables> = {

@@ -1,0 +1,35 @@
+import type { HistoryEntry } from '../history.ts';
+import { table } from './table.ts';
+import type { Terminal } from './terminal.ts';
+
+/** One row for each entry. */
+export function describeHistory(entries: readonly HistoryEntry[], terminal: Terminal): string {
+  const rows = entries.map((entry) => [moment(entry), entry.by, whatOf(entry)]);
+  return table(['WHEN', 'WHO', 'WHAT'], rows, terminal.columns);
+}
+
+function moment({ at, kind }: HistoryEntry): string {
+  const text = new Date(at).toISOString().replace('T', ' ');
+  return kind === 'calls' ? `${text.slice(0, 13)}h` : text.slice(0, 19);
+}
+
+function whatOf(entry: HistoryEntry): string {
+  if (entry.kind === 'calls') {
+    const { tool, calls, errors } = entry;
+    const failed = errors === 0 ? '' : `, ${errors} failed`;
+    return `called ${tool} ${calls === 1 ? 'once' : `${calls} times`}${failed}`;
+  }
+  const { action, subjectKind, subject, changes } = entry;
+  const fields = action === 'update' ? Object.keys(changes).join(', ') : '';
+  return `${pastTense[action] ?? action} ${kindNames[subjectKind] ?? subjectKind} ${subject}${fields === '' ? '' : `: ${fields}`}`;
+}
+
+const pastTense: Readonly<Record<string, string>> = {
+  create: 'created',
+  update: 'changed',
+  remove: 'removed',
+  restart: 'restarted',
+  revoke: 'revoked',
+};
+
+const kindNames: Readonly<Record<string, string>> = { mcpServer: 'MCP server' };
