@@ -1,7 +1,8 @@
 import { nearest } from '../services/contracts/did-you-mean.ts';
 import { SvcError } from '../services/contracts/errors.ts';
-import { type BackendClient, connectToBackend } from '../stack/client/backend-client.ts';
+import { type BackendClient, connectToBackend, type OperatorClient } from '../stack/client/backend-client.ts';
 import { workspaceNamesQuery, workspaceQuery } from '../stack/client/generated/operations.ts';
+import { status } from '../stack/operations/status.ts';
 import { refuseForeignFolder } from '../stack/place/refuse-foreign-folder.ts';
 import { getInstallation, type Installation } from '../stack/state/installation.ts';
 import { environment, type SharedFlags } from './command.ts';
@@ -23,7 +24,7 @@ export function typedFor({ dir }: Installation): string {
 
 /** A running platform and one workspace of it. */
 export interface Tenancy {
-  readonly backend: BackendClient;
+  readonly backend: OperatorClient;
   readonly workspace: { readonly id: string; readonly name: string };
 }
 
@@ -32,6 +33,11 @@ export async function tenancyOf(flags: SharedFlags & { readonly workspace: strin
   const { workspace } = await backend.send(workspaceQuery, { name: flags.workspace });
   if (workspace === null) throw await unknownName(backend, flags.workspace);
   return { backend, workspace };
+}
+
+/** The address of the running remote-mcp for agents. */
+export async function remoteMcpOf(flags: SharedFlags): Promise<URL> {
+  return new URL((await status({ installation: installationOf(flags) })).urls.mcp);
 }
 
 async function unknownName(backend: BackendClient, name: string): Promise<SvcError> {

@@ -12,6 +12,7 @@ import { describeChange, kindNames } from '../output/changes.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { oneLine } from '../output/width.ts';
 import { installationOf } from '../platform.ts';
+import { readBoundedStdin } from '../stdin.ts';
 
 export default class Apply extends SvcCommand {
   static override summary = 'Change MCP servers, skills and roles to match files.';
@@ -45,7 +46,7 @@ export default class Apply extends SvcCommand {
     // Until all files are read nothing has changed, so a signal may end the process at once.
     for (const file of argv.map(String)) {
       // Paths in standard input are relative to the working folder.
-      const text = file === '-' ? await readStdin() : undefined;
+      const text = file === '-' ? await readBoundedStdin(applyFileMaxBytes) : undefined;
       files.push(readApplyFile(resolve(file), environment, text));
     }
     const { 'dry-run': dryRun, prune, yes } = flags;
@@ -70,18 +71,6 @@ async function agreeToPrune(planned: readonly Change[], { terminal, yes }: { ter
     affected: removed.map(({ kind, name }) => `The ${kindNames[kind]} "${name}" is removed.`),
     yes,
   });
-}
-
-async function readStdin(): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of process.stdin) {
-    bytes += chunk.length;
-    if (bytes > applyFileMaxBytes)
-      throw new SvcError('too_large', `Standard input is longer than ${applyFileMaxBytes} bytes.`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 function tellChanges(changes: readonly Change[], dryRun: boolean, terminal: Terminal): void {

@@ -56,7 +56,7 @@ export function describeTools(tools: readonly Tool[], terminal: Terminal): strin
   if (listed.length === 0) return 'It offers no tools.';
   return table(
     [`TOOLS (${listed.length})`, ''],
-    listed.map((tool) => [tool.originalName, terminal.paint('grey', cut(brief(tool.description), descriptionMax))]),
+    listed.map((tool) => [tool.originalName, terminal.paint('grey', brief(tool.description))]),
     terminal.columns,
   );
 }
@@ -92,6 +92,7 @@ function launchLine(launch: NonNullable<McpServer['launch']>): string {
 /** A description may have pages. This length distinguishes one tool from another. */
 const descriptionMax = 80;
 
-function brief(text: string | null): string {
-  return (text ?? '').replace(/\s+/g, ' ').trim();
+/** A description on one line. */
+export function brief(text: string | null): string {
+  return cut((text ?? '').replace(/\s+/g, ' ').trim(), descriptionMax);
 }

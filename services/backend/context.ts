@@ -1,6 +1,7 @@
 import type { ProcessId } from '../contracts/ids.ts';
 import type { GraphqlNeeds } from './graphql/graphql-needs.ts';
 import type { SigningKeys } from './tokens/signing-keys.ts';
+import type { VerifyOperatorToken } from './tokens/verify-token.ts';
 
 /** All dependencies of the backend, built once. Functions name the parts they need: `WithGraph & WithBus`. */
 export interface Backend extends GraphqlNeeds {
@@ -8,4 +9,5 @@ export interface Backend extends GraphqlNeeds {
   readonly version: string;
   readonly process: ProcessId;
   readonly signingKeys: SigningKeys;
+  readonly verifyOperatorToken: VerifyOperatorToken;
 }

@@ -12,7 +12,7 @@ import { Processes } from './runtimes/processes.ts';
 import { checkEncryptionKey } from './secrets/check-encryption-key.ts';
 import { openSecrets } from './secrets/secrets.ts';
 import { loadSigningKeys } from './tokens/signing-keys.ts';
-import { createTokenVerifier } from './tokens/verify-token.ts';
+import { createOperatorTokenVerifier, createTokenVerifier } from './tokens/verify-token.ts';
 
 /**
  * Builds the backend's context, each dependency once; `open` closes them in the opposite order. It is separate from
@@ -40,6 +40,7 @@ export async function openBackend(
   const bus = open.adopt(connected, (opened) => opened.close());
   const blobs = await openBlobs(config.FILES_DIR, bus);
   const processes = new Processes();
+  const tokenRules = { issuer: config.JWT_ISSUER, verifying: signingKeys.verifying };
   return {
     config,
     version,
@@ -51,9 +52,9 @@ export async function openBackend(
     secrets,
     signingKeys,
     processes,
+    verifyOperatorToken: createOperatorTokenVerifier(tokenRules),
     verifyToken: createTokenVerifier({
-      issuer: config.JWT_ISSUER,
-      verifying: signingKeys.verifying,
+      ...tokenRules,
       userExists: async (user) => (await graph.find('user', user, null)) !== null,
     }),
     commandRuntimes: (runtimes, command) => commandRuntimes({ bus, processes }, runtimes, command),

@@ -59,6 +59,11 @@ export function newId<Kind extends IdKind>(kind: Kind, time: number = Date.now()
   return `${idPrefixes[kind]}_${digits(time, timeLength)}${digits(latest.turn, turnLength)}${randomText(randomLength)}` as Id<Kind>;
 }
 
+/** Stands for the operators of a workspace where a key is named: in sessions, usage and budgets. */
+export function operatorKeyOf(workspace: WorkspaceId): KeyId {
+  return `${idPrefixes.key}${workspace.slice(idPrefixes.workspace.length)}` as KeyId;
+}
+
 export function newProcessId(): ProcessId {
   return `p${randomText(processLength)}` as ProcessId;
 }

@@ -3,6 +3,9 @@
  * command line makes `operator` tokens from that key; a `session` token belongs to a user (`sub`).
  */
 export const tokenAudience = 'svc-backend';
+/** Audience of an operator's token for remote-mcp. It names its workspace, and the backend refuses it for GraphQL. */
+export const mcpTokenAudience = 'svc-mcp';
+export const workspaceClaim = 'workspace';
 export const tokenKindClaim = 'kind';
 export const tokenKinds = ['operator', 'session'] as const;
 export type TokenKind = (typeof tokenKinds)[number];

@@ -9,7 +9,7 @@ import { refuseCopy } from '../state/find-original.ts';
 import { findRunning } from '../state/find-running.ts';
 import type { Installation } from '../state/installation.ts';
 import { type HttpAnswer, type HttpRequest, request } from './http.ts';
-import { operatorTokens } from './operator-token.ts';
+import { mintMcpToken, operatorTokens } from './operator-token.ts';
 
 declare const shape: unique symbol;
 
@@ -32,8 +32,14 @@ const queryTimeoutMs = 10_000;
 /** As long as the backend waits for it. */
 const uploadTimeoutMs = 30_000;
 
+/** The client of an operator, who may also call tools at remote-mcp. */
+export interface OperatorClient extends BackendClient {
+  /** A token in place of an API key, for one workspace. */
+  mcpToken(workspace: string): string;
+}
+
 /** A client of the running backend of this installation; `unavailable` when none runs. */
-export async function connectToBackend(installation: Installation): Promise<BackendClient> {
+export async function connectToBackend(installation: Installation): Promise<OperatorClient> {
   refuseCopy(installation);
   const containers = readContainers(installation);
   if (containers?.isUp) return clientOf(installation, containers);
@@ -55,10 +61,12 @@ export interface KnownPlatform {
 }
 
 /** A client of the recorded backend, whatever svc.yaml says by now. */
-export function clientOf(installation: Installation, { services, settings }: KnownPlatform): BackendClient {
+export function clientOf(installation: Installation, { services, settings }: KnownPlatform): OperatorClient {
   const urls = services.flatMap(({ name, url }) => (isBackend(name) && url !== null ? [url] : []));
   if (urls.length === 0) throw new Error('a platform without a backend');
-  return openBackendClient(urls, operatorTokens(installation, settings['backend JWT_ISSUER']));
+  const issuer = settings['backend JWT_ISSUER'];
+  const mcpToken = (workspace: string) => mintMcpToken(installation, workspace, issuer);
+  return { ...openBackendClient(urls, operatorTokens(installation, issuer)), mcpToken };
 }
 
 /** By its name: backend, backend-2, … */

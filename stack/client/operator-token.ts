@@ -1,10 +1,12 @@
 import { createPrivateKey, type KeyObject, randomUUID, sign } from 'node:crypto';
 import { variables } from '../../services/contracts/env/variables.ts';
 import {
+  mcpTokenAudience,
   operatorTokenLifetimeSeconds,
   type TokenKind,
   tokenAudience,
   tokenKindClaim,
+  workspaceClaim,
 } from '../../services/contracts/token.ts';
 import { readSecret, secretFilesOf } from '../secrets/secrets.ts';
 import type { Installation } from '../state/installation.ts';
@@ -28,11 +30,24 @@ export function operatorTokens(
   };
 }
 
-/** A JWT (RFC 7519), signed with EdDSA (RFC 8037 §3.1), that authenticates the operator to the backend. */
-function mintToken(key: KeyObject, issuer: string, now: number): string {
+/** A token with which the operator calls tools of one workspace at remote-mcp, in place of an API key. */
+export function mintMcpToken(
+  installation: Pick<Installation, 'secretsDir'>,
+  workspace: string,
+  issuer = variables.backend.JWT_ISSUER.default,
+): string {
+  const key = createPrivateKey(readSecret(secretFilesOf(installation).jwtPrivateKey));
+  return mintToken(key, issuer, Math.floor(Date.now() / 1000), {
+    aud: mcpTokenAudience,
+    [workspaceClaim]: workspace,
+  });
+}
+
+/** A JWT (RFC 7519), signed with EdDSA (RFC 8037 §3.1), that authenticates the operator. */
+function mintToken(key: KeyObject, issuer: string, now: number, more: object = { aud: tokenAudience }): string {
   const claims = {
     iss: issuer,
-    aud: tokenAudience,
+    ...more,
     sub: 'operator',
     [tokenKindClaim]: 'operator' satisfies TokenKind,
     iat: now,

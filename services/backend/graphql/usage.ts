@@ -1,4 +1,4 @@
-import { findId } from '../../contracts/ids.ts';
+import { findId, operatorKeyOf } from '../../contracts/ids.ts';
 import type { Anchor, Graph } from '../graph/graph.ts';
 import { idKindOf } from '../graph/schema.ts';
 import type { Builder } from './builder.ts';
@@ -10,7 +10,9 @@ export function addUsage(builder: Builder): void {
       hour: t.exposeFloat('hour'),
       key: t.string({
         resolve: (row, _args, { backend }) =>
-          nameOf(backend.graph, { kind: 'key', id: row.key, anchor: row.workspace }),
+          row.key === operatorKeyOf(row.workspace)
+            ? 'operator'
+            : nameOf(backend.graph, { kind: 'key', id: row.key, anchor: row.workspace }),
       }),
       tool: t.string({
         resolve: (row, _args, { backend }) =>

@@ -1,17 +1,21 @@
 import { type KeyReply, keyRequest, keyRequestMaxBytes, type Principal } from '../../contracts/bus/messages.ts';
 import { patterns } from '../../contracts/bus/subjects.ts';
+import { SvcError } from '../../contracts/errors.ts';
+import { findId, operatorKeyOf } from '../../contracts/ids.ts';
 import { parseKey } from '../../contracts/keys.ts';
 import type { Secret } from '../../contracts/secret.ts';
 import type { Subscription } from '../../kit/bus/bus.ts';
 import { parseBody, toBody } from '../bus/wire.ts';
 import type { WithBus } from '../bus/with-bus.ts';
 import type { Node, WithGraph } from '../graph/graph.ts';
+import { findOwner } from '../members/owner.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
+import type { VerifyOperatorToken } from '../tokens/verify-token.ts';
 import { rolesPerKeyMax } from './create-key.ts';
 import { stateOfKey } from './key-state.ts';
 import type { LastUsed } from './last-used.ts';
 
-type KeyCheckNeeds = WithGraph & WithSecrets;
+type KeyCheckNeeds = WithGraph & WithSecrets & { readonly verifyOperatorToken: VerifyOperatorToken };
 
 /** Answers remote-mcp's question about the owner of a key. Several backends take turns. */
 export function answerKeyChecks(backend: KeyCheckNeeds & WithBus, lastUsed: LastUsed): Subscription {
@@ -34,6 +38,7 @@ export function answerKeyChecks(backend: KeyCheckNeeds & WithBus, lastUsed: Last
  */
 export async function checkKey(backend: KeyCheckNeeds, text: string, now: number): Promise<KeyReply> {
   const parsed = parseKey(text);
+  if (parsed.ok && parsed.kind === 'operator') return checkOperator(backend, parsed.key);
   if (!parsed.ok || (parsed.kind !== 'user' && parsed.kind !== 'legacy')) return refuse('unknown');
   const key = await findKey(backend, parsed.key);
   if (key === null) return refuse('unknown');
@@ -42,6 +47,32 @@ export async function checkKey(backend: KeyCheckNeeds, text: string, now: number
   if (state === 'expired') return refuse('expired', key.expiresAt);
   const principal = await principalOf(backend, key);
   return principal === null ? refuse('revoked') : { ok: true, principal };
+}
+
+/** A token that is not valid counts as an unknown key. */
+async function checkOperator({ graph, verifyOperatorToken }: KeyCheckNeeds, token: Secret): Promise<KeyReply> {
+  const operator = await verifyOperatorToken(token.reveal()).catch((error: unknown) => {
+    if (error instanceof SvcError && error.code === 'unauthenticated') return null;
+    throw error;
+  });
+  const workspace = operator === null ? null : await graph.find('workspace', operator.workspace, null);
+  const owner = workspace === null ? null : await findOwner(graph, workspace.id);
+  const user = owner === null ? null : findId('user', owner.user);
+  if (operator === null || workspace === null || user === null) return refuse('unknown');
+  return {
+    ok: true,
+    principal: {
+      key: operatorKeyOf(workspace.id),
+      keyName: operator.name,
+      user,
+      workspace: workspace.id,
+      workspaceName: workspace.name,
+      suspended: workspace.suspended,
+      roles: null,
+      expiresAt: operator.expiresAt,
+      operator: true,
+    },
+  };
 }
 
 function refuse(refusal: Extract<KeyReply, { ok: false }>['refusal'], at: number | null = null): KeyReply {

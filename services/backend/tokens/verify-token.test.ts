@@ -2,8 +2,8 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { type JWTPayload, SignJWT, UnsecuredJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { newId } from '../../contracts/ids.ts';
-import { tokenAudience } from '../../contracts/token.ts';
-import { createTokenVerifier, type TokenRules } from './verify-token.ts';
+import { mcpTokenAudience, tokenAudience } from '../../contracts/token.ts';
+import { createOperatorTokenVerifier, createTokenVerifier, type TokenRules } from './verify-token.ts';
 
 const present = generateKeyPairSync('ed25519');
 const previous = generateKeyPairSync('ed25519');
@@ -130,5 +130,40 @@ describe('remembered tokens', () => {
     await verifyUser(token);
     exists = false;
     await expect(verifyUser(token)).rejects.toThrow(/does not exist/);
+  });
+});
+
+describe('a token of an operator for remote-mcp', () => {
+  const workspace = newId('workspace');
+  const mcpClaims = { ...operatorClaims, aud: mcpTokenAudience, workspace };
+  const verifyForMcp = async (token: string) => await createOperatorTokenVerifier(rules)(token);
+
+  test('is accepted for its workspace', async () => {
+    const expiresAt = now + 60_000;
+    expect(await verifyForMcp(await sign(mcpClaims))).toEqual({ name: 'root', workspace, expiresAt });
+  });
+
+  const { workspace: _, ...homeless } = mcpClaims;
+  test.each<readonly [string, JWTPayload, RegExp]>([
+    ['for GraphQL', { ...mcpClaims, aud: tokenAudience }, /claim "aud"/],
+    ['of a user', { ...mcpClaims, kind: 'session', sub: user }, /claim "kind"/],
+    ['without a workspace', homeless, /claim "workspace"/],
+    ['with something else for a workspace', { ...mcpClaims, workspace: user }, /claim "workspace"/],
+    ['that expired', { ...mcpClaims, exp: now / 1000 - 1 }, /has expired/],
+  ])('is refused: one %s', async (_what, claims, why) => {
+    await expect(verifyForMcp(await sign(claims))).rejects.toMatchObject({
+      ...{ code: 'unauthenticated', message: expect.stringMatching(why) },
+    });
+  });
+
+  test('is refused with the signature of another platform', async () => {
+    const foreign = await sign(mcpClaims, stranger.privateKey);
+    await expect(verifyForMcp(foreign)).rejects.toMatchObject({ message: expect.stringMatching(/not ours/) });
+  });
+
+  test('is no token for GraphQL', async () => {
+    await expect(verify(await sign(mcpClaims))).rejects.toMatchObject({
+      message: expect.stringMatching(/claim "aud"/),
+    });
   });
 });

@@ -3,8 +3,8 @@ import { errors, type JWTPayload, jwtVerify, type ProtectedHeaderParameters } fr
 import { z } from 'zod';
 import { SvcError } from '../../contracts/errors.ts';
 import { id } from '../../contracts/id-schema.ts';
-import type { UserId } from '../../contracts/ids.ts';
-import { tokenAudience, tokenKindClaim, tokenKinds } from '../../contracts/token.ts';
+import type { UserId, WorkspaceId } from '../../contracts/ids.ts';
+import { mcpTokenAudience, tokenAudience, tokenKindClaim, tokenKinds, workspaceClaim } from '../../contracts/token.ts';
 import type { VerifyingKey } from './signing-keys.ts';
 
 /** The owner of a token. */
@@ -44,6 +44,32 @@ export function createTokenVerifier(rules: TokenRules): VerifyToken {
   };
 }
 
+/** An operator at the address of agents, in one workspace. */
+export interface OperatorPrincipal {
+  readonly name: string;
+  readonly workspace: WorkspaceId;
+  readonly expiresAt: number;
+}
+
+export type VerifyOperatorToken = (token: string) => Promise<OperatorPrincipal>;
+
+/** For tokens of operators at remote-mcp, which remembers the answer. Throws `unauthenticated`, and nothing else. */
+export function createOperatorTokenVerifier(rules: Omit<TokenRules, 'userExists'>): VerifyOperatorToken {
+  const now = rules.now ?? Date.now;
+  return async (token) => {
+    const payload = await verifySignature(token, { ...rules, audience: mcpTokenAudience }, now());
+    const parsed = operatorClaims.safeParse(payload);
+    if (!parsed.success) throw refused(`its claim "${parsed.error.issues[0]?.path.join('.')}" is missing or wrong`);
+    return { name: parsed.data.sub, workspace: parsed.data.workspace, expiresAt: expiryOf(payload) };
+  };
+}
+
+const operatorClaims = z.object({
+  [tokenKindClaim]: z.literal('operator'),
+  sub: z.string().min(1).max(255),
+  [workspaceClaim]: id('workspace'),
+});
+
 /** Bounds the memory of floods of different valid tokens: about 1 MB. */
 const rememberedMax = 4096;
 const tokenLengthMax = 8192;
@@ -55,17 +81,25 @@ const claims = z.discriminatedUnion(tokenKindClaim, [
 
 async function check(token: string, rules: TokenRules, now: number) {
   if (token.length > tokenLengthMax) throw refused(`it is longer than ${tokenLengthMax} characters`);
-  const payload = await verifySignature(token, rules, now);
+  const payload = await verifySignature(token, { ...rules, audience: tokenAudience }, now);
   const parsed = claims.safeParse(payload);
   if (!parsed.success) throw refused(`its claim "${parsed.error.issues[0]?.path.join('.')}" is missing or wrong`);
   const { kind, sub } = parsed.data;
   const principal: TokenPrincipal = kind === 'operator' ? { kind: 'operator', name: sub } : { kind: 'user', user: sub };
-  // jwtVerify has checked that `exp` exists.
-  return { principal, expiresAt: (payload.exp ?? 0) * 1000 };
+  return { principal, expiresAt: expiryOf(payload) };
+}
+
+/** In milliseconds. jwtVerify has checked that `exp` exists. */
+function expiryOf({ exp = 0 }: JWTPayload): number {
+  return exp * 1000;
 }
 
 /** RFC 8725: one algorithm, chosen here and never by the token (§3.1), issuer and audience checked (§3.8, §3.9). */
-async function verifySignature(token: string, rules: TokenRules, now: number): Promise<JWTPayload> {
+async function verifySignature(
+  token: string,
+  rules: Pick<TokenRules, 'issuer' | 'verifying'> & { readonly audience: string },
+  now: number,
+): Promise<JWTPayload> {
   const keyOf = ({ kid }: ProtectedHeaderParameters) => {
     const found = kid === undefined ? rules.verifying[0] : rules.verifying.find((candidate) => candidate.kid === kid);
     if (found === undefined) throw refused('it is signed with a key that this platform does not know');
@@ -75,7 +109,7 @@ async function verifySignature(token: string, rules: TokenRules, now: number): P
     const { payload } = await jwtVerify(token, keyOf, {
       algorithms: ['EdDSA'],
       issuer: rules.issuer,
-      audience: tokenAudience,
+      audience: rules.audience,
       requiredClaims: ['exp', 'sub'],
       currentDate: new Date(now),
     });

@@ -134,6 +134,8 @@ export const principal = z.object({
   suspended: z.boolean(),
   roles: z.array(id('role')).nullable(),
   expiresAt: time.nullable(),
+  /** An operator of the platform, who may call every tool of the workspace. Absent from older backends. */
+  operator: z.boolean().optional(),
 });
 export type Principal = z.infer<typeof principal>;
 

@@ -107,7 +107,7 @@ export class Principals {
   #check(token: string, digest: string, sender: CheckSender | null): Promise<Principal> {
     const parsed = parseKey(token);
     if (!parsed.ok) throw refusedKey(parsed.refusal);
-    if (parsed.kind !== 'user' && parsed.kind !== 'legacy') throw refusedKey('wrong_kind');
+    if (parsed.kind === 'runtime' || parsed.kind === 'system') throw refusedKey('wrong_kind');
     const refused = this.#refused.get(digest);
     if (refused !== undefined && performance.now() < refused.until) throw refusedKey(refused.refusal, refused.at);
     const underWay = this.#checks.get(digest);

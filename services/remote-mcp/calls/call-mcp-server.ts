@@ -51,7 +51,7 @@ export async function callMcpServer(
         count(parts, call, { ...found, view, outcome: 'error', startedAt: performance.now() - waitedMs });
         // The failure of an earlier attempt says more than the lack of a further attempt.
         if (attempts.failure !== null) return { kind: 'failed', error: attempts.failure };
-        return { kind: 'result', json: formatToolText(failed(explainUnavailable(name, found.skill, waitedMs))) };
+        return { kind: 'result', json: formatToolText(failed(explainUnavailable(found.tool, found.skill, waitedMs))) };
     }
     try {
       return await send(parts, call, { ...found, members, view, attempts });
@@ -68,7 +68,8 @@ export async function callMcpServer(
 
 interface FoundCall {
   readonly tool: Tool;
-  readonly skill: Skill;
+  /** Null for an operator. */
+  readonly skill: Skill | null;
   readonly view: CallView;
 }
 
@@ -135,7 +136,13 @@ function count(
   { tool, skill, view, outcome, startedAt }: CountedCall,
 ): void {
   const durationMs = Math.round((performance.now() - startedAt) * 1000) / 1000;
-  usage.called(view.principal, { mcpServer: tool.mcpServer.id, tool: tool.id, skill: skill.id, outcome, durationMs });
+  usage.called(view.principal, {
+    mcpServer: tool.mcpServer.id,
+    tool: tool.id,
+    skill: skill?.id ?? null,
+    outcome,
+    durationMs,
+  });
   const logger = log('calls');
   if (!logger.isLevelEnabled('debug')) return;
   logger.debug(

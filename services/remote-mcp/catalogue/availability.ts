@@ -30,7 +30,7 @@ function isMoving({ status, processes }: McpServer): boolean {
 }
 
 /** Available now or soon: its tools are known, so they are listed, and calls wait. */
-export function isExpected(skill: Skill): boolean {
+export function isExpected(skill: Pick<Skill, 'mcpServers'>): boolean {
   for (const mcpServer of skill.mcpServers) {
     if (!isConnected(mcpServer) && !isStarting(mcpServer) && !isMoving(mcpServer)) return false;
   }
@@ -38,13 +38,13 @@ export function isExpected(skill: Skill): boolean {
 }
 
 /** A skill's tools are available only while every MCP server it references is Connected (part 3 of the specification, rule 1). */
-export function isAvailable(skill: Skill): boolean {
+export function isAvailable(skill: Pick<Skill, 'mcpServers'>): boolean {
   for (const mcpServer of skill.mcpServers) if (!isConnected(mcpServer)) return false;
   return true;
 }
 
 /** Why a skill is not available: one lack for each MCP server that is not Connected. */
-export function lacksOf(skill: Skill, now = Date.now()): readonly Lack[] {
+export function lacksOf(skill: Pick<Skill, 'mcpServers'>, now = Date.now()): readonly Lack[] {
   return skill.mcpServers.flatMap((mcpServer) => (isConnected(mcpServer) ? [] : [lackOf(mcpServer, now)]));
 }
 

@@ -1,5 +1,5 @@
 import { type Lack, lacksOf, missingToolsOf } from '../catalogue/availability.ts';
-import type { Role, Skill } from '../catalogue/catalogue.ts';
+import type { Role, Skill, Tool } from '../catalogue/catalogue.ts';
 import { isOfKey, type View } from './view.ts';
 
 /** Why a skill's tools can't be used, and the repair; empty if they can. */
@@ -8,9 +8,10 @@ export function explainSkill(skill: Skill): string {
 }
 
 /** Why a tool can't be called now, although the session may use its skill. */
-export function explainUnavailable(tool: string, skill: Skill, waitedMs = 0): string {
+export function explainUnavailable({ name, mcpServer }: Tool, skill: Skill | null, waitedMs = 0): string {
   const waited = waitedMs === 0 ? '' : ` It was waited for during ${Math.round(waitedMs / 1000)} s.`;
-  return `The tool "${tool}" of the skill "${skill.name}" is not available now.${waited} ${explainSkill(skill)}`;
+  const why = skill === null ? sentences(lacksOf({ mcpServers: [mcpServer] })) : explainSkill(skill);
+  return `The tool "${name}"${skill === null ? '' : ` of the skill "${skill.name}"`} is not available now.${waited} ${why}`;
 }
 
 /** The skill may exist, but not for this key. */

@@ -58,12 +58,12 @@ export function listedTools(view: View): readonly Tool[] {
   return [...view.catalogue.toolsByName.values()].filter((tool) => listed.has(tool));
 }
 
-/** The meaning of a tool's name in a call. Every tool of a usable skill can be called, listed or not. */
+/** The meaning of a tool's name in a call. Every tool of a usable skill can be called, listed or not. The skill is null for an operator. */
 export type Resolution =
-  | { readonly kind: 'callable'; readonly tool: Tool; readonly skill: Skill }
+  | { readonly kind: 'callable'; readonly tool: Tool; readonly skill: Skill | null }
   /** Callable once the MCP servers that start now are Connected. */
-  | { readonly kind: 'starting'; readonly tool: Tool; readonly skill: Skill }
-  | { readonly kind: 'unavailable'; readonly tool: Tool; readonly skill: Skill }
+  | { readonly kind: 'starting'; readonly tool: Tool; readonly skill: Skill | null }
+  | { readonly kind: 'unavailable'; readonly tool: Tool; readonly skill: Skill | null }
   | { readonly kind: 'inactive'; readonly tool: Tool; readonly skill: Skill }
   | { readonly kind: 'unknown' };
 
@@ -72,6 +72,8 @@ const unknown: Resolution = { kind: 'unknown' };
 export function resolveTool(view: View, name: string): Resolution {
   const tool = view.catalogue.toolsByName.get(name);
   if (tool === undefined) return unknown;
+  // An operator calls a tool by itself, in whatever skill it is.
+  if (view.principal.operator) return { kind: stateOf({ mcpServers: [tool.mcpServer] }), tool, skill: null };
   let best: Resolution = unknown;
   for (const skill of tool.skills) {
     const kind = kindOf(view, skill);
@@ -90,8 +92,12 @@ const rank: Readonly<Record<Resolution['kind'], number>> = {
 };
 
 function kindOf(view: View, skill: Skill): Resolution['kind'] {
-  if (isUsable(view, skill)) return isAvailable(skill) ? 'callable' : isExpected(skill) ? 'starting' : 'unavailable';
+  if (isUsable(view, skill)) return stateOf(skill);
   return isSkillOfKey(view, skill) ? 'inactive' : 'unknown';
+}
+
+function stateOf(needs: Pick<Skill, 'mcpServers'>): 'callable' | 'starting' | 'unavailable' {
+  return isAvailable(needs) ? 'callable' : isExpected(needs) ? 'starting' : 'unavailable';
 }
 
 function* disclosedSkills({ catalogue, session: { disclosure } }: View): Generator<Skill> {

@@ -372,6 +372,19 @@ export type RevokeRuntimeMutationVariables = Exact<{
 
 export type RevokeRuntimeMutation = { readonly revokeRuntime: boolean };
 
+export type ToolsQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  search?: string | null | undefined;
+}>;
+
+
+export type ToolsQuery = { readonly workspace: { readonly tools: { readonly nodes: ReadonlyArray<(
+        { readonly mcpServer: { readonly name: string, readonly status: McpServerStatus } }
+        & ToolFragment
+      )>, readonly pageInfo: { readonly next: string | null } } } | null };
+
 export type ActivityQueryVariables = Exact<{
   workspace?: string | null | undefined;
   first?: number | null | undefined;
@@ -609,6 +622,10 @@ export const registerRuntimeMutation: Operation<RegisterRuntimeMutation, Registe
 
 export const revokeRuntimeMutation: Operation<RevokeRuntimeMutation, RevokeRuntimeMutationVariables> = {
   text: "mutation RevokeRuntime($workspace:ID!$id:ID!){revokeRuntime(workspace:$workspace id:$id)}",
+};
+
+export const toolsQuery: Operation<ToolsQuery, ToolsQueryVariables> = {
+  text: "query Tools($workspace:ID$first:Int$after:String$search:String){workspace(id:$workspace){tools(first:$first after:$after search:$search){nodes{...Tool mcpServer{name status}}pageInfo{next}}}}fragment Tool on Tool{name originalName description listed}",
 };
 
 export const activityQuery: Operation<ActivityQuery, ActivityQueryVariables> = {
