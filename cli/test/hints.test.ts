@@ -76,7 +76,7 @@ describe('a hint is noticed that names', () => {
     ['no command of a topic', 'List them: svc keys rotate', ['svc keys rotate']],
     ['a topic alone', 'See: svc keys.', ['svc keys.']],
     ['a flag that does not exist', 'Try: svc keys create --nmae x', ['svc keys create: --nmae']],
-    ['two commands, of which one exists', 'See it: svc status, or svc doctor', ['svc doctor']],
+    ['two commands, of which one exists', 'See it: svc status, or svc nurse', ['svc nurse']],
   ])('%s', (_, text, told) => expect(missingIn(text)).toEqual(told));
 
   test.each([
