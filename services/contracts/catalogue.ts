@@ -51,6 +51,8 @@ export const catalogueEntry = z.discriminatedUnion('entry', [
     /** Tools of the skill that its MCP servers do not offer now, as MCPSERVER/TOOL. */
     missingTools: z.array(z.string()),
     mcpServers: z.array(id('mcpServer')),
+    /** remote-mcp compares them with the tools of this catalogue. Absent from older backends. */
+    patterns: z.array(z.object({ mcpServer: id('mcpServer'), pattern: z.string() })).default([]),
     /** In the order of their paths. Absent from older backends. */
     files: z.array(z.object({ id: id('file'), path: z.string(), sizeBytes: z.number().int() })).default([]),
   }),

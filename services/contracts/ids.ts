@@ -12,6 +12,7 @@ export const idPrefixes = {
   skill: 'skl',
   mcpServer: 'srv',
   tool: 'tol',
+  toolPattern: 'pat',
   key: 'key',
   runtime: 'run',
   systemKey: 'syk',

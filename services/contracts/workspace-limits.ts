@@ -18,6 +18,10 @@ export const rolesMax = 1000;
 
 /** The limit of one read of edges; an agent with more tools at once chooses badly among them anyway. */
 export const toolsOfSkillMax = 1000;
+/** A person writes a few; each is compared with every tool of its MCP server. */
+export const patternsOfSkillMax = 32;
+/** Of all skills of a workspace: with five thousand tools each, remote-mcp compares them within seconds. */
+export const patternsOfWorkspaceMax = 10_000;
 /** The limit of one read of edges. */
 export const skillsOfRoleMax = 1000;
 

@@ -6,6 +6,7 @@ import { SvcError } from '../../services/contracts/errors.ts';
 import { checkLaunch, type LaunchInput, type Setting } from '../../services/contracts/launch.ts';
 import { type NameKind, parseDescription, parseName } from '../../services/contracts/names.ts';
 import { findSecretWord } from '../../services/contracts/secret-words.ts';
+import { isToolPattern, parseToolPattern } from '../../services/contracts/tool-pattern.ts';
 import {
   instructionsMaxBytes,
   skillsOfRoleMax,
@@ -168,16 +169,19 @@ function mistakesOf(launch: LaunchInput) {
 const secretHint =
   'It looks like a secret. Every user of the machine can see arguments. Pass it in env with { fromEnv: NAME }.';
 
-const toolRule = 'MCPSERVER/TOOL, such as files/read_file';
+const toolRule = 'MCPSERVER/TOOL, such as files/read_file or files/*';
 const longTool = new RegExp(`^(?![^/]*/.{${toolNameLengthMax + 1}})`, 's');
 const tool = z
   .string({ error: toolRule })
   .regex(/^[^/]+\/.+$/s, { error: toolRule })
   .regex(longTool, { error: `${toolRule}, with at most ${toolNameLengthMax} characters after the /` })
-  .transform((given) => {
-    const slash = given.indexOf('/');
-    return { mcpServer: given.slice(0, slash), tool: given.slice(slash + 1) };
-  });
+  .transform(
+    by((given) => {
+      const slash = given.indexOf('/');
+      const tool = given.slice(slash + 1);
+      return { mcpServer: given.slice(0, slash), tool: isToolPattern(tool) ? parseToolPattern(tool) : tool };
+    }),
+  );
 
 function skill({ read }: Surroundings) {
   return fields(

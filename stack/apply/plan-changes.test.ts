@@ -46,7 +46,8 @@ const crm = {
 };
 const read = {
   ...{ id: '3', name: 'read', description: 'Read', instructions: '', version: 1 },
-  tools: ['tool-1', 'tool-0'].map((originalName) => ({ originalName, mcpServer: { name: 'files' } })),
+  namedTools: ['tool-1', 'tool-0'].map((originalName) => ({ originalName, mcpServer: { name: 'files' } })),
+  patterns: [],
 };
 const reader = {
   ...{ id: '4', name: 'Reader', description: '', enabled: true, version: 1 },
@@ -90,7 +91,12 @@ test.each<readonly [what: string, live: LiveWorkspace, change: string]>([
   ],
   ['a description', { ...same, skills: [{ ...read, description: 'x' }] }, 'update read (description)'],
   ['instructions', { ...same, skills: [{ ...read, instructions: 'x' }] }, 'update read (instructions)'],
-  ['tools', { ...same, skills: [{ ...read, tools: read.tools.slice(1) }] }, 'update read (tools)'],
+  ['tools', { ...same, skills: [{ ...read, namedTools: read.namedTools.slice(1) }] }, 'update read (tools)'],
+  [
+    'patterns',
+    { ...same, skills: [{ ...read, patterns: [{ pattern: '*', mcpServer: { name: 'files' } }] }] },
+    'update read (tools)',
+  ],
   ["a role's skills", { ...same, roles: [{ ...reader, skills: [] }] }, 'update Reader (skills)'],
   ['a role that is off', { ...same, roles: [{ ...reader, enabled: false }] }, 'update Reader (enabled)'],
 ])('a difference is named: %s', (_, live, change) => {

@@ -136,7 +136,7 @@ function shownText(value: string | readonly string[] | null | undefined): string
 }
 
 function skillDifferences(wish: WantedSkill, live: LiveSkillFragment): readonly Difference[] {
-  const liveTools = live.tools.map(({ mcpServer, originalName }) => `${mcpServer.name}/${originalName}`);
+  const liveTools = refsOfSkill(live);
   return [
     ...difference('description', live.description, wish.description),
     ...difference('instructions', live.instructions, wish.instructions),
@@ -145,6 +145,17 @@ function skillDifferences(wish: WantedSkill, live: LiveSkillFragment): readonly 
       liveTools,
       wish.tools?.map(({ mcpServer, tool }) => `${mcpServer}/${tool}`),
     ),
+  ];
+}
+
+/** The named tools and the patterns of a skill, as a file names them. */
+export function refsOfSkill({
+  namedTools,
+  patterns,
+}: Pick<LiveSkillFragment, 'namedTools' | 'patterns'>): readonly string[] {
+  return [
+    ...namedTools.map(({ mcpServer, originalName }) => `${mcpServer.name}/${originalName}`),
+    ...patterns.map(({ mcpServer, pattern }) => `${mcpServer.name}/${pattern}`),
   ];
 }
 

@@ -131,7 +131,7 @@ describe('a mistake is reported with its place', () => {
       'skills:\n  - { from: folder, instructions: folder/SKILL.md }\n':
         '2:5 skills.0: The instructions come from the folder that "from" names: leave one of them out.',
       'skills:\n  - { name: x, tools: [read] }\n':
-        '2:24 skills.0.tools.0 must be MCPSERVER/TOOL, such as files/read_file.',
+        '2:24 skills.0.tools.0 must be MCPSERVER/TOOL, such as files/read_file or files/*.',
       'skills:\n  - { name: x, instructions: no.md }\n':
         '2:30 skills.0.instructions: "no.md" cannot be read: it does not exist.',
       'skills:\n  - { name: x, instructions: zero.md }\n':
@@ -170,7 +170,7 @@ describe('a mistake is reported with its place', () => {
     [
       'the name of a tool',
       `skills:\n  - { name: x, tools: [a/${'t'.repeat(1001)}] }\n`,
-      '2:24 skills.0.tools.0 must be MCPSERVER/TOOL, such as files/read_file, with at most 1000 characters after the /.',
+      '2:24 skills.0.tools.0 must be MCPSERVER/TOOL, such as files/read_file or files/*, with at most 1000 characters after the /.',
     ],
     [
       'the tools of a skill',

@@ -113,6 +113,7 @@ describe('a catalogue', () => {
         tools: [read?.id],
         missingTools: expect.toSatisfy((missing) => missing.sort().join() === 'docs/find,files/gone'),
         mcpServers: expect.toSatisfy((ids) => ids.sort().join() === [files.id, docs.id].sort().join()),
+        patterns: [],
         files: [],
       },
     ]);
@@ -120,6 +121,16 @@ describe('a catalogue', () => {
       { entry: 'role', id: role.id, name: 'Writer', description: '', enabled: true, skills: [skill.id] },
     ]);
     expect(entries.at(-1)).toEqual({ entry: 'end', entries: entries.length });
+  });
+
+  test('has the patterns of a skill, whose MCP servers it needs', async () => {
+    const { id, owner } = await newWorkspace();
+    const server = await createMcpServer(backend, owner, id, { name: 'files', launch: { command: 'run' } });
+    await createSkill(backend, owner, id, { name: 'all', tools: [{ mcpServer: 'files', tool: 'read_*' }] });
+    expect((await entriesOf(id)).find(({ entry }) => entry === 'skill')).toMatchObject({
+      ...{ tools: [], missingTools: [], mcpServers: [server.id] },
+      patterns: [{ mcpServer: server.id, pattern: 'read_*' }],
+    });
   });
 
   test('of more than one page is complete', async () => {

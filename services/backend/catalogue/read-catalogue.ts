@@ -1,6 +1,6 @@
 import type { CatalogueEntry } from '../../contracts/catalogue.ts';
 import { findId, type WorkspaceId } from '../../contracts/ids.ts';
-import { filesOfSkillMax, toolsOfSkillMax } from '../../contracts/workspace-limits.ts';
+import { filesOfSkillMax, patternsOfSkillMax, toolsOfSkillMax } from '../../contracts/workspace-limits.ts';
 import { everyPage } from '../graph/every-page.ts';
 import { edgesMax, type Node, pageMax, type Transaction } from '../graph/graph.ts';
 import { stateOf } from '../servers/status.ts';
@@ -92,8 +92,10 @@ async function* skills(graph: CatalogueSource, anchor: WorkspaceId): Slices {
     const tools = await graph.follow({ from: 'skill', edge: 'tools' }, idsOf(page), options);
     const carried = { anchor, limitEach: filesOfSkillMax };
     const files = await graph.followBack({ from: 'file', edge: 'of' }, idsOf(page), carried);
+    const followed = { anchor, limitEach: patternsOfSkillMax };
+    const patterns = await graph.followBack({ from: 'toolPattern', edge: 'of' }, idsOf(page), followed);
     const entries = page.map(async (skill) => ({
-      ...(await skillEntry(skill, tools.get(skill.id) ?? [], nameOf)),
+      ...(await skillEntry(skill, tools.get(skill.id) ?? [], patterns.get(skill.id) ?? [], nameOf)),
       files: filesOf(files.get(skill.id) ?? []),
     }));
     yield await Promise.all(entries);
@@ -103,10 +105,11 @@ async function* skills(graph: CatalogueSource, anchor: WorkspaceId): Slices {
 async function skillEntry(
   { id, name, description, instructions }: Node<'skill'>,
   tools: readonly Node<'tool'>[],
+  patterns: readonly Node<'toolPattern'>[],
   nameOf: (mcpServer: string) => Promise<string>,
 ): Promise<Omit<SkillEntry, 'files'>> {
   const missing = tools.filter((tool) => !tool.listed);
-  const mcpServers = new Set(tools.map((tool) => tool.mcpServer));
+  const mcpServers = new Set([...tools, ...patterns].map(({ mcpServer }) => mcpServer));
   return {
     ...{ entry: 'skill', id, name, description, instructions },
     tools: tools.filter((tool) => tool.listed).map((tool) => tool.id),
@@ -114,6 +117,10 @@ async function skillEntry(
       missing.map(async (tool) => `${await nameOf(tool.mcpServer)}/${tool.originalName}`),
     ),
     mcpServers: [...mcpServers].flatMap((text) => findId('mcpServer', text) ?? []),
+    patterns: patterns.flatMap(({ mcpServer: text, pattern }) => {
+      const mcpServer = findId('mcpServer', text);
+      return mcpServer === null ? [] : [{ mcpServer, pattern }];
+    }),
   };
 }
 

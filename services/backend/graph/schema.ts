@@ -99,6 +99,15 @@ export const schema = {
     search: ['originalName'],
     edges: { server: 'mcpServer' },
   },
+  /** A pattern of a skill: listed tools of the MCP server that match it belong to the skill. Compared when it is read. */
+  toolPattern: {
+    owned: true,
+    fields: { skill: 'text', mcpServer: 'text', pattern: 'text', createdAt: 'time' },
+    unique: [['skill', 'mcpServer', 'pattern']],
+    index: ['skill', 'mcpServer'],
+    search: [],
+    edges: { of: 'skill', server: 'mcpServer' },
+  },
   key: {
     owned: true,
     /** `activeName` equals `name` until the key is revoked, which frees the name. */
@@ -253,6 +262,7 @@ export const idKindOf = {
   skill: 'skill',
   mcpServer: 'mcpServer',
   tool: 'tool',
+  toolPattern: 'toolPattern',
   key: 'key',
   runtime: 'runtime',
   runtimeKey: 'key',

@@ -33,6 +33,7 @@ interface Objects {
   Role: Node<'role'>;
   Skill: Node<'skill'>;
   SkillFile: Node<'file'>;
+  ToolPattern: Node<'toolPattern'>;
   Upload: SignedUrl;
   Tool: Node<'tool'>;
   McpServer: Node<'mcpServer'>;

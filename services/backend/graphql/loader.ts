@@ -1,5 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { WorkspaceId } from '../../contracts/ids.ts';
+import { byOriginalName } from '../../contracts/tool-pattern.ts';
+import { everyPage } from '../graph/every-page.ts';
 import { edgesMax, type Graph, type Node, pageMax } from '../graph/graph.ts';
 
 /**
@@ -13,10 +15,19 @@ export function createLoader(graph: Graph) {
   const personOfMember = batched((members, options) =>
     graph.follow({ from: 'member', edge: 'person' }, members, options),
   );
+  const serverOfPattern = batched((patterns, options) =>
+    graph.follow({ from: 'toolPattern', edge: 'server' }, patterns, options),
+  );
+  const listings = new Map<string, Promise<readonly Node<'tool'>[]>>();
   const spokesmen = new Map<string, EdgeEnd>();
   return {
     skillsOfRole: batched((roles, options) => graph.follow({ from: 'role', edge: 'skills' }, roles, options)),
     toolsOfSkill: batched((skills, options) => graph.follow({ from: 'skill', edge: 'tools' }, skills, options)),
+    patternsOfSkill: batched((skills, options) =>
+      graph.followBack({ from: 'toolPattern', edge: 'of' }, skills, options),
+    ),
+    rolesOfSkill: batched((skills, options) => graph.followBack({ from: 'role', edge: 'skills' }, skills, options)),
+    keysOfRole: batched((roles, options) => graph.followBack({ from: 'key', edge: 'roles' }, roles, options)),
     filesOfSkill: batched((skills, options) => graph.followBack({ from: 'file', edge: 'of' }, skills, options)),
     runtimesOfServer: batched((servers, options) =>
       graph.follow({ from: 'mcpServer', edge: 'runtimes' }, servers, options),
@@ -31,8 +42,27 @@ export function createLoader(graph: Graph) {
       spokesmen.set(tool.mcpServer, oneOfServer);
       return (await serverOfTool(oneOfServer, 1))[0] ?? null;
     },
+    serverOfPattern: async (pattern: Node<'toolPattern'>) => (await serverOfPattern(pattern, 1))[0] ?? null,
+    /** The listed tools of an MCP server. Skills that follow it at the same time share one reading. */
+    listedToolsOf({ mcpServer, workspace }: Node<'toolPattern'>): Promise<readonly Node<'tool'>[]> {
+      const reading = listings.get(mcpServer) ?? listedTools(graph, { mcpServer, workspace });
+      listings.set(mcpServer, reading);
+      return reading.finally(() => listings.delete(mcpServer));
+    },
     personOfMember: async (member: Node<'member'>) => (await personOfMember(member, 1))[0] ?? null,
   };
+}
+
+async function listedTools(
+  graph: Graph,
+  { mcpServer, workspace: anchor }: Pick<Node<'toolPattern'>, 'mcpServer' | 'workspace'>,
+): Promise<readonly Node<'tool'>[]> {
+  const listed: Node<'tool'>[] = [];
+  const where = [{ field: 'mcpServer', equals: mcpServer }] as const;
+  for await (const tools of everyPage(graph, { type: 'tool', anchor, where, limit: pageMax })) {
+    listed.push(...tools.filter((tool) => tool.listed));
+  }
+  return listed.sort(byOriginalName);
 }
 
 /** A slice has as many nodes as the graph can follow edges of, even if each has the maximum. */

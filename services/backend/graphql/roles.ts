@@ -1,4 +1,6 @@
 import { findId, parseId } from '../../contracts/ids.ts';
+import { pageMax } from '../graph/graph.ts';
+import { stateOfKey } from '../keys/key-state.ts';
 import { createRole, removeRole, updateRole } from '../roles/change-roles.ts';
 import type { Builder } from './builder.ts';
 import { listArgs, listOf, pageOf, searchArgs } from './paging.ts';
@@ -16,6 +18,16 @@ export function addRoles(builder: Builder): void {
         type: ['Skill'],
         args: listArgs(builder),
         resolve: (role, args, { load }) => load.skillsOfRole(role, listOf(args.first)),
+      }),
+      keys: t.field({
+        type: ['Key'],
+        description: 'The valid keys that are limited to roles, this one among them. Owner and admin only.',
+        args: listArgs(builder),
+        resolve: async (role, args, { load, access }) => {
+          await access(role.workspace, 'administer');
+          const keys = await load.keysOfRole(role, pageMax);
+          return keys.filter((key) => stateOfKey(key, Date.now()) === 'valid').slice(0, listOf(args.first));
+        },
       }),
     }),
   });

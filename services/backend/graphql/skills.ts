@@ -1,9 +1,10 @@
 import { findId, parseId } from '../../contracts/ids.ts';
-import { filesOfSkillMax, toolsOfSkillMax } from '../../contracts/workspace-limits.ts';
+import { followTools } from '../../contracts/tool-pattern.ts';
+import { filesOfSkillMax, patternsOfSkillMax, toolsOfSkillMax } from '../../contracts/workspace-limits.ts';
 import { offerUpload, removeFile } from '../files/change-files.ts';
 import { downloadUrl } from '../files/tickets.ts';
 import type { Node } from '../graph/graph.ts';
-import { type NeededServer, whyIncomplete, whyUnavailable } from '../skills/availability.ts';
+import { type NeededServer, whyIncomplete, whyLeftOut, whyUnavailable } from '../skills/availability.ts';
 import { createSkill, removeSkill, updateSkill } from '../skills/change-skills.ts';
 import type { Builder, GraphqlContext } from './builder.ts';
 import { stateOfServer } from './mcp-servers.ts';
@@ -20,14 +21,33 @@ export function addSkills(builder: Builder): void {
       version: t.exposeInt('version'),
       tools: t.field({
         type: ['Tool'],
+        description: 'Those named one by one, then the listed tools that match its patterns.',
+        args: listArgs(builder, toolsOfSkillMax),
+        resolve: async (skill, args, { load }) =>
+          (await followedBy(load, skill)).tools.slice(0, listOf(args.first, toolsOfSkillMax)),
+      }),
+      namedTools: t.field({
+        type: ['Tool'],
+        description: 'The tools that are named one by one.',
         args: listArgs(builder, toolsOfSkillMax),
         resolve: (skill, args, { load }) => load.toolsOfSkill(skill, listOf(args.first, toolsOfSkillMax)),
+      }),
+      patterns: t.field({
+        type: ['ToolPattern'],
+        args: listArgs(builder, patternsOfSkillMax),
+        resolve: async (skill, args, { load }) =>
+          (await load.patternsOfSkill(skill, patternsOfSkillMax)).slice(0, listOf(args.first, patternsOfSkillMax)),
+      }),
+      roles: t.field({
+        type: ['Role'],
+        description: 'The roles that have it.',
+        args: listArgs(builder),
+        resolve: (skill, args, { load }) => load.rolesOfSkill(skill, listOf(args.first)),
       }),
       mcpServers: t.field({
         type: ['McpServer'],
         args: listArgs(builder),
-        resolve: async (skill, args, { load }) =>
-          (await serversOf(load, await load.toolsOfSkill(skill, toolsOfSkillMax))).slice(0, listOf(args.first)),
+        resolve: async (skill, args, { load }) => (await serversOf(load, skill)).slice(0, listOf(args.first)),
       }),
       files: t.field({
         type: ['SkillFile'],
@@ -38,17 +58,35 @@ export function addSkills(builder: Builder): void {
       }),
       available: t.boolean({
         description: 'False while one of its MCP servers is not Connected.',
-        resolve: async (skill, _args, { load }) => whyUnavailable((await needsOf(load, skill)).needed) === null,
+        resolve: async (skill, _args, { load }) => whyUnavailable(await needsOf(load, skill)) === null,
       }),
       reason: t.field({
         type: 'Reason',
         nullable: true,
-        description: 'Why it is not available, or which of its tools is not offered.',
+        description: 'Why it is not available, which of its tools is not offered, or that it would have too many.',
         resolve: async (skill, _args, { load }) => {
-          const { needed, tools } = await needsOf(load, skill);
-          return whyUnavailable(needed) ?? whyIncomplete(needed, tools);
+          const needed = await needsOf(load, skill);
+          const unavailable = whyUnavailable(needed);
+          if (unavailable !== null) return unavailable;
+          const named = await load.toolsOfSkill(skill, toolsOfSkillMax);
+          return whyIncomplete(needed, named) ?? whyLeftOut((await followedBy(load, skill)).leftOut);
         },
       }),
+    }),
+  });
+
+  builder.objectType('ToolPattern', {
+    description: 'Tools of one MCP server that a skill follows as the list of tools changes.',
+    fields: (t) => ({
+      mcpServer: t.field({
+        type: 'McpServer',
+        resolve: async (pattern, _args, { load }) => {
+          const server = await load.serverOfPattern(pattern);
+          if (server === null) throw new Error(`pattern ${pattern.id} has no MCP server`);
+          return server;
+        },
+      }),
+      pattern: t.exposeString('pattern', { description: '* stands for any characters.' }),
     }),
   });
 
@@ -107,7 +145,8 @@ export function addSkills(builder: Builder): void {
 
 function addMutations(builder: Builder): void {
   const toolRef = builder.inputType('ToolRef', {
-    description: "A tool by its MCP server's name and its own; it may be named before the MCP server has listed it.",
+    description:
+      "A tool by its MCP server's name and its own; it may be named before the MCP server has listed it. With * for any characters, all listed tools that match.",
     fields: (t) => ({ mcpServer: t.string({ required: true }), tool: t.string({ required: true }) }),
   });
   const input = builder.inputType('SkillInput', {
@@ -184,23 +223,42 @@ function addMutations(builder: Builder): void {
   }));
 }
 
-/** The MCP servers and tools of a skill. */
-async function needsOf(load: GraphqlContext['load'], skill: Node<'skill'>) {
-  const tools = await load.toolsOfSkill(skill, toolsOfSkillMax);
-  const servers = await serversOf(load, tools);
-  const needed = servers.map(async (server): Promise<NeededServer> => {
-    return { server, state: await stateOfServer(load, server) };
-  });
-  return { needed: await Promise.all(needed), tools };
+/** The MCP servers of a skill with their states. */
+async function needsOf(load: GraphqlContext['load'], skill: Node<'skill'>): Promise<readonly NeededServer[]> {
+  const servers = await serversOf(load, skill);
+  return await Promise.all(servers.map(async (server) => ({ server, state: await stateOfServer(load, server) })));
+}
+
+/** The tools of a skill: the named ones, and the listed ones that match its patterns. */
+async function followedBy(load: GraphqlContext['load'], skill: Node<'skill'>) {
+  const [named, patterns] = await Promise.all([
+    load.toolsOfSkill(skill, toolsOfSkillMax),
+    load.patternsOfSkill(skill, patternsOfSkillMax),
+  ]);
+  const oneOfEach = [...new Map(patterns.map((pattern) => [pattern.mcpServer, pattern])).values()];
+  const listed = new Map(
+    await Promise.all(oneOfEach.map(async (one) => [one.mcpServer, await load.listedToolsOf(one)] as const)),
+  );
+  return followTools(named, patterns, (mcpServer) => listed.get(mcpServer) ?? []);
 }
 
 function byPath(files: readonly Node<'file'>[]): readonly Node<'file'>[] {
   return files.toSorted((one, other) => (one.path < other.path ? -1 : 1));
 }
 
-/** Each once, found from one of its tools. */
-async function serversOf(load: GraphqlContext['load'], tools: readonly Node<'tool'>[]) {
+/** The MCP servers of its named tools and of its patterns, each once, by name. */
+async function serversOf(load: GraphqlContext['load'], skill: Node<'skill'>) {
+  const [tools, patterns] = await Promise.all([
+    load.toolsOfSkill(skill, toolsOfSkillMax),
+    load.patternsOfSkill(skill, patternsOfSkillMax),
+  ]);
   const oneOfEach = new Map(tools.map((tool) => [tool.mcpServer, tool]));
-  const servers = await Promise.all([...oneOfEach.values()].map((tool) => load.serverOfTool(tool)));
+  const followed = new Map(
+    patterns.filter(({ mcpServer }) => !oneOfEach.has(mcpServer)).map((pattern) => [pattern.mcpServer, pattern]),
+  );
+  const servers = await Promise.all([
+    ...[...oneOfEach.values()].map((tool) => load.serverOfTool(tool)),
+    ...[...followed.values()].map((pattern) => load.serverOfPattern(pattern)),
+  ]);
   return servers.flatMap((server) => (server === null ? [] : [server])).sort((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -4,6 +4,7 @@ import { type Change, type ChangeNeeds, change } from '../activity/change.ts';
 import { getNode } from '../graph/get-node.ts';
 import { type Node, pageMax } from '../graph/graph.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
+import { removePatternsOf } from '../tools/tool-patterns.ts';
 import { runtimesOf } from './change-servers.ts';
 
 /**
@@ -21,6 +22,7 @@ export function removeMcpServer(
     const server = await getNode(transaction, 'mcpServer', id, workspace);
     const runtimes = await runtimesOf(change, server);
     await removeTools(change, server);
+    await removePatternsOf(transaction, workspace, { field: 'mcpServer', id: server.id });
     await removeStatuses(change, server.id);
     await transaction.remove('mcpServer', server.id, workspace);
     change.record({

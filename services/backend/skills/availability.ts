@@ -1,4 +1,5 @@
 import type { Reason } from '../../contracts/bus/messages.ts';
+import { toolsOfSkillMax } from '../../contracts/workspace-limits.ts';
 import type { Node } from '../graph/graph.ts';
 import type { ServerState } from '../servers/status.ts';
 
@@ -29,6 +30,16 @@ export function whyIncomplete(needed: readonly NeededServer[], tools: readonly N
     code: 'missing_tool',
     message: `The MCP server "${server}" does not offer the tool "${unlisted.originalName}" now.`,
     repair: `List its tools: svc server show ${server}. Correct the tools of the skill in a file, and apply it: svc apply FILE`,
+  };
+}
+
+/** Why tools that match the skill's patterns are left out, or null when none is. */
+export function whyLeftOut(leftOut: number): Reason | null {
+  if (leftOut === 0) return null;
+  return {
+    code: 'too_many_tools',
+    message: `The patterns of the skill match ${leftOut} more tools than the ${toolsOfSkillMax} that a skill may have. They are left out.`,
+    repair: 'Narrow its patterns: svc skill update NAME --remove-tool PATTERN --add-tool PATTERN',
   };
 }
 

@@ -9,6 +9,7 @@ import { checkVersion, getNode, requireFreeName, tooMany } from '../graph/get-no
 import type { Node } from '../graph/graph.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import type { ToolRef } from '../tools/ensure-tools.ts';
+import { removePatternsOf } from '../tools/tool-patterns.ts';
 import { replaceTools } from './replace-tools.ts';
 
 /** The fields of a skill; an absent or null field stays unchanged, or gets its default. */
@@ -87,6 +88,7 @@ export function removeSkill(
   return change(backend, { principal, workspace, right: 'edit' }, async (change) => {
     const skill = await getNode(change.transaction, 'skill', id, workspace);
     await removeFilesOf(change.transaction, skill);
+    await removePatternsOf(change.transaction, workspace, { field: 'skill', id: skill.id });
     await change.transaction.remove('skill', skill.id, workspace);
     change.record({
       action: 'remove',

@@ -1,39 +1,54 @@
 import { nearest } from '../../contracts/did-you-mean.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import type { WorkspaceId } from '../../contracts/ids.ts';
+import { isToolPattern } from '../../contracts/tool-pattern.ts';
 import { toolsOfSkillMax } from '../../contracts/workspace-limits.ts';
 import type { Change } from '../activity/change.ts';
 import { tooMany } from '../graph/get-node.ts';
 import { type Node, pageMax, type Transaction } from '../graph/graph.ts';
 import { replaceEdges } from '../graph/replace-edges.ts';
 import { ensureTools, type ToolRef } from '../tools/ensure-tools.ts';
+import { replacePatterns } from '../tools/tool-patterns.ts';
 
-/** Replaces the tools of a skill; returns them as MCPSERVER/TOOL, before and after. */
+/** Replaces the named tools and the patterns of a skill; returns both as MCPSERVER/TOOL, before and after. */
 export async function replaceTools(
   { transaction, workspace }: Change,
   skill: Node<'skill'>,
   refs: readonly ToolRef[],
 ): Promise<{ before: readonly string[]; after: readonly string[] }> {
-  if (refs.length > toolsOfSkillMax) throw tooMany('tools in a skill', toolsOfSkillMax);
-  await checkServers(transaction, workspace, refs);
-  const to = await ensureTools(transaction, workspace, refs);
+  const named = refs.filter(({ tool }) => !isToolPattern(tool));
+  if (named.length > toolsOfSkillMax) throw tooMany('tools in a skill', toolsOfSkillMax);
+  const servers = await getServers(transaction, workspace, refs);
+  const to = await ensureTools(transaction, workspace, named);
   const ends = await replaceEdges(
     transaction,
     { from: 'skill', edge: 'tools' },
     { from: skill.id, anchor: workspace, to },
   );
+  const followed = refs.flatMap(({ mcpServer, tool }) => {
+    const server = servers.get(mcpServer);
+    return server === undefined || !isToolPattern(tool) ? [] : [{ server, text: tool }];
+  });
+  const patterns = await replacePatterns(transaction, skill, followed);
   return {
-    before: await refsOf(transaction, workspace, ends.before),
-    after: await refsOf(transaction, workspace, ends.after),
+    before: [...(await refsOf(transaction, workspace, ends.before)), ...patterns.before].sort(),
+    after: [...(await refsOf(transaction, workspace, ends.after)), ...patterns.after].sort(),
   };
 }
 
-async function checkServers(transaction: Transaction, workspace: WorkspaceId, refs: readonly ToolRef[]): Promise<void> {
+/** The MCP servers of the references by name. */
+async function getServers(
+  transaction: Transaction,
+  workspace: WorkspaceId,
+  refs: readonly ToolRef[],
+): Promise<ReadonlyMap<string, Node<'mcpServer'>>> {
+  const servers = new Map<string, Node<'mcpServer'>>();
   for (const name of new Set(refs.map(({ mcpServer }) => mcpServer))) {
-    if ((await transaction.findBy('mcpServer', { name }, workspace)) === null) {
-      throw await unknownServer(transaction, workspace, name);
-    }
+    const server = await transaction.findBy('mcpServer', { name }, workspace);
+    if (server === null) throw await unknownServer(transaction, workspace, name);
+    servers.set(name, server);
   }
+  return servers;
 }
 
 async function unknownServer(transaction: Transaction, workspace: WorkspaceId, name: string): Promise<SvcError> {
@@ -59,5 +74,5 @@ async function refsOf(
     });
     names.set(tool.mcpServer, ends.get(tool.id)?.[0]?.name ?? '');
   }
-  return tools.map((tool) => `${names.get(tool.mcpServer)}/${tool.originalName}`).sort();
+  return tools.map((tool) => `${names.get(tool.mcpServer)}/${tool.originalName}`);
 }

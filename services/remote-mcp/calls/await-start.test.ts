@@ -27,7 +27,7 @@ async function viewOfStarting(): Promise<CallView> {
   });
   builder.add({
     ...{ entry: 'skill', id: skill, name: 'all', description: '', instructions: '' },
-    ...{ tools: [tool], missingTools: [], files: [], mcpServers: [server] },
+    ...{ tools: [tool], missingTools: [], patterns: [], files: [], mcpServers: [server] },
   });
   builder.add({ entry: 'role', id: newId('role'), name: 'All', description: '', enabled: true, skills: [skill] });
   builder.add({ entry: 'end', entries: 6 });

@@ -1,4 +1,5 @@
 import { startingCode } from '../../contracts/bus/messages.ts';
+import { toolsOfSkillMax } from '../../contracts/workspace-limits.ts';
 import type { McpServer, Skill } from './catalogue.ts';
 
 /** A missing part of a skill, in words for the agent: the part, the reason and the repair. */
@@ -48,12 +49,15 @@ export function lacksOf(skill: Pick<Skill, 'mcpServers'>, now = Date.now()): rea
   return skill.mcpServers.flatMap((mcpServer) => (isConnected(mcpServer) ? [] : [lackOf(mcpServer, now)]));
 }
 
-/** Tools that an available skill names but that do not exist. Its other tools can be called. */
+/** Tools that an available skill names but that do not exist, or that it has no room for. Its other tools can be called. */
 export function missingToolsOf(skill: Skill): readonly Lack[] {
-  return skill.missingTools.map((tool) => ({
+  const missing = skill.missingTools.map((tool) => ({
     what: `The tool "${tool}" is not offered by its MCP server.`,
-    repair: 'Remove it from the skill with svc apply, or correct the MCP server: svc server show.',
+    repair: `Remove it from the skill (svc skill update ${skill.name} --remove-tool ${tool}), or correct the MCP server: svc server show.`,
   }));
+  if (skill.leftOut === 0) return missing;
+  const what = `${skill.leftOut} tools that match the patterns of the skill are left out, because a skill has at most ${toolsOfSkillMax} tools.`;
+  return [...missing, { what, repair: `Narrow its patterns: svc skill show ${skill.name}, svc skill update.` }];
 }
 
 function lackOf(mcpServer: McpServer, now: number): Lack {

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { CatalogueEntry } from '../../contracts/catalogue.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { findProcessId, type McpServerId, type RoleId, type SkillId, type ToolId } from '../../contracts/ids.ts';
+import { byOriginalName, followTools } from '../../contracts/tool-pattern.ts';
 import { giveWay } from '../../kit/give-way.ts';
 import type { RuntimeProcesses } from '../routing/runtime-processes.ts';
 import type { Catalogue, McpServer, Role, Skill, Tool } from './catalogue.ts';
@@ -12,6 +13,8 @@ type Processes = Pick<RuntimeProcesses, 'of'>;
 
 /** A tool before all its entries have arrived. Its lists can still grow. */
 interface GrowingTool {
+  readonly id: ToolId;
+  readonly originalName: string;
   readonly item: Tool;
   readonly skills: Skill[];
 }
@@ -65,19 +68,24 @@ export class CatalogueBuilder {
   async build(): Promise<Catalogue | null> {
     if (this.#head === null || !this.#isComplete) return null;
     const tools = new Map<ToolId, GrowingTool>();
+    const listed = new Map<string, GrowingTool[]>();
     const toolsByName = new Map<string, Tool>();
     for (const entry of byName(this.#tools)) {
       await giveWay();
       const tool = this.#tool(entry);
       if (tool !== null) {
         tools.set(entry.id, tool);
+        const ofServer = listed.get(entry.mcpServer) ?? [];
+        listed.set(entry.mcpServer, ofServer);
+        ofServer.push(tool);
         toolsByName.set(entry.name, tool.item);
       }
     }
+    for (const ofServer of listed.values()) ofServer.sort(byOriginalName);
     const skills = new Map<SkillId, GrowingSkill>();
     for (const entry of this.#skills) {
       await giveWay();
-      skills.set(entry.id, this.#skill(entry, tools));
+      skills.set(entry.id, this.#skill(entry, tools, listed));
     }
     const roles = new Map<RoleId, Role>();
     for (const entry of this.#roles) {
@@ -116,15 +124,20 @@ export class CatalogueBuilder {
       isRepeatable: described?.isRepeatable ?? false,
       hash: hash('sha256', described?.text ?? name, 'buffer').readUIntLE(0, 6),
     };
-    return { item, skills };
+    return { id, originalName, item, skills };
   }
 
-  #skill(entry: Entry<'skill'>, tools: ReadonlyMap<ToolId, GrowingTool>): GrowingSkill {
-    const { id, name, description, instructions, missingTools, files } = entry;
+  #skill(
+    entry: Entry<'skill'>,
+    tools: ReadonlyMap<ToolId, GrowingTool>,
+    listed: ReadonlyMap<string, readonly GrowingTool[]>,
+  ): GrowingSkill {
+    const { id, name, description, instructions, missingTools, patterns, files } = entry;
     const roles: Role[] = [];
-    const own = entry.tools.flatMap((tool) => tools.get(tool) ?? []);
+    const named = entry.tools.flatMap((tool) => tools.get(tool) ?? []);
+    const { tools: own, leftOut } = followTools(named, patterns, (mcpServer) => listed.get(mcpServer) ?? []);
     const item = {
-      ...{ id, name, description, instructions, missingTools, files, roles },
+      ...{ id, name, description, instructions, missingTools, leftOut, files, roles },
       tools: own.map((tool) => tool.item),
       mcpServers: entry.mcpServers.flatMap((server) => this.#mcpServers.get(server) ?? []),
     };

@@ -3,6 +3,7 @@ import type { CatalogueEntry } from '../../contracts/catalogue.ts';
 import { newId, newProcessId } from '../../contracts/ids.ts';
 import { workedMs } from '../../kit/test/worked-ms.ts';
 import { RuntimeProcess } from '../routing/runtime-process.ts';
+import { explainSkill } from '../tools/explain.ts';
 import { readCatalogue } from './catalogue-reader.ts';
 
 const workspace = newId('workspace');
@@ -33,7 +34,7 @@ function entriesOf(count: number): CatalogueEntry[] {
     ...tools,
     {
       ...{ entry: 'skill', id: skill, name: 'all', description: '', instructions: '', tools: own },
-      ...{ missingTools: [], files: [], mcpServers: [server] },
+      ...{ missingTools: [], patterns: [], files: [], mcpServers: [server] },
     },
     { entry: 'role', id: newId('role'), name: 'All', description: '', enabled: true, skills: [skill] },
   ];
@@ -60,6 +61,36 @@ test('everything is linked, and in the order of its names', async () => {
   expect(first?.skills[0]).toBe(catalogue?.skillsById.get(skill));
   expect(first?.skills[0]?.roles.map(({ name }) => name)).toEqual(['All']);
   expect(first?.mcpServer.processes).toMatchObject([{ runtime, process: runtimeProcess, isThere: true }]);
+});
+
+describe('the patterns of a skill', () => {
+  const following = (count: number, pattern: string) => {
+    const tools = Array.from({ length: count }, (_, i) => ({ ...tool(i), originalName: `read_${10_000 + i}` }));
+    return entriesOf(0).flatMap((entry): readonly object[] => {
+      if (entry.entry === 'end') return [{ ...entry, entries: entry.entries + count }];
+      return entry.entry === 'skill' ? [...tools, { ...entry, patterns: [{ mcpServer: server, pattern }] }] : [entry];
+    });
+  };
+
+  test('give it the tools of this catalogue that match', async () => {
+    const catalogue = await read(following(3, '*_1000*'));
+    const found = catalogue?.skillsById.get(skill);
+    expect(found?.tools.map(({ name }) => name)).toEqual(['tool_00000', 'tool_00001', 'tool_00002']);
+    expect(found?.tools[0]?.skills).toEqual([found]);
+    expect((await read(following(3, '*1')))?.skillsById.get(skill)?.tools.length).toBe(1);
+    expect((await read(following(3, 'read')))?.skillsById.get(skill)?.tools).toEqual([]);
+  });
+
+  test('give it at most as many as a skill may have', async () => {
+    const found = (await read(following(1002, '*')))?.skillsById.get(skill);
+    expect([found?.tools.length, found?.leftOut]).toEqual([1000, 2]);
+    expect(found === undefined ? '' : explainSkill(found)).toContain('2 tools that match the patterns');
+  });
+
+  test('are absent from older backends', async () => {
+    const older = entriesOf(1).map((entry) => ({ ...entry, patterns: undefined }));
+    expect((await read(older))?.skillsById.get(skill)?.tools.length).toBe(1);
+  });
 });
 
 test('ten thousand tools are read in slices, and other work runs in between', async () => {

@@ -55,6 +55,8 @@ export interface Skill {
   readonly tools: readonly Tool[];
   /** Tools of the skill that its MCP servers don't offer now, as MCPSERVER/TOOL. */
   readonly missingTools: readonly string[];
+  /** How many tools match its patterns beyond the limit of a skill. */
+  readonly leftOut: number;
   readonly mcpServers: readonly McpServer[];
   readonly roles: readonly Role[];
   /** In the order of their paths. */

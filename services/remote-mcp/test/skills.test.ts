@@ -77,6 +77,35 @@ test('without preloading, a session lists the constant tools only', async () => 
   }
 });
 
+test('a skill with a pattern has the tools that its MCP server lists at the moment', async () => {
+  const docs = await workspace.mcpServer('docs', [tool('doc_read')]);
+  const following = await workspace.skill('following', ['docs/doc_*']);
+  const role = await workspace.role('Follower', [following]);
+  const { text } = await workspace.key('follower', { roles: [role] });
+  const first = await openSession(platform.mcpUrl, text);
+  const ask = async () => {
+    const body = rpc('tools/call', { name: 'list_skills', arguments: {} });
+    return (await send(platform.mcpUrl, { key: text, session: first, body })).body.result.content[0].text;
+  };
+  await until(async () => (await ask()).includes('"following"'));
+  const session = await openSession(`${platform.mcpUrl}?skillIds=${following}`, text);
+  const listed = async () => {
+    const { body } = await send(platform.mcpUrl, { key: text, session, body: rpc('tools/list') });
+    return body.result.tools
+      .map(({ name }: { name: string }) => name)
+      .slice(constantNames.length)
+      .join();
+  };
+  await until(async () => (await listed()) === 'doc_read');
+  const stream = await openStream(platform.mcpUrl, { key: text, session });
+  await platform.runtime.report(docs, {}, [tool('doc_find'), tool('doc_read'), tool('other')]);
+  await until(() => stream.messages.some(({ method }) => method === 'notifications/tools/list_changed'));
+  expect(await listed()).toBe('doc_find,doc_read');
+  await platform.runtime.report(docs, {}, [tool('other')]);
+  await until(async () => (await listed()) === '');
+  stream.close();
+});
+
 describe('list_skills', () => {
   test('lists the skills of the active roles, and names inactive roles', async () => {
     const text = await say(await openSession(platform.mcpUrl, key), 'list_skills');

@@ -26,7 +26,7 @@ async function viewOf(count: number, descriptionLength: number): Promise<View> {
     builder.add({ ...{ entry: 'tool', mcpServer: server, definition }, ...tool, originalName: tool.name });
   builder.add({
     ...{ entry: 'skill', id: skill, name: 'all', description: '', instructions: '' },
-    ...{ tools: tools.map(({ id }) => id), missingTools: [], files: [], mcpServers: [server] },
+    ...{ tools: tools.map(({ id }) => id), missingTools: [], patterns: [], files: [], mcpServers: [server] },
   });
   builder.add({ entry: 'role', id: newId('role'), name: 'All', description: '', enabled: true, skills: [skill] });
   builder.add({ entry: 'end', entries: tools.length + 5 });

@@ -72,7 +72,7 @@ export type SkillPatch = {
   readonly ifVersion?: number | null | undefined;
 };
 
-/** A tool by its MCP server's name and its own; it may be named before the MCP server has listed it. */
+/** A tool by its MCP server's name and its own; it may be named before the MCP server has listed it. With * for any characters, all listed tools that match. */
 export type ToolRef = {
   readonly mcpServer: string;
   readonly tool: string;
@@ -453,7 +453,7 @@ export type LiveMcpServersQueryVariables = Exact<{
 
 export type LiveMcpServersQuery = { readonly workspace: { readonly mcpServers: { readonly nodes: ReadonlyArray<LiveMcpServerFragment>, readonly pageInfo: { readonly next: string | null } } } | null };
 
-export type LiveSkillFragment = { readonly id: string, readonly name: string, readonly description: string, readonly instructions: string, readonly version: number, readonly tools: ReadonlyArray<{ readonly originalName: string, readonly mcpServer: { readonly name: string } }> };
+export type LiveSkillFragment = { readonly id: string, readonly name: string, readonly description: string, readonly instructions: string, readonly version: number, readonly namedTools: ReadonlyArray<{ readonly originalName: string, readonly mcpServer: { readonly name: string } }>, readonly patterns: ReadonlyArray<{ readonly pattern: string, readonly mcpServer: { readonly name: string } }> };
 
 export type LiveSkillsQueryVariables = Exact<{
   workspace?: string | null | undefined;
@@ -657,7 +657,7 @@ export const liveMcpServersQuery: Operation<LiveMcpServersQuery, LiveMcpServersQ
 };
 
 export const liveSkillsQuery: Operation<LiveSkillsQuery, LiveSkillsQueryVariables> = {
-  text: "query LiveSkills($workspace:ID$first:Int$after:String){workspace(id:$workspace){skills(first:$first after:$after){nodes{...LiveSkill}pageInfo{next}}}}fragment LiveSkill on Skill{id name description instructions version tools(first:1000){originalName mcpServer{name}}}",
+  text: "query LiveSkills($workspace:ID$first:Int$after:String){workspace(id:$workspace){skills(first:$first after:$after){nodes{...LiveSkill}pageInfo{next}}}}fragment LiveSkill on Skill{id name description instructions version namedTools(first:1000){originalName mcpServer{name}}patterns{pattern mcpServer{name}}}",
 };
 
 export const liveRolesQuery: Operation<LiveRolesQuery, LiveRolesQueryVariables> = {
