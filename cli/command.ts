@@ -28,6 +28,14 @@ export function workspaceFlag(summary: string) {
 /** Flag of every command that asks before it removes something. */
 export const yesFlag = Flags.boolean({ char: 'y', summary: 'Confirm the removal without a question.' });
 
+/** Flag of every command that puts tools into a skill. */
+export const allowMissingFlag = Flags.boolean({ summary: 'Accept tools that the MCP server does not offer now.' });
+
+/** A flag that is given once for each value. It cannot be combined with the flags in `exclusive`. */
+export function repeatedFlag(summary: string, helpValue: string, exclusive: string[] = []) {
+  return Flags.string({ summary, helpValue, multiple: true, multipleNonGreedy: true, exclusive });
+}
+
 export interface SharedFlags {
   readonly dir?: string | undefined;
   readonly json: boolean;

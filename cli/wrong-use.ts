@@ -51,6 +51,10 @@ function whatIsWrong(read: Read, { args, flags }: Definition, refusal: Refusal):
   if (dependent !== undefined) {
     return refusal(`--${dependent.name} is only for --${dependencyOf(dependent, read)}.`);
   }
+  const excluded = Object.values(flags).find((flag) => exclusiveOf(flag, read) !== undefined);
+  if (excluded !== undefined) {
+    return refusal(`--${excluded.name} and --${exclusiveOf(excluded, read)} cannot be given together.`);
+  }
   const wanted = [...absent.map(([, arg]) => arg.name.toUpperCase()), ...missing.map((flag) => `--${flag.name}`)];
   return refusal(`${wanted.join(' and ')} ${wanted.length === 1 ? 'is' : 'are'} missing.`);
 }
@@ -74,6 +78,12 @@ function unknownFlag(typed: string, flags: Definition['flags'], refusal: Refusal
 function dependencyOf(flag: Command.Flag.Cached, read: Read): string | undefined {
   if (read.flags[flag.name] === undefined) return undefined;
   return flag.dependsOn?.find((name) => read.flags[name] === undefined);
+}
+
+/** The given flag that this one cannot be combined with. A boolean flag counts when it is true. */
+function exclusiveOf(flag: Command.Flag.Cached, { flags }: Read): string | undefined {
+  const isGiven = (name: string) => flags[name] !== undefined && flags[name] !== false;
+  return isGiven(flag.name) ? flag.exclusive?.find(isGiven) : undefined;
 }
 
 /** For a flag without a value and for one given twice, oclif throws the same class, so the typed words decide. */

@@ -69,7 +69,7 @@ test('a skill without tools is not called available, and a piped key does not ap
   await svc('skill', 'create', 'empty');
   const { stdout } = await svc('skill', 'list');
   expect(stdout).toMatch(/^empty +without tools +0$/m);
-  expect(stdout).toMatch(/^empty: .*svc apply/m);
+  expect(stdout).toMatch(/^empty: .*svc skill update empty --add-tool/m);
   const { skills }: { skills: object[] } = JSON.parse((await svc('skill', 'list', '--json')).stdout);
   expect(skills).toContainEqual(expect.objectContaining({ name: 'empty', state: 'without_tools', tools: 0 }));
   const created = await svc('keys', 'create', '--name', 'piped');

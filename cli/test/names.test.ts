@@ -30,11 +30,17 @@ test('a taken name is refused, with the command that changes its holder', async 
   expect(run.code).toBe(5);
 });
 
-test('a missing tool is refused, with the offered tools and the correction', async () => {
+test('a tool of an MCP server without tools is refused, unless it is allowed', async () => {
   await svc('server', 'add', 'silent', '--', process.execPath, '-e', toolless);
-  const run = await svc('skill', 'create', 'mistyped', '--tool', 'silent/ech');
+  const refused = await svc('skill', 'create', 'mistyped', '--tool', 'silent/ech');
+  expect(refused.stderr).toBe(
+    'Error: The MCP server "silent" offers no tools.\nShow it: svc server show silent\nTo name it before the MCP server offers it, add --allow-missing.\n',
+  );
+  expect(refused.code).toBe(1);
+  const run = await svc('skill', 'create', 'mistyped', '--tool', 'silent/ech', '--allow-missing');
+  expect(run.code).toBe(0);
   expect(run.stderr).toContain(
-    'List its tools: svc server show silent. Correct the tools of the skill in a file, and apply it: svc apply FILE',
+    'List its tools: svc server show silent. Remove the tool from the skill: svc skill update NAME --remove-tool silent/ech',
   );
 });
 

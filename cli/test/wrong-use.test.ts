@@ -60,7 +60,11 @@ describe('a mistyped word is answered with the right form', () => {
     ['server rm x', '"svc server rm" is not a command.\nDid you mean "svc server remove"?'],
     ['servers delete x', '"svc servers delete" is not a command.\nDid you mean "svc server remove"?'],
     ['keys delete', '"svc keys delete" is not a command.\nDid you mean "svc keys revoke"?'],
-    ['skill remove x', '"svc skill remove" is not a command.\nThere are: svc skill create, svc skill list.'],
+    ['skill delete x', '"svc skill delete" is not a command.\nDid you mean "svc skill remove"?'],
+    [
+      'role update x --enable --disable',
+      '--enable and --disable cannot be given together.\nUsage: svc role update NAME [--name NAME] [--description TEXT] [--add-skill SKILL]… [--remove-skill SKILL]… [--skill SKILL]… [--enable] [--disable] [--workspace NAME]',
+    ],
     ['help nosuch', '"svc nosuch" is not a command.\nSee svc --help.'],
     // The command of an MCP server.
     [

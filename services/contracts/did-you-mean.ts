@@ -2,6 +2,8 @@
 export function nearest(word: string, candidates: Iterable<string>): string | null {
   const limit = Math.max(1, Math.floor(word.length / 3));
   const ranked = [...candidates]
+    // Their lengths differ by more edits than the limit. Long candidates cost most.
+    .filter((candidate) => Math.abs(candidate.length - word.length) <= limit)
     .map((candidate) => ({ candidate, distance: distance(word.toLowerCase(), candidate.toLowerCase()) }))
     .filter(({ distance: edits }) => edits <= limit)
     .sort((a, b) => a.distance - b.distance);

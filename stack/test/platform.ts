@@ -160,9 +160,10 @@ export class Platform {
     await this.svc('server', 'add', name, ...flags, '--', ...command);
   }
 
-  /** Creates a skill of these tools (MCPSERVER/TOOL) and returns its id. */
+  /** Creates a skill of these tools (MCPSERVER/TOOL), which may be missing, and returns its id. */
   async addSkill(name: string, tools: readonly string[]): Promise<string> {
-    return (await this.svc('skill', 'create', name, ...tools.flatMap((tool) => ['--tool', tool]))).id;
+    return (await this.svc('skill', 'create', name, ...tools.flatMap((tool) => ['--tool', tool]), '--allow-missing'))
+      .id;
   }
 
   async addRole(name: string, skills: readonly string[]): Promise<string> {

@@ -1,5 +1,6 @@
 import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { briefly } from '../../output/reason.ts';
+import { skillStates, stateOfSkill } from '../../output/skill.ts';
 import { details, table } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { tenancyOf } from '../../platform.ts';
@@ -28,7 +29,7 @@ export default class SkillList extends SvcCommand {
       skills: skills.map((skill) => ({
         id: skill.id,
         name: skill.name,
-        state: stateOf(skill),
+        state: stateOfSkill(skill),
         mcpServers: skill.mcpServers.map((server) => server.name),
         tools: skill.tools.length,
         available: skill.available,
@@ -45,12 +46,12 @@ export default class SkillList extends SvcCommand {
 
 function describeSkills(skills: readonly Skill[], terminal: Terminal): string {
   const rows = skills.map((skill) => {
-    const { colour, word } = states[stateOf(skill)];
+    const { colour, word } = skillStates[stateOfSkill(skill)];
     const servers = skill.mcpServers.map((server) => server.name).join(', ');
     return [skill.name, terminal.paint(colour, word), String(skill.tools.length), servers];
   });
   const told = skills.flatMap((skill) => {
-    const text = skill.reason === null ? states[stateOf(skill)].detail : briefly(skill.reason);
+    const text = skill.reason === null ? adviceOf(skill) : briefly(skill.reason);
     return text === '' ? [] : [{ name: skill.name, text }];
   });
   return [
@@ -59,18 +60,7 @@ function describeSkills(skills: readonly Skill[], terminal: Terminal): string {
   ].join('\n\n');
 }
 
-/** The platform calls a skill without tools available, because it needs no MCP server. It still has nothing to call. */
-function stateOf(skill: Skill): keyof typeof states {
-  if (!skill.available) return 'unavailable';
-  return skill.tools.length === 0 ? 'without_tools' : 'available';
+function adviceOf(skill: Skill): string {
+  if (stateOfSkill(skill) !== 'without_tools') return '';
+  return `It has no tools to call. Add one: svc skill update ${skill.name} --add-tool MCPSERVER/TOOL`;
 }
-
-const states = {
-  available: { colour: 'green', word: 'available', detail: '' },
-  unavailable: { colour: 'red', word: 'unavailable', detail: '' },
-  without_tools: {
-    colour: 'yellow',
-    word: 'without tools',
-    detail: 'It has no tools to call. Add tools with svc apply.',
-  },
-} as const;

@@ -6,6 +6,7 @@ import { keyHint, newKey } from '../../contracts/keys.ts';
 import { Secret } from '../../contracts/secret.ts';
 import { type Bus, payloadMaxBytes } from '../../kit/bus/bus.ts';
 import { parseBody, toBody } from '../bus/wire.ts';
+import { removeRole } from '../roles/change-roles.ts';
 import { createAuthorizer } from '../runtimes/authorize.ts';
 import { openSecrets } from '../secrets/secrets.ts';
 import {
@@ -122,6 +123,15 @@ describe('creating a key', () => {
 });
 
 describe('checking a key', () => {
+  test('of a removed role finds no role, never all of them', async () => {
+    const { id, owner, create } = await newWorkspace();
+    const role = await addRole(id, 'support');
+    await addRole(id, 'other');
+    const { secret } = await create({ name: 'limited', roles: [role] });
+    await removeRole(backend, owner, id, role);
+    expect(await checkKey(backend, secret.reveal(), Date.now())).toMatchObject({ ok: true, principal: { roles: [] } });
+  });
+
   test('returns its owner', async () => {
     const { id, owner, create } = await newWorkspace();
     const role = await addRole(id, 'support');

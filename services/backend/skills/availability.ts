@@ -29,7 +29,7 @@ export function whyIncomplete(needed: readonly NeededServer[], tools: readonly N
   return {
     code: 'missing_tool',
     message: `The MCP server "${server}" does not offer the tool "${unlisted.originalName}" now.`,
-    repair: `List its tools: svc server show ${server}. Correct the tools of the skill in a file, and apply it: svc apply FILE`,
+    repair: `List its tools: svc server show ${server}. Remove the tool from the skill: svc skill update NAME --remove-tool ${server}/${unlisted.originalName}`,
   };
 }
 

@@ -223,13 +223,30 @@ export type SkillsQueryVariables = Exact<{
 
 export type SkillsQuery = { readonly workspace: { readonly skills: { readonly nodes: ReadonlyArray<SkillFragment>, readonly pageInfo: { readonly next: string | null } } } | null };
 
+export type SkillQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  id?: string | null | undefined;
+  name?: string | null | undefined;
+}>;
+
+
+export type SkillQuery = { readonly workspace: { readonly skill: { readonly id: string, readonly name: string, readonly description: string, readonly instructions: string, readonly version: number, readonly available: boolean, readonly reason: ProblemFragment | null, readonly namedTools: ReadonlyArray<{ readonly originalName: string, readonly listed: boolean, readonly mcpServer: { readonly name: string } }>, readonly patterns: ReadonlyArray<{ readonly pattern: string, readonly mcpServer: { readonly name: string } }>, readonly tools: ReadonlyArray<{ readonly name: string | null, readonly originalName: string, readonly listed: boolean, readonly mcpServer: { readonly name: string, readonly status: McpServerStatus } }>, readonly mcpServers: ReadonlyArray<{ readonly id: string, readonly name: string }>, readonly roles: ReadonlyArray<{ readonly id: string, readonly name: string }>, readonly files: ReadonlyArray<{ readonly path: string, readonly sizeBytes: number }> } | null } | null };
+
 export type CreateSkillMutationVariables = Exact<{
   workspace: string;
   input: SkillInput;
 }>;
 
 
-export type CreateSkillMutation = { readonly createSkill: { readonly id: string, readonly name: string, readonly available: boolean, readonly reason: ProblemFragment | null, readonly tools: ReadonlyArray<{ readonly originalName: string, readonly mcpServer: { readonly name: string } }> } };
+export type CreateSkillMutation = { readonly createSkill: { readonly id: string, readonly name: string } };
+
+export type RemoveSkillMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+}>;
+
+
+export type RemoveSkillMutation = { readonly removeSkill: boolean };
 
 export type UpdateSkillMutationVariables = Exact<{
   workspace: string;
@@ -239,14 +256,6 @@ export type UpdateSkillMutationVariables = Exact<{
 
 
 export type UpdateSkillMutation = { readonly updateSkill: { readonly id: string } };
-
-export type RemoveSkillMutationVariables = Exact<{
-  workspace: string;
-  id: string;
-}>;
-
-
-export type RemoveSkillMutation = { readonly removeSkill: boolean };
 
 export type SkillFileFragment = { readonly path: string, readonly digest: string, readonly sizeBytes: number, readonly url: string };
 
@@ -287,6 +296,23 @@ export type RolesQueryVariables = Exact<{
 
 export type RolesQuery = { readonly workspace: { readonly roles: { readonly nodes: ReadonlyArray<RoleFragment>, readonly pageInfo: { readonly next: string | null } } } | null };
 
+export type RoleQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  id?: string | null | undefined;
+  name?: string | null | undefined;
+}>;
+
+
+export type RoleQuery = { readonly workspace: { readonly role: { readonly id: string, readonly name: string, readonly description: string, readonly enabled: boolean, readonly version: number, readonly skills: ReadonlyArray<{ readonly id: string, readonly name: string, readonly available: boolean }>, readonly keys: ReadonlyArray<{ readonly id: string, readonly name: string, readonly roles: ReadonlyArray<{ readonly id: string }> | null }> } | null } | null };
+
+export type RemoveRoleMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+}>;
+
+
+export type RemoveRoleMutation = { readonly removeRole: boolean };
+
 export type CreateRoleMutationVariables = Exact<{
   workspace: string;
   input: RoleInput;
@@ -303,14 +329,6 @@ export type UpdateRoleMutationVariables = Exact<{
 
 
 export type UpdateRoleMutation = { readonly updateRole: { readonly id: string } };
-
-export type RemoveRoleMutationVariables = Exact<{
-  workspace: string;
-  id: string;
-}>;
-
-
-export type RemoveRoleMutation = { readonly removeRole: boolean };
 
 export type KeysQueryVariables = Exact<{
   workspace?: string | null | undefined;
@@ -556,16 +574,20 @@ export const skillsQuery: Operation<SkillsQuery, SkillsQueryVariables> = {
   text: "query Skills($workspace:ID$first:Int$after:String){workspace(id:$workspace){skills(first:$first after:$after){nodes{...Skill}pageInfo{next}}}}fragment Problem on Reason{code message repair}fragment Skill on Skill{id name available reason{...Problem}tools{id}mcpServers(first:1000){id name}}",
 };
 
-export const createSkillMutation: Operation<CreateSkillMutation, CreateSkillMutationVariables> = {
-  text: "mutation CreateSkill($workspace:ID!$input:SkillInput!){createSkill(workspace:$workspace input:$input){id name available reason{...Problem}tools{originalName mcpServer{name}}}}fragment Problem on Reason{code message repair}",
+export const skillQuery: Operation<SkillQuery, SkillQueryVariables> = {
+  text: "query Skill($workspace:ID$id:ID$name:String){workspace(id:$workspace){skill(id:$id name:$name){id name description instructions version available reason{...Problem}namedTools{originalName listed mcpServer{name}}patterns{pattern mcpServer{name}}tools{name originalName listed mcpServer{name status}}mcpServers(first:1000){id name}roles(first:1000){id name}files{path sizeBytes}}}}fragment Problem on Reason{code message repair}",
 };
 
-export const updateSkillMutation: Operation<UpdateSkillMutation, UpdateSkillMutationVariables> = {
-  text: "mutation UpdateSkill($workspace:ID!$id:ID!$input:SkillPatch!){updateSkill(workspace:$workspace id:$id input:$input){id}}",
+export const createSkillMutation: Operation<CreateSkillMutation, CreateSkillMutationVariables> = {
+  text: "mutation CreateSkill($workspace:ID!$input:SkillInput!){createSkill(workspace:$workspace input:$input){id name}}",
 };
 
 export const removeSkillMutation: Operation<RemoveSkillMutation, RemoveSkillMutationVariables> = {
   text: "mutation RemoveSkill($workspace:ID!$id:ID!){removeSkill(workspace:$workspace id:$id)}",
+};
+
+export const updateSkillMutation: Operation<UpdateSkillMutation, UpdateSkillMutationVariables> = {
+  text: "mutation UpdateSkill($workspace:ID!$id:ID!$input:SkillPatch!){updateSkill(workspace:$workspace id:$id input:$input){id}}",
 };
 
 export const filesOfSkillQuery: Operation<FilesOfSkillQuery, FilesOfSkillQueryVariables> = {
@@ -584,16 +606,20 @@ export const rolesQuery: Operation<RolesQuery, RolesQueryVariables> = {
   text: "query Roles($workspace:ID$first:Int$after:String){workspace(id:$workspace){roles(first:$first after:$after){nodes{...Role}pageInfo{next}}}}fragment Role on Role{id name enabled skills(first:1000){id name}}",
 };
 
+export const roleQuery: Operation<RoleQuery, RoleQueryVariables> = {
+  text: "query Role($workspace:ID$id:ID$name:String){workspace(id:$workspace){role(id:$id name:$name){id name description enabled version skills(first:1000){id name available}keys(first:1000){id name roles(first:2){id}}}}}",
+};
+
+export const removeRoleMutation: Operation<RemoveRoleMutation, RemoveRoleMutationVariables> = {
+  text: "mutation RemoveRole($workspace:ID!$id:ID!){removeRole(workspace:$workspace id:$id)}",
+};
+
 export const createRoleMutation: Operation<CreateRoleMutation, CreateRoleMutationVariables> = {
   text: "mutation CreateRole($workspace:ID!$input:RoleInput!){createRole(workspace:$workspace input:$input){id name enabled}}",
 };
 
 export const updateRoleMutation: Operation<UpdateRoleMutation, UpdateRoleMutationVariables> = {
   text: "mutation UpdateRole($workspace:ID!$id:ID!$input:RolePatch!){updateRole(workspace:$workspace id:$id input:$input){id}}",
-};
-
-export const removeRoleMutation: Operation<RemoveRoleMutation, RemoveRoleMutationVariables> = {
-  text: "mutation RemoveRole($workspace:ID!$id:ID!){removeRole(workspace:$workspace id:$id)}",
 };
 
 export const keysQuery: Operation<KeysQuery, KeysQueryVariables> = {

@@ -60,7 +60,7 @@ beforeAll(async () => {
     await platform.run(['skill', 'create', `skill-${index}`, '--tool', `lists/${originalName}`]);
   }
   const gone = `lists/gone${texts.filter((text) => !/[\r\n\u2028]/.test(text)).join('')}`;
-  await platform.run(['skill', 'create', 'broken', '--tool', gone]);
+  await platform.run(['skill', 'create', 'broken', '--tool', gone, '--allow-missing']);
   await platform.addRole('All', ['broken']);
   const key = await platform.addKey('agent');
   // fetch sends no control character in a header, but HTTP reads C1 as letters of Latin-1.
@@ -75,7 +75,16 @@ afterAll(async () => {
 }, startTimeoutMs);
 
 const typed = [
-  ...['status', 'server list', 'skill list', 'role list', 'keys list', 'runtime list', 'file list broken'],
+  ...[
+    'status',
+    'server list',
+    'skill list',
+    'role list',
+    'keys list',
+    'runtime list',
+    'file list broken',
+    'skill show broken',
+  ],
   ...['server show lists', 'server show exits', 'server show refuses', 'server show web', 'logs -n 100000'],
 ];
 /** Every command that prints texts of other people. */

@@ -1,0 +1,49 @@
+import * as Args from '@oclif/core/args';
+import { SvcCommand, workspaceFlag } from '../../command.ts';
+import { facts } from '../../output/table.ts';
+import type { Terminal } from '../../output/terminal.ts';
+import { oneLine } from '../../output/width.ts';
+import { tenancyOf } from '../../platform.ts';
+import { getRole, type RoleDetails } from '../../roles.ts';
+import { shellWord } from '../../shell-word.ts';
+
+export default class RoleShow extends SvcCommand {
+  static override summary = 'Show one role: its skills, and the keys that are limited to it.';
+  static override aliases = ['roles:show'];
+  static override examples = [
+    { description: 'Show one', command: '<%= config.bin %> role show Reader' },
+    { description: 'For a script', command: '<%= config.bin %> role show Reader --json' },
+  ];
+  static override args = { name: Args.string({ description: 'Name or id', required: true, name: 'NAME' }) };
+  static override flags = { workspace: workspaceFlag('Workspace of the role.') };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(RoleShow);
+    const terminal = this.terminal(flags);
+    const role = await getRole(await tenancyOf(flags), args.name);
+    const { enabled, keys, ...rest } = role;
+    terminal.json({ ...rest, active: enabled, keys: keys.map(({ id, name }) => ({ id, name })) });
+    terminal.result(describeRole(role, terminal));
+  }
+}
+
+function describeRole({ id, name, description, enabled, skills, keys }: RoleDetails, terminal: Terminal): string {
+  const skillNames = skills.map((skill) =>
+    skill.available ? skill.name : `${skill.name} (${terminal.paint('red', 'unavailable')})`,
+  );
+  const limited = keys.map((key) => key.name).join(', ');
+  return facts(
+    [
+      ['name', name],
+      ['id', id],
+      ...(description === '' ? [] : [['description', oneLine(description)] as const]),
+      ['state', enabled ? terminal.paint('green', 'enabled') : terminal.paint('grey', 'disabled')],
+      ['skills', skillNames.join(', ') || `none. Add one: svc role update ${shellWord(name)} --add-skill SKILL`],
+      [
+        'keys',
+        limited === '' ? 'all keys without a list of roles' : `${limited}, and all keys without a list of roles`,
+      ],
+    ],
+    terminal,
+  );
+}

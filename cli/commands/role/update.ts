@@ -1,0 +1,71 @@
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import { suggestion } from '../../../services/contracts/did-you-mean.ts';
+import { SvcError } from '../../../services/contracts/errors.ts';
+import { updateRoleMutation } from '../../../stack/client/generated/operations.ts';
+import { changedSet, fieldsThatDiffer, requireChange, tellChanged } from '../../changes.ts';
+import { repeatedFlag, SvcCommand, workspaceFlag } from '../../command.ts';
+import { tenancyOf } from '../../platform.ts';
+import { getRole } from '../../roles.ts';
+import { fetchSkills, skillNamed } from '../../skills.ts';
+
+export default class RoleUpdate extends SvcCommand {
+  static override summary = 'Change a role: its name, description or skills, or disable it.';
+  static override description = 'Keys keep the role. Agents see the change at once.';
+  static override aliases = ['roles:update'];
+  static override examples = [
+    { description: 'Add a skill', command: '<%= config.bin %> role update Reader --add-skill read-mail' },
+    {
+      description: 'Take the role from all agents for a while',
+      command: '<%= config.bin %> role update Reader --disable',
+    },
+  ];
+  static override args = { name: Args.string({ description: 'Name or id', required: true, name: 'NAME' }) };
+  static override flags = {
+    name: Flags.string({ summary: 'New name.', helpValue: 'NAME' }),
+    description: Flags.string({ summary: 'What the role is for.', helpValue: 'TEXT' }),
+    'add-skill': repeatedFlag('A skill to add, by name or id. May be repeated.', 'SKILL'),
+    'remove-skill': repeatedFlag('A skill to remove, by name or id. May be repeated.', 'SKILL'),
+    skill: repeatedFlag('A skill; those given replace all skills. May be repeated.', 'SKILL', [
+      'add-skill',
+      'remove-skill',
+    ]),
+    enable: Flags.boolean({ summary: 'Give the role to agents again.', exclusive: ['disable'] }),
+    disable: Flags.boolean({ summary: 'Take the role from all agents, and keep it.' }),
+    workspace: workspaceFlag('Workspace of the role.'),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(RoleUpdate);
+    const terminal = this.terminal(flags);
+    const { name, description, skill, enable, disable, 'add-skill': add, 'remove-skill': remove } = flags;
+    requireChange({ name, description, 'add-skill': add, 'remove-skill': remove, skill, enable, disable });
+    const tenancy = await tenancyOf(flags);
+    const { backend, workspace } = tenancy;
+    const role = await getRole(tenancy, args.name);
+    const known =
+      skill === undefined && add === undefined && remove === undefined ? [] : await fetchSkills(backend, workspace.id);
+    const namesOf = (given: readonly string[] | undefined) => given?.map((one) => skillNamed(known, one).name);
+    const before = role.skills.map((one) => one.name).sort();
+    const skills = changedSet(
+      before,
+      { replace: namesOf(skill), add: namesOf(add), remove: namesOf(remove) },
+      (absent) =>
+        new SvcError('not_found', `The role "${role.name}" does not have the skill "${absent}".`, {
+          hint: before.length === 0 ? 'It has no skills.' : suggestion(absent, before),
+        }),
+    );
+    const enabled = enable ? true : disable ? false : undefined;
+    const after = { name, description: description?.trim(), skills, enabled };
+    const changed = fieldsThatDiffer({ ...role, skills: before }, after);
+    if (changed.length > 0) {
+      const ids = skills?.map((one) => skillNamed(known, one).id);
+      await backend.send(updateRoleMutation, {
+        workspace: workspace.id,
+        id: role.id,
+        input: { name, description, enabled, skills: ids, ifVersion: role.version },
+      });
+    }
+    tellChanged(terminal, { kind: 'role', id: role.id, name: name ?? role.name, changed });
+  }
+}
