@@ -17,12 +17,9 @@ export const sharedSwitches: readonly string[] = Object.entries(sharedFlags).fla
   flag.type === 'boolean' ? [`--${name}`] : [],
 );
 
-/** The default workspace. The first `svc up` creates it. */
-const defaultWorkspace = 'Default';
-
-/** Flag of every command that works in one workspace. */
+/** Flag of every command that works in one workspace. Without it, `tenancyOf` takes the workspace in use. */
 export function workspaceFlag(summary: string) {
-  return Flags.string({ summary, default: defaultWorkspace, helpValue: 'NAME' });
+  return Flags.string({ summary: `${summary} Default: the one in use.`, env: 'SVC_WORKSPACE', helpValue: 'NAME' });
 }
 
 /** Flag of every command that asks before it removes something. */

@@ -2,6 +2,7 @@ import { SvcError } from '../services/contracts/errors.ts';
 import { printable } from './output/style.ts';
 import type { Terminal } from './output/terminal.ts';
 import { oneLine } from './output/width.ts';
+import { shellWord } from './shell-word.ts';
 
 export interface Consent {
   /** A question for yes or no. */
@@ -61,6 +62,8 @@ export async function agreeToRemoval(terminal: Terminal, { subject, affected, ye
 }
 
 export interface NameToType {
+  /** Default: the installation. */
+  readonly of?: string;
   readonly name: string;
   /** The name given with the flag. */
   readonly typed: string | undefined;
@@ -69,19 +72,19 @@ export interface NameToType {
   readonly declined: string;
 }
 
-/** Throws unless the name of the installation was given, with a flag or at a prompt. */
+/** Throws unless the name was given, with a flag or at a prompt. */
 export async function requireName(
   terminal: Terminal,
-  { name, typed, flag = '--confirm', declined }: NameToType,
+  { of = 'installation', name, typed, flag = '--confirm', declined }: NameToType,
 ): Promise<void> {
   if (typed === undefined && !terminal.interactive) {
-    throw new SvcError('invalid_input', 'The name of the installation must be typed.', {
-      hint: `Without a terminal, add ${flag} ${name}.`,
+    throw new SvcError('invalid_input', `The name of the ${of} must be typed.`, {
+      hint: `Without a terminal, add ${flag} ${shellWord(name)}.`,
     });
   }
   const { input } = await import('@inquirer/prompts');
-  const message = `Type the name of the installation (${name})`;
+  const message = `Type the name of the ${of} (${name})`;
   const said = typed ?? (await input({ message }, { output: process.stderr }));
   if (said === name) return;
-  throw new SvcError('invalid_input', `The name of this installation is "${name}", not "${said}".`, { hint: declined });
+  throw new SvcError('invalid_input', `The name of this ${of} is "${name}", not "${said}".`, { hint: declined });
 }

@@ -5,7 +5,9 @@ import { workspaceNamesQuery, workspaceQuery } from '../stack/client/generated/o
 import { status } from '../stack/operations/status.ts';
 import { refuseForeignFolder } from '../stack/place/refuse-foreign-folder.ts';
 import { getInstallation, type Installation } from '../stack/state/installation.ts';
+import { firstWorkspace, workspaceInUse } from '../stack/state/workspace-in-use.ts';
 import { environment, type SharedFlags } from './command.ts';
+import { openTerminal, type Terminal } from './output/terminal.ts';
 import { shellWord } from './shell-word.ts';
 
 export function installationOf(flags: SharedFlags): Installation {
@@ -28,10 +30,18 @@ export interface Tenancy {
   readonly workspace: { readonly id: string; readonly name: string };
 }
 
-export async function tenancyOf(flags: SharedFlags & { readonly workspace: string }): Promise<Tenancy> {
-  const backend = await connectToBackend(installationOf(flags));
-  const { workspace } = await backend.send(workspaceQuery, { name: flags.workspace });
-  if (workspace === null) throw await unknownName(backend, flags.workspace);
+/** The workspace that `--workspace` or SVC_WORKSPACE names, else the one in use. Names it when it is not obvious. */
+export async function tenancyOf(flags: SharedFlags & { readonly workspace?: string | undefined }): Promise<Tenancy> {
+  const installation = installationOf(flags);
+  const backend = await connectToBackend(installation);
+  const inUse = workspaceInUse.read(installation)?.name ?? firstWorkspace;
+  const { workspace } = await backend.send(workspaceQuery, { name: flags.workspace ?? inUse });
+  if (workspace === null) {
+    const error = await unknownWorkspace(backend, flags.workspace ?? inUse);
+    throw flags.workspace === undefined ? noLongerInUse(error) : error;
+  }
+  const isTyped = flags.workspace !== undefined && flags.workspace !== environment.SVC_WORKSPACE;
+  if (!isTyped && workspace.name !== firstWorkspace) terminalFor(flags).talk(`In the workspace ${workspace.name}.`);
   return { backend, workspace };
 }
 
@@ -40,7 +50,13 @@ export async function remoteMcpOf(flags: SharedFlags): Promise<URL> {
   return new URL((await status({ installation: installationOf(flags) })).urls.mcp);
 }
 
-async function unknownName(backend: BackendClient, name: string): Promise<SvcError> {
+function noLongerInUse({ code, message, hint = '' }: SvcError): SvcError {
+  return new SvcError(code, `${message} It is the workspace in use.`, {
+    hint: `${hint}\nUse another: svc workspace use NAME`,
+  });
+}
+
+export async function unknownWorkspace(backend: BackendClient, name: string): Promise<SvcError> {
   const { workspaces } = await backend.send(workspaceNamesQuery, {});
   return notFound(
     'workspace',
@@ -72,4 +88,14 @@ function notFound(kind: string, name: string, existing: readonly string[]): SvcE
   return new SvcError('not_found', `There is no ${kind} "${name}".`, {
     hint: meant !== null ? `Did you mean "${meant}"?` : known === '' ? `There is none yet.` : `There are: ${known}.`,
   });
+}
+
+/** For talk of a command that has no terminal of its own here. */
+function terminalFor(flags: SharedFlags): Terminal {
+  const { stdin, stdout, stderr } = process;
+  const asTyped = (text: string) => text;
+  return openTerminal(
+    { json: flags.json, quiet: flags.quiet, noInput: flags['no-input'] },
+    { stdin, stdout, stderr, env: environment, asTyped },
+  );
 }

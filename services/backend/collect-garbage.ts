@@ -1,16 +1,17 @@
 import type { Subscription } from '../kit/bus/bus.ts';
+import type { ChangeNeeds } from './activity/change.ts';
 import { forgetHistory } from './activity/forget-history.ts';
 import type { WithConfig, WithLog } from './bus/with-bus.ts';
 import type { WithBlobs } from './files/blobs.ts';
 import { removeUnused } from './files/keep-blobs.ts';
-import type { WithGraph } from './graph/graph.ts';
+import { continueRemovals } from './workspaces/remove-workspace.ts';
 
 const everyMs = 10 * 60_000;
 const dayMs = 24 * 60 * 60 * 1000;
 
-type GarbageCollected = WithGraph & WithBlobs & WithLog & WithConfig<'HISTORY_DAYS'>;
+type GarbageCollected = ChangeNeeds & WithBlobs & WithLog & WithConfig<'HISTORY_DAYS'>;
 
-/** Regularly removes bytes that no file uses, and expired history. Several backends may do so concurrently. */
+/** Regularly removes bytes that no file uses, expired history, and the rest of removed workspaces. Several backends may do so concurrently. */
 export function collectGarbage(backend: GarbageCollected): Subscription {
   const logger = backend.log('garbage');
   const stopping = new AbortController();
@@ -34,6 +35,7 @@ export function collectGarbage(backend: GarbageCollected): Subscription {
 }
 
 async function collect(backend: GarbageCollected, signal: AbortSignal): Promise<void> {
+  await continueRemovals(backend, signal);
   const now = Date.now();
   await removeUnused(backend, { now, signal });
   await forgetHistory(backend.graph, now - backend.config.HISTORY_DAYS * dayMs, signal);

@@ -8,8 +8,7 @@ import { operatorTokens } from '../client/operator-token.ts';
 import { firstOf } from '../parts/parts.ts';
 import type { Plan } from '../plan/plan.ts';
 import { readSecret } from '../secrets/secrets.ts';
-
-const firstWorkspace = 'Default';
+import { firstWorkspace } from '../state/workspace-in-use.ts';
 
 /** Registers the system keys of a plan. An empty platform also gets its first workspace. Idempotent. */
 export async function registerIdentities(url: string, plan: Plan, signal: AbortSignal): Promise<void> {

@@ -114,7 +114,7 @@ const untried: readonly RegExp[] = [
   // Arguments of every list are tested below, with every list.
   /^(Query\.workspaces|Workspace\.\w+|McpServer\.tools)\((after|search)\)$/,
   // Operations for operators only: services/backend/test/rights.test.ts.
-  /^(Query\.platformRuntimes|Mutation\.(createWorkspace|registerSystemKey))(\(.+\))?$/,
+  /^(Query\.platformRuntimes|Mutation\.(createWorkspace|removeWorkspace|registerSystemKey))(\(.+\))?$/,
   // These fields read everything, and name nothing.
   /^Query\.(viewer|workspace|workspaces)$/,
 ];

@@ -4,6 +4,7 @@ import type { Node } from '../graph/graph.ts';
 import { findOwner } from '../members/owner.ts';
 import { createWorkspace } from '../workspaces/create-workspace.ts';
 import { findWorkspaceId, selectWorkspaces } from '../workspaces/find-workspaces.ts';
+import { removeWorkspace } from '../workspaces/remove-workspace.ts';
 import { updateWorkspace } from '../workspaces/update-workspace.ts';
 import type { Builder, GraphqlContext } from './builder.ts';
 import { pageOf, searchArgs } from './paging.ts';
@@ -76,6 +77,12 @@ function addMutations(builder: Builder): void {
       args: { id: t.arg.id({ required: true }), input: t.arg({ type: updateInput, required: true }) },
       resolve: (_root, { id, input }, { backend, principal }) =>
         updateWorkspace(backend, principal, parseId('workspace', id), input),
+    }),
+    removeWorkspace: t.boolean({
+      description:
+        'Removes a workspace with everything in it. Operators only. It is closed at once; false: repeat the call, because data are left.',
+      args: { id: t.arg.id({ required: true }) },
+      resolve: (_root, { id }, { backend, principal }) => removeWorkspace(backend, principal, parseId('workspace', id)),
     }),
   }));
 }

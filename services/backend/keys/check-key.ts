@@ -8,6 +8,7 @@ import type { Subscription } from '../../kit/bus/bus.ts';
 import { parseBody, toBody } from '../bus/wire.ts';
 import type { WithBus } from '../bus/with-bus.ts';
 import type { Node, WithGraph } from '../graph/graph.ts';
+import { isBeingRemoved } from '../members/access.ts';
 import { findOwner } from '../members/owner.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
 import type { VerifyOperatorToken } from '../tokens/verify-token.ts';
@@ -58,7 +59,8 @@ async function checkOperator({ graph, verifyOperatorToken }: KeyCheckNeeds, toke
   const workspace = operator === null ? null : await graph.find('workspace', operator.workspace, null);
   const owner = workspace === null ? null : await findOwner(graph, workspace.id);
   const user = owner === null ? null : findId('user', owner.user);
-  if (operator === null || workspace === null || user === null) return refuse('unknown');
+  const isThere = workspace !== null && !isBeingRemoved(workspace);
+  if (operator === null || !isThere || user === null) return refuse('unknown');
   return {
     ok: true,
     principal: {
@@ -97,7 +99,7 @@ async function principalOf({ graph }: KeyCheckNeeds, key: Node<'key'>): Promise<
     key.allRoles ? null : graph.follow({ from: 'key', edge: 'roles' }, [key.id], { anchor, limitEach: rolesPerKeyMax }),
   ]);
   const user = users.get(key.id)?.[0];
-  if (workspace === null || user === undefined) return null;
+  if (workspace === null || isBeingRemoved(workspace) || user === undefined) return null;
   const member = await graph.findBy('member', { user: user.id }, anchor);
   if (member === null) return null;
   return {

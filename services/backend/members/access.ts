@@ -37,7 +37,7 @@ export interface AccessRequest {
 export async function getAccess(graph: Pick<Graph, 'find' | 'findBy'>, request: AccessRequest): Promise<Access> {
   const { principal, right } = request;
   const workspace = await graph.find('workspace', request.workspace, null);
-  if (workspace === null) throw noSuchWorkspace(request.workspace);
+  if (workspace === null || isBeingRemoved(workspace)) throw noSuchWorkspace(request.workspace);
   if (principal.kind === 'operator') return { workspace, principal, role: 'operator' };
   const member = await graph.findBy('member', { user: principal.user }, workspace.id);
   if (member === null) throw noSuchWorkspace(request.workspace);
@@ -47,6 +47,14 @@ export async function getAccess(graph: Pick<Graph, 'find' | 'findBy'>, request: 
   const access: Access = { workspace, principal, role: parseMemberRole(member.role) };
   requireRight(access, right);
   return access;
+}
+
+/**
+ * A workspace that is being removed has its id as its name, which no person can give it. It does not exist for anybody,
+ * and its name is free.
+ */
+export function isBeingRemoved({ id, name }: Pick<Node<'workspace'>, 'id' | 'name'>): boolean {
+  return name === id;
 }
 
 export function requireRight({ role, workspace }: Access, right: Right): void {

@@ -95,6 +95,16 @@ const rows: Readonly<Record<string, Row>> = {
         token,
       ),
   },
+  removeWorkspace: {
+    right: 'operate',
+    ask: async (_at, token) => {
+      const { createWorkspace } = await backend.must(
+        'mutation ($n: String!) { createWorkspace(input: { name: $n, ownerEmail: "a@b" }) { id } }',
+        { n: fresh() },
+      );
+      return ask('mutation ($w: ID!) { removeWorkspace(id: $w) }', { w: createWorkspace.id }, token);
+    },
+  },
   createRole: {
     right: 'edit',
     ask: (at, token) =>

@@ -8,6 +8,7 @@ import { parseBody } from '../bus/wire.ts';
 import type { WithBus, WithLog } from '../bus/with-bus.ts';
 import type { Transaction, WithGraph } from '../graph/graph.ts';
 import type { LastUsed } from '../keys/last-used.ts';
+import { isBeingRemoved } from '../members/access.ts';
 import { latestUses, sumUsage, type UsageSum } from './sum-usage.ts';
 
 type UsageNeeds = WithGraph & WithBus & WithLog;
@@ -58,7 +59,12 @@ async function addOnce(transaction: Transaction, sums: readonly UsageSum[], dige
   const setting = await transaction.findBy('setting', { name: appliedSetting }, null);
   const applied = setting === null || setting.value === '' ? [] : setting.value.split(' ');
   if (applied.includes(digest)) return;
-  for (const sum of sums) await add(transaction, sum);
+  for (const [workspace, ofOne] of Map.groupBy(sums, (sum) => sum.workspace)) {
+    const present = await transaction.find('workspace', workspace, null);
+    // Calls may be reported after the workspace was removed.
+    if (present === null || isBeingRemoved(present)) continue;
+    for (const sum of ofOne) await add(transaction, sum);
+  }
   const value = [...applied, digest].slice(-appliedMax).join(' ');
   if (setting === null) await transaction.create('setting', { id: newId('setting'), name: appliedSetting, value });
   else await transaction.update('setting', setting.id, { value }, { anchor: null });

@@ -1,6 +1,7 @@
 import type { WorkspaceId } from '../../contracts/ids.ts';
 import type { Node, Page, Selection, WithGraph } from '../graph/graph.ts';
 import { wordsOf, wordsOfSearch } from '../graph/search-words.ts';
+import { isBeingRemoved } from '../members/access.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
 export type PageRequest = Pick<Selection<'workspace'>, 'limit' | 'after' | 'search'>;
@@ -12,12 +13,22 @@ export async function selectWorkspaces(
   page: PageRequest,
 ): Promise<Page<'workspace'>> {
   if (principal.kind === 'operator') {
-    return await backend.graph.select({ type: 'workspace', anchor: null, orderBy: 'name', ...page });
+    return await selectPresent(backend, page);
   }
   const { search = '', ...rest } = page;
   const { memberships, next } = await selectMemberships(backend, principal, rest);
   const sought = wordsOfSearch(search);
   return { nodes: memberships.map(({ workspace }) => workspace).filter(({ name }) => matches(name, sought)), next };
+}
+
+/** A page without the workspaces that are being removed. It is empty only at the end of the list. */
+async function selectPresent({ graph }: WithGraph, page: PageRequest): Promise<Page<'workspace'>> {
+  let found = await graph.select({ type: 'workspace', anchor: null, orderBy: 'name', ...page });
+  for (;;) {
+    const nodes = found.nodes.filter((workspace) => !isBeingRemoved(workspace));
+    if (nodes.length > 0 || found.next === null) return { nodes, next: found.next };
+    found = await graph.select({ type: 'workspace', anchor: null, orderBy: 'name', ...page, after: found.next });
+  }
 }
 
 export interface Membership {
@@ -59,6 +70,7 @@ export async function findWorkspaceId(backend: WithGraph, name: string): Promise
   return workspace?.id ?? null;
 }
 
-function find(backend: WithGraph, id: WorkspaceId): Promise<Node<'workspace'> | null> {
-  return backend.graph.find('workspace', id, null);
+async function find(backend: WithGraph, id: WorkspaceId): Promise<Node<'workspace'> | null> {
+  const workspace = await backend.graph.find('workspace', id, null);
+  return workspace === null || isBeingRemoved(workspace) ? null : workspace;
 }

@@ -34,6 +34,11 @@ export type CreateWorkspaceInput = {
   readonly ownerEmail: string;
 };
 
+export type UpdateWorkspaceInput = {
+  readonly name?: string | null | undefined;
+  readonly suspended?: boolean | null | undefined;
+};
+
 export type RoleInput = {
   readonly name: string;
   readonly description?: string | null | undefined;
@@ -136,6 +141,29 @@ export type WorkspaceNamesQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type WorkspaceNamesQuery = { readonly workspaces: { readonly nodes: ReadonlyArray<{ readonly name: string }> } };
 
+export type WorkspacesQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type WorkspacesQuery = { readonly workspaces: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly suspended: boolean, readonly createdAt: number, readonly owner: { readonly email: string, readonly name: string } | null }>, readonly pageInfo: { readonly next: string | null } } };
+
+export type UpdateWorkspaceMutationVariables = Exact<{
+  id: string;
+  input: UpdateWorkspaceInput;
+}>;
+
+
+export type UpdateWorkspaceMutation = { readonly updateWorkspace: { readonly id: string } };
+
+export type RemoveWorkspaceMutationVariables = Exact<{
+  id: string;
+}>;
+
+
+export type RemoveWorkspaceMutation = { readonly removeWorkspace: boolean };
+
 export type AnyWorkspaceQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -146,7 +174,7 @@ export type CreateWorkspaceMutationVariables = Exact<{
 }>;
 
 
-export type CreateWorkspaceMutation = { readonly createWorkspace: { readonly id: string } };
+export type CreateWorkspaceMutation = { readonly createWorkspace: { readonly id: string, readonly name: string } };
 
 export type RegisterSystemKeysMutationVariables = Exact<{
   remoteMcp: SystemKeyInput;
@@ -534,12 +562,24 @@ export const workspaceNamesQuery: Operation<WorkspaceNamesQuery, WorkspaceNamesQ
   text: "query WorkspaceNames{workspaces{nodes{name}}}",
 };
 
+export const workspacesQuery: Operation<WorkspacesQuery, WorkspacesQueryVariables> = {
+  text: "query Workspaces($first:Int$after:String){workspaces(first:$first after:$after){nodes{id name suspended createdAt owner{email name}}pageInfo{next}}}",
+};
+
+export const updateWorkspaceMutation: Operation<UpdateWorkspaceMutation, UpdateWorkspaceMutationVariables> = {
+  text: "mutation UpdateWorkspace($id:ID!$input:UpdateWorkspaceInput!){updateWorkspace(id:$id input:$input){id}}",
+};
+
+export const removeWorkspaceMutation: Operation<RemoveWorkspaceMutation, RemoveWorkspaceMutationVariables> = {
+  text: "mutation RemoveWorkspace($id:ID!){removeWorkspace(id:$id)}",
+};
+
 export const anyWorkspaceQuery: Operation<AnyWorkspaceQuery, AnyWorkspaceQueryVariables> = {
   text: "query AnyWorkspace{workspaces(first:1){nodes{id}}}",
 };
 
 export const createWorkspaceMutation: Operation<CreateWorkspaceMutation, CreateWorkspaceMutationVariables> = {
-  text: "mutation CreateWorkspace($input:CreateWorkspaceInput!){createWorkspace(input:$input){id}}",
+  text: "mutation CreateWorkspace($input:CreateWorkspaceInput!){createWorkspace(input:$input){id name}}",
 };
 
 export const registerSystemKeysMutation: Operation<RegisterSystemKeysMutation, RegisterSystemKeysMutationVariables> = {
