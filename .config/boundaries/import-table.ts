@@ -10,7 +10,7 @@ const table: Readonly<Record<string, readonly RegExp[]>> = {
   'services/backend': [/^services\/(contracts|kit)\//],
   'services/remote-mcp': [/^services\/(contracts|kit)\//],
   'services/runtime': [/^services\/(contracts|kit)\//],
-  'services/frontend': [/^services\/contracts\/(graphql|ids|errors|env)(\.ts$|\/)/],
+  'services/frontend': [/^services\/contracts\/(graphql|ids|errors|env|clients)(\.ts$|\/)/],
   // The bus inside one process is started like a service. The stored data of bus, graph and files is read only
   // while no service runs on it.
   stack: [

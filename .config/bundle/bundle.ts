@@ -33,6 +33,8 @@ export async function bundle(root: string): Promise<Bundle> {
     legalComments: 'none',
     // oclif loads it only to run a command from its TypeScript source.
     external: ['typescript'],
+    // Its main file finds its own modules in a way that no bundler follows.
+    alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
     chunkNames: 'chunks/[name]-[hash]',
     define: commonJsNames,
     banner: { js: banner },

@@ -42,12 +42,12 @@ export function refuseKeyAsArgument(words: readonly string[], way = keyToTest): 
   );
 }
 
-function readKeyFile(file: string): string {
+export function readKeyFile(file: string): string {
   const options = { sizeMaxBytes: keyMaxBytes, name: `--key-file "${file}"`, takesPipes: true };
   return readBounded(file, options).toString('utf8');
 }
 
-async function readStdin(): Promise<string> {
+export async function readStdin(): Promise<string> {
   let text = '';
   for await (const chunk of process.stdin) {
     text += chunk;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
+import { clients } from '../contracts/clients/clients.ts';
 import type { RunningService } from '../kit/service.ts';
 import { startFrontend } from './start.ts';
 
@@ -54,6 +55,30 @@ describe('addresses', () => {
     await expect(start({ PUBLIC_BACKEND_URL: 'api.example.com' })).rejects.toThrow(
       /PUBLIC_BACKEND_URL must be a full http/,
     );
+  });
+});
+
+describe('how to connect an agent', () => {
+  const clientsIn = (page: string): { title: string; about: string; text: string }[] =>
+    JSON.parse(/<script type="application\/json" id="clients">(.*?)<\/script>/s.exec(page)?.[1] ?? '');
+
+  test('the page has a snippet for every client, with the address for agents and no key', async () => {
+    const url = await start({ PUBLIC_MCP_URL: 'https://mcp.example.com/mcp' });
+    const shown = clientsIn(await html(url));
+    expect(shown.map(({ title }) => title)).toEqual(clients.map(({ title }) => title));
+    for (const { title, text, about } of shown) {
+      expect(text, title).toContain('https://mcp.example.com/mcp');
+      expect(text, title).toMatch(/SVC_API_KEY|SVA_…|\$\{input:/);
+      expect(about, title).not.toBe('');
+    }
+  });
+
+  test('an address cannot end its script element', async () => {
+    const page = await html(
+      await start({ PUBLIC_MCP_URL: 'https://mcp.example.com/</script><script>alert(1)</script>' }),
+    );
+    expect(page).not.toContain('<script>alert');
+    expect(clientsIn(page)).toHaveLength(clients.length);
   });
 });
 

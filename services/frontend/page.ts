@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { snippetsFor } from '../contracts/clients/snippet.ts';
 import type { Config } from './config.ts';
 
 /** All files of the frontend, ready to send. */
@@ -26,6 +27,7 @@ export async function readPage(config: Pick<Config, 'backendUrl' | 'mcpUrl'>): P
     readFile(new URL('./page/icon.svg', import.meta.url)),
   ]);
   const environment = environmentScript({ PUBLIC_BACKEND_URL: config.backendUrl, PUBLIC_MCP_URL: config.mcpUrl });
+  const clients = jsonInScript(snippetsFor(config.mcpUrl));
   const assets = {
     css: { path: `/assets/page-${shortHash(css)}.css`, type: 'text/css; charset=utf-8', body: css },
     js: { path: `/assets/page-${shortHash(js)}.js`, type: 'text/javascript; charset=utf-8', body: js },
@@ -33,6 +35,7 @@ export async function readPage(config: Pick<Config, 'backendUrl' | 'mcpUrl'>): P
   };
   const index = html
     .replace('<!-- environment -->', () => `<script>${environment}</script>`)
+    .replace('<!-- clients -->', () => `<script type="application/json" id="clients">${clients}</script>`)
     .replaceAll('{{CSS}}', assets.css.path)
     .replaceAll('{{JS}}', assets.js.path)
     .replaceAll('{{ICON}}', assets.icon.path);
@@ -47,13 +50,16 @@ export async function readPage(config: Pick<Config, 'backendUrl' | 'mcpUrl'>): P
   return { files, contentSecurityPolicy: contentSecurityPolicy(config, environment) };
 }
 
-/** JSON is JavaScript; escaped so that no value of it can end its script element. */
 function environmentScript(env: Readonly<Record<string, string>>): string {
-  const json = JSON.stringify(env).replace(
+  return `window.__ENV__=${jsonInScript(env)};`;
+}
+
+/** JSON is JavaScript; escaped so that no value of it can end its script element. */
+function jsonInScript(value: unknown): string {
+  return JSON.stringify(value).replace(
     /[<>&\u2028\u2029]/g,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
-  return `window.__ENV__=${json};`;
 }
 
 /** Only listed sources may run or be contacted. The one inline script is allowed by its hash. */

@@ -9,7 +9,7 @@ const copiedMs = 1600;
 showAddress('backend', backendUrl);
 showAddress('remote-mcp', mcpUrl);
 showAddress('frontend', window.location.origin);
-buildTabs(clientsOf(mcpUrl));
+buildTabs(JSON.parse(document.querySelector('#clients').textContent));
 for (const snippet of document.querySelectorAll('.snippet')) addCopyButton(snippet);
 watchHealth();
 
@@ -77,40 +77,6 @@ function setState(element, { health, text }) {
   if (words.textContent !== text) words.textContent = text;
 }
 
-function clientsOf(url) {
-  const json = (value) => JSON.stringify(value, null, 2);
-  const headers = { Authorization: 'Bearer SVA_…' };
-  return [
-    {
-      name: 'Claude Code',
-      file: 'In a terminal',
-      text: `claude mcp add --transport http platform ${url} \\\n  --header "Authorization: Bearer SVA_…"`,
-    },
-    { name: 'Cursor', file: '~/.cursor/mcp.json', text: json({ mcpServers: { platform: { url, headers } } }) },
-    {
-      name: 'VS Code',
-      file: '.vscode/mcp.json',
-      text: json({ servers: { platform: { type: 'http', url, headers } } }),
-    },
-    {
-      name: 'JSON',
-      file: 'Most other clients',
-      text: json({ mcpServers: { platform: { type: 'http', url, headers } } }),
-    },
-    {
-      name: 'curl',
-      file: 'A ping: any answer but 401 means that the key is valid',
-      text: [
-        `curl ${url} \\`,
-        '  -H "Authorization: Bearer SVA_…" \\',
-        '  -H "Accept: application/json, text/event-stream" \\',
-        '  -H "Content-Type: application/json" \\',
-        `  -d '{"jsonrpc":"2.0","id":1,"method":"ping"}'`,
-      ].join('\n'),
-    },
-  ];
-}
-
 /** Tabs as in the ARIA Authoring Practices: the Tab key reaches the selected one, arrow keys change the selection. */
 function buildTabs(clients) {
   const list = document.querySelector('.tabs');
@@ -120,7 +86,7 @@ function buildTabs(clients) {
     tab.type = 'button';
     tab.role = 'tab';
     tab.id = `client-${index}`;
-    tab.textContent = client.name;
+    tab.textContent = client.title;
     tab.setAttribute('aria-controls', panel.id);
     tab.addEventListener('click', () => select(index));
     return tab;
@@ -131,7 +97,7 @@ function buildTabs(clients) {
       tab.tabIndex = i === index ? 0 : -1;
     }
     panel.setAttribute('aria-labelledby', tabs[index].id);
-    panel.querySelector('.file').textContent = clients[index].file;
+    panel.querySelector('.file').textContent = clients[index].about;
     panel.querySelector('code').textContent = clients[index].text;
   };
   list.addEventListener('keydown', (event) => {

@@ -1,0 +1,73 @@
+import { type Client, keyVariable } from '../../services/contracts/clients/clients.ts';
+import { SvcError } from '../../services/contracts/errors.ts';
+import { parseKey } from '../../services/contracts/keys.ts';
+import { createKeyMutation } from '../../stack/client/generated/operations.ts';
+import { readKeyFile, readStdin } from '../keys-test/key-source.ts';
+import type { Terminal } from '../output/terminal.ts';
+import type { Tenancy } from '../platform.ts';
+
+/** The key of --key-file. Null without the flag. */
+async function keyOfFile(file: string | undefined): Promise<string | null> {
+  if (file === undefined) return null;
+  const text = file === '-' ? await readStdin() : readKeyFile(file);
+  return checked(text.trim(), `--key-file "${file}"`);
+}
+
+/** Only a key in its own form may become a part of the file. */
+function checked(text: string, source: string): string {
+  const parsed = parseKey(text);
+  if (parsed.ok && (parsed.kind === 'user' || parsed.kind === 'legacy')) return text;
+  throw new SvcError('invalid_input', `${source} does not hold an API key of an agent.`, {
+    hint: 'Create one: svc keys create --name NAME',
+  });
+}
+
+export interface KeyWish {
+  readonly client: Client;
+  readonly keyFile: string | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Opens the workspace for a new key. */
+  readonly tenancy: () => Promise<Tenancy>;
+  readonly roles: readonly string[];
+}
+
+/** A key that a file is written with. Null: the client reads it from its variable or input. */
+export async function keyToWrite(
+  { client, keyFile, env, tenancy, roles }: KeyWish,
+  terminal: Terminal,
+): Promise<string | null> {
+  const given = await keyOfFile(keyFile);
+  if (given !== null || client.kind === 'text' || client.keyFrom !== null) return given;
+  const fromVariable = env[keyVariable];
+  if (fromVariable) return checked(fromVariable.trim(), keyVariable);
+  const created = await offerKey(client, { tenancy, roles }, terminal);
+  if (created !== null) return created;
+  throw new SvcError(
+    'invalid_input',
+    `${client.title} reads its key from no variable, so its file must hold the key.`,
+    {
+      hint: `Set ${keyVariable}, name a file with --key-file, or pipe the key to --key-file -`,
+    },
+  );
+}
+
+/** Creates a key if a person wants one. Null: they do not, or nobody can be asked. */
+export async function offerKey(
+  { name, title }: Client,
+  { tenancy, roles }: Pick<KeyWish, 'tenancy' | 'roles'>,
+  terminal: Terminal,
+): Promise<string | null> {
+  if (!terminal.interactive) return null;
+  const { confirm } = await import('@inquirer/prompts');
+  const message = `Create an API key for ${title} now?`;
+  if (!(await confirm({ message, default: false }, { output: process.stderr }))) return null;
+  const { backend, workspace } = await tenancy();
+  const input = {
+    name: `${name} ${new Date().toISOString().slice(0, 10)}`,
+    expiresAt: null,
+    roles: roles.length === 0 ? null : [...roles],
+  };
+  const { createKey } = await backend.send(createKeyMutation, { workspace: workspace.id, input });
+  terminal.talk(`Created the key "${createKey.key.name}".`);
+  return createKey.secret;
+}
