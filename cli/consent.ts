@@ -18,9 +18,13 @@ export async function requireConsent(terminal: Terminal, { question, unasked, de
   if (!terminal.interactive) {
     throw new SvcError('invalid_input', unasked, { hint: 'Without a terminal, add --yes.' });
   }
+  if (!(await confirmed(question))) throw new SvcError('cancelled', declined);
+}
+
+/** Asks a person for yes or no. The default is no. */
+export async function confirmed(question: string): Promise<boolean> {
   const { confirm } = await import('@inquirer/prompts');
-  const isSure = await confirm({ message: printable(oneLine(question)), default: false }, { output: process.stderr });
-  if (!isSure) throw new SvcError('cancelled', declined);
+  return confirm({ message: printable(oneLine(question)), default: false }, { output: process.stderr });
 }
 
 export interface Question {

@@ -142,7 +142,12 @@ function commandToWrite(
     skill = [],
     name: listedAs,
     workspace,
-  }: { readonly role?: string[]; readonly skill?: string[]; readonly name: string; readonly workspace: string },
+  }: {
+    readonly role?: string[] | undefined;
+    readonly skill?: string[] | undefined;
+    readonly name: string;
+    readonly workspace: string;
+  },
 ): string {
   const more = [
     ...role.map((given) => ['--role', given]),

@@ -2,6 +2,7 @@ import { type Client, keyVariable } from '../../services/contracts/clients/clien
 import { SvcError } from '../../services/contracts/errors.ts';
 import { parseKey } from '../../services/contracts/keys.ts';
 import { createKeyMutation } from '../../stack/client/generated/operations.ts';
+import { confirmed } from '../consent.ts';
 import { readKeyFile, readStdin } from '../keys-test/key-source.ts';
 import type { Terminal } from '../output/terminal.ts';
 import type { Tenancy } from '../platform.ts';
@@ -58,9 +59,7 @@ export async function offerKey(
   terminal: Terminal,
 ): Promise<string | null> {
   if (!terminal.interactive) return null;
-  const { confirm } = await import('@inquirer/prompts');
-  const message = `Create an API key for ${title} now?`;
-  if (!(await confirm({ message, default: false }, { output: process.stderr }))) return null;
+  if (!(await confirmed(`Create an API key for ${title} now?`))) return null;
   const { backend, workspace } = await tenancy();
   const input = {
     name: `${name} ${new Date().toISOString().slice(0, 10)}`,

@@ -83,7 +83,10 @@ export interface ListedServer {
   readonly tools: number;
 }
 
-function launchLine(launch: NonNullable<McpServer['launch']>): string {
+/** A launch on one line, without the values of its settings. */
+export function launchLine(
+  launch: Pick<NonNullable<McpServer['launch']>, 'command' | 'args' | 'url' | 'envNames' | 'headerNames'>,
+): string {
   if (launch.url !== null) return [launch.url, ...launch.headerNames.map((name) => `(header ${name})`)].join(' ');
   const variables = launch.envNames.map((name) => `${name}=…`);
   return [...variables, launch.command ?? '', ...(launch.args ?? [])].join(' ');

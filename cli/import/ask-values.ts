@@ -1,0 +1,38 @@
+import { expandLaunch, type Reference } from '../../services/contracts/clients/read-servers.ts';
+import { printable } from '../output/style.ts';
+import type { Terminal } from '../output/terminal.ts';
+import { oneLine } from '../output/width.ts';
+import type { Judged } from './judge-servers.ts';
+
+export interface GivenValues {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Of --variable-file, for variables and inputs. */
+  readonly file: Readonly<Record<string, string>>;
+}
+
+/** Asks a person once for each value that nothing gives. Without a terminal nothing is asked. */
+export class ReferenceValues {
+  readonly #given: GivenValues;
+  readonly #answers = new Map<string, string>();
+
+  constructor(given: GivenValues) {
+    this.#given = given;
+  }
+
+  readonly find = ({ kind, name }: Reference): string | undefined => {
+    const { env, file } = this.#given;
+    if (Object.hasOwn(file, name)) return file[name];
+    return this.#answers.get(`${kind} ${name}`) ?? (kind === 'variable' ? env[name] : undefined);
+  };
+
+  async ask({ found }: Judged, terminal: Terminal): Promise<void> {
+    if (found.entry.kind === 'unreadable' || !terminal.interactive) return;
+    const { missing } = expandLaunch(found.entry, { find: this.find, folders: { workspaceFolder: '', userHome: '' } });
+    const { password } = await import('@inquirer/prompts');
+    for (const { kind, name } of missing) {
+      const asked = kind === 'input' ? (found.inputs.get(name) ?? name) : `Value of the variable ${name}`;
+      const message = printable(oneLine(asked)).slice(0, 200);
+      this.#answers.set(`${kind} ${name}`, await password({ message, mask: true }, { output: process.stderr }));
+    }
+  }
+}
