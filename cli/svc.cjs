@@ -48,10 +48,15 @@ function version() {
   return JSON.stringify({ version: own, node: process.versions.node, platform: machine });
 }
 
+var completes = typed[0] === '__complete';
+
 if (process.platform === 'win32') {
   process.stderr.write(
     'svc runs on Linux and macOS; on Windows run it inside WSL: https://learn.microsoft.com/windows/wsl\n',
   );
+  process.exitCode = 2;
+} else if (major < wanted && completes) {
+  // A message would stand in the line that a person types.
   process.exitCode = 2;
 } else if (major < wanted) {
   process.stderr.write(tooOld());
@@ -59,6 +64,9 @@ if (process.platform === 'win32') {
 } else if (asksVersion()) {
   // Answered here, because loading the rest would take longer than the answer.
   process.stdout.write(version() + '\n');
+} else if (completes) {
+  require('node:module').enableCompileCache();
+  import('./cli/complete/main.js').then((main) => main.complete(typed.slice(1), path.join(__dirname, '..')));
 } else {
   require('node:module').enableCompileCache();
   import('./cli/main.js').then((main) => main.runCommandLine(typed, path.join(__dirname, '..')));

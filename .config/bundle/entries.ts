@@ -10,7 +10,7 @@ export interface Entry {
 
 // Processes, workers and commands. Each command is one file, so that running it loads only what it needs.
 const entryPatterns = [
-  'cli/main.ts',
+  'cli/{,complete/}main.ts',
   'cli/commands/**/*.ts',
   'services/*/main.ts',
   '{services,stack}/**/*.worker.ts',

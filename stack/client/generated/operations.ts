@@ -554,6 +554,60 @@ export type SkillsAppliedQueryVariables = Exact<{
 
 export type SkillsAppliedQuery = { readonly workspace: { readonly skills: { readonly nodes: ReadonlyArray<{ readonly name: string, readonly reason: ProblemFragment | null }>, readonly pageInfo: { readonly next: string | null } } } | null };
 
+export type CompleteMcpServersQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  search?: string | null | undefined;
+}>;
+
+
+export type CompleteMcpServersQuery = { readonly workspace: { readonly mcpServers: { readonly nodes: ReadonlyArray<{ readonly name: string }> } } | null };
+
+export type CompleteToolsQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  server?: string | null | undefined;
+}>;
+
+
+export type CompleteToolsQuery = { readonly workspace: { readonly mcpServer: { readonly tools: { readonly nodes: ReadonlyArray<{ readonly originalName: string }> } } | null } | null };
+
+export type CompleteSkillsQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  search?: string | null | undefined;
+}>;
+
+
+export type CompleteSkillsQuery = { readonly workspace: { readonly skills: { readonly nodes: ReadonlyArray<{ readonly name: string }> } } | null };
+
+export type CompleteRolesQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  search?: string | null | undefined;
+}>;
+
+
+export type CompleteRolesQuery = { readonly workspace: { readonly roles: { readonly nodes: ReadonlyArray<{ readonly name: string }> } } | null };
+
+export type CompleteKeysQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  search?: string | null | undefined;
+}>;
+
+
+export type CompleteKeysQuery = { readonly workspace: { readonly keys: { readonly nodes: ReadonlyArray<{ readonly name: string, readonly state: KeyState }> } } | null };
+
+export type CompleteRuntimesQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+}>;
+
+
+export type CompleteRuntimesQuery = { readonly workspace: { readonly runtimes: { readonly nodes: ReadonlyArray<{ readonly name: string }> } } | null };
+
+export type CompleteWorkspacesQueryVariables = Exact<{
+  search?: string | null | undefined;
+}>;
+
+
+export type CompleteWorkspacesQuery = { readonly workspaces: { readonly nodes: ReadonlyArray<{ readonly name: string }> } };
+
 export const workspaceQuery: Operation<WorkspaceQuery, WorkspaceQueryVariables> = {
   text: "query Workspace($name:String){workspace(name:$name){id name}}",
 };
@@ -744,4 +798,32 @@ export const mcpServersAppliedQuery: Operation<McpServersAppliedQuery, McpServer
 
 export const skillsAppliedQuery: Operation<SkillsAppliedQuery, SkillsAppliedQueryVariables> = {
   text: "query SkillsApplied($workspace:ID$first:Int$after:String){workspace(id:$workspace){skills(first:$first after:$after){nodes{name reason{...Problem}}pageInfo{next}}}}fragment Problem on Reason{code message repair}",
+};
+
+export const completeMcpServersQuery: Operation<CompleteMcpServersQuery, CompleteMcpServersQueryVariables> = {
+  text: "query CompleteMcpServers($workspace:String$search:String){workspace(name:$workspace){mcpServers(first:100 search:$search){nodes{name}}}}",
+};
+
+export const completeToolsQuery: Operation<CompleteToolsQuery, CompleteToolsQueryVariables> = {
+  text: "query CompleteTools($workspace:String$server:String){workspace(name:$workspace){mcpServer(name:$server){tools(first:100){nodes{originalName}}}}}",
+};
+
+export const completeSkillsQuery: Operation<CompleteSkillsQuery, CompleteSkillsQueryVariables> = {
+  text: "query CompleteSkills($workspace:String$search:String){workspace(name:$workspace){skills(first:100 search:$search){nodes{name}}}}",
+};
+
+export const completeRolesQuery: Operation<CompleteRolesQuery, CompleteRolesQueryVariables> = {
+  text: "query CompleteRoles($workspace:String$search:String){workspace(name:$workspace){roles(first:100 search:$search){nodes{name}}}}",
+};
+
+export const completeKeysQuery: Operation<CompleteKeysQuery, CompleteKeysQueryVariables> = {
+  text: "query CompleteKeys($workspace:String$search:String){workspace(name:$workspace){keys(first:100 search:$search){nodes{name state}}}}",
+};
+
+export const completeRuntimesQuery: Operation<CompleteRuntimesQuery, CompleteRuntimesQueryVariables> = {
+  text: "query CompleteRuntimes($workspace:String){workspace(name:$workspace){runtimes(first:100){nodes{name}}}}",
+};
+
+export const completeWorkspacesQuery: Operation<CompleteWorkspacesQuery, CompleteWorkspacesQueryVariables> = {
+  text: "query CompleteWorkspaces($search:String){workspaces(first:100 search:$search){nodes{name}}}",
 };
