@@ -10,7 +10,7 @@ import { textOf, withPreloading } from '../../services/contracts/clients/snippet
 import { SvcError } from '../../services/contracts/errors.ts';
 import { parseName } from '../../services/contracts/names.ts';
 import { status } from '../../stack/operations/status.ts';
-import { defaultWorkspace, environment, type SharedFlags, SvcCommand, workspaceFlag } from '../command.ts';
+import { environment, type SharedFlags, SvcCommand, workspaceFlag } from '../command.ts';
 import { chooseClient } from '../connect/choose-client.ts';
 import { keyToWrite, offerKey } from '../connect/connection-key.ts';
 import { here } from '../connect/here.ts';
@@ -146,14 +146,14 @@ function commandToWrite(
     readonly role?: string[] | undefined;
     readonly skill?: string[] | undefined;
     readonly name: string;
-    readonly workspace: string;
+    readonly workspace?: string | undefined;
   },
 ): string {
   const more = [
     ...role.map((given) => ['--role', given]),
     ...skill.map((given) => ['--skill', given]),
     ...(listedAs === defaultServerName ? [] : [['--name', listedAs]]),
-    ...(workspace === defaultWorkspace ? [] : [['--workspace', workspace]]),
+    ...(workspace === undefined ? [] : [['--workspace', workspace]]),
   ];
   return ['svc connect --client', name, '--write', ...more.flat().map(shellWord)].join(' ');
 }
