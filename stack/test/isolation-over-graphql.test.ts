@@ -82,6 +82,8 @@ const named = ({ workspace, own, same }: Home): Readonly<Record<string, Argument
   removeMcpServer: { workspace, id: same.mcpServer },
   restartMcpServer: { workspace, id: same.mcpServer },
   createKey: { workspace, input: { name: 'k', roles: [same.role] } },
+  updateKey: { workspace, id: same.key, input: { roles: [same.role] } },
+  rotateKey: { workspace, id: same.key },
   revokeKey: { workspace, key: same.key },
   registerRuntime: { workspace, name: 'same' },
   revokeRuntime: { workspace, id: same.runtime },
@@ -114,7 +116,7 @@ const untried: readonly RegExp[] = [
   // Arguments of every list are tested below, with every list.
   /^(Query\.workspaces|Workspace\.\w+|McpServer\.tools)\((after|search)\)$/,
   // Operations for operators only: services/backend/test/rights.test.ts.
-  /^(Query\.platformRuntimes|Mutation\.(createWorkspace|removeWorkspace|registerSystemKey))(\(.+\))?$/,
+  /^(Query\.(platformRuntimes|identifyKey)|Mutation\.(createWorkspace|removeWorkspace|registerSystemKey|importKey))(\(.+\))?$/,
   // These fields read everything, and name nothing.
   /^Query\.(viewer|workspace|workspaces)$/,
 ];
@@ -155,6 +157,7 @@ describe('over GraphQL', () => {
 
   test('operations of operators are refused to everybody else', async () => {
     expect((await ask('{ platformRuntimes { nodes { id } } }')).code).toBe('forbidden');
+    expect((await ask(`{ identifyKey(secret: "${b.same.keyText}") { key { id } } }`)).code).toBe('forbidden');
   });
 
   /** Fields of a workspace with this argument. */

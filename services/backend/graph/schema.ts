@@ -110,7 +110,10 @@ export const schema = {
   },
   key: {
     owned: true,
-    /** `activeName` equals `name` until the key is revoked, which frees the name. */
+    /**
+     * `activeName` equals `name` until the key is revoked or replaced, which frees the name. `disclosure`: null in keys
+     * of older installations. `replaces`: the key that a rotation ends.
+     */
     fields: {
       name: 'text',
       activeName: 'text?',
@@ -118,8 +121,11 @@ export const schema = {
       ciphertext: 'text',
       hint: 'text',
       allRoles: 'boolean',
+      disclosure: 'text?',
+      replaces: 'text?',
       expiresAt: 'time?',
       revokedAt: 'time?',
+      firstUsedAt: 'time?',
       lastUsedAt: 'time?',
       createdAt: 'time',
     },

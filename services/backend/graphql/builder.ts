@@ -4,6 +4,7 @@ import type { WorkspaceId } from '../../contracts/ids.ts';
 import type { Secret } from '../../contracts/secret.ts';
 import type { SignedUrl } from '../files/tickets.ts';
 import type { Node, Page } from '../graph/graph.ts';
+import type { IdentifiedKey } from '../keys/identify-key.ts';
 import type { Access, Right } from '../members/access.ts';
 import type { LaunchView } from '../servers/launch.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
@@ -40,6 +41,7 @@ interface Objects {
   Launch: LaunchView;
   Reason: Reason;
   Key: Node<'key'>;
+  IdentifiedKey: IdentifiedKey;
   CreatedKey: { readonly key: Node<'key'>; readonly secret: Secret };
   Runtime: Node<'runtime'>;
   RegisteredRuntime: {

@@ -1,22 +1,42 @@
 import { parseId } from '../../contracts/ids.ts';
-import { createKey, rolesPerKeyMax } from '../keys/create-key.ts';
+import { keyDisclosures } from '../../contracts/key-disclosure.ts';
+import { createKey } from '../keys/create-key.ts';
+import { identifyKey } from '../keys/identify-key.ts';
+import { importKey } from '../keys/import-key.ts';
+import { disclosureOf, rolesPerKeyMax } from '../keys/key-fields.ts';
 import { keyStates, stateOfKey } from '../keys/key-state.ts';
 import { revokeKey } from '../keys/revoke-key.ts';
+import { replacedKey, rotateKey } from '../keys/rotate-key.ts';
+import { updateKey } from '../keys/update-key.ts';
 import type { Builder } from './builder.ts';
 import { listArgs, listOf, pageOf, searchArgs } from './paging.ts';
 
 export function addKeys(builder: Builder): void {
   const stateType = builder.enumType('KeyState', { values: keyStates });
+  const disclosureType = keyDisclosureType(builder);
   builder.objectType('Key', {
     fields: (t) => ({
       id: t.exposeID('id'),
       name: t.exposeString('name'),
       hint: t.exposeString('hint'),
+      version: t.exposeInt('version'),
       state: t.field({ type: stateType, resolve: (key) => stateOfKey(key, Date.now()) }),
       expiresAt: t.exposeFloat('expiresAt', { nullable: true }),
       revokedAt: t.exposeFloat('revokedAt', { nullable: true }),
+      firstUsedAt: t.exposeFloat('firstUsedAt', { nullable: true }),
       lastUsedAt: t.exposeFloat('lastUsedAt', { nullable: true }),
+      lastUsedStepMs: t.float({
+        description: 'The shortest time between two writes of lastUsedAt: the last use may be later by this much.',
+        resolve: (_key, _args, { backend }) => backend.config.IDENTITY_KEY_USAGE_THROTTLE_SECONDS * 1000,
+      }),
       createdAt: t.exposeFloat('createdAt'),
+      disclosure: t.field({ type: disclosureType, resolve: disclosureOf }),
+      replaces: t.field({
+        type: 'Key',
+        nullable: true,
+        description: 'The key that this one replaces, while that one is still valid.',
+        resolve: (key, _args, { backend }) => replacedKey(backend.graph, key, Date.now()),
+      }),
       roles: t.field({
         type: ['Role'],
         nullable: true,
@@ -46,10 +66,26 @@ export function addKeys(builder: Builder): void {
     }),
   );
 
-  addMutations(builder);
+  builder.objectType('IdentifiedKey', {
+    fields: (t) => ({
+      key: t.expose('key', { type: 'Key' }),
+      workspace: t.expose('workspace', { type: 'Workspace' }),
+    }),
+  });
+  builder.queryField('identifyKey', (t) =>
+    t.field({
+      type: 'IdentifiedKey',
+      nullable: true,
+      description: 'The key with this text, in any workspace. For operators.',
+      args: { secret: t.arg.string({ required: true }) },
+      resolve: (_root, { secret }, { backend, principal }) => identifyKey(backend, principal, secret),
+    }),
+  );
+
+  addMutations(builder, disclosureType);
 }
 
-function addMutations(builder: Builder): void {
+function addMutations(builder: Builder, disclosureType: DisclosureType): void {
   builder.objectType('CreatedKey', {
     fields: (t) => ({
       key: t.expose('key', { type: 'Key' }),
@@ -60,7 +96,19 @@ function addMutations(builder: Builder): void {
     fields: (t) => ({
       name: t.string({ required: true }),
       roles: t.idList(),
+      disclosure: t.field({ type: disclosureType }),
       expiresAt: t.float(),
+    }),
+  });
+  const patch = builder.inputType('KeyPatch', {
+    fields: (t) => ({
+      name: t.string(),
+      roles: t.idList(),
+      allRoles: t.boolean({ description: 'true: every role of the workspace, instead of roles.' }),
+      disclosure: t.field({ type: disclosureType }),
+      expiresAt: t.float(),
+      neverExpires: t.boolean({ description: 'true: no expiry, instead of expiresAt.' }),
+      ifVersion: t.int(),
     }),
   });
   builder.mutationFields((t) => ({
@@ -71,6 +119,38 @@ function addMutations(builder: Builder): void {
       resolve: (_root, args, { backend, principal }) =>
         createKey(backend, { principal, workspace: parseId('workspace', args.workspace) }, args.input),
     }),
+    importKey: t.field({
+      type: 'Key',
+      description: 'Adds a key of an older installation. For operators.',
+      args: {
+        workspace: t.arg.id({ required: true }),
+        input: t.arg({ type: input, required: true }),
+        secret: t.arg.string({ required: true }),
+      },
+      resolve: (_root, { workspace, input, secret }, { backend, principal }) =>
+        importKey(backend, { principal, workspace: parseId('workspace', workspace) }, { input, text: secret }),
+    }),
+    updateKey: t.field({
+      type: 'Key',
+      args: {
+        workspace: t.arg.id({ required: true }),
+        id: t.arg.id({ required: true }),
+        input: t.arg({ type: patch, required: true }),
+      },
+      resolve: (_root, { workspace, id, input }, { backend, principal }) =>
+        updateKey(backend, { principal, workspace: parseId('workspace', workspace), id }, input),
+    }),
+    rotateKey: t.field({
+      type: 'CreatedKey',
+      description: 'Makes a key in place of this one, which stays valid without its name until it is revoked.',
+      args: {
+        workspace: t.arg.id({ required: true }),
+        id: t.arg.id({ required: true }),
+        expiresAt: t.arg.float({ description: 'Absent: the lifetime of the replaced key, from now on.' }),
+      },
+      resolve: (_root, { workspace, id, expiresAt }, { backend, principal }) =>
+        rotateKey(backend, { principal, workspace: parseId('workspace', workspace), id }, { expiresAt }),
+    }),
     revokeKey: t.field({
       type: 'Key',
       description: 'By id, or by the name of a key that is not revoked.',
@@ -79,4 +159,13 @@ function addMutations(builder: Builder): void {
         revokeKey(backend, { principal, workspace: parseId('workspace', args.workspace) }, args.key),
     }),
   }));
+}
+
+type DisclosureType = ReturnType<typeof keyDisclosureType>;
+
+function keyDisclosureType(builder: Builder) {
+  return builder.enumType('KeyDisclosure', {
+    description: 'What a list of tools holds from the start: the tools of loaded skills, or those of all skills.',
+    values: keyDisclosures,
+  });
 }

@@ -14,6 +14,7 @@ export function addUsage(builder: Builder): void {
             ? 'operator'
             : nameOf(backend.graph, { kind: 'key', id: row.key, anchor: row.workspace }),
       }),
+      keyId: t.exposeID('key', { description: 'Two keys have the same name while one replaces the other.' }),
       tool: t.string({
         resolve: (row, _args, { backend }) =>
           nameOf(backend.graph, { kind: 'tool', id: row.tool, anchor: row.workspace }),

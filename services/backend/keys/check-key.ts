@@ -3,7 +3,6 @@ import { patterns } from '../../contracts/bus/subjects.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { findId, operatorKeyOf } from '../../contracts/ids.ts';
 import { parseKey } from '../../contracts/keys.ts';
-import type { Secret } from '../../contracts/secret.ts';
 import type { Subscription } from '../../kit/bus/bus.ts';
 import { parseBody, toBody } from '../bus/wire.ts';
 import type { WithBus } from '../bus/with-bus.ts';
@@ -12,7 +11,8 @@ import { isBeingRemoved } from '../members/access.ts';
 import { findOwner } from '../members/owner.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
 import type { VerifyOperatorToken } from '../tokens/verify-token.ts';
-import { rolesPerKeyMax } from './create-key.ts';
+import { findKeyBySecret } from './find-key.ts';
+import { disclosureOf, rolesPerKeyMax } from './key-fields.ts';
 import { stateOfKey } from './key-state.ts';
 import type { LastUsed } from './last-used.ts';
 
@@ -41,7 +41,7 @@ export async function checkKey(backend: KeyCheckNeeds, text: string, now: number
   const parsed = parseKey(text);
   if (parsed.ok && parsed.kind === 'operator') return checkOperator(backend, parsed.key);
   if (!parsed.ok || (parsed.kind !== 'user' && parsed.kind !== 'legacy')) return refuse('unknown');
-  const key = await findKey(backend, parsed.key);
+  const key = await findKeyBySecret(backend, parsed.key);
   if (key === null) return refuse('unknown');
   const state = stateOfKey(key, now);
   if (state === 'revoked') return refuse('revoked', key.revokedAt);
@@ -81,15 +81,6 @@ function refuse(refusal: Extract<KeyReply, { ok: false }>['refusal'], at: number
   return { ok: false, refusal, at };
 }
 
-async function findKey({ graph, secrets }: KeyCheckNeeds, key: Secret): Promise<Node<'key'> | null> {
-  for (const digest of secrets.digests(key)) {
-    // The only look-up without a workspace: the key leads to it.
-    const found = await graph.findBy('key', { digest }, 'everywhere');
-    if (found !== null) return found;
-  }
-  return null;
-}
-
 /** Null when its user is no longer a member: the key then has no owner. */
 async function principalOf({ graph }: KeyCheckNeeds, key: Node<'key'>): Promise<Principal | null> {
   const anchor = key.workspace;
@@ -110,6 +101,7 @@ async function principalOf({ graph }: KeyCheckNeeds, key: Node<'key'>): Promise<
     workspaceName: workspace.name,
     suspended: workspace.suspended || member.suspended,
     roles: roles === null ? null : (roles.get(key.id) ?? []).map(({ id }) => id),
+    disclosure: disclosureOf(key),
     expiresAt: key.expiresAt,
   };
 }

@@ -20,9 +20,12 @@ import {
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import { answerKeyChecks, checkKey } from './check-key.ts';
 import { type CreateKeyInput, createKey } from './create-key.ts';
+import { importKey } from './import-key.ts';
 import { openLastUsed } from './last-used.ts';
 import { revokeKey } from './revoke-key.ts';
+import { rotateKey } from './rotate-key.ts';
 import { registerSystemKey } from './system-keys.ts';
+import { type KeyPatch, updateKey } from './update-key.ts';
 
 let backend: TestBackend;
 let remoteMcp: Bus;
@@ -147,6 +150,7 @@ describe('checking a key', () => {
         workspaceName: (await getWorkspace(backend, id)).name,
         suspended: false,
         roles: [role],
+        disclosure: 'skills',
         expiresAt,
       },
     });
@@ -202,7 +206,8 @@ describe('checking a key', () => {
         ...{ id: key, workspace: id, name: 'old', activeName: 'old', hint: 'USK…tion', allRoles: true },
         digest: backend.secrets.digest(new Secret(text)),
         ciphertext: backend.secrets.encrypt(new Secret(text), { node: key, field: 'ciphertext' }),
-        ...{ expiresAt: null, revokedAt: null, lastUsedAt: null, createdAt: Date.now() },
+        ...{ disclosure: null, replaces: null, expiresAt: null, revokedAt: null },
+        ...{ firstUsedAt: null, lastUsedAt: null, createdAt: Date.now() },
       });
       await transaction.link({ from: 'key', edge: 'user' }, key, [owner.user]);
     });
@@ -282,6 +287,189 @@ describe('revoking a key', () => {
   });
 });
 
+describe('changing a key', () => {
+  async function created(input: Partial<CreateKeyInput> = {}) {
+    const workspace = await newWorkspace();
+    const role = await addRole(workspace.id, 'support');
+    const { key, secret } = await workspace.create({ name: 'laptop', roles: [role], ...input });
+    const request = { principal: workspace.owner, workspace: workspace.id, id: key.id };
+    const principal = async () => checkKey(backend, secret.reveal(), Date.now());
+    return { ...workspace, role, key, request, principal };
+  }
+
+  test('reaches its principal and is recorded and announced', async () => {
+    const { id, key, request, principal } = await created();
+    const other = await addRole(id, 'sales');
+    const heard = Promise.withResolvers<Uint8Array>();
+    const listening = remoteMcp.subscribe(patterns.events, (message) => {
+      if (message.subject === subjects.event(id, 'key')) heard.resolve(message.payload);
+    });
+    const expiresAt = Date.now() + 60_000;
+    await updateKey(backend, request, { name: 'desktop', roles: [other], disclosure: 'all', expiresAt });
+    expect(await principal()).toMatchObject({
+      principal: { keyName: 'desktop', roles: [other], disclosure: 'all', expiresAt },
+    });
+    expect(parseBody(event, await heard.promise, payloadMaxBytes)).toMatchObject({ key: key.id });
+    await listening.stop();
+    const { nodes } = await backend.graph.select({ type: 'activity', anchor: id, descending: true, limit: 1 });
+    expect(nodes[0]).toMatchObject({ action: 'update', subject: key.id, subjectName: 'desktop' });
+    expect(JSON.parse(nodes[0]?.changes ?? '')).toMatchObject({
+      disclosure: { from: 'skills', to: 'all' },
+      roles: { from: ['support'], to: ['sales'] },
+    });
+    await updateKey(backend, request, { allRoles: true, neverExpires: true });
+    expect(await principal()).toMatchObject({ principal: { roles: null, disclosure: 'all', expiresAt: null } });
+  });
+
+  test('to the same values changes and records nothing', async () => {
+    const { id, role, key, request } = await created();
+    const { revision } = await getWorkspace(backend, id);
+    const patch = { name: 'laptop', roles: [role], disclosure: 'skills', ifVersion: key.version } as const;
+    expect((await updateKey(backend, request, patch)).version).toBe(key.version);
+    expect((await getWorkspace(backend, id)).revision).toBe(revision);
+  });
+
+  test('gives an expired key a later expiry', async () => {
+    const { id, key, request, principal } = await created({ expiresAt: Date.now() + 60_000 });
+    await backend.graph.write((transaction) => transaction.update('key', key.id, { expiresAt: 1 }, { anchor: id }));
+    expect(await principal()).toMatchObject({ ok: false, refusal: 'expired' });
+    await updateKey(backend, request, { expiresAt: Date.now() + 60_000 });
+    expect(await principal()).toMatchObject({ ok: true });
+  });
+
+  test.each<[string, KeyPatch, string]>([
+    ['another version', { name: 'x', ifVersion: 77 }, 'conflict'],
+    ['no role at all', { roles: [] }, 'invalid_input'],
+    ['an unknown role', { roles: [newId('role')] }, 'not_found'],
+    ['roles and all roles', { roles: [newId('role')], allRoles: true }, 'invalid_input'],
+    ['an expiry and none', { expiresAt: Date.now() + 60_000, neverExpires: true }, 'invalid_input'],
+    ['an expiry in the past', { expiresAt: 1 }, 'invalid_input'],
+    ['a name with a line break', { name: 'a\nb' }, 'invalid_input'],
+    ['a name in use', { name: 'taken' }, 'conflict'],
+  ])('is refused for %s', async (_what, patch, code) => {
+    const { create, request, principal } = await created();
+    await create({ name: 'taken' });
+    const before = await principal();
+    await expect(updateKey(backend, request, patch)).rejects.toMatchObject({ code });
+    expect(await principal()).toEqual(before);
+  });
+
+  test('is refused for a revoked key, and for a role of another workspace', async () => {
+    const { request } = await created();
+    const elsewhere = await addRole((await newWorkspace()).id, 'support');
+    await expect(updateKey(backend, request, { roles: [elsewhere] })).rejects.toMatchObject({ code: 'not_found' });
+    await revokeKey(backend, request, request.id);
+    await expect(updateKey(backend, request, { disclosure: 'all' })).rejects.toMatchObject({ code: 'conflict' });
+  });
+});
+
+describe('rotating a key', () => {
+  test('makes one of the same name, roles, disclosure and lifetime, and both are valid', async () => {
+    const { id, owner, create } = await newWorkspace();
+    const role = await addRole(id, 'support');
+    const expiresAt = Date.now() + 60_000;
+    const old = await create({ name: 'laptop', roles: [role], disclosure: 'all', expiresAt });
+    const before = Date.now();
+    const { key, secret } = await rotateKey(backend, { principal: owner, workspace: id, id: old.key.id });
+    expect(key).toMatchObject({ name: 'laptop', activeName: 'laptop', replaces: old.key.id });
+    const lifetime = expiresAt - old.key.createdAt;
+    expect(key.expiresAt).toBeGreaterThanOrEqual(before + lifetime);
+    expect(await checkKey(backend, secret.reveal(), before)).toMatchObject({
+      principal: { key: key.id, roles: [role], disclosure: 'all', keyName: 'laptop' },
+    });
+    expect(await checkKey(backend, old.secret.reveal(), before)).toMatchObject({ principal: { key: old.key.id } });
+    const { nodes } = await backend.graph.select({ type: 'activity', anchor: id, descending: true, limit: 1 });
+    expect(JSON.parse(nodes[0]?.changes ?? '')).toMatchObject({ replaces: { to: old.key.id } });
+    expect(JSON.stringify(nodes)).not.toContain(secret.reveal());
+  });
+
+  test('is refused while an earlier rotation is unfinished, and for a revoked key', async () => {
+    const { id, owner, create } = await newWorkspace();
+    const request = { principal: owner, workspace: id };
+    const old = await create({ name: 'laptop' });
+    const { key } = await rotateKey(backend, { ...request, id: old.key.id });
+    for (const one of [old.key, key]) {
+      await expect(rotateKey(backend, { ...request, id: one.id })).rejects.toMatchObject({ code: 'conflict' });
+    }
+    await revokeKey(backend, request, old.key.id);
+    await expect(rotateKey(backend, { ...request, id: old.key.id })).rejects.toMatchObject({ code: 'conflict' });
+    expect((await rotateKey(backend, { ...request, id: key.id })).key.replaces).toBe(key.id);
+  });
+
+  test('never widens a key whose roles were removed', async () => {
+    const { id, owner, create } = await newWorkspace();
+    const role = await addRole(id, 'support');
+    const { key } = await create({ name: 'laptop', roles: [role] });
+    await backend.graph.write((transaction) => transaction.remove('role', role, id));
+    const rotated = rotateKey(backend, { principal: owner, workspace: id, id: key.id });
+    await expect(rotated).rejects.toMatchObject({ code: 'conflict' });
+  });
+
+  test('keeps the user for an operator; a user gets a key of their own', async () => {
+    const { id, owner, create } = await newWorkspace();
+    const admin = await addMember(backend, id, 'admin');
+    const userOf = async (principal: TokenPrincipal, name: string) => {
+      const { key } = await create({ name }, admin);
+      const { secret } = await rotateKey(backend, { principal, workspace: id, id: key.id });
+      return await checkKey(backend, secret.reveal(), Date.now());
+    };
+    expect(await userOf(operator, 'a')).toMatchObject({ principal: { user: admin.user } });
+    expect(await userOf(owner, 'b')).toMatchObject({ principal: { user: owner.user } });
+  });
+});
+
+describe('importing an older key', () => {
+  const text = () => `USK-${newId('key')}-older`;
+
+  test('makes it valid in that workspace, without a readable copy', async () => {
+    const { id } = await newWorkspace();
+    const role = await addRole(id, 'support');
+    const older = text();
+    const input = { name: 'old', roles: [role], disclosure: 'all' } as const;
+    const key = await importKey(backend, { principal: operator, workspace: id }, { input, text: older });
+    expect(await checkKey(backend, older, Date.now())).toMatchObject({
+      ok: true,
+      principal: { key: key.id, workspace: id, roles: [role], disclosure: 'all' },
+    });
+    expect(JSON.stringify(key)).not.toContain(older);
+    const { nodes } = await backend.graph.select({ type: 'activity', anchor: id, descending: true, limit: 1 });
+    expect(JSON.stringify(nodes)).not.toContain(older);
+  });
+
+  test('is refused if any workspace has it, also revoked, and the refusal says no more', async () => {
+    const [here, there] = [await newWorkspace(), await newWorkspace()];
+    const older = text();
+    const request = { principal: operator, workspace: there.id };
+    const { id } = await importKey(backend, request, { input: { name: 'old' }, text: older });
+    await revokeKey(backend, request, id);
+    const again = importKey(backend, { ...request, workspace: here.id }, { input: { name: 'mine' }, text: older });
+    await expect(again).rejects.toMatchObject({ code: 'conflict', message: expect.not.stringContaining('old"') });
+  });
+
+  test('is for operators, even if the member owns the workspace', async () => {
+    const { id, owner } = await newWorkspace();
+    const imported = importKey(backend, { principal: owner, workspace: id }, { input: { name: 'x' }, text: text() });
+    await expect(imported).rejects.toMatchObject({ code: 'forbidden' });
+  });
+
+  test.each([
+    ['', 'nothing'],
+    ['USK-short', 'a short key'],
+    ['USK-0123456789 0123456789', 'a key with a space'],
+    [`USK${'x'.repeat(600)}`, 'a long text'],
+    ['WSK_0123456789012345678901234567890', 'a retired key'],
+    [newKey('user').reveal(), 'a key of another platform'],
+    [newKey('runtime').reveal(), 'a runtime key'],
+    [newKey('system').reveal(), 'a system key'],
+  ])('%s is refused: %s', async (given) => {
+    const { id } = await newWorkspace();
+    const request = { principal: operator, workspace: id };
+    const imported = importKey(backend, request, { input: { name: 'x' }, text: given });
+    await expect(imported).rejects.toMatchObject({ code: 'invalid_input' });
+    if (given !== '') await expect(imported).rejects.toMatchObject({ message: expect.not.stringContaining(given) });
+  });
+});
+
 describe('on the bus', () => {
   async function ask(body: Uint8Array) {
     const { payload } = await remoteMcp.request(subjects.key(remoteMcp.identity.process), body, { timeoutMs: 5000 });
@@ -322,6 +510,16 @@ describe('last use', () => {
     expect(await use(1_000_000)).toBe(1_000_000);
     expect(await use(1_059_999)).toBe(1_000_000);
     expect(await use(1_060_000)).toBe(1_060_000);
+  });
+
+  test('leaves the first use as it is', async () => {
+    const { id, key, use } = await useOf(0);
+    await use(1_000_000);
+    await use(2_000_000);
+    expect(await backend.graph.find('key', key.id, id)).toMatchObject({
+      firstUsedAt: 1_000_000,
+      lastUsedAt: 2_000_000,
+    });
   });
 
   test('is rewritten by every use when the period is 0, and never set back', async () => {

@@ -71,7 +71,9 @@ async function writeSlice(transaction: Transaction, uses: readonly KeyUse[], thr
   for (const { key, workspace, at } of uses) {
     const known = await transaction.find('key', key, workspace);
     if (known === null || (known.lastUsedAt !== null && isFresh(known.lastUsedAt, at, throttleMs))) continue;
-    await transaction.update('key', key, { lastUsedAt: at }, { anchor: workspace });
+    // The first use of a key that was used before this field existed stays unknown.
+    const first = known.lastUsedAt === null ? { firstUsedAt: at } : {};
+    await transaction.update('key', key, { ...first, lastUsedAt: at }, { anchor: workspace });
   }
 }
 

@@ -237,6 +237,38 @@ const rows: Readonly<Record<string, Row>> = {
         token,
       ),
   },
+  importKey: {
+    right: 'operate',
+    ask: (at, token) =>
+      ask(
+        'mutation ($w: ID!, $n: String!, $s: String!) { importKey(workspace: $w, input: { name: $n }, secret: $s) { id } }',
+        { w: at.workspace, n: fresh(), s: `USK-${newId('key')}` },
+        token,
+      ),
+  },
+  updateKey: {
+    right: 'administer',
+    ask: (at, token) =>
+      ask(
+        'mutation ($w: ID!, $id: ID!, $n: String!) { updateKey(workspace: $w, id: $id, input: { name: $n }) { id } }',
+        { w: at.workspace, id: at.key, n: fresh() },
+        token,
+      ),
+  },
+  rotateKey: {
+    right: 'administer',
+    ask: async (at, token) => {
+      const made = await backend.must(
+        'mutation ($w: ID!, $n: String!) { createKey(workspace: $w, input: { name: $n }) { key { id } } }',
+        { w: at.workspace, n: fresh() },
+      );
+      return ask(
+        'mutation ($w: ID!, $id: ID!) { rotateKey(workspace: $w, id: $id) { key { id } } }',
+        { w: at.workspace, id: made.createKey.key.id },
+        token,
+      );
+    },
+  },
   revokeKey: {
     right: 'administer',
     ask: async (at, token) => {
@@ -342,12 +374,18 @@ describe('ids of another workspace are as unknown as invalid ids', () => {
       'mutation ($w: ID!, $id: ID!) { createKey(workspace: $w, input: { name: "k", roles: [$id] }) { key { id } } }',
       ({ role }) => role,
     ],
+    ['mutation ($w: ID!, $id: ID!) { updateKey(workspace: $w, id: $id, input: {}) { id } }', ({ key }) => key],
+    [
+      'mutation ($w: ID!, $id: ID!) { updateKey(workspace: $w, id: "KEY", input: { roles: [$id] }) { id } }',
+      ({ role }) => role,
+    ],
+    ['mutation ($w: ID!, $id: ID!) { rotateKey(workspace: $w, id: $id) { key { id } } }', ({ key }) => key],
     ['mutation ($w: ID!, $id: String!) { revokeKey(workspace: $w, key: $id) { id } }', ({ key }) => key],
     ['mutation ($w: ID!, $id: ID!) { revokeRuntime(workspace: $w, id: $id) }', ({ runtime }) => runtime],
   ];
   test.each(refusals)('%s', async (query, idOf) => {
     for (const token of [tokens.get('owner'), tokens.get('operator')]) {
-      const answer = await ask(query, { w: home.workspace, id: idOf(away) }, token);
+      const answer = await ask(query.replace('KEY', home.key), { w: home.workspace, id: idOf(away) }, token);
       expect(answer.code).toBe('not_found');
     }
   });
@@ -365,6 +403,26 @@ describe('ids of another workspace are as unknown as invalid ids', () => {
 });
 
 describe('reading', () => {
+  test('a key is identified by its text for operators only', async () => {
+    const query = 'query ($s: String!) { identifyKey(secret: $s) { key { id } workspace { id } } }';
+    const { createKey } = await backend.must(
+      'mutation ($w: ID!, $n: String!) { createKey(workspace: $w, input: { name: $n }) { secret key { id } } }',
+      { w: home.workspace, n: fresh() },
+    );
+    const variables = { s: createKey.secret };
+    for (const who of [...memberRoles, 'stranger']) {
+      expect((await ask(query, variables, tokens.get(who))).code).toBe('forbidden');
+    }
+    expect((await ask(query, variables, tokens.get('operator'))).data.identifyKey).toEqual({
+      key: { id: createKey.key.id },
+      workspace: { id: home.workspace },
+    });
+    for (const s of ['', 'x', `${createKey.secret}x`, newKey('user').reveal(), newKey('system').reveal()]) {
+      expect((await ask(query, { s }, tokens.get('operator'))).data).toEqual({ identifyKey: null });
+    }
+    expect(backend.logged.join('')).not.toContain(createKey.secret);
+  });
+
   const byId = 'query ($id: ID) { workspace(id: $id) { id } }';
   const byName = 'query ($name: String) { workspace(name: $name) { id } }';
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { id } from '../id-schema.ts';
+import { defaultDisclosure, keyDisclosures } from '../key-disclosure.ts';
 import { authors } from '../sandbox.ts';
 import { isShownName, shownLine, shownText } from '../shown-text.ts';
 import { toolNameLengthMax } from '../workspace-limits.ts';
@@ -133,6 +134,8 @@ export const principal = z.object({
   workspaceName: shortText,
   suspended: z.boolean(),
   roles: z.array(id('role')).nullable(),
+  /** Absent from older backends. */
+  disclosure: z.enum(keyDisclosures).default(defaultDisclosure),
   expiresAt: time.nullable(),
   /** An operator of the platform, who may call every tool of the workspace. Absent from older backends. */
   operator: z.boolean().optional(),

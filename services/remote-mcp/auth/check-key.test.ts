@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { patterns, subjects } from '../../contracts/bus/subjects.ts';
-import { newProcessId } from '../../contracts/ids.ts';
+import { newId, newProcessId } from '../../contracts/ids.ts';
 import { Secret } from '../../contracts/secret.ts';
 import type { Bus, Hub } from '../../kit/bus/bus.ts';
 import { startHub } from '../../kit/bus/start.ts';
@@ -40,6 +40,19 @@ it('retries while the backend appears a moment later', async () => {
   });
   expect(await checked).toEqual({ ok: false, refusal: 'unknown', at: null });
   expect(questions).toEqual([{ key: key.reveal() }]);
+});
+
+it('takes a key of an older backend as one that discloses skills as they are loaded', async () => {
+  const principal = {
+    ...{ key: newId('key'), keyName: 'agent', user: newId('user'), workspace: newId('workspace') },
+    ...{ workspaceName: 'acme', suspended: false, roles: null, expiresAt: null },
+  };
+  await link.connected();
+  backend.respond(patterns.key, async () => ({
+    payload: Buffer.from(JSON.stringify({ ok: true, principal })),
+    headers: {},
+  }));
+  expect(await checkKey(link, key)).toEqual({ ok: true, principal: { ...principal, disclosure: 'skills' } });
 });
 
 it('retries while the backend returns a moment after the bus, however long the bus was away', async () => {

@@ -15,6 +15,7 @@ const principal: Principal = {
   workspaceName: 'acme',
   suspended: false,
   roles: null,
+  disclosure: 'skills',
   expiresAt: null,
 };
 

@@ -35,7 +35,7 @@ async function viewOfStarting(): Promise<CallView> {
   if (catalogue === null) throw new Error('incomplete');
   const principal = {
     ...{ key: newId('key'), keyName: 'agent', user: newId('user'), workspace, workspaceName: 'acme' },
-    ...{ suspended: false, roles: null, expiresAt: null },
+    ...{ suspended: false, roles: null, disclosure: 'skills' as const, expiresAt: null },
   };
   return { catalogue, principal, session: { disclosure: nothingDisclosed } as CallView['session'] };
 }

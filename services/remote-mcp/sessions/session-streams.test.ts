@@ -29,7 +29,7 @@ function opened({ expiresAt = null as number | null, key = newId('key') } = {}) 
   const session = new Session(names, state, { revision: 1, epoch: 0 });
   const principal = {
     ...{ key: names.key, keyName: 'agent', user: newId('user'), workspace: names.workspace, workspaceName: 'acme' },
-    ...{ suspended: false, roles: null, expiresAt },
+    ...{ suspended: false, roles: null, disclosure: 'skills' as const, expiresAt },
   };
   const response = new ServerResponse(new IncomingMessage(new Socket()));
   const written: unknown[] = [];

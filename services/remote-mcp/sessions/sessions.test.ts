@@ -11,7 +11,14 @@ import { Sessions } from './sessions.ts';
 
 const principal = {
   ...{ key: newId('key'), keyName: 'agent', user: newId('user') },
-  ...{ workspace: newId('workspace'), workspaceName: 'acme', suspended: false, roles: null, expiresAt: null },
+  ...{
+    workspace: newId('workspace'),
+    workspaceName: 'acme',
+    suspended: false,
+    roles: null,
+    disclosure: 'skills' as const,
+    expiresAt: null,
+  },
 };
 const fresh = { protocol: '2025-11-25', logLevel: 'debug', disclosure: nothingDisclosed } as const;
 const idleTimeoutMs = 1600;

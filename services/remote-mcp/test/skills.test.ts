@@ -8,6 +8,8 @@ import { TestWorkspace } from './workspace.ts';
 
 const constantNames = ['list_skills', 'load_skill', 'read_skill_file', 'call_tool', 'activate_role', 'deactivate_role'];
 
+const protocolVersion = '2025-11-25';
+
 let platform: Platform;
 let workspace: TestWorkspace;
 let servers: { files: McpServerId; crm: McpServerId };
@@ -275,6 +277,47 @@ describe('preloading', () => {
     expect(await say(session, 'list_skills')).toMatch(/^2 skills\./);
   });
 
+  test('takes names as well as ids', async () => {
+    expect(await names(await openWith('skillIds=reading'))).toEqual(['read_file', 'search_files']);
+    const mixed = `skillIds=reading,${skills.selling}&skillIds=${skills.reading}`;
+    expect(await names(await openWith(mixed))).toEqual(['find_deal', 'read_file', 'search_files']);
+    expect(await names(await openWith('roleIds=Sales'))).toEqual(['find_deal', 'read_file']);
+  });
+
+  test.each([
+    ['skillIds=readng', 'Did you mean "reading"? skillIds takes names and ids.'],
+    ['skillIds=nothing-like-it', 'skillIds takes names and ids. The skills of this key: reading, retired, selling.'],
+    ['skillIds=secret', 'skillIds takes names and ids. The skills of this key: reading, retired, selling.'],
+    ['roleIds=Secret', 'roleIds takes names and ids. The roles of this key: Off, Reader, Sales.'],
+    ['roleIds=reader', 'Did you mean "Reader"? roleIds takes names and ids.'],
+  ])('?%s is refused with 403, which names what the key has', async (query, hint) => {
+    const answer = await send(`${platform.mcpUrl}?${query}`, { key, body: rpc('initialize', { protocolVersion }) });
+    expect([answer.status, answer.body.error.hint]).toEqual([403, hint]);
+    expect(answer.body.error.message).toMatch(/^Something in (skill|role)Ids is not within this API key\.$/);
+  });
+
+  test.each([
+    ...['skills', 'skill', 'skillId', 'skill_ids', 'skillids', 'skill-ids', 'SkillIds', 'skillNames', 'skilIds'],
+    ...['roles', 'role', 'roleId', 'role_ids', 'roleids', 'roleNames', 'rolIds', 'roleIds[]'],
+  ])('?%s= is refused with 400, which names the parameter', async (name) => {
+    const url = `${platform.mcpUrl}?${encodeURIComponent(name)}=reading`;
+    const answer = await send(url, { key, body: rpc('initialize', { protocolVersion }) });
+    const meant = name.toLowerCase().startsWith('s') ? 'skillIds' : 'roleIds';
+    expect([answer.status, answer.body.error]).toEqual([
+      400,
+      {
+        code: 'invalid_input',
+        message: `"${name}" is not a parameter of /mcp: it must be "${meant}".`,
+        hint: `Write ?${meant}=NAME, with names or ids between commas.`,
+      },
+    ]);
+    expect(answer.headers.has('mcp-session-id')).toBe(false);
+  });
+
+  test('other parameters are ignored', async () => {
+    expect(await names(await openWith('skillIds=reading&profile=x&api_key=y&sessionId=z'))).toHaveLength(2);
+  });
+
   test('a disabled role of the key is not refused, but gives nothing', async () => {
     expect(await names(await openWith(`roleIds=${roles.off}`))).toEqual([]);
   });
@@ -304,6 +347,65 @@ describe('preloading', () => {
     const url = `${platform.mcpUrl}?skillIds=${skills.reading}`;
     const answer = await send(url, { key, session, body: rpc('tools/list') });
     expect(answer.body.result.tools).toHaveLength(constantNames.length);
+  });
+});
+
+describe('a key with the disclosure "all"', () => {
+  const own = ['find_deal', 'read_file', 'search_files'];
+  async function open(disclosure: 'all' | 'skills') {
+    const made = await workspace.key(`discloses-${count++}`, {
+      roles: [roles.reader, roles.sales, roles.off],
+      disclosure,
+    });
+    const session = await openSession(platform.mcpUrl, made.text);
+    const ask = async (method: string, params: object = {}) =>
+      (await send(platform.mcpUrl, { key: made.text, session, body: rpc(method, params) })).body.result;
+    const listed = async (): Promise<readonly string[]> =>
+      (await ask('tools/list')).tools.map(({ name }: { name: string }) => name);
+    return { ...made, session, ask, listed };
+  }
+  let count = 0;
+
+  test('lists every tool of its active roles from the start, behind the constant tools, and no other', async () => {
+    const { listed } = await open('all');
+    await until(async () => (await listed()).length > constantNames.length);
+    expect(await listed()).toEqual([...constantNames, ...own]);
+  });
+
+  test('lists the tools of a role as long as it is active', async () => {
+    const { ask, listed } = await open('all');
+    await until(async () => (await listed()).length > constantNames.length);
+    await ask('tools/call', { name: 'deactivate_role', arguments: { role: 'Sales' } });
+    expect(await listed()).toEqual([...constantNames, 'read_file', 'search_files']);
+    expect((await ask('tools/call', { name: 'list_skills' })).content[0].text).not.toContain(', loaded');
+  });
+
+  test('lists only the tools of available skills', async () => {
+    const { listed } = await open('all');
+    await platform.runtime.report(servers.crm, { status: 'Error', health: 'red', reason: null });
+    await until(async () => (await listed()).length === constantNames.length + 2);
+    await platform.runtime.report(servers.crm);
+    await until(async () => (await listed()).length === constantNames.length + 3);
+  });
+
+  test('says so to the agent', async () => {
+    const { text } = await open('all');
+    const answer = await send(platform.mcpUrl, { key: text, body: rpc('initialize', { protocolVersion }) });
+    expect(answer.body.result.instructions).toMatch(/all of them are listed/);
+  });
+
+  test('is noticed by open sessions when it changes, in both directions', async () => {
+    const { id, text, session, listed } = await open('skills');
+    expect(await listed()).toEqual(constantNames);
+    for (const disclosure of ['all', 'skills']) {
+      const stream = await openStream(platform.mcpUrl, { key: text, session });
+      await workspace.updateKey(id, { disclosure });
+      await stream.closed;
+      const again = await openStream(platform.mcpUrl, { key: text, session });
+      await until(() => again.messages.some(({ method }) => method === 'notifications/tools/list_changed'));
+      expect(await listed()).toEqual(disclosure === 'all' ? [...constantNames, ...own] : constantNames);
+      again.close();
+    }
   });
 });
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ReportedTool } from '../../contracts/bus/messages.ts';
 import type { KeyId, McpServerId, RoleId, SkillId, WorkspaceId } from '../../contracts/ids.ts';
+import type { KeyDisclosure } from '../../contracts/key-disclosure.ts';
 import type { Platform } from './platform.ts';
 import type { TestRuntime } from './runtime.ts';
 
@@ -81,13 +82,20 @@ export class TestWorkspace {
 
   async key(
     name: string,
-    more: { roles?: readonly RoleId[]; expiresAt?: number } = {},
+    more: { roles?: readonly RoleId[]; expiresAt?: number; disclosure?: KeyDisclosure } = {},
   ): Promise<{ id: KeyId; text: string }> {
     const { createKey } = await this.#platform.must(
       'mutation($workspace: ID!, $input: KeyInput!) { createKey(workspace: $workspace, input: $input) { secret key { id } } }',
       { workspace: this.id, input: { name, ...more } },
     );
     return { id: createKey.key.id, text: createKey.secret };
+  }
+
+  async updateKey(id: KeyId, input: object): Promise<void> {
+    await this.#platform.must(
+      'mutation($workspace: ID!, $id: ID!, $input: KeyPatch!) { updateKey(workspace: $workspace, id: $id, input: $input) { id } }',
+      { workspace: this.id, id, input },
+    );
   }
 
   async revoke(key: KeyId): Promise<void> {

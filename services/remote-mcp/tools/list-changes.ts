@@ -3,7 +3,7 @@ import { giveWay } from '../../kit/give-way.ts';
 import type { Catalogues } from '../catalogue/catalogues.ts';
 import type { Session } from '../sessions/session.ts';
 import type { OpenStream, SessionStreams } from '../sessions/session-streams.ts';
-import { listedTools, type View } from './view.ts';
+import { listedInNoOrder, type View } from './view.ts';
 
 const listChanged = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}';
 
@@ -53,6 +53,6 @@ export class ListChanges {
 /** Equal for equal lists, in one number, because every session keeps one. */
 export function fingerprint(view: View): number {
   let sum = 0;
-  for (const tool of listedTools(view)) sum = (sum + tool.hash) % 2 ** 48;
+  for (const tool of listedInNoOrder(view)) sum = (sum + tool.hash) % 2 ** 48;
   return sum;
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../contracts/ids.ts';
+import type { KeyDisclosure } from '../../contracts/key-disclosure.ts';
 import { CatalogueBuilder } from '../catalogue/catalogue-builder.ts';
 import { RuntimeProcess } from '../routing/runtime-process.ts';
 import { nothingDisclosed } from '../sessions/disclosure.ts';
@@ -7,7 +8,7 @@ import { listTools } from './list-tools.ts';
 import type { View } from './view.ts';
 
 /** A session that sees one skill with `count` tools, each with a description of this length. */
-async function viewOf(count: number, descriptionLength: number): Promise<View> {
+async function viewOf(count: number, descriptionLength: number, disclosure: KeyDisclosure = 'skills'): Promise<View> {
   const workspace = newId('workspace');
   const server = newId('mcpServer');
   const skill = newId('skill');
@@ -34,9 +35,13 @@ async function viewOf(count: number, descriptionLength: number): Promise<View> {
   if (catalogue === null) throw new Error('incomplete');
   const principal = {
     ...{ key: newId('key'), keyName: 'agent', user: newId('user'), workspace, workspaceName: 'acme' },
-    ...{ suspended: false, roles: null, expiresAt: null },
+    ...{ suspended: false, roles: null, disclosure, expiresAt: null },
   };
-  return { catalogue, principal, session: { disclosure: { ...nothingDisclosed, skills: [skill] } } };
+  return {
+    catalogue,
+    principal,
+    session: { disclosure: { ...nothingDisclosed, skills: disclosure === 'all' ? [] : [skill] } },
+  };
 }
 
 function pages(view: View): readonly (readonly string[])[] {
@@ -65,6 +70,11 @@ test('10,000 tools are listed page by page, each once and in order, after the co
     'deactivate_role',
   ]);
   expect(names.slice(6)).toEqual([...view.catalogue.toolsByName.keys()]);
+});
+
+test('a key that discloses all skills gets the same pages without loading a skill', async () => {
+  const [loaded, all] = [await viewOf(3000, 10), await viewOf(3000, 10, 'all')];
+  expect(pages(all)).toEqual(pages(loaded));
 });
 
 test('a page is bounded in length too, and holds at least one tool of any length', async () => {

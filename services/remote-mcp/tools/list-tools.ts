@@ -1,4 +1,4 @@
-import { constantDefinitions } from './constant-definitions.ts';
+import { constantDefinitions } from '../../contracts/constant-definitions.ts';
 import { formatCursor, parseCursor } from './page.ts';
 import { listedTools, type View } from './view.ts';
 

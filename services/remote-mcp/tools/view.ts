@@ -45,17 +45,23 @@ export function findSkill(view: View, nameOrId: string): Skill | null {
   return view.catalogue.skills.find((skill) => isNamed(skill, nameOrId) && isSkillOfKey(view, skill)) ?? null;
 }
 
-/**
- * Tools that are listed: those of disclosed and usable skills that are available or starting, each once and in the
- * order of their names.
- */
+/** Tools that are listed, in the order of their names. */
 export function listedTools(view: View): readonly Tool[] {
+  const listed = listedInNoOrder(view);
+  if (listed.size === 0) return [];
+  return [...view.catalogue.toolsByName.values()].filter((tool) => listed.has(tool));
+}
+
+/**
+ * Tools of disclosed and usable skills that are available or starting, each once. A key with the disclosure `all`
+ * discloses every skill.
+ */
+export function listedInNoOrder(view: View): ReadonlySet<Tool> {
   const listed = new Set<Tool>();
   for (const skill of disclosedSkills(view)) {
     if (isUsable(view, skill) && isExpected(skill)) for (const tool of skill.tools) listed.add(tool);
   }
-  if (listed.size === 0) return [];
-  return [...view.catalogue.toolsByName.values()].filter((tool) => listed.has(tool));
+  return listed;
 }
 
 /** The meaning of a tool's name in a call. Every tool of a usable skill can be called, listed or not. The skill is null for an operator. */
@@ -100,7 +106,11 @@ function stateOf(needs: Pick<Skill, 'mcpServers'>): 'callable' | 'starting' | 'u
   return isAvailable(needs) ? 'callable' : isExpected(needs) ? 'starting' : 'unavailable';
 }
 
-function* disclosedSkills({ catalogue, session: { disclosure } }: View): Generator<Skill> {
+function* disclosedSkills({ catalogue, principal, session: { disclosure } }: View): Generator<Skill> {
+  if (principal.disclosure === 'all') {
+    yield* catalogue.skills;
+    return;
+  }
   for (const id of disclosure.skills) {
     const skill = catalogue.skillsById.get(id);
     if (skill !== undefined) yield skill;

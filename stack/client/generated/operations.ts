@@ -29,6 +29,11 @@ export type KeyState =
   | 'expired'
   | 'revoked';
 
+/** What a list of tools holds from the start: the tools of loaded skills, or those of all skills. */
+export type KeyDisclosure =
+  | 'skills'
+  | 'all';
+
 export type CreateWorkspaceInput = {
   readonly name: string;
   readonly ownerEmail: string;
@@ -118,7 +123,20 @@ export type Setting = {
 export type KeyInput = {
   readonly name: string;
   readonly roles?: ReadonlyArray<string> | null | undefined;
+  readonly disclosure?: KeyDisclosure | null | undefined;
   readonly expiresAt?: number | null | undefined;
+};
+
+export type KeyPatch = {
+  readonly name?: string | null | undefined;
+  readonly roles?: ReadonlyArray<string> | null | undefined;
+  /** true: every role of the workspace, instead of roles. */
+  readonly allRoles?: boolean | null | undefined;
+  readonly disclosure?: KeyDisclosure | null | undefined;
+  readonly expiresAt?: number | null | undefined;
+  /** true: no expiry, instead of expiresAt. */
+  readonly neverExpires?: boolean | null | undefined;
+  readonly ifVersion?: number | null | undefined;
 };
 
 export type SystemKeyInput = {
@@ -358,6 +376,8 @@ export type UpdateRoleMutationVariables = Exact<{
 
 export type UpdateRoleMutation = { readonly updateRole: { readonly id: string } };
 
+export type KeyFragment = { readonly id: string, readonly name: string, readonly hint: string, readonly version: number, readonly state: KeyState, readonly disclosure: KeyDisclosure, readonly expiresAt: number | null, readonly revokedAt: number | null, readonly firstUsedAt: number | null, readonly lastUsedAt: number | null, readonly lastUsedStepMs: number, readonly createdAt: number, readonly roles: ReadonlyArray<{ readonly id: string, readonly name: string }> | null, readonly replaces: { readonly id: string, readonly hint: string, readonly state: KeyState, readonly lastUsedAt: number | null, readonly lastUsedStepMs: number, readonly expiresAt: number | null } | null };
+
 export type KeysQueryVariables = Exact<{
   workspace?: string | null | undefined;
   first?: number | null | undefined;
@@ -365,7 +385,7 @@ export type KeysQueryVariables = Exact<{
 }>;
 
 
-export type KeysQuery = { readonly workspace: { readonly keys: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly hint: string, readonly state: KeyState, readonly expiresAt: number | null, readonly lastUsedAt: number | null }>, readonly pageInfo: { readonly next: string | null } } } | null };
+export type KeysQuery = { readonly workspace: { readonly keys: { readonly nodes: ReadonlyArray<KeyFragment>, readonly pageInfo: { readonly next: string | null } } } | null };
 
 export type CreateKeyMutationVariables = Exact<{
   workspace: string;
@@ -375,13 +395,67 @@ export type CreateKeyMutationVariables = Exact<{
 
 export type CreateKeyMutation = { readonly createKey: { readonly secret: string, readonly key: { readonly id: string, readonly name: string, readonly expiresAt: number | null } } };
 
+export type IdentifyKeyQueryVariables = Exact<{
+  secret: string;
+}>;
+
+
+export type IdentifyKeyQuery = { readonly identifyKey: { readonly key: KeyFragment, readonly workspace: { readonly id: string, readonly name: string } } | null };
+
+export type ImportKeyMutationVariables = Exact<{
+  workspace: string;
+  input: KeyInput;
+  secret: string;
+}>;
+
+
+export type ImportKeyMutation = { readonly importKey: { readonly id: string, readonly name: string, readonly hint: string, readonly expiresAt: number | null } };
+
+export type UpdateKeyMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+  input: KeyPatch;
+}>;
+
+
+export type UpdateKeyMutation = { readonly updateKey: { readonly id: string, readonly name: string, readonly version: number } };
+
+export type RotateKeyMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+  expiresAt?: number | null | undefined;
+}>;
+
+
+export type RotateKeyMutation = { readonly rotateKey: { readonly secret: string, readonly key: { readonly id: string, readonly name: string, readonly disclosure: KeyDisclosure, readonly expiresAt: number | null, readonly roles: ReadonlyArray<{ readonly id: string, readonly name: string }> | null } } };
+
 export type RevokeKeyMutationVariables = Exact<{
   workspace: string;
   key: string;
 }>;
 
 
-export type RevokeKeyMutation = { readonly revokeKey: { readonly id: string, readonly name: string, readonly hint: string } };
+export type RevokeKeyMutation = { readonly revokeKey: { readonly id: string, readonly name: string, readonly hint: string, readonly lastUsedAt: number | null } };
+
+export type ToolsOfWorkspaceQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type ToolsOfWorkspaceQuery = { readonly workspace: { readonly tools: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string | null, readonly originalName: string, readonly listed: boolean, readonly definition: string | null, readonly mcpServer: { readonly name: string } }>, readonly pageInfo: { readonly next: string | null } } } | null };
+
+export type UsageOfHourQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  from: number;
+  to: number;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type UsageOfHourQuery = { readonly workspace: { readonly usage: { readonly nodes: ReadonlyArray<{ readonly keyId: string, readonly tool: string, readonly skill: string | null, readonly mcpServer: string }>, readonly pageInfo: { readonly next: string | null } } } | null };
 
 export type RuntimeFragment = { readonly id: string, readonly name: string, readonly platform: boolean, readonly available: boolean, readonly lastHeartbeatAt: number | null, readonly versions: ReadonlyArray<string>, readonly sandboxes: ReadonlyArray<string> };
 
@@ -717,15 +791,39 @@ export const updateRoleMutation: Operation<UpdateRoleMutation, UpdateRoleMutatio
 };
 
 export const keysQuery: Operation<KeysQuery, KeysQueryVariables> = {
-  text: "query Keys($workspace:ID$first:Int$after:String){workspace(id:$workspace){keys(first:$first after:$after){nodes{id name hint state expiresAt lastUsedAt}pageInfo{next}}}}",
+  text: "query Keys($workspace:ID$first:Int$after:String){workspace(id:$workspace){keys(first:$first after:$after){nodes{...Key}pageInfo{next}}}}fragment Key on Key{id name hint version state disclosure expiresAt revokedAt firstUsedAt lastUsedAt lastUsedStepMs createdAt roles{id name}replaces{id hint state lastUsedAt lastUsedStepMs expiresAt}}",
 };
 
 export const createKeyMutation: Operation<CreateKeyMutation, CreateKeyMutationVariables> = {
   text: "mutation CreateKey($workspace:ID!$input:KeyInput!){createKey(workspace:$workspace input:$input){secret key{id name expiresAt}}}",
 };
 
+export const identifyKeyQuery: Operation<IdentifyKeyQuery, IdentifyKeyQueryVariables> = {
+  text: "query IdentifyKey($secret:String!){identifyKey(secret:$secret){key{...Key}workspace{id name}}}fragment Key on Key{id name hint version state disclosure expiresAt revokedAt firstUsedAt lastUsedAt lastUsedStepMs createdAt roles{id name}replaces{id hint state lastUsedAt lastUsedStepMs expiresAt}}",
+};
+
+export const importKeyMutation: Operation<ImportKeyMutation, ImportKeyMutationVariables> = {
+  text: "mutation ImportKey($workspace:ID!$input:KeyInput!$secret:String!){importKey(workspace:$workspace input:$input secret:$secret){id name hint expiresAt}}",
+};
+
+export const updateKeyMutation: Operation<UpdateKeyMutation, UpdateKeyMutationVariables> = {
+  text: "mutation UpdateKey($workspace:ID!$id:ID!$input:KeyPatch!){updateKey(workspace:$workspace id:$id input:$input){id name version}}",
+};
+
+export const rotateKeyMutation: Operation<RotateKeyMutation, RotateKeyMutationVariables> = {
+  text: "mutation RotateKey($workspace:ID!$id:ID!$expiresAt:Float){rotateKey(workspace:$workspace id:$id expiresAt:$expiresAt){secret key{id name disclosure expiresAt roles{id name}}}}",
+};
+
 export const revokeKeyMutation: Operation<RevokeKeyMutation, RevokeKeyMutationVariables> = {
-  text: "mutation RevokeKey($workspace:ID!$key:String!){revokeKey(workspace:$workspace key:$key){id name hint}}",
+  text: "mutation RevokeKey($workspace:ID!$key:String!){revokeKey(workspace:$workspace key:$key){id name hint lastUsedAt}}",
+};
+
+export const toolsOfWorkspaceQuery: Operation<ToolsOfWorkspaceQuery, ToolsOfWorkspaceQueryVariables> = {
+  text: "query ToolsOfWorkspace($workspace:ID$first:Int$after:String){workspace(id:$workspace){tools(first:$first after:$after){nodes{id name originalName listed definition mcpServer{name}}pageInfo{next}}}}",
+};
+
+export const usageOfHourQuery: Operation<UsageOfHourQuery, UsageOfHourQueryVariables> = {
+  text: "query UsageOfHour($workspace:ID$from:Float!$to:Float!$first:Int$after:String){workspace(id:$workspace){usage(from:$from to:$to first:$first after:$after){nodes{keyId tool skill mcpServer}pageInfo{next}}}}",
 };
 
 export const runtimesQuery: Operation<RuntimesQuery, RuntimesQueryVariables> = {

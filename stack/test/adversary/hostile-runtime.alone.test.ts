@@ -87,7 +87,7 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
     const { a, b } = homes;
     const principal = {
       ...{ key: a.same.key, keyName: 'forged', user: b.owner.id, workspace: b.workspace },
-      ...{ workspaceName: b.name, suspended: false, roles: null, expiresAt: null },
+      ...{ workspaceName: b.name, suspended: false, roles: null, disclosure: 'skills', expiresAt: null },
     };
     const guessed = idsAfter(call.id, 200).map((id) => `_R.${call.asker}.${runtime.end}.${id}`);
     const forge = async () => {

@@ -31,9 +31,10 @@ export function toolNode(workspace: WorkspaceId, values: Partial<NewNode<'tool'>
 
 export function keyNode(workspace: WorkspaceId, values: Partial<NewNode<'key'>> = {}): NewNode<'key'> {
   const id = newId('key');
-  const times = { expiresAt: null, revokedAt: null, lastUsedAt: null, createdAt: 1 };
+  const times = { expiresAt: null, revokedAt: null, firstUsedAt: null, lastUsedAt: null, createdAt: 1 };
   const secrets = { digest: `digest of ${id}`, ciphertext: '', hint: '' };
-  return { id, workspace, name: id, activeName: null, allRoles: true, ...secrets, ...times, ...values };
+  const rest = { activeName: null, allRoles: true, disclosure: null, replaces: null };
+  return { id, workspace, name: id, ...rest, ...secrets, ...times, ...values };
 }
 
 export function memberNode(workspace: WorkspaceId, user: string): NewNode<'member'> {

@@ -115,8 +115,8 @@ export class Endpoint {
       }
       await method.handle(this.#platform, { exchange, principal, message, answer, session });
     } catch (thrown) {
-      // Ids outside the key refuse the whole HTTP request.
-      if (thrown instanceof SvcError && thrown.code === 'forbidden') throw thrown;
+      // Ids outside the key, and mistakes in the address, refuse the whole HTTP request.
+      if (thrown instanceof HttpRefusal || (thrown instanceof SvcError && thrown.code === 'forbidden')) throw thrown;
       const error = withBugReported(thrown, this.#platform.log('http'));
       answer.fail(error, statusOfFailure[error.code]);
     }

@@ -1,4 +1,4 @@
-import { constantTools } from '../../contracts/constant-tools.ts';
+import { constantTools } from './constant-tools.ts';
 
 const role = { type: 'string', description: 'Name or id of the role, as list_skills shows it.' };
 

@@ -1,0 +1,27 @@
+import { SvcError } from '../../contracts/errors.ts';
+import { parseKey } from '../../contracts/keys.ts';
+import type { Node, WithGraph } from '../graph/graph.ts';
+import type { WithSecrets } from '../secrets/secrets.ts';
+import type { TokenPrincipal } from '../tokens/verify-token.ts';
+import { findKeyBySecret } from './find-key.ts';
+
+export interface IdentifiedKey {
+  readonly key: Node<'key'>;
+  readonly workspace: Node<'workspace'>;
+}
+
+/** The key with this text, in any state, for an operator who holds it; null if no workspace has it. */
+export async function identifyKey(
+  backend: WithGraph & WithSecrets,
+  principal: TokenPrincipal,
+  text: string,
+): Promise<IdentifiedKey | null> {
+  if (principal.kind !== 'operator') {
+    throw new SvcError('forbidden', 'Only an operator of the platform may identify a key.');
+  }
+  const parsed = parseKey(text);
+  if (!parsed.ok || (parsed.kind !== 'user' && parsed.kind !== 'legacy')) return null;
+  const key = await findKeyBySecret(backend, parsed.key);
+  const workspace = key === null ? null : await backend.graph.find('workspace', key.workspace, null);
+  return key === null || workspace === null ? null : { key, workspace };
+}
