@@ -14,24 +14,28 @@ export interface Cause {
 
 /** A fault that shows in the key's own text comes first. Only the platform knows the others. */
 export function refusalOf(key: Secret, answer: Answer): Cause {
+  const fault = faultInText(key);
+  if (fault !== null) return fault;
+  const said = messageOf(answer)?.error;
+  return {
+    code: 'unauthenticated',
+    message: isObject(said) && typeof said.message === 'string' ? said.message : 'The platform does not know this key.',
+    hint: isObject(said) && typeof said.hint === 'string' ? said.hint : 'Create a new one with "svc keys create NAME".',
+  };
+}
+
+/** Why the text cannot be the key of an agent; null if it can. */
+export function faultInText(key: Secret): Cause | null {
   const parsed = parseKey(key.reveal());
   if (!parsed.ok) return { code: 'unauthenticated', ...textRefusals[parsed.refusal] };
   if (parsed.kind === 'runtime' || parsed.kind === 'system') {
     return {
       code: 'unauthenticated',
       message: `This is the key of a ${parsed.kind}, not of an agent.`,
-      hint: 'Agents use keys that start with SVA_: create one with "svc keys create --name NAME".',
+      hint: 'Agents use keys that start with SVA_: create one with "svc keys create NAME".',
     };
   }
-  const said = messageOf(answer)?.error;
-  return {
-    code: 'unauthenticated',
-    message: isObject(said) && typeof said.message === 'string' ? said.message : 'The platform does not know this key.',
-    hint:
-      isObject(said) && typeof said.hint === 'string'
-        ? said.hint
-        : 'Create a new one with "svc keys create --name NAME".',
-  };
+  return null;
 }
 
 /** A placeholder copied from an example, or text that no header can contain. */
@@ -45,7 +49,7 @@ export function unsendable(key: Secret): Cause {
       ? 'This is the placeholder of an example, not a key.'
       : 'This is not a key: it has spaces or other characters that a key cannot have.',
     hint: isExample
-      ? `Replace … with your key. It starts with ${keyPrefixes.user}, and "svc keys create --name NAME" prints a new one.`
+      ? `Replace … with your key. It starts with ${keyPrefixes.user}, and "svc keys create NAME" prints a new one.`
       : textRefusals.malformed.hint,
   };
 }
@@ -54,7 +58,7 @@ const textRefusals = {
   missing: { message: 'The key is empty.', hint: 'Give it in SVC_API_KEY, by --key-file, or on stdin.' },
   retired: {
     message: 'Keys that start with WSK_ are retired and refused everywhere.',
-    hint: 'Create a user key with "svc keys create --name NAME".',
+    hint: 'Create a user key with "svc keys create NAME".',
   },
   unknown_prefix: {
     message: 'This is not a key of the platform: user keys start with SVA_ (older ones with USK).',

@@ -2,6 +2,7 @@ import { SvcError } from '../../services/contracts/errors.ts';
 import { Secret } from '../../services/contracts/secret.ts';
 import { readBounded } from '../../stack/machine/bounded-file.ts';
 import type { Terminal } from '../output/terminal.ts';
+import { pastedKey } from './pasted-key.ts';
 
 export interface KeySource {
   readonly keyFile: string | undefined;
@@ -11,21 +12,27 @@ export interface KeySource {
 
 const keyMaxBytes = 4096;
 
-/** The key to test: from --key-file, SVC_API_KEY, stdin, or a masked prompt; never from an argument. */
-export async function readKey({ keyFile, env, terminal }: KeySource): Promise<Secret> {
-  if (keyFile !== undefined) return new Secret(oneLine(readKeyFile(keyFile)));
-  if (env.SVC_API_KEY) return new Secret(oneLine(env.SVC_API_KEY));
+/** A key from --key-file, SVC_API_KEY, stdin, or a masked prompt; never from an argument. */
+export async function readKey(source: KeySource): Promise<Secret> {
+  const { text, leftOut } = pastedKey(await readText(source));
+  if (leftOut.length > 0) {
+    source.terminal.warn(`The key was given with ${leftOut.join(' and ')}, which do not belong to it.`);
+  }
+  return new Secret(text);
+}
+
+async function readText({ keyFile, env, terminal }: KeySource): Promise<string> {
+  if (keyFile !== undefined) return readKeyFile(keyFile);
+  if (env.SVC_API_KEY) return env.SVC_API_KEY;
   if (!process.stdin.isTTY) {
-    const text = oneLine(await readStdin());
-    if (text !== '') return new Secret(text);
+    const text = await readStdin();
+    if (text.trim() !== '') return text;
   }
   if (terminal.interactive) {
     const { password } = await import('@inquirer/prompts');
-    return new Secret(oneLine(await password({ message: 'API key', mask: true }, { output: process.stderr })));
+    return await password({ message: 'API key', mask: true }, { output: process.stderr });
   }
-  throw new SvcError('invalid_input', 'No key was given.', {
-    hint: 'Set SVC_API_KEY, name a file with --key-file, or pipe the key to stdin.',
-  });
+  throw new SvcError('invalid_input', 'No key was given.', { hint: keyToTest });
 }
 
 const keyToTest = 'Set SVC_API_KEY, name a file with --key-file, or pipe the key to stdin.';
@@ -54,8 +61,4 @@ export async function readStdin(): Promise<string> {
     if (text.length > keyMaxBytes) break;
   }
   return text;
-}
-
-function oneLine(text: string): string {
-  return text.trim().split(/\r?\n/)[0] ?? '';
 }

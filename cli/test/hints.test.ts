@@ -73,7 +73,7 @@ test('every command in a message, an example or a template exists, with its flag
 describe('a hint is noticed that names', () => {
   test.each([
     ['no command', 'Set the key that `svc token issue NAME` printed.', ['svc token issue NAME']],
-    ['no command of a topic', 'List them: svc keys rotate', ['svc keys rotate']],
+    ['no command of a topic', 'List them: svc keys forge', ['svc keys forge']],
     ['a topic alone', 'See: svc keys.', ['svc keys.']],
     ['a flag that does not exist', 'Try: svc keys create --nmae x', ['svc keys create: --nmae']],
     ['two commands, of which one exists', 'See it: svc status, or svc nurse', ['svc nurse']],

@@ -22,7 +22,7 @@ describe('wrong use ends with 2 and names the right use', () => {
       /"svc keys creat" is not a command.*Did you mean "svc keys create"/s,
     ],
     ['an unknown flag', ['up', '--forground'], /--forground/],
-    ['a missing flag', ['keys', 'create'], /name/],
+    ['a missing name', ['keys', 'create'], /NAME is missing/],
     ['a missing argument', ['server', 'show'], /name/i],
     [
       'an unknown topology',
@@ -46,7 +46,7 @@ describe('wrong use ends with 2 and names the right use', () => {
     ],
     ['no way to start', ['server', 'add', 'x'], /needs a command after -- or --url/],
     ['two ways to start', ['server', 'add', 'x', '--url', 'http://localhost', '--', 'node'], /not both/],
-    ['an invalid time', ['keys', 'create', '--name', 'x', '--expires', 'soon'], /--expires must be a span such as 30d/],
+    ['an invalid time', ['keys', 'create', 'x', '--expires', 'soon'], /--expires must be a span such as 30d/],
   ];
   for (const [name, args, message] of rows) {
     test(name, async () => {
@@ -201,7 +201,7 @@ test('every command has help with two examples', async () => {
   expect(ids.length).toBeGreaterThan(15);
   for (const id of ids) expect(manifest.commands[id]?.examples?.length, id).toBeGreaterThanOrEqual(2);
   const run = await svc('keys', 'create', '--help');
-  expect(run.stdout).toContain('svc keys create --name laptop');
+  expect(run.stdout).toContain('svc keys create laptop');
   expect(run.code).toBe(0);
 });
 

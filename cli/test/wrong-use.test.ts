@@ -12,7 +12,8 @@ afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 
 const svc = (line: string, ...more: string[]) => runSvc([...line.split(' '), ...more], { cwd });
 
-const keysCreate = 'Usage: svc keys create --name NAME [--workspace NAME] [--role ROLE]… [--expires TIME]';
+const keysCreate =
+  'Usage: svc keys create NAME [--workspace NAME] [--role ROLE]… [--disclosure skills|all] [--expires TIME]';
 
 describe('a mistyped word is answered with the right form', () => {
   const rows: readonly (readonly [line: string, told: string])[] = [
@@ -37,7 +38,7 @@ describe('a mistyped word is answered with the right form', () => {
     ],
     ['logs -n abc', '--lines must be a whole number from 0 to 100000, not "abc".'],
     ['logs -n -1', '--lines must be a whole number from 0 to 100000, not "-1".'],
-    ['keys create', `--name is missing.\n${keysCreate}`],
+    ['keys create', `NAME is missing.\n${keysCreate}`],
     [
       'server add x --env-file=/dev/null',
       '--env-file is a flag of Node, which reads that file for itself.\nDid you mean --variable-file FILE?\nUsage: svc server add NAME (-- COMMAND [ARG…] | --url URL)',
@@ -47,7 +48,9 @@ describe('a mistyped word is answered with the right form', () => {
       '--tool takes one tool, not "a/b,c/d".\nRepeat it for each tool: --tool a/b --tool c/d',
     ],
     // Words.
-    ['keys create laptop', `"laptop" is an unexpected argument.\nDid you mean --name laptop?\n${keysCreate}`],
+    ['keys create laptop extra', `"extra" is an unexpected argument.\n${keysCreate}`],
+    ['keys create laptop --name other', `"laptop" is an unexpected argument.\n${keysCreate}`],
+    ['keys create laptop --disclosure some', '--disclosure must be one of skills, all, not "some".'],
     ['keys create --name x --role A B', `"B" is an unexpected argument.\n${keysCreate}`],
     ['status extra', '"extra" is an unexpected argument.\nUsage: svc status [--watch]'],
     ['keys test extra', '"extra" is an unexpected argument.\nUsage: svc keys test [--url URL] [--key-file FILE]'],
@@ -110,7 +113,7 @@ describe('help', () => {
     ['help server add', /\$ svc server add NAME \(-- COMMAND \[ARG…\] \| --url URL\)/],
     ['server add -h', /\$ svc server add NAME \(-- COMMAND/],
     ['help skills', /\$ svc skill COMMAND/],
-    ['keys create --help', /\$ svc keys create --name NAME \[--workspace NAME\]/],
+    ['keys create --help', /\$ svc keys create NAME \[--workspace NAME\]/],
   ])('svc %s', async (line, shown) => {
     const run = await svc(line);
     expect(run.stdout).toMatch(shown);

@@ -1,7 +1,9 @@
 import * as Args from '@oclif/core/args';
 import { revokeKeyMutation } from '../../../stack/client/generated/operations.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
+import { fetchKeys } from '../../keys.ts';
 import { refuseKeyAsArgument } from '../../keys-test/key-source.ts';
+import { ago, isoOrNull } from '../../output/times-and-sizes.ts';
 import { tenancyOf } from '../../platform.ts';
 
 export default class KeysRevoke extends SvcCommand {
@@ -23,8 +25,14 @@ export default class KeysRevoke extends SvcCommand {
     refuseKeyAsArgument([args.key]);
     const terminal = this.terminal(flags);
     const { backend, workspace } = await tenancyOf(flags);
+    const keys = await fetchKeys(backend, workspace.id);
     const { revokeKey } = await backend.send(revokeKeyMutation, { workspace: workspace.id, key: args.key });
-    terminal.json({ ...revokeKey, state: 'revoked' });
-    terminal.result(`Revoked ${revokeKey.name} (${revokeKey.hint}).`);
+    const { lastUsedAt, ...revoked } = revokeKey;
+    const older = keys.find(({ id }) => id === revoked.id)?.replaces ?? null;
+    terminal.json({ ...revoked, state: 'revoked', lastUsedAt: isoOrNull(lastUsedAt) });
+    terminal.result(`Revoked ${revoked.name} (${revoked.hint}). It was last used: ${ago(lastUsedAt)}.`);
+    if (older !== null) {
+      terminal.warn(`The key that it replaced is still valid (${older.hint}). End it too: svc keys revoke ${older.id}`);
+    }
   }
 }

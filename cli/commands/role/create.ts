@@ -42,6 +42,6 @@ export default class RoleCreate extends SvcCommand {
     terminal.result(
       `Created role ${name}${skills.length === 0 ? '' : ` with ${skills.map((skill) => skill.name).join(', ')}`}.`,
     );
-    terminal.talk('Next, a key for an agent: svc keys create --name NAME');
+    terminal.talk('Next, a key for an agent: svc keys create NAME');
   }
 }

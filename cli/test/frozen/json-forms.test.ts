@@ -62,8 +62,16 @@ test('every answer of the command line has its recorded form', async () => {
   await ask('file remove all notes.md');
   const created = (await ask('keys create --name agent --role Agents')) as { readonly key: string };
   await ask('keys list');
+  await ask('keys show agent');
+  await ask('keys explain agent');
+  await ask('keys update agent --disclosure all');
   await askWith({ SVC_API_KEY: created.key }, 'keys test');
   await ask('keys test --key SVA_wrong');
+  await ask('keys rotate agent');
+  await ask('keys rotate agent --finish');
+  await ask('keys rotate agent --finish --yes');
+  await ask('keys rotate agent --finish');
+  await askWith({ SVC_API_KEY: 'USK-0123456789-0123456789' }, 'keys import older --role Agents');
   await ask('keys revoke agent');
   await ask('keys revoke nothing');
   await ask('runtime register edge');

@@ -41,6 +41,7 @@ interface Objects {
   Launch: LaunchView;
   Reason: Reason;
   Key: Node<'key'>;
+  ReplacedKey: Node<'key'>;
   IdentifiedKey: IdentifiedKey;
   CreatedKey: { readonly key: Node<'key'>; readonly secret: Secret };
   Runtime: Node<'runtime'>;

@@ -8,7 +8,7 @@ import { keyStates, stateOfKey } from '../keys/key-state.ts';
 import { revokeKey } from '../keys/revoke-key.ts';
 import { replacedKey, rotateKey } from '../keys/rotate-key.ts';
 import { updateKey } from '../keys/update-key.ts';
-import type { Builder } from './builder.ts';
+import type { Builder, GraphqlContext } from './builder.ts';
 import { listArgs, listOf, pageOf, searchArgs } from './paging.ts';
 
 export function addKeys(builder: Builder): void {
@@ -27,12 +27,12 @@ export function addKeys(builder: Builder): void {
       lastUsedAt: t.exposeFloat('lastUsedAt', { nullable: true }),
       lastUsedStepMs: t.float({
         description: 'The shortest time between two writes of lastUsedAt: the last use may be later by this much.',
-        resolve: (_key, _args, { backend }) => backend.config.IDENTITY_KEY_USAGE_THROTTLE_SECONDS * 1000,
+        resolve: lastUsedStepMs,
       }),
       createdAt: t.exposeFloat('createdAt'),
       disclosure: t.field({ type: disclosureType, resolve: disclosureOf }),
       replaces: t.field({
-        type: 'Key',
+        type: 'ReplacedKey',
         nullable: true,
         description: 'The key that this one replaces, while that one is still valid.',
         resolve: (key, _args, { backend }) => replacedKey(backend.graph, key, Date.now()),
@@ -45,6 +45,17 @@ export function addKeys(builder: Builder): void {
         resolve: async (key, args, { load }) =>
           key.allRoles ? null : (await load.rolesOfKey(key, rolesPerKeyMax)).slice(0, listOf(args.first)),
       }),
+    }),
+  });
+
+  builder.objectType('ReplacedKey', {
+    description: 'The older of two valid keys. It has no name, so that it is named by its id only.',
+    fields: (t) => ({
+      id: t.exposeID('id'),
+      hint: t.exposeString('hint'),
+      expiresAt: t.exposeFloat('expiresAt', { nullable: true }),
+      lastUsedAt: t.exposeFloat('lastUsedAt', { nullable: true }),
+      lastUsedStepMs: t.float({ resolve: lastUsedStepMs }),
     }),
   });
 
@@ -168,4 +179,8 @@ function keyDisclosureType(builder: Builder) {
     description: 'What a list of tools holds from the start: the tools of loaded skills, or those of all skills.',
     values: keyDisclosures,
   });
+}
+
+function lastUsedStepMs(_key: unknown, _args: unknown, { backend }: GraphqlContext): number {
+  return backend.config.IDENTITY_KEY_USAGE_THROTTLE_SECONDS * 1000;
 }

@@ -70,7 +70,8 @@ export async function replacedKey(
 
 /** Two valid keys of one name are enough: a third would hide which of them agents still use. */
 async function requireNoRotation(transaction: Transaction, key: Node<'key'>, now: number): Promise<void> {
-  if (key.activeName === null) {
+  const named = await transaction.findBy('key', { activeName: key.name }, key.workspace);
+  if (named !== null && named.id !== key.id) {
     throw new SvcError('conflict', `The key "${key.name}" with this id is already being replaced.`, {
       hint: `End it once no agent uses it: svc keys rotate "${key.name}" --finish`,
     });

@@ -10,7 +10,7 @@ interface Words {
   readonly hint: string;
 }
 
-const newKeyHint = 'Create a key: svc keys create --name NAME';
+const newKeyHint = 'Create a key: svc keys create NAME';
 const copyHint = 'Copy the whole key again: it was shown once, when it was created.';
 
 const words: Readonly<Record<Refusal, Words>> = {

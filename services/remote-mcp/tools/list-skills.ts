@@ -87,7 +87,8 @@ function describeRoles(view: View): string {
 }
 
 const noRoles = 'The workspace has no roles yet. Repair: an administrator creates one, with svc role create.';
-const noneOfKey = 'None of the roles of this key exists any more. Repair: create another key, with svc keys create.';
+const noneOfKey =
+  'None of the roles of this key exists any more. Repair: an administrator gives it roles, with svc keys update.';
 
 function sentence(what: string, roles: readonly Role[], repair = ''): string {
   return roles.length === 0 ? '' : `${what}: ${names(roles.slice(0, pageMaxSkills))}.${repair}`;

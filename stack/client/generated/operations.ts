@@ -182,6 +182,13 @@ export type RemoveWorkspaceMutationVariables = Exact<{
 
 export type RemoveWorkspaceMutation = { readonly removeWorkspace: boolean };
 
+export type WorkspaceStateQueryVariables = Exact<{
+  id?: string | null | undefined;
+}>;
+
+
+export type WorkspaceStateQuery = { readonly workspace: { readonly suspended: boolean } | null };
+
 export type AnyWorkspaceQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -376,7 +383,7 @@ export type UpdateRoleMutationVariables = Exact<{
 
 export type UpdateRoleMutation = { readonly updateRole: { readonly id: string } };
 
-export type KeyFragment = { readonly id: string, readonly name: string, readonly hint: string, readonly version: number, readonly state: KeyState, readonly disclosure: KeyDisclosure, readonly expiresAt: number | null, readonly revokedAt: number | null, readonly firstUsedAt: number | null, readonly lastUsedAt: number | null, readonly lastUsedStepMs: number, readonly createdAt: number, readonly roles: ReadonlyArray<{ readonly id: string, readonly name: string }> | null, readonly replaces: { readonly id: string, readonly hint: string, readonly state: KeyState, readonly lastUsedAt: number | null, readonly lastUsedStepMs: number, readonly expiresAt: number | null } | null };
+export type KeyFragment = { readonly id: string, readonly name: string, readonly hint: string, readonly version: number, readonly state: KeyState, readonly disclosure: KeyDisclosure, readonly expiresAt: number | null, readonly revokedAt: number | null, readonly firstUsedAt: number | null, readonly lastUsedAt: number | null, readonly lastUsedStepMs: number, readonly createdAt: number, readonly roles: ReadonlyArray<{ readonly id: string, readonly name: string }> | null, readonly replaces: { readonly id: string, readonly hint: string, readonly lastUsedAt: number | null, readonly lastUsedStepMs: number, readonly expiresAt: number | null } | null };
 
 export type KeysQueryVariables = Exact<{
   workspace?: string | null | undefined;
@@ -702,6 +709,10 @@ export const removeWorkspaceMutation: Operation<RemoveWorkspaceMutation, RemoveW
   text: "mutation RemoveWorkspace($id:ID!){removeWorkspace(id:$id)}",
 };
 
+export const workspaceStateQuery: Operation<WorkspaceStateQuery, WorkspaceStateQueryVariables> = {
+  text: "query WorkspaceState($id:ID){workspace(id:$id){suspended}}",
+};
+
 export const anyWorkspaceQuery: Operation<AnyWorkspaceQuery, AnyWorkspaceQueryVariables> = {
   text: "query AnyWorkspace{workspaces(first:1){nodes{id}}}",
 };
@@ -791,7 +802,7 @@ export const updateRoleMutation: Operation<UpdateRoleMutation, UpdateRoleMutatio
 };
 
 export const keysQuery: Operation<KeysQuery, KeysQueryVariables> = {
-  text: "query Keys($workspace:ID$first:Int$after:String){workspace(id:$workspace){keys(first:$first after:$after){nodes{...Key}pageInfo{next}}}}fragment Key on Key{id name hint version state disclosure expiresAt revokedAt firstUsedAt lastUsedAt lastUsedStepMs createdAt roles{id name}replaces{id hint state lastUsedAt lastUsedStepMs expiresAt}}",
+  text: "query Keys($workspace:ID$first:Int$after:String){workspace(id:$workspace){keys(first:$first after:$after){nodes{...Key}pageInfo{next}}}}fragment Key on Key{id name hint version state disclosure expiresAt revokedAt firstUsedAt lastUsedAt lastUsedStepMs createdAt roles{id name}replaces{id hint lastUsedAt lastUsedStepMs expiresAt}}",
 };
 
 export const createKeyMutation: Operation<CreateKeyMutation, CreateKeyMutationVariables> = {
@@ -799,7 +810,7 @@ export const createKeyMutation: Operation<CreateKeyMutation, CreateKeyMutationVa
 };
 
 export const identifyKeyQuery: Operation<IdentifyKeyQuery, IdentifyKeyQueryVariables> = {
-  text: "query IdentifyKey($secret:String!){identifyKey(secret:$secret){key{...Key}workspace{id name}}}fragment Key on Key{id name hint version state disclosure expiresAt revokedAt firstUsedAt lastUsedAt lastUsedStepMs createdAt roles{id name}replaces{id hint state lastUsedAt lastUsedStepMs expiresAt}}",
+  text: "query IdentifyKey($secret:String!){identifyKey(secret:$secret){key{...Key}workspace{id name}}}fragment Key on Key{id name hint version state disclosure expiresAt revokedAt firstUsedAt lastUsedAt lastUsedStepMs createdAt roles{id name}replaces{id hint lastUsedAt lastUsedStepMs expiresAt}}",
 };
 
 export const importKeyMutation: Operation<ImportKeyMutation, ImportKeyMutationVariables> = {

@@ -1,0 +1,68 @@
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import { SvcError } from '../../../services/contracts/errors.ts';
+import { updateKeyMutation } from '../../../stack/client/generated/operations.ts';
+import { SvcCommand, workspaceFlag } from '../../command.ts';
+import { changesOf, describeChange } from '../../key-changes.ts';
+import { disclosureFlag, parseDisclosure } from '../../key-disclosure.ts';
+import { fetchKeys, keyNamed } from '../../keys.ts';
+import { refuseKeyAsArgument } from '../../keys-test/key-source.ts';
+import { parseMoment } from '../../moment.ts';
+import { tenancyOf } from '../../platform.ts';
+import { fetchRoles, roleNamed } from '../../roles.ts';
+
+export default class KeysUpdate extends SvcCommand {
+  static override summary = 'Change an API key: name, roles, listed tools or expiry. Its text stays the same.';
+  static override aliases = ['key:update'];
+  static override examples = [
+    { description: 'List all tools from the start', command: '<%= config.bin %> keys update laptop --disclosure all' },
+    {
+      description: 'Other roles, and an end',
+      command: '<%= config.bin %> keys update laptop --role Reader --role Support --expires 90d',
+    },
+  ];
+  static override args = { name: Args.string({ description: 'Name or id', required: true, name: 'NAME' }) };
+  static override flags = {
+    name: Flags.string({ summary: 'New name.', helpValue: 'NAME' }),
+    role: Flags.string({
+      summary: 'Role that the key may use, by name or id, in place of the present ones. Repeat it for several.',
+      helpValue: 'ROLE',
+      multiple: true,
+      multipleNonGreedy: true,
+      exclusive: ['all-roles'],
+    }),
+    'all-roles': Flags.boolean({ summary: 'Every role of the workspace, also later ones.' }),
+    disclosure: disclosureFlag(),
+    expires: Flags.string({ summary: 'When it expires: 30d, 12h, a date, or never.', helpValue: 'TIME' }),
+    workspace: workspaceFlag('Workspace of the key.'),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(KeysUpdate);
+    refuseKeyAsArgument([args.name, flags.name ?? '']);
+    const terminal = this.terminal(flags);
+    const { name, role, 'all-roles': allRoles, expires } = flags;
+    const disclosure = parseDisclosure(flags.disclosure);
+    if (name === undefined && role === undefined && !allRoles && disclosure === undefined && expires === undefined) {
+      throw new SvcError('invalid_input', 'Nothing to change was given.', {
+        hint: 'Give one of --name, --role, --all-roles, --disclosure and --expires.',
+      });
+    }
+    const neverExpires = expires === 'never';
+    const expiresAt = expires === undefined || neverExpires ? null : parseMoment('--expires', expires, 'future');
+    const { backend, workspace } = await tenancyOf(flags);
+    const before = keyNamed(await fetchKeys(backend, workspace.id), args.name);
+    const known = role === undefined ? [] : await fetchRoles(backend, workspace.id);
+    const roles = role?.map((one) => roleNamed(known, one)) ?? null;
+    const fields = { name: name ?? null, disclosure: disclosure ?? null, allRoles, neverExpires, expiresAt };
+    const { updateKey } = await backend.send(updateKeyMutation, {
+      workspace: workspace.id,
+      id: before.id,
+      input: { ...fields, roles: roles?.map(({ id }) => id) ?? null, ifVersion: before.version },
+    });
+    const after = keyNamed(await fetchKeys(backend, workspace.id), updateKey.id);
+    const changed = changesOf(before, after);
+    terminal.json({ id: after.id, name: after.name, changed });
+    terminal.result(describeChange({ name: before.name, changed }));
+  }
+}
