@@ -1,9 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { foreignServers } from '../../stack/test/foreign-servers.ts';
 import { runSvc } from './run-svc.ts';
 import { withRunningPlatform } from './running-platform.ts';
+
+/** A test runs up to ten commands on a busy machine. */
+vi.setConfig({ testTimeout: 60_000 });
 
 const { dir, svc } = withRunningPlatform();
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type GraphQLInputType, getNamedType, isInputObjectType } from 'graphql';
+import { type GraphQLInputType, getNamedType, isEnumType, isInputObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createSchema } from '../../services/backend/graphql/schema.ts';
 import { newKey } from '../../services/contracts/keys.ts';
@@ -62,6 +62,7 @@ function expectNothingOf(key: string, output: string): void {
 /** A value of a type, in which every text is the key. */
 function sample(given: GraphQLInputType, key: string): unknown {
   const type = getNamedType(given);
+  if (isEnumType(type)) return type.getValues()[0]?.value;
   if (!isInputObjectType(type)) return { Int: 1, Float: 1, Boolean: true }[type.name] ?? key;
   return Object.fromEntries(Object.values(type.getFields()).map((one) => [one.name, sample(one.type, key)]));
 }
@@ -95,6 +96,10 @@ describe.each(Object.entries(kinds))('%s', (_kind, newOne) => {
     ['as a name', '{ $word }'],
     ['as the name of an argument', '{ workspaces($word: 1) { nodes { id } } }'],
     ['as an alias of what fails', 'mutation { $word: removeSkill(workspace: "x", id: "y") }'],
+    [
+      'as a value of an enum',
+      'mutation { createKey(workspace: $w, input: { name: "x", disclosure: $word }) { key { id } } }',
+    ],
     ['as no GraphQL', '$k'],
   ])('%s', async (_what, text) => {
     const key = newOne();
@@ -167,6 +172,16 @@ const commands = [
   'skill create x --tool KEY/x',
   'role create x --skill KEY',
   'role list --workspace KEY',
+  'keys create KEY',
+  'keys create x --disclosure KEY',
+  'keys show KEY',
+  'keys update KEY --all-roles',
+  'keys update x --name KEY',
+  'keys rotate KEY',
+  'keys import KEY',
+  'keys import x --key-file KEY',
+  'keys explain KEY',
+  'keys explain --key-file KEY',
   'keys create --name x --role KEY',
   'keys create --name x --expires KEY',
   'keys revoke KEY',

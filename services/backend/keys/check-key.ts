@@ -2,7 +2,9 @@ import { type KeyReply, keyRequest, keyRequestMaxBytes, type Principal } from '.
 import { patterns } from '../../contracts/bus/subjects.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { findId, operatorKeyOf } from '../../contracts/ids.ts';
+import { defaultDisclosure } from '../../contracts/key-disclosure.ts';
 import { parseKey } from '../../contracts/keys.ts';
+import type { Secret } from '../../contracts/secret.ts';
 import type { Subscription } from '../../kit/bus/bus.ts';
 import { parseBody, toBody } from '../bus/wire.ts';
 import type { WithBus } from '../bus/with-bus.ts';
@@ -71,6 +73,7 @@ async function checkOperator({ graph, verifyOperatorToken }: KeyCheckNeeds, toke
       workspaceName: workspace.name,
       suspended: workspace.suspended,
       roles: null,
+      disclosure: defaultDisclosure,
       expiresAt: operator.expiresAt,
       operator: true,
     },
