@@ -32,10 +32,14 @@ interface Choice {
   readonly sizes: ToolListSizes | null;
 }
 
-/** Asks at a terminal, with the price of both choices. */
+/** Asks at a terminal, with the price of both choices; elsewhere it tells the price. */
 export async function chooseDisclosure(terminal: Terminal, { given, sizes }: Choice): Promise<KeyDisclosure> {
-  if (given !== undefined) return given;
-  if (!terminal.interactive || sizes === null || sizes.all.tools === sizes.skills.tools) return defaultDisclosure;
+  const isChoice = sizes !== null && sizes.all.tools > sizes.skills.tools;
+  if (given !== undefined || !terminal.interactive || !isChoice) {
+    const chosen = given ?? defaultDisclosure;
+    tellSizes(terminal, chosen, sizes);
+    return chosen;
+  }
   const { select } = await import('@inquirer/prompts');
   return await select<KeyDisclosure>(
     {
@@ -51,7 +55,7 @@ export async function chooseDisclosure(terminal: Terminal, { given, sizes }: Cho
 }
 
 /** What the choice costs, and the other one. */
-export function tellSizes(terminal: Terminal, chosen: KeyDisclosure, sizes: ToolListSizes | null): void {
+function tellSizes(terminal: Terminal, chosen: KeyDisclosure, sizes: ToolListSizes | null): void {
   if (sizes === null) {
     terminal.talk('The tools of this key could not be counted now.');
     return;

@@ -2,7 +2,7 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { createKeyMutation } from '../../../stack/client/generated/operations.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
-import { chooseDisclosure, disclosureFlag, parseDisclosure, tellSizes } from '../../key-disclosure.ts';
+import { chooseDisclosure, disclosureFlag, parseDisclosure } from '../../key-disclosure.ts';
 import { refuseKeyAsArgument } from '../../keys-test/key-source.ts';
 import { parseMoment } from '../../moment.ts';
 import { nameFirst } from '../../name-first.ts';
@@ -68,7 +68,6 @@ export default class KeysCreate extends SvcCommand {
     });
     terminal.result(secret);
     terminal.talk('This key is shown only once. Keep it in a safe place.');
-    tellSizes(terminal, disclosure, sizes);
     // When the key goes to a program or a file, the progress output must not show it.
     terminal.talk(`Try it: SVC_API_KEY=${terminal.isSeen ? secret : '…'} svc keys test`);
   }
