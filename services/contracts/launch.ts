@@ -13,7 +13,10 @@ export interface LaunchInput {
 
 export interface Setting {
   readonly name: string;
-  readonly value: string;
+  /** Absent or null: the stored value of the MCP server stays. */
+  readonly value?: string | null | undefined;
+  /** Whether its value is never shown. Absent or null: as stored if the value stays, else true. */
+  readonly secret?: boolean | null | undefined;
 }
 
 export interface LaunchProblem {
@@ -82,7 +85,7 @@ function withoutCredentials(text: string): string {
   return text.replace(/[^/]*@/, '…@');
 }
 
-type SettingsField = 'env' | 'headers';
+export type SettingsField = 'env' | 'headers';
 
 function readSettings(
   field: SettingsField,
@@ -98,8 +101,9 @@ function readSettings(
     else if (field === 'headers' && isTransportHeader(name))
       complain(`"${name}" in "headers" belongs to the connection: the runtime sets it, so leave it out`);
     else if (seen.has(key)) complain(`"${name}" is in "${field}" twice`);
-    if (!isValue(value)) complain(`the value of "${name.slice(0, 80)}" in "${field}" holds a forbidden character`);
-    seen.set(key, value);
+    if (value == null) complain(`"${name.slice(0, 80)}" in "${field}" has no value, and no stored value to keep`);
+    else if (!isValue(value)) complain(`the value of "${name.slice(0, 80)}" in "${field}" holds a forbidden character`);
+    seen.set(key, value ?? '');
   }
   return Object.fromEntries(seen);
 }
@@ -143,6 +147,11 @@ const settingRules: { readonly [Field in SettingsField]: SettingRules } = {
     keyOf: (name) => name.toLowerCase(),
   },
 };
+
+/** The name under which a setting is stored, equal for names that mean the same. */
+export function settingKey(field: SettingsField, name: string): string {
+  return settingRules[field].keyOf(name);
+}
 
 function checkSizes(launch: Launch): CheckedLaunch {
   const parsed = launchParser.safeParse(launch);

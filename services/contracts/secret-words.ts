@@ -52,6 +52,16 @@ export function findSecretWord(words: readonly string[]): { readonly at: number;
   return at === -1 ? null : { at, shown: allShown[at] ?? redacted };
 }
 
+/** Headers and variables whose value is a credential in any form. */
+const secretNames =
+  /authorization|cookie|token(?!s)|secret|passw|credential|(?:^|[-_])(?:api[-_]?|access[-_]?)?(?:key|auth)$/i;
+
+/** Whether a setting of an MCP server is a secret by its name or by the form of its value. */
+export function looksSecret(name: string, value: string): boolean {
+  if (secretNames.test(name) && !harmless.test(value)) return true;
+  return findSecretWord([`${name}=${value}`, `${name}: ${value}`, value]) !== null;
+}
+
 const redacted = '[secret]';
 
 function withoutSecretParts(word: string): string {

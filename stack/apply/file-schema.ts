@@ -5,7 +5,7 @@ import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { checkLaunch, type LaunchInput, type Setting } from '../../services/contracts/launch.ts';
 import { type NameKind, parseDescription, parseName } from '../../services/contracts/names.ts';
-import { findSecretWord } from '../../services/contracts/secret-words.ts';
+import { findSecretWord, looksSecret } from '../../services/contracts/secret-words.ts';
 import { isToolPattern, parseToolPattern } from '../../services/contracts/tool-pattern.ts';
 import {
   instructionsMaxBytes,
@@ -95,12 +95,18 @@ const scalar = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 const envFileMaxBytes = 1024 * 1024;
 
 function mcpServer({ folder, env, read }: Surroundings) {
-  /** A value, or its source: secrets stay out of the file. */
+  /** A value, or its source: secrets stay out of the file, so that a value in it is plain. */
   const setting = z
     .union([scalar, fields({ fromEnv: z.string().min(1) }, '{ fromEnv: NAME }')], {
       error: 'a text, or { fromEnv: NAME }',
     })
-    .transform(by((given) => (typeof given === 'string' ? given : variable(given.fromEnv, env))));
+    .transform(
+      by((given) =>
+        typeof given === 'string'
+          ? { value: given, secret: false }
+          : { value: variable(given.fromEnv, env), secret: true },
+      ),
+    );
   const settings = z.record(z.string(), setting, { error: 'names with their values' });
   return fields(
     {
@@ -132,7 +138,9 @@ function mcpServer({ folder, env, read }: Surroundings) {
   ).transform(({ runtime = null, enabled, env: own, envFile, headers, ...launchOf }, context) => {
     if (context.issues.length > 0) return z.NEVER;
     // A variable of the file itself wins over the env file.
-    const variables = own === undefined && envFile === undefined ? undefined : settingsOf({ ...envFile, ...own });
+    const ofFile = Object.entries(envFile ?? {}).map(([name, value = '']) => [name, { value, secret: true }] as const);
+    const variables =
+      own === undefined && envFile === undefined ? undefined : settingsOf({ ...Object.fromEntries(ofFile), ...own });
     const launch = withDefaults({ ...launchOf, env: variables, headers: headers && settingsOf(headers) });
     for (const issue of mistakesOf(launch)) context.addIssue({ code: 'custom', ...issue });
     return { launch, runtime, enabled };
@@ -145,8 +153,11 @@ function variable(name: string, env: EnvRecord): string {
   return value;
 }
 
-function settingsOf(values: NodeJS.Dict<string>): readonly Setting[] {
-  return Object.entries(values).map(([name, value = '']) => ({ name, value }));
+/** A value that looks like a secret is one, also when it is in the file. */
+function settingsOf(values: Readonly<Record<string, Required<Omit<Setting, 'name'>>>>): readonly Setting[] {
+  return Object.entries(values).map(([name, { value, secret }]) => {
+    return { name, value, secret: secret || looksSecret(name, value ?? '') };
+  });
 }
 
 function withDefaults(given: LaunchInput): LaunchInput {

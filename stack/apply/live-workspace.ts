@@ -45,7 +45,7 @@ export async function readLive(
     backend.send(runtimeNamesQuery, { workspace }, until),
     // Too many are refused, whatever their launches are.
     inParallel(wanted.mcpServers.length > mcpServersMax ? [] : wanted.mcpServers, async ({ name, launch }) => {
-      const answer = await backend.send(judgeLaunchQuery, { workspace, launch }, until);
+      const answer = await backend.send(judgeLaunchQuery, { workspace, name, launch }, until);
       return [name, answer.workspace] as const;
     }),
   ]);

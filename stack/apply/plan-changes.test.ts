@@ -30,12 +30,15 @@ const wanted: WantedWorkspace = {
   roles: [role('Reader', 1, ['read'])],
 };
 const judged = new Map([
-  ['files', { launchFingerprint: 'f-files', launchRefusal: null }],
-  ['crm', { launchFingerprint: 'f-crm', launchRefusal: null }],
+  ['files', { launchFingerprint: 'f-files', launchRefusal: null, mcpServer: { changedSettings: ['env.A'] } }],
+  ['crm', { launchFingerprint: 'f-crm', launchRefusal: null, mcpServer: { changedSettings: ['headers.x-key'] } }],
 ]);
 
 const empty: LiveWorkspace = { id: 'w', mcpServers: [], skills: [], roles: [], runtimes: ['cloud'], judged };
-const noLaunch = { command: null, args: null, cwd: null, url: null, fingerprint: 'other', setBy: 'operator' } as const;
+const noLaunch = {
+  ...{ command: null, args: null, cwd: null, url: null, fingerprint: 'other' },
+  ...{ env: [], headers: [], setBy: 'operator' as const },
+};
 const files = {
   ...{ id: '1', name: 'files', enabled: true, version: 1, runtimes: [] },
   launch: { ...noLaunch, command: 'npx', args: ['-y'], fingerprint: 'f-files' },
@@ -75,19 +78,19 @@ const withServer = (changed: object): LiveWorkspace => ({ ...same, mcpServers: [
 const withLaunch = (changed: object) => withServer({ launch: { ...files.launch, fingerprint: 'other', ...changed } });
 
 test.each<readonly [what: string, live: LiveWorkspace, change: string]>([
-  ['a command', withLaunch({ command: 'uvx' }), 'update files (command)'],
-  ['arguments', withLaunch({ args: ['-y', 'x'] }), 'update files (args)'],
-  ['a folder', withLaunch({ cwd: '/x' }), 'update files (cwd)'],
-  ['only a secret', withLaunch({}), 'update files (env)'],
-  ['from url to command', withLaunch({ ...noLaunch, url: 'https://x.example' }), 'update files (command,args)'],
-  ['a launch that may not be seen', withServer({ launch: null }), 'update files (command,args)'],
+  ['a command', withLaunch({ command: 'uvx' }), 'update files (command,env.A)'],
+  ['arguments', withLaunch({ args: ['-y', 'x'] }), 'update files (args,env.A)'],
+  ['a folder', withLaunch({ cwd: '/x' }), 'update files (cwd,env.A)'],
+  ['only a secret', withLaunch({}), 'update files (env.A)'],
+  ['from url to command', withLaunch({ ...noLaunch, url: 'https://x.example' }), 'update files (command,args,env.A)'],
+  ['a launch that may not be seen', withServer({ launch: null }), 'update files (command,args,env.A)'],
   ['who set it', withLaunch({ fingerprint: 'f-files', setBy: 'member' }), 'update files (setBy)'],
   ['enabled', withServer({ enabled: false }), 'update files (enabled)'],
   ['the runtime', withServer({ runtimes: [{ name: 'edge', platform: false }] }), 'update files (runtime)'],
   [
     'a header',
     { ...same, mcpServers: [files, { ...crm, launch: { ...crm.launch, fingerprint: 'x' } }] },
-    'update crm (headers)',
+    'update crm (headers.x-key)',
   ],
   ['a description', { ...same, skills: [{ ...read, description: 'x' }] }, 'update read (description)'],
   ['instructions', { ...same, skills: [{ ...read, instructions: 'x' }] }, 'update read (instructions)'],
@@ -125,9 +128,19 @@ test('a difference has both values, and never a secret', () => {
   expect(changed?.differences).toEqual([
     { field: 'command', from: 'uvx', to: 'npx' },
     { field: 'args', from: '["x","y"]', to: '["-y"]' },
+    { field: 'env.A', from: null, to: '[secret]' },
   ]);
-  const [secret] = planChanges(wanted, withLaunch({}), { prune: false }).mcpServers;
-  expect(secret?.differences).toEqual([{ field: 'env', from: '[secret]', to: '[secret]' }]);
+});
+
+test.each([
+  ['a secret', [{ name: 'A', value: null }], { value: 'x', secret: true }, ['[secret]', '[secret]']],
+  ['a plain value', [{ name: 'A', value: '1' }], { value: '2', secret: false }, ['1', '2']],
+  ['a secret that becomes plain', [{ name: 'A', value: null }], { value: '2', secret: false }, ['[secret]', '2']],
+  ['a new plain value', [], { value: '2', secret: false }, [null, '2']],
+])('a difference of a setting has its values unless they are secret: %s', (_, env, setting, [from, to]) => {
+  const files = mcpServer('files', 1, { launch: { ...npx, env: [{ name: 'A', ...setting }] } });
+  const { mcpServers } = planChanges({ ...wanted, mcpServers: [files] }, withLaunch({ env }), { prune: false });
+  expect(mcpServers[0]?.differences).toEqual([{ field: 'env.A', from, to }]);
 });
 
 describe('prune', () => {

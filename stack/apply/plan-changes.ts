@@ -1,5 +1,10 @@
 import type { LaunchInput } from '../../services/contracts/launch.ts';
-import type { LiveMcpServerFragment, LiveRoleFragment, LiveSkillFragment } from '../client/generated/operations.ts';
+import type {
+  JudgeLaunchQuery,
+  LiveMcpServerFragment,
+  LiveRoleFragment,
+  LiveSkillFragment,
+} from '../client/generated/operations.ts';
 import type { LiveWorkspace } from './live-workspace.ts';
 import type { WantedMcpServer, WantedObject, WantedRole, WantedSkill, WantedWorkspace } from './wanted-workspace.ts';
 
@@ -52,7 +57,7 @@ export function planChanges(wanted: WantedWorkspace, live: LiveWorkspace, { prun
     wanted,
     live,
     mcpServers: compare(wanted.mcpServers, live.mcpServers, (wish, present) =>
-      mcpServerDifferences(wish, present, live.judged.get(wish.name)?.launchFingerprint),
+      mcpServerDifferences(wish, present, live.judged.get(wish.name) ?? null),
     ),
     skills: compare(wanted.skills, live.skills, skillDifferences),
     roles: compare(wanted.roles, live.roles, roleDifferences),
@@ -104,13 +109,16 @@ function isList(shown: Shown): shown is readonly string[] {
 function mcpServerDifferences(
   wish: WantedMcpServer,
   { launch, enabled, runtimes }: LiveMcpServerFragment,
-  fingerprint: string | undefined,
+  judged: JudgeLaunchQuery['workspace'],
 ): readonly Difference[] {
   const [bound] = runtimes;
   const isOnPlatform = runtimes.every(({ platform }) => platform);
   const runtime = wish.runtime === null && isOnPlatform ? undefined : (wish.runtime ?? platformRuntime);
+  const isSameLaunch = launch?.fingerprint === judged?.launchFingerprint;
+  const settings = judged?.mcpServer?.changedSettings ?? [];
   return [
-    ...(launch?.fingerprint === fingerprint ? [] : launchDifferences(wish.launch, launch)),
+    ...(isSameLaunch ? [] : launchDifferences(wish.launch, launch)),
+    ...(isSameLaunch ? [] : settings.map((field) => settingDifference(field, wish.launch, launch))),
     // When an operator applies it, the operator becomes the author.
     ...difference('setBy', launch?.setBy ?? 'operator', 'operator'),
     ...difference('runtime', bound?.name ?? platformRuntime, runtime),
@@ -120,14 +128,30 @@ function mcpServerDifferences(
 
 const platformRuntime = "the platform's own";
 
-/** The fingerprint says that something differs; when no visible field does, it is a secret. */
-function launchDifferences(wish: LaunchInput, live: LiveMcpServerFragment['launch']): readonly Difference[] {
-  const visible = (['command', 'args', 'cwd', 'url'] as const).flatMap((field) =>
+function launchDifferences(wish: LaunchInput, live: LiveLaunch): readonly Difference[] {
+  return (['command', 'args', 'cwd', 'url'] as const).flatMap((field) =>
     difference(field, shownText(live?.[field]), wish[field] === undefined ? undefined : shownText(wish[field])),
   );
-  const secret = { field: wish.url === undefined ? 'env' : 'headers', from: '[secret]', to: '[secret]' };
-  return visible.length > 0 ? visible : [secret];
 }
+
+type LiveLaunch = LiveMcpServerFragment['launch'];
+
+/** A setting that the backend says will change, such as env.TOKEN. A secret one has another value. */
+function settingDifference(field: string, wish: LaunchInput, live: LiveLaunch): Difference {
+  const isHeader = field.startsWith('headers.');
+  const name = field.slice(field.indexOf('.') + 1);
+  const isIt = (setting: { readonly name: string }) =>
+    isHeader ? setting.name.toLowerCase() === name : setting.name === name;
+  const before = (isHeader ? live?.headers : live?.env)?.find(isIt);
+  const after = ((isHeader ? wish.headers : wish.env) ?? []).find(isIt);
+  return {
+    field,
+    from: before === undefined ? null : (before.value ?? secret),
+    to: after === undefined ? null : after.secret === false ? (after.value ?? null) : secret,
+  };
+}
+
+const secret = '[secret]';
 
 /** Arguments are one text, because their order matters. */
 function shownText(value: string | readonly string[] | null | undefined): string | null {

@@ -109,7 +109,9 @@ const untried: readonly RegExp[] = [
   // The digest of a file of B gives no access: services/backend/test/files.test.ts.
   /^Mutation\.(addSkillFile\(input\.(path|digest)|removeSkillFile\(path)\)$/,
   /^Mutation\.(create|update)McpServer\(input\.launch\..+\)$/,
-  /^Workspace\.launch(Fingerprint|Refusal)\(launch\..+\)$/,
+  /^(Workspace\.launch(Fingerprint|Refusal)|McpServer\.changedSettings)\(launch\..+\)$/,
+  // A name of an MCP server of the same workspace, and below the values of A are kept from B.
+  /^Workspace\.launch(Fingerprint|Refusal)\(mcpServer\)$/,
   /^Mutation\.registerRuntime\(name\)$/,
   // Workspace B is tried with all its objects, in the row of the mutation itself.
   /^Mutation\.\w+\(workspace\)$/,
@@ -153,6 +155,19 @@ describe('over GraphQL', () => {
     const { data, code, text } = await ask(`{ ${type === 'Query' ? found : within(found)} }`);
     expect([code, data?.found ?? data?.workspace?.found ?? null]).toEqual([null, null]);
     expectNothingOf(b, text);
+  });
+
+  test('a launch keeps no value of B', async () => {
+    const env = 'launch: { command: "true", env: [{ name: "MARK" }] }';
+    const answers = [];
+    for (const field of ['launchFingerprint', 'launchRefusal']) {
+      for (const name of [b.own, 'nothing']) {
+        const { code, text } = await ask(`{ ${within(`${field}(${env}, mcpServer: ${JSON.stringify(name)})`)} }`);
+        expectNothingOf(b, text, field);
+        answers.push(code);
+      }
+    }
+    expect(answers).toEqual(Array(4).fill('invalid_input'));
   });
 
   test('operations of operators are refused to everybody else', async () => {

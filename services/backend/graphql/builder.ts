@@ -6,7 +6,7 @@ import type { SignedUrl } from '../files/tickets.ts';
 import type { Node, Page } from '../graph/graph.ts';
 import type { IdentifiedKey } from '../keys/identify-key.ts';
 import type { Access, Right } from '../members/access.ts';
-import type { LaunchView } from '../servers/launch.ts';
+import type { LaunchView, ShownSetting } from '../servers/launch.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import type { GraphqlNeeds } from './graphql-needs.ts';
 import type { Loader } from './loader.ts';
@@ -39,6 +39,7 @@ interface Objects {
   Tool: Node<'tool'>;
   McpServer: Node<'mcpServer'>;
   Launch: LaunchView;
+  ShownSetting: ShownSetting;
   Reason: Reason;
   Key: Node<'key'>;
   ReplacedKey: Node<'key'>;

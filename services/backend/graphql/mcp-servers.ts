@@ -6,11 +6,12 @@ import type { Node } from '../graph/graph.ts';
 import { allows } from '../members/access.ts';
 
 import { runtimesPerServerMax, runtimesRunning } from '../servers/bound-runtimes.ts';
-import { createMcpServer, restartMcpServer, updateMcpServer } from '../servers/change-servers.ts';
+import { authorOf, createMcpServer, restartMcpServer, updateMcpServer } from '../servers/change-servers.ts';
 import { findRefusal, parseCommandRule } from '../servers/command-rule.ts';
+import { changedSettings, completeLaunch, type Keeping, requireOwnSecrets } from '../servers/kept-settings.ts';
 import { decryptLaunch, fingerprintOf, viewOf } from '../servers/launch.ts';
-import { parseLaunch } from '../servers/parse-launch.ts';
 import { removeMcpServer } from '../servers/remove-server.ts';
+import { skillsUsing } from '../servers/skills-using.ts';
 import { type ServerState, stateOf } from '../servers/status.ts';
 import type { Builder, GraphqlContext } from './builder.ts';
 import { listArgs, listOf, pageArgs, pageOf, searchArgs } from './paging.ts';
@@ -77,7 +78,7 @@ function addServer(builder: Builder): void {
         type: 'Launch',
         nullable: true,
         description:
-          'Its start settings, without the values of env and headers. Owner and admin only; null for others.',
+          'Its start settings, without the values of secret variables and headers. Owner and admin only; null for others.',
         resolve: async (server, _args, context) =>
           (await maySeeLaunch(context, server)) ? viewOf(context.backend.secrets, launchOf(context, server)) : null,
       }),
@@ -138,6 +139,12 @@ function addServer(builder: Builder): void {
             ...pageOf(args),
           }),
       }),
+      skills: t.field({
+        type: ['Skill'],
+        description: 'Those that use its tools.',
+        args: listArgs(builder),
+        resolve: (server, args, { backend }) => skillsUsing(backend.graph, server, listOf(args.first)),
+      }),
       runtimes: t.field({
         type: ['Runtime'],
         args: listArgs(builder),
@@ -154,6 +161,13 @@ function addServer(builder: Builder): void {
 
 function addLaunch(builder: Builder): void {
   const authorType = builder.enumType('Author', { values: authors });
+  builder.objectType('ShownSetting', {
+    description: 'An environment variable or a header.',
+    fields: (t) => ({
+      name: t.exposeString('name'),
+      value: t.exposeString('value', { nullable: true, description: 'Null if it is secret.' }),
+    }),
+  });
   builder.objectType('Launch', {
     fields: (t) => ({
       command: t.exposeString('command', { nullable: true }),
@@ -162,6 +176,8 @@ function addLaunch(builder: Builder): void {
       url: t.exposeString('url', { nullable: true }),
       envNames: t.exposeStringList('envNames'),
       headerNames: t.exposeStringList('headerNames'),
+      env: t.expose('env', { type: ['ShownSetting'] }),
+      headers: t.expose('headers', { type: ['ShownSetting'] }),
       setBy: t.expose('setBy', { type: authorType, description: 'Who set it.' }),
       fingerprint: t.exposeString('fingerprint', {
         description: 'Equal for equal configurations, secrets included; it reveals nothing else.',
@@ -172,7 +188,13 @@ function addLaunch(builder: Builder): void {
 
 function addMutations(builder: Builder): void {
   const setting = builder.inputType('Setting', {
-    fields: (t) => ({ name: t.string({ required: true }), value: t.string({ required: true }) }),
+    fields: (t) => ({
+      name: t.string({ required: true }),
+      value: t.string({ description: 'Null keeps the stored value of the MCP server.' }),
+      secret: t.boolean({
+        description: 'Whether the value is never shown. Absent: as stored if the value is kept, else true.',
+      }),
+    }),
   });
   const launchInput = builder.inputType('LaunchInput', {
     description: 'Either command (with args, cwd, env) or url (with headers).',
@@ -207,10 +229,14 @@ function addMutations(builder: Builder): void {
     t.string({
       description:
         'The fingerprint of an MCP server with this launch: shows whether secrets would change, without changing them. Owner and admin only.',
-      args: { launch: t.arg({ type: launchInput, required: true }) },
-      resolve: async (workspace, args, { backend, access }) => {
-        await access(workspace.id, 'administer');
-        return fingerprintOf(backend.secrets, parseLaunch(args.launch));
+      args: {
+        launch: t.arg({ type: launchInput, required: true }),
+        mcpServer: t.arg.string({ description: 'Name of the MCP server whose stored values it may keep.' }),
+      },
+      resolve: async (workspace, args, context) => {
+        await context.access(workspace.id, 'administer');
+        const keeping = await keepingOf(context, workspace, args.mcpServer);
+        return fingerprintOf(context.backend.secrets, completeLaunch(args.launch, keeping));
       },
     }),
   );
@@ -219,10 +245,29 @@ function addMutations(builder: Builder): void {
     t.string({
       nullable: true,
       description: 'Why this installation refuses a launch; null when it allows it. Owner and admin only.',
+      args: {
+        launch: t.arg({ type: launchInput, required: true }),
+        mcpServer: t.arg.string({ description: 'Name of the MCP server whose stored values it may keep.' }),
+      },
+      resolve: async (workspace, args, context) => {
+        await context.access(workspace.id, 'administer');
+        const { launch } = completeLaunch(args.launch, await keepingOf(context, workspace, args.mcpServer));
+        return findRefusal(parseCommandRule(context.backend.config.MCP_SERVER_COMMANDS), launch);
+      },
+    }),
+  );
+
+  builder.objectField('McpServer', 'changedSettings', (t) =>
+    t.stringList({
+      description:
+        'Settings that this launch would change, such as env.TOKEN or headers.x-key. Owner and admin only, and members only if a member set the present launch.',
       args: { launch: t.arg({ type: launchInput, required: true }) },
-      resolve: async (workspace, args, { backend, access }) => {
-        await access(workspace.id, 'administer');
-        return findRefusal(parseCommandRule(backend.config.MCP_SERVER_COMMANDS), parseLaunch(args.launch));
+      resolve: async (server, args, context) => {
+        await context.access(server.workspace, 'administer');
+        const keeping = keepingWith(context, server);
+        // The answer says whether a guessed value is right.
+        requireOwnSecrets(keeping);
+        return [...changedSettings(keeping.kept, completeLaunch(args.launch, keeping))];
       },
     }),
   );
@@ -245,9 +290,14 @@ function addMutations(builder: Builder): void {
         updateMcpServer(backend, principal, parseId('workspace', args.workspace), args.id, args.input),
     }),
     removeMcpServer: t.boolean({
-      args: { workspace: t.arg.id({ required: true }), id: t.arg.id({ required: true }) },
-      resolve: async (_root, args, { backend, principal }) => {
-        await removeMcpServer(backend, principal, parseId('workspace', args.workspace), args.id);
+      description: 'Skills lose its tools.',
+      args: {
+        workspace: t.arg.id({ required: true }),
+        id: t.arg.id({ required: true }),
+        ifVersion: t.arg.int(),
+      },
+      resolve: async (_root, { workspace, id, ifVersion }, { backend, principal }) => {
+        await removeMcpServer(backend, principal, parseId('workspace', workspace), { id, ifVersion });
         return true;
       },
     }),
@@ -274,6 +324,20 @@ export async function stateOfServer(load: GraphqlContext['load'], server: Node<'
 async function maySeeLaunch({ access }: GraphqlContext, server: Node<'mcpServer'>): Promise<boolean> {
   const { role } = await access(server.workspace, 'read');
   return allows(role, 'administer');
+}
+
+/** The stored values that the caller may keep. Null without a name, and for an unknown MCP server, as in a new one. */
+async function keepingOf(
+  context: GraphqlContext,
+  { id }: Node<'workspace'>,
+  name: string | null | undefined,
+): Promise<Keeping | null> {
+  const server = name == null ? null : await context.backend.graph.findBy('mcpServer', { name }, id);
+  return server === null ? null : keepingWith(context, server);
+}
+
+function keepingWith(context: GraphqlContext, server: Node<'mcpServer'>): Keeping {
+  return { name: server.name, kept: launchOf(context, server), author: authorOf(context.principal) };
 }
 
 function launchOf({ backend }: GraphqlContext, server: Node<'mcpServer'>) {

@@ -117,7 +117,7 @@ describe('a handshake', () => {
       expect(next.assignments, JSON.stringify(patch)).not.toBeNull();
       last = next.etag;
     }
-    await removeMcpServer(backend, owner, id, server.id);
+    await removeMcpServer(backend, owner, id, { id: server.id });
     expect((await cloud.shakeHands(last)).assignments).not.toBeNull();
   });
 
@@ -176,7 +176,7 @@ describe('a handshake', () => {
     await updateMcpServer(backend, owner, id, off.id, { enabled: false });
     const homes = [there.id, off.id, gone.id];
     expect(await cloud.askRemoved(homes)).toEqual([]);
-    await removeMcpServer(backend, owner, id, gone.id);
+    await removeMcpServer(backend, owner, id, { id: gone.id });
     expect(await cloud.askRemoved(homes)).toEqual([gone.id]);
     expect(await (await addRuntime('office')).askRemoved(homes)).toEqual([gone.id]);
     expect(await cloud.askRemoved([])).toEqual([]);
@@ -185,7 +185,7 @@ describe('a handshake', () => {
   test("does not reveal to a customer's runtime which ids exist in other workspaces", async () => {
     const victim = await newWorkspace();
     const [there, gone] = [await victim.addServer('there'), await victim.addServer('gone')];
-    await removeMcpServer(backend, victim.owner, victim.id, gone.id);
+    await removeMcpServer(backend, victim.owner, victim.id, { id: gone.id });
     const stranger = await (await newWorkspace()).addRuntime('office');
     const never = newId('mcpServer');
     expect(await stranger.askRemoved([there.id, gone.id, never])).toEqual([there.id, gone.id, never]);

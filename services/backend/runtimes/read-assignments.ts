@@ -53,11 +53,11 @@ function read(
   backend: AssignmentNeeds,
   server: Node<'mcpServer'>,
   { rule, confinesMembers }: LaunchRules,
-): KeptLaunch | { readonly refused: Reason } | null {
+): Omit<KeptLaunch, 'plain'> | { readonly refused: Reason } | null {
   const kept = findLaunch(backend, server);
   if (kept === null) return null;
   const refused = findRefused(kept, rule) ?? (confinesMembers ? null : findUnconfined(kept, server.name));
-  return refused === null ? kept : { refused };
+  return refused === null ? { launch: kept.launch, setBy: kept.setBy } : { refused };
 }
 
 function findLaunch(backend: AssignmentNeeds, server: Node<'mcpServer'>): KeptLaunch | null {

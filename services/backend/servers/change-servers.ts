@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Launch } from '../../contracts/bus/messages.ts';
 import { newId, type RuntimeId, type WorkspaceId } from '../../contracts/ids.ts';
 import type { LaunchInput } from '../../contracts/launch.ts';
 import { parseName } from '../../contracts/names.ts';
@@ -18,8 +17,8 @@ import type { WithSecrets } from '../secrets/secrets.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import { getRuntimeNamed, runtimesPerServerMax, runtimesRunning } from './bound-runtimes.ts';
 import { checkCommand, parseCommandRule } from './command-rule.ts';
+import { type CompleteLaunch, completeLaunch, type Keeping, requireOwnSecrets } from './kept-settings.ts';
 import { decryptLaunch, encryptLaunch, fingerprintOf, type KeptLaunch, launchChanges } from './launch.ts';
-import { parseLaunch } from './parse-launch.ts';
 
 export type ServerChangeNeeds = ChangeNeeds & WithConfig & WithSecrets;
 
@@ -49,7 +48,7 @@ export function createMcpServer(
   return change(backend, { principal, workspace, right: 'administer' }, async (change) => {
     const { transaction } = change;
     const name = parseName('mcpServer', input.name);
-    const kept = { launch: allowedLaunch(backend, input.launch), setBy: authorOf(principal) };
+    const kept = { ...allowedLaunch(backend, input.launch, null), setBy: authorOf(principal) };
     await requireFreeName(transaction, 'mcpServer', name, workspace);
     if ((await transaction.count({ type: 'mcpServer', anchor: workspace, limit: 1 })) >= mcpServersMax) {
       throw tooMany('MCP servers in a workspace', mcpServersMax);
@@ -137,14 +136,14 @@ export function restartMcpServer(
 }
 
 /** Checks that this installation allows the launch; the rule is the same for every caller. */
-function allowedLaunch(backend: WithConfig, input: LaunchInput): Launch {
-  const launch = parseLaunch(input);
-  checkCommand(parseCommandRule(backend.config.MCP_SERVER_COMMANDS), launch);
-  return launch;
+function allowedLaunch(backend: WithConfig, input: LaunchInput, keeping: Keeping | null): CompleteLaunch {
+  const complete = completeLaunch(input, keeping);
+  checkCommand(parseCommandRule(backend.config.MCP_SERVER_COMMANDS), complete.launch);
+  return complete;
 }
 
 /** The author that a launch gets from this principal. */
-function authorOf({ kind }: TokenPrincipal): Author {
+export function authorOf({ kind }: TokenPrincipal): Author {
   return kind === 'operator' ? 'operator' : 'member';
 }
 
@@ -156,8 +155,9 @@ interface LaunchChange {
 }
 
 /**
- * The fields of a new launch, or null when nothing changes and nothing restarts. A member who changes a part becomes
- * the author of the whole launch. An operator becomes its author by giving the whole launch, even an unchanged one.
+ * The fields of a new launch, or null when nothing changes. A member who changes a part becomes the author of the whole
+ * launch, so that a member must know its secret values. An operator becomes its author by giving a launch, even an
+ * unchanged one. It restarts unless only the visibility of settings changes.
  */
 function findRelaunch(
   backend: ServerChangeNeeds,
@@ -167,17 +167,21 @@ function findRelaunch(
   if (launch === null && !isMoved) return null;
   const { secrets } = backend;
   const before = decryptLaunch(secrets, server);
-  const given = launch === null ? before.launch : allowedLaunch(backend, launch);
-  const isOther = fingerprintOf(secrets, given) !== fingerprintOf(secrets, before.launch);
+  const keeping = { name: server.name, kept: before, author };
+  // The other runtime may be the member's own machine, which would get the secrets.
+  if (launch === null) requireOwnSecrets(keeping);
+  const given = launch === null ? before : allowedLaunch(backend, launch, keeping);
+  const isOther = !isDeepStrictEqual(given.launch, before.launch);
   const takesOver = author === 'operator' ? launch !== null : isOther || isMoved;
-  const after: KeptLaunch = { launch: given, setBy: takesOver ? author : before.setBy };
-  if (!isOther && after.setBy === before.setBy) return null;
+  const after: KeptLaunch = { ...given, setBy: takesOver ? author : before.setBy };
+  const restarts = isOther || after.setBy !== before.setBy;
+  if (!restarts && fingerprintOf(secrets, after) === fingerprintOf(secrets, before)) return null;
   return {
     changes: launchChanges(before, after),
     fields: {
-      kind: given.kind,
+      kind: after.launch.kind,
       launch: encryptLaunch(secrets, server.id, after),
-      configVersion: server.configVersion + 1,
+      configVersion: server.configVersion + (restarts ? 1 : 0),
     },
   };
 }

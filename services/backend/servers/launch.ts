@@ -10,10 +10,18 @@ import type { Secrets } from '../secrets/secrets.ts';
 /** A launch with its author, as stored in the graph. */
 export interface KeptLaunch {
   readonly launch: Launch;
+  /** Names of settings whose values may be shown, in order. All others are secret. */
+  readonly plain: readonly string[];
   readonly setBy: Author;
 }
 
-/** A launch for owners and admins: names of settings, never their values. */
+/** A variable or header. The value of a secret one is null. */
+export interface ShownSetting {
+  readonly name: string;
+  readonly value: string | null;
+}
+
+/** A launch for owners and admins, without the values of secret settings. */
 export interface LaunchView {
   readonly command: string | null;
   readonly args: readonly string[] | null;
@@ -21,15 +29,17 @@ export interface LaunchView {
   readonly url: string | null;
   readonly envNames: readonly string[];
   readonly headerNames: readonly string[];
+  readonly env: readonly ShownSetting[];
+  readonly headers: readonly ShownSetting[];
   readonly fingerprint: string;
   readonly setBy: Author;
 }
 
 /**
- * The activity record of a launch: that it changed, its author, and the names of its settings; never a value, an
- * argument or an address.
+ * The activity record of a launch: that it changed, its author, and the names of its settings and of those with another
+ * value; never a value, an argument or an address.
  */
-export function launchChanges(kept: KeptLaunch | null, { launch: after, setBy }: KeptLaunch): Changes {
+export function launchChanges(kept: KeptLaunch | null, { launch: after, plain, setBy }: KeptLaunch): Changes {
   const before = kept?.launch ?? null;
   const was = partsOf(before);
   const is = partsOf(after);
@@ -38,6 +48,8 @@ export function launchChanges(kept: KeptLaunch | null, { launch: after, setBy }:
   const renamed = JSON.stringify(names.from) !== JSON.stringify(names.to);
   return {
     ...Object.fromEntries(changed.map((part) => [part, part === 'settings' && renamed ? names : ('changed' as const)])),
+    ...differences({}, { newValues: newValues(before, after) }),
+    ...differences({ plainSettings: kept?.plain ?? [] }, { plainSettings: plain }),
     ...differences({ setBy: kept?.setBy ?? null }, { setBy }),
   };
 }
@@ -57,48 +69,70 @@ function textOf(list: readonly unknown[]): string {
 
 /** Names of environment variables or headers. */
 function settingNames(launch: Launch | null): readonly string[] {
-  if (launch === null) return [];
-  return namesOf(launch.kind === 'child' ? launch.env : launch.headers);
+  return launch === null ? [] : namesOf(settingsOf(launch));
+}
+
+/** Names of settings of both launches whose values differ; undefined without such. */
+function newValues(before: Launch | null, after: Launch): readonly string[] | undefined {
+  if (before === null || before.kind !== after.kind) return undefined;
+  const was = new Map(Object.entries(settingsOf(before)));
+  const is = settingsOf(after);
+  const names = namesOf(is).filter((name) => was.has(name) && was.get(name) !== is[name]);
+  return names.length === 0 ? undefined : names;
+}
+
+export function settingsOf(launch: Launch): Readonly<Record<string, string>> {
+  return launch.kind === 'child' ? launch.env : launch.headers;
 }
 
 /** The stored field `launch` of an MCP server. The author is encrypted with it, so that neither can change alone. */
-export function encryptLaunch(secrets: Secrets, id: McpServerId, { launch, setBy }: KeptLaunch): string {
-  return secrets.encrypt(new Secret(JSON.stringify({ ...launch, setBy })), placeOf(id));
+export function encryptLaunch(secrets: Secrets, id: McpServerId, { launch, plain, setBy }: KeptLaunch): string {
+  return secrets.encrypt(new Secret(JSON.stringify({ ...launch, plain, setBy })), placeOf(id));
 }
 
 export function decryptLaunch(secrets: Secrets, server: Pick<Node<'mcpServer'>, 'id' | 'launch'>): KeptLaunch {
   const kept: unknown = JSON.parse(secrets.decrypt(server.launch, placeOf(server.id)).reveal());
-  return { launch: launchParser.parse(kept), setBy: authorship.parse(kept).setBy };
+  return { launch: launchParser.parse(kept), ...beside.parse(kept) };
 }
 
-/** Launches of versions without an author count as the operator's. */
-const authorship = z.object({ setBy: z.enum(authors).default('operator') });
+/** Launches of older versions have no author, who counts as the operator, and only secret settings. */
+const beside = z.object({
+  plain: z.array(z.string()).readonly().default([]),
+  setBy: z.enum(authors).default('operator'),
+});
 
-/** Equal for equal launches, their secrets included. */
-export function fingerprintOf(secrets: Secrets, launch: Launch): string {
-  return secrets.fingerprint(canonical(launch));
+/** Equal for equal launches: their secrets, and which settings are plain, included. */
+export function fingerprintOf(secrets: Secrets, { launch, plain }: Pick<KeptLaunch, 'launch' | 'plain'>): string {
+  return secrets.fingerprint(canonical(launch, plain));
 }
 
-export function viewOf(secrets: Secrets, { launch, setBy }: KeptLaunch): LaunchView {
-  const fingerprint = fingerprintOf(secrets, launch);
+export function viewOf(secrets: Secrets, kept: KeptLaunch): LaunchView {
+  const { launch, plain, setBy } = kept;
+  const shown = Object.entries(settingsOf(launch))
+    .map(([name, value]) => ({ name, value: plain.includes(name) ? value : null }))
+    .sort((one, other) => (one.name < other.name ? -1 : 1));
+  const names = settingNames(launch);
+  const view = { fingerprint: fingerprintOf(secrets, kept), setBy };
   if (launch.kind === 'child') {
-    const { command, args, cwd, env } = launch;
-    return { command, args, cwd, url: null, envNames: namesOf(env), headerNames: [], fingerprint, setBy };
+    const { command, args, cwd } = launch;
+    return { ...view, command, args, cwd, url: null, envNames: names, headerNames: [], env: shown, headers: [] };
   }
-  const { url, headers } = launch;
-  return { command: null, args: null, cwd: null, url, envNames: [], headerNames: namesOf(headers), fingerprint, setBy };
+  const none = { command: null, args: null, cwd: null };
+  return { ...view, ...none, url: launch.url, envNames: [], headerNames: names, env: [], headers: shown };
 }
 
-export function namesOf(settings: Readonly<Record<string, string>>): readonly string[] {
+function namesOf(settings: Readonly<Record<string, string>>): readonly string[] {
   return Object.keys(settings).sort();
 }
 
 /** Fields and settings in one order, so that equal launches are equal texts. */
-function canonical(launch: Launch): Secret {
-  const ordered =
+function canonical(launch: Launch, plain: readonly string[]): Secret {
+  const ordered: unknown[] =
     launch.kind === 'child'
       ? ['child', launch.command, launch.args, launch.cwd, entriesOf(launch.env)]
       : ['http', launch.url, entriesOf(launch.headers)];
+  // A launch with only secret settings keeps the fingerprint that older versions gave it.
+  if (plain.length > 0) ordered.push(plain);
   return new Secret(JSON.stringify(ordered));
 }
 

@@ -1,29 +1,38 @@
 import { SvcError } from '../../contracts/errors.ts';
-import type { McpServerId, WorkspaceId } from '../../contracts/ids.ts';
+import type { WorkspaceId } from '../../contracts/ids.ts';
 import { type Change, type ChangeNeeds, change } from '../activity/change.ts';
-import { getNode } from '../graph/get-node.ts';
+import { differences } from '../activity/record-activity.ts';
+import { checkVersion, getNode } from '../graph/get-node.ts';
 import { type Node, pageMax } from '../graph/graph.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import { removePatternsOf } from '../tools/tool-patterns.ts';
 import { runtimesOf } from './change-servers.ts';
+import { followers, usedTools } from './skills-using.ts';
 
-/**
- * Removes an MCP server with its tools and statuses. Refused while skills use its tools, because they would silently
- * lose them.
- */
+export interface ServerRemoval {
+  readonly id: string;
+  readonly ifVersion?: number | null | undefined;
+}
+
+/** Each is a changed node and a record of the activity in one transaction, which has ten seconds. */
+const skillsChangedMax = 500;
+
+/** Removes an MCP server with its tools and statuses. Skills lose its tools, and each of them records the loss. */
 export function removeMcpServer(
   backend: ChangeNeeds,
   principal: TokenPrincipal,
   workspace: WorkspaceId,
-  id: string,
+  { id, ifVersion }: ServerRemoval,
 ): Promise<void> {
   return change(backend, { principal, workspace, right: 'administer' }, async (change) => {
     const { transaction } = change;
     const server = await getNode(transaction, 'mcpServer', id, workspace);
+    checkVersion(server, ifVersion);
     const runtimes = await runtimesOf(change, server);
-    await removeTools(change, server);
+    await takeFromSkills(change, server);
     await removePatternsOf(transaction, workspace, { field: 'mcpServer', id: server.id });
-    await removeStatuses(change, server.id);
+    await removeAllOf(change, server, 'tool');
+    await removeAllOf(change, server, 'status');
     await transaction.remove('mcpServer', server.id, workspace);
     change.record({
       action: 'remove',
@@ -36,51 +45,42 @@ export function removeMcpServer(
   });
 }
 
-async function removeTools(change: Change, server: Node<'mcpServer'>): Promise<void> {
+/** A skill that loses tools counts as changed. The removal of a tool removes its edges. */
+async function takeFromSkills(change: Change, server: Node<'mcpServer'>): Promise<void> {
   const { transaction, workspace } = change;
-  for (;;) {
-    const { nodes: tools } = await transaction.select({
-      type: 'tool',
-      anchor: workspace,
-      where: [{ field: 'mcpServer', equals: server.id }],
-      limit: pageMax,
-    });
-    if (tools.length === 0) return;
-    await refuseWhileUsed(change, server, tools);
-    for (const tool of tools) await transaction.remove('tool', tool.id, workspace);
+  const losses = new Map<string, { readonly skill: Node<'skill'>; readonly tools: string[] }>();
+  for await (const { tool, skills } of usedTools(transaction, server, skillsChangedMax + 1)) {
+    for (const skill of skills) {
+      const loss = losses.get(skill.id) ?? { skill, tools: [] };
+      loss.tools.push(`${server.name}/${tool.originalName}`);
+      losses.set(skill.id, loss);
+    }
+    if (losses.size > skillsChangedMax) throw inTooManySkills(server);
+  }
+  for (const skill of await followers(transaction, server, skillsChangedMax + 1)) {
+    const loss = losses.get(skill.id) ?? { skill, tools: [] };
+    loss.tools.push(`${server.name}/*`);
+    losses.set(skill.id, loss);
+  }
+  if (losses.size > skillsChangedMax) throw inTooManySkills(server);
+  for (const { skill, tools } of losses.values()) {
+    await transaction.update('skill', skill.id, { name: skill.name }, { anchor: workspace });
+    const changes = differences({}, { removedTools: tools.sort() });
+    change.record({ action: 'update', subject: skill.id, subjectKind: 'skill', subjectName: skill.name, changes });
   }
 }
 
-const skillsNamedMax = 5;
-
-async function refuseWhileUsed(
-  { transaction, workspace }: Change,
-  server: Node<'mcpServer'>,
-  tools: readonly Node<'tool'>[],
-): Promise<void> {
-  const users = await transaction.followBack(
-    { from: 'skill', edge: 'tools' },
-    tools.map(({ id }) => id),
-    { anchor: workspace, limitEach: skillsNamedMax },
-  );
-  const names = [...new Set([...users.values()].flat().map(({ name }) => name))].slice(0, skillsNamedMax);
-  if (names.length === 0) return;
-  throw new SvcError(
-    'conflict',
-    `The MCP server "${server.name}" is needed by the ${names.length === 1 ? 'skill' : 'skills'} ${names.join(', ')}.`,
-    { hint: 'Remove its tools from these skills, or remove the skills, and try again.' },
-  );
+function inTooManySkills({ name }: Node<'mcpServer'>): SvcError {
+  return new SvcError('too_large', `More than ${skillsChangedMax} skills use tools of the MCP server "${name}".`, {
+    hint: 'Remove its tools from some of these skills, and try again.',
+  });
 }
 
-async function removeStatuses({ transaction, workspace }: Change, mcpServer: McpServerId): Promise<void> {
+async function removeAllOf({ transaction, workspace }: Change, server: Node<'mcpServer'>, type: 'tool' | 'status') {
+  const where = [{ field: 'mcpServer' as const, equals: server.id }];
   for (;;) {
-    const { nodes } = await transaction.select({
-      type: 'status',
-      anchor: workspace,
-      where: [{ field: 'mcpServer', equals: mcpServer }],
-      limit: pageMax,
-    });
+    const { nodes } = await transaction.select({ type, anchor: workspace, where, limit: pageMax });
     if (nodes.length === 0) return;
-    for (const { id } of nodes) await transaction.remove('status', id, workspace);
+    for (const { id } of nodes) await transaction.remove(type, id, workspace);
   }
 }

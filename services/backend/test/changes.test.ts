@@ -364,7 +364,7 @@ describe('MCP servers', () => {
         url: 'changed',
       },
       { settings: { from: ['TOKEN'], to: ['KEY'] } },
-      { settings: 'changed' },
+      { settings: 'changed', newValues: { from: null, to: ['TOKEN'] } },
       {
         kind: { from: null, to: 'child' },
         enabled: { from: null, to: true },
@@ -380,32 +380,95 @@ describe('MCP servers', () => {
     }
   });
 
-  test('are not removed while skills need them', async () => {
+  const remove = `mutation ($w: ID!, $id: ID!, $ifVersion: Int) {
+    removeMcpServer(workspace: $w, id: $id, ifVersion: $ifVersion)
+  }`;
+  const ref = (mcpServer: string, tool: string) => ({ mcpServer, tool });
+
+  test('name the skills that use their tools, which lose them at the removal', async () => {
     const w = await addWorkspace();
-    const { createMcpServer } = await backend.must(makeServer, {
-      w,
-      input: { name: 'files', launch: { command: 'node' } },
-    });
-    const { createSkill } = await backend.must(makeSkill, {
-      w,
-      input: { name: 'documents', tools: [{ mcpServer: 'files', tool: 'read' }] },
-    });
-    const remove = 'mutation ($w: ID!, $id: ID!) { removeMcpServer(workspace: $w, id: $id) }';
-    const variables = { w, id: createMcpServer.id };
-    const refused = await backend.ask({ query: remove, variables, token: await backend.operatorToken() });
-    expect(refused.errors[0]).toMatchObject({
-      message: 'The MCP server "files" is needed by the skill documents.',
-      extensions: { code: 'conflict' },
-    });
-    await backend.must('mutation ($w: ID!, $id: ID!) { removeSkill(workspace: $w, id: $id) }', {
-      w,
-      id: createSkill.id,
-    });
-    await backend.must(remove, variables);
-    const left = await backend.must(
-      'query ($w: ID!) { workspace(id: $w) { mcpServers { nodes { id } } tools { nodes { id } } } }',
+    const addServer = async (name: string) =>
+      (await backend.must(makeServer, { w, input: { name, launch: { command: 'node' } } })).createMcpServer.id;
+    const id = await addServer('files');
+    await addServer('other');
+    const tools = [ref('files', 'read'), ref('files', 'write'), ref('other', 'read')];
+    await backend.must(makeSkill, { w, input: { name: 'documents', tools } });
+    await backend.must(makeSkill, { w, input: { name: 'archive', tools: [ref('files', 'read')] } });
+    await backend.must(makeSkill, { w, input: { name: 'apart', tools: [ref('other', 'read')] } });
+    const skillsOf = async (first: number) => {
+      const query = `query ($w: ID!, $id: ID!, $first: Int) {
+        workspace(id: $w) { mcpServer(id: $id) { skills(first: $first) { name } } } }`;
+      const { workspace } = await backend.must(query, { w, id, first });
+      return workspace.mcpServer.skills.map(({ name }: { name: string }) => name);
+    };
+    expect(await skillsOf(100)).toEqual(['archive', 'documents']);
+    expect(await skillsOf(1)).toHaveLength(1);
+    await backend.must(remove, { w, id });
+    const { workspace } = await backend.must(
+      `query ($w: ID!) { workspace(id: $w) {
+        mcpServers { nodes { name } } skills { nodes { name version tools { originalName mcpServer { name } } } } } }`,
       { w },
     );
-    expect(left.workspace).toEqual({ mcpServers: { nodes: [] }, tools: { nodes: [] } });
+    const left = [{ originalName: 'read', mcpServer: { name: 'other' } }];
+    expect(workspace).toEqual({
+      mcpServers: { nodes: [{ name: 'other' }] },
+      skills: {
+        nodes: [
+          { name: 'apart', version: 1, tools: left },
+          { name: 'archive', version: 2, tools: [] },
+          { name: 'documents', version: 2, tools: left },
+        ],
+      },
+    });
+    const { activity } = await stateOf(w);
+    const said = activity.slice(0, 3).map(({ action, subjectName, changes }) => ({ action, subjectName, changes }));
+    expect(said).toContainEqual({ action: 'remove', subjectName: 'files', changes: {} });
+    expect(said).toContainEqual({
+      action: 'update',
+      subjectName: 'documents',
+      changes: { removedTools: { from: null, to: ['files/read', 'files/write'] } },
+    });
+    expect(said).toContainEqual({
+      action: 'update',
+      subjectName: 'archive',
+      changes: { removedTools: { from: null, to: ['files/read'] } },
+    });
   });
+
+  test('are not removed after a change that the caller has not seen', async () => {
+    const w = await addWorkspace();
+    const { createMcpServer } = await backend.must(makeServer, { w, input: { name: 'a', launch: { command: 'x' } } });
+    const { id } = createMcpServer;
+    await backend.must(patchServer, { w, id, input: { enabled: false } });
+    const token = await backend.operatorToken();
+    const stale = await backend.ask({ query: remove, variables: { w, id, ifVersion: 1 }, token });
+    expect(stale.code).toBe('conflict');
+    const seen = await backend.ask({ query: remove, variables: { w, id, ifVersion: 2 }, token });
+    expect(seen.code).toBe(null);
+  });
+
+  test('are not removed while more skills use them than one change may alter', async () => {
+    const w = await addWorkspace();
+    const { createMcpServer } = await backend.must(makeServer, { w, input: { name: 'a', launch: { command: 'x' } } });
+    for (let at = 0; at < 501; at++) {
+      await backend.must(makeSkill, { w, input: { name: `s${at}`, tools: [ref('a', 'read')] } });
+    }
+    const variables = { w, id: createMcpServer.id };
+    const token = await backend.operatorToken();
+    const refused = await backend.ask({ query: remove, variables, token });
+    expect(refused.errors[0]).toMatchObject({
+      message: 'More than 500 skills use tools of the MCP server "a".',
+      extensions: { code: 'too_large' },
+    });
+    const { workspace } = await backend.must(
+      'query ($w: ID!) { workspace(id: $w) { skill(name: "s7") { id tools { id } } } }',
+      { w },
+    );
+    expect(workspace.skill.tools).toHaveLength(1);
+    await backend.must('mutation ($w: ID!, $id: ID!) { removeSkill(workspace: $w, id: $id) }', {
+      w,
+      id: workspace.skill.id,
+    });
+    expect((await backend.ask({ query: remove, variables, token })).code).toBe(null);
+  }, 60_000);
 });

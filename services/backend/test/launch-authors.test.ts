@@ -69,7 +69,7 @@ test.each([
   ['a variable more', { launch: { ...launch, env: [...launch.env, { name: 'LD_PRELOAD', value: '/srv/a/x.so' }] } }],
   ['the working directory alone', { launch: { ...launch, cwd: '/root' } }],
   ['a command to an address', { launch: { url: 'http://localhost:1/mcp' } }],
-  ['the runtime that it runs on', { runtime: 'office' }],
+  ['the runtime that it runs on', { runtime: 'office', launch }],
 ])('a member who changes %s of an operator’s launch becomes the author of all of it', async (_name, input) => {
   const { id } = await add(operator);
   expect(await change(member, id, input)).toBe('member');
@@ -148,5 +148,5 @@ test('a launch stored without an author counts as the operator’s', () => {
   const id = newId('mcpServer');
   const kept = { kind: 'child', command: 'npx', args: [], cwd: null, env: {} };
   const text = secrets.encrypt(new Secret(JSON.stringify(kept)), { node: id, field: 'launch' });
-  expect(decryptLaunch(secrets, { id, launch: text })).toEqual({ launch: kept, setBy: 'operator' });
+  expect(decryptLaunch(secrets, { id, launch: text })).toEqual({ launch: kept, plain: [], setBy: 'operator' });
 });

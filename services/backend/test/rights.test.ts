@@ -503,6 +503,15 @@ describe('reading', () => {
     }
   });
 
+  test('the comparison of a launch, too', async () => {
+    const query = `query ($w: ID!, $id: ID!) { workspace(id: $w) { mcpServer(id: $id) {
+      changedSettings(launch: { command: "x", env: [{ name: "A", value: "b" }] }) } } }`;
+    for (const who of everyone) {
+      const answer = await ask(query, { w: home.workspace, id: home.server }, tokens.get(who));
+      expect(answer.code).toBe(may(who, 'administer') ? null : 'forbidden');
+    }
+  });
+
   test('the owner of a workspace is a person', async () => {
     const query = 'query ($w: ID!) { workspace(id: $w) { owner { email name } } }';
     const { data } = await ask(query, { w: home.workspace }, tokens.get('viewer'));

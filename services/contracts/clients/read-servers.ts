@@ -1,5 +1,11 @@
 import { isObject } from '../is-object.ts';
-import type { LaunchInput, Setting } from '../launch.ts';
+import type { LaunchInput } from '../launch.ts';
+
+/** A variable or a header with its value, which may hold references. */
+interface GivenSetting {
+  readonly name: string;
+  readonly value: string;
+}
 
 /** An MCP server in the configuration file of an agent. Its texts may hold references such as `${VAR}`. */
 export interface ListedServer {
@@ -17,9 +23,9 @@ export type ListedLaunch =
       readonly command: string;
       readonly args: readonly string[];
       readonly cwd: string | null;
-      readonly env: readonly Setting[];
+      readonly env: readonly GivenSetting[];
     }
-  | { readonly kind: 'url'; readonly url: string; readonly headers: readonly Setting[] }
+  | { readonly kind: 'url'; readonly url: string; readonly headers: readonly GivenSetting[] }
   | { readonly kind: 'unreadable'; readonly problem: string };
 
 export interface ServersOfFile {
@@ -134,7 +140,7 @@ function objectOf(value: unknown): Fields {
   return isObject(value) ? value : {};
 }
 
-function fromVariable(name: string, variable: string): Setting {
+function fromVariable(name: string, variable: string): GivenSetting {
   return { name, value: `\${env:${variable}}` };
 }
 
@@ -147,7 +153,7 @@ function isTexts(value: unknown): value is readonly string[] {
 }
 
 /** Null: not an object of texts. Agents take numbers and yes or no for texts too. */
-function readSettings(value: unknown): readonly Setting[] | null {
+function readSettings(value: unknown): readonly GivenSetting[] | null {
   if (!isObject(value)) return null;
   const settings = Object.entries(value).map(([name, one]) =>
     ['string', 'number', 'boolean'].includes(typeof one) ? { name, value: String(one) } : null,
@@ -195,7 +201,7 @@ export function expandLaunch(entry: Exclude<ListedLaunch, { kind: 'unreadable' }
       if (value === undefined) missing.set(`${wanted.kind} ${name}`, wanted);
       return value ?? whole;
     });
-  const settings = (list: readonly Setting[]) => list.map(({ name, value }) => ({ name, value: expand(value) }));
+  const settings = (list: readonly GivenSetting[]) => list.map(({ name, value }) => ({ name, value: expand(value) }));
   const launch: LaunchInput =
     entry.kind === 'url'
       ? { url: expand(entry.url), headers: settings(entry.headers) }

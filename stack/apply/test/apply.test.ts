@@ -95,7 +95,7 @@ test('the content of the file exists afterwards; later runs change what differs 
   expect(changed(await applyIt(env))).toEqual(['update read-documents (description)']);
   expect(await revisionOf(workspace)).toBe(revision + 1);
   const ofSecrets = await applyIt(otherEnv);
-  expect(changed(ofSecrets)).toEqual(['update files (env)', 'update crm (headers)']);
+  expect(changed(ofSecrets)).toEqual(['update files (env.TOKEN)', 'update crm (headers.authorization)']);
   expect(JSON.stringify(ofSecrets)).not.toMatch(/first-secret|second-secret/);
   expect(changed(await applyIt(otherEnv))).toEqual([]);
   write('');

@@ -117,7 +117,10 @@ export type LaunchInput = {
 
 export type Setting = {
   readonly name: string;
-  readonly value: string;
+  /** Null keeps the stored value of the MCP server. */
+  readonly value?: string | null | undefined;
+  /** Whether the value is never shown. Absent: as stored if the value is kept, else true. */
+  readonly secret?: boolean | null | undefined;
 };
 
 export type KeyInput = {
@@ -209,7 +212,7 @@ export type RegisterSystemKeysMutationVariables = Exact<{
 
 export type RegisterSystemKeysMutation = { readonly remoteMcp: boolean, readonly runtime: boolean };
 
-export type McpServerFragment = { readonly id: string, readonly name: string, readonly kind: McpServerKind, readonly enabled: boolean, readonly status: McpServerStatus, readonly health: Health, readonly restarts: number, readonly lastStartedAt: number | null, readonly nextRetryAt: number | null, readonly stderr: ReadonlyArray<string>, readonly reason: ProblemFragment | null, readonly runtimes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly available: boolean }>, readonly launch: { readonly command: string | null, readonly args: ReadonlyArray<string> | null, readonly cwd: string | null, readonly url: string | null, readonly envNames: ReadonlyArray<string>, readonly headerNames: ReadonlyArray<string>, readonly setBy: Author } | null };
+export type McpServerFragment = { readonly id: string, readonly name: string, readonly kind: McpServerKind, readonly enabled: boolean, readonly version: number, readonly status: McpServerStatus, readonly health: Health, readonly restarts: number, readonly lastStartedAt: number | null, readonly nextRetryAt: number | null, readonly stderr: ReadonlyArray<string>, readonly reason: ProblemFragment | null, readonly runtimes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly available: boolean }>, readonly launch: { readonly command: string | null, readonly args: ReadonlyArray<string> | null, readonly cwd: string | null, readonly url: string | null, readonly envNames: ReadonlyArray<string>, readonly headerNames: ReadonlyArray<string>, readonly setBy: Author, readonly env: ReadonlyArray<{ readonly name: string, readonly value: string | null }>, readonly headers: ReadonlyArray<{ readonly name: string, readonly value: string | null }> } | null };
 
 export type McpServersQueryVariables = Exact<{
   workspace?: string | null | undefined;
@@ -260,10 +263,36 @@ export type UpdateMcpServerMutation = { readonly updateMcpServer: { readonly id:
 export type RemoveMcpServerMutationVariables = Exact<{
   workspace: string;
   id: string;
+  ifVersion?: number | null | undefined;
 }>;
 
 
 export type RemoveMcpServerMutation = { readonly removeMcpServer: boolean };
+
+export type RestartMcpServerMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+}>;
+
+
+export type RestartMcpServerMutation = { readonly restartMcpServer: boolean };
+
+export type SkillsOfMcpServerQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  id?: string | null | undefined;
+}>;
+
+
+export type SkillsOfMcpServerQuery = { readonly workspace: { readonly mcpServer: { readonly skills: ReadonlyArray<{ readonly name: string }> } | null } | null };
+
+export type ChangedSettingsQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  id?: string | null | undefined;
+  launch: LaunchInput;
+}>;
+
+
+export type ChangedSettingsQuery = { readonly workspace: { readonly mcpServer: { readonly changedSettings: ReadonlyArray<string> } | null } | null };
 
 export type SkillFragment = { readonly id: string, readonly name: string, readonly available: boolean, readonly reason: ProblemFragment | null, readonly tools: ReadonlyArray<{ readonly id: string }>, readonly mcpServers: ReadonlyArray<{ readonly id: string, readonly name: string }> };
 
@@ -569,7 +598,7 @@ export type HealthOfRuntimesQueryVariables = Exact<{
 
 export type HealthOfRuntimesQuery = { readonly workspace: { readonly runtimes: { readonly nodes: ReadonlyArray<RuntimeHealthFragment>, readonly pageInfo: { readonly next: string | null } } } | null };
 
-export type LiveMcpServerFragment = { readonly id: string, readonly name: string, readonly enabled: boolean, readonly version: number, readonly launch: { readonly command: string | null, readonly args: ReadonlyArray<string> | null, readonly cwd: string | null, readonly url: string | null, readonly fingerprint: string, readonly setBy: Author } | null, readonly runtimes: ReadonlyArray<{ readonly name: string, readonly platform: boolean }> };
+export type LiveMcpServerFragment = { readonly id: string, readonly name: string, readonly enabled: boolean, readonly version: number, readonly launch: { readonly command: string | null, readonly args: ReadonlyArray<string> | null, readonly cwd: string | null, readonly url: string | null, readonly fingerprint: string, readonly setBy: Author, readonly env: ReadonlyArray<{ readonly name: string, readonly value: string | null }>, readonly headers: ReadonlyArray<{ readonly name: string, readonly value: string | null }> } | null, readonly runtimes: ReadonlyArray<{ readonly name: string, readonly platform: boolean }> };
 
 export type LiveMcpServersQueryVariables = Exact<{
   workspace?: string | null | undefined;
@@ -611,11 +640,12 @@ export type RuntimeNamesQuery = { readonly workspace: { readonly runtimes: { rea
 
 export type JudgeLaunchQueryVariables = Exact<{
   workspace?: string | null | undefined;
+  name: string;
   launch: LaunchInput;
 }>;
 
 
-export type JudgeLaunchQuery = { readonly workspace: { readonly launchFingerprint: string, readonly launchRefusal: string | null } | null };
+export type JudgeLaunchQuery = { readonly workspace: { readonly launchFingerprint: string, readonly launchRefusal: string | null, readonly mcpServer: { readonly changedSettings: ReadonlyArray<string> } | null } | null };
 
 export type McpServersAppliedQueryVariables = Exact<{
   workspace?: string | null | undefined;
@@ -726,11 +756,11 @@ export const registerSystemKeysMutation: Operation<RegisterSystemKeysMutation, R
 };
 
 export const mcpServersQuery: Operation<McpServersQuery, McpServersQueryVariables> = {
-  text: "query McpServers($workspace:ID$first:Int$after:String){workspace(id:$workspace){mcpServers(first:$first after:$after){nodes{...McpServer}pageInfo{next}}}}fragment Problem on Reason{code message repair}fragment McpServer on McpServer{id name kind enabled status health reason{...Problem}restarts lastStartedAt nextRetryAt stderr runtimes{id name available}launch{command args cwd url envNames headerNames setBy}}",
+  text: "query McpServers($workspace:ID$first:Int$after:String){workspace(id:$workspace){mcpServers(first:$first after:$after){nodes{...McpServer}pageInfo{next}}}}fragment Problem on Reason{code message repair}fragment McpServer on McpServer{id name kind enabled version status health reason{...Problem}restarts lastStartedAt nextRetryAt stderr runtimes{id name available}launch{command args cwd url envNames headerNames env{name value}headers{name value}setBy}}",
 };
 
 export const mcpServerQuery: Operation<McpServerQuery, McpServerQueryVariables> = {
-  text: "query McpServer($workspace:ID$id:ID){workspace(id:$workspace){mcpServer(id:$id){...McpServer}}}fragment Problem on Reason{code message repair}fragment McpServer on McpServer{id name kind enabled status health reason{...Problem}restarts lastStartedAt nextRetryAt stderr runtimes{id name available}launch{command args cwd url envNames headerNames setBy}}",
+  text: "query McpServer($workspace:ID$id:ID){workspace(id:$workspace){mcpServer(id:$id){...McpServer}}}fragment Problem on Reason{code message repair}fragment McpServer on McpServer{id name kind enabled version status health reason{...Problem}restarts lastStartedAt nextRetryAt stderr runtimes{id name available}launch{command args cwd url envNames headerNames env{name value}headers{name value}setBy}}",
 };
 
 export const toolsOfMcpServerQuery: Operation<ToolsOfMcpServerQuery, ToolsOfMcpServerQueryVariables> = {
@@ -746,7 +776,19 @@ export const updateMcpServerMutation: Operation<UpdateMcpServerMutation, UpdateM
 };
 
 export const removeMcpServerMutation: Operation<RemoveMcpServerMutation, RemoveMcpServerMutationVariables> = {
-  text: "mutation RemoveMcpServer($workspace:ID!$id:ID!){removeMcpServer(workspace:$workspace id:$id)}",
+  text: "mutation RemoveMcpServer($workspace:ID!$id:ID!$ifVersion:Int){removeMcpServer(workspace:$workspace id:$id ifVersion:$ifVersion)}",
+};
+
+export const restartMcpServerMutation: Operation<RestartMcpServerMutation, RestartMcpServerMutationVariables> = {
+  text: "mutation RestartMcpServer($workspace:ID!$id:ID!){restartMcpServer(workspace:$workspace id:$id)}",
+};
+
+export const skillsOfMcpServerQuery: Operation<SkillsOfMcpServerQuery, SkillsOfMcpServerQueryVariables> = {
+  text: "query SkillsOfMcpServer($workspace:ID$id:ID){workspace(id:$workspace){mcpServer(id:$id){skills(first:500){name}}}}",
+};
+
+export const changedSettingsQuery: Operation<ChangedSettingsQuery, ChangedSettingsQueryVariables> = {
+  text: "query ChangedSettings($workspace:ID$id:ID$launch:LaunchInput!){workspace(id:$workspace){mcpServer(id:$id){changedSettings(launch:$launch)}}}",
 };
 
 export const skillsQuery: Operation<SkillsQuery, SkillsQueryVariables> = {
@@ -882,7 +924,7 @@ export const healthOfRuntimesQuery: Operation<HealthOfRuntimesQuery, HealthOfRun
 };
 
 export const liveMcpServersQuery: Operation<LiveMcpServersQuery, LiveMcpServersQueryVariables> = {
-  text: "query LiveMcpServers($workspace:ID$first:Int$after:String){workspace(id:$workspace){mcpServers(first:$first after:$after){nodes{...LiveMcpServer}pageInfo{next}}}}fragment LiveMcpServer on McpServer{id name enabled version launch{command args cwd url fingerprint setBy}runtimes{name platform}}",
+  text: "query LiveMcpServers($workspace:ID$first:Int$after:String){workspace(id:$workspace){mcpServers(first:$first after:$after){nodes{...LiveMcpServer}pageInfo{next}}}}fragment LiveMcpServer on McpServer{id name enabled version launch{command args cwd url env{name value}headers{name value}fingerprint setBy}runtimes{name platform}}",
 };
 
 export const liveSkillsQuery: Operation<LiveSkillsQuery, LiveSkillsQueryVariables> = {
@@ -898,7 +940,7 @@ export const runtimeNamesQuery: Operation<RuntimeNamesQuery, RuntimeNamesQueryVa
 };
 
 export const judgeLaunchQuery: Operation<JudgeLaunchQuery, JudgeLaunchQueryVariables> = {
-  text: "query JudgeLaunch($workspace:ID$launch:LaunchInput!){workspace(id:$workspace){launchFingerprint(launch:$launch)launchRefusal(launch:$launch)}}",
+  text: "query JudgeLaunch($workspace:ID$name:String!$launch:LaunchInput!){workspace(id:$workspace){launchFingerprint(launch:$launch mcpServer:$name)launchRefusal(launch:$launch mcpServer:$name)mcpServer(name:$name){changedSettings(launch:$launch)}}}",
 };
 
 export const mcpServersAppliedQuery: Operation<McpServersAppliedQuery, McpServersAppliedQueryVariables> = {

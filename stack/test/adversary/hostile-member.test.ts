@@ -9,10 +9,13 @@ import { type HttpMcpServer, httpMcpServer } from '../../../services/runtime/tes
 import { canSandbox } from '../../../services/runtime/test/sandboxed.ts';
 import type { BackendClient } from '../../client/backend-client.ts';
 import {
+  changedSettingsQuery,
   createMcpServerMutation,
   createWorkspaceMutation,
   type LaunchInput,
+  type McpServerPatch,
   mcpServerQuery,
+  registerRuntimeMutation,
   removeMcpServerMutation,
   updateMcpServerMutation,
 } from '../../client/generated/operations.ts';
@@ -238,6 +241,29 @@ onEachTopology((topology) => {
       expect((await readOurs()).launch.setBy).toBe('member');
       await remove(id);
     });
+  });
+
+  test('a member gets no secret value of an operator’s launch', async () => {
+    const env = setting('TOKEN', 'secret-of-the-operator');
+    const id = await set({ ...probing('true'), env }, { by: operator });
+    await member.send(registerRuntimeMutation, { workspace, name: 'of-the-member' });
+    const attacks: readonly McpServerPatch[] = [
+      { launch: { command: 'env', args: [], env: [{ name: 'TOKEN' }] } },
+      { launch: { url: 'https://mcp.example/', headers: [{ name: 'TOKEN' }] } },
+      { launch: { ...probing('true'), env: [{ name: 'TOKEN', secret: false }] } },
+      { runtime: 'of-the-member' },
+    ];
+    for (const input of attacks) {
+      const attack = member.send(updateMcpServerMutation, { workspace, id, input });
+      await expect(attack).rejects.toThrow(/only an operator may use its secret values|no stored value/);
+    }
+    const launch = { ...probing('true'), env };
+    const guess = member.send(changedSettingsQuery, { workspace, id, launch });
+    await expect(guess).rejects.toThrow(/only an operator may use its secret values/);
+    const seen = await readServer(id);
+    expect(seen.launch).toMatchObject({ setBy: 'operator', env: [{ name: 'TOKEN', value: null }] });
+    expect(JSON.stringify(seen)).not.toContain('secret-of-the-operator');
+    await remove(id);
   });
 
   describe('a URL of a member', () => {
