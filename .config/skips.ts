@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { findOldNode } from '../cli/test/old-node.ts';
+import { canRunOnTerminal } from '../cli/test/run-on-terminal.ts';
 import { canIsolateNetwork } from '../services/runtime/test/isolated-network.ts';
 import { canMount } from '../stack/test/small-disk.ts';
 import type { AllowedSkip } from './suites/verdict.ts';
@@ -169,6 +170,11 @@ export const skips: readonly AllowedSkip[] = [
       /services\/(kit\/bus\/nats\/cluster|backend\/files\/(content|jetstream-blobs))\.test\.ts > (on three real servers|blobs )/,
     reason: 'The program nats-server is not installed on every machine; CI installs it.',
     isHere: onPath('nats-server'),
+  },
+  {
+    pattern: /cli\/test\/server\.test\.ts > at a terminal/,
+    reason: 'The program script of util-linux gives a test its own terminal; not every machine has it.',
+    isHere: canRunOnTerminal,
   },
   {
     pattern: /cli\/test\/readme\.test\.ts > under the Node of this machine/,

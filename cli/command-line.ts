@@ -2,6 +2,7 @@ import type { Config } from '@oclif/core/config';
 import { nearest } from '../services/contracts/did-you-mean.ts';
 import { SvcError } from '../services/contracts/errors.ts';
 import { sharedSwitches } from './command.ts';
+import { refusalOfJson } from './foreign-forms.ts';
 
 /** A command to run, or help to show. */
 export type CommandLine =
@@ -33,6 +34,7 @@ export function parseCommandLine(typed: readonly string[], { commands }: Pick<Co
   }
   const topic = topicOf(known, first);
   if (topic === null) throw unknownCommand(first, known);
+  if (topic === 'server' && second === 'add-json') throw refusalOfJson(own.slice(2));
   if (second !== undefined) throw unknownOfTopic({ topic, typedTopic: first, word: second }, known);
   if (!asksHelp && [...flags, ...own].includes('--json')) {
     throw new SvcError('invalid_input', `"svc ${first}" is not a complete command.`, { hint: listed(topic, known) });
@@ -91,9 +93,9 @@ function topicOf(commands: KnownCommands, given: string): string | null {
 
 /** Verbs of other programs, with the corresponding verbs here, best first. */
 const habits: Readonly<Record<string, readonly string[]>> = {
-  start: ['up'],
+  start: ['up', 'enable'],
   run: ['up'],
-  stop: ['down'],
+  stop: ['down', 'disable'],
   ps: ['status'],
   log: ['logs'],
   rm: ['remove', 'revoke'],
@@ -102,6 +104,10 @@ const habits: Readonly<Record<string, readonly string[]>> = {
   remove: ['revoke'],
   revoke: ['remove'],
   ls: ['list'],
+  edit: ['update'],
+  set: ['update'],
+  change: ['update'],
+  rename: ['update'],
   get: ['show'],
   add: ['create'],
   new: ['create', 'add'],

@@ -18,7 +18,9 @@ export async function requireConsent(terminal: Terminal, { question, unasked, de
   if (!terminal.interactive) {
     throw new SvcError('invalid_input', unasked, { hint: 'Without a terminal, add --yes.' });
   }
-  if (!(await confirmed(question))) throw new SvcError('cancelled', declined);
+  if (await confirmed(question)) return;
+  terminal.talk(declined);
+  throw new SvcError('cancelled', declined);
 }
 
 /** Asks a person for yes or no. The default is no. */

@@ -1,3 +1,4 @@
+import { SvcError } from '../services/contracts/errors.ts';
 import { withoutSecretWords } from '../services/contracts/secret-words.ts';
 import type { BackendClient } from '../stack/client/backend-client.ts';
 import { everyPage } from '../stack/client/every-page.ts';
@@ -23,10 +24,11 @@ function withoutSecrets({ launch, ...server }: McpServer): McpServer {
 }
 
 export async function fetchServers(backend: BackendClient, workspace: string): Promise<McpServer[]> {
-  const servers = await everyPage(
-    async (page) => (await backend.send(mcpServersQuery, { workspace, ...page })).workspace?.mcpServers,
-  );
-  return servers.map(withoutSecrets);
+  return (await fetchStored(backend, workspace)).map(withoutSecrets);
+}
+
+function fetchStored(backend: BackendClient, workspace: string): Promise<McpServer[]> {
+  return everyPage(async (page) => (await backend.send(mcpServersQuery, { workspace, ...page })).workspace?.mcpServers);
 }
 
 export async function fetchServer(backend: BackendClient, workspace: string, id: string): Promise<McpServer | null> {
@@ -34,8 +36,26 @@ export async function fetchServer(backend: BackendClient, workspace: string, id:
   return server === null ? null : withoutSecrets(server);
 }
 
+/** With the arguments as they are stored, for a command that sends them back. */
+export async function getStoredServer(backend: BackendClient, workspace: string, given: string): Promise<McpServer> {
+  return named('MCP server', await fetchStored(backend, workspace), given);
+}
+
 export async function getServer(backend: BackendClient, workspace: string, given: string): Promise<McpServer> {
   return named('MCP server', await fetchServers(backend, workspace), given);
+}
+
+/** Refuses what needs a running process, if the MCP server has none. */
+export function refuseStopped({ name, enabled, runtimes }: McpServer): void {
+  if (!enabled) {
+    throw new SvcError('conflict', `The MCP server "${name}" is disabled.`, {
+      hint: `Enable it: svc server enable ${name}`,
+    });
+  }
+  if (runtimes.some(({ available }) => available)) return;
+  throw new SvcError('unavailable', `No runtime of the MCP server "${name}" is connected.`, {
+    hint: 'List the runtimes: svc runtime list',
+  });
 }
 
 /** Names of the MCP servers that are bound to a runtime. */

@@ -7,7 +7,7 @@ import {
 } from '../../services/contracts/clients/read-servers.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { LaunchInput } from '../../services/contracts/launch.ts';
-import { findSecretWord, withoutSecretWords } from '../../services/contracts/secret-words.ts';
+import { findSecretWord, looksSecret, withoutSecretWords } from '../../services/contracts/secret-words.ts';
 import { launchLine } from '../output/server.ts';
 import { oneLine } from '../output/width.ts';
 import type { FoundServer } from './sources.ts';
@@ -18,12 +18,12 @@ type Readable = Exclude<ListedLaunch, { kind: 'unreadable' }>;
 export function describeEntry(entry: Readable): string {
   if (entry.kind === 'url') {
     const [url = ''] = withoutSecretWords([entry.url]);
-    const headerNames = entry.headers.map(({ name }) => name);
-    return oneLine(launchLine({ command: null, args: null, url, envNames: [], headerNames }));
+    const headers = entry.headers.map(({ name }) => ({ name, value: null }));
+    return oneLine(launchLine({ command: null, args: null, url, env: [], headers }));
   }
   const [command = '', ...args] = withoutSecretWords([entry.command, ...entry.args]);
-  const envNames = entry.env.map(({ name }) => name);
-  return oneLine(launchLine({ command, args, url: null, envNames, headerNames: [] }));
+  const env = entry.env.map(({ name, value }) => ({ name, value: looksSecret(name, value) ? null : value }));
+  return oneLine(launchLine({ command, args, url: null, env, headers: [] }));
 }
 
 export interface Values {
@@ -33,7 +33,7 @@ export interface Values {
   readonly elsewhere: boolean;
 }
 
-/** The launch with all values. Every setting of it becomes a secret of the platform. */
+/** The launch with all values. Headers, and variables that look like a secret, become secrets of the platform. */
 export function launchOf({ entry, project }: FoundServer & { readonly entry: Readable }, values: Values): LaunchInput {
   const folders = { workspaceFolder: project, userHome: values.home };
   const { launch, missing } = expandLaunch(entry, { find: values.find, folders });
@@ -49,7 +49,8 @@ export function launchOf({ entry, project }: FoundServer & { readonly entry: Rea
   refuseSeenSecrets(entry, launch, values.find);
   if (entry.kind === 'url') return launch;
   const cwd = launch.cwd?.replace(/^~(?=\/|$)/, () => values.home) ?? null;
-  return { ...launch, cwd: cwd === null ? (values.elsewhere ? null : project) : resolve(project, cwd) };
+  const env = launch.env?.map(({ name, value }) => ({ name, value, secret: looksSecret(name, value ?? '') }));
+  return { ...launch, env, cwd: cwd === null ? (values.elsewhere ? null : project) : resolve(project, cwd) };
 }
 
 /** Members of the workspace see a command and an address. A secret in them could not be hidden. */

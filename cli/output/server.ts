@@ -1,4 +1,5 @@
 import type { McpServer, Tool } from '../servers.ts';
+import { shellWord } from '../shell-word.ts';
 import { reasonsOf } from './reason.ts';
 import { details, facts, spare, table } from './table.ts';
 import type { Terminal } from './terminal.ts';
@@ -17,7 +18,11 @@ export function describeServer(server: McpServer, terminal: Terminal): string {
     ['health', terminal.paint(server.health, healthWords[server.health])],
   ];
   if (server.runtimes.length > 0) rows.push(['runtime', server.runtimes.map(({ name }) => name).join(', ')]);
-  if (server.launch !== null) rows.push(['started as', launchLine(server.launch)], ['set by', server.launch.setBy]);
+  if (server.launch !== null) {
+    rows.push(['started as', launchLine(server.launch)]);
+    if (server.launch.cwd !== null) rows.push(['folder', server.launch.cwd]);
+    rows.push(['set by', server.launch.setBy]);
+  }
   rows.push(['started', ago(server.lastStartedAt)], ['restarts', String(server.restarts)]);
   if (server.reason !== null) rows.push(['reason', server.reason.message], ['repair', server.reason.repair]);
   if (server.nextRetryAt !== null) rows.push(['next try', `in ${span(Math.max(0, server.nextRetryAt - Date.now()))}`]);
@@ -26,21 +31,40 @@ export function describeServer(server: McpServer, terminal: Terminal): string {
   return lines.join('\n\n');
 }
 
-/** Why it is not Connected: its last output, the cause and the repair. */
-export function describeFailure(server: McpServer, terminal: Terminal): string {
+/** Why it is not Connected: its last output, the cause and the repair. `done` is what happened before, as in "added". */
+export function describeFailure(server: McpServer, done: string, terminal: Terminal): string {
   const { name, reason } = server;
   const cause = reason === null ? 'no runtime has reported yet.' : reason.message;
   return [
     ...(showsStderr(server) ? [describeStderr(server, terminal)] : []),
-    `${terminal.paint('red', 'Error:')} ${name} is added, but not Connected: ${oneLine(cause)}`,
+    `${terminal.paint('red', 'Error:')} ${name} is ${done}, but not Connected: ${oneLine(cause)}`,
     ...(reason === null ? [] : [oneLine(reason.repair)]),
-    `${staysAdded(name)} To change its command, use svc apply, or remove it and add it again.`,
+    `${name} stays ${done}, and ${keepsTrying(name)}`,
   ].join('\n');
 }
 
-/** The message for an MCP server that is added but not Connected. */
-export function staysAdded(name: string): string {
-  return `${name} stays added, and the platform keeps trying. Show it: svc server show ${name}. Remove it: svc server remove ${name}.`;
+/** The latest report of its runtime. */
+export function describeTest({ server, tools }: ListedServer, terminal: Terminal): string {
+  const { name, status, reason } = server;
+  const isConnected = status === 'Connected';
+  const mark = isConnected ? terminal.paint('green', '✓') : terminal.paint('red', '✗');
+  const offered = `${tools} ${tools === 1 ? 'tool' : 'tools'}`;
+  const facts = isConnected
+    ? [healthWords[server.health], offered, `started ${ago(server.lastStartedAt)}`, `${server.restarts} restarts`].join(
+        ', ',
+      )
+    : oneLine(reason?.message ?? 'no runtime has reported yet.');
+  return [
+    `${mark} ${name} is ${status}: ${facts}`,
+    ...(isConnected && reason !== null ? [oneLine(reason.message)] : []),
+    ...(reason === null ? [] : [oneLine(reason.repair)]),
+    ...(showsStderr(server) ? [describeStderr(server, terminal)] : []),
+  ].join('\n');
+}
+
+/** For an MCP server that is not Connected. */
+export function keepsTrying(name: string): string {
+  return `the platform keeps trying. Show it: svc server show ${name}. Change its command: svc server update ${name} -- COMMAND. Remove it: svc server remove ${name}.`;
 }
 
 function showsStderr({ stderr, status }: McpServer): boolean {
@@ -83,14 +107,18 @@ export interface ListedServer {
   readonly tools: number;
 }
 
-/** A launch on one line, without the values of its settings. */
+/** How it is started, without secret values. */
 export function launchLine(
-  launch: Pick<NonNullable<McpServer['launch']>, 'command' | 'args' | 'url' | 'envNames' | 'headerNames'>,
+  launch: Pick<NonNullable<McpServer['launch']>, 'command' | 'args' | 'url' | 'env' | 'headers'>,
 ): string {
-  if (launch.url !== null) return [launch.url, ...launch.headerNames.map((name) => `(header ${name})`)].join(' ');
-  const variables = launch.envNames.map((name) => `${name}=…`);
+  if (launch.url !== null) {
+    return [launch.url, ...launch.headers.map(({ name, value }) => `(header ${name}: ${value ?? secret})`)].join(' ');
+  }
+  const variables = launch.env.map(({ name, value }) => `${name}=${value === null ? secret : shellWord(value)}`);
   return [...variables, launch.command ?? '', ...(launch.args ?? [])].join(' ');
 }
+
+const secret = '[secret]';
 
 /** A description may have pages. This length distinguishes one tool from another. */
 const descriptionMax = 80;

@@ -15,7 +15,7 @@ describe('an MCP server that ends at once', () => {
     expect(run.stderr.match(/last words:/g)).toEqual(['last words:']);
     expect(run.stderr).toMatch(/Error: ends is added, but not Connected: .* ended with exit code 3: it failed\.\n/);
     expect(run.stderr).toContain('svc server remove ends');
-    expect(run.stderr).toContain('To change its command, use svc apply');
+    expect(run.stderr).toContain('Change its command: svc server update ends -- COMMAND.');
     expect(run.stdout).toBe('');
   });
 

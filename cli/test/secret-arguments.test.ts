@@ -55,7 +55,7 @@ test('the repair of the refusal works: a variable from a file, also for a comman
   const added = await svc('server', 'add', 'from-file', '--variable-file', file, '--', ...words);
   expect(added).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Connected/) });
   const shown = await svc('server', 'show', 'from-file');
-  expect(shown.stdout).toMatch(/started as +TOKEN=… sh -c/);
+  expect(shown.stdout).toMatch(/started as +TOKEN=\[secret\] sh -c/);
   expect(shown.stdout).not.toContain(token);
 });
 

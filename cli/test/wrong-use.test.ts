@@ -82,6 +82,49 @@ describe('a mistyped word is answered with the right form', () => {
       'server add a b -- node x',
       '"b" is an unexpected argument: only the name stands before --.\nPut the whole command after --: svc server add a -- node x',
     ],
+    // The forms of other programs.
+    [
+      'server add e1 --transport http https://x.example/mcp',
+      'The URL of an MCP server stands after --url.\nType it as: svc server add e1 --url https://x.example/mcp',
+    ],
+    [
+      'server add -t http e1 https://x.example/mcp -H X-Team:blue',
+      'The URL of an MCP server stands after --url.\nType it as: svc server add e1 -H X-Team:blue --url https://x.example/mcp',
+    ],
+    [
+      'server add e1 https://x.example/mcp',
+      'The URL of an MCP server stands after --url.\nType it as: svc server add e1 --url https://x.example/mcp',
+    ],
+    [
+      'server add --scope user e1 -e A=1 -- npx -y bar',
+      'An MCP server belongs to a workspace (--workspace), so there is no --scope.\nType it as: svc server add e1 -e A=1 -- npx -y bar',
+    ],
+    [
+      'server add e1 -s user npx -y bar --flag',
+      'An MCP server belongs to a workspace (--workspace), so there is no --scope.\nType it as: svc server add e1 -- npx -y bar --flag',
+    ],
+    [
+      'server add e1 --transport stdio -- npx -y bar',
+      'The transport follows from the form: a command after --, or --url.\nType it as: svc server add e1 -- npx -y bar',
+    ],
+    [
+      'server add e1 docker run -i --rm -e FOO image',
+      'The command of an MCP server stands after --.\nPut -- before the command: svc server add e1 -- docker run -i --rm -e FOO image',
+    ],
+    [
+      'server add-json e1 {"type":"http","url":"https://x.example/mcp","headers":{"Authorization":"hush","X-Team":"blue"}}',
+      "svc server takes no JSON as an argument.\nType it as: svc server add e1 --url https://x.example/mcp --header Authorization --header 'X-Team: blue'",
+    ],
+    [
+      'server add-json e1 {"command":"npx","args":["-y","bar"],"env":{"API_KEY":"hush","LOG":"1"}}',
+      'svc server takes no JSON as an argument.\nType it as: svc server add e1 --env API_KEY --env LOG=1 -- npx -y bar',
+    ],
+    [
+      'server add-json e1 {"command":',
+      'svc server takes no JSON as an argument.\nType it as: svc server add NAME -- COMMAND, or svc server add NAME --url URL',
+    ],
+    ['server edit x', '"svc server edit" is not a command.\nDid you mean "svc server update"?'],
+    ['server stop x', '"svc server stop" is not a command.\nDid you mean "svc server disable"?'],
   ];
   test.each(rows)('svc %s', async (line, told) => {
     const run = await svc(line);

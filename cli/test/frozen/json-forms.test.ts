@@ -84,8 +84,16 @@ test('every answer of the command line has its recorded form', async () => {
   await ask('apply platform.yaml');
   await writeFile(join(platform.folder, 'wrong.yaml'), 'workspace: Default\nskill: []\n');
   await ask('apply wrong.yaml');
+  await ask('server update everything --env LOG=1');
+  await ask('server update everything');
+  await ask('server restart everything');
+  await ask('server test everything');
+  await ask('server logs everything');
+  await ask('server disable everything');
+  await ask('server enable everything');
   await ask('server remove everything');
   await ask('server list');
+  await ask('server remove everything --yes');
   await ask('down');
   await ask('down');
   await ask('server list');

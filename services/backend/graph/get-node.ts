@@ -43,12 +43,17 @@ export async function requireFreeName(
 
 export function nameTaken(type: NamedType, name: string): SvcError {
   return new SvcError('conflict', `Another ${words[type]} is named "${name}" already.`, {
-    hint:
-      type === 'workspace'
-        ? 'Choose another name.'
-        : 'Choose another name, or change that one in a file: svc apply FILE.',
+    hint: hintsOfTaken[type],
   });
 }
+
+const inFile = 'Choose another name, or change that one in a file: svc apply FILE.';
+const hintsOfTaken: Readonly<Record<NamedType, string>> = {
+  workspace: 'Choose another name.',
+  role: inFile,
+  skill: inFile,
+  mcpServer: 'Choose another name, or change that one: svc server update NAME.',
+};
 
 export function tooMany(of: string, max: number, options: { readonly hint?: string } = {}): SvcError {
   return new SvcError('too_large', `There may be at most ${max} ${of}.`, options);

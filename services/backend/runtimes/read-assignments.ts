@@ -94,6 +94,7 @@ function findUnconfined({ setBy }: KeptLaunch, name: string): Reason | null {
   return {
     code: 'runtime_outdated',
     message: `A member of the workspace set the launch of "${name}", and this runtime is of an older version, which cannot confine members' launches.`,
-    repair: 'Update the program of the runtime (svc-platform), or let an operator set the launch: svc apply.',
+    repair:
+      'Update the program of the runtime (svc-platform), or let an operator set the launch: svc server update NAME -- COMMAND.',
   };
 }

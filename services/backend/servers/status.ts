@@ -63,7 +63,7 @@ export const reasons = {
   disabled: (name: string): Reason => ({
     code: 'disabled',
     message: `The MCP server "${name}" is disabled.`,
-    repair: 'Enable it in Workspace settings > MCP Servers.',
+    repair: `Enable it: svc server enable ${name}`,
   }),
   noRuntime: (name: string, bound: readonly Bound[]): Reason => {
     const there = bound.filter(({ revokedAt }) => revokedAt === null);

@@ -39,4 +39,15 @@ test('a program that cannot be started at all', () => {
   const error = Object.assign(new Error('spawn x ENOENT'), { code: 'ENOENT' });
   expect(explainSpawnError('x', error).code).toBe('command_not_found');
   expect(explainSpawnError('x', new Error('?')).code).toBe('not_started');
+  expect(explainSpawnError('x', error).message).toContain('the PATH of the runtime has no such command');
+});
+
+test('a full path that leads to no program is not searched on the PATH', () => {
+  for (const code of ['ENOENT', 'ENOTDIR']) {
+    const { message, repair } = explainSpawnError('/no/such/binary', Object.assign(new Error(), { code }));
+    expect(message).toContain('"/no/such/binary": this file does not exist on the machine of the runtime');
+    expect(message + repair).not.toMatch(/PATH|full path/);
+  }
+  const { message } = explainSpawnError('/etc/hosts', Object.assign(new Error(), { code: 'EACCES' }));
+  expect(message).toContain('the file is not executable');
 });

@@ -32,7 +32,7 @@ export function explainSpawnError(command: string, error: unknown): Reason {
 }
 
 export function explainSpawnCode(command: string, code: string): Reason {
-  const known = spawnErrors[code];
+  const known = isPath(command) ? (pathErrors[code] ?? spawnErrors[code]) : spawnErrors[code];
   return {
     code: known?.code ?? 'not_started',
     message: `Could not start ${quotedPath(command)}: ${known?.what ?? `the system said ${code}`}.`,
@@ -58,6 +58,12 @@ const commandNotFound: Cause = {
   what: 'the PATH of the runtime has no such command',
   repair: 'Install it on the machine of the runtime, or give the full path of the command.',
 };
+/** The system says the same of a missing file and of a script whose interpreter is missing. */
+const fileNotFound: Cause = {
+  code: 'command_not_found',
+  what: 'this file does not exist on the machine of the runtime, or the interpreter in its first line does not',
+  repair: 'Check the path and the first line of the file.',
+};
 const notExecutable: Cause = {
   code: 'not_executable',
   what: 'the file is not executable, or the runtime may not run it',
@@ -73,6 +79,12 @@ const exhausted: Cause = {
   what: 'the machine has no resources for another process',
   repair: 'Stop other programs or raise the limits of processes and open files, then wait for the next try.',
 };
+
+const pathErrors: Readonly<Record<string, Cause>> = { ENOENT: fileNotFound, ENOTDIR: fileNotFound };
+
+function isPath(command: string): boolean {
+  return command.includes('/');
+}
 
 const spawnErrors: Readonly<Record<string, Cause>> = {
   ENOENT: commandNotFound,

@@ -212,7 +212,7 @@ export type RegisterSystemKeysMutationVariables = Exact<{
 
 export type RegisterSystemKeysMutation = { readonly remoteMcp: boolean, readonly runtime: boolean };
 
-export type McpServerFragment = { readonly id: string, readonly name: string, readonly kind: McpServerKind, readonly enabled: boolean, readonly version: number, readonly status: McpServerStatus, readonly health: Health, readonly restarts: number, readonly lastStartedAt: number | null, readonly nextRetryAt: number | null, readonly stderr: ReadonlyArray<string>, readonly reason: ProblemFragment | null, readonly runtimes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly available: boolean }>, readonly launch: { readonly command: string | null, readonly args: ReadonlyArray<string> | null, readonly cwd: string | null, readonly url: string | null, readonly envNames: ReadonlyArray<string>, readonly headerNames: ReadonlyArray<string>, readonly setBy: Author, readonly env: ReadonlyArray<{ readonly name: string, readonly value: string | null }>, readonly headers: ReadonlyArray<{ readonly name: string, readonly value: string | null }> } | null };
+export type McpServerFragment = { readonly id: string, readonly name: string, readonly kind: McpServerKind, readonly enabled: boolean, readonly version: number, readonly status: McpServerStatus, readonly health: Health, readonly restarts: number, readonly lastStartedAt: number | null, readonly nextRetryAt: number | null, readonly stderr: ReadonlyArray<string>, readonly sandboxes: ReadonlyArray<string>, readonly reason: ProblemFragment | null, readonly runtimes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly platform: boolean, readonly available: boolean }>, readonly launch: { readonly command: string | null, readonly args: ReadonlyArray<string> | null, readonly cwd: string | null, readonly url: string | null, readonly envNames: ReadonlyArray<string>, readonly headerNames: ReadonlyArray<string>, readonly setBy: Author, readonly env: ReadonlyArray<{ readonly name: string, readonly value: string | null }>, readonly headers: ReadonlyArray<{ readonly name: string, readonly value: string | null }> } | null };
 
 export type McpServersQueryVariables = Exact<{
   workspace?: string | null | undefined;
@@ -283,7 +283,7 @@ export type SkillsOfMcpServerQueryVariables = Exact<{
 }>;
 
 
-export type SkillsOfMcpServerQuery = { readonly workspace: { readonly mcpServer: { readonly skills: ReadonlyArray<{ readonly name: string }> } | null } | null };
+export type SkillsOfMcpServerQuery = { readonly workspace: { readonly mcpServer: { readonly skills: ReadonlyArray<{ readonly id: string, readonly name: string }> } | null } | null };
 
 export type ChangedSettingsQueryVariables = Exact<{
   workspace?: string | null | undefined;
@@ -756,11 +756,11 @@ export const registerSystemKeysMutation: Operation<RegisterSystemKeysMutation, R
 };
 
 export const mcpServersQuery: Operation<McpServersQuery, McpServersQueryVariables> = {
-  text: "query McpServers($workspace:ID$first:Int$after:String){workspace(id:$workspace){mcpServers(first:$first after:$after){nodes{...McpServer}pageInfo{next}}}}fragment Problem on Reason{code message repair}fragment McpServer on McpServer{id name kind enabled version status health reason{...Problem}restarts lastStartedAt nextRetryAt stderr runtimes{id name available}launch{command args cwd url envNames headerNames env{name value}headers{name value}setBy}}",
+  text: "query McpServers($workspace:ID$first:Int$after:String){workspace(id:$workspace){mcpServers(first:$first after:$after){nodes{...McpServer}pageInfo{next}}}}fragment Problem on Reason{code message repair}fragment McpServer on McpServer{id name kind enabled version status health reason{...Problem}restarts lastStartedAt nextRetryAt stderr sandboxes runtimes{id name platform available}launch{command args cwd url envNames headerNames env{name value}headers{name value}setBy}}",
 };
 
 export const mcpServerQuery: Operation<McpServerQuery, McpServerQueryVariables> = {
-  text: "query McpServer($workspace:ID$id:ID){workspace(id:$workspace){mcpServer(id:$id){...McpServer}}}fragment Problem on Reason{code message repair}fragment McpServer on McpServer{id name kind enabled version status health reason{...Problem}restarts lastStartedAt nextRetryAt stderr runtimes{id name available}launch{command args cwd url envNames headerNames env{name value}headers{name value}setBy}}",
+  text: "query McpServer($workspace:ID$id:ID){workspace(id:$workspace){mcpServer(id:$id){...McpServer}}}fragment Problem on Reason{code message repair}fragment McpServer on McpServer{id name kind enabled version status health reason{...Problem}restarts lastStartedAt nextRetryAt stderr sandboxes runtimes{id name platform available}launch{command args cwd url envNames headerNames env{name value}headers{name value}setBy}}",
 };
 
 export const toolsOfMcpServerQuery: Operation<ToolsOfMcpServerQuery, ToolsOfMcpServerQueryVariables> = {
@@ -784,7 +784,7 @@ export const restartMcpServerMutation: Operation<RestartMcpServerMutation, Resta
 };
 
 export const skillsOfMcpServerQuery: Operation<SkillsOfMcpServerQuery, SkillsOfMcpServerQueryVariables> = {
-  text: "query SkillsOfMcpServer($workspace:ID$id:ID){workspace(id:$workspace){mcpServer(id:$id){skills(first:500){name}}}}",
+  text: "query SkillsOfMcpServer($workspace:ID$id:ID){workspace(id:$workspace){mcpServer(id:$id){skills(first:500){id name}}}}",
 };
 
 export const changedSettingsQuery: Operation<ChangedSettingsQuery, ChangedSettingsQueryVariables> = {

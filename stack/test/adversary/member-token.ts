@@ -6,7 +6,7 @@ import { secretFilesOf } from '../../secrets/secrets.ts';
 import type { Platform } from '../platform.ts';
 
 /** A person's token, as the backend would issue it to a browser. */
-export async function memberToken({ installation }: Platform, user: string): Promise<string> {
+export async function memberToken({ installation }: Pick<Platform, 'installation'>, user: string): Promise<string> {
   const { jwtPrivateKey } = secretFilesOf(installation);
   const key = await importPKCS8(readFileSync(jwtPrivateKey, 'utf8'), 'EdDSA');
   return new SignJWT({ iss: 'service-platform', aud: tokenAudience, sub: user, [tokenKindClaim]: 'session' })

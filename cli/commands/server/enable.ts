@@ -1,0 +1,36 @@
+import * as Args from '@oclif/core/args';
+import { updateMcpServerMutation } from '../../../stack/client/generated/operations.ts';
+import { awaitServer, tellOutcome } from '../../await-server.ts';
+import { interruption, SvcCommand, workspaceFlag } from '../../command.ts';
+import { tenancyOf } from '../../platform.ts';
+import { getServer } from '../../servers.ts';
+
+export default class ServerEnable extends SvcCommand {
+  static override summary = 'Enable an MCP server and wait until it is Connected.';
+  static override aliases = ['servers:enable'];
+  static override examples = [
+    { description: 'Enable one', command: '<%= config.bin %> server enable files' },
+    { description: 'In another workspace', command: '<%= config.bin %> server enable files --workspace Acme' },
+  ];
+  static override args = { name: Args.string({ description: 'Name or id', required: true, name: 'NAME' }) };
+  static override flags = { workspace: workspaceFlag('Workspace of the MCP server.') };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(ServerEnable);
+    const terminal = this.terminal(flags);
+    const signal = interruption();
+    const tenancy = await tenancyOf(flags);
+    const { backend, workspace } = tenancy;
+    const { id, name, enabled, version } = await getServer(backend, workspace.id, args.name);
+    const changed = enabled ? [] : ['enabled'];
+    if (!enabled) {
+      const input = { enabled: true, ifVersion: version };
+      await backend.send(updateMcpServerMutation, { workspace: workspace.id, id, input });
+    }
+    terminal.talk(
+      enabled ? `Nothing to change: ${name} is enabled.` : `Enabled ${name}; waiting until it is Connected.`,
+    );
+    const server = await awaitServer(tenancy, { id, name, done: 'enabled', signal, terminal });
+    await tellOutcome(tenancy, { server, done: 'enabled', terminal }, { changed });
+  }
+}

@@ -1,0 +1,274 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { connectToBackend, openBackendClient } from '../../stack/client/backend-client.ts';
+import { createMcpServerMutation } from '../../stack/client/generated/operations.ts';
+import { installationIn } from '../../stack/state/installation.ts';
+import { memberToken } from '../../stack/test/adversary/member-token.ts';
+import { canRunOnTerminal, runOnTerminal } from './run-on-terminal.ts';
+import { runSvc } from './run-svc.ts';
+import { withRunningPlatform } from './running-platform.ts';
+
+const { dir, svc } = withRunningPlatform();
+const secret = 'a-value-that-nobody-sees';
+
+/** An MCP server that says on standard error how it was started: LOG backwards, because the runtime hides values. */
+const program = `
+  const { TOKEN = '', LOG = '' } = process.env;
+  const log = [...LOG].reverse().join('');
+  console.error('started', process.cwd(), 'GOL=' + log, 'TOKEN has ' + TOKEN.length, process.argv.slice(2).join());
+  require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+    const { id, method, params } = JSON.parse(line);
+    if (id === undefined) return;
+    const result = method === 'initialize'
+      ? { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } }
+      : { tools: [{ name: 'echo', inputSchema: { type: 'object' } }] };
+    process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, result }) + '\\n');
+  });`;
+
+const file = () => join(dir(), 'program.cjs');
+const command = (...args: string[]) => ['--', process.execPath, file(), ...args];
+const svcWith = (env: Record<string, string>, ...args: string[]) => runSvc(args, { cwd: dir(), env });
+const lastStart = async (name: string): Promise<string> => {
+  const { stdout } = await svc('server', 'logs', name, '--json');
+  const { lines }: { lines: string[] } = JSON.parse(stdout);
+  return lines.findLast((line) => line.startsWith('started')) ?? '';
+};
+const shown = async (name: string) => JSON.parse((await svc('server', 'show', name, '--json')).stdout);
+
+beforeAll(() => {
+  writeFileSync(file(), program);
+  mkdirSync(join(dir(), 'work'));
+});
+
+describe('svc server add', () => {
+  test('takes plain variables, and secret ones from its environment', async () => {
+    const words = ['server', 'add', 'one', '--env', 'LOG=debug', '-e', 'TOKEN', '--cwd', 'work', ...command()];
+    const run = await svcWith({ TOKEN: secret }, ...words);
+    expect(run).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Connected\n\nTOOLS \(1\)\necho/) });
+    const { stdout } = await svc('server', 'show', 'one');
+    expect(stdout).toMatch(/^started as +LOG=debug TOKEN=\[secret\] /m);
+    expect(stdout).toContain(`folder      ${join(dir(), 'work')}\n`);
+    expect((await shown('one')).launch.env).toEqual([
+      { name: 'LOG', value: 'debug' },
+      { name: 'TOKEN', value: null },
+    ]);
+    expect(await lastStart('one')).toContain(`${join(dir(), 'work')} GOL=gubed TOKEN has ${secret.length}`);
+    expect(run.stdout + run.stderr + stdout).not.toContain(secret);
+  });
+
+  test.each([
+    [['--env', 'TOKEN', ...['--', 'x']], 'The variable TOKEN has no value.', /Set TOKEN in the env.*--variable-file/],
+    [['--url', 'http://x/', '-H', 'X-Api-Key'], 'The header X-Api-Key has no value.', /Set X_API_KEY .*--header-file/],
+    [
+      ['--env', 'MY_KEY=abc', '--', 'x'],
+      'The value of "MY_KEY" looks like',
+      /server add two --json --env MY_KEY -- x\n/,
+    ],
+    [['-H', 'Authorization: Bearer abc', '--url', 'http://x/'], '"Authorization" looks', /-H Authorization --url/],
+    [['--url', 'http://x/', '--header', 'Cookie: a'], '"Cookie" looks like a secret', /--header Cookie\n/],
+    [['--env', 'A B=1', '--', 'x'], '--env takes NAME=VALUE', /"A B" is not a valid name/],
+    [['--header', 'X: y', '--', 'x'], '--header and --header-file are for --url', /^$/],
+    [['--env', 'A=1', '--url', 'http://x/'], '--env, --variable-file and --cwd are for a command', /^$/],
+    [['--transport', 'http', '--', 'x'], '--transport is only for --url', /^$/],
+    [['--transport', 'carrier-pigeon', '--url', 'http://x/'], '--transport must be http', /Streamable HTTP/],
+  ])('refuses %j', async (words, message, hint) => {
+    const run = await svc('server', 'add', 'two', '--json', ...words);
+    const { error } = JSON.parse(run.stdout);
+    expect(error).toMatchObject({ code: 'invalid_input', message: expect.stringContaining(message) });
+    expect(error.hint ?? '').toMatch(hint);
+    expect([run.code, run.stderr]).toEqual([2, '']);
+  });
+
+  test('reads a plain and a secret header', async () => {
+    const words = ['server', 'add', 'web', '--transport', 'http', '--url', 'http://127.0.0.1:9/mcp'];
+    const run = await svcWith({ X_API_KEY: secret }, ...words, '-H', 'X-Team: blue', '-H', 'X-Api-Key');
+    expect(run.code).toBe(1);
+    const { stdout } = await svc('server', 'show', 'web');
+    expect(stdout).toContain('(header x-api-key: [secret]) (header x-team: blue)');
+    expect(stdout).not.toContain(secret);
+  });
+
+  test('names the command that changes the holder of a taken name', async () => {
+    const run = await svc('server', 'add', 'one', ...command());
+    expect(run).toMatchObject({ code: 5, stderr: expect.stringContaining('change that one: svc server update NAME') });
+  });
+});
+
+describe('svc server update', () => {
+  test('changes what is named, and keeps the rest', async () => {
+    const changed = await svc('server', 'update', 'one', '--env', 'LOG=info');
+    expect(changed.stdout).toMatch(/^Changed MCP server one: env\.LOG\.\nConnected\n/);
+    expect(await lastStart('one')).toContain(`GOL=ofni TOKEN has ${secret.length}`);
+    const other = await svc('server', 'update', 'one', '--cwd', '', '--json', ...command('first', 'second'));
+    expect(JSON.parse(other.stdout)).toMatchObject({ name: 'one', changed: ['args', 'cwd'], status: 'Connected' });
+    expect(await lastStart('one')).toMatch(`GOL=ofni TOKEN has ${secret.length} first,second`);
+  });
+
+  test('replaces and removes settings', async () => {
+    const rotated = await svcWith(
+      { TOKEN: 'shorter' },
+      'server',
+      'update',
+      'one',
+      '--env',
+      'TOKEN',
+      '--unset-env',
+      'LOG',
+    );
+    expect(rotated.stdout).toMatch(/^Changed MCP server one: env\.LOG, env\.TOKEN\./);
+    expect(await lastStart('one')).toContain('GOL= TOKEN has 7 first,second');
+    const same = await svcWith({ TOKEN: 'shorter' }, 'server', 'update', 'one', '--env', 'TOKEN', '--json');
+    expect(JSON.parse(same.stdout)).toMatchObject({ changed: [], tools: [{ originalName: 'echo' }] });
+    const header = await svc(
+      'server',
+      'update',
+      'web',
+      '--unset-header',
+      'X-TEAM',
+      '--url',
+      'http://127.0.0.1:9/other',
+    );
+    expect(header.stdout).toMatch(/^Changed MCP server web: url, headers\.x-team\.\n$/);
+    expect(header.stderr).toContain('web is changed, but not Connected');
+    expect(header.code).toBe(1);
+  });
+
+  test('renames, and says so when there is nothing to change', async () => {
+    const renamed = await svc('server', 'update', 'one', '--name', 'uno');
+    expect(renamed).toMatchObject({ code: 0, stdout: 'Changed MCP server uno: name.\n' });
+    const same = await svc('server', 'update', 'uno', '--name', 'uno');
+    expect(same).toMatchObject({ code: 0, stdout: 'Nothing to change: uno is like that already.\n' });
+    await svc('server', 'update', 'uno', '--name', 'one');
+  });
+
+  test.each([
+    [[], 'No change was given.', /--env.*--unset-header.*--name, or a command after --/],
+    [['--unset-env', 'NO'], 'There is no variable "NO" to remove.', /It has: TOKEN/],
+    [['--header', 'X: y'], '--header and --unset-header are for a URL, and one has a command.', /svc server show one/],
+    [['--url', 'http://x/', '--', 'x'], 'Give either --url or a command after --, not both.', /^$/],
+    [['--url', 'http://x/', '--cwd', '/'], '--cwd is for a command', /svc server show one/],
+    [['--'], 'The command after -- is missing.', /^$/],
+    [['http://x.example/mcp'], 'The URL of an MCP server stands after --url', /server update one --json --url http:/],
+  ])('refuses %j', async (words, message, hint) => {
+    const run = await svc('server', 'update', 'one', '--json', ...words);
+    const { error } = JSON.parse(run.stdout);
+    expect(error).toMatchObject({ code: 'invalid_input', message: expect.stringContaining(message) });
+    expect(error.hint ?? '').toMatch(hint);
+    expect(run.code).toBe(2);
+  });
+
+  test('asks before the command of a member becomes the operator’s', async () => {
+    await addAsMember('theirs');
+    const words = ['server', 'update', 'theirs', '--workspace', 'Theirs', '--env', 'LOG=1'];
+    const refused = await svc(...words);
+    expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('add --yes') });
+    expect(refused.stderr).toContain('TOKEN=[secret]');
+    expect((await svc('server', 'show', 'theirs', '--workspace', 'Theirs')).stdout).toMatch(/^set by +member$/m);
+    const agreed = await svc(...words, '--yes');
+    expect(agreed.stdout).toMatch(/^Changed MCP server theirs: env\.LOG, setBy\.\n/);
+  });
+});
+
+/** Adds an MCP server as the owner of a new workspace, who is no operator. */
+async function addAsMember(name: string): Promise<void> {
+  const installation = installationIn(dir());
+  const backend = await connectToBackend(installation);
+  const text =
+    'mutation { createWorkspace(input: { name: "Theirs", ownerEmail: "member@example.com" }) { id owner { id } } }';
+  const made = z.object({ createWorkspace: z.object({ id: z.string(), owner: z.object({ id: z.string() }) }) });
+  const { id, owner } = made.parse(await backend.send({ text }, {})).createWorkspace;
+  const { urls } = JSON.parse((await svc('status', '--json')).stdout);
+  const token = await memberToken({ installation }, owner.id);
+  const launch = { command: process.execPath, args: [file()], env: [{ name: 'TOKEN', value: secret }] };
+  const member = openBackendClient([urls.api], () => token);
+  await member.send(createMcpServerMutation, { workspace: id, input: { name, launch } });
+}
+
+describe('svc server restart, disable, enable and test', () => {
+  test('restart waits for the new start', async () => {
+    const before = (await shown('one')).lastStartedAt;
+    const run = await svc('server', 'restart', 'one');
+    expect(run).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Connected/) });
+    expect((await shown('one')).lastStartedAt).not.toBe(before);
+  });
+
+  test('a disabled MCP server is stopped, and starts again when it is enabled', async () => {
+    const disabled = await svc('server', 'disable', 'one', '--json');
+    expect(JSON.parse(disabled.stdout)).toMatchObject({ name: 'one', changed: ['enabled'], stopped: true });
+    expect((await svc('server', 'disable', 'one')).stdout).toBe('Nothing to change: one is disabled.\n');
+    const tested = await svc('server', 'test', 'one');
+    expect(tested).toMatchObject({
+      code: 1,
+      stdout: '✗ one is Disconnected: The MCP server "one" is disabled.\nEnable it: svc server enable one\n',
+    });
+    const restarted = await svc('server', 'restart', 'one');
+    expect(restarted).toMatchObject({ code: 5, stderr: expect.stringContaining('svc server enable one') });
+    const enabled = await svc('server', 'enable', 'one', '--json');
+    expect(JSON.parse(enabled.stdout)).toMatchObject({ changed: ['enabled'], status: 'Connected' });
+    expect(JSON.parse((await svc('server', 'enable', 'one', '--json')).stdout)).toMatchObject({ changed: [] });
+  });
+
+  test('test says whether it is Connected, and why not', async () => {
+    const good = await svc('server', 'test', 'one');
+    expect(good).toMatchObject({ code: 0, stdout: expect.stringMatching(/^✓ one is Connected: healthy, 1 tool, /) });
+    const bad = await svc('server', 'test', 'web', '--json');
+    expect(bad.code).toBe(1);
+    expect(JSON.parse(bad.stdout)).toMatchObject({ ok: false, status: 'Error', reason: { code: expect.any(String) } });
+  });
+
+  test('logs shows the last lines, and follows them', async () => {
+    expect((await svc('server', 'logs', 'one')).stdout).toMatch(/^started .* TOKEN has 7 first,second$/m);
+    const words = ['server', 'logs', 'one', '-f', '--json'];
+    const followed = await runSvc(words, { cwd: dir(), interruptAt: 'TOKEN has 7' });
+    expect(JSON.parse(followed.stdout.split('\n')[0] ?? '')).toEqual({ line: expect.stringContaining('started') });
+  });
+});
+
+describe('svc server remove', () => {
+  test('names the skills that lose tools, and needs a yes', async () => {
+    await svc('skill', 'create', 'talk', '--tool', 'one/echo');
+    const refused = await svc('server', 'remove', 'one');
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toContain('- The skill "talk" loses its tools.\n');
+    expect(refused.stderr).toContain('add --yes');
+    const removed = await svc('server', 'remove', 'one', '--yes', '--json');
+    expect(JSON.parse(removed.stdout)).toMatchObject({
+      name: 'one',
+      removed: true,
+      affected: [{ kind: 'skill', name: 'talk' }],
+    });
+    const { stdout } = await svc('skill', 'list', '--json');
+    expect(JSON.parse(stdout).skills).toMatchObject([{ name: 'talk', tools: 0 }]);
+  });
+
+  test('asks nothing where no skill uses it', async () => {
+    expect(await svc('server', 'remove', 'web')).toMatchObject({ code: 0, stdout: 'Removed MCP server web.\n' });
+  });
+});
+
+describe.runIf(canRunOnTerminal)('at a terminal', () => {
+  test('a secret is asked for, and is not shown', async () => {
+    const run = await runOnTerminal(['server', 'add', 'asked', '--env', 'TOKEN', ...command()], {
+      cwd: dir(),
+      typing: [{ after: 'Value of the variable TOKEN', type: secret }],
+    });
+    expect(run.seen).toContain('Connected');
+    expect(run.code).toBe(0);
+    expect(run.seen).not.toContain(secret);
+    expect(await lastStart('asked')).toContain(`TOKEN has ${secret.length}`);
+  });
+
+  test('a removal asks, and the default is no', async () => {
+    await svc('skill', 'create', 'asks', '--tool', 'asked/echo');
+    const question = 'Remove the MCP server "asked"?';
+    const words = ['server', 'remove', 'asked'];
+    const no = await runOnTerminal(words, { cwd: dir(), typing: [{ after: question, type: '' }] });
+    expect(no.seen).toContain('Nothing was removed.');
+    expect(no.code).not.toBe(0);
+    const yes = await runOnTerminal(words, { cwd: dir(), typing: [{ after: question, type: 'y' }] });
+    expect(yes.seen).toContain('Removed MCP server asked.');
+    expect(yes.code).toBe(0);
+  });
+});
