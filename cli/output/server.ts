@@ -23,6 +23,8 @@ export function describeServer(server: McpServer, terminal: Terminal): string {
     if (server.launch.cwd !== null) rows.push(['folder', server.launch.cwd]);
     rows.push(['set by', server.launch.setBy]);
   }
+  if (server.sandboxes.length > 0) rows.push(['sandbox', server.sandboxes.join(', ')]);
+  if (server.homes.length > 0) rows.push(['home', server.homes.map(homeInWords).join(', ')]);
   rows.push(['started', ago(server.lastStartedAt)], ['restarts', String(server.restarts)]);
   if (server.reason !== null) rows.push(['reason', server.reason.message], ['repair', server.reason.repair]);
   if (server.nextRetryAt !== null) rows.push(['next try', `in ${span(Math.max(0, server.nextRetryAt - Date.now()))}`]);
@@ -105,6 +107,10 @@ export interface ListedServer {
   readonly server: McpServer;
   /** How many of its tools are listed. */
   readonly tools: number;
+}
+
+function homeInWords(home: string): string {
+  return home === 'user' ? 'that of the user who runs the runtime' : 'a folder of its own';
 }
 
 /** How it is started, without secret values. */

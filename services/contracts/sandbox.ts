@@ -23,6 +23,18 @@ export function confinementOf(sandbox: string, setBy: Author): string {
   return sandbox === 'none-for-everybody' ? 'none' : sandbox;
 }
 
+/**
+ * HOME of an operator's command that no sandbox confines. `user`: that of the runtime's user. `own`: one of the MCP
+ * server, because the user has none that the runtime may write to, as in a container.
+ */
+export type HomeOfOperators = 'user' | 'own';
+
+/** `home` is what a runtime reports; a runtime of an older version reports nothing, and gives each its own. */
+export function homeOf({ sandbox, home }: { readonly sandbox: string; readonly home: string | null }, setBy: Author) {
+  const isOfUser = home === 'user' && setBy === 'operator' && confinementOf(sandbox, setBy) === 'none';
+  return isOfUser ? ('user' as const) : ('own' as const);
+}
+
 /** Separate namespaces for everything but the network. Root needs no user namespace on systems that provide none. */
 export const bwrapNamespaces: readonly string[] = [
   ...['--unshare-user-try', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],

@@ -1,3 +1,4 @@
+import { homedir } from 'node:os';
 import path from 'node:path';
 import type { AddressBlock } from '../contracts/address-block.ts';
 import type { EnvRecord } from '../contracts/env/check.ts';
@@ -21,6 +22,8 @@ export interface Config {
   readonly forwardStderr: boolean;
   readonly logLevel: LogLevel;
   readonly logLevels: readonly LogRule[];
+  /** The home of the runtime's user. */
+  readonly home: string;
   /** The part of the environment that MCP servers inherit. */
   readonly inherited: Readonly<Record<string, string>>;
   /** How MCP servers that are child processes are confined. */
@@ -56,6 +59,7 @@ export function readConfig(record: EnvRecord): Config {
     forwardStderr: env.FORWARD_STDERR,
     logLevel: env.LOG_LEVEL,
     logLevels: env.LOG_LEVELS ?? [],
+    home: record.HOME || homedir(),
     inherited: inheritedFrom(record),
     sandbox: env.MCP_SERVER_SANDBOX,
     allowedPaths: env.SVC_ALLOWED_PATHS ?? [],

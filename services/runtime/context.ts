@@ -1,16 +1,19 @@
 import { drainMs as drainMsOfServices } from '../contracts/drain.ts';
+import type { HomeOfOperators } from '../contracts/sandbox.ts';
 import type { OpenBusOptions } from '../kit/bus/open-bus.ts';
 import { createLog, type Log } from '../kit/log.ts';
 import type { Surroundings } from '../kit/service.ts';
 import { createOwnKey, type OwnKey } from './bus/own-key.ts';
 import type { Config } from './config.ts';
 import { createChildLauncher } from './launchers/child.ts';
+import { findUsableHome } from './launchers/child-place.ts';
 import { Homes } from './launchers/homes.ts';
 import { createHttpLauncher } from './launchers/http.ts';
 import { endLeftovers, openChildNotes } from './launchers/leftovers.ts';
 import { createLook, type Look } from './launchers/processes.ts';
 import { createSpawnInBwrap } from './launchers/sandbox/bwrap.ts';
 import { createSpawnOpenly, type SpawnChild } from './launchers/spawn-child.ts';
+import { openTemporaryFolders, removeLeftTemporary, type TemporaryFolders } from './launchers/temporary-folders.ts';
 import { Supervisor } from './supervisor/supervisor.ts';
 import { prepareWorkingDir } from './working-dir.ts';
 
@@ -23,6 +26,9 @@ export interface Runtime {
   readonly key: OwnKey;
   readonly supervisor: Supervisor;
   readonly homes: Homes;
+  /** HOME of operators' commands that no sandbox confines: that of the runtime's user, or the MCP server's own. */
+  readonly home: HomeOfOperators;
+  readonly temporaryFolders: TemporaryFolders;
   /** How long running calls may take when the runtime is stopped. */
   readonly drainMs: number;
 }
@@ -41,9 +47,14 @@ export async function createRuntime(
   const leftovers = await endLeftovers(workingDir, look);
   if (leftovers > 0) log('runtime').warn({ leftovers }, 'ended MCP servers that a killed runtime had left running');
   const notes = await openChildNotes(workingDir, config.sandbox === 'container' ? config.containers.socket : undefined);
-  const spawnChild = await spawnFor(config, workingDir, look);
+  await removeLeftTemporary(workingDir, look);
+  const temporaryFolders = await openTemporaryFolders(workingDir);
+  const hiddenPaths = [...config.hiddenPaths, temporaryFolders.base];
+  const spawnChild = await spawnFor({ ...config, hiddenPaths }, workingDir, look);
+  const userHome = await findUsableHome(config.home);
+  const places = { workingDir, sandbox: config.sandbox, userHome, temporaryFolders };
   const launchers = {
-    child: createChildLauncher({ workingDir, inherited, forwardStderr, notes, log, spawnChild }),
+    child: createChildLauncher({ places, inherited, forwardStderr, notes, log, spawnChild }),
     http: createHttpLauncher({ inherited, allowedAddresses: config.allowedAddresses, log }),
   };
   return {
@@ -54,6 +65,8 @@ export async function createRuntime(
     key: await createOwnKey(),
     supervisor: new Supervisor({ launchers, version, log, startMaxMs }),
     homes: new Homes(workingDir),
+    home: userHome === null ? 'own' : 'user',
+    temporaryFolders,
     drainMs,
   };
 }

@@ -24,7 +24,7 @@ export interface Watch {
 
 /** Connects, with retries without a limit, then runs its assignments and answers calls until it is stopped. */
 export function serve(runtime: Runtime, { onRefused }: Watch = {}): Serving {
-  const { drainMs, supervisor } = runtime;
+  const { drainMs, supervisor, temporaryFolders } = runtime;
   const complaints = new ConnectionComplaints(runtime.log('bus'));
   const stopping = new AbortController();
   let connectionProblem: string | null = 'it is connecting';
@@ -73,6 +73,7 @@ export function serve(runtime: Runtime, { onRefused }: Watch = {}): Serving {
       await supervisor.stop(drainMs);
       await calls;
       await work?.leave();
+      await temporaryFolders.close();
     },
   };
 }
@@ -99,7 +100,7 @@ interface Work {
 }
 
 function startWork(
-  { config, homes, key, log, supervisor, version }: Runtime,
+  { config, home, homes, key, log, supervisor, version }: Runtime,
   connection: RuntimeConnection,
   { onConnection, onRefused }: WorkListener,
 ): Work {
@@ -120,6 +121,7 @@ function startWork(
     homes,
     version,
     sandbox,
+    home,
     logger,
     onRefused,
     onFetched: () => {
@@ -141,7 +143,7 @@ function startWork(
     if (state === 'connected') fetchAndTellAll();
   });
   const intervalMs = config.heartbeatIntervalMs;
-  const heartbeat: RunningHeartbeat = startHeartbeat({ connection, supervisor, version, sandbox, intervalMs });
+  const heartbeat: RunningHeartbeat = startHeartbeat({ connection, supervisor, version, sandbox, home, intervalMs });
   assignments.start();
   reporter.start();
   logger.info({ runtime, process }, 'connected to the bus');

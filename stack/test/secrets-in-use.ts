@@ -259,7 +259,7 @@ export class SecretsInUse {
     // For a moment, each process is a copy of its parent.
     if (parent?.parent === process.pid && parent.command === command && parent.environment === environment) return true;
     return (
-      /^HOME=.*\/homes\/srv_/m.test(environment) &&
+      /^SVC_MCP_SERVER_INSTANCE=/m.test(environment) &&
       /^env(OfGood|OfFailing|OfApplied)$/.test(secret) &&
       this.#valuesIn(environment) === 1
     );

@@ -1,6 +1,6 @@
 import { health, serverStatus } from '../../contracts/bus/messages.ts';
 import { findId, parseId } from '../../contracts/ids.ts';
-import { authors, confinementOf } from '../../contracts/sandbox.ts';
+import { authors, confinementOf, homeOf } from '../../contracts/sandbox.ts';
 import { findSender } from '../bus/sender.ts';
 import type { Node } from '../graph/graph.ts';
 import { allows } from '../members/access.ts';
@@ -15,7 +15,6 @@ import { skillsUsing } from '../servers/skills-using.ts';
 import { type ServerState, stateOf } from '../servers/status.ts';
 import type { Builder, GraphqlContext } from './builder.ts';
 import { listArgs, listOf, pageArgs, pageOf, searchArgs } from './paging.ts';
-import { sandboxesOf } from './runtimes.ts';
 import { requireName } from './workspaces.ts';
 
 /** Processes of all runtimes of one MCP server: more than exist. */
@@ -115,17 +114,18 @@ function addServer(builder: Builder): void {
         description:
           'How its processes confine it: none, bwrap or container. Empty without a process, and for kind http.',
         resolve: async (server, _args, context) => {
-          if (server.kind === 'http') return [];
-          const { processes } = context.backend;
-          const statuses = await context.load.statusesOfServer(server, statusesMax);
-          const { setBy } = launchOf(context, server);
-          const settings = sandboxesOf(
-            statuses.flatMap((status) => {
-              const sender = findSender(status);
-              return sender === null ? [] : (processes.find(sender) ?? []);
-            }),
+          const { setBy, processes } = await processesOf(context, server);
+          return distinct(processes.flatMap(({ sandbox }) => (sandbox === null ? [] : confinementOf(sandbox, setBy))));
+        },
+      }),
+      homes: t.stringList({
+        description:
+          'HOME of its processes. user: that of the user who runs the runtime. own: a folder of the MCP server. Empty without a process, and for kind http.',
+        resolve: async (server, _args, context) => {
+          const { setBy, processes } = await processesOf(context, server);
+          return distinct(
+            processes.flatMap(({ sandbox, home }) => (sandbox === null ? [] : homeOf({ sandbox, home }, setBy))),
           );
-          return [...new Set(settings.map((setting) => confinementOf(setting, setBy)))].sort();
         },
       }),
       tools: t.field({
@@ -157,6 +157,21 @@ function addServer(builder: Builder): void {
   });
 
   addMutations(builder);
+}
+
+/** The live processes that run its command, and the author of the command. */
+async function processesOf(context: GraphqlContext, server: Node<'mcpServer'>) {
+  if (server.kind === 'http') return { setBy: 'operator' as const, processes: [] };
+  const statuses = await context.load.statusesOfServer(server, statusesMax);
+  const processes = statuses.flatMap((status) => {
+    const sender = findSender(status);
+    return sender === null ? [] : (context.backend.processes.find(sender) ?? []);
+  });
+  return { setBy: launchOf(context, server).setBy, processes };
+}
+
+function distinct(words: readonly string[]): string[] {
+  return [...new Set(words)].sort();
 }
 
 function addLaunch(builder: Builder): void {

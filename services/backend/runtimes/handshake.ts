@@ -35,8 +35,8 @@ export function answerHandshakes(backend: HandshakeNeeds & WithBus & WithProcess
       return await places.take(runtime, async () => {
         const request = parseBody(handshakeRequest, payload, handshakeMaxBytes);
         const reply = await handshake(backend, runtime, request);
-        const { etag, version, sandbox } = request;
-        hear(backend, sender, { whole: etag === undefined, version, sandbox });
+        const { etag, version, sandbox, home } = request;
+        hear(backend, sender, { whole: etag === undefined, version, sandbox, home });
         return { payload: toBody(reply), headers: {} };
       });
     },

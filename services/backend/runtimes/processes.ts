@@ -14,6 +14,8 @@ export interface LiveProcess {
   readonly version: string | null;
   /** Its sandbox setting; null until reported. */
   readonly sandbox: string | null;
+  /** HOME of operators' commands without a sandbox; null until reported. */
+  readonly home: string | null;
 }
 
 /** The process's own data in a sign of life. */
@@ -21,6 +23,7 @@ export interface ProcessProperties {
   readonly intervalMs?: number;
   readonly version?: string;
   readonly sandbox?: string | undefined;
+  readonly home?: string | undefined;
 }
 
 /** The default interval, until a process reports its HEARTBEAT_INTERVAL. */
@@ -42,7 +45,8 @@ export class Processes {
   }
 
   /** Takes a sign of life; true when the process was not known to be alive. */
-  seen(runtime: RuntimeId, process: ProcessId, { intervalMs, version, sandbox }: ProcessProperties = {}): boolean {
+  seen(runtime: RuntimeId, process: ProcessId, said: ProcessProperties = {}): boolean {
+    const { intervalMs, version, sandbox, home } = said;
     const key = processKey({ runtime, process });
     const known = this.#live.get(key);
     this.#live.set(key, {
@@ -52,6 +56,7 @@ export class Processes {
       intervalMs: intervalMs ?? known?.intervalMs ?? intervalWhenUnknownMs,
       version: version ?? known?.version ?? null,
       sandbox: sandbox ?? known?.sandbox ?? null,
+      home: home ?? known?.home ?? null,
     });
     return known === undefined;
   }

@@ -55,6 +55,8 @@ export const handshakeRequest = z.object({
   version: shownWord,
   /** The setting MCP_SERVER_SANDBOX of this process. */
   sandbox: shownWord.optional(),
+  /** HOME of operators' commands that no sandbox confines: `user` or `own`. Absent from older runtimes: `own`. */
+  home: shownWord.optional(),
   /**
    * Whether it confines MCP servers that members set (`setBy` of an assignment). A runtime without this flag gets no
    * launch of a member.
@@ -222,6 +224,8 @@ export const heartbeat = z.object({
     .transform((ms) => Math.min(Math.max(ms, heartbeatIntervals.minMs), heartbeatIntervals.maxMs)),
   version: shownWord,
   sandbox: shownWord.optional(),
+  /** As in the handshake. */
+  home: shownWord.optional(),
 });
 export type Heartbeat = z.infer<typeof heartbeat>;
 

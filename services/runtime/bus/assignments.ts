@@ -3,7 +3,7 @@ import { type Assigned, type HandshakeRequest, handshakeReply, homesMax } from '
 import { subjects } from '../../contracts/bus/subjects.ts';
 import { type SvcError, toSvcError } from '../../contracts/errors.ts';
 import type { McpServerId, RuntimeId } from '../../contracts/ids.ts';
-import type { Sandbox } from '../../contracts/sandbox.ts';
+import type { HomeOfOperators, Sandbox } from '../../contracts/sandbox.ts';
 import type { Bus } from '../../kit/bus/bus.ts';
 import type { Logger } from '../../kit/log.ts';
 import type { Homes } from '../launchers/homes.ts';
@@ -19,6 +19,7 @@ export interface AssignmentsOptions {
   readonly homes: Homes;
   readonly version: string;
   readonly sandbox: Sandbox;
+  readonly home: HomeOfOperators;
   readonly logger: Logger;
   /** The assignments have arrived, for the first time or again after a request. */
   readonly onFetched: () => void;
@@ -112,11 +113,12 @@ export class Assignments {
   }
 
   async #shakeHands({ bus, runtime, process }: RuntimeConnection): Promise<void> {
-    const { key, sandbox, version } = this.#options;
+    const { home, key, sandbox, version } = this.#options;
     const homes = await this.#homesToAskAbout(runtime);
     const request: HandshakeRequest = {
       version,
       sandbox,
+      home,
       confinesMembers: true,
       publicKey: key.publicKey,
       ...(this.#etag === undefined ? {} : { etag: this.#etag }),
@@ -138,12 +140,7 @@ export class Assignments {
     const { homes, logger, supervisor } = this.#options;
     const children = assigned.filter((one) => 'launch' in one && one.launch.kind === 'child');
     // A failure with homes must not keep MCP servers from running.
-    await homes
-      .note(
-        runtime,
-        children.map(({ mcpServer }) => mcpServer),
-      )
-      .catch((err: unknown) => logger.warn({ err }, 'failed to note the homes'));
+    await homes.note(runtime, children).catch((err: unknown) => logger.warn({ err }, 'failed to note the homes'));
     const before = supervisor.ids;
     supervisor.apply(assigned);
     const after = new Set(supervisor.ids);

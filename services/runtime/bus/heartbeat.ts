@@ -1,7 +1,7 @@
 import type { Heartbeat } from '../../contracts/bus/messages.ts';
 import { subjects } from '../../contracts/bus/subjects.ts';
 import { SvcError } from '../../contracts/errors.ts';
-import type { Sandbox } from '../../contracts/sandbox.ts';
+import type { HomeOfOperators, Sandbox } from '../../contracts/sandbox.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
 import type { RuntimeConnection } from './connect.ts';
 
@@ -11,6 +11,7 @@ export interface HeartbeatOptions {
   readonly supervisor: Supervisor;
   readonly version: string;
   readonly sandbox: Sandbox;
+  readonly home: HomeOfOperators;
 }
 
 /**
@@ -27,11 +28,11 @@ export interface RunningHeartbeat {
 
 /** Sends a heartbeat every HEARTBEAT_INTERVAL (specification part 6). */
 export function startHeartbeat(options: HeartbeatOptions): RunningHeartbeat {
-  const { connection, intervalMs, supervisor, version, sandbox } = options;
+  const { connection, intervalMs, supervisor, version, sandbox, home } = options;
   const { bus, runtime, process } = connection;
   const subject = subjects.heartbeat(runtime, process);
   const beat = () => {
-    const body: Heartbeat = { at: Date.now(), inFlight: supervisor.inFlight, intervalMs, version, sandbox };
+    const body: Heartbeat = { at: Date.now(), inFlight: supervisor.inFlight, intervalMs, version, sandbox, home };
     try {
       bus.publish(subject, Buffer.from(JSON.stringify(body)));
     } catch (error) {

@@ -17,7 +17,8 @@ export interface ChildChannelOptions {
   readonly order: LaunchOrder<'child'>;
   readonly forwardStderr: boolean;
   readonly log: Log;
-  readonly removeNote: () => Promise<void>;
+  /** Called when no process of it is left. */
+  readonly clearAway: () => Promise<void>;
 }
 
 /** A result of the largest size of the bus, with its envelope. */
@@ -77,7 +78,7 @@ export class ChildChannel implements Channel {
   }
 
   async #end(): Promise<void> {
-    const { log, order, removeNote } = this.#options;
+    const { log, order, clearAway } = this.#options;
     const { stdin, exited } = this.#program;
     await this.#program.aboutToEnd();
     stdin.end();
@@ -87,7 +88,7 @@ export class ChildChannel implements Channel {
     } catch (err) {
       log('launchers').error({ err, mcpServer: order.mcpServer }, 'failed to end an MCP server');
     }
-    await removeNote().catch(() => {});
+    await clearAway().catch(() => {});
   }
 
   #readStdout(): void {

@@ -1,35 +1,13 @@
-import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { EnvRecord } from '../../contracts/env/check.ts';
 import { inheritedByChildren } from '../../contracts/env/inherited.ts';
-import type { Author } from '../../contracts/sandbox.ts';
+import type { ChildPlace } from './child-place.ts';
 import { markVariable } from './processes.ts';
 
 /** The part of the runtime's own environment that children inherit. */
 export function inheritedFrom(env: EnvRecord): Readonly<Record<string, string>> {
   const kept = inheritedByChildren(env);
   return { ...kept, PATH: withOwnNode(kept.PATH) };
-}
-
-export interface ChildPlace {
-  /** HOME, kept between starts: an `npx` finds its downloads there. */
-  readonly home: string;
-  readonly temporary: string;
-}
-
-/** A member's home is not passed on to an operator's command: its files would run with the operator's trust. */
-export function placesOf(workingDir: string, mcpServer: string): Readonly<Record<Author, ChildPlace>> {
-  const placeIn = (homes: string, temporary: string) => ({
-    home: path.join(workingDir, homes, mcpServer),
-    temporary: path.join(workingDir, temporary, mcpServer),
-  });
-  return { operator: placeIn('homes', 'tmp'), member: placeIn('member-homes', 'member-tmp') };
-}
-
-export async function makePlace(place: ChildPlace): Promise<ChildPlace> {
-  await mkdir(place.home, { recursive: true, mode: 0o700 });
-  await mkdir(place.temporary, { recursive: true, mode: 0o700 });
-  return place;
 }
 
 export interface ChildEnvironmentOptions {
@@ -41,7 +19,18 @@ export interface ChildEnvironmentOptions {
 }
 
 export function childEnvironment({ inherited, place, mark, own }: ChildEnvironmentOptions): Record<string, string> {
-  return { ...inherited, HOME: place.home, TMPDIR: place.temporary, ...own, [markVariable]: mark };
+  const { home, temporary, cache } = place;
+  const caches = cache === null ? {} : cachesIn(cache);
+  return { ...inherited, ...caches, HOME: home, TMPDIR: temporary, ...own, [markVariable]: mark };
+}
+
+/** Where npm (npx), uv (uvx) and pip keep their downloads. */
+function cachesIn(folder: string): Readonly<Record<string, string>> {
+  return {
+    npm_config_cache: path.join(folder, 'npm'),
+    UV_CACHE_DIR: path.join(folder, 'uv'),
+    PIP_CACHE_DIR: path.join(folder, 'pip'),
+  };
 }
 
 /**

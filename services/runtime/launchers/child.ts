@@ -5,14 +5,14 @@ import { randomText } from '../../contracts/ids.ts';
 import { inWords } from '../../contracts/system-words.ts';
 import type { Log } from '../../kit/log.ts';
 import { ChildChannel } from './child-channel.ts';
-import { type ChildPlace, makePlace, placesOf } from './child-environment.ts';
+import { type ChildPlace, makePlace, type PlaceOptions } from './child-place.ts';
 import { quotedPath } from './explain-exit.ts';
 import type { Launched, Launcher, LaunchOrder } from './launch.ts';
 import type { ChildNotes } from './leftovers.ts';
 import type { SpawnChild } from './spawn-child.ts';
 
 export interface ChildLauncherOptions {
-  readonly workingDir: string;
+  readonly places: PlaceOptions;
   /** The part of the runtime's own environment that children inherit. */
   readonly inherited: Readonly<Record<string, string>>;
   readonly forwardStderr: boolean;
@@ -27,9 +27,11 @@ export interface ChildLauncherOptions {
  */
 export function createChildLauncher(options: ChildLauncherOptions): Launcher<'child'> {
   return async (order) => {
-    const place = await preparePlace(options.workingDir, order);
+    const place = await preparePlace(options.places, order);
     if ('code' in place) return { ok: false, reason: place };
-    return start(order, place, options);
+    const started = await start(order, place, options);
+    if (!started.ok) await removeTemporary(place, options);
+    return started;
   };
 }
 
@@ -45,7 +47,7 @@ async function start(order: LaunchOrder<'child'>, place: ChildPlace, options: Ch
     setBy: order.setBy,
     command,
     args,
-    cwd: cwd ?? place.home,
+    cwd: cwd ?? place.folder,
     environment: { inherited: options.inherited, place, mark, own },
   });
   if (!spawned.ok) {
@@ -54,19 +56,25 @@ async function start(order: LaunchOrder<'child'>, place: ChildPlace, options: Ch
   }
   const { program } = spawned;
   const born = program.pid === null ? null : note?.born(program.pid).catch(() => {}); // The note has its mark already, which is enough on most systems.
-  const removeNote = async () => {
+  const clearAway = async () => {
+    await removeTemporary(place, options);
     await born;
     await note?.remove();
   };
-  return { ok: true, channel: new ChildChannel(program, { order, removeNote, ...options }) };
+  return { ok: true, channel: new ChildChannel(program, { order, clearAway, ...options }) };
+}
+
+/** Never rejects: the end of the runtime removes the rest. */
+async function removeTemporary({ temporary }: ChildPlace, { places, log }: ChildLauncherOptions): Promise<void> {
+  await places.temporaryFolders.remove(temporary).catch((err: unknown) => {
+    log('launchers').warn({ err }, 'failed to remove the temporary folder of a child');
+  });
 }
 
 const markLength = 20;
 
-async function preparePlace(
-  workingDir: string,
-  { mcpServer, setBy, launch }: LaunchOrder<'child'>,
-): Promise<ChildPlace | Reason> {
+async function preparePlace(places: PlaceOptions, order: LaunchOrder<'child'>): Promise<ChildPlace | Reason> {
+  const { launch } = order;
   if (launch.cwd !== null && !(path.isAbsolute(launch.cwd) && (await isFolder(launch.cwd)))) {
     return {
       code: 'folder_not_found',
@@ -76,11 +84,11 @@ async function preparePlace(
     };
   }
   try {
-    return await makePlace(placesOf(workingDir, mcpServer)[setBy]);
+    return await makePlace(order, places);
   } catch (error) {
     return {
       code: 'working_dir_unusable',
-      message: `The home of the MCP server could not be created below "${workingDir}": ${inWords(error)}.`,
+      message: `The folders of the MCP server could not be created below "${places.workingDir}" and "${places.temporaryFolders.base}": ${inWords(error)}.`,
       repair: 'Free space, or set SVC_WORKING_DIR to a folder that the runtime may write to.',
     };
   }

@@ -7,6 +7,7 @@ import { newId } from '../../contracts/ids.ts';
 import { Platform, script } from './platform.ts';
 
 const homeOf = (platform: Platform, name: string) => path.join(platform.workingDir, 'homes', platform.idOf(name));
+/** Of an older version. */
 const temporaryOf = (platform: Platform, name: string) => path.join(platform.workingDir, 'tmp', platform.idOf(name));
 
 async function gone(folder: string): Promise<void> {
@@ -21,6 +22,7 @@ test('only the home of the removed MCP server is removed', async () => {
   await platform.startRuntime();
   platform.assign({ one: script('says'), other: script('says') });
   await Promise.all([platform.connected('one'), platform.connected('other')]);
+  await mkdir(temporaryOf(platform, 'one'), { recursive: true });
   platform.remove('one');
   await gone(homeOf(platform, 'one'));
   await gone(temporaryOf(platform, 'one'));

@@ -1,4 +1,5 @@
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import type { Launch } from '../../contracts/bus/messages.ts';
@@ -205,28 +206,26 @@ test.concurrent('a person restarts it', async () => {
   expect(await platform.say('one', {})).not.toBe(pid);
 });
 
-test.concurrent('a child has its own environment and home, without anything of the platform', async () => {
+test.concurrent("an operator's command has the user's home, a temporary folder of its own, and nothing of the platform", async () => {
   await using platform = await Platform.open();
   const folder = path.join(platform.workingDir, 'elsewhere');
   await mkdir(folder);
   const own = { OWN: 'value', LANG: 'own' };
   platform.assign({ one: { ...script('echo', [], own), cwd: folder }, two: script('echo') });
-  await platform.startRuntime({
+  const running = await platform.startRuntime({
     LANG: 'de_DE.UTF-8',
     HTTPS_PROXY: 'http://proxy.example:1',
     NODE_EXTRA_CA_CERTS: '/no/such/ca.pem',
     npm_config_cache: '/cache',
-    HOME: '/root',
+    HOME: folder,
     SECRET_OF_THE_PLATFORM: 'x',
   });
-  const home = (name: string) => path.join(platform.workingDir, 'homes', platform.idOf(name));
   await platform.connected('one');
   await platform.connected('two');
   const one = JSON.parse(await platform.say('one', {}, 'environment'));
-  const { PATH, SVC_MCP_SERVER_INSTANCE, ...rest } = one.env;
+  const { PATH, SVC_MCP_SERVER_INSTANCE, TMPDIR, ...rest } = one.env;
   expect(rest).toEqual({
-    HOME: home('one'),
-    TMPDIR: path.join(platform.workingDir, 'tmp', platform.idOf('one')),
+    HOME: folder,
     HTTPS_PROXY: 'http://proxy.example:1',
     NODE_EXTRA_CA_CERTS: '/no/such/ca.pem',
     npm_config_cache: '/cache',
@@ -235,10 +234,26 @@ test.concurrent('a child has its own environment and home, without anything of t
   expect(PATH.split(':')).toContain(path.dirname(process.execPath));
   expect(SVC_MCP_SERVER_INSTANCE).toMatch(/^\w{20}$/);
   expect(one.cwd).toBe(folder);
-  expect(JSON.parse(await platform.say('two', {}, 'environment'))).toMatchObject({
-    cwd: home('two'),
-    env: { LANG: 'de_DE.UTF-8' },
+  const two = JSON.parse(await platform.say('two', {}, 'environment'));
+  expect(two).toMatchObject({
+    cwd: path.join(platform.workingDir, 'homes', platform.idOf('two')),
+    env: { HOME: folder, LANG: 'de_DE.UTF-8' },
   });
+  expect(two.env.TMPDIR).not.toBe(TMPDIR);
+  expect((await stat(TMPDIR)).mode & 0o777).toBe(0o700);
+  expect(platform.heartbeats.at(-1)?.home).toBe('user');
+  await running.stop();
+  expect([TMPDIR, path.dirname(TMPDIR)].map((one) => existsSync(one))).toEqual([false, false]);
+});
+
+test.concurrent('without a home that the runtime may write to, each command has a home of its own', async () => {
+  await using platform = await Platform.open();
+  platform.assign({ one: script('echo') });
+  await platform.startRuntime({ HOME: '/nonexistent' });
+  await platform.connected('one');
+  const { env } = JSON.parse(await platform.say('one', {}, 'environment'));
+  expect(env.HOME).toBe(path.join(platform.workingDir, 'homes', platform.idOf('one')));
+  expect(platform.heartbeats.at(-1)?.home).toBe('own');
 });
 
 test.concurrent('a home is kept from start to start', async () => {

@@ -17,7 +17,7 @@ import {
 import { readReport } from '../../contracts/bus/report-lines.ts';
 import { patterns, subjects } from '../../contracts/bus/subjects.ts';
 import { SvcError } from '../../contracts/errors.ts';
-import { type McpServerId, newId, newProcessId, type ProcessId } from '../../contracts/ids.ts';
+import { type McpServerId, newId, newProcessId, type ProcessId, type WorkspaceId } from '../../contracts/ids.ts';
 import { newKey } from '../../contracts/keys.ts';
 import type { Author } from '../../contracts/sandbox.ts';
 import type { Bus, Hub, Reply, RequestOptions } from '../../kit/bus/bus.ts';
@@ -63,6 +63,8 @@ export class Platform {
   /** How long running calls may take when a runtime is stopped. */
   drainMs = 30_000;
   handshakes = 0;
+  /** The workspace of newly assigned MCP servers; null: each has its own. */
+  workspace: WorkspaceId | null = null;
   hub!: Awaited<ReturnType<typeof startHub>>;
   backend!: Bus;
   remoteMcp!: Bus;
@@ -161,7 +163,8 @@ export class Platform {
       if (same) return before;
       const mcpServer = this.#ids.get(name) ?? newId('mcpServer');
       this.#ids.set(name, mcpServer);
-      return { mcpServer, workspace: newId('workspace'), name, configVersion: this.#version++, launch, setBy };
+      const workspace = this.workspace ?? newId('workspace');
+      return { mcpServer, workspace, name, configVersion: this.#version++, launch, setBy };
     });
     this.command({ kind: 'assignments' });
   }

@@ -128,7 +128,9 @@ describe.each(kinds)('in %s', (_kind, { isThere, sandboxing, script, answers }) 
       await platform.startRuntime({ ...sandboxing, SVC_ALLOWED_PATHS: allowed });
       await platform.connected('one');
       const { workingDir } = platform;
-      const inside = (folder: string) => path.join(workingDir, folder, platform.idOf('one'), 'f');
+      const home = path.join(workingDir, 'homes', platform.idOf('one'), 'f');
+      const [environments = ''] = await attempt(platform, 'one', ['environments']);
+      const temporary = /\bTMPDIR=([^\s\0]+)/.exec(environments)?.[1] ?? '';
       const server = createServer((socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi'));
       await once(server.listen(0, '127.0.0.1'), 'listening');
       const address = server.address();
@@ -137,8 +139,8 @@ describe.each(kinds)('in %s', (_kind, { isThere, sandboxing, script, answers }) 
         await attempt(
           platform,
           'one',
-          ['write', inside('homes')],
-          ['write', inside('tmp')],
+          ['write', home],
+          ['write', path.join(temporary, 'f')],
           ['write', '/tmp/made-inside'],
           ['write', 'made.txt'],
           ['read', 'notes.txt'],
@@ -153,7 +155,7 @@ describe.each(kinds)('in %s', (_kind, { isThere, sandboxing, script, answers }) 
         ...['beside project', expect.stringContaining('made-inside'), answers.loopback],
       ]);
       expect(await readFile(path.join(project, 'made.txt'), 'utf8')).toBe('written');
-      expect(await readFile(inside('homes'), 'utf8')).toBe('written');
+      expect(await readFile(home, 'utf8')).toBe('written');
       await expect(readFile('/tmp/made-inside')).rejects.toMatchObject({ code: 'ENOENT' });
       server.close();
     },
@@ -233,7 +235,8 @@ describe.runIf(canSandbox)('in a sandbox', () => {
     expect(Object.keys(env).sort()).toEqual(
       expect.arrayContaining(['HOME', 'PATH', 'SVC_MCP_SERVER_INSTANCE', 'TMPDIR', 'TOKEN']),
     );
-    for (const name of ['npm_config_cache', 'RUNTIME_KEY', 'MCP_SERVER_SANDBOX']) expect(env).not.toHaveProperty(name);
+    expect(env.npm_config_cache).toContain(path.join(platform.workingDir, 'caches'));
+    for (const name of ['RUNTIME_KEY', 'MCP_SERVER_SANDBOX']) expect(env).not.toHaveProperty(name);
     const mark: string = env.SVC_MCP_SERVER_INSTANCE;
     const processes = (await look()).filter((one) => one.mark === mark);
     // bwrap, the first process inside, and the MCP server.

@@ -8,6 +8,7 @@ import { createChildLauncher } from '../launchers/child.ts';
 import type { Launchers } from '../launchers/launch.ts';
 import { createLook } from '../launchers/processes.ts';
 import { createSpawnOpenly } from '../launchers/spawn-child.ts';
+import { openTemporaryFolders } from '../launchers/temporary-folders.ts';
 import { Supervisor } from '../supervisor/supervisor.ts';
 import { writeAnswer } from '../wire/write-message.ts';
 import { Platform, script } from './platform.ts';
@@ -37,8 +38,9 @@ test('a silent MCP server is abandoned at the start deadline, and its process is
   const look = createLook();
   const notes = { open: async () => ({ born: async () => {}, remove: async () => {} }) };
   const inherited = { PATH: process.env.PATH ?? '' };
+  const temporaryFolders = await openTemporaryFolders(workingDir);
   const child = createChildLauncher({
-    workingDir,
+    places: { workingDir, sandbox: 'auto', userHome: null, temporaryFolders },
     inherited,
     forwardStderr: false,
     notes,

@@ -11,6 +11,7 @@ import { createChildLauncher } from '../launchers/child.ts';
 import { endLeftovers, openChildNotes } from '../launchers/leftovers.ts';
 import { createLook, findBirth, markVariable } from '../launchers/processes.ts';
 import { createSpawnOpenly } from '../launchers/spawn-child.ts';
+import { openTemporaryFolders } from '../launchers/temporary-folders.ts';
 import { Platform, script } from './platform.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -31,8 +32,9 @@ async function launching() {
   const log = createLog({ service: 'runtime', level: 'error', destination: { write: (line) => expect.fail(line) } });
   const inherited = { PATH: process.env.PATH ?? '' };
   const notes = await openChildNotes(workingDir);
+  const temporaryFolders = await openTemporaryFolders(workingDir);
   const launch = createChildLauncher({
-    workingDir,
+    places: { workingDir, sandbox: 'auto', userHome: null, temporaryFolders },
     inherited,
     forwardStderr: false,
     notes,

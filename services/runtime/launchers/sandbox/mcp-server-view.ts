@@ -22,7 +22,7 @@ export async function viewFor(
   const view = await View.without([...hiddenPaths, workingDir]);
   for (const one of programs.all) await view.show(one, 'read');
   for (const one of authorityPaths(inherited)) await view.show(one, 'read');
-  for (const one of [place.home, place.temporary]) await view.open(one);
+  for (const one of [place.folder, place.temporary, place.cache]) if (one !== null) await view.open(one);
   if (folder.mounted !== null) view.write(folder.mounted, path.resolve(cwd), folder.cwd);
   for (const one of programs.ofCommand) await view.show(one, 'read');
   for (const one of allowedPaths) await view.show(one, 'read');

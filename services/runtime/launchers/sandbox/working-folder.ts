@@ -23,7 +23,7 @@ export async function findWorkingFolder(
 ): Promise<WorkingFolder | { readonly ok: false; readonly reason: Reason }> {
   const real = await findReal(cwd);
   if (real === null) return refused({ name, cwd, setBy }, 'it no longer exists');
-  for (const own of [place.home, place.temporary]) {
+  for (const own of [place.folder, place.temporary]) {
     const home = await findReal(own);
     if (home !== null && isWithin(real, home)) return { ok: true, cwd: real, mounted: null };
   }

@@ -10,6 +10,7 @@ import { createLook } from '../../launchers/processes.ts';
 import { createSpawnInBwrap } from '../../launchers/sandbox/bwrap.ts';
 import { createSpawnInContainer } from '../../launchers/sandbox/container.ts';
 import { createSpawnOpenly } from '../../launchers/spawn-child.ts';
+import { openTemporaryFolders } from '../../launchers/temporary-folders.ts';
 
 const [workingDir, how = 'openly', listening, name = 'x'] = process.argv.slice(2);
 const docker = how.startsWith('{') ? JSON.parse(how) : null;
@@ -21,8 +22,10 @@ const paths = { hiddenPaths: [], allowedPaths: [], memberFolders: [] };
 const grounds = { workingDir, ...paths, memoryMaxMb: 256, ...docker };
 const sandboxed = () => (docker === null ? createSpawnInBwrap(grounds, look) : createSpawnInContainer(grounds));
 const spawnChild = how === 'openly' ? createSpawnOpenly(look) : sandboxed();
+const temporaryFolders = await openTemporaryFolders(workingDir);
+const sandbox = how === 'openly' ? 'auto' : docker === null ? 'bwrap' : 'container';
 const launch = createChildLauncher({
-  workingDir,
+  places: { workingDir, sandbox, userHome: null, temporaryFolders },
   inherited,
   forwardStderr: false,
   notes,
@@ -35,12 +38,13 @@ const program = `${stubborn}
   const { pid } = require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(stubborn)}], { detached: true, stdio: 'ignore' });
   console.log(JSON.stringify([process.pid, pid]));`;
 
+const workspace = 'wsp_x';
 const silent = { message() {}, lost() {}, garbage() {}, renewed() {}, ended() {} };
 const command = docker === null ? process.execPath : 'node';
 const orderOf = (text) => ({ kind: 'child', command, args: ['-e', text], cwd: null, env: {} });
 if (listening !== undefined) {
   const order = orderOf('process.stdin.resume()');
-  await launch({ mcpServer: 'srv_y', name: listening, setBy: 'operator', launch: order, listener: silent });
+  await launch({ mcpServer: 'srv_y', workspace, name: listening, setBy: 'operator', launch: order, listener: silent });
 }
 const listener = {
   ...silent,
@@ -49,4 +53,4 @@ const listener = {
     process.stdout.write(`${text}\n`);
   },
 };
-await launch({ mcpServer: 'srv_x', name, setBy: 'operator', launch: orderOf(program), listener });
+await launch({ mcpServer: 'srv_x', workspace, name, setBy: 'operator', launch: orderOf(program), listener });
