@@ -25,6 +25,8 @@ export function describeServer(server: McpServer, terminal: Terminal): string {
   }
   if (server.sandboxes.length > 0) rows.push(['sandbox', server.sandboxes.join(', ')]);
   if (server.homes.length > 0) rows.push(['home', server.homes.map(homeInWords).join(', ')]);
+  if (server.startTimeout !== null) rows.push(['start within', `${server.startTimeout} s`]);
+  if (server.callTimeout !== null) rows.push(['answer within', `${server.callTimeout} s`]);
   rows.push(['started', ago(server.lastStartedAt)], ['restarts', String(server.restarts)]);
   if (server.reason !== null) rows.push(['reason', server.reason.message], ['repair', server.reason.repair]);
   if (server.nextRetryAt !== null) rows.push(['next try', `in ${span(Math.max(0, server.nextRetryAt - Date.now()))}`]);

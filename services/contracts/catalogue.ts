@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { health, reason, serverStatus } from './bus/messages.ts';
+import { health, ownDeadlines, reason, serverStatus } from './bus/messages.ts';
 import { id } from './id-schema.ts';
 
 /**
@@ -29,6 +29,7 @@ export const catalogueEntry = z.discriminatedUnion('entry', [
     runtimes: z.array(z.string()),
     /** Processes in which it is Connected: possible destinations of calls. */
     processes: z.array(z.object({ runtime: id('runtime'), process: z.string() })),
+    callTimeout: ownDeadlines.callTimeout,
   }),
   z.object({
     entry: z.literal('tool'),

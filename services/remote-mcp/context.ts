@@ -38,6 +38,8 @@ export interface RemoteMcp {
   readonly listChanges: ListChanges;
   readonly router: CallRouter;
   readonly readFile: ReadFile;
+  /** How long a call may be silent, for MCP servers without their own deadline. */
+  readonly silenceMaxMs: number;
   readonly usage: UsageLog;
   readonly memory: AgentMemory;
   readonly largeMessages: LargeMessages;
@@ -98,6 +100,7 @@ export function buildRemoteMcp({ config, hub, version, log }: Surroundings): Rem
     ...{ config, version, log, link, principals, processes },
     ...{ catalogues, waits, sessions, streams, messages, listChanges, router, usage },
     readFile: fileReader(backend),
+    silenceMaxMs: 1000 * config.MCP_SERVER_CALL_TIMEOUT_SECONDS,
     memory: agentMemory(),
     largeMessages: new LargeMessages(),
   };

@@ -18,6 +18,9 @@ export interface Config {
   /** Null when there is no web service. */
   readonly listen: { readonly host: string; readonly port: number } | null;
   readonly heartbeatIntervalMs: number;
+  /** Of MCP servers without their own. */
+  readonly startMaxMs: number;
+  readonly callMaxMs: number;
   readonly workingDir: string;
   readonly forwardStderr: boolean;
   readonly logLevel: LogLevel;
@@ -55,6 +58,8 @@ export function readConfig(record: EnvRecord): Config {
     busCaPath: env.BUS_CA_PATH,
     listen: env.REMOTE_PORT === undefined ? null : { host: env.BIND_HOST, port: env.REMOTE_PORT },
     heartbeatIntervalMs: env.HEARTBEAT_INTERVAL,
+    startMaxMs: 1000 * env.MCP_SERVER_START_TIMEOUT_SECONDS,
+    callMaxMs: 1000 * env.MCP_SERVER_CALL_TIMEOUT_SECONDS,
     workingDir: env.SVC_WORKING_DIR,
     forwardStderr: env.FORWARD_STDERR,
     logLevel: env.LOG_LEVEL,

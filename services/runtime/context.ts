@@ -33,14 +33,12 @@ export interface Runtime {
   readonly drainMs: number;
 }
 
-/** Long, because the first start of an `npx` downloads. */
-const startMaxMs = 60_000;
-
 export async function createRuntime(
   config: Config,
   { hub, log: destination, version, drainMs = drainMsOfServices }: Surroundings,
 ): Promise<Runtime> {
   const { busServers: servers, credentials, forwardStderr, inherited, logLevel: level, logLevels: levels } = config;
+  const { startMaxMs, callMaxMs } = config;
   const log = createLog({ service: 'runtime', level, levels, destination });
   const workingDir = await prepareWorkingDir(config.workingDir);
   const look = createLook();
@@ -63,7 +61,7 @@ export async function createRuntime(
     log,
     bus: { servers, caPath: config.busCaPath, credentials, hub, logger: log('bus') },
     key: await createOwnKey(),
-    supervisor: new Supervisor({ launchers, version, log, startMaxMs }),
+    supervisor: new Supervisor({ launchers, version, log, startMaxMs, callMaxMs }),
     homes: new Homes(workingDir),
     home: userHome === null ? 'own' : 'user',
     temporaryFolders,

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { checkLaunch, type LaunchInput, type Setting } from '../../services/contracts/launch.ts';
+import { type DeadlineName, deadlineRanges, deadlineRule } from '../../services/contracts/mcp-server-deadlines.ts';
 import { type NameKind, parseDescription, parseName } from '../../services/contracts/names.ts';
 import { findSecretWord, looksSecret } from '../../services/contracts/secret-words.ts';
 import { isToolPattern, parseToolPattern } from '../../services/contracts/tool-pattern.ts';
@@ -133,18 +134,34 @@ function mcpServer({ folder, env, read }: Surroundings) {
         .optional()
         .meta({ description: "The runtime that runs it. Default: the platform's own." }),
       enabled: trueOrFalse.optional().meta({ description: 'Whether it runs. Default: true.' }),
+      startTimeout: deadline('startTimeout')
+        .optional()
+        .meta({ description: 'Seconds from its launch to its list of tools. 0: the setting runtime.startTimeout.' }),
+      callTimeout: deadline('callTimeout').optional().meta({
+        description:
+          'Seconds that a call may be without an answer and without progress. 0: the setting runtime.callTimeout.',
+      }),
     },
     'fields such as command or url',
-  ).transform(({ runtime = null, enabled, env: own, envFile, headers, ...launchOf }, context) => {
-    if (context.issues.length > 0) return z.NEVER;
-    // A variable of the file itself wins over the env file.
-    const ofFile = Object.entries(envFile ?? {}).map(([name, value = '']) => [name, { value, secret: true }] as const);
-    const variables =
-      own === undefined && envFile === undefined ? undefined : settingsOf({ ...Object.fromEntries(ofFile), ...own });
-    const launch = withDefaults({ ...launchOf, env: variables, headers: headers && settingsOf(headers) });
-    for (const issue of mistakesOf(launch)) context.addIssue({ code: 'custom', ...issue });
-    return { launch, runtime, enabled };
-  });
+  ).transform(
+    ({ runtime = null, enabled, startTimeout, callTimeout, env: own, envFile, headers, ...launchOf }, context) => {
+      if (context.issues.length > 0) return z.NEVER;
+      // A variable of the file itself wins over the env file.
+      const ofFile = Object.entries(envFile ?? {}).map(([name, value = '']) => [name, { value, secret: true }] as const);
+      const variables =
+        own === undefined && envFile === undefined ? undefined : settingsOf({ ...Object.fromEntries(ofFile), ...own });
+      const launch = withDefaults({ ...launchOf, env: variables, headers: headers && settingsOf(headers) });
+      for (const issue of mistakesOf(launch)) context.addIssue({ code: 'custom', ...issue });
+      return { launch, runtime, enabled, startTimeout, callTimeout };
+    },
+  );
+}
+
+function deadline(name: DeadlineName) {
+  const range = deadlineRanges[name];
+  const error = deadlineRule(range);
+  const seconds = z.number({ error }).int({ error });
+  return seconds.refine((given) => given === 0 || (given >= range.min && given <= range.max), { error });
 }
 
 function variable(name: string, env: EnvRecord): string {

@@ -8,7 +8,14 @@ const named = (name: string, line: number) => ({ name, place: { file: 'p.yaml', 
 const url = 'https://crm.example/mcp';
 const mcpServer = (name: string, line = 1, more: Partial<WantedMcpServer> = {}): WantedMcpServer => ({
   ...named(name, line),
-  ...{ launch: { url, headers: [] }, runtime: null, enabled: true, ...more },
+  ...{
+    launch: { url, headers: [] },
+    runtime: null,
+    enabled: true,
+    startTimeout: undefined,
+    callTimeout: undefined,
+    ...more,
+  },
 });
 const skill = (name: string, line = 1, tools: WantedSkill['tools'] = []): WantedSkill => ({
   ...named(name, line),
@@ -25,7 +32,7 @@ const npx = { command: 'npx', args: ['-y'], cwd: null, env: [{ name: 'A', value:
 const wanted: WantedWorkspace = {
   workspace: 'Default',
   sections: new Set(['mcpServers', 'skills', 'roles']),
-  mcpServers: [mcpServer('files', 1, { launch: npx }), mcpServer('crm')],
+  mcpServers: [mcpServer('files', 1, { launch: npx, callTimeout: 0 }), mcpServer('crm')],
   skills: [skill('read', 1, toolsOf('files', 'files'))],
   roles: [role('Reader', 1, ['read'])],
 };
@@ -39,11 +46,14 @@ const noLaunch = {
   ...{ command: null, args: null, cwd: null, url: null, fingerprint: 'other' },
   ...{ env: [], headers: [], setBy: 'operator' as const },
 };
+const noDeadlines = { startTimeout: null, callTimeout: null };
 const files = {
+  ...noDeadlines,
   ...{ id: '1', name: 'files', enabled: true, version: 1, runtimes: [] },
   launch: { ...noLaunch, command: 'npx', args: ['-y'], fingerprint: 'f-files' },
 };
 const crm = {
+  ...noDeadlines,
   ...{ id: '2', name: 'crm', enabled: true, version: 1, runtimes: [{ name: 'cloud', platform: true }] },
   launch: { ...noLaunch, url, fingerprint: 'f-crm' },
 };
@@ -85,6 +95,7 @@ test.each<readonly [what: string, live: LiveWorkspace, change: string]>([
   ['from url to command', withLaunch({ ...noLaunch, url: 'https://x.example' }), 'update files (command,args,env.A)'],
   ['a launch that may not be seen', withServer({ launch: null }), 'update files (command,args,env.A)'],
   ['who set it', withLaunch({ fingerprint: 'f-files', setBy: 'member' }), 'update files (setBy)'],
+  ['a deadline', withServer({ callTimeout: 5 }), 'update files (callTimeout)'],
   ['enabled', withServer({ enabled: false }), 'update files (enabled)'],
   ['the runtime', withServer({ runtimes: [{ name: 'edge', platform: false }] }), 'update files (runtime)'],
   [

@@ -108,7 +108,7 @@ function isList(shown: Shown): shown is readonly string[] {
 
 function mcpServerDifferences(
   wish: WantedMcpServer,
-  { launch, enabled, runtimes }: LiveMcpServerFragment,
+  { launch, enabled, runtimes, startTimeout, callTimeout }: LiveMcpServerFragment,
   judged: JudgeLaunchQuery['workspace'],
 ): readonly Difference[] {
   const [bound] = runtimes;
@@ -123,7 +123,18 @@ function mcpServerDifferences(
     ...difference('setBy', launch?.setBy ?? 'operator', 'operator'),
     ...difference('runtime', bound?.name ?? platformRuntime, runtime),
     ...difference('enabled', enabled, wish.enabled),
+    ...difference('startTimeout', shownSeconds(startTimeout), secondsOf(wish.startTimeout)),
+    ...difference('callTimeout', shownSeconds(callTimeout), secondsOf(wish.callTimeout)),
   ];
+}
+
+function secondsOf(wanted: number | undefined): string | undefined {
+  return wanted === undefined ? undefined : shownSeconds(wanted);
+}
+
+/** 0, like null, stands for the setting of the platform. */
+function shownSeconds(seconds: number | null): string {
+  return seconds === null || seconds === 0 ? "the platform's" : `${seconds} s`;
 }
 
 const platformRuntime = "the platform's own";

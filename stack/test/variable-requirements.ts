@@ -136,6 +136,9 @@ const shownElsewhere: ReferencesElsewhere = {
     ],
     MCP_SERVER_IMAGE: [`${contained}: a missing image is named`, `${contained}: servers of packages work`],
     MCP_SERVER_MEMORY_MAX_MB: `${contained}: a command missing in the image, and too much memory, are explained`,
+    MCP_SERVER_START_TIMEOUT_SECONDS: `${runtimeSettings}: MCP_SERVER_START_TIMEOUT_SECONDS ends a start`,
+    MCP_SERVER_CALL_TIMEOUT_SECONDS:
+      'services/runtime/supervisor/mcp-server-state.test.ts: the third missing answer in a row while %s',
     MCP_SERVER_HIDDEN_PATHS: `${sandbox}: an allowed path that contains the installation shows nothing of it`,
   },
   'remote-mcp': {
@@ -153,6 +156,8 @@ const shownElsewhere: ReferencesElsewhere = {
     PUBLIC_BACKEND_URL: authorizationServer,
     SVC_ALLOWED_ORIGINS: `${transport}: a listed origin may call, and may read the headers that it needs`,
     SVC_PREVENT_DNS_REBINDING: `${transport}: with SVC_PREVENT_DNS_REBINDING=false no origin is refused`,
+    MCP_SERVER_CALL_TIMEOUT_SECONDS:
+      'services/remote-mcp/test/calls.test.ts: is abandoned after the deadline of its MCP server, or else of the platform',
     SVC_SESSION_IDLE_TIMEOUT_MS: `${agentSessions}: ends a session that is idle for longer, and none that is used or has an open stream`,
   },
   infrastructure: {

@@ -95,6 +95,7 @@ describe('a catalogue', () => {
           reason: null,
           nextRetryAt: null,
           runtimes: [],
+          callTimeout: null,
           processes: [{ runtime: cloud.runtime, process: cloud.process }],
         },
       },

@@ -62,11 +62,12 @@ async function* mcpServers(graph: CatalogueSource, anchor: WorkspaceId): Slices 
       const runtimes = bound.get(server.id) ?? [];
       const state = stateOf(server, statuses.get(server.id) ?? [], runtimes);
       const { status, health, reason, nextRetryAt, processes } = state;
-      const { id, name } = server;
+      const { id, name, callTimeout } = server;
       return {
         ...{ entry: 'mcpServer', id, name, status, health, reason, nextRetryAt },
         runtimes: runtimes.map((runtime) => runtime.name),
         processes: [...processes],
+        callTimeout,
       };
     });
   }

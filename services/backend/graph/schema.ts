@@ -69,13 +69,18 @@ export const schema = {
   },
   mcpServer: {
     owned: true,
-    /** `launch` is the encrypted launch; `configVersion` counts its changes. */
+    /**
+     * `launch` is the encrypted launch; `configVersion` counts its changes. The timeouts are in seconds; null: those of
+     * the platform.
+     */
     fields: {
       name: 'text',
       kind: 'text',
       launch: 'text',
       configVersion: 'integer',
       enabled: 'boolean',
+      startTimeout: 'integer?',
+      callTimeout: 'integer?',
       createdAt: 'time',
     },
     unique: [['name']],

@@ -73,6 +73,14 @@ function addServer(builder: Builder): void {
       kind: t.field({ type: kindType, resolve: ({ kind }) => (kind === 'http' ? 'http' : 'child') }),
       enabled: t.exposeBoolean('enabled'),
       version: t.exposeInt('version'),
+      startTimeout: t.exposeInt('startTimeout', {
+        nullable: true,
+        description: "Seconds from its launch to its list of tools; null: the platform's setting.",
+      }),
+      callTimeout: t.exposeInt('callTimeout', {
+        nullable: true,
+        description: "Seconds that a call may be without an answer and without progress; null: the platform's setting.",
+      }),
       launch: t.field({
         type: 'Launch',
         nullable: true,
@@ -228,6 +236,8 @@ function addMutations(builder: Builder): void {
       launch: t.field({ type: launchInput, required: true }),
       runtime: t.string({ description: "Name of its runtime; absent: the platform's own." }),
       enabled: t.boolean({ defaultValue: true }),
+      startTimeout: t.int({ description: "Seconds; absent: the platform's setting." }),
+      callTimeout: t.int({ description: "Seconds; absent: the platform's setting." }),
     }),
   });
   const patch = builder.inputType('McpServerPatch', {
@@ -236,6 +246,8 @@ function addMutations(builder: Builder): void {
       launch: t.field({ type: launchInput }),
       runtime: t.string({ description: "An empty text moves it back to the platform's own." }),
       enabled: t.boolean(),
+      startTimeout: t.int({ description: "0: the platform's setting." }),
+      callTimeout: t.int({ description: "0: the platform's setting." }),
       ifVersion: t.int(),
     }),
   });

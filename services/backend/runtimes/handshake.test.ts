@@ -69,6 +69,16 @@ describe('a handshake', () => {
     expect(text).not.toContain(Buffer.from(secret).toString('base64url').slice(0, 20));
   });
 
+  test('has changed deadlines, with the configuration that it had', async () => {
+    const { id, owner, addServer } = await newWorkspace();
+    const { id: mcpServer } = await addServer('slow');
+    const { etag } = await cloud.shakeHands();
+    await updateMcpServer(backend, owner, id, mcpServer, { startTimeout: 300, callTimeout: 600 });
+    const { assignments } = await cloud.shakeHands(etag);
+    const deadlines = { startTimeout: 300, callTimeout: 600 };
+    expect(assignments).toContainEqual(expect.objectContaining({ mcpServer, configVersion: 1, ...deadlines }));
+  });
+
   test('leaves out a launch that is no longer allowed, with the reason', async () => {
     const { id, owner, addServer } = await newWorkspace();
     const { id: mcpServer } = await addServer('narrowed');

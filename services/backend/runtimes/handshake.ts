@@ -8,6 +8,7 @@ import {
   handshakeRequest,
 } from '../../contracts/bus/messages.ts';
 import { patterns } from '../../contracts/bus/subjects.ts';
+import type { Deadlines } from '../../contracts/mcp-server-deadlines.ts';
 import type { Subscription } from '../../kit/bus/bus.ts';
 import { senderOf } from '../bus/sender.ts';
 import { parseBody, toBody } from '../bus/wire.ts';
@@ -73,15 +74,16 @@ async function handshake(
   return { ...common, etag: assignments.length === plan.size ? etag : `incomplete ${etag}`, sealed };
 }
 
-interface KnownCandidate extends Candidate, Pick<Node<'mcpServer'>, 'name' | 'configVersion'> {}
+interface KnownCandidate extends Candidate, Deadlines, Pick<Node<'mcpServer'>, 'name' | 'configVersion'> {}
 
 /** Without launches, because the launches of all workspaces together may not fit into memory. */
 async function findCandidates(graph: Graph, runtime: Node<'runtime'>): Promise<readonly KnownCandidate[]> {
   const candidates: KnownCandidate[] = [];
   for await (const page of assignedServers(graph, runtime)) {
     for (const server of page) {
-      const { id, workspace, name, configVersion } = server;
-      candidates.push({ id, workspace, name, configVersion, bytes: entryBytesOf(server) });
+      const { id, workspace, name, configVersion, startTimeout, callTimeout } = server;
+      const bytes = entryBytesOf(server);
+      candidates.push({ id, workspace, name, configVersion, startTimeout, callTimeout, bytes });
     }
   }
   return candidates;
@@ -103,6 +105,8 @@ interface AssignmentRules {
  */
 function etagOf(candidates: readonly KnownCandidate[], { commands, confinesMembers }: AssignmentRules): string {
   const hash = createHash('sha256').update(`${commands}\n${confinesMembers}\n`);
-  for (const { id, configVersion, name } of candidates) hash.update(`${id} ${configVersion} ${name}\n`);
+  for (const { id, configVersion, startTimeout, callTimeout, name } of candidates) {
+    hash.update(`${id} ${configVersion} ${startTimeout} ${callTimeout} ${name}\n`);
+  }
   return hash.digest('base64url');
 }

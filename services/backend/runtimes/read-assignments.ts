@@ -33,10 +33,14 @@ export async function readAssignments(
     for (const server of page) {
       const grantedBytes = plan.get(server.id);
       if (grantedBytes === undefined) continue;
-      const { id: mcpServer, workspace, name, configVersion } = server;
+      const { id: mcpServer, workspace, name, configVersion, startTimeout, callTimeout } = server;
+      const deadlines = {
+        ...(startTimeout === null ? {} : { startTimeout }),
+        ...(callTimeout === null ? {} : { callTimeout }),
+      };
       const isTooLarge = entryBytesOf(server) > grantedBytes;
       const told = isTooLarge ? { refused: tooLarge(name, runtime) } : read(backend, server, { rule, confinesMembers });
-      if (told !== null) assignments.push({ mcpServer, workspace, name, configVersion, ...told });
+      if (told !== null) assignments.push({ mcpServer, workspace, name, configVersion, ...deadlines, ...told });
     }
     await giveWay();
   }

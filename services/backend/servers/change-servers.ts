@@ -19,6 +19,7 @@ import { getRuntimeNamed, runtimesPerServerMax, runtimesRunning } from './bound-
 import { checkCommand, parseCommandRule } from './command-rule.ts';
 import { type CompleteLaunch, completeLaunch, type Keeping, requireOwnSecrets } from './kept-settings.ts';
 import { decryptLaunch, encryptLaunch, fingerprintOf, type KeptLaunch, launchChanges } from './launch.ts';
+import { noDeadlines, parseDeadlines } from './parse-deadlines.ts';
 
 export type ServerChangeNeeds = ChangeNeeds & WithConfig & WithSecrets;
 
@@ -28,14 +29,19 @@ export interface McpServerInput {
   /** Name of the runtime that runs it; absent or empty: the platform's own. */
   readonly runtime?: string | null | undefined;
   readonly enabled?: boolean | null | undefined;
+  /** In seconds; absent or 0: those of the platform. */
+  readonly startTimeout?: number | null | undefined;
+  readonly callTimeout?: number | null | undefined;
 }
 
-/** An absent or null field stays unchanged; an empty `runtime` moves it back to the platform's own. */
+/** An absent or null field stays unchanged; an empty `runtime` or a timeout of 0 stands for the platform's own. */
 export interface McpServerPatch {
   readonly name?: string | null | undefined;
   readonly launch?: LaunchInput | null | undefined;
   readonly runtime?: string | null | undefined;
   readonly enabled?: boolean | null | undefined;
+  readonly startTimeout?: number | null | undefined;
+  readonly callTimeout?: number | null | undefined;
   readonly ifVersion?: number | null | undefined;
 }
 
@@ -49,6 +55,7 @@ export function createMcpServer(
     const { transaction } = change;
     const name = parseName('mcpServer', input.name);
     const kept = { ...allowedLaunch(backend, input.launch, null), setBy: authorOf(principal) };
+    const deadlines = parseDeadlines(input, noDeadlines);
     await requireFreeName(transaction, 'mcpServer', name, workspace);
     if ((await transaction.count({ type: 'mcpServer', anchor: workspace, limit: 1 })) >= mcpServersMax) {
       throw tooMany('MCP servers in a workspace', mcpServersMax);
@@ -62,11 +69,13 @@ export function createMcpServer(
       launch: encryptLaunch(backend.secrets, id, kept),
       configVersion: 1,
       enabled: input.enabled ?? true,
+      ...deadlines,
       createdAt: Date.now(),
     });
     const runtimes = await bind(change, server, input.runtime ?? '');
     const changes = {
       ...differences({}, { kind: server.kind, enabled: server.enabled }),
+      ...differences({}, { ...deadlines }),
       ...differences({ runtime: runtimes.before }, { runtime: runtimes.after }),
       ...launchChanges(null, kept),
     };
@@ -90,6 +99,7 @@ export function updateMcpServer(
     const name = patch.name == null ? before.name : parseName('mcpServer', patch.name);
     if (name !== before.name) await requireFreeName(transaction, 'mcpServer', name, workspace);
     const enabled = patch.enabled ?? before.enabled;
+    const deadlines = parseDeadlines(patch, before);
     const runtimes = await bind(change, before, patch.runtime ?? null);
     const isMoved = !isDeepStrictEqual(runtimes.before, runtimes.after);
     const relaunch = findRelaunch(backend, before, {
@@ -98,7 +108,7 @@ export function updateMcpServer(
       author: authorOf(principal),
     });
     const changes = {
-      ...differences(before, { name, enabled }),
+      ...differences(before, { name, enabled, ...deadlines }),
       ...differences({ runtime: runtimes.before }, { runtime: runtimes.after }),
       ...relaunch?.changes,
     };
@@ -108,7 +118,7 @@ export function updateMcpServer(
     return await transaction.update(
       'mcpServer',
       before.id,
-      { name, enabled, ...relaunch?.fields },
+      { name, enabled, ...deadlines, ...relaunch?.fields },
       { anchor: workspace },
     );
   });

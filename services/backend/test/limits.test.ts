@@ -44,7 +44,14 @@ test('a workspace has at most 1000 MCP servers', async () => {
   await backend.withGraph((graph) =>
     graph.write(async (transaction) => {
       for (let i = 0; i < 999; i++) {
-        const launch = { kind: 'child', launch: '', configVersion: 1, enabled: false };
+        const launch = {
+          kind: 'child',
+          launch: '',
+          configVersion: 1,
+          enabled: false,
+          startTimeout: null,
+          callTimeout: null,
+        };
         const named = { id: newId('mcpServer'), workspace, name: `full-${i}`, createdAt: i };
         await transaction.create('mcpServer', { ...named, ...launch });
       }

@@ -96,6 +96,10 @@ export const launch = z.discriminatedUnion('kind', [
 ]);
 export type Launch = z.infer<typeof launch>;
 
+/** Absent from older backends; without one the setting of the platform applies. */
+const seconds = z.number().int().positive().max(86_400).nullable().optional();
+export const ownDeadlines = { startTimeout: seconds, callTimeout: seconds };
+
 /** An MCP server for a runtime to run, with its secrets: it is only sent sealed. */
 export const assignment = z.object({
   mcpServer: id('mcpServer'),
@@ -105,6 +109,7 @@ export const assignment = z.object({
   launch,
   /** The author of the launch. Absent: an operator, as in older backends. */
   setBy: z.enum(authors).optional(),
+  ...ownDeadlines,
 });
 export type Assignment = z.infer<typeof assignment>;
 

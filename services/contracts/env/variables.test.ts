@@ -248,6 +248,8 @@ const rows: Rows = {
     MCP_SERVER_DOCKER_SOCKET: text(1024),
     MCP_SERVER_IMAGE: text(255),
     MCP_SERVER_MEMORY_MAX_MB: range(64, 1_048_576),
+    MCP_SERVER_START_TIMEOUT_SECONDS: range(1, 1800),
+    MCP_SERVER_CALL_TIMEOUT_SECONDS: range(1, 1800),
     MCP_SERVER_HIDDEN_PATHS: {
       good: [['/a/secrets:/a/svc.yaml', ['/a/secrets', '/a/svc.yaml']]],
       bad: ['secrets', '/a:b', '~'],
@@ -274,6 +276,7 @@ const rows: Rows = {
     SVC_ALLOWED_ORIGINS: origins,
     SVC_PREVENT_DNS_REBINDING: boolean,
     SVC_SESSION_IDLE_TIMEOUT_MS: range(100, 30 * dayMs),
+    MCP_SERVER_CALL_TIMEOUT_SECONDS: range(1, 1800),
     BIND_HOST: text(255),
     NODE_ENV: environment,
     METRICS_PORT: portRow,

@@ -1,3 +1,4 @@
+import { type DeadlineRange, deadlineRanges } from '../mcp-server-deadlines.ts';
 import { formerNone, formerNoneIsAuto, sandboxes } from '../sandbox.ts';
 import { telemetryAwaits } from './telemetry.ts';
 import {
@@ -65,6 +66,17 @@ const bindHost = text({
   lengthMax: 255,
   source: 'additions',
 });
+
+const seconds = (meaning: string, { usual, min, max }: DeadlineRange) =>
+  integer({ meaning, default: String(usual), min, max, source: 'additions' });
+const startTimeout = seconds(
+  'How long an MCP server may take from its start to its list of tools, in seconds, unless it has its own startTimeout.',
+  deadlineRanges.startTimeout,
+);
+const callTimeout = seconds(
+  'How long a tool call may be without an answer and without progress, in seconds, unless its MCP server has its own callTimeout.',
+  deadlineRanges.callTimeout,
+);
 
 const metricsPort = port({
   meaning: 'Port of the metrics, on loopback only; unset: no metrics.',
@@ -326,6 +338,8 @@ export const variables = {
       source: 'additions',
       onlyWith: { MCP_SERVER_SANDBOX: ['container'] },
     }),
+    MCP_SERVER_START_TIMEOUT_SECONDS: startTimeout,
+    MCP_SERVER_CALL_TIMEOUT_SECONDS: callTimeout,
     MCP_SERVER_ALLOWED_ADDRESSES: addressBlocks({
       meaning: 'IP addresses and blocks that URLs of members may reach besides public addresses.',
       source: 'additions',
@@ -377,6 +391,7 @@ export const variables = {
     LOG_LEVELS: logLevelRules,
     SVC_ALLOWED_ORIGINS: origins({ meaning: 'Allowed origins of the HTTP transport.' }),
     SVC_PREVENT_DNS_REBINDING: boolean({ meaning: 'Origin validation against DNS rebinding.', default: 'true' }),
+    MCP_SERVER_CALL_TIMEOUT_SECONDS: callTimeout,
     SVC_SESSION_IDLE_TIMEOUT_MS: integer({
       meaning: 'Idle time after which a session is removed.',
       default: '300000',

@@ -1,5 +1,4 @@
 import type { SvcError } from '../../contracts/errors.ts';
-import { silenceMaxMs } from './call-deadlines.ts';
 
 /** A call that crashes every process must not crash more than a few of them. */
 const repeatsMax = 2;
@@ -42,7 +41,7 @@ export class Attempts {
   }
 
   /** All attempts together may be silent as long as one. */
-  get silenceLeftMs(): number {
+  silenceLeftMs(silenceMaxMs: number): number {
     if (this.#repeats === 0) return silenceMaxMs;
     return Math.max(1, Math.ceil(silenceMaxMs - (performance.now() - this.#heardAt)));
   }

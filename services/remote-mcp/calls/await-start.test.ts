@@ -47,7 +47,7 @@ async function waitedMs(attempts: Attempts): Promise<number> {
   const waiting = awaitStart(
     { waits: new CatalogueWaits(), principals: { authenticate: () => view.principal } as never },
     { authorization: undefined, signal: new AbortController().signal },
-    { view, name: 'read', attempts },
+    { view, name: 'read', silenceLeftMs: attempts.silenceLeftMs(60_000) },
   );
   await vi.runAllTimersAsync();
   await waiting;

@@ -1,12 +1,12 @@
 import { refuseSuspended } from '../auth/refusals.ts';
 import { resolveTool } from '../tools/view.ts';
-import type { Attempts } from './attempts.ts';
 import type { Call, CallParts, CallView } from './call.ts';
 
 interface WaitingCall {
   readonly view: CallView;
   readonly name: string;
-  readonly attempts: Pick<Attempts, 'silenceLeftMs'>;
+  /** The silence that its attempts may still have. */
+  readonly silenceLeftMs: number;
 }
 
 /** Clients give up after a minute. Half of it leaves time to answer the call after the start. */
@@ -20,10 +20,10 @@ const startWaitMaxMs = 30_000;
 export async function awaitStart(
   { waits, principals }: Pick<CallParts, 'waits' | 'principals'>,
   { authorization, signal }: Pick<Call, 'authorization' | 'signal'>,
-  { view, name, attempts }: WaitingCall,
+  { view, name, silenceLeftMs }: WaitingCall,
 ): Promise<CallView> {
   const isSo = (catalogue: CallView['catalogue']) => resolveTool({ ...view, catalogue }, name).kind !== 'starting';
-  const timeoutMs = Math.min(startWaitMaxMs, attempts.silenceLeftMs);
+  const timeoutMs = Math.min(startWaitMaxMs, silenceLeftMs);
   const catalogue = await waits.until({ present: view.catalogue, isSo, timeoutMs, signal });
   const principal = await principals.authenticate(authorization);
   refuseSuspended(principal);

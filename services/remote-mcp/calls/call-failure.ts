@@ -1,8 +1,8 @@
 import { SvcError } from '../../contracts/errors.ts';
+import { howToRaise } from '../../contracts/mcp-server-deadlines.ts';
 import { AnswererGone } from '../../kit/bus/bus.ts';
 import { namesOf } from '../catalogue/availability.ts';
-import type { Tool } from '../catalogue/catalogue.ts';
-import { silenceMaxMs } from './call-deadlines.ts';
+import type { McpServer, Tool } from '../catalogue/catalogue.ts';
 
 /** No runtime process accepted the call. */
 export class NotConnected extends SvcError {
@@ -34,17 +34,26 @@ export function unusableAnswer({ name, mcpServer }: Tool, why: string): SvcError
   );
 }
 
+interface WordedCall {
+  readonly tool: Tool;
+  readonly silenceMaxMs: number;
+}
+
 /** Rewords an error of the bus, which speaks of subjects, for an agent. Errors of a runtime stay as they are. */
-export function worded(thrown: unknown, tool: Tool): unknown {
+export function worded(thrown: unknown, { tool, silenceMaxMs }: WordedCall): unknown {
   if (!(thrown instanceof SvcError) || !isOfBus(thrown)) return thrown;
   const { name, mcpServer } = tool;
   const runtime = `The runtime${namesOf(mcpServer)} of MCP server "${mcpServer.name}"`;
   switch (thrown.code) {
     case 'timeout':
-      return new SvcError('timeout', `MCP server "${mcpServer.name}" did not answer "${name}" within its deadline.`, {
-        hint: `A call may be silent for ${silenceMaxMs / 1000} s. Progress notifications keep it alive.`,
-        cause: thrown,
-      });
+      return new SvcError(
+        'timeout',
+        `MCP server "${mcpServer.name}" did not answer "${name}" within ${silenceMaxMs / 1000} s (${settingOf(mcpServer)}).`,
+        {
+          hint: `Progress notifications keep a call alive, for 30 minutes at most. ${howToRaise('callTimeout', { mcpServer: mcpServer.name, isMs: silenceMaxMs })}`,
+          cause: thrown,
+        },
+      );
     case 'unavailable':
       return new CallInterrupted(
         tool,
@@ -61,6 +70,10 @@ export function worded(thrown: unknown, tool: Tool): unknown {
     default:
       return thrown;
   }
+}
+
+function settingOf({ name, callTimeout }: McpServer): string {
+  return callTimeout === null ? 'runtime.callTimeout in svc.yaml' : `callTimeout of the MCP server "${name}"`;
 }
 
 /** Whether the bus, and not a runtime, raised the error: only the bus names subjects. */

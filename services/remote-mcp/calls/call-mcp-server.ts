@@ -9,6 +9,7 @@ import { resolveTool } from '../tools/view.ts';
 import { Attempts } from './attempts.ts';
 import { awaitStart } from './await-start.ts';
 import type { Call, CallAnswer, CallParts, CallView } from './call.ts';
+import { silenceMaxOf } from './call-deadlines.ts';
 import { CallInterrupted, NotConnected } from './call-failure.ts';
 import { paramsOfCall } from './call-params.ts';
 import { isToolError } from './is-tool-error.ts';
@@ -37,7 +38,8 @@ export async function callMcpServer(
     let found = resolveTool(view, name);
     if (found.kind === 'starting') {
       const waitsSince = performance.now();
-      view = await awaitStart(parts, call, { view, name, attempts });
+      const silenceLeftMs = attempts.silenceLeftMs(silenceMaxOf(found.tool.mcpServer, parts.silenceMaxMs));
+      view = await awaitStart(parts, call, { view, name, silenceLeftMs });
       waitedMs = performance.now() - waitsSince;
       found = resolveTool(view, name);
     }
@@ -85,10 +87,11 @@ async function send(
 ): Promise<CallAnswer> {
   const given = progressTokenOf(call.params);
   const progressToken = given === null ? null : parts.router.newProgressToken();
+  const silenceMaxMs = silenceMaxOf(tool.mcpServer, parts.silenceMaxMs);
   attempts.sending();
   const { headers, payload } = await parts.router.send({
     ...{ tool, progressToken, session: call.session, principal: view.principal },
-    ...{ request: call.request, signal: call.signal, silenceMs: attempts.silenceLeftMs },
+    ...{ request: call.request, signal: call.signal, silenceMaxMs, silenceMs: attempts.silenceLeftMs(silenceMaxMs) },
     method: 'tools/call',
     params: paramsOfCall(members, { nameText: tool.originalNameText, progressToken }),
     onInterim: (interim) => {

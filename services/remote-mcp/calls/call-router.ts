@@ -26,7 +26,9 @@ export interface RoutedCall {
   readonly request: string;
   /** Replaces the agent's progress token in `params`. */
   readonly progressToken: string | null;
-  /** How long the MCP server may be silent. */
+  /** How long a call to the MCP server may be silent. */
+  readonly silenceMaxMs: number;
+  /** What earlier attempts have left of it. */
   readonly silenceMs: number;
   readonly signal: CancelSignal;
   /** Called for each interim reply; null if it is not a notification that may be passed on. */
@@ -75,8 +77,8 @@ export class CallRouter {
       } catch (thrown) {
         // The process ended before it accepted this call, or during it.
         if (thrown instanceof NobodyAnswers || thrown instanceof AnswererGone) process.gone();
-        if (isOverloaded(thrown)) refusal = worded(thrown, call.tool);
-        else if (!(thrown instanceof NobodyAnswers)) throw worded(thrown, call.tool);
+        if (isOverloaded(thrown)) refusal = worded(thrown, call);
+        else if (!(thrown instanceof NobodyAnswers)) throw worded(thrown, call);
       }
       // No process accepted the call, so another one may carry it out.
       tried = new Set([...tried, process]);

@@ -47,6 +47,8 @@ export interface CallParts {
   readonly router: Pick<CallRouter, 'send' | 'newProgressToken'>;
   readonly usage: Pick<UsageLog, 'called'>;
   readonly readFile: ReadFile;
+  /** How long a call may be silent, for MCP servers without their own deadline. */
+  readonly silenceMaxMs: number;
   readonly log: Log;
 }
 

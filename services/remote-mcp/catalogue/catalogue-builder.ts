@@ -104,12 +104,12 @@ export class CatalogueBuilder {
     };
   }
 
-  #mcpServer({ entry: _, processes, ...server }: Entry<'mcpServer'>): McpServer {
+  #mcpServer({ entry: _, processes, callTimeout = null, ...server }: Entry<'mcpServer'>): McpServer {
     const found = processes.flatMap(({ runtime, process }) => {
       const id = findProcessId(process);
       return id === null ? [] : [this.#processes.of(runtime, id)];
     });
-    return { ...server, processes: found };
+    return { ...server, callTimeout, processes: found };
   }
 
   #tool({ id, name, originalName, definition, mcpServer }: Entry<'tool'>): GrowingTool | null {

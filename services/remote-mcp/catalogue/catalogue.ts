@@ -29,6 +29,8 @@ export interface McpServer {
   readonly runtimes: readonly string[];
   /** The processes in which it is Connected. */
   readonly processes: readonly RuntimeProcess[];
+  /** In seconds; null: the platform's setting. */
+  readonly callTimeout: number | null;
 }
 
 export interface Tool {

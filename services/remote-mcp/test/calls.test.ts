@@ -53,6 +53,27 @@ const cancel = (requestId: unknown, of = session) =>
 const lastCall = () => platform.runtime.calls.at(-1);
 
 describe('a call', () => {
+  test('is abandoned after the deadline of its MCP server, or else of the platform', async () => {
+    const hasty = await workspace.mcpServer('hasty', [tool('hurry')]);
+    await platform.must(
+      'mutation($w: ID!, $id: ID!) { updateMcpServer(workspace: $w, id: $id, input: { callTimeout: 1 }) { version } }',
+      { w: workspace.id, id: hasty },
+    );
+    await workspace.role('Hasty', [await workspace.skill('hasty', ['hasty/hurry'])]);
+    await until(async () => isGood(await call('call_tool', { name: 'hurry' })));
+    platform.runtime.answer(() => new Promise(() => undefined));
+    const own = (await call('call_tool', { name: 'hurry' })).body.error;
+    expect(own).toMatchObject({
+      message: 'MCP server "hasty" did not answer "hurry" within 1 s (callTimeout of the MCP server "hasty").',
+      data: { code: 'timeout', hint: expect.stringContaining('set callTimeout: 5 for the MCP server "hasty"') },
+    });
+    const another = await platform.startAnother({ MCP_SERVER_CALL_TIMEOUT_SECONDS: '1' });
+    const other = await openSession(`${another.url}/mcp`, key.text);
+    const body = rpc('tools/call', { name: 'call_tool', arguments: { name: 'echo' } });
+    const usual = (await send(`${another.url}/mcp`, { key: key.text, session: other, body })).body.error;
+    expect(usual.message).toContain('within 1 s (runtime.callTimeout in svc.yaml)');
+  });
+
   test('reaches its MCP server under the name that it knows, with who asks', async () => {
     await call('echo', { a: 1 });
     expect(lastCall()).toMatchObject({

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Assignment, type Reason, shownReason } from '../../contracts/bus/messages.ts';
 import { SvcError } from '../../contracts/errors.ts';
+import { howToRaise } from '../../contracts/mcp-server-deadlines.ts';
 import type { Logger } from '../../kit/log.ts';
 import { withBugReported } from '../../kit/report-bug.ts';
 import type { Channel, ChannelListener } from '../launchers/channel.ts';
@@ -177,12 +178,13 @@ export class Instance {
   }
 
   #whyNotBegun(error: SvcError): Reason {
+    const { assignment, startMaxMs } = this.#options;
     const stray = this.#strayOutput === '' ? '' : ` It wrote output that is not MCP: "${this.#strayOutput}".`;
     if (error.code === 'timeout') {
       return {
         code: 'no_answer',
-        message: `It did not answer the MCP handshake within ${this.#options.startMaxMs / 1000} seconds.${stray}`,
-        repair: noAnswerRepairs[this.#options.assignment.launch.kind],
+        message: `It did not answer the MCP handshake within ${startMaxMs / 1000} s (startTimeout).${stray}`,
+        repair: `${noAnswerRepairs[assignment.launch.kind]} ${howToRaise('startTimeout', { mcpServer: assignment.name, isMs: startMaxMs })}`,
       };
     }
     return {

@@ -57,8 +57,8 @@ describe('the table', () => {
 
 describe('pings', () => {
   const connected = after({ kind: 'start' }, { kind: 'connected' });
-  const ping = (state: State, outcome: Ping['outcome'], { inFlight = 1, silentForMs = 0 } = {}) =>
-    transition(state, { kind: 'ping', outcome, inFlight, silentForMs }, { now: 0, random: 0 });
+  const ping = (state: State, outcome: Ping['outcome'], { inFlight = 1, silentForMs = 0, busyMaxMs = 60_000 } = {}) =>
+    transition(state, { kind: 'ping', outcome, inFlight, silentForMs, busyMaxMs }, { now: 0, random: 0 });
 
   test('a slow and a missing answer are yellow until a prompt one', () => {
     expect(shown(ping(connected, 'slow')).slice(2)).toEqual(['yellow', 'slow']);
@@ -78,6 +78,7 @@ describe('pings', () => {
   test.each([
     ['it has nothing to do', { inFlight: 0, silentForMs: 45_000 }, down],
     ['it has calls that may keep it busy', { inFlight: 1, silentForMs: 60_000 }, degraded],
+    ['its calls have a longer deadline', { inFlight: 1, silentForMs: 299_000, busyMaxMs: 300_000 }, degraded],
     ['no call can be the reason any more, however many are sent to it', { inFlight: 5, silentForMs: 60_001 }, down],
   ])('the third missing answer in a row while %s', (_name, at, expected) => {
     expect(shown(ping(twiceDeaf, 'none', at))).toEqual(expected);

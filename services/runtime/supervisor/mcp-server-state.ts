@@ -55,6 +55,8 @@ export interface Ping {
   readonly outcome: PingOutcome;
   readonly inFlight: number;
   readonly silentForMs: number;
+  /** An open call may keep it busy, but no call may be silent for longer than this (architecture, section 11). */
+  readonly busyMaxMs: number;
 }
 
 export interface Clock {
@@ -68,8 +70,6 @@ const retry: Backoff = { firstMs: 250, maxMs: 60_000 };
 export const stableAfterMs = 5 * 60 * 1000;
 /** Unanswered pings in a row after which only a restart helps. */
 const deafMax = 3;
-/** An open call may keep it busy, but no call may be silent for longer than this (architecture, section 11). */
-const busyMaxMs = 60_000;
 
 export const initialState: State = {
   phase: 'waiting',
@@ -182,7 +182,8 @@ function failed(state: State, reason: Reason, { now, random }: Clock): State {
   return { ...past(state), phase: 'failed', failures, failure: reason, retryAt };
 }
 
-function pinged(state: Connected, { outcome, inFlight, silentForMs }: Ping, clock: Clock): State {
+function pinged(state: Connected, ping: Ping, clock: Clock): State {
+  const { outcome, inFlight, silentForMs, busyMaxMs } = ping;
   if (outcome !== 'none') return { ...state, slow: outcome === 'slow', deafPings: 0 };
   const deafPings = state.deafPings + 1;
   const isBusy = inFlight > 0 && silentForMs <= busyMaxMs;

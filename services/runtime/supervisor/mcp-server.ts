@@ -38,6 +38,7 @@ export interface McpServerOptions {
   readonly gate: StartGate;
   readonly version: string;
   readonly startMaxMs: number;
+  readonly callMaxMs: number;
   readonly logger: Logger;
   /** A reported value has changed. */
   readonly onChange: () => void;
@@ -103,7 +104,7 @@ export class McpServer {
     this.restart();
   }
 
-  /** The same configuration with another name needs no restart. */
+  /** The same configuration with another name or other deadlines needs no restart. */
   rename(assignment: Assigned): void {
     this.#assignment = assignment;
   }
@@ -228,7 +229,8 @@ export class McpServer {
   }
 
   async #startOne(assignment: Assignment, life: AbortSignal): Promise<StartedInstance> {
-    const { launchers, logger, startMaxMs, version } = this.#options;
+    const { launchers, logger, version } = this.#options;
+    const startMaxMs = msOr(assignment.startTimeout, this.#options.startMaxMs);
     this.#apply({ kind: 'start' });
     const complaints = new Complaints();
     const pings = new PingSchedule();
@@ -277,7 +279,8 @@ export class McpServer {
     const deaf = Promise.withResolvers<Reason>();
     const onPing = (outcome: PingOutcome) => {
       const { inFlight, silentForMs } = instance;
-      if (!life.aborted) this.#apply({ kind: 'ping', outcome, inFlight, silentForMs });
+      const busyMaxMs = msOr(this.#assignment.callTimeout, this.#options.callMaxMs);
+      if (!life.aborted) this.#apply({ kind: 'ping', outcome, inFlight, silentForMs, busyMaxMs });
       if (this.#state.phase === 'failed') deaf.resolve(this.#state.failure);
     };
     void this.#pings.watch({ instance, onPing, signal });
@@ -341,6 +344,10 @@ export class McpServer {
       'failed',
     );
   }
+}
+
+function msOr(seconds: number | null | undefined, usualMs: number): number {
+  return seconds == null ? usualMs : 1000 * seconds;
 }
 
 /** Wall-clock time of the process's start plus monotonic time: setting the clock does not change a delay. */

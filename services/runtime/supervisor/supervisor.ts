@@ -11,8 +11,10 @@ export interface SupervisorOptions {
   readonly launchers: Launchers;
   readonly version: string;
   readonly log: Log;
-  /** Deadline of a start, from the launch to the list of tools. */
+  /** Deadline of a start, from the launch to the list of tools, for MCP servers without their own. */
   readonly startMaxMs: number;
+  /** How long a call may be silent. An MCP server with an open call may be busy for as long. */
+  readonly callMaxMs: number;
 }
 
 /** Called when an MCP server has something to report; `gone` when it no longer belongs to this runtime. */
@@ -115,11 +117,12 @@ export class Supervisor {
   }
 
   #newMcpServer(assignment: Assigned): McpServer {
-    const { launchers, startMaxMs, version } = this.#options;
+    const { launchers, startMaxMs, callMaxMs, version } = this.#options;
     return new McpServer(assignment, {
       launchers,
       version,
       startMaxMs,
+      callMaxMs,
       gate: this.#gate,
       logger: this.#logger,
       onChange: () => this.#listener(assignment.mcpServer, 'changed'),

@@ -50,6 +50,7 @@ function counting() {
     version: '1',
     log,
     startMaxMs: 5000,
+    callMaxMs: 60_000,
   });
   const connected = async (configVersion: number) => {
     const isConnected = () => {

@@ -53,7 +53,8 @@ async function reporting(count: number, toolsOfFirst: number) {
   const bus = await hub.connect({ kind: 'runtime', key: newKey('runtime') }, newProcessId());
   const { process } = bus.identity;
 
-  const supervisor = new Supervisor({ launchers: talkative(toolsOfFirst), version: '1', log, startMaxMs: 20_000 });
+  const deadlines = { startMaxMs: 20_000, callMaxMs: 60_000 };
+  const supervisor = new Supervisor({ launchers: talkative(toolsOfFirst), version: '1', log, ...deadlines });
   stack.defer(() => supervisor.stop(0));
   const connection = { bus, runtime, process };
   const reporter = new Reporter({ connection, supervisor, logger: log('bus'), onRefused: () => expect.fail() });

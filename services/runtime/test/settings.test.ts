@@ -58,6 +58,14 @@ describe('SVC_WORKING_DIR', () => {
   });
 });
 
+test('MCP_SERVER_START_TIMEOUT_SECONDS ends a start', async () => {
+  await using platform = await Platform.open();
+  platform.assign({ one: script('silent') });
+  await platform.startRuntime({ MCP_SERVER_START_TIMEOUT_SECONDS: '1' });
+  const { reason } = await platform.reported('one', ({ status }) => status === 'Error');
+  expect(reason?.message).toContain('within 1 s');
+});
+
 describe('the log', () => {
   const talking = () => script('exits', ['1', 'a line on standard error']);
 

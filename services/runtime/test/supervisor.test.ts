@@ -21,7 +21,7 @@ function assignment(launch: Launch): Assignment {
 
 /** Resolves with a report of the MCP server that matches. */
 function supervising(launchers: Launchers, startMaxMs: number, one: Assignment) {
-  const supervisor = new Supervisor({ launchers, version: '1', log, startMaxMs });
+  const supervisor = new Supervisor({ launchers, version: '1', log, startMaxMs, callMaxMs: 60_000 });
   const reported = (status: string) =>
     new Promise<NonNullable<ReturnType<Supervisor['snapshot']>>>((resolve) => {
       supervisor.listen(() => {
@@ -53,10 +53,29 @@ test('a silent MCP server is abandoned at the start deadline, and its process is
   supervisor.apply([one]);
   expect((await failed).report.reason).toMatchObject({
     code: 'no_answer',
-    message: 'It did not answer the MCP handshake within 0.3 seconds.',
+    message: 'It did not answer the MCP handshake within 0.3 s (startTimeout).',
   });
   await supervisor.stop(0);
   expect((await look()).filter(({ parent, mark }) => parent === process.pid && mark !== null)).toEqual([]);
+});
+
+test('its own start deadline replaces that of the platform', async () => {
+  const silent: Launchers = {
+    child: () => expect.fail(),
+    http: async () => ({
+      ok: true,
+      channel: { send() {}, forget() {}, lastWords: () => [], stop: async () => {} },
+    }),
+  };
+  const one = { ...assignment({ kind: 'http', url: 'http://one/', headers: {} }), startTimeout: 1 };
+  const { supervisor, reported } = supervising(silent, 60_000, one);
+  const failed = reported('Error');
+  supervisor.apply([one]);
+  expect((await failed).report.reason).toMatchObject({
+    message: 'It did not answer the MCP handshake within 1 s (startTimeout).',
+    repair: expect.stringMatching(/set startTimeout: 5 for the MCP server "one" in a file: svc apply$/),
+  });
+  await supervisor.stop(0);
 });
 
 /** An MCP server inside this process, whose every message a test sees. */

@@ -94,6 +94,10 @@ export type McpServerInput = {
   /** Name of its runtime; absent: the platform's own. */
   readonly runtime?: string | null | undefined;
   readonly enabled?: boolean | null | undefined;
+  /** Seconds; absent: the platform's setting. */
+  readonly startTimeout?: number | null | undefined;
+  /** Seconds; absent: the platform's setting. */
+  readonly callTimeout?: number | null | undefined;
 };
 
 export type McpServerPatch = {
@@ -102,6 +106,10 @@ export type McpServerPatch = {
   /** An empty text moves it back to the platform's own. */
   readonly runtime?: string | null | undefined;
   readonly enabled?: boolean | null | undefined;
+  /** 0: the platform's setting. */
+  readonly startTimeout?: number | null | undefined;
+  /** 0: the platform's setting. */
+  readonly callTimeout?: number | null | undefined;
   readonly ifVersion?: number | null | undefined;
 };
 
@@ -212,7 +220,7 @@ export type RegisterSystemKeysMutationVariables = Exact<{
 
 export type RegisterSystemKeysMutation = { readonly remoteMcp: boolean, readonly runtime: boolean };
 
-export type McpServerFragment = { readonly id: string, readonly name: string, readonly kind: McpServerKind, readonly enabled: boolean, readonly version: number, readonly status: McpServerStatus, readonly health: Health, readonly restarts: number, readonly lastStartedAt: number | null, readonly nextRetryAt: number | null, readonly stderr: ReadonlyArray<string>, readonly sandboxes: ReadonlyArray<string>, readonly homes: ReadonlyArray<string>, readonly reason: ProblemFragment | null, readonly runtimes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly platform: boolean, readonly available: boolean }>, readonly launch: { readonly command: string | null, readonly args: ReadonlyArray<string> | null, readonly cwd: string | null, readonly url: string | null, readonly envNames: ReadonlyArray<string>, readonly headerNames: ReadonlyArray<string>, readonly setBy: Author, readonly env: ReadonlyArray<{ readonly name: string, readonly value: string | null }>, readonly headers: ReadonlyArray<{ readonly name: string, readonly value: string | null }> } | null };
+export type McpServerFragment = { readonly id: string, readonly name: string, readonly kind: McpServerKind, readonly enabled: boolean, readonly version: number, readonly startTimeout: number | null, readonly callTimeout: number | null, readonly status: McpServerStatus, readonly health: Health, readonly restarts: number, readonly lastStartedAt: number | null, readonly nextRetryAt: number | null, readonly stderr: ReadonlyArray<string>, readonly sandboxes: ReadonlyArray<string>, readonly homes: ReadonlyArray<string>, readonly reason: ProblemFragment | null, readonly runtimes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly platform: boolean, readonly available: boolean }>, readonly launch: { readonly command: string | null, readonly args: ReadonlyArray<string> | null, readonly cwd: string | null, readonly url: string | null, readonly envNames: ReadonlyArray<string>, readonly headerNames: ReadonlyArray<string>, readonly setBy: Author, readonly env: ReadonlyArray<{ readonly name: string, readonly value: string | null }>, readonly headers: ReadonlyArray<{ readonly name: string, readonly value: string | null }> } | null };
 
 export type McpServersQueryVariables = Exact<{
   workspace?: string | null | undefined;
@@ -598,7 +606,7 @@ export type HealthOfRuntimesQueryVariables = Exact<{
 
 export type HealthOfRuntimesQuery = { readonly workspace: { readonly runtimes: { readonly nodes: ReadonlyArray<RuntimeHealthFragment>, readonly pageInfo: { readonly next: string | null } } } | null };
 
-export type LiveMcpServerFragment = { readonly id: string, readonly name: string, readonly enabled: boolean, readonly version: number, readonly launch: { readonly command: string | null, readonly args: ReadonlyArray<string> | null, readonly cwd: string | null, readonly url: string | null, readonly fingerprint: string, readonly setBy: Author, readonly env: ReadonlyArray<{ readonly name: string, readonly value: string | null }>, readonly headers: ReadonlyArray<{ readonly name: string, readonly value: string | null }> } | null, readonly runtimes: ReadonlyArray<{ readonly name: string, readonly platform: boolean }> };
+export type LiveMcpServerFragment = { readonly id: string, readonly name: string, readonly enabled: boolean, readonly startTimeout: number | null, readonly callTimeout: number | null, readonly version: number, readonly launch: { readonly command: string | null, readonly args: ReadonlyArray<string> | null, readonly cwd: string | null, readonly url: string | null, readonly fingerprint: string, readonly setBy: Author, readonly env: ReadonlyArray<{ readonly name: string, readonly value: string | null }>, readonly headers: ReadonlyArray<{ readonly name: string, readonly value: string | null }> } | null, readonly runtimes: ReadonlyArray<{ readonly name: string, readonly platform: boolean }> };
 
 export type LiveMcpServersQueryVariables = Exact<{
   workspace?: string | null | undefined;
@@ -756,11 +764,11 @@ export const registerSystemKeysMutation: Operation<RegisterSystemKeysMutation, R
 };
 
 export const mcpServersQuery: Operation<McpServersQuery, McpServersQueryVariables> = {
-  text: "query McpServers($workspace:ID$first:Int$after:String){workspace(id:$workspace){mcpServers(first:$first after:$after){nodes{...McpServer}pageInfo{next}}}}fragment Problem on Reason{code message repair}fragment McpServer on McpServer{id name kind enabled version status health reason{...Problem}restarts lastStartedAt nextRetryAt stderr sandboxes homes runtimes{id name platform available}launch{command args cwd url envNames headerNames env{name value}headers{name value}setBy}}",
+  text: "query McpServers($workspace:ID$first:Int$after:String){workspace(id:$workspace){mcpServers(first:$first after:$after){nodes{...McpServer}pageInfo{next}}}}fragment Problem on Reason{code message repair}fragment McpServer on McpServer{id name kind enabled version startTimeout callTimeout status health reason{...Problem}restarts lastStartedAt nextRetryAt stderr sandboxes homes runtimes{id name platform available}launch{command args cwd url envNames headerNames env{name value}headers{name value}setBy}}",
 };
 
 export const mcpServerQuery: Operation<McpServerQuery, McpServerQueryVariables> = {
-  text: "query McpServer($workspace:ID$id:ID){workspace(id:$workspace){mcpServer(id:$id){...McpServer}}}fragment Problem on Reason{code message repair}fragment McpServer on McpServer{id name kind enabled version status health reason{...Problem}restarts lastStartedAt nextRetryAt stderr sandboxes homes runtimes{id name platform available}launch{command args cwd url envNames headerNames env{name value}headers{name value}setBy}}",
+  text: "query McpServer($workspace:ID$id:ID){workspace(id:$workspace){mcpServer(id:$id){...McpServer}}}fragment Problem on Reason{code message repair}fragment McpServer on McpServer{id name kind enabled version startTimeout callTimeout status health reason{...Problem}restarts lastStartedAt nextRetryAt stderr sandboxes homes runtimes{id name platform available}launch{command args cwd url envNames headerNames env{name value}headers{name value}setBy}}",
 };
 
 export const toolsOfMcpServerQuery: Operation<ToolsOfMcpServerQuery, ToolsOfMcpServerQueryVariables> = {
@@ -924,7 +932,7 @@ export const healthOfRuntimesQuery: Operation<HealthOfRuntimesQuery, HealthOfRun
 };
 
 export const liveMcpServersQuery: Operation<LiveMcpServersQuery, LiveMcpServersQueryVariables> = {
-  text: "query LiveMcpServers($workspace:ID$first:Int$after:String){workspace(id:$workspace){mcpServers(first:$first after:$after){nodes{...LiveMcpServer}pageInfo{next}}}}fragment LiveMcpServer on McpServer{id name enabled version launch{command args cwd url env{name value}headers{name value}fingerprint setBy}runtimes{name platform}}",
+  text: "query LiveMcpServers($workspace:ID$first:Int$after:String){workspace(id:$workspace){mcpServers(first:$first after:$after){nodes{...LiveMcpServer}pageInfo{next}}}}fragment LiveMcpServer on McpServer{id name enabled startTimeout callTimeout version launch{command args cwd url env{name value}headers{name value}fingerprint setBy}runtimes{name platform}}",
 };
 
 export const liveSkillsQuery: Operation<LiveSkillsQuery, LiveSkillsQueryVariables> = {
