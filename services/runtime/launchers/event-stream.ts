@@ -6,6 +6,8 @@ export interface EventSink {
   message(data: Buffer): void;
   /** An event beyond the size limit was dropped. */
   overlong(bytes: number): void;
+  /** Data of an event of the type `endpoint` (MCP 2024-11-05). */
+  endpoint?(data: Buffer): void;
 }
 
 /** How far a stream was read and when it may be resumed; it outlives the stream's connection. */
@@ -113,6 +115,7 @@ export class EventStreamReader {
     this.#tooLarge = false;
     this.#type = '';
     if (tooLarge) this.#sink.overlong(bytes);
+    else if (first !== undefined && type === 'endpoint') this.#sink.endpoint?.(Buffer.concat([first, ...others]));
     // An event without data only sets the id to resume with.
     else if (first !== undefined && bytes > 0 && (type === '' || type === 'message')) {
       this.#sink.message(others.length === 0 ? first : Buffer.concat([first, ...others]));

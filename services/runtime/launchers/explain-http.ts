@@ -47,6 +47,26 @@ export function explainStatus(host: string, status: number): Reason {
   };
 }
 
+/** The older transport lets an MCP server name the address for messages. */
+export function explainForeignAddress(host: string): Reason {
+  return {
+    code: 'address_foreign',
+    message: `${host} named an address of another origin for messages. The headers of the MCP server are for its own origin only.`,
+    repair:
+      'Correct the MCP server, or the proxy before it: the event "endpoint" must name an address of the same origin.',
+  };
+}
+
+/** With HTTP+SSE, the session ends with its stream. */
+export function explainClosedStream(host: string): Reason {
+  return {
+    code: 'stream_closed',
+    message: `${host} closed its stream of events.`,
+    repair:
+      'It is restarted automatically; if this happens again, read the log of the MCP server, and check the proxy before it.',
+  };
+}
+
 interface Cause {
   readonly code: string;
   readonly what: string;
@@ -97,8 +117,8 @@ function byStatus(status: number): Cause {
   if (status === 404 || status === 405 || status === 406) {
     return {
       code: 'not_mcp',
-      what: 'this URL has no MCP server with Streamable HTTP',
-      repair: 'Check the path of the URL; it often ends in /mcp.',
+      what: 'this URL has no MCP server, neither with Streamable HTTP nor with HTTP+SSE',
+      repair: 'Check the path of the URL; it often ends in /mcp or /sse.',
     };
   }
   if (status >= 500) {

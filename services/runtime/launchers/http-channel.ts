@@ -6,16 +6,17 @@ import { AddressRefused } from './address-refused.ts';
 import type { AddressRule } from './address-rule.ts';
 import { createAllowedLookup, type Resolve } from './allowed-lookup.ts';
 import type { Channel, Outgoing } from './channel.ts';
-import { explainStatus } from './explain-http.ts';
+import { explainClosedStream, explainForeignAddress, explainStatus } from './explain-http.ts';
 import { readAnswer } from './http-answer.ts';
 import { discard, quoteBody } from './http-body.ts';
 import { HttpEndpoint, type Terms } from './http-endpoint.ts';
 import { HttpListening } from './http-listening.ts';
 import type { HttpLog } from './http-log.ts';
 import { HttpSession } from './http-session.ts';
-import { isSessionLost, isSuccess } from './http-status.ts';
+import { isSessionLost, isSuccess, maybeOlderTransport } from './http-status.ts';
 import type { LaunchOrder } from './launch.ts';
 import { createRedact, type Redact } from './redact.ts';
+import { noTerms, openSse, type SseConnection } from './sse-connection.ts';
 
 export interface HttpChannelOptions {
   readonly proxyEnv: Readonly<Record<string, string>>;
@@ -40,7 +41,10 @@ const asideMaxMs = 30_000;
 /** Concurrent messages without an answer: an MCP server may request more of them than it accepts. */
 const asidesMax = 64;
 
-/** The client's side of the Streamable HTTP transport of MCP 2025-11-25 ("Transports"). */
+/**
+ * The client's side of the Streamable HTTP transport of MCP 2025-11-25 ("Transports"). An MCP server that refuses it and
+ * offers HTTP+SSE of MCP 2024-11-05 is used with that.
+ */
 export class HttpChannel implements Channel {
   readonly #order: LaunchOrder<'http'>;
   readonly #redact: Redact;
@@ -50,6 +54,8 @@ export class HttpChannel implements Channel {
   readonly #over = new AbortController();
   readonly #log: HttpLog;
   #asides = 0;
+  /** Set when the MCP server speaks the older transport. */
+  #sse: SseConnection | null = null;
 
   constructor(url: URL, order: LaunchOrder<'http'>, options: HttpChannelOptions) {
     const { proxyEnv, renewalMaxMs, rule, resolve, log } = options;
@@ -124,11 +130,14 @@ export class HttpChannel implements Channel {
   }
 
   async #deliver(errand: Errand, terms: Terms, isRepeated = false): Promise<void> {
+    if (this.#sse !== null) return this.#post(errand, this.#sse);
     const { message, about, signal } = errand;
     const response = await this.#endpoint.request({ method: 'POST', body: message, terms, signal });
     const { statusCode: status = 0 } = response;
     if (!isSuccess(status)) {
       const said = await quoteBody(response);
+      const isGreeting = about.kind === 'request' && about.method === 'initialize';
+      if (isGreeting && maybeOlderTransport(status) && (await this.#isGreetedOverSse(errand))) return;
       if (isRepeated || terms.session === null || !isSessionLost(status, said)) {
         this.#logAnswer(status, said);
         this.#refused(about, status);
@@ -139,6 +148,44 @@ export class HttpChannel implements Channel {
     } else if (about.kind === 'request') {
       await this.#receive(response, about, { terms, signal });
     } else discard(response);
+  }
+
+  /** False when the MCP server does not offer the older transport. */
+  async #isGreetedOverSse(greeting: Errand): Promise<boolean> {
+    const opening = await openSse({
+      endpoint: this.#endpoint,
+      listener: this.#order.listener,
+      signal: this.#over.signal,
+      onEnd: (error) => this.#end(this.#endpoint.explain(error) ?? explainClosedStream(this.#endpoint.host)),
+    });
+    if (opening.kind === 'not offered') return false;
+    if (opening.kind === 'foreign') {
+      this.#end(explainForeignAddress(this.#endpoint.host));
+      return true;
+    }
+    this.#sse = opening.connection;
+    await this.#post(greeting, this.#sse);
+    return true;
+  }
+
+  /** The answer arrives on the stream. */
+  async #post({ message, about, signal }: Errand, { messages }: SseConnection): Promise<void> {
+    const response = await this.#endpoint.request({
+      method: 'POST',
+      body: message,
+      to: messages,
+      terms: noTerms,
+      signal,
+    });
+    const { statusCode: status = 0 } = response;
+    if (isSuccess(status)) {
+      discard(response);
+      return;
+    }
+    this.#logAnswer(status, await quoteBody(response));
+    const isLater = about.kind === 'request' && about.method !== 'initialize' && status !== 401;
+    if (isLater) this.#order.listener.lost(about.id, this.#unavailable(`refused a message with HTTP ${status}`));
+    else this.#refused(about, status);
   }
 
   #refused(about: Outgoing, status: number): void {
@@ -179,7 +226,8 @@ export class HttpChannel implements Channel {
     else if (terms.session !== null && isSessionLost(status, said)) await this.#session.renewedSince(terms);
   }
 
-  #listen(): Promise<void> {
+  async #listen(): Promise<void> {
+    if (this.#sse !== null) return;
     const { listener } = this.#order;
     const listening = new HttpListening({
       endpoint: this.#endpoint,
@@ -187,7 +235,7 @@ export class HttpChannel implements Channel {
       listener,
       signal: this.#over.signal,
     });
-    return listening.run();
+    await listening.run();
   }
 
   async #sayGoodbye(): Promise<void> {

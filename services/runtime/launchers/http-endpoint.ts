@@ -20,6 +20,8 @@ export interface Terms {
 export interface EndpointRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly body?: Buffer;
+  /** Path and query of another address at the same origin. */
+  readonly to?: string;
   readonly terms: Terms;
   /** The position at which a stream is resumed. */
   readonly from?: StreamPosition;
@@ -47,11 +49,11 @@ const idleSocketMs = 4000;
 /** Interim responses (RFC 9110 §15.2) before a response; servers send one or two. */
 const informationMax = 20;
 
-/** The URL of an MCP server with Streamable HTTP, and the connections to it. */
+/** The URL of an MCP server, and the connections to it. */
 export class HttpEndpoint {
   readonly host: string;
+  readonly url: URL;
   readonly #name: string;
-  readonly #url: URL;
   readonly #client: typeof http | typeof https;
   readonly #agent: http.Agent;
   readonly #ownHeaders: Readonly<Record<string, string>>;
@@ -61,7 +63,7 @@ export class HttpEndpoint {
   constructor({ name, url, headers, proxyEnv, addresses }: EndpointOptions) {
     this.host = url.host;
     this.#name = name;
-    this.#url = url;
+    this.url = url;
     this.#client = url.protocol === 'https:' ? https : http;
     // A proxy would resolve the name itself, and might connect to another address than the checked one.
     const way = addresses === null ? { proxyEnv } : { lookup: addresses.lookup };
@@ -74,9 +76,10 @@ export class HttpEndpoint {
   /** Returns when the response has begun, with any status. */
   async request({ signal, ...asked }: EndpointRequest): Promise<http.IncomingMessage> {
     signal.throwIfAborted();
-    if (this.#rule !== null) refuseAddress(this.#rule, this.#url.hostname);
-    const { method, body } = asked;
-    const request = this.#client.request(this.#url, {
+    if (this.#rule !== null) refuseAddress(this.#rule, this.url.hostname);
+    const { method, body, to } = asked;
+    const url = to === undefined ? this.url : withPath(this.url, to);
+    const request = this.#client.request(url, {
       method,
       agent: this.#agent,
       headers: this.#headers(asked),
@@ -103,7 +106,7 @@ export class HttpEndpoint {
     this.#agent.destroy();
   }
 
-  #headers({ method, body, terms, from }: Omit<EndpointRequest, 'signal'>): Record<string, string | number> {
+  #headers({ method, body, terms, from }: Omit<EndpointRequest, 'signal' | 'to'>): Record<string, string | number> {
     const { session, revision } = terms;
     const lastEventId = from?.lastEventId ?? null;
     return {
@@ -115,6 +118,15 @@ export class HttpEndpoint {
       ...(lastEventId === null ? {} : { 'last-event-id': lastEventId }),
     };
   }
+}
+
+/** Nothing else of the address changes, whatever the text is. */
+function withPath(url: URL, pathAndQuery: string): URL {
+  const other = new URL(url);
+  const query = pathAndQuery.indexOf('?');
+  other.pathname = query === -1 ? pathAndQuery : pathAndQuery.slice(0, query);
+  other.search = query === -1 ? '' : pathAndQuery.slice(query);
+  return other;
 }
 
 function namesProxy(env: Readonly<Record<string, string>>): boolean {

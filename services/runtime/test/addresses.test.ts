@@ -191,7 +191,8 @@ describe.skipIf(!canIsolateNetwork)('in a network of its own', () => {
 
   test("a member's URL does not reach the machine by its public address, unless the operator allows it", () => {
     expect(result.outcome).toEqual(refused(`${own}, which is an address of this machine`));
-    expect(result.reached).toEqual(['allowed member', 'operator']);
+    // Each asks for Streamable HTTP, then for HTTP+SSE.
+    expect(result.reached).toEqual(['allowed member', 'allowed member', 'operator', 'operator']);
   });
 
   test("members' names with a silent name server delay no other name, and time out", () => {
