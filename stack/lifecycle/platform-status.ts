@@ -1,4 +1,5 @@
 import type { Plan } from '../plan/plan.ts';
+import { searchPathSetting } from '../plan/search-path.ts';
 import type { Definition } from '../settings/definition.ts';
 import { findOriginal, nameOfOriginal } from '../state/find-original.ts';
 import { describeFullDisk } from '../state/free-space.ts';
@@ -18,6 +19,8 @@ export interface Status extends Content {
   /** Of the running platform; a command of another version reports the difference. Null while none runs. */
   readonly version: string | null;
   readonly urls: Urls;
+  /** The PATH on which commands of MCP servers are found: that of `svc up`. Null in containers, and while none runs. */
+  readonly path: string | null;
   /** The process that restarts ended parts; null when all services run in one process, or nothing runs. */
   readonly supervisor: { readonly pid: number; readonly state: 'running' | 'silent' | 'gone' } | null;
   readonly services: readonly ServiceStatus[];
@@ -87,6 +90,7 @@ export async function statusOf(platform: PlatformState): Promise<Status> {
   return {
     state: isUp ? (isWell ? 'running' : 'degraded') : 'stopped',
     ...{ topology, engine, version, urls, supervisor, services, ended },
+    path: settings[searchPathSetting] ?? null,
     fullDisk: describeFullDisk(installation) ?? fullDisk,
     copyOf: nameOfOriginal(findOriginal(installation)),
     ...(await readContent(installation, { settings, services }, signal)),

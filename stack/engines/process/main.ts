@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { withoutHidden } from '../../../services/contracts/hidden-characters.ts';
 import { platformLine } from '../../logs/platform-logs.ts';
+import { withSearchPath } from '../../plan/search-path.ts';
 import { parsePorts } from '../../ports/port-lease.ts';
 import { readDefinition } from '../../settings/check.ts';
 import { installationIn } from '../../state/installation.ts';
@@ -51,7 +52,7 @@ process.on('uncaughtException', (error) => {
 
 try {
   await runPlatform({
-    plan: planOnThisMachine(installation, definition, parsePorts(ports)),
+    plan: withSearchPath(planOnThisMachine(installation, definition, parsePorts(ports)), process.env),
     env: process.env,
     foreground: false,
     // If the command was killed before its platform was visible, the platform must not come up after `svc down`.

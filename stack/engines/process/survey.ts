@@ -4,6 +4,7 @@ import { waitUntilReady } from '../../lifecycle/readiness.ts';
 import { describeNodeLoss, findLosses, forgetData, hasLostSessions } from '../../place/kept-data.ts';
 import { changesBetween, partsThatDiffer, settingsOf } from '../../plan/differences.ts';
 import type { Plan } from '../../plan/plan.ts';
+import { withSearchPath } from '../../plan/search-path.ts';
 import { hasEnded, sendSignal } from '../../state/end-process.ts';
 import { findRunning, type RunningPlatform } from '../../state/find-running.ts';
 import { refuseFullDisk } from '../../state/free-space.ts';
@@ -47,7 +48,8 @@ function runsAlready({ pid, record }: RunningPlatform): SvcError {
   });
 }
 
-async function prepareProcesses(plan: Plan, found: RunningPlatform | null, start: EngineStart): Promise<Prepared> {
+async function prepareProcesses(given: Plan, found: RunningPlatform | null, start: EngineStart): Promise<Prepared> {
+  const plan = withSearchPath(given, start.env);
   const { installation, foreground, signal, onNotice } = start;
   if (found === null) await clearStaleRecord(installation, onNotice);
   if (plan.definition.runtime.sandbox === 'container') {

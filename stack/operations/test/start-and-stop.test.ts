@@ -6,6 +6,7 @@ import { portWishesOf, readPlan } from '../../engines/plan-of.ts';
 import type { Progress, UpResult } from '../../lifecycle/progress.ts';
 import { isFree } from '../../machine/is-free.ts';
 import { ownVersion } from '../../machine/version.ts';
+import { searchPathIn } from '../../plan/search-path.ts';
 import { readLease, writeLease } from '../../ports/port-lease.ts';
 import { readRecord, writeRecord } from '../../state/platform-record.ts';
 import { editDefinition } from '../../test/edit-definition.ts';
@@ -86,6 +87,17 @@ test('up brings all four services up with their first workspace, down ends them,
   writeRecord(installation, { ...record, version: '0.0.1', settings: { ...record.settings, version: '0.0.1' } });
   const upgraded = await trial.up();
   expect([upgraded.outcome, upgraded.changes]).toEqual(['restarted', [`version: 0.0.1 → ${ownVersion()}`]]);
+});
+
+test('another PATH reaches the runtime with the next up, and folders that npx only names are no difference', async () => {
+  await using trial = await openTrial();
+  const PATH = searchPathIn(process.env);
+  expect((await trial.up()).status.path).toBe(PATH);
+  const throughNpx = await trial.up({ env: { ...process.env, PATH: `/no/such/node_modules/.bin:${PATH}` } });
+  expect([throughNpx.outcome, throughNpx.changes]).toEqual(['unchanged', []]);
+  const more = await trial.up({ env: { ...process.env, PATH: `${PATH}:/opt/more/bin` } });
+  expect([more.outcome, more.changes]).toEqual(['restarted', [`runtime PATH: ${PATH} → ${PATH}:/opt/more/bin`]]);
+  expect((await trial.status()).path).toBe(`${PATH}:/opt/more/bin`);
 });
 
 test('in the foreground it runs in that very process until svc down', async () => {
@@ -226,7 +238,7 @@ test('an MCP server inherits where programs, proxies and authorities are, and no
   const environment = readFileSync(seen, 'utf8');
   const inherited: Record<string, string> = JSON.parse(environment);
   expect(inherited.HTTPS_PROXY).toBe(proxy);
-  expect(inherited.PATH?.startsWith(process.env.PATH ?? '-')).toBe(true);
+  expect(inherited.PATH?.startsWith(searchPathIn(process.env))).toBe(true);
   expect(environment).not.toContain('of-the-shell');
   const ofPlatform = readFileSync(`/proc/${pidOf(installation)}/environ`, 'utf8');
   expect(ofPlatform).toContain('PATH=');
