@@ -147,7 +147,9 @@ function mcpServer({ folder, env, read }: Surroundings) {
     ({ runtime = null, enabled, startTimeout, callTimeout, env: own, envFile, headers, ...launchOf }, context) => {
       if (context.issues.length > 0) return z.NEVER;
       // A variable of the file itself wins over the env file.
-      const ofFile = Object.entries(envFile ?? {}).map(([name, value = '']) => [name, { value, secret: true }] as const);
+      const ofFile = Object.entries(envFile ?? {}).map(
+        ([name, value = '']) => [name, { value, secret: true }] as const,
+      );
       const variables =
         own === undefined && envFile === undefined ? undefined : settingsOf({ ...Object.fromEntries(ofFile), ...own });
       const launch = withDefaults({ ...launchOf, env: variables, headers: headers && settingsOf(headers) });
