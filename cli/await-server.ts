@@ -42,10 +42,7 @@ export async function awaitServer(tenancy: Tenancy, awaited: Awaited): Promise<M
       terminal.talk(`${terminal.paint('grey', '·')} ${span(passedMs)}: ${oneLine(cause)}`);
     }
     await pause(pollMs, undefined, { signal }).catch(() => {
-      if (!terminal.asJson) terminal.complain(`\nInterrupted. ${name} stays ${done}, and ${keepsTrying(name)}`);
-      throw new SvcError('cancelled', `Interrupted: the MCP server "${name}" stays ${done}.`, {
-        hint: `Remove it: svc server remove ${name}`,
-      });
+      throw new SvcError('cancelled', `Interrupted. ${name} stays ${done}, and ${keepsTrying(name)}`);
     });
   }
 }

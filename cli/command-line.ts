@@ -120,7 +120,6 @@ function unknownCommand(given: string, known: KnownCommands): SvcError {
 }
 
 function unknownHint(given: string, firsts: readonly string[]): string {
-  if (given === 'restart') return 'Stop it, then start it: svc down && svc up';
   if (given === 'version') return 'Did you mean "svc --version"?';
   const meant = habits[given]?.find((word) => firsts.includes(word)) ?? nearest(given, firsts);
   return meant === null ? 'See svc --help.' : `Did you mean "svc ${meant}"?`;

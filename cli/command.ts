@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import { Command } from '@oclif/core/command';
 import * as Flags from '@oclif/core/flags';
 import { SvcError } from '../services/contracts/errors.ts';
@@ -45,6 +46,7 @@ export abstract class SvcCommand extends Command {
   static override baseFlags = sharedFlags;
 
   protected terminal(flags: SharedFlags): Terminal {
+    enterPhase('running');
     return openTerminal(
       { json: flags.json, quiet: flags.quiet, noInput: flags['no-input'] },
       {
@@ -78,12 +80,22 @@ export function interruption(): AbortSignal {
   const controller = new AbortController();
   const interrupt = (signal: NodeJS.Signals) => {
     controller.abort(new SvcError('cancelled', 'Interrupted.'));
-    // Deferred: a library that restores the cursor ends the process if it is the only listener left.
-    if (signal !== 'SIGHUP') setImmediate(() => process.removeListener(signal, interrupt));
+    // npx passes on the Ctrl-C that the terminal has sent already.
+    if (signal !== 'SIGHUP') setTimeout(() => enterPhase('running'), oneCtrlCMs).unref();
   };
+  enterPhase('answering');
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt);
   return controller.signal;
 }
+
+/** Tells svc.cjs who answers Ctrl-C: in `running` it ends the process. */
+function enterPhase(phase: 'running' | 'answering'): void {
+  const events: EventEmitter = process;
+  events.emit('svcPhase', phase);
+}
+
+/** Two signals within this time are one Ctrl-C. */
+const oneCtrlCMs = 300;
 
 /** A failure that the command has printed already (`keys test`). It only sets the exit code. */
 export class AlreadyReported extends Error {

@@ -19,7 +19,6 @@ export async function requireConsent(terminal: Terminal, { question, unasked, de
     throw new SvcError('invalid_input', unasked, { hint: 'Without a terminal, add --yes.' });
   }
   if (await confirmed(question)) return;
-  terminal.talk(declined);
   throw new SvcError('cancelled', declined);
 }
 

@@ -32,8 +32,9 @@ export function errorToTerminal(thrown: unknown, terminal: Terminal, verbose: bo
   const hint = error.hint ?? (error.code === 'internal' ? 'Set SVC_DEBUG=1 to see where it happened.' : undefined);
   if (terminal.asJson) {
     terminal.json({ error: { code: error.code, message, ...(hint === undefined ? {} : { hint }) } });
-  } else if (error.code !== 'cancelled') {
-    terminal.complain(`${terminal.paint('red', 'Error:')} ${message}${hint === undefined ? '' : `\n${hint}`}`);
+  } else if (endedPrompt(thrown) === null) {
+    const kind = error.code === 'cancelled' ? '' : `${terminal.paint('red', 'Error:')} `;
+    terminal.complain(`${kind}${message}${hint === undefined ? '' : `\n${hint}`}`);
   }
   if (verbose && error.cause instanceof Error) {
     terminal.complain(withoutKeys(error.cause.stack ?? error.cause.message));

@@ -50,6 +50,18 @@ function version() {
 
 var completes = typed[0] === '__complete';
 
+/** As the command reports it: it loads, it runs, or it answers Ctrl-C itself. */
+var phase = 'loading';
+
+/** Ends at Ctrl-C. Removing this listener would lose a signal that came while Node loaded the code. */
+function interrupted() {
+  if (phase === 'answering') return;
+  var message = phase === 'loading' ? 'Interrupted before the command began. Nothing was changed.' : 'Interrupted.';
+  if (typed.indexOf('--json') === -1) process.stderr.write(message + '\n');
+  else process.stdout.write(JSON.stringify({ error: { code: 'cancelled', message: message } }) + '\n');
+  process.exit(130);
+}
+
 if (process.platform === 'win32') {
   process.stderr.write(
     'svc runs on Linux and macOS; on Windows run it inside WSL: https://learn.microsoft.com/windows/wsl\n',
@@ -68,6 +80,11 @@ if (process.platform === 'win32') {
   require('node:module').enableCompileCache();
   import('./cli/complete/main.js').then((main) => main.complete(typed.slice(1), path.join(__dirname, '..')));
 } else {
+  process.on('SIGINT', interrupted);
+  process.on('SIGTERM', interrupted);
+  process.on('svcPhase', (now) => {
+    phase = now;
+  });
   require('node:module').enableCompileCache();
   import('./cli/main.js').then((main) => main.runCommandLine(typed, path.join(__dirname, '..')));
 }

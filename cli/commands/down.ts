@@ -1,5 +1,6 @@
 import { down } from '../../stack/operations/down.ts';
 import { interruption, SvcCommand } from '../command.ts';
+import { interruptedStop } from '../interrupted.ts';
 import { openProgressList } from '../output/progress-list.ts';
 import { installationOf } from '../platform.ts';
 
@@ -14,13 +15,19 @@ export default class Down extends SvcCommand {
     const { flags } = await this.parse(Down);
     const terminal = this.terminal(flags);
     const list = openProgressList(terminal);
+    const installation = installationOf(flags);
+    const signal = interruption();
     const { outcome } = await down({
-      installation: installationOf(flags),
-      signal: interruption(),
+      installation,
+      signal,
       onProgress: (progress) => {
         if (progress.kind === 'notice' || progress.kind === 'service') list.tell(progress);
       },
-    }).finally(() => list.end());
+    })
+      .finally(() => list.end())
+      .catch((error: unknown) => {
+        throw signal.aborted ? interruptedStop(installation, error) : error;
+      });
     terminal.json({ state: 'stopped', outcome });
     terminal.result(
       outcome === 'stopped'

@@ -58,7 +58,6 @@ describe('a mistyped word is answered with the right form', () => {
     // Commands by the names that other programs give them.
     ['start', '"svc start" is not a command.\nDid you mean "svc up"?'],
     ['stop', '"svc stop" is not a command.\nDid you mean "svc down"?'],
-    ['restart', '"svc restart" is not a command.\nStop it, then start it: svc down && svc up'],
     ['ps', '"svc ps" is not a command.\nDid you mean "svc status"?'],
     ['server rm x', '"svc server rm" is not a command.\nDid you mean "svc server remove"?'],
     ['servers delete x', '"svc servers delete" is not a command.\nDid you mean "svc server remove"?'],

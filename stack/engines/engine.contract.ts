@@ -48,9 +48,9 @@ export function engineContract({ name, env, kill, clear }: EngineTrial): void {
       const { signal } = new AbortController();
       return { installation, env, foreground: false, startEmpty: null, signal, onNotice: ignore, onState: ignore };
     };
-    const up = (events: Progress[] = []): Promise<UpResult> => {
+    const up = (events: Progress[] = [], restart: readonly string[] | 'all' = []): Promise<UpResult> => {
       const onProgress = (progress: Progress) => void events.push(progress);
-      return bringUp({ ...start(), avoid: new Set(), onProgress, release: ignore });
+      return bringUp({ ...start(), restart, avoid: new Set(), onProgress, release: ignore });
     };
     const down = () => chosen().down({ installation: platform.installation, onProgress: () => undefined });
     const status = () => {
@@ -122,13 +122,34 @@ export function engineContract({ name, env, kill, clear }: EngineTrial): void {
       const yaml = await readFile(definitionFile, 'utf8');
       await writeFile(definitionFile, replaceScalar(yaml, ['limits', 'sessionIdleTimeoutMs'], '900000'));
       const change = 'remote-mcp SVC_SESSION_IDLE_TIMEOUT_MS: 300000 → 900000';
-      const prepared = await (await chosen().survey(start())).prepare(readPlan(platform.installation));
+      const prepared = await (await chosen().survey(start())).prepare(readPlan(platform.installation), new Set());
       expect([prepared.changes, prepared.isFresh, prepared.mustStop]).toEqual([[change], false, false]);
       expect(await prepared.isCurrent()).toBe(false);
       expect(changed(before, await status())).toEqual([]);
       const { outcome, changes } = await up();
       expect([outcome, changes]).toEqual(['restarted', [change]]);
       expect(changed(before, await status())).toEqual(['remote-mcp']);
+    });
+
+    test('restarts the named parts one after the other, and no others', async () => {
+      const before = await status();
+      const events: Progress[] = [];
+      const { outcome, changes } = await up(events, ['frontend', 'remote-mcp']);
+      expect([outcome, changes]).toEqual(['restarted', []]);
+      const told = events.flatMap((one) => (one.kind === 'service' ? [`${one.name} ${one.state}`] : []));
+      const turns = ['remote-mcp', 'frontend'].flatMap((part) => [`${part} starting`, `${part} healthy`]);
+      expect(told.filter((line) => !line.endsWith(' stopped'))).toEqual(turns);
+      const after = await status();
+      expect(changed(before, after).sort()).toEqual(['frontend', 'remote-mcp']);
+      // Only an unexpected end counts.
+      expect(after.services.map(({ restarts }) => restarts)).toEqual(before.services.map(({ restarts }) => restarts));
+      await expect(up([], ['frontned'])).rejects.toMatchObject({ code: 'not_found', hint: 'Did you mean "frontend"?' });
+      const { definitionFile } = platform.installation;
+      const yaml = await readFile(definitionFile, 'utf8');
+      await writeFile(definitionFile, replaceScalar(yaml, ['limits', 'sessionIdleTimeoutMs'], '800000'));
+      await expect(up([], ['frontend'])).rejects.toMatchObject({ code: 'conflict', hint: 'Apply them: svc up' });
+      await writeFile(definitionFile, yaml);
+      expect(changed(after, await status())).toEqual([]);
     });
 
     test('stops every part and keeps its data', async () => {

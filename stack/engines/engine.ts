@@ -54,8 +54,11 @@ export interface Survey {
   /** Removes the lost data of these places from the record: the start creates it again. */
   forget(places: readonly string[], plan: Plan): Promise<void>;
   /** Compares the plan with what runs. Makes what the comparison needs, such as images, and changes no part. */
-  prepare(plan: Plan): Promise<Prepared>;
+  prepare(plan: Plan, restart: PartNames): Promise<Prepared>;
 }
+
+/** The parts that restart although they run as planned. */
+export type PartNames = ReadonlySet<string>;
 
 /** A start that is ready to be carried out. */
 export interface Prepared {

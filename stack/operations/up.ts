@@ -1,4 +1,5 @@
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
+import { SvcError } from '../../services/contracts/errors.ts';
 import { inWords } from '../../services/contracts/system-words.ts';
 import type { Engine, EngineStart, Prepared } from '../engines/engine.ts';
 import { chosenEngine, isUp } from '../engines/engine-of.ts';
@@ -16,6 +17,7 @@ import type { Installation } from '../state/installation.ts';
 import { acquireLock } from '../state/lock.ts';
 import { becomeCopy } from './become-copy.ts';
 import { settleReplacement } from './replace/settle-replacement.ts';
+import { partsNamed, refuseOtherChanges } from './restart.ts';
 
 export interface UpOptions {
   readonly installation: Installation;
@@ -27,6 +29,8 @@ export interface UpOptions {
   readonly asCopy?: boolean;
   /** Asked before a start without data that is gone; without it such a start is refused. */
   readonly startEmpty?: StartEmpty;
+  /** Services that restart although they run as planned, or all of them. The platform must run. */
+  readonly restart?: readonly string[] | 'all';
   readonly onProgress?: (progress: Progress) => void;
   /** In the background it ends the wait and stops what this call started. */
   readonly signal?: AbortSignal;
@@ -44,7 +48,10 @@ export async function up(options: UpOptions): Promise<UpResult> {
   const avoid = new Set<number>();
   const onNotice = (message: string) => onProgress({ kind: 'notice', message });
   const startEmpty = options.startEmpty ?? null;
-  const start = { installation, env, foreground, startEmpty, onProgress, signal, avoid, release: () => lock.release() };
+  const restart = options.restart ?? [];
+  const shared = { installation, env, foreground, startEmpty, onProgress, signal, avoid };
+  const start = { ...shared, restart, release: () => lock.release() };
+  if (options.restart !== undefined) refuseStopped(installation);
   if (options.asCopy) await becomeCopy(installation, { startEmpty, onNotice });
   settlePlace(installation, onNotice);
   for (let attempt = 1; ; attempt++) {
@@ -57,7 +64,16 @@ export async function up(options: UpOptions): Promise<UpResult> {
   }
 }
 
+function refuseStopped(installation: Installation): void {
+  if (isUp(installation)) return;
+  throw new SvcError('unavailable', `The platform in "${installation.dir}" is not running.`, {
+    hint: 'Start it: svc up',
+  });
+}
+
 export interface BringUp extends Omit<EngineStart, 'onNotice' | 'onState'> {
+  /** As in `UpOptions`. */
+  readonly restart: readonly string[] | 'all';
   readonly onProgress: (progress: Progress) => void;
   /** Ports of an earlier attempt. The program that took one of them is about to take the others. */
   readonly avoid: Set<number>;
@@ -74,7 +90,7 @@ export async function bringUp(options: BringUp): Promise<UpResult> {
     onNotice: (message) => onProgress({ kind: 'notice', message }),
     onState: (name, state) => onProgress({ kind: 'service', name, state }),
   };
-  const { plan, survey, prepared } = await prepare(engine, start, avoid);
+  const { plan, survey, prepared } = await prepare(engine, start, options);
   if (prepared.changes !== null) onProgress({ kind: 'plan', changes: prepared.changes });
   const changes = prepared.changes ?? [];
   const inspect = () => engine.inspect({ installation, readPlan: () => plan, signal });
@@ -102,15 +118,18 @@ export async function bringUp(options: BringUp): Promise<UpResult> {
 }
 
 /** Finds everything that is wrong and makes what is missing, before any part starts or stops. */
-async function prepare(engine: Engine, start: EngineStart, avoid: ReadonlySet<number>) {
+async function prepare(engine: Engine, start: EngineStart, { avoid, restart }: Pick<BringUp, 'avoid' | 'restart'>) {
   const { installation, env, startEmpty, onNotice } = start;
   const survey = await engine.survey(start);
   const plan = await preparePlan({ installation, env, survey, avoid, onNotice });
+  const names = partsNamed(restart, plan);
   const runningPid = findRunning(installation)?.pid ?? null;
   const given = await settleLosses(await survey.findLosses(plan), { startEmpty, runningPid, onNotice });
   await survey.forget(given, plan);
   await makeReady(plan, onNotice);
-  return { plan, survey, prepared: await survey.prepare(plan) };
+  const prepared = await survey.prepare(plan, names);
+  if (restart !== 'all') refuseOtherChanges(prepared, names);
+  return { plan, survey, prepared };
 }
 
 /** Stops a platform that cannot change while it runs. What another number of NATS nodes kept is carried to those of the plan. */

@@ -54,6 +54,22 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
     expect(await platform.svc('status')).toMatchObject({ state: 'running', supervisor: { state: 'running' } });
   });
 
+  test('svc restart replaces every process, a call that runs is answered, and the session continues', async () => {
+    const skill = await platform.addSkill('slow', ['everything/trigger-long-running-operation']);
+    await platform.addRole('Slow', ['slow']);
+    const slow = await platform.connect(await platform.addKey('slow'), `?skillIds=${skill}`);
+    const before = await pids();
+    const begun = Promise.withResolvers<void>();
+    const params = { name: 'trigger-long-running-operation', arguments: { duration: 4, steps: 40 } };
+    const call = slow.client.callTool(params, { onprogress: () => begun.resolve() });
+    await Promise.race([begun.promise, call]);
+    await platform.svc('restart');
+    expect(JSON.stringify(await call)).toContain('completed');
+    expect([...(await pids())].filter((pid) => before.has(pid))).toEqual([]);
+    await agent.works('after a restart');
+    expect([agent.sessionsBegun(), slow.sessionsBegun()]).toEqual([1, 1]);
+  });
+
   test.skipIf(!processesAreShown)('nothing answers from outside this machine unless svc.yaml allows it', async () => {
     // 127.0.0.1 and ::1; and 0.0.0.0, which may stand for ::.
     const [loopback, anywhere] = [['0100007F', '00000000000000000000000001000000'], expect.stringMatching(/^0+$/)];

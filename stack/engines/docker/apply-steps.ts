@@ -29,8 +29,16 @@ export async function applySteps(application: Application): Promise<void> {
   for (const container of extra) await removeContainer(container, application);
   if (isFresh) return startAll(application);
   // One kind of parts after the other.
-  const kinds = Map.groupBy(steps, ({ container }) => container.part.service);
-  for (const kind of kinds.values()) await applyKind(kind, application);
+  const kinds = [...Map.groupBy(steps, ({ container }) => container.part.service).values()];
+  for (const kind of (await onlyRestarts(application)) ? kinds.toReversed() : kinds) await applyKind(kind, application);
+}
+
+/** Then the parts that others need come last: the calls that run end before the bus does. */
+async function onlyRestarts(application: Application): Promise<boolean> {
+  const { extra, steps } = application;
+  if (extra.length > 0 || !steps.some(({ kind }) => kind === 'restart')) return false;
+  if (steps.some(({ kind }) => kind === 'make')) return false;
+  return !(await Promise.all(steps.map((step) => isReady(step, application)))).includes(false);
 }
 
 /** Where no container exists, each starts as soon as the parts that it needs are ready. */
@@ -45,14 +53,14 @@ async function applyKind(steps: readonly ContainerStep[], application: Applicati
   const areReady = await Promise.all(steps.map((step) => isReady(step, application)));
   const failed = steps.filter((_, index) => !areReady[index]);
   for (const { kind, container } of failed) {
-    if (kind === 'keep') application.onNotice(`${container.part.name} is not ready: it is replaced.`);
+    if (kind !== 'make') application.onNotice(`${container.part.name} is not ready: it is replaced.`);
   }
   const containers = failed.map(({ container }) => container);
   // Together, because a node of a cluster waits for the others. A later node starts even if an earlier one fails.
   const outcomes = await Promise.allSettled(containers.map((container) => remakeContainer(container, application)));
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   for (const { kind, container } of steps.filter((_, index) => areReady[index])) {
-    if (kind === 'make') {
+    if (kind !== 'keep') {
       await remakeContainer(container, application);
       continue;
     }

@@ -5,7 +5,7 @@ import type { Plan } from '../../plan/plan.ts';
 import { fingerprintOf, readSecret } from '../../secrets/secrets.ts';
 import { hasOwnGraph } from '../../settings/definition.ts';
 import { type ContainersRecord, readContainers } from '../../state/containers-record.ts';
-import type { EngineStart } from '../engine.ts';
+import type { EngineStart, PartNames } from '../engine.ts';
 import { type ContainerPlan, containerPlansOf } from './container-plan.ts';
 import { inspectContainers } from './container-state.ts';
 import type { OwnDaemon } from './daemon.ts';
@@ -37,15 +37,16 @@ export interface Reconciliation {
   readonly record: ContainersRecord;
 }
 
-/** What becomes of one container. A container that is made replaces the existing one. */
+/** What becomes of one container. A container that is made or restarts replaces the existing one. */
 export interface ContainerStep {
-  readonly kind: 'keep' | 'make';
+  readonly kind: 'keep' | 'restart' | 'make';
   readonly container: ContainerPlan;
   /** The reason if it is not svc.yaml, in words that follow the name of the part. */
   readonly why: string | null;
 }
 
 interface Reading extends Pick<EngineStart, 'env' | 'signal' | 'onNotice'> {
+  readonly restart: PartNames;
   /** Whether the parts run for one command, without the rest of the platform. */
   readonly runsAlone: boolean;
 }
@@ -54,7 +55,7 @@ interface Reading extends Pick<EngineStart, 'env' | 'signal' | 'onNotice'> {
 export async function reconcile(plan: Plan, daemon: OwnDaemon, reading: Reading): Promise<Reconciliation> {
   const { definition, installation } = plan;
   const { docker, user } = daemon;
-  const { onNotice, runsAlone } = reading;
+  const { onNotice, restart, runsAlone } = reading;
   const before = readContainers(installation);
   const images = await ensurePlanImages(plan, { ...reading, docker });
   for (const [name, id] of Object.entries(images)) {
@@ -76,7 +77,10 @@ export async function reconcile(plan: Plan, daemon: OwnDaemon, reading: Reading)
   const volumes = wanted.flatMap(({ volume }) => volume ?? []);
   return {
     ...{ plan, daemon, before, present },
-    steps: wanted.map((one) => stepOf(one, present.get(one.options.name), ran.has(one.part.name))),
+    steps: wanted.map((one) => {
+      const step = stepOf(one, present.get(one.options.name), ran.has(one.part.name));
+      return step.kind === 'keep' && restart.has(one.part.name) ? { ...step, kind: 'restart' } : step;
+    }),
     extra: [...found].flatMap(([name, one]) => (names.has(name) ? [] : [one])),
     foreign: foreignVolumes(volumes, { before, there: wholeVolumes(there, before), user }),
     changes: before?.isUp ? changesBetween(before.settings, settings) : null,

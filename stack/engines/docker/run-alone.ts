@@ -32,7 +32,12 @@ export async function runContainersAlone(options: ContainersAlone): Promise<Alon
   const quiet = { signal, onNotice: () => undefined, onState: () => undefined };
   try {
     // The daemon has the images.
-    const found = await reconcile({ ...closed, parts }, daemon, { ...quiet, env: {}, runsAlone: true });
+    const found = await reconcile({ ...closed, parts }, daemon, {
+      ...quiet,
+      env: {},
+      restart: new Set(),
+      runsAlone: true,
+    });
     if (!isRunning) {
       refuseRunning([...found.present.values(), ...found.extra]);
       await applySteps({ ...found, ...quiet });

@@ -11,7 +11,7 @@ import { readDefinition } from '../../settings/check.ts';
 import { type ContainersRecord, readContainers, writeContainers } from '../../state/containers-record.ts';
 import { refuseFullDisk } from '../../state/free-space.ts';
 import { recordCreated } from '../../state/manifest.ts';
-import type { EngineStart, Prepared, Survey } from '../engine.ts';
+import type { EngineStart, PartNames, Prepared, Survey } from '../engine.ts';
 import { applySteps } from './apply-steps.ts';
 import { becomesReady, patienceMs } from './container-readiness.ts';
 import { inspectContainers } from './container-state.ts';
@@ -49,7 +49,7 @@ export async function surveyContainers(start: EngineStart): Promise<Survey> {
       await removeVolumes(daemon.docker, id, volumes);
       forgetVolumes(installation, (name) => volumes.includes(name));
     },
-    prepare: (plan) => prepare(plan, daemon, start),
+    prepare: (plan, restart) => prepare(plan, { daemon, restart, start }),
   };
 }
 
@@ -69,10 +69,16 @@ function keptIn(volumes: ReadonlySet<string>, record: ContainersRecord | null, i
   };
 }
 
+interface Preparing {
+  readonly daemon: OwnDaemon;
+  readonly restart: PartNames;
+  readonly start: EngineStart;
+}
+
 /** A container that differs or does not run is replaced, the others stay. */
-async function prepare(plan: Plan, daemon: OwnDaemon, start: EngineStart): Promise<Prepared> {
+async function prepare(plan: Plan, { daemon, restart, start }: Preparing): Promise<Prepared> {
   const { installation, foreground, signal, onState, onNotice } = start;
-  const reading = { ...start, runsAlone: false };
+  const reading = { ...start, restart, runsAlone: false };
   const first = await reconcile(plan, daemon, reading);
   const { before, steps, present, extra, changes, isFresh } = first;
   for (const { container, why } of steps) if (why !== null) onNotice(`${container.part.name} ${why}: it is replaced.`);

@@ -18,9 +18,14 @@ import { planOnThisMachine } from './site.ts';
 const stopDeadlineMs = { embedded: 10_000, distributed: 50_000 } as const;
 
 const { values } = parseArgs({
-  options: { dir: { type: 'string' }, ports: { type: 'string' }, 'started-by': { type: 'string' } },
+  options: {
+    dir: { type: 'string' },
+    ports: { type: 'string' },
+    'started-by': { type: 'string' },
+    restart: { type: 'string', multiple: true, default: [] },
+  },
 });
-const { dir, ports, 'started-by': starter } = values;
+const { dir, ports, 'started-by': starter, restart } = values;
 if (dir === undefined || ports === undefined || starter === undefined) {
   throw new SvcError('invalid_input', 'The platform needs --dir, --ports and --started-by, which svc up passes.');
 }
@@ -54,6 +59,7 @@ try {
   await runPlatform({
     plan: withSearchPath(planOnThisMachine(installation, definition, parsePorts(ports)), process.env),
     env: process.env,
+    restart: new Set(restart),
     foreground: false,
     // If the command was killed before its platform was visible, the platform must not come up after `svc down`.
     isWanted: () => process.ppid === Number(starter),

@@ -48,8 +48,17 @@ export class Platform {
       await this.#quietly(name, running.stop('drain'));
       this.#options.recorder.ended(name);
     }
-    for (const part of inStartOrder(this.#options.plan.parts))
+    for (const part of await this.#orderOf(left, signal))
       await this.#renew(part, kept.get(part.name)?.next === 'stays', signal);
+  }
+
+  /** Where parts only restart, those that others need come last: the calls that run end before the bus does. */
+  async #orderOf(left: readonly LeftPart[], signal: AbortSignal): Promise<readonly Part[]> {
+    const parts = inStartOrder(this.#options.plan.parts);
+    const isRestart = left.some(({ next }) => next === 'restarts');
+    if (!isRestart || left.some(({ next }) => next !== 'stays' && next !== 'restarts')) return parts;
+    const areWell = await Promise.all(parts.map(({ name }) => this.#parts.get(name)?.isWell(signal) ?? false));
+    return areWell.includes(false) ? parts : parts.toReversed();
   }
 
   async #renew(part: Part, stays: boolean, signal: AbortSignal): Promise<void> {

@@ -11,6 +11,7 @@ import type { Installation } from '../../state/installation.ts';
 import { leftProcesses } from '../../state/left-processes.ts';
 import { acquireLock } from '../../state/lock.ts';
 import { type PlatformRecord, readRecord, removeFailure, removeRecord } from '../../state/platform-record.ts';
+import type { PartNames } from '../engine.ts';
 import { bugText, leaveFailure, StartFailure, step } from './failure.ts';
 import type { PartRunner } from './part-runner.ts';
 import { runAsProcesses } from './parts-as-processes.ts';
@@ -26,6 +27,8 @@ export interface RunOptions {
   readonly plan: Plan;
   /** The environment of the process. MCP servers find programs, proxies and certificate authorities through it. */
   readonly env: EnvRecord;
+  /** Parts of an earlier supervisor that restart although they run as planned. Default: none. */
+  readonly restart?: PartNames;
   /** Whether the platform lives in the process of a command. */
   readonly foreground: boolean;
   /** Asked once the platform is visible to other commands. False: nothing starts. */
@@ -39,7 +42,12 @@ export interface RunOptions {
 
 /** Runs the platform until the signal. Its record exists all the time, and the lock keeps out a second one. */
 export async function runPlatform(options: RunOptions): Promise<void> {
-  const usual = { onChange: () => undefined, programs: ownPrograms(options.env), patience: usualPatience };
+  const usual = {
+    restart: new Set<string>(),
+    onChange: () => undefined,
+    programs: ownPrograms(options.env),
+    patience: usualPatience,
+  };
   const run = { ...usual, ...options };
   const { plan, isWanted, patience } = run;
   const { installation } = plan;
@@ -74,9 +82,9 @@ function removeOwnRecord(installation: Installation): void {
 }
 
 async function runParts(run: Required<RunOptions>, logs: PlatformLogs): Promise<void> {
-  const { plan, foreground, signal, onChange, patience } = run;
+  const { plan, restart, foreground, signal, onChange, patience } = run;
   const { installation } = plan;
-  const left = await takeOver(plan, patience);
+  const left = await takeOver(plan, restart, patience);
   const recorder = new Recorder({ plan, left, foreground, logs, onChange });
   const runner = await openRunner(run, logs);
   const lossOf = (part: string) => describeNodeLoss(installation, part);

@@ -3,7 +3,6 @@ import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import type { ReadinessWait } from '../../lifecycle/readiness.ts';
 import { rotateLog } from '../../logs/log-file.ts';
@@ -13,13 +12,15 @@ import { leftProcesses } from '../../state/left-processes.ts';
 import { type PlatformRecord, readFailure, readRecord, removeFailure } from '../../state/platform-record.ts';
 import { isAlive, type ProcessIdentity, startTimeOf } from '../../state/process-identity.ts';
 import { isPlatformUp, isUp } from '../../state/transition.ts';
-import type { EngineStart } from '../engine.ts';
+import type { EngineStart, PartNames } from '../engine.ts';
 import { explain, explainFailure, failureOf, StartFailure } from './failure.ts';
 import { nodeFlags, platformEnvironment } from './process-plan.ts';
 import { stopRunning } from './stop.ts';
 
 export interface StartOptions extends Pick<EngineStart, 'env' | 'signal' | 'onState'> {
   readonly plan: Plan;
+  /** Default: none. */
+  readonly restart?: PartNames;
   /** The entry file of a process in the background. Default: that of this package. */
   readonly program?: string;
 }
@@ -30,6 +31,7 @@ const silenceSpareMs = 30_000;
 /** Starts the process that holds the platform and outlives this one. Resolves when all parts are healthy. */
 export async function startInBackground({
   plan,
+  restart = new Set(),
   env,
   signal,
   onState,
@@ -38,7 +40,8 @@ export async function startInBackground({
   const { installation } = plan;
   const before = readRecord(installation);
   const isTakeOver = before !== null && leftProcesses(before).length > 0;
-  const pid = spawnPlatform(plan, env, program);
+  signal.throwIfAborted();
+  const pid = spawnPlatform(plan, { env, restart, program });
   const platform = { pid, startTime: startTimeOf(pid) ?? '' };
   try {
     const silenceMaxMs = Math.max(...plan.parts.map(({ limits }) => limits.startMaxMs)) + silenceSpareMs;
@@ -71,14 +74,17 @@ export async function startInForeground({ plan, env, signal, onState }: StartOpt
 
 const platformProgram = fileURLToPath(new URL('./main.ts', import.meta.url));
 
-function spawnPlatform({ installation, definition, ports }: Plan, env: EnvRecord, program: string): number {
+type Spawning = Required<Pick<StartOptions, 'env' | 'restart' | 'program'>>;
+
+function spawnPlatform({ installation, definition, ports }: Plan, { env, restart, program }: Spawning): number {
   const path = join(installation.logsDir, 'platform.log');
   rotateLog(path, definition.logs);
   const output = openSync(path, 'a', 0o600);
   try {
     const told = ['--dir', installation.dir, '--ports', JSON.stringify(ports), '--started-by', String(process.pid)];
+    const restarting = [...restart].flatMap((name) => ['--restart', name]);
     // Not execa: the process outlives this one and writes to its log by itself.
-    const child = spawn(process.execPath, [...nodeFlags.platform, program, ...told], {
+    const child = spawn(process.execPath, [...nodeFlags.platform, program, ...told, ...restarting], {
       cwd: installation.dir,
       env: { NODE_COMPILE_CACHE: compileCacheOf(installation), ...platformEnvironment(env) },
       detached: true,

@@ -50,7 +50,7 @@ const killTimeoutMs = 5_000;
 export async function stopRunning(
   installation: Installation,
   platform: ProcessIdentity,
-  { signal, onNotice }: Pick<Stopping, 'signal'> & { readonly onNotice: OnNotice },
+  { signal, onNotice }: Partial<Pick<Stopping, 'signal'>> & { readonly onNotice: OnNotice },
 ): Promise<void> {
   const timeoutMs = stopTimeoutMs[readRecord(installation)?.topology ?? 'distributed'];
   sendSignal(platform, 'SIGTERM');

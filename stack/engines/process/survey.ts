@@ -10,7 +10,7 @@ import { findRunning, type RunningPlatform } from '../../state/find-running.ts';
 import { refuseFullDisk } from '../../state/free-space.ts';
 import { isSilent } from '../../state/heartbeat.ts';
 import { readRecord } from '../../state/platform-record.ts';
-import type { EngineStart, Prepared, Survey } from '../engine.ts';
+import type { EngineStart, PartNames, Prepared, Survey } from '../engine.ts';
 import { portPatienceMs } from './part-runner.ts';
 import { startInBackground, startInForeground, waitUntilHealthy } from './start.ts';
 import { clearStaleRecord, stopRunning, tellEnd } from './stop.ts';
@@ -32,7 +32,7 @@ export async function surveyProcesses(start: EngineStart): Promise<Survey> {
       return findLosses(installation, definition);
     },
     forget: async (paths, { definition }) => forgetData(installation, definition, paths),
-    prepare: (plan) => prepareProcesses(plan, running, start),
+    prepare: (plan, restart) => prepareProcesses(plan, { found: running, restart, start }),
   };
 }
 
@@ -48,9 +48,16 @@ function runsAlready({ pid, record }: RunningPlatform): SvcError {
   });
 }
 
-async function prepareProcesses(given: Plan, found: RunningPlatform | null, start: EngineStart): Promise<Prepared> {
+interface Preparing {
+  readonly found: RunningPlatform | null;
+  readonly restart: PartNames;
+  readonly start: EngineStart;
+}
+
+async function prepareProcesses(given: Plan, { found, restart, start }: Preparing): Promise<Prepared> {
   const plan = withSearchPath(given, start.env);
   const { installation, foreground, signal, onNotice } = start;
+  if (restart.size > 0 && found?.record?.foreground) throw runsAlready(found);
   if (found === null) await clearStaleRecord(installation, onNotice);
   if (plan.definition.runtime.sandbox === 'container') {
     const { fetchImage } = await import('../sandbox/containers.ts');
@@ -64,8 +71,12 @@ async function prepareProcesses(given: Plan, found: RunningPlatform | null, star
   let running = found;
   const stop = async () => {
     if (running === null) return;
-    if (isSupervised && !changes?.length) onNotice(`${whyNotKept(running)}: it restarts.`);
-    await stopRunning(installation, running, { signal, onNotice });
+    if (restart.size > 0 && restart.size < plan.parts.length && found?.record?.topology === 'embedded') {
+      onNotice(`All services run in one process (pid ${running.pid}), so all of them restart.`);
+    }
+    if (isSupervised && !changes?.length && restart.size === 0) onNotice(`${whyNotKept(running)}: it restarts.`);
+    // Without the signal: a platform that was told to stop is not left half stopped.
+    await stopRunning(installation, running, { onNotice });
     running = null;
   };
   /** Leaves the parts of a running platform to the supervisor that starts. */
@@ -78,7 +89,7 @@ async function prepareProcesses(given: Plan, found: RunningPlatform | null, star
     // A platform in a terminal ends there.
     mustStop: isSupervised && (concernsAll || found.record?.foreground === true),
     isCurrent: async () => {
-      if (!isSupervised || changes?.length !== 0) return false;
+      if (!isSupervised || changes?.length !== 0 || restart.size > 0) return false;
       if (found.record?.topology === 'distributed' && (await isSilent(installation, signal))) return false;
       return becomesHealthy(found, plan, signal);
     },
@@ -88,7 +99,7 @@ async function prepareProcesses(given: Plan, found: RunningPlatform | null, star
     async apply() {
       await makeWay();
       if (foreground) return startInForeground({ ...start, plan });
-      await startInBackground({ ...start, plan });
+      await startInBackground({ ...start, plan, restart });
       return { ended: Promise.resolve() };
     },
   };

@@ -8,6 +8,7 @@ import type { RunningPlatform } from '../../state/find-running.ts';
 import { endLeftProcesses, leftProcesses } from '../../state/left-processes.ts';
 import { type PlatformRecord, readRecord, type ServiceRecord } from '../../state/platform-record.ts';
 import { isAlive } from '../../state/process-identity.ts';
+import type { PartNames } from '../engine.ts';
 import { runningProcess, watchProcess } from './part-process.ts';
 import type { RunningPart } from './part-runner.ts';
 import type { Patience } from './patience.ts';
@@ -23,12 +24,12 @@ export interface LeftParts {
 export interface LeftPart {
   readonly name: string;
   readonly running: RunningPart;
-  /** `stays`: it runs as planned. `gives_way`: it must end before other parts start. */
-  readonly next: 'stays' | 'is_replaced' | 'gives_way';
+  /** `stays`, `restarts`: it runs as planned. `gives_way`: it must end before other parts start. */
+  readonly next: 'stays' | 'restarts' | 'is_replaced' | 'gives_way';
 }
 
 /** Finds the parts that this plan takes over. Ends all of them where a change concerns the whole platform. */
-export async function takeOver(plan: Plan, patience: Patience): Promise<LeftParts> {
+export async function takeOver(plan: Plan, restart: PartNames, patience: Patience): Promise<LeftParts> {
   const { installation } = plan;
   const record = readRecord(installation);
   if (record === null) return nothingLeft;
@@ -41,7 +42,8 @@ export async function takeOver(plan: Plan, patience: Patience): Promise<LeftPart
   const inTheWay = partsInTheWay(left, plan);
   const nextOf = (name: string): LeftPart['next'] => {
     if (inTheWay.has(name)) return 'gives_way';
-    return differ.has(name) || describeNodeLoss(installation, name) !== null ? 'is_replaced' : 'stays';
+    if (differ.has(name) || describeNodeLoss(installation, name) !== null) return 'is_replaced';
+    return restart.has(name) ? 'restarts' : 'stays';
   };
   const parts = left.map(({ name, process, ready }) => {
     const ended = watchProcess(process, logOf(installation, name));

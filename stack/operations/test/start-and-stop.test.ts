@@ -100,6 +100,28 @@ test('another PATH reaches the runtime with the next up, and folders that npx on
   expect((await trial.status()).path).toBe(`${PATH}:/opt/more/bin`);
 });
 
+test('restart replaces the one process, keeps the ports, and refuses a platform that does not run or that a terminal holds', async () => {
+  await using trial = await openTrial();
+  const { installation } = trial;
+  await expect(trial.up({ restart: 'all' })).rejects.toMatchObject({ code: 'unavailable', hint: 'Start it: svc up' });
+  const { status } = await trial.up();
+  const before = pidOf(installation);
+  const listener = listen();
+  const restarted = await trial.up({ restart: ['frontend'], onProgress: listener.onProgress });
+  expect([restarted.outcome, restarted.changes, restarted.status.urls]).toEqual(['restarted', [], status.urls]);
+  expect(listener.notices()).toEqual([`All services run in one process (pid ${before}), so all of them restart.`]);
+  expect(platformsOf(installation)).toEqual([pidOf(installation)]);
+  expect(pidOf(installation)).not.toBe(before);
+  await trial.down();
+  const { ended } = startCommand('foreground', installation);
+  await until(async () => (await trial.status()).state === 'running');
+  const hint = 'Press Ctrl-C there to stop it.';
+  await expect(trial.up({ restart: 'all' })).rejects.toMatchObject({ code: 'conflict', hint });
+  expect((await trial.status()).state).toBe('running');
+  await trial.down();
+  expect(await ended).toBe(0);
+});
+
 test('in the foreground it runs in that very process until svc down', async () => {
   await using trial = await openTrial();
   const { installation } = trial;

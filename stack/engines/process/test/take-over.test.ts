@@ -35,10 +35,11 @@ const changed = (before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string
  * Starts the platform as `svc up` does, with the programs of the trial. Returns the reported states except stops, which
  * may be too short to be seen.
  */
-async function apply(trial: ProcessTrial): Promise<readonly string[]> {
+async function apply(trial: ProcessTrial, restart: readonly string[] = []): Promise<readonly string[]> {
   const states: string[] = [];
   await startInBackground({
     plan: readPlan(trial.installation),
+    restart: new Set(restart),
     env: process.env,
     signal: new AbortController().signal,
     onState: (name, state) => states.push(`${name} ${state}`),
@@ -132,6 +133,18 @@ test('svc up adds replicas, restarts them one after the other, and takes them aw
   expect(running([third])).toEqual([]);
   expect(changed(before, pidsOf(trial))).toEqual(['remote-mcp']);
   expect([...pidsOf(trial).keys()]).toEqual([...before.keys()]);
+});
+
+test('svc restart begins with the parts that no other part needs; where one is not well, with those that it needs', async () => {
+  await using trial = await openAbandoned();
+  const { installation } = trial;
+  const names = ['nats', 'backend', 'runtime', 'frontend', 'remote-mcp'];
+  const inTurn = (order: readonly string[]) => order.flatMap((name) => [`${name} starting`, `${name} healthy`]);
+  expect(await apply(trial, names)).toEqual(inTurn(names.toReversed()));
+  process.kill(pidsOf(trial).get('nats') ?? 0, 'SIGSTOP');
+  await killSupervisor(trial);
+  expect(await apply(trial, names)).toEqual(inTurn(names));
+  expect(readRecord(installation)?.services.map(({ endCount }) => endCount)).toEqual([0, 0, 0, 0, 0]);
 });
 
 test('svc up tells which part fails, keeps the others up, and the next one goes on', async () => {
