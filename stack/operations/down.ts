@@ -11,10 +11,16 @@ export async function down(options: Partial<Stopping> & Pick<Stopping, 'installa
   const { installation, onProgress = () => undefined, signal } = options;
   ensurePrivateFolder(installation.stateDir);
   using _lock = acquireLock(installation, 'command');
-  refuseCopy(installation);
-  await endAlone(installation);
-  const outcome = await engineOf(installation).down({ installation, onProgress, signal });
+  const outcome = await stopEverything({ installation, onProgress, signal });
   const interruption = interruptionOf(readReplacement(installation));
   if (interruption !== null) onProgress({ kind: 'notice', message: interruption });
   return { outcome };
+}
+
+/** Called by a command that has the lock. */
+export async function stopEverything(stopping: Stopping): Promise<'stopped' | 'unchanged'> {
+  const { installation } = stopping;
+  refuseCopy(installation);
+  await endAlone(installation);
+  return engineOf(installation).down(stopping);
 }

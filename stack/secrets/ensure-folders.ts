@@ -16,7 +16,10 @@ export function ensureFolders(installation: Installation, definition: SecretsFor
   const steps = [...folders.map(ensurePrivateFolder), ...ensureSecrets(installation, definition)];
   makeFolder(compileCacheOf(installation), 0o700);
   for (const dir of [dataDir, stateDir, secretsDir]) removeLeftDrafts(dir);
-  recordCreated(installation, [fileEntry('svc.yaml'), ...steps.flatMap(({ path }) => entriesFor(path))]);
+  // A person puts other secrets beside those that are generated.
+  const own = new Set(ownRows(definition).map(({ file }) => nameOfSecret(file)));
+  const made = steps.filter(({ path }) => path.endsWith('/') || own.has(path));
+  recordCreated(installation, [fileEntry('svc.yaml'), ...made.flatMap(({ path }) => entriesFor(path))]);
   return [...steps, ...folders.flatMap(closeEntries)];
 }
 
@@ -71,6 +74,11 @@ export function checkSecrets(installation: Installation, settings: SecretsFor): 
 }
 
 const allRows: readonly SecretRow[] = Object.values(secretRows);
+
+/** Whether installations of some topology generate this file. */
+export function isGeneratedSecret(path: string): boolean {
+  return allRows.some(({ file, generate }) => generate !== undefined && nameOfSecret(file) === path);
+}
 
 /** The secrets that an installation with these settings generates. */
 function ownRows(settings: SecretsFor): readonly SecretRow[] {

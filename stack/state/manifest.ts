@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Installation } from './installation.ts';
 import { stateFile } from './state-file.ts';
 
-/** One thing that was created for an installation: relative to its folder, or by its name in Docker. */
-const entry = z.object({ kind: z.enum(['file', 'folder', 'network', 'volume', 'image']), path: z.string() });
+/** One thing that was created for an installation: relative to its folder, by its name in Docker, or the file of its service. */
+const entry = z.object({ kind: z.enum(['file', 'folder', 'network', 'volume', 'image', 'unit']), path: z.string() });
 export type ManifestEntry = z.infer<typeof entry>;
 
 /** `state/manifest.json`: everything that was ever created, so that all of it, and nothing else, can be removed. */

@@ -110,6 +110,10 @@ const serviceSources = {
 const dockerfile = fileURLToPath(new URL('../../../templates/Dockerfile', import.meta.url));
 const repository = 'svc-platform:';
 
+export function isServiceImage(name: string): boolean {
+  return name.startsWith(repository);
+}
+
 /** The tag contains the version and a hash of all sources, so that a new image is built exactly when one of them changes. */
 export function serviceImageOn(base: string): string {
   const { context, src } = serviceSources;
@@ -145,7 +149,7 @@ export async function removeFormerImages(
   present: readonly string[],
 ): Promise<void> {
   const former = readManifest(installation)
-    .filter(({ kind, path }) => kind === 'image' && path.startsWith(repository) && !present.includes(path))
+    .filter(({ kind, path }) => kind === 'image' && isServiceImage(path) && !present.includes(path))
     .map(({ path }) => path);
   const gone = new Set<string>();
   for (const name of former) {
