@@ -7,9 +7,9 @@ import { showStart } from '../bring-up.ts';
 import { environment, SvcCommand } from '../command.ts';
 import { requireName } from '../consent.ts';
 import { nextCommand } from '../next-command.ts';
-import { describeAddresses } from '../output/status.ts';
+import { nextStep } from '../next-step.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { describeState, describeUp } from '../output/up.ts';
+import { describeUp } from '../output/up.ts';
 import { installationOf } from '../platform.ts';
 
 export default class Up extends SvcCommand {
@@ -57,13 +57,10 @@ export default class Up extends SvcCommand {
     }
     const unchanged = result.outcome === 'unchanged' ? 'Nothing to change. ' : '';
     terminal.result(`${unchanged}${describeUp(result.status, terminal)}`);
-    const words = result.status.mcpServers.length === 0 ? firstSteps : 'status';
+    const words = await nextStep(result.status, installation);
     terminal.talk(`Next: ${nextCommand(words, { installation, env: environment, cwd: process.cwd() })}`);
   }
 }
-
-/** A platform without MCP servers offers no tools yet. */
-const firstSteps = 'server add everything -- npx -y @modelcontextprotocol/server-everything';
 
 interface Agreeing {
   readonly terminal: Terminal;
@@ -78,5 +75,6 @@ async function agree(gone: readonly string[], { definitionFile }: Installation, 
 
 function tellReady(status: Status, terminal: Terminal): void {
   terminal.json(status);
-  terminal.result(`${describeState(status, terminal)} Ctrl-C stops it.\n${describeAddresses(status)}`);
+  terminal.result(describeUp(status, terminal));
+  terminal.talk('Ctrl-C stops it.');
 }

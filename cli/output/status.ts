@@ -96,7 +96,7 @@ function runsAs(service: ServiceStatus): string {
 }
 
 /** Why a service is not healthy, and its last unexpected end, even if it is healthy again. */
-function tellingOf({ name, state, reason, restarts, ends }: ServiceStatus): { name: string; text: string }[] {
+export function tellingOf({ name, state, reason, restarts, ends }: ServiceStatus): { name: string; text: string }[] {
   const last = ends.at(-1);
   const told = reason === null ? [] : [{ name, text: reason }];
   if (last === undefined) return told;

@@ -1,13 +1,28 @@
 import type { Status } from '../../stack/lifecycle/platform-status.ts';
-import { describeAddresses } from './status.ts';
+import { reasonsOf } from './reason.ts';
+import { describeAddresses, tellingOf } from './status.ts';
+import { details } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
-/** The state of a platform that has just started, and its addresses. */
+/** A platform that has just started: its state, its addresses, and what is not well, with the reason. */
 export function describeUp(status: Status, terminal: Terminal): string {
-  return `${describeState(status, terminal)}\n${describeAddresses(status)}`;
+  const unwell = unwellIn(status);
+  const told = unwell.length === 0 ? [] : ['', 'Not well:', details(unwell, terminal)];
+  return [describeState(status, terminal), describeAddresses(status), ...told].join('\n');
 }
 
-export function describeState({ state }: Status, terminal: Terminal): string {
-  if (state === 'degraded') return terminal.paint('yellow', 'The platform is degraded. Run svc status to see why.');
-  return terminal.paint('green', 'The platform is running.');
+export function describeState({ state }: Status, { paint }: Pick<Terminal, 'paint'>): string {
+  if (state === 'degraded') return paint('yellow', 'The platform runs, and is degraded.');
+  return paint('green', 'The platform is running.');
+}
+
+function unwellIn({ services, mcpServers, runtimes, fullDisk }: Status): readonly { name: string; text: string }[] {
+  return [
+    ...(fullDisk === null ? [] : [{ name: 'disk', text: fullDisk }]),
+    ...services.filter(({ health }) => health !== 'green').flatMap(tellingOf),
+    ...reasonsOf(mcpServers.filter(({ status }) => status === 'Error')),
+    ...runtimes.flatMap(({ name, available }) =>
+      available ? [] : [{ name: `runtime ${name}`, text: 'It is not connected.' }],
+    ),
+  ];
 }

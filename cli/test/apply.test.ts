@@ -99,11 +99,24 @@ test('an empty file is reported as empty', async () => {
   expect(await apply('-')).toMatchObject({ code: 0, stdout: 'The files name nothing, so nothing changes.\n' });
 });
 
-test('svc up names the next step: an MCP server first, then a check', async () => {
+test('svc up names what an agent still misses, and what is not well with its reason', async () => {
   await using fresh = await openTrial();
   const up = async () => (await runSvc(['up'], { cwd: fresh.installation.dir })).stderr;
   expect(await up()).toMatch(/^Next: svc server add everything -- npx -y \S+$/m);
-  writeFileSync(join(cwd, 'off.yaml'), 'mcpServers:\n  off: { command: svc-test-nothing, enabled: false }\n');
-  await runSvc(['apply', 'off.yaml', '--dir', fresh.installation.dir], { cwd });
-  expect(await up()).toMatch(/^Next: svc status$/m);
+  const { dir } = fresh.installation;
+  const inside = async (stdin: string, ...args: string[]) =>
+    expect(await runSvc(args, { cwd: dir, stdin })).toMatchObject({ code: 0 });
+  await inside('mcpServers:\n  off: { command: svc-test-nothing, enabled: false }\n', 'apply', '-');
+  expect(await up()).toMatch(/^Next: svc skill create NAME --tool off\/TOOL$/m);
+  await inside('skills:\n  - name: read-all\n', 'apply', '-');
+  expect(await up()).toMatch(/^Next: svc role create Everyone --skill read-all$/m);
+  await inside('roles:\n  - { name: All, skills: [read-all] }\n', 'apply', '-');
+  expect(await up()).toMatch(/^Next: svc keys create --name laptop$/m);
+  await inside('', 'keys', 'create', '--name', 'laptop');
+  expect(await up()).toMatch(/^Next: svc connect$/m);
+  const broken = 'mcpServers:\n  broken: { command: svc-test-nothing }\n';
+  expect(await runSvc(['apply', '-'], { cwd: dir, stdin: broken })).toMatchObject({ code: 1 });
+  const { stdout, stderr } = await runSvc(['up'], { cwd: dir });
+  expect(stdout).toMatch(/\n\nNot well:\nbroken: .*svc-test-nothing/);
+  expect(stderr).toMatch(/^Next: svc server show broken$/m);
 }, 120_000);

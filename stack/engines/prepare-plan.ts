@@ -5,17 +5,17 @@ import { checkGraph } from '../graph/check-graph.ts';
 import { keptInFiles, leftGraph, membersOf, refuseFewerNodes } from '../graph/graph-data.ts';
 import { checkMachine } from '../lifecycle/check-machine.ts';
 import { isFree } from '../machine/is-free.ts';
-import { describeHolder } from '../machine/port-holder.ts';
 import { checkEnvironment, withoutEffect } from '../parts/environment.ts';
 import type { Plan } from '../plan/plan.ts';
 import { claimPorts } from '../ports/claim-ports.ts';
-import { leasedPorts, readLease } from '../ports/port-lease.ts';
+import { leasedPorts, readLease, writeLease } from '../ports/port-lease.ts';
 import { checkSecrets, ensureFolders, missingSecrets } from '../secrets/ensure-folders.ts';
 import { readSecret } from '../secrets/secrets.ts';
 import { addressesOf, frontNotices } from '../settings/addresses.ts';
 import { readDefinition } from '../settings/check.ts';
 import type { Definition } from '../settings/definition.ts';
 import type { Installation } from '../state/installation.ts';
+import { describePortOwner } from '../state/port-owner.ts';
 import type { Survey } from './engine.ts';
 import { engineFor } from './engine-of.ts';
 import { planFor, portWishesOf } from './plan-of.ts';
@@ -45,14 +45,17 @@ export async function preparePlan(preparation: Preparation): Promise<Plan> {
   checkSecrets(installation, definition);
   const leased = readLease(installation);
   const wishes = portWishesOf(definition);
+  // A port that the platform had may be that of a process which has just ended.
+  const had = new Set(Object.values(leased));
+  const patienceOf = (port: number) => (had.has(port) ? portPatienceMs : 0);
   const { ports, notices } = await claimPorts({
     wishes,
     leased,
     members: membersOf(definition, keptBy),
     avoid,
     skip: avoid.size === 0 ? 0 : randomInt(skipMax),
-    isFree: async (port, host) => ownsPort(port) || (await isFree(host, port, portPatienceMs)),
-    holderOf: describeHolder,
+    isFree: async (port, host) => ownsPort(port) || (await isFree(host, port, patienceOf(port))),
+    holderOf: describePortOwner,
   });
   const plan = planFor(installation, definition, ports);
   const missing = missingSecrets(installation, definition);
@@ -78,5 +81,15 @@ export async function makeReady(plan: Plan, onNotice: (message: string) => void)
     if (outcome === 'created') onNotice(`${path} was missing and was created.`);
     if (outcome === 'repaired') onNotice(`${path} was repaired: ${detail}.`);
   }
+  keepMovedPorts(plan);
   await checkBus(plan);
+}
+
+/** A notice has said that a moved port stays, and the start may still fail or be interrupted. */
+function keepMovedPorts({ installation, definition, ports }: Plan): void {
+  const leased = readLease(installation);
+  const moved = portWishesOf(definition).some(
+    ({ name, wanted, usual }) => wanted === 'auto' && ports[name] !== (leased[name] ?? usual),
+  );
+  if (moved) writeLease(installation, ports, portWishesOf(definition));
 }

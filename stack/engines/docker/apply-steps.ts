@@ -1,10 +1,11 @@
 import { isDiskFull, makeRoom, wordsOf } from '../../../services/contracts/docker.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { waitUntilReady } from '../../lifecycle/readiness.ts';
-import { describeHolder, findPortHolder } from '../../machine/port-holder.ts';
+import { findPortHolder } from '../../machine/port-holder.ts';
 import { readyAt } from '../../parts/part.ts';
 import { startInOrder } from '../../plan/start-in-order.ts';
 import { lostPort } from '../../ports/claim-ports.ts';
+import { describePortOwner } from '../../state/port-owner.ts';
 import type { EngineStart } from '../engine.ts';
 import { registerIdentities } from '../register-identities.ts';
 import type { ContainerPlan } from './container-plan.ts';
@@ -147,7 +148,7 @@ function notStarted({ part }: ContainerPlan, cause: unknown): SvcError {
   if (takenPort.test(words)) {
     const ports = part.published.map(({ port }) => port);
     const port = ports.find((one) => findPortHolder(one) !== null) ?? ports[0] ?? 0;
-    return lostPort(`${part.name} failed to start: port ${port} is in use by ${describeHolder(port)}.`, {
+    return lostPort(`${part.name} failed to start: port ${port} is in use by ${describePortOwner(port)}.`, {
       hint: 'Stop that program, or change the port in svc.yaml (auto takes the next free one).',
       cause,
     });

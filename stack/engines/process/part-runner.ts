@@ -2,10 +2,10 @@ import { SvcError } from '../../../services/contracts/errors.ts';
 import { hostOf } from '../../../services/contracts/host-of.ts';
 import { type ReadinessWait, waitUntilReady } from '../../lifecycle/readiness.ts';
 import { isFree } from '../../machine/is-free.ts';
-import { describeHolder } from '../../machine/port-holder.ts';
 import { portOf } from '../../machine/port-of.ts';
 import { listensAt, type Part, type ReadyCheck } from '../../parts/part.ts';
 import { lostPort } from '../../ports/claim-ports.ts';
+import { describePortOwner } from '../../state/port-owner.ts';
 import type { ProcessIdentity } from '../../state/process-identity.ts';
 
 /** Runs parts inside this process, or each in its own process. */
@@ -60,6 +60,6 @@ export async function refuseTakenPorts(part: Part): Promise<void> {
   for (const address of listensAt(part)) {
     const port = portOf(address);
     if (await isFree(hostOf(address), port, portPatienceMs)) continue;
-    throw lostPort(`Port ${port} of ${part.name} is in use by ${describeHolder(port)}.`);
+    throw lostPort(`Port ${port} of ${part.name} is in use by ${describePortOwner(port)}.`);
   }
 }

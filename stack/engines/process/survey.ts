@@ -9,7 +9,6 @@ import { hasEnded, sendSignal } from '../../state/end-process.ts';
 import { findRunning, type RunningPlatform } from '../../state/find-running.ts';
 import { refuseFullDisk } from '../../state/free-space.ts';
 import { isSilent } from '../../state/heartbeat.ts';
-import { readRecord } from '../../state/platform-record.ts';
 import type { EngineStart, PartNames, Prepared, Survey } from '../engine.ts';
 import { portPatienceMs } from './part-runner.ts';
 import { startInBackground, startInForeground, waitUntilHealthy } from './start.ts';
@@ -23,7 +22,7 @@ export async function surveyProcesses(start: EngineStart): Promise<Survey> {
   if (running !== null && foreground && !running.isAbandoned) throw runsAlready(running);
   return {
     ownsPort: (port) => running !== null && hasPort(running, port),
-    portPatienceMs: running === null && readRecord(installation) !== null ? portPatienceMs : 0,
+    portPatienceMs: running === null ? portPatienceMs : 0,
     keptBy: keptInFiles(installation),
     async findLosses({ definition }) {
       if (hasLostSessions(installation, definition)) {

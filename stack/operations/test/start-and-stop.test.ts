@@ -192,6 +192,23 @@ test('a port of auto that is taken, before or after the plan was made, moves, an
   for (const [name, url] of Object.entries(status.urls)) expect(Object.entries(moved)).not.toContainEqual([name, url]);
 });
 
+test('a port that moved stays although the start then failed, also when the usual one is free again', async () => {
+  await using trial = await openTrial({});
+  const { installation } = trial;
+  const [backend = 0, remoteMcp = 0, runtime = 0, frontend = 0] = trial.ports;
+  const ports = { backend, 'remote-mcp': remoteMcp, runtime, frontend };
+  writeLease(installation, ports, portWishesOf(readPlan(installation).definition));
+  const graph = join(installation.dataDir, 'graph.sqlite');
+  mkdirSync(graph, { mode: 0o700 });
+  const stranger = await occupy(remoteMcp);
+  const listener = listen();
+  await expect(trial.up({ onProgress: listener.onProgress })).rejects.toThrow(/^backend failed to start/);
+  await close(stranger);
+  rmSync(graph, { recursive: true });
+  const [, told = ''] = /remote-mcp moved to (\d+), and stays there\.$/m.exec(listener.notices().join('\n')) ?? [];
+  expect((await trial.up()).status.urls.mcp).toBe(`http://localhost:${told}/mcp`);
+});
+
 test('a second svc at once is a conflict that names the first, and an interrupted one stops what it started', async () => {
   await using trial = await openTrial();
   const { installation } = trial;
@@ -214,7 +231,7 @@ test('a second svc at once is a conflict that names the first, and an interrupte
 });
 
 test('a start that fails is tried once, names the service, the cause and the next command, and leaves nothing running or reserved', async () => {
-  await using trial = await openTrial({});
+  await using trial = await openTrial();
   const { installation } = trial;
   const listener = listen();
   const fail = () => trial.up({ onProgress: listener.onProgress }).catch((error: unknown) => error);
