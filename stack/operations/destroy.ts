@@ -1,6 +1,7 @@
 import { lstatSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
+import { bootFilesOf, removeBootServices } from '../boot/boot-service.ts';
 import type { Stopping } from '../engines/engine.ts';
 import { isGeneratedSecret } from '../secrets/ensure-folders.ts';
 import { readDefinition } from '../settings/check.ts';
@@ -27,7 +28,7 @@ export function planDestruction(installation: Installation): Destruction {
   const { goes, stays } = sortPaths(installation);
   const docker = dockerEntries(installation).map(({ kind, path }) => `${kind} ${path} of Docker`);
   const gone = goes.map((path) => (ownFolders.has(path) ? `${path}/ with everything in it` : path));
-  return { id, name, goes: [...docker, ...gone], stays };
+  return { id, name, goes: [...docker, ...bootFilesOf(installation), ...gone], stays };
 }
 
 export interface Destroying extends Stopping {
@@ -52,6 +53,7 @@ export async function destroy({ agree, env, ...stopping }: Destroying): Promise<
     const { removeFromDocker } = await import('../engines/docker/remove-all.ts');
     await removeFromDocker(installation, { id: plan.id, entries: dockerEntries(installation), env });
   }
+  await removeBootServices(installation, env, { isTolerant: true });
   const { goes } = sortPaths(installation);
   for (const path of goes.filter((one) => one !== 'state' && one !== 'svc.yaml')) remove(join(dir, path));
   removeIfEmpty(secretsDir);

@@ -1,4 +1,5 @@
 import { SvcError } from '../../../services/contracts/errors.ts';
+import { restartByService } from '../../boot/boot-service.ts';
 import { keptInFiles } from '../../graph/graph-data.ts';
 import { waitUntilReady } from '../../lifecycle/readiness.ts';
 import { describeNodeLoss, findLosses, forgetData, hasLostSessions } from '../../place/kept-data.ts';
@@ -9,6 +10,7 @@ import { hasEnded, sendSignal } from '../../state/end-process.ts';
 import { findRunning, type RunningPlatform } from '../../state/find-running.ts';
 import { refuseFullDisk } from '../../state/free-space.ts';
 import { isSilent } from '../../state/heartbeat.ts';
+import type { Installation } from '../../state/installation.ts';
 import type { EngineStart, PartNames, Prepared, Survey } from '../engine.ts';
 import { portPatienceMs } from './part-runner.ts';
 import { startInBackground, startInForeground, waitUntilHealthy } from './start.ts';
@@ -19,7 +21,7 @@ import { hasPort } from './take-over.ts';
 export async function surveyProcesses(start: EngineStart): Promise<Survey> {
   const { installation, foreground, onNotice } = start;
   const running = findRunning(installation);
-  if (running !== null && foreground && !running.isAbandoned) throw runsAlready(running);
+  if (running !== null && foreground && !running.isAbandoned) throw runsAlready(running, installation);
   return {
     ownsPort: (port) => running !== null && hasPort(running, port),
     portPatienceMs: running === null ? portPatienceMs : 0,
@@ -35,16 +37,21 @@ export async function surveyProcesses(start: EngineStart): Promise<Survey> {
   };
 }
 
-function runsAlready({ pid, record }: RunningPlatform): SvcError {
+function runsAlready({ pid, record }: RunningPlatform, installation: Installation): SvcError {
   if (record?.foreground) {
     const where = `pid ${pid}, in the foreground of another terminal`;
     return new SvcError('conflict', `The platform runs already (${where}): ${record.urls.app}`, {
-      hint: 'Press Ctrl-C there to stop it.',
+      hint: hintFor(restartByService(installation)),
     });
   }
   return new SvcError('conflict', `The platform runs already, in the background (pid ${pid}).`, {
     hint: 'Stop it first: svc down, then svc up --foreground',
   });
+}
+
+function hintFor(restart: string | null): string {
+  const stop = 'Press Ctrl-C there to stop it.';
+  return restart === null ? stop : `If its service at boot started it: ${restart}\nOtherwise: ${stop}`;
 }
 
 interface Preparing {
@@ -56,7 +63,7 @@ interface Preparing {
 async function prepareProcesses(given: Plan, { found, restart, start }: Preparing): Promise<Prepared> {
   const plan = withSearchPath(given, start.env);
   const { installation, foreground, signal, onNotice } = start;
-  if (restart.size > 0 && found?.record?.foreground) throw runsAlready(found);
+  if (restart.size > 0 && found?.record?.foreground) throw runsAlready(found, installation);
   if (found === null) await clearStaleRecord(installation, onNotice);
   if (plan.definition.runtime.sandbox === 'container') {
     const { fetchImage } = await import('../sandbox/containers.ts');
