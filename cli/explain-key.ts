@@ -195,10 +195,10 @@ function gapsOfTools({ tools, skills }: KeySituation): readonly Gap[] {
 }
 
 const changes = {
-  enableRole: (role: string) => `Enable the role ${role} in a file, and apply it: svc apply FILE`,
+  enableRole: (role: string) => `Enable it: svc role update ${shellWord(role)} --enable`,
   addSkill: (role: string, skill: string) =>
-    `Put the skill ${skill} into the role ${role} in a file, and apply it: svc apply FILE`,
+    `Put a skill into a role: svc role update ${shellWord(role)} --add-skill ${shellWord(skill)}`,
   addTool: (skill: string, tool: string) =>
-    `Put the tool ${tool} into the skill ${skill} in a file, and apply it: svc apply FILE`,
+    `Put it into a skill: svc skill update ${shellWord(skill)} --add-tool ${shellWord(tool)}`,
   enableServer: (server: string) => `Enable the MCP server ${server} in a file, and apply it: svc apply FILE`,
 } as const;

@@ -67,10 +67,10 @@ describe('svc keys update', () => {
       expiresAt: expect.any(String),
     });
     const renamed = await svc('keys', 'update', 'changing', '--name', 'changed', '--expires', 'never', '--all-roles');
-    expect(renamed.stdout).toBe('Changed key changing: name, roles, expires.\n');
+    expect(renamed.stdout).toBe('Changed key changed: name, roles, expires.\n');
     expect(await json('keys', 'show', id)).toMatchObject({ name: 'changed', roles: 'all', expiresAt: null });
     const again = await svc('keys', 'update', 'changed', '--expires', 'never');
-    expect(again.stdout).toBe('Nothing to change: the key changed is like this already.\n');
+    expect(again.stdout).toBe('Nothing to change: the key changed is like that already.\n');
   });
 
   test('without a field names the flags', async () => {

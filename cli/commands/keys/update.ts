@@ -1,11 +1,10 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { SvcError } from '../../../services/contracts/errors.ts';
 import { updateKeyMutation } from '../../../stack/client/generated/operations.ts';
-import { SvcCommand, workspaceFlag } from '../../command.ts';
-import { changesOf, describeChange } from '../../key-changes.ts';
+import { fieldsThatDiffer, requireChange, tellChanged } from '../../changes.ts';
+import { repeatedFlag, SvcCommand, workspaceFlag } from '../../command.ts';
 import { disclosureFlag, parseDisclosure } from '../../key-disclosure.ts';
-import { fetchKeys, keyNamed } from '../../keys.ts';
+import { fetchKeys, type Key, keyNamed } from '../../keys.ts';
 import { refuseKeyAsArgument } from '../../keys-test/key-source.ts';
 import { parseMoment } from '../../moment.ts';
 import { tenancyOf } from '../../platform.ts';
@@ -24,13 +23,11 @@ export default class KeysUpdate extends SvcCommand {
   static override args = { name: Args.string({ description: 'Name or id', required: true, name: 'NAME' }) };
   static override flags = {
     name: Flags.string({ summary: 'New name.', helpValue: 'NAME' }),
-    role: Flags.string({
-      summary: 'Role that the key may use, by name or id, in place of the present ones. Repeat it for several.',
-      helpValue: 'ROLE',
-      multiple: true,
-      multipleNonGreedy: true,
-      exclusive: ['all-roles'],
-    }),
+    role: repeatedFlag(
+      'Role of the key, by name or id; those given replace the present ones. May be repeated.',
+      'ROLE',
+      ['all-roles'],
+    ),
     'all-roles': Flags.boolean({ summary: 'Every role of the workspace, also later ones.' }),
     disclosure: disclosureFlag(),
     expires: Flags.string({ summary: 'When it expires: 30d, 12h, a date, or never.', helpValue: 'TIME' }),
@@ -43,11 +40,7 @@ export default class KeysUpdate extends SvcCommand {
     const terminal = this.terminal(flags);
     const { name, role, 'all-roles': allRoles, expires } = flags;
     const disclosure = parseDisclosure(flags.disclosure);
-    if (name === undefined && role === undefined && !allRoles && disclosure === undefined && expires === undefined) {
-      throw new SvcError('invalid_input', 'Nothing to change was given.', {
-        hint: 'Give one of --name, --role, --all-roles, --disclosure and --expires.',
-      });
-    }
+    requireChange({ name, role, 'all-roles': allRoles, disclosure, expires });
     const neverExpires = expires === 'never';
     const expiresAt = expires === undefined || neverExpires ? null : parseMoment('--expires', expires, 'future');
     const { backend, workspace } = await tenancyOf(flags);
@@ -61,8 +54,12 @@ export default class KeysUpdate extends SvcCommand {
       input: { ...fields, roles: roles?.map(({ id }) => id) ?? null, ifVersion: before.version },
     });
     const after = keyNamed(await fetchKeys(backend, workspace.id), updateKey.id);
-    const changed = changesOf(before, after);
-    terminal.json({ id: after.id, name: after.name, changed });
-    terminal.result(describeChange({ name: before.name, changed }));
+    const changed = fieldsThatDiffer(fieldsOf(before), fieldsOf(after));
+    tellChanged(terminal, { kind: 'key', id: after.id, name: after.name, changed });
   }
+}
+
+/** By the names of the flags. */
+function fieldsOf({ name, roles, disclosure, expiresAt }: Key) {
+  return { name, roles: roles?.map(({ id }) => id).sort() ?? 'all', disclosure, expires: expiresAt };
 }
