@@ -165,8 +165,7 @@ function aboutOf(client: Client): string {
 function aboutKey(client: Client, snippet: string): string {
   if (client.kind === 'file' && client.keyFrom === 'input')
     return `${client.title} asks for the API key once, and keeps it.`;
-  if (snippet.includes(keyPlaceholder))
-    return `Put an API key in the place of ${keyPlaceholder}: svc keys create --name NAME`;
+  if (snippet.includes(keyPlaceholder)) return `Put an API key in the place of ${keyPlaceholder}: svc keys create NAME`;
   return `${client.title} reads the API key from the variable ${keyVariable}: export ${keyVariable}=… before you start it.`;
 }
 

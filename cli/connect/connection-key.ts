@@ -19,7 +19,7 @@ function checked(text: string, source: string): string {
   const parsed = parseKey(text);
   if (parsed.ok && (parsed.kind === 'user' || parsed.kind === 'legacy')) return text;
   throw new SvcError('invalid_input', `${source} does not hold an API key of an agent.`, {
-    hint: 'Create one: svc keys create --name NAME',
+    hint: 'Create one: svc keys create NAME',
   });
 }
 
