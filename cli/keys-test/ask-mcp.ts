@@ -2,7 +2,7 @@ import { constantTools } from '../../services/contracts/constant-tools.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { isObject } from '../../services/contracts/is-object.ts';
 import { type SkillsSeen, skillsSeen, skillsSeenName } from '../../services/contracts/skills-seen.ts';
-import { asksForNoKey, forbidden, notMcp, refusalOf, unchecked } from './causes.ts';
+import { asksForNoKey, forbidden, notMcp, refusalOf, unchecked, wrongAddress } from './causes.ts';
 import { type Answer, exchange, messageOf } from './exchange.ts';
 import { type Climber, elapsedMs, failed, noted, type Outcome, passed, rungTimeoutMs, untested } from './rung.ts';
 
@@ -40,6 +40,8 @@ export async function shakeHands(climber: Climber): Promise<Outcome> {
   const params = { protocolVersion, capabilities: {}, clientInfo: { name: 'svc keys test', version: '1' } };
   const answer = await post(climber, { jsonrpc: '2.0', id: 2, method: 'initialize', params });
   if (answer.status === 403) return failed(forbidden(answer));
+  const mistake = wrongAddress(answer);
+  if (mistake !== null) return failed(mistake);
   const result = messageOf(answer)?.result;
   if (answer.status !== 200 || !isObject(result)) return failed(notMcp(climber.url, answer));
   const session = answer.headers['mcp-session-id'];

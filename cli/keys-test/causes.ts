@@ -75,15 +75,27 @@ const textRefusals = {
 };
 
 export function forbidden(answer: Answer): Cause {
-  const said = messageOf(answer)?.error;
   return {
     code: 'forbidden',
-    message:
-      isObject(said) && typeof said.message === 'string'
-        ? said.message
-        : 'The key is valid, but the platform answered 403.',
+    message: 'The key is valid, but the platform answered 403.',
     hint: 'Check skillIds and roleIds in the URL, and that the workspace is not suspended.',
+    ...saidIn(answer),
   };
+}
+
+/** A mistake in the parameters of the address, in the words of the platform; null if it is another answer. */
+export function wrongAddress(answer: Answer): Cause | null {
+  const { message, hint } = saidIn(answer);
+  if (answer.status !== 400 || message === undefined || hint === undefined) return null;
+  return { code: 'invalid_input', message, hint };
+}
+
+/** The words of the platform's own refusal. */
+function saidIn(answer: Answer): { readonly message?: string; readonly hint?: string } {
+  const said = messageOf(answer)?.error;
+  if (!isObject(said)) return {};
+  const { message, hint } = said;
+  return { ...(typeof message === 'string' ? { message } : {}), ...(typeof hint === 'string' ? { hint } : {}) };
 }
 
 /** An address that admits every key, or none, proves nothing about a key. */

@@ -48,6 +48,18 @@ describe('a key is valid', () => {
     expect(found.detailOf('skills')).not.toContain('\n');
   });
 
+  test.each([
+    ['?skillIds=readng', { code: 'forbidden', hint: 'Did you mean "reading"? skillIds takes names and ids.' }],
+    [
+      '?skills=reading',
+      { code: 'invalid_input', message: '"skills" is not a parameter of /mcp: it must be "skillIds".' },
+    ],
+  ])('but its address has a mistake: %s', async (query, cause) => {
+    const found = await outcomeOf(able, platform.mcpUrl + query);
+    expect(found).toMatchObject({ ok: false, verdict: 'valid', cause });
+    expect(found.last).toMatchObject({ name: 'MCP handshake', mark: 'failed' });
+  });
+
   test('never if it is refused', async () => {
     const found = await outcomeOf(newKey('user').reveal());
     expect(found).toMatchObject({ ok: false, verdict: 'refused', status: 401, cause: { code: 'unauthenticated' } });
