@@ -71,7 +71,7 @@ describe('a gap is explained:', () => {
     [
       'a disabled MCP server',
       { mcpServers: [{ name: 'crm', enabled: false, status: 'Disconnected', reason: null }] },
-      { kind: 'mcpServer', why: /disabled/, change: /crm/ },
+      { kind: 'mcpServer', why: /disabled/, change: /svc server enable crm/ },
     ],
   ])('%s', (_what, situation, gap) => {
     const expected = Object.entries(gap).map(([name, value]) => [

@@ -200,5 +200,5 @@ const changes = {
     `Put a skill into a role: svc role update ${shellWord(role)} --add-skill ${shellWord(skill)}`,
   addTool: (skill: string, tool: string) =>
     `Put it into a skill: svc skill update ${shellWord(skill)} --add-tool ${shellWord(tool)}`,
-  enableServer: (server: string) => `Enable the MCP server ${server} in a file, and apply it: svc apply FILE`,
+  enableServer: (server: string) => `Enable it: svc server enable ${shellWord(server)}`,
 } as const;
