@@ -75,7 +75,7 @@ export function refusalOfJson(words: readonly string[]): SvcError {
   const form = formOfJson(words);
   const line =
     form === null ? 'svc server add NAME -- COMMAND, or svc server add NAME --url URL' : launchLine('add', form);
-  return new SvcError('invalid_input', 'svc server takes no JSON as an argument.', { hint: `Type it as: ${line}` });
+  return new SvcError('invalid_input', 'An MCP server is not added as JSON.', { hint: `Type it as: ${line}` });
 }
 
 /** In our form, with secrets left out; null for no such JSON. */

@@ -14,7 +14,7 @@ export const launchFlags = {
   transport: Flags.string({ summary: 'Transport of the URL: http, which is Streamable HTTP.', helpValue: 'TRANSPORT' }),
   env: Flags.string({
     char: 'e',
-    summary: 'Environment variable. NAME alone is a secret, from the environment of svc or asked for; may be repeated.',
+    summary: 'Environment variable. NAME alone is a secret, from the environment or a prompt; may be repeated.',
     helpValue: 'NAME[=VALUE]',
     multiple: true,
     multipleNonGreedy: true,
@@ -22,7 +22,7 @@ export const launchFlags = {
   header: Flags.string({
     char: 'H',
     summary:
-      'Header for the URL. NAME alone is a secret: X-Api-Key comes from the variable X_API_KEY or is asked for; may be repeated.',
+      'Header for the URL. NAME alone is a secret: X-Api-Key comes from the variable X_API_KEY or a prompt; may be repeated.',
     helpValue: 'NAME[: VALUE]',
     multiple: true,
     multipleNonGreedy: true,
@@ -171,7 +171,7 @@ async function secretValue(
   if (known !== '') return known;
   if (!terminal.interactive) {
     throw new SvcError('invalid_input', `The ${kind.what} ${name} has no value.`, {
-      hint: `Set ${variable} in the environment of svc, or write ${name}${kind.separator === ':' ? ': ' : '='}… to a file: ${kind.file} FILE`,
+      hint: `Set ${variable} in the environment, or write ${name}${kind.separator === ':' ? ': ' : '='}… to a file: ${kind.file} FILE`,
     });
   }
   const { password } = await import('@inquirer/prompts');

@@ -12,5 +12,5 @@ export type LaunchVerb = 'add' | 'update';
 /** The line to type. */
 export function launchLine(verb: LaunchVerb, { own, command }: LaunchWords): string {
   const words = [...own, ...(command === null ? [] : ['--', ...command])];
-  return [`svc server ${verb}`, ...words.map(shellWord)].join(' ');
+  return ['svc', 'server', verb, ...words.map(shellWord)].join(' ');
 }

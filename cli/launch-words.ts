@@ -77,7 +77,7 @@ export function secretAsArgument(flag: '--env' | '--header', { name, line }: Typ
   const file = flag === '--env' ? '--variable-file' : '--header-file';
   const form = line ?? `${flag} ${shellWord(name)}`;
   return new SvcError('invalid_input', `The value of "${name}" looks like a secret, which must not be an argument.`, {
-    hint: `Leave out the value: ${form}\nsvc takes it from its environment, or asks for it. A file works too: ${file} FILE. ${typedAlready}`,
+    hint: `Leave out the value: ${form}\nThe value then comes from the environment or a prompt. A file works too: ${file} FILE. ${typedAlready}`,
   });
 }
 

@@ -112,15 +112,15 @@ describe('a mistyped word is answered with the right form', () => {
     ],
     [
       'server add-json e1 {"type":"http","url":"https://x.example/mcp","headers":{"Authorization":"hush","X-Team":"blue"}}',
-      "svc server takes no JSON as an argument.\nType it as: svc server add e1 --url https://x.example/mcp --header Authorization --header 'X-Team: blue'",
+      "An MCP server is not added as JSON.\nType it as: svc server add e1 --url https://x.example/mcp --header Authorization --header 'X-Team: blue'",
     ],
     [
       'server add-json e1 {"command":"npx","args":["-y","bar"],"env":{"API_KEY":"hush","LOG":"1"}}',
-      'svc server takes no JSON as an argument.\nType it as: svc server add e1 --env API_KEY --env LOG=1 -- npx -y bar',
+      'An MCP server is not added as JSON.\nType it as: svc server add e1 --env API_KEY --env LOG=1 -- npx -y bar',
     ],
     [
       'server add-json e1 {"command":',
-      'svc server takes no JSON as an argument.\nType it as: svc server add NAME -- COMMAND, or svc server add NAME --url URL',
+      'An MCP server is not added as JSON.\nType it as: svc server add NAME -- COMMAND, or svc server add NAME --url URL',
     ],
     ['server edit x', '"svc server edit" is not a command.\nDid you mean "svc server update"?'],
     ['server stop x', '"svc server stop" is not a command.\nDid you mean "svc server disable"?'],

@@ -26,7 +26,7 @@ export default class ServerAdd extends SvcCommand {
       command: '<%= config.bin %> server add everything -- npx -y @modelcontextprotocol/server-everything',
     },
     {
-      description: 'With a plain variable, and a secret one that svc asks for',
+      description: 'With a plain variable, and a secret one from the environment or a prompt',
       command: '<%= config.bin %> server add github --env LOG=debug --env GITHUB_TOKEN -- npx -y github-mcp-server',
     },
     {
