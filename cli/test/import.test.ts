@@ -55,7 +55,7 @@ test('shows each command without its secrets, and runs none before the yes', asy
   const { code, stdout, stderr } = await run(['server', 'import', file]);
   expect([code, stdout]).toEqual([2, '']);
   expect(stderr).toBe(
-    `bad  API_TOKEN=… PLAIN=… touch ${touched}\n  Ignored: alwaysAllow\nError: Adding these MCP servers runs their commands, so it must be confirmed.\nWithout a terminal, add --yes, and --only NAME for some of them.\n`,
+    `bad  API_TOKEN=[secret] PLAIN=[secret] touch ${touched}\n  Ignored: alwaysAllow\nError: Adding these MCP servers runs their commands, so it must be confirmed.\nWithout a terminal, add --yes, and --only NAME for some of them.\n`,
   );
   expect((await run(['server', 'list'])).stdout).not.toContain('bad');
 });
