@@ -11,7 +11,10 @@ import { readSettings } from './settings-file.ts';
 /** Flags of `svc server add` and `svc server update` that describe how an MCP server is started. */
 export const launchFlags = {
   url: Flags.string({ summary: 'Address of an MCP server that is reached over HTTP.', helpValue: 'URL' }),
-  transport: Flags.string({ summary: 'Transport of the URL: http, which is Streamable HTTP.', helpValue: 'TRANSPORT' }),
+  transport: Flags.string({
+    summary: 'Transport of the URL: http or sse. The runtime finds it out by itself.',
+    helpValue: 'TRANSPORT',
+  }),
   env: Flags.string({
     char: 'e',
     summary: 'Environment variable. NAME alone is a secret, from the environment or a prompt; may be repeated.',
@@ -29,7 +32,35 @@ export const launchFlags = {
   }),
   'variable-file': Flags.string({ summary: 'File with secret NAME=value lines for the command.', helpValue: 'FILE' }),
   'header-file': Flags.string({ summary: 'File with secret Name: value lines for the URL.', helpValue: 'FILE' }),
+  'start-timeout': Flags.string({
+    summary: 'Seconds for a start, up to 1800; 0: as runtime.startTimeout in svc.yaml.',
+    helpValue: 'SECONDS',
+  }),
+  'call-timeout': Flags.string({
+    summary: 'Seconds that a call may be silent, up to 1800; 0: as runtime.callTimeout in svc.yaml.',
+    helpValue: 'SECONDS',
+  }),
 };
+
+const timeoutMax = 1800;
+
+/** The deadlines of the flags, in seconds. Null without the flag. */
+export function timeoutsOf(flags: {
+  readonly 'start-timeout'?: string | undefined;
+  readonly 'call-timeout'?: string | undefined;
+}) {
+  return {
+    startTimeout: secondsOf('--start-timeout', flags['start-timeout']),
+    callTimeout: secondsOf('--call-timeout', flags['call-timeout']),
+  };
+}
+
+function secondsOf(flag: string, text: string | undefined): number | null {
+  if (text === undefined) return null;
+  const seconds = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
+  if (seconds <= timeoutMax) return seconds;
+  throw new SvcError('invalid_input', `${flag} must be a whole number from 0 to ${timeoutMax}, not "${text}".`);
+}
 
 interface LaunchFlags {
   readonly url?: string | undefined;
@@ -82,12 +113,12 @@ export async function withValues({ env, headers }: GivenSettings, terminal: Term
   };
 }
 
-/** Refuses a transport that the runtime does not speak, and one without a URL. */
+/** The runtime finds out the transport of a URL. Refuses one that it does not speak, and one without a URL. */
 export function checkTransport({ url, transport }: LaunchFlags): void {
   if (transport === undefined) return;
-  if (transport !== 'http') {
-    throw new SvcError('invalid_input', `--transport must be http, not "${transport}".`, {
-      hint: 'The command of an MCP server stands after --, without --transport. http is Streamable HTTP.',
+  if (transport !== 'http' && transport !== 'sse') {
+    throw new SvcError('invalid_input', `--transport must be http or sse, not "${transport}".`, {
+      hint: 'The command of an MCP server stands after --, without --transport.',
     });
   }
   if (url === undefined) throw new SvcError('invalid_input', '--transport is only for --url.');

@@ -72,7 +72,7 @@ describe('svc server add', () => {
     [['--header', 'X: y', '--', 'x'], '--header and --header-file are for --url', /^$/],
     [['--env', 'A=1', '--url', 'http://x/'], '--env, --variable-file and --cwd are for a command', /^$/],
     [['--transport', 'http', '--', 'x'], '--transport is only for --url', /^$/],
-    [['--transport', 'carrier-pigeon', '--url', 'http://x/'], '--transport must be http', /Streamable HTTP/],
+    [['--transport', 'carrier-pigeon', '--url', 'http://x/'], '--transport must be http or sse', /after --/],
   ])('refuses %j', async (words, message, hint) => {
     const run = await svc('server', 'add', 'two', '--json', ...words);
     const { error } = JSON.parse(run.stdout);
@@ -133,6 +133,18 @@ describe('svc server update', () => {
     expect(header.stdout).toMatch(/^Changed MCP server web: url, headers\.x-team\.\n$/);
     expect(header.stderr).toContain('web is changed, but not Connected');
     expect(header.code).toBe(1);
+  });
+
+  test('changes deadlines without a restart', async () => {
+    const before = (await shown('one')).lastStartedAt;
+    const changed = await svc('server', 'update', 'one', '--start-timeout', '90', '--call-timeout=300');
+    expect(changed).toMatchObject({ code: 0, stdout: 'Changed MCP server one: startTimeout, callTimeout.\n' });
+    expect(await shown('one')).toMatchObject({ startTimeout: 90, callTimeout: 300, lastStartedAt: before });
+    const back = await svc('server', 'update', 'one', '--start-timeout', '0', '--call-timeout', '300');
+    expect(back.stdout).toBe('Changed MCP server one: startTimeout.\n');
+    expect(await shown('one')).toMatchObject({ startTimeout: null, callTimeout: 300 });
+    const refused = await svc('server', 'update', 'one', '--call-timeout', '1801');
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('a whole number from 0 to 1800') });
   });
 
   test('renames, and says so when there is nothing to change', async () => {

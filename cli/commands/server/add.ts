@@ -11,6 +11,7 @@ import {
   type GivenSettings,
   givenSettings,
   launchFlags,
+  timeoutsOf,
   withValues,
 } from '../../launch-flags.ts';
 import { checkLaunchWords, refuseSecretWords, splitLaunch } from '../../launch-words.ts';
@@ -57,6 +58,7 @@ export default class ServerAdd extends SvcCommand {
     const [command, ...commandArgs] = words.command ?? [];
     const settings = await givenSettings(flags);
     checkTransport(flags);
+    const timeouts = timeoutsOf(flags);
     checkLaunch({ command, cwd: flags.cwd, url: flags.url, settings });
     const signal = interruption();
     const tenancy = await tenancyOf(flags);
@@ -69,7 +71,7 @@ export default class ServerAdd extends SvcCommand {
         : { url: flags.url, headers };
     const answer = await tenancy.backend.send(createMcpServerMutation, {
       workspace: tenancy.workspace.id,
-      input: { name: args.name, launch, runtime: flags.runtime ?? null },
+      input: { name: args.name, launch, runtime: flags.runtime ?? null, ...timeouts },
     });
     const { id, name } = answer.createMcpServer;
     const added = await getPresent(tenancy, id);

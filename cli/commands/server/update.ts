@@ -10,7 +10,7 @@ import { isInContainers } from '../../../stack/state/containers-record.ts';
 import { awaitServer, getPresent, serverDocument, tellOutcome } from '../../await-server.ts';
 import { interruption, SvcCommand, sharedSwitches, workspaceFlag, yesFlag } from '../../command.ts';
 import { makeSure } from '../../consent.ts';
-import { checkTransport, givenSettings, launchFlags, withValues } from '../../launch-flags.ts';
+import { checkTransport, givenSettings, launchFlags, timeoutsOf, withValues } from '../../launch-flags.ts';
 import { checkLaunchWords, refuseSecretWords, splitLaunch } from '../../launch-words.ts';
 import { launchLine } from '../../output/server.ts';
 import type { Terminal } from '../../output/terminal.ts';
@@ -35,7 +35,7 @@ export default class ServerUpdate extends SvcCommand {
     },
   ];
   static override usage =
-    'server update NAME [--env NAME[=VALUE]]… [--unset-env NAME]… [--header NAME[: VALUE]]… [--unset-header NAME]… [--cwd DIR] [--url URL] [--runtime NAME] [--name NAME] [-- COMMAND [ARG…]]';
+    'server update NAME [--env NAME[=VALUE]]… [--unset-env NAME]… [--header NAME[: VALUE]]… [--unset-header NAME]… [--cwd DIR] [--url URL] [--runtime NAME] [--start-timeout SECONDS] [--call-timeout SECONDS] [--name NAME] [-- COMMAND [ARG…]]';
   static override args = { name: Args.string({ description: 'Name or id', required: true, name: 'NAME' }) };
   static override flags = {
     ...launchFlags,
@@ -70,11 +70,19 @@ export default class ServerUpdate extends SvcCommand {
     const unset = { unsetEnv: flags['unset-env'] ?? [], unsetHeaders: flags['unset-header'] ?? [] };
     const { url, cwd, name, runtime } = flags;
     const { command } = words;
+    const timeouts = timeoutsOf(flags);
     const changesLaunch =
       command !== null ||
       [url, cwd].some((value) => value !== undefined) ||
       [settings.env, settings.headers, unset.unsetEnv, unset.unsetHeaders].some((list) => list.length > 0);
-    checkPatch({ command, url, isEmpty: !changesLaunch && name === undefined && runtime === undefined });
+    checkPatch({
+      command,
+      url,
+      isEmpty:
+        !changesLaunch &&
+        [name, runtime].every((value) => value === undefined) &&
+        !timeoutFields.some((field) => timeouts[field] !== null),
+    });
     const signal = interruption();
     const tenancy = await tenancyOf(flags);
     const { backend, workspace } = tenancy;
@@ -97,9 +105,10 @@ export default class ServerUpdate extends SvcCommand {
       ...(launch === null ? [] : await fetchChangedSettings(tenancy, before.id, launch)),
       ...(launch !== null && isTakenOver ? ['setBy'] : []),
       ...(runtime === undefined || isOn(before, runtime) ? [] : ['runtime']),
+      ...timeoutFields.filter((field) => timeouts[field] !== null && timeouts[field] !== (before[field] ?? 0)),
     ];
     if (changed.length > 0) {
-      const input = { launch, name: name ?? null, runtime: runtime ?? null, ifVersion: before.version };
+      const input = { launch, name: name ?? null, runtime: runtime ?? null, ...timeouts, ifVersion: before.version };
       await backend.send(updateMcpServerMutation, { workspace: workspace.id, id: before.id, input });
     }
     const after = await getPresent(tenancy, before.id);
@@ -108,7 +117,7 @@ export default class ServerUpdate extends SvcCommand {
         ? `Nothing to change: ${after.name} is like that already.`
         : `Changed MCP server ${after.name}: ${oneLine(changed.join(', '))}.`,
     );
-    const restarts = changed.some((field) => field !== 'name');
+    const restarts = changed.some((field) => !['name', ...timeoutFields].includes(field));
     if (!restarts || !after.enabled || (runtime !== undefined && !after.runtimes.some(({ available }) => available))) {
       const tools = after.status === 'Connected' ? await fetchTools(backend, workspace.id, after.id) : [];
       terminal.json(serverDocument(after, tools, { changed }));
@@ -121,6 +130,8 @@ export default class ServerUpdate extends SvcCommand {
     await tellOutcome(tenancy, { server, done: 'changed', terminal }, { changed });
   }
 }
+
+const timeoutFields = ['startTimeout', 'callTimeout'] as const;
 
 interface Patch {
   readonly command: readonly string[] | null;
@@ -135,7 +146,7 @@ function checkPatch({ command, url, isEmpty }: Patch): void {
   if (command?.length === 0) throw new SvcError('invalid_input', 'The command after -- is missing.');
   if (!isEmpty) return;
   throw new SvcError('invalid_input', 'No change was given.', {
-    hint: 'Give at least one: --env, --unset-env, --variable-file, --header, --unset-header, --header-file, --cwd, --url, --runtime, --name, or a command after --.',
+    hint: 'Give at least one: --env, --unset-env, --variable-file, --header, --unset-header, --header-file, --cwd, --url, --runtime, --start-timeout, --call-timeout, --name, or a command after --.',
   });
 }
 
