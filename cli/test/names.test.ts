@@ -25,7 +25,7 @@ describe('an unknown name of any kind ends with 1', () => {
 test('a taken name is refused, with the command that changes its holder', async () => {
   const run = await svc('skill', 'create', 'taken');
   expect(run.stderr).toBe(
-    'Error: Another skill is named "taken" already.\nChoose another name, or change that one in a file: svc apply FILE.\n',
+    'Error: Another skill is named "taken" already.\nChoose another name, or change that one: svc skill update NAME\n',
   );
   expect(run.code).toBe(5);
 });

@@ -47,12 +47,11 @@ export function nameTaken(type: NamedType, name: string): SvcError {
   });
 }
 
-const inFile = 'Choose another name, or change that one in a file: svc apply FILE.';
 const hintsOfTaken: Readonly<Record<NamedType, string>> = {
   workspace: 'Choose another name.',
-  role: inFile,
-  skill: inFile,
-  mcpServer: 'Choose another name, or change that one: svc server update NAME.',
+  role: 'Choose another name, or change that one: svc role update NAME',
+  skill: 'Choose another name, or change that one: svc skill update NAME',
+  mcpServer: 'Choose another name, or change that one: svc server update NAME',
 };
 
 export function tooMany(of: string, max: number, options: { readonly hint?: string } = {}): SvcError {

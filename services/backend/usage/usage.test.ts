@@ -87,6 +87,17 @@ test('calls are summed by hour, key, tool and skill', async () => {
   );
 });
 
+test('calls of a workspace that is gone are dropped, and those of others are summed', async () => {
+  const gone = newId('workspace');
+  const closed = (await addWorkspace(backend, 'closed')).id;
+  await backend.graph.write((transaction) =>
+    transaction.update('workspace', closed, { name: closed }, { anchor: null }),
+  );
+  await send([{ ...call(hour, 1), workspace: gone }, { ...call(hour, 1), workspace: closed }, call(hour, 1)]);
+  await expect.poll(total, patiently).toBe(1);
+  expect(await backend.graph.count({ type: 'usage', anchor: 'everywhere', limit: 1 })).toBe(1);
+});
+
 test('a record may stand for several calls, and one without a count stands for one', async () => {
   await send([call(hour, 30, { calls: 3 }), call(hour, 8, { calls: 2, outcome: 'error' })]);
   const { calls, ...withoutCount } = call(hour, 2).call ?? {};

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newKey } from '../../contracts/keys.ts';
 import { type Platform, startPlatform, until } from './platform.ts';
-import { ping, type RawAnswer, rpc, send } from './raw.ts';
+import { openSession, ping, type RawAnswer, rpc, send } from './raw.ts';
+import { openStream } from './stream.ts';
 import { TestWorkspace } from './workspace.ts';
 
 let platform: Platform;
@@ -65,6 +66,21 @@ describe('401', () => {
     await workspace.revoke(revoked.id);
     await until(async () => (await pingWith(`Bearer ${revoked.text}`)).status === 401);
     expectRefused(await pingWith(`Bearer ${revoked.text}`), /was revoked \(\d{4}-/);
+  });
+
+  test('a key of a removed workspace, also when it was just in use, and its stream ends', async () => {
+    const removed = await TestWorkspace.create(platform, 'removed');
+    const { text } = await removed.key('agent');
+    const session = await openSession(platform.mcpUrl, text);
+    const stream = await openStream(platform.mcpUrl, { key: text, session });
+    const { removeWorkspace } = await platform.must('mutation ($id: ID!) { removeWorkspace(id: $id) }', {
+      id: removed.id,
+    });
+    expect(removeWorkspace).toBe(true);
+    await until(async () => (await pingWith(`Bearer ${text}`)).status === 401);
+    await stream.closed;
+    expectRefused(await send(platform.mcpUrl, { key: text, session, body: ping }), /not known|revoked/);
+    expect((await pingWith(`Bearer ${key}`)).status).toBe(200);
   });
 
   test('an expired key, also when it was just in use', async () => {

@@ -137,7 +137,7 @@ describe('list_skills', () => {
     expect(content[0].text).toMatch(
       /^No skill is usable in this session\.\n\nActive, but without any skill: "Empty"\./,
     );
-    expect(content[0].text).toContain('svc apply');
+    expect(content[0].text).toContain('svc role update NAME --add-skill SKILL');
     expect(content[0].text).toContain('Disabled by an administrator: "Off".');
     expect(_meta).toEqual({ 'svc/skills': { skills: 0, tools: 0, names: [], unavailable: [] } });
   });

@@ -73,7 +73,11 @@ function describeRoles(view: View): string {
   const inactive = own.filter((role) => !isActive(view, role));
   const empty = own.filter((role) => isActive(view, role) && role.skills.length === 0);
   const lines = [
-    sentence('Active, but without any skill', empty, ' Repair: an administrator puts skills into it, with svc apply.'),
+    sentence(
+      'Active, but without any skill',
+      empty,
+      ' Repair: an administrator puts skills into it: svc role update NAME --add-skill SKILL.',
+    ),
     sentence(
       'Not active, and can be activated with activate_role',
       inactive.filter((role) => role.enabled),
