@@ -3,7 +3,7 @@ import * as Flags from '@oclif/core/flags';
 import { createRoleMutation } from '../../../stack/client/generated/operations.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { tenancyOf } from '../../platform.ts';
-import { fetchSkills, skillNamed } from '../../skills.ts';
+import { fetchSkillNames, skillNamed } from '../../skills.ts';
 
 export default class RoleCreate extends SvcCommand {
   static override summary = 'Create a role: a set of skills that agents may use.';
@@ -31,7 +31,7 @@ export default class RoleCreate extends SvcCommand {
     const { args, flags } = await this.parse(RoleCreate);
     const terminal = this.terminal(flags);
     const { backend, workspace } = await tenancyOf(flags);
-    const known = flags.skill === undefined ? [] : await fetchSkills(backend, workspace.id);
+    const known = flags.skill === undefined ? [] : await fetchSkillNames({ backend, workspace });
     const skills = (flags.skill ?? []).map((name) => skillNamed(known, name));
     const answer = await backend.send(createRoleMutation, {
       workspace: workspace.id,

@@ -7,7 +7,7 @@ import { changedSet, fieldsThatDiffer, requireChange, tellChanged } from '../../
 import { repeatedFlag, SvcCommand, workspaceFlag } from '../../command.ts';
 import { tenancyOf } from '../../platform.ts';
 import { getRole } from '../../roles.ts';
-import { fetchSkills, skillNamed } from '../../skills.ts';
+import { fetchSkillNames, skillNamed } from '../../skills.ts';
 
 export default class RoleUpdate extends SvcCommand {
   static override summary = 'Change a role: its name, description or skills, or disable it.';
@@ -44,7 +44,9 @@ export default class RoleUpdate extends SvcCommand {
     const { backend, workspace } = tenancy;
     const role = await getRole(tenancy, args.name);
     const known =
-      skill === undefined && add === undefined && remove === undefined ? [] : await fetchSkills(backend, workspace.id);
+      skill === undefined && add === undefined && remove === undefined
+        ? []
+        : await fetchSkillNames({ backend, workspace });
     const namesOf = (given: readonly string[] | undefined) => given?.map((one) => skillNamed(known, one).name);
     const before = role.skills.map((one) => one.name).sort();
     const skills = changedSet(

@@ -3,7 +3,7 @@ import { removeSkillMutation } from '../../../stack/client/generated/operations.
 import { SvcCommand, workspaceFlag, yesFlag } from '../../command.ts';
 import { agreeToRemoval } from '../../consent.ts';
 import { tenancyOf } from '../../platform.ts';
-import { getSkill } from '../../skills.ts';
+import { getSkillParts } from '../../skills.ts';
 
 export default class SkillRemove extends SvcCommand {
   static override summary = 'Remove a skill with its instructions and files. Roles lose it.';
@@ -19,7 +19,7 @@ export default class SkillRemove extends SvcCommand {
     const { args, flags } = await this.parse(SkillRemove);
     const terminal = this.terminal(flags);
     const tenancy = await tenancyOf(flags);
-    const { id, name, roles, files } = await getSkill(tenancy, args.name);
+    const { id, name, roles, files } = await getSkillParts(tenancy, args.name);
     await agreeToRemoval(terminal, {
       subject: `the skill "${name}"`,
       affected: [

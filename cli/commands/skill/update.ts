@@ -2,12 +2,13 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { suggestion } from '../../../services/contracts/did-you-mean.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
+import { toolMatcher } from '../../../services/contracts/tool-pattern.ts';
 import { updateSkillMutation } from '../../../stack/client/generated/operations.ts';
 import { changedSet, fieldsThatDiffer, requireChange, tellChanged } from '../../changes.ts';
 import { allowMissingFlag, repeatedFlag, SvcCommand, workspaceFlag } from '../../command.ts';
 import { readInstructions } from '../../instructions.ts';
 import { tenancyOf } from '../../platform.ts';
-import { getSkill, refsOfSkill, type SkillDetails } from '../../skills.ts';
+import { getSkillParts, refsOfSkill, type SkillParts } from '../../skills.ts';
 import { checkToolRefs, parseToolRef, textOfRef } from '../../tool-refs.ts';
 
 const toolValue = 'MCPSERVER/TOOL';
@@ -62,7 +63,7 @@ export default class SkillUpdate extends SvcCommand {
     };
     const instructions = flags.instructions === undefined ? undefined : readInstructions(flags.instructions);
     const tenancy = await tenancyOf(flags);
-    const skill = await getSkill(tenancy, args.name);
+    const skill = await getSkillParts(tenancy, args.name);
     const before = refsOfSkill(skill);
     const tools = changedSet(before, wanted, (absent) => notInSkill(skill, absent, before));
     const after = { name, description: description?.trim(), instructions, tools };
@@ -81,8 +82,9 @@ export default class SkillUpdate extends SvcCommand {
   }
 }
 
-function notInSkill({ name, tools }: SkillDetails, absent: string, refs: readonly string[]): SvcError {
-  const byPattern = tools.some((tool) => `${tool.mcpServer.name}/${tool.originalName}` === absent);
+function notInSkill({ name, patterns }: SkillParts, absent: string, refs: readonly string[]): SvcError {
+  const { mcpServer, tool } = parseToolRef('--remove-tool', absent);
+  const byPattern = patterns.some((one) => one.mcpServer.name === mcpServer && toolMatcher(one.pattern)(tool));
   const message = byPattern
     ? `The skill "${name}" has the tool "${absent}" by a pattern, which cannot leave out one tool.`
     : `The skill "${name}" does not name "${absent}".`;

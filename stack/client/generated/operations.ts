@@ -313,14 +313,36 @@ export type SkillsQueryVariables = Exact<{
 
 export type SkillsQuery = { readonly workspace: { readonly skills: { readonly nodes: ReadonlyArray<SkillFragment>, readonly pageInfo: { readonly next: string | null } } } | null };
 
-export type SkillQueryVariables = Exact<{
+export type SkillNamesQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type SkillNamesQuery = { readonly workspace: { readonly skills: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string }>, readonly pageInfo: { readonly next: string | null } } } | null };
+
+export type SkillPartsFragment = { readonly id: string, readonly name: string, readonly description: string, readonly instructions: string, readonly version: number, readonly namedTools: ReadonlyArray<{ readonly originalName: string, readonly mcpServer: { readonly name: string } }>, readonly patterns: ReadonlyArray<{ readonly pattern: string, readonly mcpServer: { readonly name: string } }>, readonly roles: ReadonlyArray<{ readonly id: string, readonly name: string }>, readonly files: ReadonlyArray<{ readonly path: string, readonly sizeBytes: number }> };
+
+export type SkillPartsQueryVariables = Exact<{
   workspace?: string | null | undefined;
   id?: string | null | undefined;
   name?: string | null | undefined;
 }>;
 
 
-export type SkillQuery = { readonly workspace: { readonly skill: { readonly id: string, readonly name: string, readonly description: string, readonly instructions: string, readonly version: number, readonly available: boolean, readonly reason: ProblemFragment | null, readonly namedTools: ReadonlyArray<{ readonly originalName: string, readonly listed: boolean, readonly mcpServer: { readonly name: string } }>, readonly patterns: ReadonlyArray<{ readonly pattern: string, readonly mcpServer: { readonly name: string } }>, readonly tools: ReadonlyArray<{ readonly name: string | null, readonly originalName: string, readonly listed: boolean, readonly mcpServer: { readonly name: string, readonly status: McpServerStatus } }>, readonly mcpServers: ReadonlyArray<{ readonly id: string, readonly name: string }>, readonly roles: ReadonlyArray<{ readonly id: string, readonly name: string }>, readonly files: ReadonlyArray<{ readonly path: string, readonly sizeBytes: number }> } | null } | null };
+export type SkillPartsQuery = { readonly workspace: { readonly skill: SkillPartsFragment | null } | null };
+
+export type SkillQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  id?: string | null | undefined;
+}>;
+
+
+export type SkillQuery = { readonly workspace: { readonly skill: (
+      { readonly available: boolean, readonly reason: ProblemFragment | null, readonly tools: ReadonlyArray<{ readonly name: string | null, readonly originalName: string, readonly listed: boolean, readonly mcpServer: { readonly name: string, readonly status: McpServerStatus } }>, readonly mcpServers: ReadonlyArray<{ readonly id: string, readonly name: string }> }
+      & SkillPartsFragment
+    ) | null } | null };
 
 export type CreateSkillMutationVariables = Exact<{
   workspace: string;
@@ -803,8 +825,16 @@ export const skillsQuery: Operation<SkillsQuery, SkillsQueryVariables> = {
   text: "query Skills($workspace:ID$first:Int$after:String){workspace(id:$workspace){skills(first:$first after:$after){nodes{...Skill}pageInfo{next}}}}fragment Problem on Reason{code message repair}fragment Skill on Skill{id name available reason{...Problem}tools{id}mcpServers(first:1000){id name}}",
 };
 
+export const skillNamesQuery: Operation<SkillNamesQuery, SkillNamesQueryVariables> = {
+  text: "query SkillNames($workspace:ID$first:Int$after:String){workspace(id:$workspace){skills(first:$first after:$after){nodes{id name}pageInfo{next}}}}",
+};
+
+export const skillPartsQuery: Operation<SkillPartsQuery, SkillPartsQueryVariables> = {
+  text: "query SkillParts($workspace:ID$id:ID$name:String){workspace(id:$workspace){skill(id:$id name:$name){...SkillParts}}}fragment SkillParts on Skill{id name description instructions version namedTools{originalName mcpServer{name}}patterns{pattern mcpServer{name}}roles(first:1000){id name}files{path sizeBytes}}",
+};
+
 export const skillQuery: Operation<SkillQuery, SkillQueryVariables> = {
-  text: "query Skill($workspace:ID$id:ID$name:String){workspace(id:$workspace){skill(id:$id name:$name){id name description instructions version available reason{...Problem}namedTools{originalName listed mcpServer{name}}patterns{pattern mcpServer{name}}tools{name originalName listed mcpServer{name status}}mcpServers(first:1000){id name}roles(first:1000){id name}files{path sizeBytes}}}}fragment Problem on Reason{code message repair}",
+  text: "query Skill($workspace:ID$id:ID){workspace(id:$workspace){skill(id:$id){...SkillParts available reason{...Problem}tools{name originalName listed mcpServer{name status}}mcpServers(first:1000){id name}}}}fragment Problem on Reason{code message repair}fragment SkillParts on Skill{id name description instructions version namedTools{originalName mcpServer{name}}patterns{pattern mcpServer{name}}roles(first:1000){id name}files{path sizeBytes}}",
 };
 
 export const createSkillMutation: Operation<CreateSkillMutation, CreateSkillMutationVariables> = {
