@@ -31,7 +31,7 @@ const commands: readonly Command[] = [
 const at = (...typed: string[]) => completeAt(typed.slice(0, -1), typed.at(-1) ?? '', commands);
 const wordsOf = (completion: Completion) =>
   completion.kind === 'words' ? completion.words.map(({ word }) => word) : completion;
-const names = (noun: string, workspace = 'Default', dir?: string) => ({ kind: 'names', noun, workspace, dir });
+const names = (noun: string, workspace?: string, dir?: string) => ({ kind: 'names', noun, workspace, dir });
 
 test.each<[string[], unknown]>([
   [[''], ['init', 'logs', 'server', 'file']],

@@ -8,7 +8,12 @@ export type Noun = 'MCP server' | 'tool' | 'skill' | 'role' | 'key' | 'runtime' 
 /** What may stand at the cursor. */
 export type Completion =
   | { readonly kind: 'words'; readonly words: readonly Word[] }
-  | { readonly kind: 'names'; readonly noun: Noun; readonly workspace: string; readonly dir: string | undefined }
+  | {
+      readonly kind: 'names';
+      readonly noun: Noun;
+      readonly workspace: string | undefined;
+      readonly dir: string | undefined;
+    }
   | { readonly kind: 'files' }
   | { readonly kind: 'folders' };
 
@@ -180,5 +185,5 @@ function positional(command: Command, typed: Typed): Completion {
 }
 
 function names(noun: Noun, { values }: Typed): Completion {
-  return { kind: 'names', noun, workspace: values.get('workspace') ?? 'Default', dir: values.get('dir') };
+  return { kind: 'names', noun, workspace: values.get('workspace'), dir: values.get('dir') };
 }

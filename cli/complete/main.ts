@@ -1,4 +1,5 @@
 import { getInstallation } from '../../stack/state/installation.ts';
+import { workspaceWithoutFlag } from '../../stack/state/workspace-in-use.ts';
 import { type Completion, completeAt, type Word } from './complete.ts';
 import { readCommands } from './manifest.ts';
 
@@ -56,6 +57,7 @@ async function textOf(found: Completion, { current, shell, lastRaw }: Cursor): P
 async function namesAt(found: Extract<Completion, { kind: 'names' }>, begun: string): Promise<readonly Word[]> {
   const { findNames } = await import('./names.ts');
   const installation = getInstallation({ dir: found.dir, env: process.env, cwd: process.cwd() });
-  const names = await findNames(installation, { ...found, begun });
+  const workspace = found.workspace ?? workspaceWithoutFlag(installation, process.env);
+  const names = await findNames(installation, { ...found, workspace, begun });
   return names.map((word) => ({ word, about: '' }));
 }

@@ -9,7 +9,7 @@ type Verb = (typeof verbs)[number];
 
 /** Another word for a verb, or the reason why there is no such command. */
 const kinds: Readonly<Record<string, Partial<Record<Verb, string>>>> = {
-  server: { create: 'add', update: 'Its launch is changed with svc apply.' },
+  server: { create: 'add' },
   skill: {},
   role: {},
   file: {
