@@ -2,6 +2,7 @@
 /* Plain old JavaScript: this file also runs where Node is too old for the rest, and says what to type instead. */
 'use strict';
 
+var fs = require('fs');
 var path = require('path');
 var major = Number(process.versions.node.split('.')[0]);
 var wanted = 24;
@@ -11,14 +12,15 @@ function quoted(word) {
   return /^[A-Za-z0-9_.:@/=-]+$/.test(word) ? word : "'" + word.replace(/'/g, "'\\''") + "'";
 }
 
+// The folder that holds node_modules with this package.
+var home = __dirname.split(path.sep + 'node_modules' + path.sep)[0];
+
 function tooOld() {
-  var command = ['svc'].concat(typed.map(quoted)).join(' ');
   // npx finds packages that are installed here or in a folder above.
-  var home = __dirname.split(path.sep + 'node_modules' + path.sep)[0];
   var installed = home !== __dirname && (process.cwd() + path.sep).indexOf(home + path.sep) === 0;
+  var command = installed ? ['svc'] : ['node', quoted(__filename)];
+  var once = '  npx -y -p node@' + wanted + ' -c ' + quoted(command.concat(typed.map(quoted)).join(' '));
   var problem = 'svc needs Node ' + wanted + ' or newer; this is Node ' + process.versions.node + '. ';
-  var packages = '-p node@' + wanted + (installed ? '' : ' -p svc-platform');
-  var once = '  npx -y ' + packages + ' -c ' + quoted(command);
   var lines = installed
     ? [
         problem + 'Give this folder one of its own, once:',
@@ -33,6 +35,39 @@ function tooOld() {
       ]
     : [problem + 'Fetch it for this one command, which leaves your own Node as it is:', '', once];
   return lines.concat('').join('\n');
+}
+
+/** The Node of the package `node`, installed beside this one; null where it is missing, or too old as well. */
+function nodeBeside() {
+  var folder = path.join(home, 'node_modules', 'node');
+  var program = path.join(folder, 'bin', 'node');
+  var version = '';
+  try {
+    version = JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8')).version;
+    return Number(version.split('.')[0]) >= wanted && fs.existsSync(program) ? program : null;
+  } catch (_) {
+    return null;
+  }
+}
+
+/** Runs the command with another Node, and ends as it does. */
+function runWith(node) {
+  var child = require('child_process').spawn(node, [__filename].concat(typed), { stdio: 'inherit' });
+  var signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+  signals.forEach((signal) => {
+    process.on(signal, () => child.kill(signal));
+  });
+  child.on('error', () => {
+    process.stderr.write(tooOld());
+    process.exitCode = 2;
+  });
+  child.on('exit', (code, signal) => {
+    signals.forEach((one) => {
+      process.removeAllListeners(one);
+    });
+    if (signal !== null) process.kill(process.pid, signal);
+    else process.exitCode = code;
+  });
 }
 
 /** The version flag alone, or with shared flags. */
@@ -71,8 +106,12 @@ if (process.platform === 'win32') {
   // A message would stand in the line that a person types.
   process.exitCode = 2;
 } else if (major < wanted) {
-  process.stderr.write(tooOld());
-  process.exitCode = 2;
+  if (nodeBeside() === null) {
+    process.stderr.write(tooOld());
+    process.exitCode = 2;
+  } else {
+    runWith(nodeBeside());
+  }
 } else if (asksVersion()) {
   // Answered here, because loading the rest would take longer than the answer.
   process.stdout.write(version() + '\n');

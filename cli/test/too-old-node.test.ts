@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -17,11 +17,11 @@ beforeAll(() => {
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 /** The output of svc under Node 20 in that folder. */
-function typedIn(cwd: string, ...args: string[]): Promise<{ code: unknown; stderr: string }> {
+function typedIn(cwd: string, ...args: string[]): Promise<{ code: unknown; signal: unknown; stderr: string }> {
   const command = ['--require', join(dir, 'old.cjs'), join(dir, 'project', 'node_modules', 'svc-platform', 'svc.cjs')];
   return new Promise((resolve) => {
     execFile(process.execPath, [...command, ...args], { cwd }, (error, _stdout, stderr) =>
-      resolve({ code: error?.code, stderr }),
+      resolve({ code: error?.code, signal: error?.signal, stderr }),
     );
   });
 }
@@ -41,8 +41,27 @@ test('the hint is the same in a subfolder, where npx finds it too', async () => 
   expect(stderr).toContain("  npx -y -p node@24 -c 'svc up'\n");
 });
 
-test('outside of it, npx fetches the package as well, and words are quoted for the shell', async () => {
+test('outside of it, Node 24 runs the installed file, and words are quoted for the shell', async () => {
   const { stderr } = await typedIn(dir, 'server', 'add', 'x', '--url', 'http://a/b c');
   expect(stderr).not.toContain('npm install');
-  expect(stderr).toContain("  npx -y -p node@24 -p svc-platform -c 'svc server add x --url '\\''http://a/b c'\\'''\n");
+  const file = join(realpathSync(dir), 'project', 'node_modules', 'svc-platform', 'svc.cjs');
+  expect(stderr).toContain(`  npx -y -p node@24 -c 'node ${file} server add x --url '\\''http://a/b c'\\'''\n`);
+});
+
+test('a Node 24 that is installed beside it runs the command, with its exit code and signal', async () => {
+  const node = join(dir, 'project', 'node_modules', 'node');
+  const install = (version: string) => {
+    mkdirSync(join(node, 'bin'), { recursive: true });
+    writeFileSync(join(node, 'package.json'), JSON.stringify({ version }));
+    writeFileSync(join(node, 'bin', 'node'), '#!/bin/sh\necho "$@" >&2\ntest "$2" != down || kill -TERM $$\nexit 7\n');
+    chmodSync(join(node, 'bin', 'node'), 0o755);
+  };
+  install('22.1.0');
+  expect((await typedIn(dir, 'up')).stderr).toContain('svc needs Node 24 or newer');
+  install('24.4.1');
+  expect(await typedIn(dir, 'up', '--json')).toMatchObject({
+    code: 7,
+    stderr: expect.stringMatching(/svc\.cjs up --json\n$/),
+  });
+  expect(await typedIn(dir, 'down')).toMatchObject({ code: null, signal: 'SIGTERM' });
 });
