@@ -8,7 +8,7 @@ import { oneLine } from '../output/width.ts';
 import { installationOf } from '../platform.ts';
 
 export default class Destroy extends SvcCommand {
-  static override summary = 'Stop the platform and remove everything that svc created for it. Asks for the name.';
+  static override summary = 'Stop the platform and remove the installation. Asks for its name.';
   static override examples = [
     { description: 'List what goes and what stays, then ask', command: '<%= config.bin %> destroy' },
     { description: 'In a script', command: '<%= config.bin %> destroy --dir /srv/trial --confirm trial' },
@@ -45,7 +45,7 @@ async function agree(plan: Destruction, dir: string, { terminal, typed }: Agreei
   const { name, goes, stays } = plan;
   terminal.talk(`This is removed for good from ${dir}, with all data and keys of ${name}:`);
   for (const thing of goes) terminal.talk(`- ${oneLine(thing)}`);
-  terminal.talk(stays.length === 0 ? 'Nothing else is in the folder.' : 'This stays, because svc did not create it:');
+  terminal.talk(stays.length === 0 ? 'Nothing else is in the folder.' : 'This stays, because a person put it there:');
   for (const thing of stays) terminal.talk(`- ${oneLine(thing)}`);
   await requireName(terminal, { name, typed, declined: 'Nothing was removed.' });
 }

@@ -18,7 +18,7 @@ const odd = '/srv/a "b" \\c 100% $HOME d';
 
 test('a unit of a user starts the platform in the foreground with absolute paths', () => {
   expect(systemdUnitOf(plan)).toBe(`[Unit]
-Description=svc platform tools
+Description=Platform tools of svc
 RequiresMountsFor="/srv/tools"
 
 [Service]

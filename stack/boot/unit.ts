@@ -24,7 +24,7 @@ export function systemdUnitOf(plan: BootPlan): string {
   const [node = '', ...words] = commandOf(plan);
   // The platform ends its parts by itself. What a killed one leaves is killed.
   return `[Unit]
-Description=svc platform ${specifiers(name)}
+Description=Platform ${specifiers(name)} of svc
 ${owner === null ? '' : 'Wants=network-online.target\nAfter=network-online.target\n'}RequiresMountsFor=${quoted(dir)}
 
 [Service]
