@@ -92,8 +92,10 @@ export default class Connect extends SvcCommand {
       terminal.json({ client: client.name, file, snippet, written: false, backup: null });
       terminal.talk(aboutKey(client, snippet));
       if (file !== null) terminal.talk(`Write it there: ${commandToWrite(client, flags)}`);
-      const key = await offerKey(client, { tenancy, roles: chosen.roles }, terminal);
-      if (key !== null) terminal.result(key);
+      const made = await offerKey(client, { tenancy, roles: chosen.roles }, terminal);
+      if (made === null) return;
+      terminal.result(made.key);
+      terminal.talk('This key is shown only once. Keep it in a safe place.');
       return;
     }
     if (client.kind === 'text') {
@@ -102,11 +104,18 @@ export default class Connect extends SvcCommand {
       });
     }
     const file = fileToWrite(client, place, scope);
-    const key = await keyToWrite(
+    const used = await keyToWrite(
       { client, keyFile: flags['key-file'], env: environment, tenancy, roles: chosen.roles },
       terminal,
     );
-    const done = await writeEntry({ file, connection: { ...connection, key }, place, yes: flags.yes }, terminal);
+    const key = used?.key ?? null;
+    const done = await writeEntry({ file, connection: { ...connection, key }, place, yes: flags.yes }, terminal).catch(
+      (error: unknown) => {
+        const unused = used?.createdAs ?? null;
+        if (unused !== null) terminal.warn(`The new key is not used. Revoke it: svc keys revoke ${shellWord(unused)}`);
+        throw error;
+      },
+    );
     terminal.json({ client: client.name, file: file.path, snippet, ...done });
     terminal.result(outcome(file.path, done));
     if (key === null) terminal.talk(aboutKey(client, snippet));

@@ -4,7 +4,13 @@ import { SvcError } from '../../services/contracts/errors.ts';
 
 /** Content of a configuration file. A broken file is refused with line and column, and without its text. */
 export function parseConfig(format: 'json' | 'toml', text: string, file: string): unknown {
-  return format === 'json' ? parseJsonConfig(text, file) : parseTomlConfig(text, file);
+  try {
+    return format === 'json' ? parseJsonConfig(text, file) : parseTomlConfig(text, file);
+  } catch (error) {
+    // The parser of JSON calls itself for each level.
+    if (!(error instanceof RangeError)) throw error;
+    throw new SvcError('invalid_input', `"${file}" cannot be read: it is nested too deeply.`, { cause: error });
+  }
 }
 
 function parseJsonConfig(text: string, file: string): unknown {

@@ -32,15 +32,22 @@ export interface KeyWish {
   readonly roles: readonly string[];
 }
 
+/** A key, and the name under which it was just created. */
+export interface KeyInUse {
+  readonly key: string;
+  readonly createdAs: string | null;
+}
+
 /** A key that a file is written with. Null: the client reads it from its variable or input. */
 export async function keyToWrite(
   { client, keyFile, env, tenancy, roles }: KeyWish,
   terminal: Terminal,
-): Promise<string | null> {
+): Promise<KeyInUse | null> {
   const given = await keyOfFile(keyFile);
-  if (given !== null || client.kind === 'text' || client.keyFrom !== null) return given;
+  if (given !== null) return { key: given, createdAs: null };
+  if (client.kind === 'text' || client.keyFrom !== null) return null;
   const fromVariable = env[keyVariable];
-  if (fromVariable) return checked(fromVariable.trim(), keyVariable);
+  if (fromVariable) return { key: checked(fromVariable.trim(), keyVariable), createdAs: null };
   const created = await offerKey(client, { tenancy, roles }, terminal);
   if (created !== null) return created;
   throw new SvcError(
@@ -57,7 +64,7 @@ export async function offerKey(
   { name, title }: Client,
   { tenancy, roles }: Pick<KeyWish, 'tenancy' | 'roles'>,
   terminal: Terminal,
-): Promise<string | null> {
+): Promise<KeyInUse | null> {
   if (!terminal.interactive) return null;
   if (!(await confirmed(`Create an API key for ${title} now?`))) return null;
   const { backend, workspace } = await tenancy();
@@ -68,5 +75,5 @@ export async function offerKey(
   };
   const { createKey } = await backend.send(createKeyMutation, { workspace: workspace.id, input });
   terminal.talk(`Created the key "${createKey.key.name}".`);
-  return createKey.secret;
+  return { key: createKey.secret, createdAs: createKey.key.name };
 }

@@ -101,6 +101,7 @@ test('line ends of Windows and a byte order mark survive', () => {
 test.each([
   ['claude-code', '{\n  "mcpServers": {\n    "a": \n}', /"the file" cannot be read: line 4, column 1: value expected/],
   ['codex', 'model = "x"\n[mcp_servers\n', /"the file" cannot be read: line 2, column \d+: /],
+  ['claude-code', '['.repeat(500_000), /"the file" cannot be read: it is nested too deeply/],
   ['claude-code', '[]', /has another form: it must hold an object/],
   ['claude-code', '{"mcpServers": []}', /has another form: "mcpServers" must be an object/],
   ['claude-code', '{"mcpServers": {"platform": 1}}', /"mcpServers.platform" must be an object/],
@@ -108,7 +109,7 @@ test.each([
   ['codex', 'mcp_servers = { files = { command = "npx" } }\n', /in a form that cannot be changed safely/],
   ['codex', '[mcp_servers]\nplatform = { url = "https://old.example" }\n', /in a form that cannot be changed safely/],
   ['codex', 'x = """\n[mcp_servers.platform]\n"""\n[mcp_servers.platform]\nurl = "y"\n', /cannot be changed safely/],
-] as const)('%s refuses %j', (name, text, message) => {
+] as const)('%s refuses %.60j', (name, text, message) => {
   expect(() => merge(name, text)).toThrow(message);
 });
 
