@@ -25,6 +25,10 @@ const commands: readonly Command[] = [
     args: { name: { name: 'name' } },
     flags: { workspace: option('workspace', 'NAME'), role: option('role', 'ROLE', true), out: option('out', 'FILE') },
   }),
+  command('skill:update', {
+    args: { name: { name: 'name' } },
+    flags: { 'add-tool': option('add-tool', 'MCPSERVER/TOOL', true) },
+  }),
   command('file:add', { args: { skill: { name: 'skill' }, file: { name: 'file' } } }),
 ];
 
@@ -34,14 +38,14 @@ const wordsOf = (completion: Completion) =>
 const names = (noun: string, workspace?: string, dir?: string) => ({ kind: 'names', noun, workspace, dir });
 
 test.each<[string[], unknown]>([
-  [[''], ['init', 'logs', 'server', 'file']],
+  [[''], ['init', 'logs', 'server', 'skill', 'file']],
   [
     ['--json', ''],
-    ['init', 'logs', 'server', 'file'],
+    ['init', 'logs', 'server', 'skill', 'file'],
   ],
   [
     ['--dir', 'x', 'ser'],
-    ['init', 'logs', 'server', 'file'],
+    ['init', 'logs', 'server', 'skill', 'file'],
   ],
   [['--dir', ''], { kind: 'folders' }],
   [
@@ -77,6 +81,8 @@ test.each<[string[], unknown]>([
     ['logs', '-l', ''],
     ['trace', 'debug', 'info', 'warn', 'error'],
   ],
+  [['skill', 'update', ''], names('skill')],
+  [['skill', 'update', 'x', '--add-tool', ''], names('tool')],
   [['file', 'add', ''], names('skill')],
   [['file', 'add', 'reading', ''], { kind: 'files' }],
 ])('svc %j', (typed, expected) => {

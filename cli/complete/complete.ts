@@ -132,14 +132,10 @@ function verbsOf(topic: string, commands: readonly Command[]): readonly Word[] {
   return verbs.filter(({ word }, at) => verbs.findIndex((other) => other.word === word) === at);
 }
 
-const nounsOfFlags: Readonly<Record<string, Noun>> = {
-  workspace: 'workspace',
-  role: 'role',
-  skill: 'skill',
-  runtime: 'runtime',
-  tool: 'tool',
-  key: 'key',
-};
+const nounsOfFlags: Readonly<Record<string, Noun>> = { workspace: 'workspace', runtime: 'runtime' };
+
+/** Several flags of a command may take the same. */
+const nounsOfValues: Readonly<Record<string, Noun>> = { ROLE: 'role', SKILL: 'skill', 'MCPSERVER/TOOL': 'tool' };
 
 const choicesOfFlags: Readonly<Record<string, readonly string[]>> = {
   client: clientNames,
@@ -148,7 +144,7 @@ const choicesOfFlags: Readonly<Record<string, readonly string[]>> = {
 };
 
 function completeValue({ name, helpValue = '' }: Flag, typed: Typed): Completion {
-  const noun = nounsOfFlags[name];
+  const noun = nounsOfFlags[name] ?? nounsOfValues[helpValue];
   if (noun !== undefined) return names(noun, typed);
   const choices = choicesOfFlags[name] ?? (/^[\w-]+(\|[\w-]+)+$/.test(helpValue) ? helpValue.split('|') : []);
   if (choices.length > 0) return words(choices.map((word) => ({ word, about: '' })));
@@ -166,7 +162,7 @@ const nounsOfTopics: Readonly<Record<string, Noun>> = {
 };
 
 /** Their first word is a new name. */
-const makingVerbs: readonly string[] = ['add', 'create', 'register', 'start'];
+const makingVerbs: readonly string[] = ['add', 'create', 'import', 'register', 'start'];
 
 function positional(command: Command, typed: Typed): Completion {
   const args = Object.keys(command.args);
@@ -179,6 +175,7 @@ function positional(command: Command, typed: Typed): Completion {
   if (arg === 'what') return words(['app', 'api'].map((word) => ({ word, about: '' })));
   if (arg === 'service' || arg === 'services') return names('service', typed);
   if (arg === 'skill' || arg === 'tool') return names(arg, typed);
+  if (arg === 'server') return names('MCP server', typed);
   const noun = nounsOfTopics[topic];
   if (arg === undefined || noun === undefined || makingVerbs.includes(verb)) return nothing;
   return names(noun, typed);

@@ -112,6 +112,17 @@ test.skipIf(!hasBash)('bash splits a value at its sign, and gets the rest alone'
   expect(offer(['svc', 'init', '--topology', '=', 'e'])).toEqual(['embedded']);
 });
 
+test('names are of the workspace in use, unless another is named', async () => {
+  await platform.svc('workspace', 'create', 'Acme');
+  await platform.svc('workspace', 'use', 'Acme');
+  const offered = async (...words: string[]) =>
+    (await runSvc(['__complete', 'bash', ...words], { cwd: platform.dir() })).stdout.split('\n').slice(1, -1);
+  expect(await offered('server', 'show', '')).toEqual([]);
+  expect(await offered('server', 'show', '--workspace', 'Default', '')).toEqual(['demo-files', 'other']);
+  await platform.svc('workspace', 'use', 'Default');
+  expect(await offered('server', 'show', '')).toEqual(['demo-files', 'other']);
+});
+
 test('neither a missing platform nor a wrong word prints an error', async () => {
   for (const words of [
     ['bash', 'server', 'show', ''],
