@@ -49,8 +49,7 @@ export function launchOf({ entry, project }: FoundServer & { readonly entry: Rea
   refuseSeenSecrets(entry, launch, values.find);
   if (entry.kind === 'url') return launch;
   const cwd = launch.cwd?.replace(/^~(?=\/|$)/, () => values.home) ?? null;
-  const env = launch.env?.map(({ name, value }) => ({ name, value, secret: looksSecret(name, value ?? '') }));
-  return { ...launch, env, cwd: cwd === null ? (values.elsewhere ? null : project) : resolve(project, cwd) };
+  return { ...launch, cwd: cwd === null ? (values.elsewhere ? null : project) : resolve(project, cwd) };
 }
 
 /** Members of the workspace see a command and an address. A secret in them could not be hidden. */
@@ -58,8 +57,7 @@ function refuseSeenSecrets(entry: Readable, launch: LaunchInput, find: Values['f
   const written = entry.kind === 'url' ? [entry.url] : [entry.command, ...entry.args];
   const seen = entry.kind === 'url' ? [launch.url ?? ''] : [launch.command ?? '', ...(launch.args ?? [])];
   const secret = referencesIn(written).find(
-    (reference) =>
-      reference.kind === 'input' || findSecretWord([`${reference.name}=${find(reference) ?? ''}`]) !== null,
+    (reference) => reference.kind === 'input' || looksSecret(reference.name, find(reference) ?? ''),
   );
   if (secret === undefined && findSecretWord(seen) === null) return;
   const where = entry.kind === 'url' ? 'address' : 'command';

@@ -49,13 +49,18 @@ test('shows each command without its secrets, and runs none before the yes', asy
   const touched = join(home, 'touched');
   const file = write('.mcp.json', {
     mcpServers: {
-      bad: { command: 'touch', args: [touched], env: { API_TOKEN: token, PLAIN: 'hunter2' }, alwaysAllow: [] },
+      bad: {
+        command: 'touch',
+        args: [touched],
+        env: { API_TOKEN: token, PLAIN: 'high', MODE: `\${MY_TOKEN}` },
+        alwaysAllow: [],
+      },
     },
   });
-  const { code, stdout, stderr } = await run(['server', 'import', file]);
+  const { code, stdout, stderr } = await run(['server', 'import', file], { MY_TOKEN: token });
   expect([code, stdout]).toEqual([2, '']);
   expect(stderr).toBe(
-    `bad  API_TOKEN=[secret] PLAIN=[secret] touch ${touched}\n  Ignored: alwaysAllow\nError: Adding these MCP servers runs their commands, so it must be confirmed.\nWithout a terminal, add --yes, and --only NAME for some of them.\n`,
+    `bad  API_TOKEN=[secret] PLAIN=high MODE='\${MY_TOKEN}' touch ${touched}\n  Ignored: alwaysAllow\nError: Adding these MCP servers runs their commands, so it must be confirmed.\nWithout a terminal, add --yes, and --only NAME for some of them.\n`,
   );
   expect((await run(['server', 'list'])).stdout).not.toContain('bad');
 });
@@ -66,7 +71,7 @@ test('adds commands and addresses with their variables as secrets, skips those t
       demo: { type: 'stdio', command: node, args: [demo], env: { TOKEN: `\${MY_TOKEN}`, LEVEL: `\${NONE:-high}` } },
       'My notes!': { url: 'http://127.0.0.1:9/mcp', headers: { Authorization: `Bearer \${env:MY_TOKEN}` } },
       off: { command: 'true', disabled: true },
-      old: { type: 'sse', url: 'https://a.example/sse' },
+      old: { type: 'websocket', url: 'wss://a.example' },
     },
   });
   const first = await importJson([file, '--yes'], { MY_TOKEN: token });
@@ -98,7 +103,7 @@ test("reads an agent's own files: VS Code's inputs from a file, Codex's TOML, an
     'project/.vscode/mcp.json',
     `{ // comment
     "inputs": [{ "id": "the-key", "type": "promptString", "description": "Key" }],
-    "servers": { "vs": { "command": "${node}", "args": ["${demo}"], "env": { "KEY": "\${input:the-key}" } }, },
+    "servers": { "vs": { "command": "${node}", "args": ["${demo}"], "env": { "KEY": "\${input:the-key}", "MODE": "\${input:the-key}" } }, },
   }`,
   );
   const without = await importJson(['--from', 'vscode', '--yes']);
@@ -108,7 +113,8 @@ test("reads an agent's own files: VS Code's inputs from a file, Codex's TOML, an
   const variables = write('values.env', `the-key=${token}\n`);
   const vscode = await importJson(['--from', 'vscode', '--yes', '--variable-file', variables]);
   expect(brief(vscode.servers)).toEqual([['vs', 'created']]);
-  expect(await launchOf('vs')).toMatchObject({ cwd: project, envNames: ['KEY'] });
+  expect(await launchOf('vs')).toMatchObject({ cwd: project, envNames: ['KEY', 'MODE'] });
+  expect((await run(['server', 'show', 'vs', '--json'])).stdout).not.toContain(token);
   write(
     '.codex/config.toml',
     `model = "x"\n[mcp_servers.cx]\nurl = "http://127.0.0.1:9/mcp"\nbearer_token_env_var = "CX"\n`,

@@ -30,7 +30,7 @@ const readable = clients.flatMap((client) => (client.kind === 'file' ? [client.n
 export default class ServerImport extends SvcCommand {
   static override summary = "Add the MCP servers of an agent's own configuration file.";
   static override description =
-    'Shows each command before it asks, and runs none before the answer. Values of variables and headers become secrets of the platform.';
+    'Shows each command before it asks, and runs none before the answer. Headers and variables that look secret become secrets of the platform.';
   static override aliases = ['servers:import'];
   static override examples = [
     { description: 'Those of a file', command: '<%= config.bin %> server import .mcp.json' },

@@ -98,7 +98,6 @@ describe('the forms of agents', () => {
     [{ command: 'a', env: { A: {} } }, '"env" must be an object of texts'],
     [{ command: 'a', env: [] }, '"env" must be an object of texts'],
     [{ url: 'u', headers: { A: [] } }, 'headers must be objects'],
-    [{ type: 'sse', url: 'u' }, 'SSE'],
     [{ type: 'carrier-pigeon', url: 'u' }, 'unknown'],
     [{ type: 'http', command: 'a' }, 'neither "command" nor "url"'],
   ])('the entry %j has a problem', (entry, problem) => {
@@ -146,9 +145,35 @@ describe('references', () => {
     ['$A and $(A)', '$A and $(A)'],
   ])('%s is %s', (text, value) => {
     expect(expand(text)).toEqual({
-      launch: { command: value, args: [value], cwd: null, env: [{ name: 'E', value }] },
+      launch: { command: value, args: [value], cwd: null, env: [{ name: 'E', value, secret: text !== value }] },
       missing: [],
     });
+  });
+
+  test('a plain value of the file stays plain, and everything else is a secret', () => {
+    const env = [
+      ...[
+        { name: 'LEVEL', value: 'high' },
+        { name: 'API_TOKEN', value: 'hunter2' },
+      ],
+      ...[
+        { name: 'MODE', value: `\${A}` },
+        { name: 'URL', value: 'postgres://me:hunter2@db.example/app' },
+      ],
+    ];
+    const { launch } = expandLaunch({ kind: 'command', command: 'x', args: [], cwd: null, env }, known);
+    expect(launch.env?.map(({ name, secret }) => [name, secret])).toEqual([
+      ...[
+        ['LEVEL', false],
+        ['API_TOKEN', true],
+      ],
+      ...[
+        ['MODE', true],
+        ['URL', true],
+      ],
+    ]);
+    const headers = [{ name: 'X-Mode', value: 'plain' }];
+    expect(expandLaunch({ kind: 'url', url: 'u', headers }, known).launch.headers).toMatchObject([{ secret: true }]);
   });
 
   test('a value is not expanded again, and what has no value is named once', () => {

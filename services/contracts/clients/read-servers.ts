@@ -1,5 +1,6 @@
 import { isObject } from '../is-object.ts';
 import type { LaunchInput } from '../launch.ts';
+import { looksSecret } from '../secret-words.ts';
 
 /** A variable or a header with its value, which may hold references. */
 interface GivenSetting {
@@ -69,6 +70,7 @@ function readInputs(inputs: unknown): ReadonlyMap<string, string> {
 const kinds: Readonly<Record<string, 'command' | 'url'>> = {
   stdio: 'command',
   http: 'url',
+  sse: 'url',
   'streamable-http': 'url',
   streamablehttp: 'url',
 };
@@ -84,8 +86,6 @@ function readServer(name: string, entry: unknown): ListedServer {
   const disabled = entry.disabled === true || entry.enabled === false;
   const transport = entry.type ?? entry.transport;
   const told = typeof transport === 'string' ? transport.toLowerCase() : null;
-  if (told === 'sse')
-    return { ...unreadable(name, 'it uses the older transport SSE, which is not supported'), disabled };
   if (told !== null && !Object.hasOwn(kinds, told)) {
     return { ...unreadable(name, `its transport "${told.slice(0, 40)}" is unknown`), disabled };
   }
@@ -201,15 +201,20 @@ export function expandLaunch(entry: Exclude<ListedLaunch, { kind: 'unreadable' }
       if (value === undefined) missing.set(`${wanted.kind} ${name}`, wanted);
       return value ?? whole;
     });
-  const settings = (list: readonly GivenSetting[]) => list.map(({ name, value }) => ({ name, value: expand(value) }));
+  const header = ({ name, value }: GivenSetting) => ({ name, value: expand(value), secret: true });
+  const variable = ({ name, value }: GivenSetting) => ({
+    ...{ name, value: expand(value) },
+    // What the file leaves out may be secret, whatever its form.
+    secret: referencesIn([value]).length > 0 || looksSecret(name, value),
+  });
   const launch: LaunchInput =
     entry.kind === 'url'
-      ? { url: expand(entry.url), headers: settings(entry.headers) }
+      ? { url: expand(entry.url), headers: entry.headers.map(header) }
       : {
           command: expand(entry.command),
           args: entry.args.map(expand),
           cwd: entry.cwd === null ? null : expand(entry.cwd),
-          env: settings(entry.env),
+          env: entry.env.map(variable),
         };
   return { launch, missing: [...missing.values()] };
 }
