@@ -78,7 +78,7 @@ const shellsHere: readonly [string, boolean, (words: readonly string[]) => reado
 
 describe.each(shellsHere)('%s', (name, isHere, offer) => {
   test.skipIf(!isHere)('completes commands, flags, choices and real names', () => {
-    expect(offer(['svc', 'se'])).toEqual(['server']);
+    expect(offer(['svc', 'serve'])).toEqual(['server']);
     expect(offer(['svc', 'server', 'sh'])).toEqual(['show']);
     expect(offer(['svc', 'server', 'show', ''])).toEqual(['demo-files', 'other']);
     expect(offer(['svc', 'server', 'show', 'de'])).toEqual(['demo-files']);
