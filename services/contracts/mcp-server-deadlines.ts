@@ -24,7 +24,8 @@ export const deadlineRanges: { readonly [Name in DeadlineName]: DeadlineRange } 
 /** How an operator changes a deadline that was too short. */
 export function howToRaise(name: DeadlineName, { mcpServer, isMs }: { mcpServer: string; isMs: number }): string {
   const seconds = Math.min(deadlineRanges[name].max, Math.ceil((5 * isMs) / 1000));
-  return `To allow more, set ${name}: ${seconds} for the MCP server "${mcpServer}" in a file: svc apply`;
+  const flag = name === 'startTimeout' ? '--start-timeout' : '--call-timeout';
+  return `To allow more: svc server update ${mcpServer} ${flag} ${seconds}`;
 }
 
 export const deadlineRule = ({ min, max }: DeadlineRange) =>

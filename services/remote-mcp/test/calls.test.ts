@@ -65,7 +65,7 @@ describe('a call', () => {
     const own = (await call('call_tool', { name: 'hurry' })).body.error;
     expect(own).toMatchObject({
       message: 'MCP server "hasty" did not answer "hurry" within 1 s (callTimeout of the MCP server "hasty").',
-      data: { code: 'timeout', hint: expect.stringContaining('set callTimeout: 5 for the MCP server "hasty"') },
+      data: { code: 'timeout', hint: expect.stringContaining('svc server update hasty --call-timeout 5') },
     });
     const another = await platform.startAnother({ MCP_SERVER_CALL_TIMEOUT_SECONDS: '1' });
     const other = await openSession(`${another.url}/mcp`, key.text);

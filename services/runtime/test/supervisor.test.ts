@@ -73,7 +73,7 @@ test('its own start deadline replaces that of the platform', async () => {
   supervisor.apply([one]);
   expect((await failed).report.reason).toMatchObject({
     message: 'It did not answer the MCP handshake within 1 s (startTimeout).',
-    repair: expect.stringMatching(/set startTimeout: 5 for the MCP server "one" in a file: svc apply$/),
+    repair: expect.stringMatching(/svc server update one --start-timeout 5$/),
   });
   await supervisor.stop(0);
 });
