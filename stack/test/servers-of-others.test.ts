@@ -38,7 +38,6 @@ const calls: Readonly<Record<string, Call>> = {
   time: { tool: 'get_current_time', input: { timezone: 'Europe/Berlin' }, answer: /Europe\/Berlin/ },
   git: { tool: 'git_status', input: { repo_path: here }, answer: /./ },
   fetch: { tool: 'fetch', input: { url: 'http://127.0.0.1:1/' }, answer: /./ },
-  calculator: { tool: 'calculate', input: { expression: '6 * 7' }, answer: /42/ },
   playwright: { tool: 'browser_navigate', input: { url: 'data:text/html,<h1>Hear me</h1>' }, answer: /Hear me/ },
 };
 
@@ -76,7 +75,6 @@ describe.skipIf(installed === '')('an MCP server that others wrote', () => {
       time: module('mcp_server_time'),
       git: module('mcp_server_git'),
       fetch: module('mcp_server_fetch', '--ignore-robots-txt'),
-      calculator: module('mcp_server_calculator'),
       ...(existsSync(chromium) ? { playwright: inNode('@playwright/mcp/cli.js', ...browser) } : {}),
     };
     const applied = join(platform.folder, 'servers.yaml');
