@@ -12,6 +12,7 @@ import {
   type GraphContent,
   type NodeRecord,
   type TypeName,
+  valuesSince,
 } from '../../services/backend/graph/content.ts';
 import { findDigest } from '../../services/contracts/digest.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
@@ -100,7 +101,8 @@ export class ArchiveReader implements BusSource, Pick<GraphContent, 'nodes' | 'e
 
   async *nodes(type: TypeName): AsyncGenerator<NodeRecord, void> {
     for await (const [id, version, workspace, values] of this.#section(sections.nodes(type), rows.node)) {
-      yield this.#checked(() => checkRecord(type, { id, version, workspace, values }));
+      const known = this.head.format < formatVersion ? valuesSince(type, values) : values;
+      yield this.#checked(() => checkRecord(type, { id, version, workspace, values: known }));
     }
   }
 

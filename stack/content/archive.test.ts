@@ -85,13 +85,30 @@ it('a written archive can be read', async () => {
   expect(await check(whole)).toEqual({ head, graph, secrets: new Map(), ...counts });
 });
 
-it('an archive of the first format, which has no bus, is read', async () => {
-  const file = fileURLToPath(new URL('./test/format-1.backup.gz', import.meta.url));
-  const digest = 'f0496f8d7ef559652d43481351077bed133528c68d4392be82a468c04a13fbb9';
-  const found = await check(file);
-  expect(found.graph).toContainEqual({ kind: 'graph', count: 20, digest });
-  const counts = { files: { count: 1, bytes: 5 }, usage: 0, sessions: 0 };
-  expect(found).toMatchObject({ head: { format: 1, bus: 'none' }, ...counts });
+describe('an archive of an earlier version is read', () => {
+  it.each([
+    [1, 'none', { skill: 5, tool: 1, key: 1, graph: 20 }, { count: 1, bytes: 5 }],
+    [2, 'approximate', { skill: 1, tool: 5, key: 1, graph: 38 }, { count: 1, bytes: 3 }],
+  ] as const)('format %i', async (format, bus, counts, files) => {
+    const found = await check(fileURLToPath(new URL(`./test/format-${format}.backup.gz`, import.meta.url)));
+    expect(found).toMatchObject({ head: { format, bus }, files, usage: 0, sessions: 0 });
+    const countOf = (kind: string) => found.graph.find((one) => one.kind === kind)?.count ?? 0;
+    expect(Object.fromEntries(Object.keys(counts).map((kind) => [kind, countOf(kind)]))).toEqual(counts);
+  });
+
+  it('and a field that it lacks is damage in an archive of this version', async () => {
+    const older = new URL('./test/format-2.backup.gz', import.meta.url);
+    const [first = '', ...rest] = gunzipSync(readFileSync(older)).toString().trimEnd().split('\n');
+    const text = [JSON.stringify({ ...JSON.parse(first), format: formatVersion }), ...rest.slice(0, -1)].join('\n');
+    const end = JSON.parse(rest.at(-1) ?? '');
+    end.end.sha256 = hash('sha256', `${text}\n`);
+    const file = join(folder, 'newer.backup.gz');
+    writeFileSync(file, gzipSync(`${text}\n${JSON.stringify(end)}\n`));
+    await expect(check(file)).rejects.toMatchObject({
+      code: 'invalid_input',
+      message: `"${file}" was changed after it was written.`,
+    });
+  });
 });
 
 it('a writer reports a full disk and ends', async () => {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { NodeRecord } from './node-record.ts';
-import { checkEdge, checkId, checkNode, typeNamed } from './node-rules.ts';
-import { idKindOf, type NodeType, schema, type TypeName } from './schema.ts';
+import { checkEdge, checkId, checkNode, typeNamed, type Values } from './node-rules.ts';
+import { type FieldKind, idKindOf, type NodeType, schema, type TypeName } from './schema.ts';
 
 export type { NodeRecord } from './node-record.ts';
 export type { TypeName } from './schema.ts';
@@ -112,6 +112,18 @@ export function checkRecord(type: TypeName, { id, version, workspace, values }: 
   const checked = checkNode(type, { ...values, ...owner, id });
   return { type, id, version, workspace: owner.workspace ?? null, values: checked };
 }
+
+/** The values of a node that an earlier version wrote. A field that it did not know has the value that a migration gives it. */
+export function valuesSince(type: TypeName, values: Values): Values {
+  const fields: Readonly<Record<string, FieldKind>> = typeNamed(type).fields;
+  const added = Object.entries(fields).map(([field, kind]) => [field, valueWhenAdded[kind]]);
+  return { ...Object.fromEntries(added), ...values };
+}
+
+const valueWhenAdded: Readonly<Record<FieldKind, Values[string]>> = {
+  ...{ text: '', integer: 0, boolean: false, time: 0 },
+  ...{ 'text?': null, 'integer?': null, 'time?': null },
+};
 
 /** Checks an edge that comes from outside the platform: both ends have ids of the right kind. */
 export function checkEdgeRecord(from: TypeName, edge: string, { source, target }: EdgeRecord): EdgeRecord {
