@@ -57,7 +57,7 @@ const calls: Readonly<Record<string, Call>> = {
   hello: { tool: 'add', input: { a: 40, b: 2 }, answer: /42/ },
   time: { tool: 'get_current_time', input: { timezone: 'Europe/Berlin' }, answer: /Europe\/Berlin/ },
   git: { tool: 'git_status', input: { repo_path: repository }, answer: /No commits yet/ },
-  fetch: { tool: 'fetch', input: { url: pageUrl }, answer: /Hear me/ },
+  fetch: { tool: 'fetch', input: { url: pageUrl, raw: true }, answer: /Hear me/ },
 };
 const browse = { tool: 'browser_navigate', input: { url: 'data:text/html,<h1>Hear me</h1>' }, answer: /Hear me/ };
 
