@@ -56,7 +56,7 @@ test('svc audit shows changes by person and calls by key, the latest first', asy
       kind: 'change',
       at: expect.stringMatching(/^\d{4}-.*Z$/),
       ...{ by: operator, action: 'create', subjectKind: 'key', subject: 'laptop' },
-      changes: { roles: { to: 'all' }, expiresAt: { to: null } },
+      changes: { roles: { to: 'all' }, disclosure: { to: 'skills' }, expiresAt: { to: null } },
     },
   ]);
 });
