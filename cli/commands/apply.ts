@@ -1,17 +1,20 @@
-import { resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { apply, type Change } from '../../stack/apply/apply.ts';
+import { exportFile } from '../../stack/apply/export-file.ts';
 import { findProblems, type Problem } from '../../stack/apply/find-problems.ts';
+import { readContent } from '../../stack/apply/live-workspace.ts';
 import { applyFileMaxBytes, readApplyFile } from '../../stack/apply/read-file.ts';
 import { connectToBackend } from '../../stack/client/backend-client.ts';
-import { AlreadyReported, environment, interruption, SvcCommand, yesFlag } from '../command.ts';
+import { writeIfAbsent } from '../../stack/state/durable-file.ts';
+import { AlreadyReported, environment, interruption, type SharedFlags, SvcCommand, yesFlag } from '../command.ts';
 import { agreeToRemoval } from '../consent.ts';
 import { describeChange, kindNames } from '../output/changes.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { oneLine } from '../output/width.ts';
-import { installationOf } from '../platform.ts';
+import { installationOf, tenancyOf } from '../platform.ts';
 import { readBoundedStdin } from '../stdin.ts';
 
 export default class Apply extends SvcCommand {
@@ -23,10 +26,11 @@ export default class Apply extends SvcCommand {
     { description: 'Apply what another program writes', command: 'cat platform.yaml | <%= config.bin %> apply -' },
     { description: 'Only show what would change', command: '<%= config.bin %> apply platform.yaml --dry-run' },
     { description: 'Remove what the file no longer names', command: '<%= config.bin %> apply platform.yaml --prune' },
+    { description: 'Write the file for what exists', command: '<%= config.bin %> apply exported.yaml --export' },
   ];
   static override strict = false;
   static override args = {
-    file: Args.string({ description: 'YAML files; - is standard input', required: true, name: 'FILE' }),
+    file: Args.string({ description: 'YAML files; - is standard input, and output with --export', name: 'FILE' }),
   };
   static override flags = {
     'dry-run': Flags.boolean({ summary: 'Show what would change without changing it.' }),
@@ -34,11 +38,21 @@ export default class Apply extends SvcCommand {
       summary: 'Remove what the files no longer name, of the kinds that they list. Asks before it removes.',
     }),
     yes: yesFlag,
+    export: Flags.boolean({
+      summary: 'Write the file for what exists. Secrets become names of variables. Without a file: to standard output.',
+      exclusive: ['dry-run', 'prune'],
+    }),
+    workspace: Flags.string({
+      summary: 'Workspace to export. Default: the one in use.',
+      helpValue: 'NAME',
+      dependsOn: ['export'],
+    }),
   };
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(Apply);
     const terminal = this.terminal(flags);
+    if (flags.export) return await this.#export(argv.map(String), flags, terminal);
     if (argv.length === 0)
       throw new SvcError('invalid_input', 'Name at least one file.', { hint: 'svc apply platform.yaml' });
     const backend = await connectToBackend(installationOf(flags));
@@ -62,6 +76,34 @@ export default class Apply extends SvcCommand {
     tellProblems(problems, terminal);
     throw new AlreadyReported(1);
   }
+
+  async #export(
+    [file = '-', ...others]: readonly string[],
+    flags: SharedFlags & { readonly workspace?: string | undefined },
+    terminal: Terminal,
+  ): Promise<void> {
+    if (others.length > 0) throw new SvcError('invalid_input', 'With --export, name one file, or none.');
+    const { backend, workspace } = await tenancyOf(flags);
+    const path = file === '-' ? null : resolve(file);
+    const folder = path === null ? process.cwd() : dirname(path);
+    const schema = relative(folder, join(this.config.root, 'dist/schemas/apply.schema.json'));
+    const content = { workspace: workspace.name, ...(await readContent(backend, workspace.id)) };
+    const { text, variables } = exportFile(content, { folder, schema });
+    if (path !== null && !writeIfAbsent(path, text, 0o644)) {
+      throw new SvcError('conflict', `"${path}" exists already.`, { hint: 'Name another file.' });
+    }
+    const { mcpServers, skills, roles } = content;
+    const counts = { mcpServers: mcpServers.length, skills: skills.length, roles: roles.length };
+    terminal.json({ file: path, text, variables, ...counts });
+    terminal.result(path === null ? text : `Wrote "${path}": ${describeCounts(counts)}.`);
+    if (variables.length === 0) return;
+    terminal.talk(`The file holds no secret. Set these variables before you apply it: ${variables.join(', ')}`);
+  }
+}
+
+function describeCounts({ mcpServers, skills, roles }: Readonly<Record<'mcpServers' | 'skills' | 'roles', number>>) {
+  const counted = (count: number, one: string) => `${count} ${one}${count === 1 ? '' : 's'}`;
+  return `${counted(mcpServers, 'MCP server')}, ${counted(skills, 'skill')}, ${counted(roles, 'role')}`;
 }
 
 async function agreeToPrune(planned: readonly Change[], { terminal, yes }: { terminal: Terminal; yes: boolean }) {

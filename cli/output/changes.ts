@@ -50,6 +50,7 @@ function describeLines([before = '', after = '']: readonly string[], paint: Pain
 
 function shown(value: Shown): string {
   if (value === null || value === '') return 'nothing';
+  if (value === '[secret]') return value;
   return typeof value === 'string' ? JSON.stringify(oneLine(value)) : String(value);
 }
 

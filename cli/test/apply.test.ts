@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -93,6 +93,52 @@ test('--prune removes what the file no longer names, after a yes', async () => {
     { kind: 'role', workspace: 'Default', name: 'Dropped', action: 'delete', fields: [], differences: [] },
   ]);
   expect(await apply('-', { stdin: one, flags: ['--prune'] })).toMatchObject({ code: 0 });
+});
+
+test('what exists is exported, and its file changes nothing', async () => {
+  await runSvc(['workspace', 'create', 'Exported', '--dir', dir()], { cwd });
+  const stdin = `workspace: Exported
+mcpServers:
+  files: { command: svc-test-nothing, args: [a], cwd: ., env: { LOG: "1", TOKEN: { fromEnv: TOKEN } }, enabled: false }
+  crm: { url: "http://127.0.0.1:9/mcp", headers: { Authorization: { fromEnv: TOKEN } }, enabled: false, callTimeout: 90 }
+skills:
+  - { name: read, description: Read, instructions: { text: "# Read\\n" }, tools: [files/read_file, 'crm/*'] }
+roles:
+  - { name: Reader, skills: [read] }
+`;
+  const env = { TOKEN: 'a-secret-of-the-file' };
+  await runSvc(['apply', '-', '--dir', dir()], { cwd, stdin, env });
+  const exporting = ['apply', 'exported.yaml', '--export', '--workspace', 'Exported', '--dir', dir()];
+  const exported = await runSvc(exporting, { cwd });
+  expect(exported.stdout).toMatch(/^Wrote ".*exported\.yaml": 2 MCP servers, 1 skill, 1 role\.\n$/);
+  expect(exported.stderr).toMatch(
+    /The file holds no secret\. Set these variables before you apply it: CRM_AUTHORIZATION, TOKEN\n$/,
+  );
+  expect(readFileSync(join(cwd, 'exported.yaml'), 'utf8')).not.toContain('a-secret');
+  const both = { ...env, CRM_AUTHORIZATION: env.TOKEN };
+  const again = await runSvc(['apply', 'exported.yaml', '--json', '--dry-run', '--dir', dir()], { cwd, env: both });
+  const { changes } = JSON.parse(again.stdout);
+  expect(changes.map(({ name, action }: { name: string; action: string }) => `${action} ${name}`)).toEqual([
+    ...['none crm', 'none files', 'none read', 'none Reader'],
+  ]);
+  const other = await runSvc(['apply', 'exported.yaml', '--dry-run', '--dir', dir()], {
+    cwd,
+    env: { ...both, TOKEN: 'another-secret' },
+  });
+  expect(other.stdout).toBe(
+    '~ MCP server files\n    env.TOKEN: [secret], a new value\n1 would change. 3 are unchanged.\n',
+  );
+  expect(await runSvc(exporting, { cwd })).toMatchObject({ code: 5, stderr: expect.stringMatching(/exists already/) });
+  const part =
+    'workspace: Exported\nmcpServers:\n  files: { enabled: false, env: { LOG: "2" } }\n  new: { enabled: false }\n';
+  expect(await apply('-', { stdin: part })).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/The MCP server "new" does not exist yet, so it must have a command or a url\./),
+  });
+  expect(await apply('-', { stdin: part.replace(/ {2}new.*\n/, ''), flags: ['--dry-run'] })).toMatchObject({
+    code: 0,
+    stdout: '~ MCP server files\n    env.LOG: "1" → "2"\n    env.TOKEN: [secret] → nothing\n1 would change.\n',
+  });
 });
 
 test('an empty file is reported as empty', async () => {

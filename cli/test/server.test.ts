@@ -260,16 +260,51 @@ describe('svc server remove', () => {
   });
 });
 
+describe('--share', () => {
+  const skills = async () => JSON.parse((await svc('skill', 'list', '--json')).stdout).skills;
+
+  test('makes a skill that follows its tools, and puts it into the role for everyone', async () => {
+    const { code, stdout } = await svc('server', 'add', 'For_All', '--share', '--json', ...command());
+    expect([code, JSON.parse(stdout).shared]).toEqual([0, { skill: 'for-all', role: 'Everyone' }]);
+    const again = await svc('server', 'add', 'second', '--share', ...command());
+    expect(again.stderr).toMatch(
+      /by the skill second in the role Everyone\.\nNext, a key for an agent: svc keys create NAME\n$/,
+    );
+    const role = JSON.parse((await svc('role', 'show', 'Everyone', '--json')).stdout);
+    expect(role.skills.map(({ name }: { name: string }) => name).sort()).toEqual(['for-all', 'second']);
+    const skill = JSON.parse((await svc('skill', 'show', 'for-all', '--json')).stdout);
+    expect(skill.patterns).toEqual(['For_All/*']);
+  });
+
+  test('is not done without the flag, nor for an MCP server that does not start', async () => {
+    await svc('server', 'add', 'private', ...command());
+    expect((await svc('server', 'add', 'broken', '--share', '--', 'svc-test-nothing')).code).toBe(1);
+    const names = (await skills()).map(({ name }: { name: string }) => name);
+    expect(names).not.toContain('private');
+    expect(names).not.toContain('broken');
+  });
+});
+
 describe.runIf(canRunOnTerminal)('at a terminal', () => {
   test('a secret is asked for, and is not shown', async () => {
     const run = await runOnTerminal(['server', 'add', 'asked', '--env', 'TOKEN', ...command()], {
       cwd: dir(),
-      typing: [{ after: 'Value of the variable TOKEN', type: secret }],
+      typing: [
+        { after: 'Value of the variable TOKEN', type: secret },
+        { after: 'Let agents use all its tools?', type: '' },
+      ],
     });
+    expect(run.seen).toContain('svc skill create NAME --tool asked/TOOL');
     expect(run.seen).toContain('Connected');
     expect(run.code).toBe(0);
     expect(run.seen).not.toContain(secret);
     expect(await lastStart('asked')).toContain(`TOKEN has ${secret.length}`);
+  });
+
+  test('sharing is offered once it is Connected, and the default is no', async () => {
+    const offer = { after: 'Let agents use all its tools?', type: 'y' };
+    const run = await runOnTerminal(['server', 'add', 'offered', ...command()], { cwd: dir(), typing: [offer] });
+    expect(run.seen).toContain('Agents may use its tools by the skill offered in the role Everyone.');
   });
 
   test('a removal asks, and the default is no', async () => {

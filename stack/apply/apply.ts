@@ -100,7 +100,7 @@ async function carryOut(backend: BackendClient, plan: Plan, signal: AbortSignal 
   await save(plan.mcpServers, async ({ wanted, live }) => {
     const { name, launch, runtime, enabled, startTimeout, callTimeout } = wanted;
     // An empty name moves it back to the platform's own runtime.
-    const input = { name, launch, runtime: runtime ?? '', enabled, startTimeout, callTimeout };
+    const input = { name, launch, runtime: runtime === null ? '' : runtime, enabled, startTimeout, callTimeout };
     if (live === null) return backend.send(createMcpServerMutation, { workspace, input });
     return backend.send(updateMcpServerMutation, { workspace, ...patchOf(live, input) });
   });

@@ -8,6 +8,7 @@ export function checkPlan(plan: Plan): readonly PlacedMistake[] {
   const { live } = plan;
   return [
     ...referencesIn(plan).flatMap(unknownNames),
+    ...plan.mcpServers.flatMap((change) => missingLaunch(change, live)),
     ...plan.mcpServers.flatMap((change) => forbiddenLaunch(change, live)),
     ...tooMany('MCP servers', mcpServersMax, plan.mcpServers, live.mcpServers.length),
     ...tooMany('skills', skillsMax, plan.skills, live.skills.length),
@@ -31,7 +32,7 @@ function referencesIn({ wanted, live, removals }: Plan): readonly References[] {
   const skill = { kind: 'a skill', known: after('skills') };
   return [
     ...wanted.mcpServers.map(({ name, place, runtime: chosen }) => {
-      const names = chosen === null ? [] : [chosen];
+      const names = chosen == null ? [] : [chosen];
       return { ...runtime, place, subject: `The MCP server "${name}" runs on`, names };
     }),
     ...wanted.skills.map(({ name, place, tools = [] }) => {
@@ -55,6 +56,15 @@ function unknownNames({ place, subject, names, kind, known }: References): reado
     const hint = known.size === 0 ? 'There is none yet.' : suggestion(name, [...known].slice(0, suggestedMax));
     return { ...place, message: `${subject} "${name}", which is not ${kind} here. ${hint}` };
   });
+}
+
+/** Only an existing MCP server can be changed without its command or URL. */
+function missingLaunch(
+  { wanted: { name, place } }: PlannedChange<WantedObject, unknown>,
+  { launches }: Plan['live'],
+): readonly PlacedMistake[] {
+  if (launches.get(name) !== null) return [];
+  return [{ ...place, message: `The MCP server "${name}" does not exist yet, so it must have a command or a url.` }];
 }
 
 /** An unchanged launch may stay, even when the installation no longer allows it. */

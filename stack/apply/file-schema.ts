@@ -131,8 +131,8 @@ function mcpServer({ folder, env, read }: Surroundings) {
         .meta({ description: 'The address of an MCP server that is reached over HTTP, in place of a command.' }),
       headers: settings.optional().meta({ description: 'HTTP headers for the URL.' }),
       runtime: name('runtime', 'the name of a runtime')
-        .optional()
-        .meta({ description: "The runtime that runs it. Default: the platform's own." }),
+        .nullish()
+        .meta({ description: "The runtime that runs it; null: the platform's own." }),
       enabled: trueOrFalse.optional().meta({ description: 'Whether it runs. Default: true.' }),
       startTimeout: deadline('startTimeout')
         .optional()
@@ -143,20 +143,16 @@ function mcpServer({ folder, env, read }: Surroundings) {
       }),
     },
     'fields such as command or url',
-  ).transform(
-    ({ runtime = null, enabled, startTimeout, callTimeout, env: own, envFile, headers, ...launchOf }, context) => {
-      if (context.issues.length > 0) return z.NEVER;
-      // A variable of the file itself wins over the env file.
-      const ofFile = Object.entries(envFile ?? {}).map(
-        ([name, value = '']) => [name, { value, secret: true }] as const,
-      );
-      const variables =
-        own === undefined && envFile === undefined ? undefined : settingsOf({ ...Object.fromEntries(ofFile), ...own });
-      const launch = withDefaults({ ...launchOf, env: variables, headers: headers && settingsOf(headers) });
-      for (const issue of mistakesOf(launch)) context.addIssue({ code: 'custom', ...issue });
-      return { launch, runtime, enabled, startTimeout, callTimeout };
-    },
-  );
+  ).transform(({ runtime, enabled, startTimeout, callTimeout, env: own, envFile, headers, ...launchOf }, context) => {
+    if (context.issues.length > 0) return z.NEVER;
+    // A variable of the file itself wins over the env file.
+    const ofFile = Object.entries(envFile ?? {}).map(([name, value = '']) => [name, { value, secret: true }] as const);
+    const variables =
+      own === undefined && envFile === undefined ? undefined : settingsOf({ ...Object.fromEntries(ofFile), ...own });
+    const launch: LaunchInput = { ...launchOf, env: variables, headers: headers && settingsOf(headers) };
+    for (const issue of mistakesOf(launch)) context.addIssue({ code: 'custom', ...issue });
+    return { launch, runtime, enabled, startTimeout, callTimeout };
+  });
 }
 
 function deadline(name: DeadlineName) {
@@ -179,13 +175,8 @@ function settingsOf(values: Readonly<Record<string, Required<Omit<Setting, 'name
   });
 }
 
-function withDefaults(given: LaunchInput): LaunchInput {
-  if (given.command === undefined) return { headers: [], ...given };
-  return { ...given, args: given.args ?? [], cwd: given.cwd ?? null, env: given.env ?? [] };
-}
-
 function mistakesOf(launch: LaunchInput) {
-  const checked = checkLaunch(launch);
+  const checked = checkLaunch(withAnyStart(launch));
   const problems = checked.ok ? [] : checked.problems;
   const secret = findSecretWord([launch.command ?? '', ...(launch.args ?? [])]);
   return [
@@ -194,6 +185,12 @@ function mistakesOf(launch: LaunchInput) {
       ? []
       : [{ path: secret.at === 0 ? ['command'] : ['args', secret.at - 1], message: secretHint }]),
   ];
+}
+
+/** Without a command or a URL, the file changes an existing MCP server, and its other fields are checked. */
+function withAnyStart(launch: LaunchInput): LaunchInput {
+  if (launch.command !== undefined || launch.url !== undefined) return launch;
+  return launch.headers === undefined ? { ...launch, command: 'command' } : { ...launch, url: 'https://url.example' };
 }
 
 const secretHint =
@@ -218,10 +215,13 @@ function skill({ read }: Surroundings) {
     {
       name: name('skill', 'the name of the skill').optional().meta({ description: 'Its name: a-z, 0-9 and -.' }),
       description: description.optional().meta({ description: 'What the skill is for, in a sentence.' }),
-      instructions: text('a file with instructions, relative to this file')
-        .transform(by((given) => read(given, instructionsMaxBytes)))
+      instructions: z
+        .union([text('a file'), fields({ text: z.string() }, '{ text: … }')], {
+          error: 'a file with instructions, relative to this file, or { text: … }',
+        })
+        .transform(by((given) => (typeof given === 'string' ? read(given, instructionsMaxBytes) : given.text)))
         .optional()
-        .meta({ description: 'A file of Markdown, relative to this file: how to use the tools.' }),
+        .meta({ description: 'How to use the tools: a file of Markdown, relative to this file, or { text: … }.' }),
       from: text('a folder with a SKILL.md, relative to this file')
         .transform(by((given) => readSkillFile(join(given, 'SKILL.md'), read)))
         .optional()

@@ -1,5 +1,6 @@
 import { suggestion } from '../../services/contracts/did-you-mean.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
+import type { LaunchInput } from '../../services/contracts/launch.ts';
 import { mcpServersMax } from '../../services/contracts/workspace-limits.ts';
 import type { BackendClient } from '../client/backend-client.ts';
 import { everyPage } from '../client/every-page.ts';
@@ -16,7 +17,8 @@ import {
   workspaceNamesQuery,
   workspaceQuery,
 } from '../client/generated/operations.ts';
-import type { WantedWorkspace } from './wanted-workspace.ts';
+import { completeLaunch } from './complete-launch.ts';
+import type { WantedMcpServer, WantedWorkspace } from './wanted-workspace.ts';
 
 /** The present content of a workspace, and what the backend says of the launches in the files. */
 export interface LiveWorkspace {
@@ -25,6 +27,8 @@ export interface LiveWorkspace {
   readonly skills: readonly LiveSkillFragment[];
   readonly roles: readonly LiveRoleFragment[];
   readonly runtimes: readonly string[];
+  /** By MCP server: the launch that the files ask for, with the fields that they do not name. Null if it lacks a command and a URL. */
+  readonly launches: ReadonlyMap<string, LaunchInput | null>;
   /** By MCP server: the future fingerprint of its launch, which shows changed secrets, and why it is not allowed. */
   readonly judged: ReadonlyMap<string, JudgeLaunchQuery['workspace']>;
 }
@@ -36,21 +40,39 @@ export async function readLive(
 ): Promise<LiveWorkspace> {
   const until = { signal };
   const workspace = await findWorkspace(backend, wanted.workspace, signal);
-  const [mcpServers, skills, roles, { workspace: own, platformRuntimes }, judged] = await Promise.all([
-    everyPage(
+  const fetchServers = async () => {
+    const found = await everyPage(
       async (page) => (await backend.send(liveMcpServersQuery, { workspace, ...page }, until)).workspace?.mcpServers,
-    ),
+    );
+    const byName = new Map(found.map((one) => [one.name, one]));
+    const launchOf = ({ name, launch }: WantedMcpServer) => completeLaunch(launch, byName.get(name)?.launch ?? null);
+    const launches = wanted.mcpServers.map((one) => [one.name, launchOf(one)] as const);
+    // Too many are refused, whatever their launches are.
+    const judged = await inParallel(launches.length > mcpServersMax ? [] : launches, async ([name, launch]) => {
+      if (launch === null) return [name, null] as const;
+      const answer = await backend.send(judgeLaunchQuery, { workspace, name, launch }, until);
+      return [name, answer.workspace] as const;
+    });
+    return { mcpServers: found, launches: new Map(launches), judged: new Map(judged) };
+  };
+  const [servers, skills, roles, { workspace: own, platformRuntimes }] = await Promise.all([
+    fetchServers(),
     everyPage(async (page) => (await backend.send(liveSkillsQuery, { workspace, ...page }, until)).workspace?.skills),
     everyPage(async (page) => (await backend.send(liveRolesQuery, { workspace, ...page }, until)).workspace?.roles),
     backend.send(runtimeNamesQuery, { workspace }, until),
-    // Too many are refused, whatever their launches are.
-    inParallel(wanted.mcpServers.length > mcpServersMax ? [] : wanted.mcpServers, async ({ name, launch }) => {
-      const answer = await backend.send(judgeLaunchQuery, { workspace, name, launch }, until);
-      return [name, answer.workspace] as const;
-    }),
   ]);
   const runtimes = [...(own?.runtimes.nodes ?? []), ...platformRuntimes.nodes].map(({ name }) => name);
-  return { id: workspace, mcpServers, skills, roles, runtimes, judged: new Map(judged) };
+  return { id: workspace, ...servers, skills, roles, runtimes };
+}
+
+/** The content of a workspace, as `svc apply --export` writes it. */
+export async function readContent(backend: BackendClient, workspace: string) {
+  const [mcpServers, skills, roles] = await Promise.all([
+    everyPage(async (page) => (await backend.send(liveMcpServersQuery, { workspace, ...page })).workspace?.mcpServers),
+    everyPage(async (page) => (await backend.send(liveSkillsQuery, { workspace, ...page })).workspace?.skills),
+    everyPage(async (page) => (await backend.send(liveRolesQuery, { workspace, ...page })).workspace?.roles),
+  ]);
+  return { mcpServers, skills, roles };
 }
 
 async function findWorkspace(backend: BackendClient, name: string, signal: AbortSignal | undefined): Promise<string> {

@@ -41,7 +41,8 @@ const judged = new Map([
   ['crm', { launchFingerprint: 'f-crm', launchRefusal: null, mcpServer: { changedSettings: ['headers.x-key'] } }],
 ]);
 
-const empty: LiveWorkspace = { id: 'w', mcpServers: [], skills: [], roles: [], runtimes: ['cloud'], judged };
+const launches = new Map();
+const empty: LiveWorkspace = { id: 'w', mcpServers: [], skills: [], roles: [], runtimes: ['cloud'], launches, judged };
 const noLaunch = {
   ...{ command: null, args: null, cwd: null, url: null, fingerprint: 'other' },
   ...{ env: [], headers: [], setBy: 'operator' as const },

@@ -53,10 +53,11 @@ export function planChanges(wanted: WantedWorkspace, live: LiveWorkspace, { prun
     section: 'mcpServers' | 'skills' | 'roles',
     present: readonly Live[],
   ) => (prune && wanted.sections.has(section) ? unnamed(wanted[section], present) : []);
+  const complete = (wish: WantedMcpServer) => ({ ...wish, launch: live.launches.get(wish.name) ?? wish.launch });
   return {
     wanted,
     live,
-    mcpServers: compare(wanted.mcpServers, live.mcpServers, (wish, present) =>
+    mcpServers: compare(wanted.mcpServers.map(complete), live.mcpServers, (wish, present) =>
       mcpServerDifferences(wish, present, live.judged.get(wish.name) ?? null),
     ),
     skills: compare(wanted.skills, live.skills, skillDifferences),
@@ -113,7 +114,7 @@ function mcpServerDifferences(
 ): readonly Difference[] {
   const [bound] = runtimes;
   const isOnPlatform = runtimes.every(({ platform }) => platform);
-  const runtime = wish.runtime === null && isOnPlatform ? undefined : (wish.runtime ?? platformRuntime);
+  const runtime = wish.runtime === null ? (isOnPlatform ? undefined : platformRuntime) : wish.runtime;
   const isSameLaunch = launch?.fingerprint === judged?.launchFingerprint;
   const settings = judged?.mcpServer?.changedSettings ?? [];
   return [

@@ -61,7 +61,7 @@ roles:
               { name: 'KEY', value: 'secret' },
             ],
           },
-          runtime: null,
+          runtime: undefined,
           enabled: undefined,
         },
         {
@@ -117,7 +117,7 @@ describe('a mistake is reported with its place', () => {
         /^2:\d+ mcpServers\.a\.env\.A must be a text, or \{ fromEnv: NAME \}\.$/,
       [server('command: [npx]')]:
         '2:17 mcpServers.a.command must be the command to run, in quotes where YAML takes it for something else.',
-      [server('cwd: .')]: /^2:6 mcpServers\.a: give "command" to start a program, or "url"/,
+      [server('env: { 1X: a }')]: /^2:\d+ mcpServers\.a\.env\.1X: "1X" in "env" is not a valid name/,
       [server('command: x, url: https://a.example')]:
         '2:6 mcpServers.a: "command" and "url" exclude each other: give one of them.',
       [server('command: x, headers: { A: b }')]: '2:29 mcpServers.a.headers: "headers" belong to "url".',

@@ -24,7 +24,7 @@ export interface Place extends Position {
   readonly file: string;
 }
 
-/** Its launch contains the secrets. Its runtime is null for one of the platform's own. */
+/** Its launch contains the secrets of the file. Its runtime is null for one of the platform's own. */
 export type WantedMcpServer = WantedObject & NonNullable<FileContent['mcpServers']>[string];
 export type WantedSkill = WantedObject & NonNullable<FileContent['skills']>[number];
 export type WantedRole = WantedObject & NonNullable<FileContent['roles']>[number];

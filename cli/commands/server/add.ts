@@ -17,6 +17,7 @@ import {
 import { checkLaunchWords, refuseSecretWords, splitLaunch } from '../../launch-words.ts';
 import { installationOf, type Tenancy, tenancyOf } from '../../platform.ts';
 import { fetchRuntimes, runtimeNamed } from '../../runtimes.ts';
+import { share, wantsShare } from '../../share.ts';
 
 export default class ServerAdd extends SvcCommand {
   static override summary = 'Add an MCP server and wait until it is Connected.';
@@ -25,6 +26,10 @@ export default class ServerAdd extends SvcCommand {
     {
       description: 'One that runs as a command',
       command: '<%= config.bin %> server add everything -- npx -y @modelcontextprotocol/server-everything',
+    },
+    {
+      description: 'For agents at once: a skill of all its tools, in a role for everyone',
+      command: '<%= config.bin %> server add everything --share -- npx -y @modelcontextprotocol/server-everything',
     },
     {
       description: 'With a plain variable, and a secret one from the environment or a prompt',
@@ -45,6 +50,9 @@ export default class ServerAdd extends SvcCommand {
       helpValue: 'DIR',
     }),
     runtime: Flags.string({ summary: "Runtime that runs it; default: the platform's own.", helpValue: 'NAME' }),
+    share: Flags.boolean({
+      summary: 'Let agents use all its tools: a skill of them, in the role Everyone. Default: no; a terminal asks.',
+    }),
     workspace: workspaceFlag('Workspace it belongs to.'),
   };
 
@@ -85,8 +93,17 @@ export default class ServerAdd extends SvcCommand {
     }
     terminal.talk(`Added ${name}; waiting until it is Connected.`);
     const server = await awaitServer(tenancy, { id, name, done: 'added', signal, terminal });
-    await tellOutcome(tenancy, { server, done: 'added', terminal });
-    terminal.talk(`\nNext, put tools into a skill: svc skill create NAME --tool ${name}/TOOL`);
+    // A person decides with the list of tools in view. A program reads one document, so its tools are shared before.
+    const sharesFirst = flags.share && server.status === 'Connected';
+    const shared = sharesFirst ? await share(tenancy, name) : null;
+    await tellOutcome(tenancy, { server, done: 'added', terminal }, shared === null ? {} : { shared });
+    const sharedNow = shared ?? ((await wantsShare(name, terminal)) ? await share(tenancy, name) : null);
+    if (sharedNow === null) {
+      terminal.talk(`\nNext, put tools into a skill: svc skill create NAME --tool ${name}/TOOL`);
+      return;
+    }
+    terminal.talk(`\nAgents may use its tools by the skill ${sharedNow.skill} in the role ${sharedNow.role}.`);
+    terminal.talk('Next, a key for an agent: svc keys create NAME');
   }
 }
 

@@ -49,7 +49,12 @@ export async function openTemporaryFolders(
     base,
     async make() {
       const folder = path.join(base, (count++).toString(36));
-      await mkdir(folder, { mode: 0o700 });
+      await mkdir(folder, { mode: 0o700 }).catch(async (error: unknown) => {
+        if (!isMissing(error)) throw error;
+        // The machine removes old folders. Fails if another user has made one of this name meanwhile.
+        await mkdir(base, { mode: 0o700 });
+        await mkdir(folder, { mode: 0o700 });
+      });
       return folder;
     },
     remove: (folder) => removeFolder(folder),
@@ -101,6 +106,10 @@ async function makeBase(workingDir: string, candidates: readonly string[], owner
   throw new SvcError('unavailable', `No temporary folder for MCP servers could be made: ${inWords(problem)}.`, {
     hint: `Set TMPDIR to a folder that the user of the runtime may write to, with at most ${baseMaxBytes - nameLength - 5} characters.`,
   });
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
 /** A folder of this user, not a link, with a name that only this module gives. */

@@ -1,0 +1,57 @@
+import {
+  createRoleMutation,
+  createSkillMutation,
+  roleQuery,
+  updateRoleMutation,
+} from '../stack/client/generated/operations.ts';
+import { confirmed } from './consent.ts';
+import type { Terminal } from './output/terminal.ts';
+import type { Tenancy } from './platform.ts';
+
+/** The role of the skills that `--share` makes. */
+const everyone = 'Everyone';
+
+export interface Shared {
+  readonly skill: string;
+  readonly role: string;
+}
+
+/** Gives agents every tool of an MCP server, also later ones: a skill that follows it, in the role for everyone. */
+export async function share(tenancy: Tenancy, mcpServer: string): Promise<Shared> {
+  const { backend, workspace } = tenancy;
+  const { createSkill: skill } = await backend.send(createSkillMutation, {
+    workspace: workspace.id,
+    input: {
+      name: skillNameOf(mcpServer),
+      description: `All tools of ${mcpServer}`,
+      tools: [{ mcpServer, tool: '*' }],
+    },
+  });
+  const found = await backend.send(roleQuery, { workspace: workspace.id, name: everyone });
+  const role = found.workspace?.role ?? null;
+  if (role === null) {
+    const input = { name: everyone, description: 'Skills for every agent', skills: [skill.id] };
+    await backend.send(createRoleMutation, { workspace: workspace.id, input });
+  } else {
+    const input = { skills: [...role.skills.map(({ id }) => id), skill.id], ifVersion: role.version };
+    await backend.send(updateRoleMutation, { workspace: workspace.id, id: role.id, input });
+  }
+  return { skill: skill.name, role: everyone };
+}
+
+/** Names of MCP servers may have capitals and underscores, which names of skills may not. */
+export function skillNameOf(mcpServer: string): string {
+  const name = mcpServer
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '');
+  return name === '' ? 'tools' : name;
+}
+
+/** Asks a person, if there is one. */
+export async function wantsShare(mcpServer: string, terminal: Terminal): Promise<boolean> {
+  if (!terminal.interactive) return false;
+  return await confirmed(
+    `Let agents use all its tools? This makes the skill "${skillNameOf(mcpServer)}" in the role "${everyone}".`,
+  );
+}
