@@ -61,10 +61,18 @@ export async function agreeToRemoval(terminal: Terminal, { subject, affected, ye
   if (yes) return;
   await requireConsent(terminal, {
     question: `Remove ${subject}?`,
-    unasked: `Removing ${subject} has consequences, so it must be confirmed.`,
+    unasked: `Removing ${subject} has consequences, so it must be confirmed.${terminal.asJson ? ` ${inShort(affected)}` : ''}`,
     declined: 'Nothing was removed.',
   });
 }
+
+/** A program reads only the error. */
+function inShort(affected: readonly string[]): string {
+  const left = affected.length - affectedShownMax;
+  return affected.slice(0, affectedShownMax).map(oneLine).join(' ') + (left > 0 ? ` And ${left} more.` : '');
+}
+
+const affectedShownMax = 5;
 
 export interface NameToType {
   /** Default: the installation. */

@@ -3,6 +3,7 @@ import * as Flags from '@oclif/core/flags';
 import type { Status as PlatformStatus } from '../../stack/lifecycle/platform-status.ts';
 import { describeInterruptedReplacement } from '../../stack/operations/replace/replacement.ts';
 import { status } from '../../stack/operations/status.ts';
+import { type CallRate, CallRates, readCallSum } from '../call-rate.ts';
 import { interruption, SvcCommand } from '../command.ts';
 import { describeStatus, otherVersion } from '../output/status.ts';
 import { installationOf } from '../platform.ts';
@@ -27,18 +28,29 @@ export default class Status extends SvcCommand {
     if (notice !== null) terminal.warn(notice);
     const interrupted = describeInterruptedReplacement(installation);
     if (interrupted !== null) terminal.warn(interrupted);
-    terminal.json(seen);
-    if (flags.watch) terminal.redraw(describeStatus(seen, terminal));
-    else terminal.result(describeStatus(seen, terminal));
-    while (flags.watch && !signal.aborted) {
-      await pause(watchIntervalMs, undefined, { signal }).catch(() => undefined);
-      if (signal.aborted) break;
-      seen = await status({ installation, signal });
+    if (!flags.watch) {
       terminal.json(seen);
-      terminal.redraw(describeStatus(seen, terminal));
+      terminal.result(describeStatus(seen, terminal));
+      process.exitCode = exitCodes[seen.state];
+      return;
     }
-    if (!flags.watch) process.exitCode = exitCodes[seen.state];
+    const rates = new CallRates();
+    while (!signal.aborted) {
+      const sum = await readCallSum(installation, signal);
+      const calls = sum === null ? null : rates.add(sum);
+      terminal.json({ ...seen, calls });
+      terminal.redraw(`${describeRate(calls)}\n\n${describeStatus(seen, terminal)}`);
+      await pause(watchIntervalMs, undefined, { signal }).catch(() => undefined);
+      if (!signal.aborted) seen = await status({ installation, signal });
+    }
   }
+}
+
+function describeRate(rate: CallRate | null): string {
+  const time = new Date().toISOString().slice(11, 19);
+  if (rate === null) return `${time} UTC. Ctrl-C ends this view.`;
+  const { callsPerSecond, errorsPerSecond } = rate;
+  return `${time} UTC: ${callsPerSecond.toFixed(1)} calls a second, ${errorsPerSecond.toFixed(1)} of them with an error. Ctrl-C ends this view.`;
 }
 
 /** The exit code tells a script the state. */

@@ -1,12 +1,12 @@
 import type { McpServer, Tool } from '../servers.ts';
 import { shellWord } from '../shell-word.ts';
-import { reasonsOf } from './reason.ts';
+import { reasonsOf, shownStatus } from './reason.ts';
 import { details, facts, spare, table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 import { ago, span } from './times-and-sizes.ts';
 import { cut, oneLine } from './width.ts';
 
-const statusColours = { Connected: 'green', Disconnected: 'grey', Error: 'red' } as const;
+const statusColours = { Connected: 'green', Disconnected: 'grey', Error: 'red', Starting: 'yellow' } as const;
 const healthWords = { green: 'healthy', yellow: 'degraded', red: 'down' } as const;
 
 /** One MCP server in lines of "what  value". */
@@ -14,7 +14,7 @@ export function describeServer(server: McpServer, terminal: Terminal): string {
   const rows: [string, string][] = [
     ['name', server.name],
     ['id', server.id],
-    ['status', terminal.paint(statusColours[server.status], server.status)],
+    ['status', paintStatus(server, terminal)],
     ['health', terminal.paint(server.health, healthWords[server.health])],
   ];
   if (server.runtimes.length > 0) rows.push(['runtime', server.runtimes.map(({ name }) => name).join(', ')]);
@@ -93,7 +93,7 @@ export function describeTools(tools: readonly Tool[], terminal: Terminal): strin
 export function describeServers(listed: readonly ListedServer[], terminal: Terminal): string {
   const rows = listed.map(({ server, tools }) => [
     server.name,
-    terminal.paint(statusColours[server.status], server.status),
+    paintStatus(server, terminal),
     terminal.paint(server.health, healthWords[server.health]),
     String(tools),
     server.runtimes.map(({ name }) => name).join(', '),
@@ -103,6 +103,11 @@ export function describeServers(listed: readonly ListedServer[], terminal: Termi
     table(['NAME', 'STATUS', 'HEALTH', 'TOOLS', spare('RUNTIME')], rows, terminal.columns),
     ...(reasons.length === 0 ? [] : [details(reasons, terminal)]),
   ].join('\n\n');
+}
+
+function paintStatus(server: Pick<McpServer, 'status' | 'reason'>, { paint }: Terminal): string {
+  const status = shownStatus(server);
+  return paint(statusColours[status], status);
 }
 
 export interface ListedServer {

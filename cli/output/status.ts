@@ -1,6 +1,6 @@
 import type { ServiceStatus, Status } from '../../stack/lifecycle/platform-status.ts';
 import { describeEnd } from '../../stack/lifecycle/unwanted-end.ts';
-import { reasonsOf } from './reason.ts';
+import { reasonsOf, shownStatus } from './reason.ts';
 import { details, spare, table } from './table.ts';
 import type { Colour, Terminal } from './terminal.ts';
 import { ago, megabytes, span } from './times-and-sizes.ts';
@@ -21,6 +21,7 @@ const colours: Readonly<Record<string, Colour>> = {
   degraded: 'yellow',
   stopped: 'grey',
   Disconnected: 'grey',
+  Starting: 'yellow',
 };
 
 const healthWords: Readonly<Record<string, string>> = { green: 'healthy', yellow: 'degraded', red: 'down' };
@@ -73,7 +74,7 @@ export function describeStatus(status: Status, terminal: Terminal): string {
     const rows = status.mcpServers.map((server) => [
       server.name,
       server.workspace,
-      state(server.status),
+      state(shownStatus(server)),
       health(server.health),
       server.sandboxes.join(', ') || '–',
     ]);

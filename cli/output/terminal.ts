@@ -47,7 +47,11 @@ export interface TerminalOptions {
 
 interface Streams {
   readonly stdin: { readonly isTTY?: boolean };
-  readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
+  readonly stdout: NodeJS.WritableStream & {
+    readonly isTTY?: boolean;
+    readonly columns?: number;
+    readonly rows?: number;
+  };
   readonly stderr: NodeJS.WritableStream & {
     readonly isTTY?: boolean;
     readonly columns?: number;
@@ -77,8 +81,10 @@ export function openTerminal(options: TerminalOptions, streams: Streams): Termin
       if (!options.json) stdout.write(shown(text));
     },
     redraw(text) {
-      const before = stdout.isTTY && env.TERM !== 'dumb' ? clearScreen : isDrawn ? '\n' : '';
-      if (!options.json) stdout.write(before + shown(text));
+      if (options.json) return;
+      const isScreen = stdout.isTTY && env.TERM !== 'dumb';
+      if (isScreen) stdout.write(`${isDrawn ? '' : clearScreen}${onScreen(shown(text), stdout.rows || rowsUsual)}`);
+      else stdout.write(`${isDrawn ? '\n' : ''}${shown(text)}`);
       isDrawn = true;
     },
     json(value) {
@@ -110,7 +116,18 @@ function canvasOn(stream: Streams['stderr']): Canvas {
 
 const columnsUsual = 80;
 const rowsUsual = 24;
-const clearScreen = '\u001b[2J\u001b[H';
+const clearScreen = '\u001b[2J';
+const goHome = '\u001b[H';
+const clearRestOfLine = '\u001b[K';
+const clearBelow = '\u001b[J';
+
+/** Writes over the last picture line by line, which does not flicker. A picture that is too long would scroll. */
+function onScreen(text: string, rows: number): string {
+  const lines = text.trimEnd().split('\n');
+  const left = lines.length - (rows - 2);
+  const fitting = left <= 1 ? lines : [...lines.slice(0, rows - 2), `… and ${left} more lines`];
+  return `${goHome}${fitting.map((line) => `${line}${clearRestOfLine}\n`).join('')}${clearBelow}`;
+}
 
 /** no-color.org and force-color.org; a dumb terminal and CI get no colours. */
 export function wantsColour(env: Readonly<Record<string, string | undefined>>, isTerminal: boolean): boolean {

@@ -32,7 +32,7 @@ describe.skipIf(oldNode === null)('under the Node of this machine, which is too 
   });
 
   test('the commands of the README start a platform from the package, whose key an agent can use', async () => {
-    expect(commands).toHaveLength(10);
+    expect(commands).toHaveLength(8);
     let key = '';
     const printed: string[] = [];
     for (const line of commands) {

@@ -59,9 +59,12 @@ test('with nothing chosen, these and no others', () => {
       PRIVATE_BACKEND_URL: 'http://127.0.0.1:3000',
       SVC_PREVENT_DNS_REBINDING: 'true',
       SVC_SESSION_IDLE_TIMEOUT_MS: '300000',
+      MCP_SERVER_CALL_TIMEOUT_SECONDS: '60',
     },
     runtime: {
       ...onBus,
+      MCP_SERVER_START_TIMEOUT_SECONDS: '60',
+      MCP_SERVER_CALL_TIMEOUT_SECONDS: '60',
       REMOTE_PORT: '3003',
       SYSTEM_KEY_FILE: '/srv/svc/secrets/system-runtime.key',
       RUNTIME_NAME: 'cloud',

@@ -106,7 +106,7 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
     test('the data of one is carried to three, and the session of an agent continues', async () => {
       platform.edit('nats: 1', 'nats: 3');
       const output = await platform.up();
-      expect(output).toMatch(/The bus has 3 nodes in place of 1, with its data: \d+ usage records, 1 sessions\./);
+      expect(output).toMatch(/The bus has 3 nodes in place of 1, with its data: \d+ usage records, 2 sessions\./);
       expect(await nodes()).toEqual(['nats', 'nats-2', 'nats-3']);
       expect(inData()).toEqual(['nats-cluster']);
       await call();

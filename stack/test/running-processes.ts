@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
 
 /** The system's data about a process, which the user of the process could read there. */
 export interface RunningProcess {
@@ -19,10 +20,28 @@ export function runningProcesses(): readonly RunningProcess[] {
     .flatMap((name) => readProcess(Number(name)) ?? []);
 }
 
-/** Processes of an installation: its folder is in their arguments, or in the HOME that its runtime gave them. */
+/**
+ * Processes of an installation: its folder is in their arguments, environment or working directory, or their TMPDIR is one
+ * that its runtime made.
+ */
 export function processesOf(folder: string): readonly RunningProcess[] {
-  const own = (one: RunningProcess) => one.command.includes(folder) || one.environment.includes(folder);
+  const marks = [folder, ...temporaryFoldersOf(folder).map((base) => `TMPDIR=${base}/`)];
+  const own = ({ pid, command, environment }: RunningProcess) =>
+    command.includes(folder) ||
+    marks.some((mark) => environment.includes(mark)) ||
+    `${linkOf(`/proc/${pid}/cwd`)}/`.startsWith(`${folder}/`);
   return runningProcesses().filter((one) => one.pid !== process.pid && own(one));
+}
+
+/** Folders of running and killed runtimes. They have notes about those outside of the installation. */
+function temporaryFoldersOf(folder: string): readonly string[] {
+  return globSync('**/runtime/temporary/svc-*', { cwd: folder }).flatMap((note) => {
+    try {
+      return [String(JSON.parse(readFileSync(join(folder, note), 'utf8')).base)];
+    } catch {
+      return []; // The runtime has ended meanwhile.
+    }
+  });
 }
 
 /** How many descriptors a process holds. */

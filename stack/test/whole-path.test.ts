@@ -226,7 +226,7 @@ describe.each(shapes)('%s', (_, shape, canRun) => {
       await agent.text('load_skill', { skill: 'gated-skill' });
       expect(await agent.text('gated_echo', { message: 'x' })).toBe('Echo: x');
       const refused = await platform.fails('server', 'remove', 'gated');
-      expect([refused.code, refused.json.error.message]).toEqual([5, expect.stringContaining('gated-skill')]);
+      expect([refused.code, refused.json.error.message]).toEqual([2, expect.stringContaining('gated-skill')]);
     });
   });
 });

@@ -192,6 +192,7 @@ test('a page of nodes costs one round trip for each level, however many nodes it
     'role.skills': 1,
     'skill.tools': expect.toSatisfy((count: number) => count <= 2),
     'tool.server': 1,
+    'toolPattern.of back': 1,
     'status.server back': expect.toSatisfy((count: number) => count <= 2),
   });
 });

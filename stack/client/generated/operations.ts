@@ -590,6 +590,15 @@ export type UsageQueryVariables = Exact<{
 
 export type UsageQuery = { readonly workspace: { readonly usage: { readonly nodes: ReadonlyArray<{ readonly hour: number, readonly key: string, readonly tool: string, readonly skill: string | null, readonly mcpServer: string, readonly calls: number, readonly errors: number, readonly durationMs: number }>, readonly pageInfo: { readonly next: string | null } } } | null };
 
+export type CallSumsQueryVariables = Exact<{
+  from?: number | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type CallSumsQuery = { readonly workspaces: { readonly nodes: ReadonlyArray<{ readonly usage: { readonly nodes: ReadonlyArray<{ readonly calls: number, readonly errors: number }>, readonly pageInfo: { readonly next: string | null } } }>, readonly pageInfo: { readonly next: string | null } } };
+
 export type McpServerHealthFragment = { readonly id: string, readonly name: string, readonly status: McpServerStatus, readonly health: Health, readonly sandboxes: ReadonlyArray<string>, readonly reason: ProblemFragment | null };
 
 export type RuntimeHealthFragment = { readonly id: string, readonly name: string, readonly available: boolean, readonly sandboxes: ReadonlyArray<string> };
@@ -943,6 +952,10 @@ export const activityQuery: Operation<ActivityQuery, ActivityQueryVariables> = {
 
 export const usageQuery: Operation<UsageQuery, UsageQueryVariables> = {
   text: "query Usage($workspace:ID$from:Float$first:Int$after:String){workspace(id:$workspace){usage(from:$from first:$first after:$after){nodes{hour key tool skill mcpServer calls errors durationMs}pageInfo{next}}}}",
+};
+
+export const callSumsQuery: Operation<CallSumsQuery, CallSumsQueryVariables> = {
+  text: "query CallSums($from:Float$first:Int$after:String){workspaces(first:$first after:$after){nodes{usage(from:$from){nodes{calls errors}pageInfo{next}}}pageInfo{next}}}",
 };
 
 export const healthOfPlatformRuntimesQuery: Operation<HealthOfPlatformRuntimesQuery, HealthOfPlatformRuntimesQueryVariables> = {

@@ -44,7 +44,6 @@ test('it prints addresses, a working key and snippets; Ctrl-C leaves nothing; th
   expect(first.stdout).toContain(
     `claude mcp add --transport http platform ${one.mcp} --header "Authorization: Bearer ${one.key}"`,
   );
-  // The home folder of the demo's MCP server is below svc/.
   expect(processesOf(join(dir(), 'svc'))).not.toEqual([]);
   expect(await first.end('SIGINT')).toBe(0);
   expect(first.stdout).not.toContain('revoked');

@@ -113,7 +113,11 @@ describe('YAML is refused with', () => {
     ['a long name above many values', `{ ${'x'.repeat(500_000)}: [${'1,'.repeat(20_000)}1] }\n`, ':1:3 "xxx'],
     ['an alias of itself', 'skills: &a [*a]\n', ''],
     ['names without number', times(50_000, (at) => `name${at}: 1\n`), 'is not a field'],
-    ['MCP servers without number', `mcpServers:\n${times(30_000, (at) => `  s${at}: {}\n`)}`, 'give "command"'],
+    [
+      'MCP servers without number',
+      `mcpServers:\n${times(30_000, (at) => `  s${at}: {}\n`)}`,
+      'must have a command or a url',
+    ],
     ['mistakes without number', 'a: ]\n'.repeat(20_000), 'more mistakes'],
     ['lists in lists', '['.repeat(100_000), 'deep'],
     ['lists in lists, closed', `skills: ${'['.repeat(100_000)}${']'.repeat(100_000)}\n`, 'deep'],
