@@ -101,3 +101,13 @@ test('a folder elsewhere keeps its whole path', () => {
   expect(text).toMatch(/cwd: \/other\n/);
   expect(text).toMatch(/cwd: \.\n/);
 });
+
+test('a secret in an argument or an address is not written', () => {
+  const token = 'ghp_abcdefghijklmnop1234';
+  const child = { ...launch, command: 'npx', args: ['x', '--token', token] };
+  const http = { ...launch, url: `https://a.example/mcp?api_key=${token}` };
+  const mcpServers = [child, http].map((one, at) => ({ ...server, name: `s${at}`, launch: one }));
+  const { text } = exportFile({ ...empty, mcpServers }, options);
+  expect(text).not.toContain(token);
+  expect(text).toContain('[secret]');
+});

@@ -1,5 +1,6 @@
 import { relative, sep } from 'node:path';
 import { Document } from 'yaml';
+import { withoutSecretWords } from '../../services/contracts/secret-words.ts';
 import type { LiveMcpServerFragment, LiveRoleFragment, LiveSkillFragment } from '../client/generated/operations.ts';
 import { refsOfSkill } from './plan-changes.ts';
 
@@ -52,13 +53,16 @@ function exportServer(server: LiveMcpServerFragment, variables: Variables, folde
     Object.fromEntries(
       of.map(({ name: setting, value }) => [setting, value ?? { fromEnv: variables.get(keyOf(name, setting)) }]),
     );
+  // A launch that was not checked by a file may have a secret in an argument or an address.
+  const [command, ...args] = withoutSecretWords([launch?.command ?? '', ...(launch?.args ?? [])]);
+  const [url] = withoutSecretWords([launch?.url ?? '']);
   const bound = runtimes.find(({ platform }) => !platform);
   return withoutEmpty({
-    command: launch?.command,
-    args: launch?.args,
+    command,
+    args,
     cwd: launch?.cwd == null ? null : pathFrom(folder, launch.cwd),
     env: settings(launch?.env ?? []),
-    url: launch?.url,
+    url,
     headers: settings(launch?.headers ?? []),
     runtime: bound?.name,
     enabled: enabled ? null : false,

@@ -155,6 +155,13 @@ test.each([
   expect(mcpServers[0]?.differences).toEqual([{ field: 'env.A', from, to }]);
 });
 
+test('a difference shows no secret that stands in an argument', () => {
+  const token = 'ghp_abcdefghijklmnop1234';
+  const [changed] = planChanges(wanted, withLaunch({ args: ['--token', token] }), { prune: false }).mcpServers;
+  expect(changed?.differences).toContainEqual({ field: 'args', from: '["--token","[secret]"]', to: '["-y"]' });
+  expect(JSON.stringify(changed?.differences)).not.toContain(token);
+});
+
 describe('prune', () => {
   const pruned = (workspace: Partial<WantedWorkspace>) => {
     const { removals } = planChanges({ ...wanted, ...workspace }, same, { prune: true });

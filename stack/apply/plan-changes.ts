@@ -1,4 +1,5 @@
 import type { LaunchInput } from '../../services/contracts/launch.ts';
+import { withoutSecretWords } from '../../services/contracts/secret-words.ts';
 import type {
   JudgeLaunchQuery,
   LiveMcpServerFragment,
@@ -141,9 +142,11 @@ function shownSeconds(seconds: number | null): string {
 const platformRuntime = "the platform's own";
 
 function launchDifferences(wish: LaunchInput, live: LiveLaunch): readonly Difference[] {
-  return (['command', 'args', 'cwd', 'url'] as const).flatMap((field) =>
-    difference(field, shownText(live?.[field]), wish[field] === undefined ? undefined : shownText(wish[field])),
-  );
+  return (['command', 'args', 'cwd', 'url'] as const).flatMap((field) => {
+    const [from, to] = [live?.[field], wish[field]];
+    if (to === undefined || textOf(from) === textOf(to)) return [];
+    return [{ field, from: textOf(withoutSecrets(from)), to: textOf(withoutSecrets(to)) }];
+  });
 }
 
 type LiveLaunch = LiveMcpServerFragment['launch'];
@@ -165,8 +168,16 @@ function settingDifference(field: string, wish: LaunchInput, live: LiveLaunch): 
 
 const secret = '[secret]';
 
+type LaunchValue = string | readonly string[] | null | undefined;
+
+/** A launch that was not checked by a file may have a secret in an argument or an address, which nothing may show. */
+function withoutSecrets(value: LaunchValue): LaunchValue {
+  if (value === null || value === undefined) return value;
+  return typeof value === 'string' ? withoutSecretWords([value])[0] : withoutSecretWords(value);
+}
+
 /** Arguments are one text, because their order matters. */
-function shownText(value: string | readonly string[] | null | undefined): string | null {
+function textOf(value: LaunchValue): string | null {
   if (value === undefined || value === null || typeof value === 'string') return value ?? null;
   return value.length === 0 ? null : JSON.stringify(value);
 }
