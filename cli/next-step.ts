@@ -44,7 +44,7 @@ async function missingStep(
   const [role] = roles.workspace?.roles?.nodes ?? [];
   if (role === undefined) return `role create Everyone --skill ${shellWord(skill.name)}${where}`;
   const isKeyed = keys.workspace?.keys?.nodes.some(({ state }) => state === 'valid') ?? false;
-  return isKeyed ? `connect${where}` : `keys create --name laptop${where}`;
+  return isKeyed ? `connect${where}` : `keys create laptop${where}`;
 }
 
 /** Old keys may be revoked. With more of them than this the suggestion does not matter. */

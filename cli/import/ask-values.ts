@@ -2,7 +2,7 @@ import { expandLaunch, type Reference } from '../../services/contracts/clients/r
 import { printable } from '../output/style.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { oneLine } from '../output/width.ts';
-import type { Judged } from './judge-servers.ts';
+import type { FoundServer } from './sources.ts';
 
 export interface GivenValues {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -25,7 +25,7 @@ export class ReferenceValues {
     return this.#answers.get(`${kind} ${name}`) ?? (kind === 'variable' ? env[name] : undefined);
   };
 
-  async ask({ found }: Judged, terminal: Terminal): Promise<void> {
+  async ask({ found }: { readonly found: FoundServer }, terminal: Terminal): Promise<void> {
     if (found.entry.kind === 'unreadable' || !terminal.interactive) return;
     const { missing } = expandLaunch(found.entry, { find: this.find, folders: { workspaceFolder: '', userHome: '' } });
     const { password } = await import('@inquirer/prompts');

@@ -29,17 +29,7 @@ export interface Judgement {
 }
 
 export function judgeServers(servers: readonly FoundServer[], judgement: Judgement): readonly Judged[] {
-  const { only } = judgement;
-  for (const wanted of only) {
-    if (servers.some(({ name }) => name === wanted)) continue;
-    const names = servers.map(({ name }) => name);
-    const meant = nearest(wanted, names);
-    throw new SvcError('not_found', `The file names no MCP server "${wanted}".`, {
-      hint: meant === null ? `There are: ${names.slice(0, 20).join(', ')}.` : `Did you mean "${meant}"?`,
-    });
-  }
-  const chosen = servers.filter(({ name }) => only.length === 0 || only.includes(name));
-  const judged = chosen.map((found) => judge(found, judgement));
+  const judged = chosenServers(servers, judgement.only).map((found) => judge(found, judgement));
   return judged.map((one, at) =>
     judged.findIndex(({ name }) => name === one.name) === at
       ? one
@@ -50,6 +40,19 @@ export function judgeServers(servers: readonly FoundServer[], judgement: Judgeme
           reason: `another one of the file is named "${one.name}" too`,
         },
   );
+}
+
+/** Those that a person named, or all. */
+export function chosenServers(servers: readonly FoundServer[], only: readonly string[]): readonly FoundServer[] {
+  for (const wanted of only) {
+    if (servers.some(({ name }) => name === wanted)) continue;
+    const names = servers.map(({ name }) => name);
+    const meant = nearest(wanted, names);
+    throw new SvcError('not_found', `The file names no MCP server "${wanted}".`, {
+      hint: meant === null ? `There are: ${names.slice(0, 20).join(', ')}.` : `Did you mean "${meant}"?`,
+    });
+  }
+  return servers.filter(({ name }) => only.length === 0 || only.includes(name));
 }
 
 function judge(found: FoundServer, { only, replaces, existing, ownUrl }: Judgement): Judged {

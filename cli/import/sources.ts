@@ -31,7 +31,7 @@ export function serversOfClient(name: ClientName, place: Place): readonly FoundS
   const files = findClientFiles(place).filter(({ client }) => client.name === name);
   if (files.length === 0) {
     throw new SvcError('not_found', `No configuration file of ${name} was found on this machine.`, {
-      hint: 'Name the file: svc server import FILE',
+      hint: 'Name the file itself instead of the agent.',
     });
   }
   const projectFirst = files.toSorted((a, b) => Number(b.scope === 'project') - Number(a.scope === 'project'));

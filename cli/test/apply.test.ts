@@ -157,7 +157,7 @@ test('svc up names what an agent still misses, and what is not well with its rea
   await inside('skills:\n  - name: read-all\n', 'apply', '-');
   expect(await up()).toMatch(/^Next: svc role create Everyone --skill read-all$/m);
   await inside('roles:\n  - { name: All, skills: [read-all] }\n', 'apply', '-');
-  expect(await up()).toMatch(/^Next: svc keys create --name laptop$/m);
+  expect(await up()).toMatch(/^Next: svc keys create laptop$/m);
   await inside('', 'keys', 'create', '--name', 'laptop');
   expect(await up()).toMatch(/^Next: svc connect$/m);
   const broken = 'mcpServers:\n  broken: { command: svc-test-nothing }\n';

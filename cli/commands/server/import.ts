@@ -2,12 +2,6 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { clients } from '../../../services/contracts/clients/clients.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
-import { everyPage } from '../../../stack/client/every-page.ts';
-import {
-  createMcpServerMutation,
-  liveMcpServersQuery,
-  updateMcpServerMutation,
-} from '../../../stack/client/generated/operations.ts';
 import { status } from '../../../stack/operations/status.ts';
 import { isInContainers } from '../../../stack/state/containers-record.ts';
 import { AlreadyReported, environment, SvcCommand, workspaceFlag, yesFlag } from '../../command.ts';
@@ -15,10 +9,17 @@ import { parseClient } from '../../connect/choose-client.ts';
 import { here } from '../../connect/here.ts';
 import { confirmed } from '../../consent.ts';
 import { ReferenceValues } from '../../import/ask-values.ts';
+import {
+  type Agreed,
+  carryOut,
+  describeImported,
+  existingServers,
+  type Imported,
+  importedForm,
+} from '../../import/carry-out.ts';
 import { type Judged, judgeServers } from '../../import/judge-servers.ts';
-import { describeEntry, launchOf } from '../../import/launch-of.ts';
+import { describeEntry } from '../../import/launch-of.ts';
 import { type FoundServer, serversOfClient, serversOfFile } from '../../import/sources.ts';
-import { table } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { oneLine } from '../../output/width.ts';
 import { installationOf, type Tenancy, tenancyOf } from '../../platform.ts';
@@ -51,6 +52,9 @@ export default class ServerImport extends SvcCommand {
       multipleNonGreedy: true,
     }),
     replace: Flags.boolean({ summary: 'Change MCP servers that exist already.' }),
+    share: Flags.boolean({
+      summary: 'Let agents use all tools of those that are added: a skill of each, in the role Everyone.',
+    }),
     'variable-file': Flags.string({
       summary: 'File with NAME=value lines for the variables and inputs that the file refers to.',
       helpValue: 'FILE',
@@ -76,25 +80,26 @@ export default class ServerImport extends SvcCommand {
     const judged = judgeServers(servers, {
       only: flags.only ?? [],
       replaces: flags.replace,
-      existing: await existingOf(tenancy),
+      existing: await existingServers(tenancy),
       ownUrl: (await status({ installation })).urls.mcp,
     });
     const elsewhere = isInContainers(installation) || (await isOnOther(tenancy, flags.runtime));
     const agreed = await agree(judged, { yes: flags.yes, terminal });
-    const outcomes: Outcome[] = [];
+    const carryingOut = {
+      ...{ tenancy, runtime: flags.runtime ?? null, shares: flags.share },
+      values: { find: values.find, home: place.home, elsewhere },
+    };
+    const imported: Imported[] = [];
     for (const one of agreed) {
-      if (!('existing' in one) && one.kind !== 'new') {
-        outcomes.push({ ...one, action: one.kind, id: null });
-        continue;
-      }
-      await values.ask(one, terminal);
-      const runtime = flags.runtime ?? null;
-      outcomes.push(
-        await carryOut(one, { tenancy, runtime, values: { find: values.find, home: place.home, elsewhere } }),
-      );
+      if (one.kind === 'new' || one.kind === 'replaces') await values.ask(one, terminal);
+      imported.push(await carryOut(one, carryingOut));
     }
-    report(outcomes, terminal);
-    if (outcomes.some(({ action }) => action === 'refused')) throw new AlreadyReported(1);
+    terminal.json({ mcpServers: importedForm(imported) });
+    terminal.result(describeImported(imported, terminal));
+    if (imported.some(({ action }) => action === 'created' || action === 'updated')) {
+      terminal.talk('They start now. Show their state: svc server list');
+    }
+    if (imported.some(({ action }) => action === 'refused')) throw new AlreadyReported(1);
   }
 }
 
@@ -112,18 +117,9 @@ function serversOf(file: string | undefined, from: string | undefined): readonly
   );
 }
 
-function existingOf({ backend, workspace }: Tenancy) {
-  return everyPage(
-    async (page) =>
-      (await backend.send(liveMcpServersQuery, { workspace: workspace.id, ...page })).workspace?.mcpServers,
-  );
-}
-
 async function isOnOther({ backend, workspace }: Tenancy, runtime: string | undefined): Promise<boolean> {
   return runtime !== undefined && !runtimeNamed(await fetchRuntimes(backend, workspace.id), runtime).platform;
 }
-
-type Agreed = Judged | { readonly kind: 'declined'; readonly name: string; readonly found: FoundServer };
 
 /** Shows every command, and asks for each. Without a terminal all of them need --yes. */
 async function agree(
@@ -149,64 +145,4 @@ async function agree(
   throw new SvcError('invalid_input', 'Adding these MCP servers runs their commands, so it must be confirmed.', {
     hint: 'Without a terminal, add --yes, and --only NAME for some of them.',
   });
-}
-
-interface Outcome {
-  readonly action: 'created' | 'updated' | 'skipped' | 'declined' | 'refused';
-  readonly name: string;
-  readonly found: FoundServer;
-  readonly id: string | null;
-  readonly reason?: string;
-}
-
-interface CarryingOut {
-  readonly tenancy: Tenancy;
-  readonly runtime: string | null;
-  readonly values: Parameters<typeof launchOf>[1];
-}
-
-/** A failure concerns one MCP server, and the others are added. */
-async function carryOut(
-  { name, found, ...one }: Extract<Judged, { kind: 'new' | 'replaces' }>,
-  { tenancy, runtime, values }: CarryingOut,
-): Promise<Outcome> {
-  const { backend, workspace } = tenancy;
-  const { entry } = found;
-  if (entry.kind === 'unreadable') return { action: 'refused', name, found, id: null, reason: entry.problem };
-  try {
-    const launch = launchOf({ ...found, entry }, values);
-    if (one.kind === 'replaces') {
-      const { id, version } = one.existing;
-      const input = { launch, ifVersion: version, ...(runtime === null ? {} : { runtime }) };
-      await backend.send(updateMcpServerMutation, { workspace: workspace.id, id, input });
-      return { action: 'updated', name, found, id };
-    }
-    const input = { name, launch, runtime };
-    const { createMcpServer } = await backend.send(createMcpServerMutation, { workspace: workspace.id, input });
-    return { action: 'created', name, found, id: createMcpServer.id };
-  } catch (error) {
-    if (!(error instanceof SvcError) || error.code === 'cancelled') throw error;
-    const reason = [error.message, error.hint].filter((text) => text !== undefined).join(' ');
-    return { action: 'refused', name, found, id: null, reason };
-  }
-}
-
-const colours = { created: 'green', updated: 'green', skipped: 'grey', declined: 'grey', refused: 'red' } as const;
-
-function report(outcomes: readonly Outcome[], terminal: Terminal): void {
-  terminal.json({
-    mcpServers: outcomes.map(({ action, name, found, id, reason = null }) => ({
-      ...{ id, name, action, reason },
-      ...{ nameInFile: found.name, file: found.file, ignored: found.ignored },
-    })),
-  });
-  const rows = outcomes.map(({ action, name, reason = '' }) => [
-    name,
-    terminal.paint(colours[action], action),
-    oneLine(reason),
-  ]);
-  terminal.result(table(['NAME', 'RESULT', ''], rows, terminal.columns));
-  if (outcomes.some(({ action }) => action === 'created' || action === 'updated')) {
-    terminal.talk('They start now. Show their state: svc server list');
-  }
 }
