@@ -11,13 +11,15 @@ import { isoOrNull } from '../output/times-and-sizes.ts';
 import { installationOf } from '../platform.ts';
 
 export default class Logs extends SvcCommand {
-  static override summary = 'Show the logs of the services, merged by time.';
+  static override summary =
+    'Show the logs of the services, merged by time, with what MCP servers write to standard error.';
   static override examples = [
     { description: 'Follow everything', command: '<%= config.bin %> logs -f' },
     {
       description: 'Warnings of the runtime in the last ten minutes',
       command: '<%= config.bin %> logs runtime --since 10m --level warn',
     },
+    { description: 'What an MCP server writes to standard error', command: '<%= config.bin %> logs --server files -f' },
   ];
   static override strict = false;
   static override args = { service: Args.string({ description: 'Services to show; default all' }) };
@@ -31,6 +33,7 @@ export default class Logs extends SvcCommand {
       helpValue: 'LEVEL',
     }),
     request: Flags.string({ summary: 'Show only lines of this request.', helpValue: 'ID' }),
+    server: Flags.string({ summary: 'Show only what this MCP server wrote to standard error.', helpValue: 'NAME' }),
   };
 
   async run(): Promise<void> {
@@ -48,6 +51,7 @@ export default class Logs extends SvcCommand {
       since: flags.since === undefined ? null : parseMoment('--since', flags.since, 'past'),
       level,
       request: flags.request ?? null,
+      mcpServer: flags.server ?? null,
       lines: count,
       follow: flags.follow,
       signal: interruption(),

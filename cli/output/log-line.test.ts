@@ -27,6 +27,14 @@ test('stays one line, whatever its message or fields contain', () => {
   expect(told).toMatch(/ a · b request=e · f reason=c · d$/);
 });
 
+test('a line of an MCP server has its name', () => {
+  const written = { level: 'info', time: 1, name: 'mcp-server.files', mcpServer: 'x', msg: 'wrote to standard error' };
+  const told = describeLogLine(parseLine('runtime', JSON.stringify({ ...written, stderr: 'a\nb' })), plain);
+  expect(told).toBe('00:00:00.001 runtime    info  files: a · b');
+  const { stderr: _, ...other } = { ...written, stderr: '', msg: 'left out more lines' };
+  expect(describeLogLine(parseLine('runtime', JSON.stringify(other)), plain)).toMatch(/files: left out more lines$/);
+});
+
 test('is broken between words on a terminal', () => {
   const text = JSON.stringify({ level: 30, time: 1, msg: 'one two three four five six seven', path: 'eight' });
   expect(describeLogLine(parseLine('backend', text), { ...plain, columns: 50 })).toBe(

@@ -1,4 +1,4 @@
-import type { LogLine } from '../../stack/logs/read-logs.ts';
+import { type LogLine, writerOf } from '../../stack/logs/read-logs.ts';
 import type { Colour, Terminal } from './terminal.ts';
 import { hang, oneLine } from './width.ts';
 
@@ -20,7 +20,12 @@ export function describeLogLine(line: LogLine, terminal: Pick<Terminal, 'paint' 
     terminal.paint(levelColours[line.level] ?? 'grey', line.level.padEnd(5)),
     '',
   ].join(' ');
-  const text = `${oneLine(line.message)} ${terminal.paint('grey', oneLine(fields.join(' ')))}`;
+  const writer = writerOf(line);
+  const { stderr } = line.fields;
+  const text =
+    writer !== null
+      ? `${terminal.paint('bold', oneLine(writer))}: ${oneLine(typeof stderr === 'string' ? stderr : line.message)}`
+      : `${oneLine(line.message)} ${terminal.paint('grey', oneLine(fields.join(' ')))}`;
   return hang({ head, text: text.trimEnd(), indent: messageIndent }, terminal).trimEnd();
 }
 

@@ -41,6 +41,15 @@ describe('an MCP server that ends at once', () => {
     expect(reason.message).toMatch(/exit code 3: it failed\.$/);
     expect(stderr).toEqual(words);
   });
+
+  test('has what it wrote in the logs, alone with --server', async () => {
+    const { stdout } = await svc('logs', 'runtime', '--server', 'ends');
+    const lines = stdout.trim().split('\n');
+    for (const line of words) expect(lines).toContainEqual(expect.stringMatching(`runtime +info +ends: ${line}$`));
+    expect(lines.filter((line) => !line.includes(' ends: '))).toEqual([]);
+    const none = await svc('logs', '--server', 'other');
+    expect(none).toEqual({ code: 0, stdout: '', stderr: 'No lines match.\n' });
+  });
 });
 
 test('the wait for a silent MCP server is shown, and the MCP server stays when the wait is interrupted', async () => {

@@ -10,6 +10,7 @@ import { findUsableHome } from './launchers/child-place.ts';
 import { Homes } from './launchers/homes.ts';
 import { createHttpLauncher } from './launchers/http.ts';
 import { endLeftovers, openChildNotes } from './launchers/leftovers.ts';
+import { LineAllowance } from './launchers/line-allowance.ts';
 import { createLook, type Look } from './launchers/processes.ts';
 import { createSpawnInBwrap } from './launchers/sandbox/bwrap.ts';
 import { createSpawnOpenly, type SpawnChild } from './launchers/spawn-child.ts';
@@ -51,8 +52,9 @@ export async function createRuntime(
   const spawnChild = await spawnFor({ ...config, hiddenPaths }, workingDir, look);
   const userHome = await findUsableHome(config.home);
   const places = { workingDir, sandbox: config.sandbox, userHome, temporaryFolders };
+  const forwarded = forwardStderr ? new LineAllowance() : null;
   const launchers = {
-    child: createChildLauncher({ places, inherited, forwardStderr, notes, log, spawnChild }),
+    child: createChildLauncher({ places, inherited, forwarded, notes, log, spawnChild }),
     http: createHttpLauncher({ inherited, allowedAddresses: config.allowedAddresses, log }),
   };
   return {

@@ -36,6 +36,8 @@ export interface LogOptions {
   readonly since: number | null;
   readonly level: LogLevel;
   readonly request: string | null;
+  /** Only lines that this MCP server wrote, by its name. */
+  readonly mcpServer?: string | null;
   /** Logs outside of the folder of logs. */
   readonly more?: readonly LogSource[];
   readonly lines: number;
@@ -55,7 +57,7 @@ export async function* readLogs(options: LogOptions): AsyncGenerator<LogLine> {
       hint:
         names.length === 0
           ? 'Nothing has run here yet. Start the platform: svc up'
-          : `There are logs of ${names.join(', ')}.`,
+          : `There are logs of ${names.join(', ')}. What an MCP server wrote: svc logs --server NAME`,
     });
   }
   const logs = sources
@@ -147,13 +149,21 @@ export function parseLine(service: string, text: string): LogLine {
   };
 }
 
+/** The MCP server that wrote the line. */
+export function writerOf({ logger }: LogLine): string | null {
+  return logger?.startsWith(ofMcpServer) ? logger.slice(ofMcpServer.length) : null;
+}
+
+const ofMcpServer = 'mcp-server.';
+
 /** The line's reason, besides its message. */
 export function reasonIn({ fields: { err, reason } }: LogLine): string | null {
   const why = isObject(err) && 'message' in err ? err.message : reason;
   return typeof why === 'string' ? why : null;
 }
 
-function passes(line: LogLine, { since, request, level }: LogOptions): boolean {
+function passes(line: LogLine, { since, request, level, mcpServer = null }: LogOptions): boolean {
+  if (mcpServer !== null && writerOf(line) !== mcpServer) return false;
   if (since !== null && line.time < since) return false;
   if (request !== null && line.request !== request) return false;
   return logLevels.indexOf(line.level) >= logLevels.indexOf(level);

@@ -308,6 +308,13 @@ none-for-everybody: no command runs in a sandbox. Members' commands too have the
         },
         write: String,
       }),
+      forwardStderr: setting(trueOrFalse(), {
+        meaning:
+          'Whether `svc logs` has what MCP servers write to standard error: up to 100 lines a minute of each, without their secrets.',
+        default: true,
+        variables: { runtime: ['FORWARD_STDERR'] },
+        write: String,
+      }),
       memberFolders: setting(absolutePaths, {
         meaning:
           "Folders of this machine for members: the cwd of a member's command is below one of them. An operator's may be anywhere.",

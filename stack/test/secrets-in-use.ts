@@ -56,8 +56,7 @@ export class SecretsInUse {
   }
 
   static async start(): Promise<SecretsInUse> {
-    const settings = (yaml: string) =>
-      yaml.replace('level: info', 'level: trace').replace('runtime: {}', 'runtime: { FORWARD_STDERR: "true" }');
+    const settings = (yaml: string) => yaml.replace('level: info', 'level: trace');
     const started = new SecretsInUse(await Platform.init({ settings }));
     try {
       await started.#use();

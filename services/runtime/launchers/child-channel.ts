@@ -8,6 +8,7 @@ import { LineReader } from '../wire/line-reader.ts';
 import { responseIdFromEnds } from '../wire/read-message.ts';
 import type { Channel } from './channel.ts';
 import type { LaunchOrder } from './launch.ts';
+import type { LineAllowance } from './line-allowance.ts';
 import type { Program } from './program.ts';
 import { readFairly } from './read-fairly.ts';
 import { createRedact } from './redact.ts';
@@ -15,7 +16,8 @@ import { StderrTail } from './stderr-tail.ts';
 
 export interface ChildChannelOptions {
   readonly order: LaunchOrder<'child'>;
-  readonly forwardStderr: boolean;
+  /** Null: the log takes no lines of standard error. */
+  readonly forwarded: LineAllowance | null;
   readonly log: Log;
   /** Called when no process of it is left. */
   readonly clearAway: () => Promise<void>;
@@ -112,11 +114,14 @@ export class ChildChannel implements Channel {
   }
 
   #readStderr(): StderrTail {
-    const { forwardStderr, log, order } = this.#options;
+    const { forwarded, log, order } = this.#options;
+    const { mcpServer } = order;
     const logger = log(`mcp-server.${order.name}`);
-    const forward = forwardStderr
-      ? (line: string) => logger.info({ stderr: line }, 'wrote to standard error')
-      : () => {};
+    const forward = (line: string) => {
+      const taken = forwarded?.take(order) ?? 'silent';
+      if (taken === 'write') logger.info({ mcpServer, stderr: line }, 'wrote to standard error');
+      if (taken === 'over') logger.warn({ mcpServer }, 'left out more lines of standard error for a minute');
+    };
     const tail = new StderrTail(createRedact(order.launch), forward);
     readFairly(this.#program.stderr, (chunk) => tail.push(chunk));
     return tail;

@@ -9,13 +9,15 @@ import { type ChildPlace, makePlace, type PlaceOptions } from './child-place.ts'
 import { quotedPath } from './explain-exit.ts';
 import type { Launched, Launcher, LaunchOrder } from './launch.ts';
 import type { ChildNotes } from './leftovers.ts';
+import type { LineAllowance } from './line-allowance.ts';
 import type { SpawnChild } from './spawn-child.ts';
 
 export interface ChildLauncherOptions {
   readonly places: PlaceOptions;
   /** The part of the runtime's own environment that children inherit. */
   readonly inherited: Readonly<Record<string, string>>;
-  readonly forwardStderr: boolean;
+  /** Null: the log takes no lines of standard error. */
+  readonly forwarded: LineAllowance | null;
   readonly spawnChild: SpawnChild;
   readonly notes: ChildNotes;
   readonly log: Log;

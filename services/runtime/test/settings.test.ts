@@ -85,6 +85,20 @@ describe('the log', () => {
     expect(platform.logOf('mcp-server.one')[0]).toMatchObject({ level: 'info', stderr: 'a line on standard error' });
   });
 
+  test('holds a bounded number of them, and one line about the others', async () => {
+    await using platform = await Platform.open();
+    platform.assign({ one: script('exits', ['1', 'line\n'.repeat(500)]), two: talking() });
+    await platform.startRuntime({ FORWARD_STDERR: 'true' });
+    await platform.reported('one', ({ status }) => status === 'Error');
+    await platform.reported('two', ({ status }) => status === 'Error');
+    const lines = platform.logOf('mcp-server.one');
+    expect(lines.filter(({ stderr }) => stderr === 'line')).toHaveLength(100);
+    expect(lines.slice(100)).toMatchObject([
+      { level: 'warn', msg: 'left out more lines of standard error for a minute' },
+    ]);
+    expect(platform.logOf('mcp-server.two')).toHaveLength(1);
+  });
+
   test('follows LOG_LEVEL and LOG_LEVELS', async () => {
     await using platform = await Platform.open();
     platform.assign({ one: talking(), two: script('echo') });

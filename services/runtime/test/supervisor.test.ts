@@ -42,7 +42,7 @@ test('a silent MCP server is abandoned at the start deadline, and its process is
   const child = createChildLauncher({
     places: { workingDir, sandbox: 'auto', userHome: null, temporaryFolders },
     inherited,
-    forwardStderr: false,
+    forwarded: null,
     notes,
     log,
     spawnChild: createSpawnOpenly(look),

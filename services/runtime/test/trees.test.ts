@@ -36,7 +36,7 @@ async function launching() {
   const launch = createChildLauncher({
     places: { workingDir, sandbox: 'auto', userHome: null, temporaryFolders },
     inherited,
-    forwardStderr: false,
+    forwarded: null,
     notes,
     log,
     spawnChild: createSpawnOpenly(look),
