@@ -14,7 +14,7 @@ export interface Figure {
 type Numbers = Readonly<Record<string, number | readonly number[]>>;
 
 export function reported(what: string, value: number, unit: string, numbers: Numbers = {}): Figure {
-  const digits = value >= 100 ? 0 : value >= 10 ? 1 : 2;
+  const digits = value >= 100 || Number.isInteger(value) ? 0 : value >= 10 ? 1 : 2;
   const said = `${value.toFixed(digits)} ${unit}`;
   return { what, value: said, target: 'reported', reached: null, numbers: { value, ...numbers } };
 }

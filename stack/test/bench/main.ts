@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { repository } from '../foreign-servers.ts';
 import { measureBackup, measureMove } from './backup-and-move.ts';
 import { measureChanges } from './changes.ts';
+import { measureCommandLine } from './command-line.ts';
 import { measureCommands } from './commands.ts';
 import { measureContainers } from './containers.ts';
 import { measureDisturbances } from './disturbances.ts';
@@ -23,6 +24,7 @@ const { positionals: wanted, values: files } = parseArgs({
 /** `npm run bench [-- GROUP…]`: measures the figures that the platform promises and prints them, with what was reached. */
 const groups: Readonly<Record<string, () => Promise<Figure[]>>> = {
   commands: measureCommands,
+  'command-line': measureCommandLine,
   up: measureUp,
   proxies: () => measureProxies({ tbxark: files.tbxark, npmProxy: files['npm-proxy'] }),
   endurance: measureEndurance,
