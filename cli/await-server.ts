@@ -10,7 +10,9 @@ import { fetchServer, fetchTools, type McpServer, type Tool } from './servers.ts
 
 const pollMs = 200;
 /** The first start with npx on a slow connection takes more than a minute. */
-const waitMs = 90_000;
+const waitMinMs = 90_000;
+/** A start begins a little after the command. */
+const afterStartMs = 30_000;
 /** A person who waits wants to see that the command still works. */
 const tellMs = 5000;
 
@@ -35,6 +37,7 @@ export async function awaitServer(tenancy: Tenancy, awaited: Awaited): Promise<M
     const isNewStart = startedBefore === undefined || server.lastStartedAt !== startedBefore;
     const isSettled = isNewStart && (server.status === 'Connected' || server.status === 'Error');
     const passedMs = Date.now() - start;
+    const waitMs = Math.max(waitMinMs, (server.startTimeout ?? 0) * 1000 + afterStartMs);
     if (isSettled || !server.enabled || passedMs > waitMs) return server;
     if (passedMs - toldMs >= tellMs) {
       toldMs = passedMs;

@@ -1,6 +1,7 @@
 import { nearest } from '../services/contracts/did-you-mean.ts';
 import { SvcError } from '../services/contracts/errors.ts';
 import { isToolPattern, parseToolPattern, toolMatcher } from '../services/contracts/tool-pattern.ts';
+import { inParallel } from '../stack/client/in-parallel.ts';
 import { oneLine } from './output/width.ts';
 import { named, type Tenancy } from './platform.ts';
 import { fetchServers, fetchTools, type McpServer, type Tool } from './servers.ts';
@@ -49,10 +50,8 @@ export async function checkToolRefs(
     own,
   }));
   if (allowMissing) return;
-  const problems = await Promise.all(
-    byServer.map(async ({ server, own }) =>
-      problemsOf(server, await fetchTools(backend, workspace.id, server.id), own),
-    ),
+  const problems = await inParallel(byServer, async ({ server, own }) =>
+    problemsOf(server, await fetchTools(backend, workspace.id, server.id), own),
   );
   const [first, ...others] = problems.flat();
   if (first === undefined) return;

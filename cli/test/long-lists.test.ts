@@ -46,6 +46,10 @@ test('svc status lists every MCP server', async () => {
   expect(JSON.parse(await svc('status', '--json')).mcpServers).toHaveLength(largeOnes + smallOnes);
 });
 
+test('svc server list lists every MCP server', async () => {
+  expect(JSON.parse(await svc('server', 'list', '--json')).mcpServers).toHaveLength(largeOnes + smallOnes);
+});
+
 test('svc role list lists every skill of a role', async () => {
   const { roles } = JSON.parse(await svc('role', 'list', '--json'));
   const all = roles.find(({ name }: { name: string }) => name === 'All');

@@ -11,8 +11,9 @@ import {
   updateRoleMutation,
   updateSkillMutation,
 } from '../client/generated/operations.ts';
+import { inParallel } from '../client/in-parallel.ts';
 import { checkPlan } from './check-plan.ts';
-import { inParallel, readLive } from './live-workspace.ts';
+import { readLive } from './live-workspace.ts';
 import { type Difference, type Plan, type PlannedChange, planChanges } from './plan-changes.ts';
 import type { ReadFile } from './read-file.ts';
 import { findDuplicates, mergeFiles, refuseMistakes, type WantedObject } from './wanted-workspace.ts';

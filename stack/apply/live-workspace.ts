@@ -17,6 +17,7 @@ import {
   workspaceNamesQuery,
   workspaceQuery,
 } from '../client/generated/operations.ts';
+import { inParallel } from '../client/in-parallel.ts';
 import { completeLaunch } from './complete-launch.ts';
 import type { WantedMcpServer, WantedWorkspace } from './wanted-workspace.ts';
 
@@ -81,23 +82,4 @@ async function findWorkspace(backend: BackendClient, name: string, signal: Abort
   const { workspaces } = await backend.send(workspaceNamesQuery, {}, { signal });
   const names = workspaces.nodes.map((known) => known.name);
   throw new SvcError('not_found', `There is no workspace "${name}". ${suggestion(name, names)}`);
-}
-
-/** The backend writes one change after the other; more at once would only wait there. */
-const concurrency = 8;
-
-/** The results in the order of the items. After a failure, the work under way finishes and no other begins. */
-export async function inParallel<Item, Result>(
-  items: readonly Item[],
-  work: (item: Item) => Promise<Result>,
-): Promise<readonly Result[]> {
-  const results: Result[] = [];
-  for (let start = 0; start < items.length; start += concurrency) {
-    const outcomes = await Promise.allSettled(items.slice(start, start + concurrency).map(work));
-    for (const outcome of outcomes) {
-      if (outcome.status === 'rejected') throw outcome.reason;
-      results.push(outcome.value);
-    }
-  }
-  return results;
 }

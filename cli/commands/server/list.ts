@@ -2,7 +2,8 @@ import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { describeServers } from '../../output/server.ts';
 import { isoOrNull } from '../../output/times-and-sizes.ts';
 import { tenancyOf } from '../../platform.ts';
-import { fetchServers, fetchTools } from '../../servers.ts';
+import { fetchServers } from '../../servers.ts';
+import { fetchTools } from '../../tools.ts';
 
 export default class ServerList extends SvcCommand {
   static override summary = 'List MCP servers with status, health and tools, and why one is not Connected.';
@@ -18,14 +19,10 @@ export default class ServerList extends SvcCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(ServerList);
     const terminal = this.terminal(flags);
-    const { backend, workspace } = await tenancyOf(flags);
-    const servers = await fetchServers(backend, workspace.id);
-    const listed = await Promise.all(
-      servers.map(async (server) => ({
-        server,
-        tools: (await fetchTools(backend, workspace.id, server.id)).filter((tool) => tool.listed).length,
-      })),
-    );
+    const tenancy = await tenancyOf(flags);
+    const servers = await fetchServers(tenancy.backend, tenancy.workspace.id);
+    const tools = Map.groupBy(await fetchTools(tenancy), ({ mcpServer }) => mcpServer);
+    const listed = servers.map((server) => ({ server, tools: tools.get(server.name)?.length ?? 0 }));
     terminal.json({
       mcpServers: listed.map(({ server, tools }) => ({
         id: server.id,
