@@ -5,15 +5,20 @@ export interface Reason {
   readonly repair: string;
 }
 
-/** An MCP server that starts is Disconnected, and a person wants to know that it is about to connect. */
+/** The backend's reason for an MCP server that a person switched off. */
+const disabledCode = 'disabled';
+
+/** An MCP server that starts or is switched off is Disconnected. A person wants to know which. */
 export function shownStatus<Status extends string>({
   status,
   reason,
 }: {
   readonly status: Status;
   readonly reason: { readonly code: string } | null;
-}): Status | 'Starting' {
-  return reason?.code === startingCode && status === 'Disconnected' ? 'Starting' : status;
+}): Status | 'Starting' | 'Disabled' {
+  if (status !== 'Disconnected') return status;
+  if (reason?.code === startingCode) return 'Starting';
+  return reason?.code === disabledCode ? 'Disabled' : status;
 }
 
 /** A reason and its repair on one line. */
@@ -21,7 +26,14 @@ export function briefly({ message, repair }: Reason): string {
   return `${message.split('\n', 1)[0]} ${repair}`;
 }
 
-/** The reasons that stand below a table, by name. */
-export function reasonsOf(things: readonly { readonly name: string; readonly reason: Reason | null }[]) {
-  return things.flatMap(({ name, reason }) => (reason === null ? [] : [{ name, text: briefly(reason) }]));
+interface WithReason {
+  readonly name: string;
+  readonly reason: (Reason & { readonly code: string }) | null;
+}
+
+/** The reasons that stand below a table, by name. What a person switched off is as it should be. */
+export function reasonsOf(things: readonly WithReason[]) {
+  return things.flatMap(({ name, reason }) =>
+    reason === null || reason.code === disabledCode ? [] : [{ name, text: briefly(reason) }],
+  );
 }

@@ -6,7 +6,13 @@ import type { Terminal } from './terminal.ts';
 import { ago, span } from './times-and-sizes.ts';
 import { cut, oneLine } from './width.ts';
 
-const statusColours = { Connected: 'green', Disconnected: 'grey', Error: 'red', Starting: 'yellow' } as const;
+const statusColours = {
+  Connected: 'green',
+  Disconnected: 'grey',
+  Error: 'red',
+  Starting: 'yellow',
+  Disabled: 'grey',
+} as const;
 const healthWords = { green: 'healthy', yellow: 'degraded', red: 'down' } as const;
 
 /** One MCP server in lines of "what  value". */
@@ -94,7 +100,7 @@ export function describeServers(listed: readonly ListedServer[], terminal: Termi
   const rows = listed.map(({ server, tools }) => [
     server.name,
     paintStatus(server, terminal),
-    terminal.paint(server.health, healthWords[server.health]),
+    shownStatus(server) === 'Disabled' ? '–' : terminal.paint(server.health, healthWords[server.health]),
     String(tools),
     server.runtimes.map(({ name }) => name).join(', '),
   ]);

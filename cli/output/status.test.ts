@@ -126,3 +126,11 @@ test.each([60, 80])('at %i columns no line is longer, and the reasons are below 
   expect(text).toMatch(/^crm +Default +Error +down +none$/m);
   expect(text).toContain('crm: It ended. Mend it.');
 });
+
+test('an MCP server that a person switched off is Disabled, and needs no reason', () => {
+  const off = { id: 'a', name: 'off', workspace: 'Default', status: 'Disconnected', health: 'red', sandboxes: [] };
+  const mcpServers = [{ ...off, reason: { code: 'disabled', message: 'It is disabled.', repair: 'Enable it.' } }];
+  const text = describeStatus({ ...statusWith([7]), mcpServers } as never, plain as never);
+  expect(text).toMatch(/^off +Default +Disabled +– +–$/m);
+  expect(text).not.toContain('It is disabled.');
+});

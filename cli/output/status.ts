@@ -75,7 +75,7 @@ export function describeStatus(status: Status, terminal: Terminal): string {
       server.name,
       server.workspace,
       state(shownStatus(server)),
-      health(server.health),
+      shownStatus(server) === 'Disabled' ? '–' : health(server.health),
       server.sandboxes.join(', ') || '–',
     ]);
     parts.push(table(['MCP SERVER', 'WORKSPACE', 'STATUS', 'HEALTH', spare('SANDBOX')], rows, columns));
