@@ -23,7 +23,7 @@ export default defineConfig({
     ],
     environment: 'node',
     sequence: { sequencer: LongestFirst },
-    setupFiles: [join(here, 'suites/announce-worker.ts')],
+    setupFiles: ['announce-worker', 'own-state-home'].map((name) => join(here, 'suites', `${name}.ts`)),
     // A process for each file, so that a suite that crashes or leaks does not affect others, and tests can send real
     // signals.
     pool: 'forks',

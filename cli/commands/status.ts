@@ -1,10 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import * as Flags from '@oclif/core/flags';
 import type { Status as PlatformStatus } from '../../stack/lifecycle/platform-status.ts';
+import { listInstallations } from '../../stack/operations/list-installations.ts';
 import { describeInterruptedReplacement } from '../../stack/operations/replace/replacement.ts';
 import { status } from '../../stack/operations/status.ts';
 import { type CallRate, CallRates, readCallSum } from '../call-rate.ts';
-import { interruption, SvcCommand } from '../command.ts';
+import { environment, interruption, SvcCommand } from '../command.ts';
+import { describeForgotten, describeInstallations } from '../output/installations.ts';
 import { describeStatus, otherVersion } from '../output/status.ts';
 import { installationOf } from '../platform.ts';
 
@@ -15,12 +17,26 @@ export default class Status extends SvcCommand {
   static override examples = [
     { description: 'Show it once', command: '<%= config.bin %> status' },
     { description: 'Refresh every second', command: '<%= config.bin %> status --watch' },
+    { description: 'List all installations of this user', command: '<%= config.bin %> status --all' },
   ];
-  static override flags = { watch: Flags.boolean({ char: 'w', summary: 'Refresh every second until Ctrl-C.' }) };
+  static override flags = {
+    watch: Flags.boolean({ char: 'w', summary: 'Refresh every second until Ctrl-C.' }),
+    all: Flags.boolean({
+      summary: 'List all installations of this user on this machine, running or not.',
+      exclusive: ['watch'],
+    }),
+  };
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Status);
     const terminal = this.terminal(flags);
+    if (flags.all) {
+      const { installations, forgotten } = await listInstallations({ env: environment, signal: interruption() });
+      for (const one of forgotten) terminal.talk(describeForgotten(one));
+      terminal.json({ installations });
+      terminal.result(describeInstallations(installations, terminal));
+      return;
+    }
     const installation = installationOf(flags);
     const signal = interruption();
     let seen = await status({ installation, signal });

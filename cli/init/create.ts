@@ -1,5 +1,7 @@
 import { createInstallation, type NewInstallation } from '../../stack/operations/create-installation.ts';
+import { noteForUser } from '../../stack/operations/note-installation.ts';
 import { readDefinition } from '../../stack/settings/check.ts';
+import { environment } from '../command.ts';
 import type { Chosen } from '../how-it-runs.ts';
 import type { Terminal } from '../output/terminal.ts';
 import type { Given } from './answers.ts';
@@ -11,6 +13,7 @@ export async function create(dir: string, { chosen, ownerEmail }: Given, termina
     ...(ownerEmail === undefined ? {} : { ownerEmail }),
     ...given(chosen),
   });
+  noteForUser(created.installation, environment);
   for (const step of created.steps) {
     if (step.outcome === 'repaired')
       terminal.talk(`${terminal.paint('yellow', 'repaired')} ${step.path}${step.detail ? `: ${step.detail}` : ''}`);

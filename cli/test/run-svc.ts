@@ -27,7 +27,13 @@ export interface RunOptions {
 export function runSvc(args: readonly string[], options: RunOptions): Promise<Run> {
   const child = spawn(options.node ?? process.execPath, [svcFile, ...args], {
     cwd: options.cwd,
-    env: { PATH: process.env.PATH ?? '', HOME: options.cwd, ...options.env },
+    env: {
+      PATH: process.env.PATH ?? '',
+      HOME: options.cwd,
+      // The list of installations must not lie in a folder that a test looks at.
+      XDG_STATE_HOME: process.env.XDG_STATE_HOME ?? '',
+      ...options.env,
+    },
     stdio: 'pipe',
     timeout: options.timeoutMs ?? usualTimeoutMs,
     killSignal: 'SIGKILL',

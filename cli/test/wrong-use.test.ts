@@ -18,10 +18,10 @@ const keysCreate =
 describe('a mistyped word is answered with the right form', () => {
   const rows: readonly (readonly [line: string, told: string])[] = [
     // Flags.
-    ['status --jsno', 'There is no flag --jsno.\nDid you mean --json?\nUsage: svc status [--watch]'],
-    ['status --watchh', 'There is no flag --watchh.\nDid you mean --watch?\nUsage: svc status [--watch]'],
-    ['status -json', 'There is no flag -json.\nDid you mean --json?\nUsage: svc status [--watch]'],
-    ['status -x', 'There is no flag -x.\nUsage: svc status [--watch]'],
+    ['status --jsno', 'There is no flag --jsno.\nDid you mean --json?\nUsage: svc status [--watch] [--all]'],
+    ['status --watchh', 'There is no flag --watchh.\nDid you mean --watch?\nUsage: svc status [--watch] [--all]'],
+    ['status -json', 'There is no flag -json.\nDid you mean --json?\nUsage: svc status [--watch] [--all]'],
+    ['status -x', 'There is no flag -x.\nUsage: svc status [--watch] [--all]'],
     ['--jsn status', 'There is no flag --jsn before a command.\nDid you mean --json?'],
     ['keys create --name', `--name needs a value: --name NAME.\n${keysCreate}`],
     ['keys create --name --role A', `--name needs a value: --name NAME.\n${keysCreate}`],
@@ -52,7 +52,7 @@ describe('a mistyped word is answered with the right form', () => {
     ['keys create laptop --name other', `"laptop" is an unexpected argument.\n${keysCreate}`],
     ['keys create laptop --disclosure some', '--disclosure must be one of skills, all, not "some".'],
     ['keys create --name x --role A B', `"B" is an unexpected argument.\n${keysCreate}`],
-    ['status extra', '"extra" is an unexpected argument.\nUsage: svc status [--watch]'],
+    ['status extra', '"extra" is an unexpected argument.\nUsage: svc status [--watch] [--all]'],
     ['keys test extra', '"extra" is an unexpected argument.\nUsage: svc keys test [--url URL] [--key-file FILE]'],
     ['server show', 'NAME is missing.\nUsage: svc server show NAME [--workspace NAME]'],
     // Commands by the names that other programs give them.
@@ -182,9 +182,9 @@ describe('typed with npx', () => {
     const run = await runSvc(['up'], { cwd, env });
     expect(run.stderr).toContain('Create one here with npx svc init, or');
     const mistaken = await runSvc(['status', 'extra'], { cwd, env });
-    expect(mistaken.stderr).toContain('Usage: npx svc status [--watch]\n');
+    expect(mistaken.stderr).toContain('Usage: npx svc status [--watch] [--all]\n');
     const help = await runSvc(['help', 'status'], { cwd, env });
-    expect(help.stdout).toContain('$ npx svc status [--watch]');
+    expect(help.stdout).toContain('$ npx svc status [--watch] [--all]');
     expect(run.stderr + mistaken.stderr + help.stdout).not.toMatch(/npx npx|(?<!npx )svc (?:init|up|status)/);
   });
 });

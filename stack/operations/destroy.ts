@@ -9,6 +9,7 @@ import { isCode } from '../state/durable-file.ts';
 import { refuseCopy } from '../state/find-original.ts';
 import { ensurePrivateFolder } from '../state/folder.ts';
 import type { Installation } from '../state/installation.ts';
+import { forgetInstallation } from '../state/known-installations.ts';
 import { acquireLock } from '../state/lock.ts';
 import { type ManifestEntry, readManifest } from '../state/manifest.ts';
 import { stopEverything } from './down.ts';
@@ -59,6 +60,7 @@ export async function destroy({ agree, env, ...stopping }: Destroying): Promise<
   removeIfEmpty(secretsDir);
   lock.release();
   remove(stateDir);
+  forgetInstallation(plan.id, env);
   remove(definitionFile);
   removeIfEmpty(dir);
   return plan;

@@ -16,6 +16,7 @@ import { ensurePrivateFolder } from '../state/folder.ts';
 import type { Installation } from '../state/installation.ts';
 import { acquireLock } from '../state/lock.ts';
 import { becomeCopy } from './become-copy.ts';
+import { noteForUser } from './note-installation.ts';
 import { settleReplacement } from './replace/settle-replacement.ts';
 import { partsNamed, refuseOtherChanges } from './restart.ts';
 
@@ -54,6 +55,7 @@ export async function up(options: UpOptions): Promise<UpResult> {
   if (options.restart !== undefined) refuseStopped(installation);
   if (options.asCopy) await becomeCopy(installation, { startEmpty, onNotice });
   settlePlace(installation, onNotice);
+  noteForUser(installation, env);
   for (let attempt = 1; ; attempt++) {
     try {
       await settleReplacement(installation, { env, onNotice });

@@ -203,6 +203,7 @@ describe('the process of a part', () => {
   const processOf = (name: string) =>
     processPlanOf(partOf(plan, name), {
       installation: installationIn('/srv/svc'),
+      id: 'abcdefgh',
       env: { ...inherited, AWS_SECRET: 'x', OTEL_EXPORTER: 'y', NODE_OPTIONS: '--inspect' },
       programs: { node: '/n/node', find: (command) => `/n/${command}`, services },
     });
@@ -217,6 +218,7 @@ describe('the process of a part', () => {
         NODE_COMPILE_CACHE: '/srv/svc/state/compile-cache',
         ...inherited,
         ...variablesOf(plan, 'runtime-2'),
+        SVC_INSTALLATION: 'abcdefgh/runtime-2',
       },
       isClosed: false,
     });
@@ -243,7 +245,7 @@ describe('the process of a part', () => {
       args,
       cwd: '/srv/svc',
       log: `/srv/svc/logs/${name}.log`,
-      env: { TZ: 'UTC', ...own },
+      env: { TZ: 'UTC', ...own, SVC_INSTALLATION: `abcdefgh/${name}` },
       isClosed: true,
     });
   });

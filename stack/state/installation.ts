@@ -51,7 +51,7 @@ export function getInstallation(where: Whereabouts): Installation {
   throw new SvcError(
     'not_found',
     `No installation was found: neither "${where.cwd}" nor a folder above it holds a ${definitionName}, and there is no ./${defaultName}.`,
-    { hint: 'Create one here with svc init, or name the folder with --dir or SVC_DIR.' },
+    { hint: 'Create one here with svc init, or name its folder with --dir or SVC_DIR. List all: svc status --all' },
   );
 }
 

@@ -54,7 +54,7 @@ export function runAsProcesses({ plan, env, programs, patience }: ProcessesOptio
     if (part.program.kind === 'foreign') await prepareForeign(part.program);
     await awaitFounder(part, signal);
     await refuseTakenPorts(part);
-    const held = holdProcess(processPlanOf(part, { installation, env, programs }));
+    const held = holdProcess(processPlanOf(part, { installation, id: definition.id, env, programs }));
     try {
       born(held.identity);
     } catch (error) {

@@ -7,6 +7,7 @@ import { SvcError } from '../../../services/contracts/errors.ts';
 import { findProgram } from '../../machine/find-program.ts';
 import type { ForeignProgram, Part } from '../../parts/part.ts';
 import { compileCacheOf, type Installation } from '../../state/installation.ts';
+import { markOf } from '../../state/process-mark.ts';
 
 export interface ProcessPlan {
   readonly program: string;
@@ -32,12 +33,14 @@ export function ownPrograms(env: EnvRecord): Programs {
 
 export interface ProcessPlanOf {
   readonly installation: Installation;
+  /** The id of the installation. */
+  readonly id: string;
   /** The environment of the supervisor. */
   readonly env: EnvRecord;
   readonly programs: Programs;
 }
 
-export function processPlanOf(part: Part, { installation, env, programs }: ProcessPlanOf): ProcessPlan {
+export function processPlanOf(part: Part, { installation, id, env, programs }: ProcessPlanOf): ProcessPlan {
   const { dir, stateDir } = installation;
   const where = { cwd: dir, log: logOf(installation, part.name) };
   const { program } = part;
@@ -46,7 +49,7 @@ export function processPlanOf(part: Part, { installation, env, programs }: Proce
       ...where,
       program: foundProgram(program, programs),
       args: program.args(join(stateDir, program.configuration.name)),
-      env: program.environment,
+      env: { ...program.environment, ...markOf(id, part.name) },
       isClosed: true,
     };
   }
@@ -54,7 +57,10 @@ export function processPlanOf(part: Part, { installation, env, programs }: Proce
     ...where,
     program: programs.node,
     args: [...nodeFlags.service, programs.services[program.service]],
-    env: { NODE_COMPILE_CACHE: compileCacheOf(installation), ...partEnvironment(env), ...part.variables },
+    env: {
+      NODE_COMPILE_CACHE: compileCacheOf(installation),
+      ...{ ...partEnvironment(env), ...part.variables, ...markOf(id, part.name) },
+    },
     isClosed: false,
   };
 }

@@ -11,6 +11,7 @@ import { compileCacheOf, type Installation } from '../../state/installation.ts';
 import { leftProcesses } from '../../state/left-processes.ts';
 import { type PlatformRecord, readFailure, readRecord, removeFailure } from '../../state/platform-record.ts';
 import { isAlive, type ProcessIdentity, startTimeOf } from '../../state/process-identity.ts';
+import { markOf } from '../../state/process-mark.ts';
 import { isPlatformUp, isUp } from '../../state/transition.ts';
 import type { EngineStart, PartNames } from '../engine.ts';
 import { explain, explainFailure, failureOf, StartFailure } from './failure.ts';
@@ -86,7 +87,10 @@ function spawnPlatform({ installation, definition, ports }: Plan, { env, restart
     // Not execa: the process outlives this one and writes to its log by itself.
     const child = spawn(process.execPath, [...nodeFlags.platform, program, ...told, ...restarting], {
       cwd: installation.dir,
-      env: { NODE_COMPILE_CACHE: compileCacheOf(installation), ...platformEnvironment(env) },
+      env: {
+        NODE_COMPILE_CACHE: compileCacheOf(installation),
+        ...{ ...platformEnvironment(env), ...markOf(definition.id, 'platform') },
+      },
       detached: true,
       stdio: ['ignore', output, output],
     });
