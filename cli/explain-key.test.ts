@@ -7,6 +7,7 @@ const unavailable = { code: 'x', message: 'The MCP server "crm" is Error. It exi
 const reader = { id: 'r1', name: 'Reader', enabled: true, skills: [{ id: 's1', name: 'reading' }] };
 const skillOf = (id: string, name: string, tools: readonly string[] = []) => ({
   ...{ id, name, available: true, reason: null, mcpServers: [] },
+  roles: [],
   tools: tools.map((tool) => ({ id: tool })),
 });
 const toolOf = (id: string, more: object = {}) => ({

@@ -7,9 +7,10 @@ import {
 import { confirmed } from './consent.ts';
 import type { Terminal } from './output/terminal.ts';
 import type { Tenancy } from './platform.ts';
+import type { RoleDetails } from './roles.ts';
 
-/** The role of the skills that `--share` makes. */
-const everyone = 'Everyone';
+/** The role of skills that every agent may use. */
+export const everyone = 'Everyone';
 
 export interface Shared {
   readonly skill: string;
@@ -27,16 +28,27 @@ export async function share(tenancy: Tenancy, mcpServer: string): Promise<Shared
       tools: [{ mcpServer, tool: '*' }],
     },
   });
-  const found = await backend.send(roleQuery, { workspace: workspace.id, name: everyone });
-  const role = found.workspace?.role ?? null;
-  if (role === null) {
-    const input = { name: everyone, description: 'Skills for every agent', skills: [skill.id] };
-    await backend.send(createRoleMutation, { workspace: workspace.id, input });
-  } else {
-    const input = { skills: [...role.skills.map(({ id }) => id), skill.id], ifVersion: role.version };
-    await backend.send(updateRoleMutation, { workspace: workspace.id, id: role.id, input });
-  }
+  await addToEveryone(tenancy, skill.id);
   return { skill: skill.name, role: everyone };
+}
+
+/** Puts a skill into the role for everyone, and makes the role when it is missing. Returns whether the skill was not in it. */
+export async function addToEveryone(tenancy: Tenancy, skill: string): Promise<boolean> {
+  const { backend, workspace } = tenancy;
+  const { workspace: found } = await backend.send(roleQuery, { workspace: workspace.id, name: everyone });
+  if (found?.role != null) return await addToRole(tenancy, found.role, skill);
+  const input = { name: everyone, description: 'Skills for every agent', skills: [skill] };
+  await backend.send(createRoleMutation, { workspace: workspace.id, input });
+  return true;
+}
+
+/** Returns whether the skill was not in the role. */
+export async function addToRole({ backend, workspace }: Tenancy, role: RoleDetails, skill: string): Promise<boolean> {
+  const skills = role.skills.map(({ id }) => id);
+  if (skills.includes(skill)) return false;
+  const input = { skills: [...skills, skill], ifVersion: role.version };
+  await backend.send(updateRoleMutation, { workspace: workspace.id, id: role.id, input });
+  return true;
 }
 
 /** Names of MCP servers may have capitals and underscores, which names of skills may not. */

@@ -2,15 +2,10 @@ import { nearest } from '../services/contracts/did-you-mean.ts';
 import { SvcError } from '../services/contracts/errors.ts';
 import { isToolPattern, parseToolPattern, toolMatcher } from '../services/contracts/tool-pattern.ts';
 import { inParallel } from '../stack/client/in-parallel.ts';
+import type { ToolRef } from '../stack/skills/skill-text.ts';
 import { oneLine } from './output/width.ts';
 import { named, type Tenancy } from './platform.ts';
 import { fetchServers, fetchTools, type McpServer, type Tool } from './servers.ts';
-
-/** A tool by its MCP server's name and its own, or a pattern of tools. */
-export interface ToolRef {
-  readonly mcpServer: string;
-  readonly tool: string;
-}
 
 /** Parses `MCPSERVER/TOOL` or `MCPSERVER/PATTERN`, the value of a flag. */
 export function parseToolRef(flag: string, text: string): ToolRef {

@@ -9,7 +9,7 @@ import { isTestCode, type Violation } from './violation.ts';
  */
 const houses: Readonly<Record<string, readonly string[]>> = {
   stack: [
-    ...['demo', 'runtime-elsewhere', 'operations', 'apply', 'engines', 'content', 'lifecycle', 'boot'],
+    ...['demo', 'runtime-elsewhere', 'operations', 'apply', 'skills', 'engines', 'content', 'lifecycle', 'boot'],
     ...['graph', 'bus', 'client', 'logs', 'plan', 'place', 'ports', 'parts', 'secrets', 'state', 'settings', 'machine'],
   ],
   'services/backend': [

@@ -11,7 +11,7 @@ import { connectToBackend } from '../../stack/client/backend-client.ts';
 import { writeIfAbsent } from '../../stack/state/durable-file.ts';
 import { AlreadyReported, environment, interruption, type SharedFlags, SvcCommand, yesFlag } from '../command.ts';
 import { agreeToRemoval } from '../consent.ts';
-import { describeChange, kindNames } from '../output/changes.ts';
+import { kindNames, tellChanges, tellLeftOut } from '../output/changes.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { oneLine } from '../output/width.ts';
 import { installationOf, tenancyOf } from '../platform.ts';
@@ -64,6 +64,8 @@ export default class Apply extends SvcCommand {
       files.push(readApplyFile(resolve(file), environment, text));
     }
     const { 'dry-run': dryRun, prune, yes } = flags;
+    const leftOut = files.flatMap((file) => file.leftOut);
+    tellLeftOut(leftOut, terminal);
     const signal = interruption();
     const agree = (planned: readonly Change[]) => agreeToPrune(planned, { terminal, yes });
     const { changes, plans } = await apply({ backend, files, dryRun, prune, agree, signal });
@@ -71,7 +73,7 @@ export default class Apply extends SvcCommand {
     const onWait = (names: readonly string[]) =>
       terminal.talk(`Waiting until ${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} Connected.`);
     const problems = dryRun ? [] : await findProblems({ backend, plans, onWait, signal });
-    terminal.json({ changes, problems });
+    terminal.json({ changes, problems, leftOut });
     if (problems.length === 0) return;
     tellProblems(problems, terminal);
     throw new AlreadyReported(1);
@@ -113,15 +115,6 @@ async function agreeToPrune(planned: readonly Change[], { terminal, yes }: { ter
     affected: removed.map(({ kind, name }) => `The ${kindNames[kind]} "${name}" is removed.`),
     yes,
   });
-}
-
-function tellChanges(changes: readonly Change[], dryRun: boolean, terminal: Terminal): void {
-  const made = changes.filter((change) => change.action !== 'none');
-  for (const change of made) terminal.result(describeChange(change, terminal));
-  const same = changes.length - made.length;
-  const kept = same === 0 ? '' : ` ${same} ${same === 1 ? 'is unchanged' : 'are unchanged'}.`;
-  if (made.length > 0) terminal.result(`${made.length} ${dryRun ? 'would change' : 'changed'}.${kept}`);
-  else terminal.result(same > 0 ? `Nothing changes:${kept}` : 'The files name nothing, so nothing changes.');
 }
 
 function tellProblems(problems: readonly Problem[], terminal: Terminal): void {

@@ -1,6 +1,7 @@
 import { diff } from 'node:util';
 import type { Change } from '../../stack/apply/apply.ts';
 import type { Difference, Shown } from '../../stack/apply/plan-changes.ts';
+import type { LeftOut } from '../../stack/skills/skill-folder.ts';
 import type { Terminal } from './terminal.ts';
 import { oneLine } from './width.ts';
 
@@ -13,6 +14,26 @@ export function describeChange({ kind, name, action, differences }: Change, { pa
   const head = `${paint(colours[action], signs[action])} ${kindNames[kind]} ${oneLine(name)}`;
   return [head, ...differences.flatMap((one) => describeDifference(one, paint))].join('\n');
 }
+
+/** What was changed, or with `dryRun` would be. */
+export function tellChanges(changes: readonly Change[], dryRun: boolean, terminal: Terminal): void {
+  const made = changes.filter((change) => change.action !== 'none');
+  for (const change of made) terminal.result(describeChange(change, terminal));
+  const same = changes.length - made.length;
+  const kept = same === 0 ? '' : ` ${same} ${same === 1 ? 'is unchanged' : 'are unchanged'}.`;
+  if (made.length > 0) terminal.result(`${made.length} ${dryRun ? 'would change' : 'changed'}.${kept}`);
+  else terminal.result(same > 0 ? `Nothing changes:${kept}` : 'The files name nothing, so nothing changes.');
+}
+
+/** What folders of skills hold and the platform does not take. */
+export function tellLeftOut(leftOut: readonly LeftOut[], terminal: Terminal): void {
+  for (const { place, why } of leftOut.slice(0, leftOutShownMax)) {
+    terminal.warn(`Left out: ${oneLine(place)} (${oneLine(why)})`);
+  }
+  if (leftOut.length > leftOutShownMax) terminal.warn(`Left out: ${leftOut.length - leftOutShownMax} more`);
+}
+
+const leftOutShownMax = 20;
 
 type Paint = Terminal['paint'];
 

@@ -48,7 +48,7 @@ export function describeSkill(skill: SkillDetails, terminal: Terminal): string {
   if (skill.patterns.length > 0) {
     rows.push(['patterns', oneLine(skill.patterns.map((one) => `${one.mcpServer.name}/${one.pattern}`).join(', '))]);
   }
-  rows.push(['roles', skill.roles.map(({ name }) => name).join(', ') || 'none']);
+  rows.push(['roles', skill.roles.map(({ name }) => name).join(', ') || 'none, so no agent sees it']);
   return [
     facts(rows, terminal),
     describeTools(skill, terminal),

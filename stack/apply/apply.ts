@@ -12,6 +12,7 @@ import {
   updateSkillMutation,
 } from '../client/generated/operations.ts';
 import { inParallel } from '../client/in-parallel.ts';
+import { saveFiles } from '../skills/save-files.ts';
 import { checkPlan } from './check-plan.ts';
 import { readLive } from './live-workspace.ts';
 import { type Difference, type Plan, type PlannedChange, planChanges } from './plan-changes.ts';
@@ -105,11 +106,13 @@ async function carryOut(backend: BackendClient, plan: Plan, signal: AbortSignal 
     if (live === null) return backend.send(createMcpServerMutation, { workspace, input });
     return backend.send(updateMcpServerMutation, { workspace, ...patchOf(live, input) });
   });
-  await save(plan.skills, async ({ wanted: { name, description, instructions, tools }, live }) => {
+  await save(plan.skills, async ({ wanted: { name, description, instructions, tools, files }, live }) => {
     const input = { name, description, instructions, tools };
-    if (live !== null) return backend.send(updateSkillMutation, { workspace, ...patchOf(live, input) });
-    const { createSkill } = await backend.send(createSkillMutation, { workspace, input });
-    return skillIds.set(name, createSkill.id);
+    if (live !== null) await backend.send(updateSkillMutation, { workspace, ...patchOf(live, input) });
+    const skill = live?.id ?? (await backend.send(createSkillMutation, { workspace, input })).createSkill.id;
+    skillIds.set(name, skill);
+    const present = plan.live.files.get(name) ?? [];
+    if (files !== undefined) await saveFiles(backend, { workspace, skill }, { wanted: files, present });
   });
   await save(plan.roles, async ({ wanted: { name, description, enabled, skills: names }, live }) => {
     const input = { name, description, enabled, skills: names?.map(idOfSkill) };

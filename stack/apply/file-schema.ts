@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
@@ -15,7 +15,7 @@ import {
   toolsOfSkillMax,
 } from '../../services/contracts/workspace-limits.ts';
 import { fields } from '../settings/rules.ts';
-import { YamlText } from '../settings/yaml-text.ts';
+import type { SkillFolder } from '../skills/skill-folder.ts';
 
 /** What a file may refer to. */
 export interface Surroundings {
@@ -24,6 +24,8 @@ export interface Surroundings {
   readonly env: EnvRecord;
   /** Reads a file by its name in the apply file. Throws an `SvcError`. */
   readonly read: (name: string, sizeMaxBytes: number) => string;
+  /** Reads the folder of a skill by its name in the apply file. Throws an `SvcError`. */
+  readonly readSkill: (name: string) => SkillFolder;
 }
 
 /** One file as written, which becomes what it asks for. Its errors follow "must be", or are sentences. */
@@ -210,7 +212,7 @@ const tool = z
     }),
   );
 
-function skill({ read }: Surroundings) {
+function skill({ read, readSkill }: Surroundings) {
   return fields(
     {
       name: name('skill', 'the name of the skill').optional().meta({ description: 'Its name: a-z, 0-9 and -.' }),
@@ -222,10 +224,10 @@ function skill({ read }: Surroundings) {
         .transform(by((given) => (typeof given === 'string' ? read(given, instructionsMaxBytes) : given.text)))
         .optional()
         .meta({ description: 'How to use the tools: a file of Markdown, relative to this file, or { text: … }.' }),
-      from: text('a folder with a SKILL.md, relative to this file')
-        .transform(by((given) => readSkillFile(join(given, 'SKILL.md'), read)))
-        .optional()
-        .meta({ description: 'A folder with a SKILL.md: name, description and instructions come from it.' }),
+      from: text('a folder with a SKILL.md, relative to this file').transform(by(readSkill)).optional().meta({
+        description:
+          'A folder with a SKILL.md: name, description, instructions and files come from it, and tools that it names.',
+      }),
       tools: list(tool, 'a list of tools', toolsOfSkillMax)
         .optional()
         .meta({ description: 'Its tools, each as MCPSERVER/TOOL.' }),
@@ -246,21 +248,11 @@ function skill({ read }: Surroundings) {
       name: given.name ?? ofFolder((named) => parseName('skill', named), from?.name ?? ''),
       description: given.description ?? (from && ofFolder(parseDescription, from.description)),
       instructions: given.instructions ?? from?.instructions,
-      tools: given.tools,
+      tools: given.tools ?? from?.tools,
+      // A folder with a SKILL.md alone names no files, so files that were added later stay.
+      files: from === undefined || from.files.length === 0 ? undefined : from.files,
     };
   });
-}
-
-const frontMatter = z.object({ name: z.string(), description: z.string().default('') });
-
-/** A SKILL.md (Agent Skills): YAML between two lines of dashes, then the instructions. */
-function readSkillFile(file: string, read: Surroundings['read']) {
-  const parts = /^---\r?\n([\s\S]*?)\r?\n---(?:\r?\n([\s\S]*))?$/.exec(read(file, instructionsMaxBytes));
-  const parsed = frontMatter.safeParse(new YamlText(parts?.[1] ?? '').value).data;
-  if (parsed === undefined) {
-    throw new SvcError('invalid_input', `"${file}" must begin with "---", a name and a description, and "---".`);
-  }
-  return { ...parsed, instructions: (parts?.[2] ?? '').trim() };
 }
 
 const role = fields(

@@ -3,7 +3,8 @@ import { applyFileSchema } from './file-schema.ts';
 
 /** The JSON Schema of an apply file, for editors. It is made of the rules that `svc apply` checks. */
 export function applyFileJsonSchema(): object {
-  const nothing = { folder: '/', env: {}, read: () => '' };
+  const noSkill = { source: '', name: '', description: '', instructions: '', tools: undefined, files: [], leftOut: [] };
+  const nothing = { folder: '/', env: {}, read: () => '', readSkill: () => noSkill };
   const schema = z.toJSONSchema(applyFileSchema(nothing), {
     io: 'input',
     // The version that editors know.

@@ -5,6 +5,7 @@ import { mcpServersMax } from '../../services/contracts/workspace-limits.ts';
 import type { BackendClient } from '../client/backend-client.ts';
 import { everyPage } from '../client/every-page.ts';
 import {
+  filesOfSkillQuery,
   type JudgeLaunchQuery,
   judgeLaunchQuery,
   type LiveMcpServerFragment,
@@ -18,6 +19,7 @@ import {
   workspaceQuery,
 } from '../client/generated/operations.ts';
 import { inParallel } from '../client/in-parallel.ts';
+import type { FileHead } from '../skills/save-files.ts';
 import { completeLaunch } from './complete-launch.ts';
 import type { WantedMcpServer, WantedWorkspace } from './wanted-workspace.ts';
 
@@ -27,6 +29,8 @@ export interface LiveWorkspace {
   readonly mcpServers: readonly LiveMcpServerFragment[];
   readonly skills: readonly LiveSkillFragment[];
   readonly roles: readonly LiveRoleFragment[];
+  /** By skill: the present files, for the skills whose files are wanted. */
+  readonly files: ReadonlyMap<string, readonly FileHead[]>;
   readonly runtimes: readonly string[];
   /** By MCP server: the launch that the files ask for, with the fields that they do not name. Null if it lacks a command and a URL. */
   readonly launches: ReadonlyMap<string, LaunchInput | null>;
@@ -56,14 +60,26 @@ export async function readLive(
     });
     return { mcpServers: found, launches: new Map(launches), judged: new Map(judged) };
   };
+  const fetchSkills = async () => {
+    const skills = await everyPage(
+      async (page) => (await backend.send(liveSkillsQuery, { workspace, ...page }, until)).workspace?.skills,
+    );
+    const withFiles = new Set(wanted.skills.flatMap(({ name, files: own }) => (own === undefined ? [] : [name])));
+    const concerned = skills.filter(({ name }) => withFiles.has(name));
+    const files = await inParallel(concerned, async ({ id, name }) => {
+      const answer = await backend.send(filesOfSkillQuery, { workspace, skill: id }, until);
+      return [name, answer.workspace?.skill?.files ?? []] as const;
+    });
+    return { skills, files: new Map(files) };
+  };
   const [servers, skills, roles, { workspace: own, platformRuntimes }] = await Promise.all([
     fetchServers(),
-    everyPage(async (page) => (await backend.send(liveSkillsQuery, { workspace, ...page }, until)).workspace?.skills),
+    fetchSkills(),
     everyPage(async (page) => (await backend.send(liveRolesQuery, { workspace, ...page }, until)).workspace?.roles),
     backend.send(runtimeNamesQuery, { workspace }, until),
   ]);
   const runtimes = [...(own?.runtimes.nodes ?? []), ...platformRuntimes.nodes].map(({ name }) => name);
-  return { id: workspace, ...servers, skills, roles, runtimes };
+  return { id: workspace, ...servers, ...skills, roles, runtimes };
 }
 
 /** The content of a workspace, as `svc apply --export` writes it. */

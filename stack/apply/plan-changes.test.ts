@@ -19,7 +19,7 @@ const mcpServer = (name: string, line = 1, more: Partial<WantedMcpServer> = {}):
 });
 const skill = (name: string, line = 1, tools: WantedSkill['tools'] = []): WantedSkill => ({
   ...named(name, line),
-  ...{ description: 'Read', instructions: '', tools },
+  ...{ description: 'Read', instructions: '', tools, files: undefined },
 });
 const role = (name: string, line = 1, skills: readonly string[] = []): WantedRole => ({
   ...named(name, line),
@@ -42,7 +42,16 @@ const judged = new Map([
 ]);
 
 const launches = new Map();
-const empty: LiveWorkspace = { id: 'w', mcpServers: [], skills: [], roles: [], runtimes: ['cloud'], launches, judged };
+const empty: LiveWorkspace = {
+  id: 'w',
+  mcpServers: [],
+  skills: [],
+  roles: [],
+  runtimes: ['cloud'],
+  launches,
+  judged,
+  files: new Map(),
+};
 const noLaunch = {
   ...{ command: null, args: null, cwd: null, url: null, fingerprint: 'other' },
   ...{ env: [], headers: [], setBy: 'operator' as const },
@@ -119,10 +128,11 @@ test.each<readonly [what: string, live: LiveWorkspace, change: string]>([
 });
 
 test('a field that the files do not name stays as it is', () => {
+  const other = { description: 'Other', instructions: undefined };
   const partial = {
     ...wanted,
     mcpServers: [mcpServer('crm', 1, { enabled: undefined })],
-    skills: [{ ...named('read', 1), tools: undefined, description: 'Other', instructions: undefined }],
+    skills: [{ ...named('read', 1), tools: undefined, files: undefined, ...other }],
     roles: [named('Reader', 1)],
   };
   const off = { ...same, mcpServers: [files, { ...crm, enabled: false }], roles: [{ ...reader, enabled: false }] };

@@ -6,6 +6,7 @@ import type {
   LiveRoleFragment,
   LiveSkillFragment,
 } from '../client/generated/operations.ts';
+import type { FileHead } from '../skills/save-files.ts';
 import type { LiveWorkspace } from './live-workspace.ts';
 import type { WantedMcpServer, WantedObject, WantedRole, WantedSkill, WantedWorkspace } from './wanted-workspace.ts';
 
@@ -61,7 +62,9 @@ export function planChanges(wanted: WantedWorkspace, live: LiveWorkspace, { prun
     mcpServers: compare(wanted.mcpServers.map(complete), live.mcpServers, (wish, present) =>
       mcpServerDifferences(wish, present, live.judged.get(wish.name) ?? null),
     ),
-    skills: compare(wanted.skills, live.skills, skillDifferences),
+    skills: compare(wanted.skills, live.skills, (wish, present) =>
+      skillDifferences(wish, present, live.files.get(wish.name) ?? []),
+    ),
     roles: compare(wanted.roles, live.roles, roleDifferences),
     removals: {
       mcpServers: removed('mcpServers', live.mcpServers),
@@ -182,7 +185,11 @@ function textOf(value: LaunchValue): string | null {
   return value.length === 0 ? null : JSON.stringify(value);
 }
 
-function skillDifferences(wish: WantedSkill, live: LiveSkillFragment): readonly Difference[] {
+function skillDifferences(
+  wish: WantedSkill,
+  live: LiveSkillFragment,
+  liveFiles: readonly FileHead[],
+): readonly Difference[] {
   const liveTools = refsOfSkill(live);
   return [
     ...difference('description', live.description, wish.description),
@@ -192,7 +199,12 @@ function skillDifferences(wish: WantedSkill, live: LiveSkillFragment): readonly 
       liveTools,
       wish.tools?.map(({ mcpServer, tool }) => `${mcpServer}/${tool}`),
     ),
+    ...difference('files', liveFiles.map(shownFile), wish.files?.map(shownFile)),
   ];
+}
+
+function shownFile({ path, digest, sizeBytes }: FileHead): string {
+  return `${path} (${sizeBytes} bytes, sha256 ${digest.slice(0, 12)})`;
 }
 
 /** The named tools and the patterns of a skill, as a file names them. */

@@ -29,8 +29,8 @@ export interface QueryOptions {
 }
 
 const queryTimeoutMs = 10_000;
-/** As long as the backend waits for it. */
-const uploadTimeoutMs = 30_000;
+/** As long as the backend waits for an upload. */
+const transferTimeoutMs = 30_000;
 
 /** The client of an operator, who may also call tools at remote-mcp. */
 export interface OperatorClient extends BackendClient {
@@ -98,12 +98,23 @@ export function openBackendClient(urls: readonly string[], token: () => string) 
   async function upload(signedUrl: string, bytes: Uint8Array): Promise<void> {
     const { pathname, search } = new URL(signedUrl);
     const headers = { 'content-length': String(bytes.byteLength) };
-    const asked = { method: 'PUT', headers, body: bytes, timeoutMs: uploadTimeoutMs } as const;
+    const asked = { method: 'PUT', headers, body: bytes, timeoutMs: transferTimeoutMs } as const;
     const { status, body } = await askOne(urls, pathname + search, asked);
     if (status !== 200) throw refusalOf(status, body);
   }
 
-  return { send, upload };
+  /** Gets bytes from an address in an answer, through the backend's local address. */
+  async function download(signedUrl: string): Promise<Uint8Array> {
+    const { pathname, search } = new URL(signedUrl);
+    const { status, body, bytes } = await askOne(urls, pathname + search, {
+      method: 'GET',
+      timeoutMs: transferTimeoutMs,
+    });
+    if (status !== 200) throw refusalOf(status, body);
+    return bytes;
+  }
+
+  return { send, upload, download };
 }
 
 /** An unanswered change may have been made. An unsent one was not. */
@@ -169,6 +180,6 @@ const refusal = z.object({ error: reason.extend({ message: z.string() }) });
 
 function refusalOf(status: number, body: string): SvcError {
   const { error } = refusal.safeParse(parseJson(body)).data ?? {};
-  if (error === undefined) return new SvcError('unavailable', `The backend answered ${status} to an upload.`);
+  if (error === undefined) return new SvcError('unavailable', `The backend answered ${status} for a file.`);
   return errorOf(error.message, error);
 }

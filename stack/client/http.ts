@@ -17,6 +17,7 @@ export interface HttpRequest {
 export interface HttpAnswer {
   readonly status: number;
   readonly body: string;
+  readonly bytes: Uint8Array;
 }
 
 const answerMaxBytes = 64 * 1024 * 1024;
@@ -42,7 +43,10 @@ export function request({ method, url, headers, body, ca, timeoutMs, signal }: H
         if (sizeBytes <= answerMaxBytes) chunks.push(chunk);
         else sent.destroy(new SvcError('too_large', `${url} answered with more than ${answerMaxBytes} bytes.`));
       });
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }));
+      response.on('end', () => {
+        const bytes = Buffer.concat(chunks);
+        resolve({ status: response.statusCode ?? 0, body: bytes.toString(), bytes });
+      });
       response.on('error', (error) => reject(failure(error)));
     });
     sent.on('error', (error) => reject(failure(error)));

@@ -9,16 +9,16 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { parseJson } from '../machine/parse-json.ts';
 import { startTimeOf } from './process-identity.ts';
 
-/** Replaces the file atomically: a reader, also after a kill, finds the old text or the new. */
-export function writeWhole(path: string, text: string): void {
-  replaceWith(writeDraft(path, text, { mode: 0o600, durably: false }), path);
+/** Replaces the file atomically: a reader, also after a kill, finds the old content or the new. */
+export function writeWhole(path: string, content: string | Uint8Array, mode = 0o600): void {
+  replaceWith(writeDraft(path, content, { mode, durably: false }), path);
 }
 
 /** As `writeWhole`, and durable across a loss of power: for records that must outlive their processes. */
@@ -70,12 +70,17 @@ function replaceWith(draft: string, path: string): void {
 /** Names of `writeDraft`'s files: after the process that writes them. */
 export const draftEnding = /\.(\d+)-[0-9a-f]{8}\.draft$/;
 
-function writeDraft(path: string, text: string, { mode, durably }: { mode: number; durably: boolean }): string {
+interface DraftOptions {
+  readonly mode: number;
+  readonly durably: boolean;
+}
+
+function writeDraft(path: string, content: string | Uint8Array, { mode, durably }: DraftOptions): string {
   const draft = `${path}.${process.pid}-${randomBytes(4).toString('hex')}.draft`;
   try {
     const file = openSync(draft, 'wx', mode);
     try {
-      writeSync(file, text);
+      writeFileSync(file, content);
       if (durably) fsyncSync(file);
     } finally {
       closeSync(file);

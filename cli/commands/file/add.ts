@@ -6,8 +6,8 @@ import * as Flags from '@oclif/core/flags';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { inWords } from '../../../services/contracts/system-words.ts';
 import { filesOfSkillMaxBytes } from '../../../services/contracts/workspace-limits.ts';
-import { addSkillFileMutation } from '../../../stack/client/generated/operations.ts';
 import { readBounded } from '../../../stack/machine/bounded-file.ts';
+import { addFile } from '../../../stack/skills/save-files.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { tenancyOf } from '../../platform.ts';
 import { refuseSecret } from '../../secret-file.ts';
@@ -40,14 +40,9 @@ export default class FileAdd extends SvcCommand {
     const skill = skillNamed(await fetchSkills(backend, workspace.id), args.skill);
     const path = flags.as ?? basename(args.file);
     const digest = createHash('sha256').update(bytes).digest('hex');
-    const input = { path, digest, sizeBytes: bytes.byteLength };
-    const { addSkillFile } = await backend.send(addSkillFileMutation, {
-      workspace: workspace.id,
-      skill: skill.id,
-      input,
-    });
-    await backend.upload(addSkillFile.url, bytes);
-    terminal.json({ skill: skill.name, ...input });
+    const file = { path, digest, sizeBytes: bytes.byteLength };
+    await addFile(backend, { workspace: workspace.id, skill: skill.id }, file, bytes);
+    terminal.json({ skill: skill.name, ...file });
     terminal.result(`Added ${path} to ${skill.name}: ${bytes.byteLength} bytes.`);
   }
 }

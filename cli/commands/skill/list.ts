@@ -34,6 +34,8 @@ export default class SkillList extends SvcCommand {
         tools: skill.tools.length,
         available: skill.available,
         reason: skill.reason,
+        published: skill.roles.length > 0,
+        roles: skill.roles.map(({ name }) => name),
       })),
     });
     terminal.result(
@@ -48,19 +50,22 @@ function describeSkills(skills: readonly Skill[], terminal: Terminal): string {
   const rows = skills.map((skill) => {
     const { colour, word } = skillStates[stateOfSkill(skill)];
     const servers = skill.mcpServers.map((server) => server.name).join(', ');
-    return [skill.name, terminal.paint(colour, word), String(skill.tools.length), servers];
+    const roles = skill.roles.map(({ name }) => name).join(', ') || terminal.paint('yellow', 'none (draft)');
+    return [skill.name, terminal.paint(colour, word), String(skill.tools.length), servers, roles];
   });
   const told = skills.flatMap((skill) => {
     const text = skill.reason === null ? adviceOf(skill) : briefly(skill.reason);
     return text === '' ? [] : [{ name: skill.name, text }];
   });
   return [
-    table(['NAME', 'STATE', 'TOOLS', 'MCP SERVERS'], rows, terminal.columns),
+    table(['NAME', 'STATE', 'TOOLS', 'MCP SERVERS', 'ROLES'], rows, terminal.columns),
     ...(told.length === 0 ? [] : [details(told, terminal)]),
   ].join('\n\n');
 }
 
 function adviceOf(skill: Skill): string {
-  if (stateOfSkill(skill) !== 'without_tools') return '';
+  if (stateOfSkill(skill) !== 'without_tools') {
+    return skill.roles.length > 0 ? '' : `No agent sees it. Put it into a role: svc skill publish ${skill.name}`;
+  }
   return `It has no tools to call. Add one: svc skill update ${skill.name} --add-tool MCPSERVER/TOOL`;
 }

@@ -302,7 +302,7 @@ export type ChangedSettingsQueryVariables = Exact<{
 
 export type ChangedSettingsQuery = { readonly workspace: { readonly mcpServer: { readonly changedSettings: ReadonlyArray<string> } | null } | null };
 
-export type SkillFragment = { readonly id: string, readonly name: string, readonly available: boolean, readonly reason: ProblemFragment | null, readonly tools: ReadonlyArray<{ readonly id: string }>, readonly mcpServers: ReadonlyArray<{ readonly id: string, readonly name: string }> };
+export type SkillFragment = { readonly id: string, readonly name: string, readonly available: boolean, readonly reason: ProblemFragment | null, readonly tools: ReadonlyArray<{ readonly id: string }>, readonly mcpServers: ReadonlyArray<{ readonly id: string, readonly name: string }>, readonly roles: ReadonlyArray<{ readonly name: string }> };
 
 export type SkillsQueryVariables = Exact<{
   workspace?: string | null | undefined;
@@ -831,7 +831,7 @@ export const changedSettingsQuery: Operation<ChangedSettingsQuery, ChangedSettin
 };
 
 export const skillsQuery: Operation<SkillsQuery, SkillsQueryVariables> = {
-  text: "query Skills($workspace:ID$first:Int$after:String){workspace(id:$workspace){skills(first:$first after:$after){nodes{...Skill}pageInfo{next}}}}fragment Problem on Reason{code message repair}fragment Skill on Skill{id name available reason{...Problem}tools{id}mcpServers(first:1000){id name}}",
+  text: "query Skills($workspace:ID$first:Int$after:String){workspace(id:$workspace){skills(first:$first after:$after){nodes{...Skill}pageInfo{next}}}}fragment Problem on Reason{code message repair}fragment Skill on Skill{id name available reason{...Problem}tools{id}mcpServers(first:1000){id name}roles{name}}",
 };
 
 export const skillNamesQuery: Operation<SkillNamesQuery, SkillNamesQueryVariables> = {

@@ -20,7 +20,8 @@ beforeAll(async () => {
   platform = await Platform.start();
   folder = join(platform.folder, 'came');
   outside = mkdtempSync(join(tmpdir(), 'svc-outside-'));
-  for (const dir of [folder, join(folder, 'skills'), join(folder, 'linked')]) mkdirSync(dir);
+  const folders = ['.', 'skills', 'linked', 'endless', 'waiting', 'huge', 'thief'];
+  for (const dir of folders) mkdirSync(join(folder, dir));
   writeFileSync(join(outside, 'id_ed25519'), 'PRIVATE-OUTSIDE\n');
   writeFileSync(join(outside, 'SKILL.md'), '---\nname: outside\n---\nPRIVATE-OUTSIDE\n');
   const { secretsDir, dir } = platform.installation;
@@ -37,6 +38,13 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'huge.md'), '');
   truncateSync(join(folder, 'huge.md'), 5 * 1024 ** 3);
   symlinkSync('huge.md', join(folder, 'huge.yaml'));
+  symlinkSync('/dev/zero', join(folder, 'endless/SKILL.md'));
+  spawnSync('mkfifo', [join(folder, 'waiting/SKILL.md')]);
+  writeFileSync(join(folder, 'huge/SKILL.md'), '');
+  truncateSync(join(folder, 'huge/SKILL.md'), 5 * 1024 ** 3);
+  writeFileSync(join(folder, 'thief/SKILL.md'), '---\nname: thief\n---\n');
+  symlinkSync(secret(), join(folder, 'thief/key'));
+  symlinkSync(outside, join(folder, 'thief/outside'));
   writeFileSync(join(folder, 'long.yaml'), `# ${'x'.repeat(98)}\n`.repeat(1024 * 1024));
   writeFileSync(join(dir, 'notes.md'), 'PRIVATE-NOTES\n');
 }, startTimeoutMs);
@@ -98,6 +106,10 @@ test.each([
   ['file add works huge.md --as a.md', 'too large'],
   ['file add works SECRET --as a.md', 'is a secret of'],
   ['file add works key.md --as a.md', 'is a secret of'],
+  ['skill import linked', 'is outside of'],
+  ['skill import endless', 'is outside of'],
+  ['skill import waiting', 'regular file'],
+  ['skill import huge', 'is longer than'],
   ['skill create stolen --instructions /dev/zero', '262144 bytes'],
   ['skill create stolen --instructions huge.md', '262144 bytes'],
   ['skill create stolen --instructions key.md', 'is a secret of'],
@@ -173,6 +185,19 @@ test('files beside the YAML are read, behind a link too that stays there', async
   expect((await platform.run(['apply', 'platform.yaml'], { cwd: folder, timeoutMs: patienceMs })).code).toBe(0);
 });
 
+test('links in the folder of a skill are left out', async () => {
+  const { code, stdout } = await platform.run(['skill', 'import', 'thief', '--json'], { cwd: folder });
+  expect([code, JSON.parse(stdout).leftOut]).toEqual([
+    0,
+    [
+      { place: 'thief/key', why: 'it is a link' },
+      { place: 'thief/outside', why: 'it is a link' },
+    ],
+  ]);
+  const files = await platform.run(['file', 'list', 'thief', '--json']);
+  expect(JSON.parse(files.stdout).files).toEqual([]);
+});
+
 test('members and agents can read nothing of a refused file', async () => {
   const query = { text: '{ workspace(name: "Default") { skills { nodes { name instructions } } } }' };
   const skills = z.object({ nodes: z.array(z.record(z.string(), z.string())) });
@@ -181,5 +206,5 @@ test('members and agents can read nothing of a refused file', async () => {
   const text = JSON.stringify(workspace);
   expect(text).not.toContain('PRIVATE');
   expect(text).not.toContain(readFileSync(secret(), 'utf8').trim());
-  expect(workspace.skills.nodes.map(({ name }) => name).sort()).toEqual(['linked', 'works']);
+  expect(workspace.skills.nodes.map(({ name }) => name).sort()).toEqual(['linked', 'thief', 'works']);
 });
