@@ -43,9 +43,12 @@ export function errorToTerminal(thrown: unknown, terminal: Terminal, verbose: bo
 }
 
 /** Ctrl-C at a prompt is not a failure. */
+export function endsPrompt(thrown: unknown): boolean {
+  return thrown instanceof Error && thrown.name === 'ExitPromptError';
+}
+
 function endedPrompt(thrown: unknown): SvcError | null {
-  const isEnd = thrown instanceof Error && thrown.name === 'ExitPromptError';
-  return isEnd ? new SvcError('cancelled', 'Interrupted.') : null;
+  return endsPrompt(thrown) ? new SvcError('cancelled', 'Interrupted.') : null;
 }
 
 /** A bug may show its text here: only the person at this terminal reads it. */

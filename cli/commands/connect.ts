@@ -1,11 +1,5 @@
 import * as Flags from '@oclif/core/flags';
-import {
-  type Client,
-  clientNames,
-  defaultServerName,
-  keyPlaceholder,
-  keyVariable,
-} from '../../services/contracts/clients/clients.ts';
+import { type Client, clientNames, defaultServerName } from '../../services/contracts/clients/clients.ts';
 import { textOf, withPreloading } from '../../services/contracts/clients/snippet.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { parseName } from '../../services/contracts/names.ts';
@@ -14,6 +8,7 @@ import { environment, type SharedFlags, SvcCommand, workspaceFlag } from '../com
 import { chooseClient } from '../connect/choose-client.ts';
 import { keyToWrite, offerKey } from '../connect/connection-key.ts';
 import { here } from '../connect/here.ts';
+import { aboutKey, showNewKey, showSnippet } from '../connect/show-snippet.ts';
 import { fileToWrite, type Written, writeEntry } from '../connect/write-entry.ts';
 import { choice } from '../how-it-runs.ts';
 import { refuseKeyAsArgument } from '../keys-test/key-source.ts';
@@ -87,15 +82,10 @@ export default class Connect extends SvcCommand {
     const snippet = textOf(client, connection);
     if (!flags.write) {
       const file = client.kind === 'file' ? fileToWrite(client, place, scope).path : null;
-      terminal.talk(file === null ? aboutOf(client) : `${client.title}, ${file}:`);
-      terminal.result(snippet);
-      terminal.json({ client: client.name, file, snippet, written: false, backup: null });
-      terminal.talk(aboutKey(client, snippet));
+      showSnippet({ client, file, text: snippet }, terminal);
       if (file !== null) terminal.talk(`Write it there: ${commandToWrite(client, flags)}`);
       const made = await offerKey(client, { tenancy, roles: chosen.roles }, terminal);
-      if (made === null) return;
-      terminal.result(made.key);
-      terminal.talk('This key is shown only once. Keep it in a safe place.');
+      if (made !== null) showNewKey(made.key, terminal);
       return;
     }
     if (client.kind === 'text') {
@@ -165,17 +155,6 @@ function commandToWrite(
     ...(workspace === undefined ? [] : [['--workspace', workspace]]),
   ];
   return ['svc connect --client', name, '--write', ...more.flat().map(shellWord)].join(' ');
-}
-
-function aboutOf(client: Client): string {
-  return client.kind === 'text' ? `${client.title}. ${client.about}:` : `${client.title}:`;
-}
-
-function aboutKey(client: Client, snippet: string): string {
-  if (client.kind === 'file' && client.keyFrom === 'input')
-    return `${client.title} asks for the API key once, and keeps it.`;
-  if (snippet.includes(keyPlaceholder)) return `Put an API key in the place of ${keyPlaceholder}: svc keys create NAME`;
-  return `${client.title} reads the API key from the variable ${keyVariable}: export ${keyVariable}=… before you start it.`;
 }
 
 function outcome(file: string, { written, backup }: Written): string {

@@ -61,12 +61,21 @@ export async function keyToWrite(
 
 /** Creates a key if a person wants one. Null: they do not, or nobody can be asked. */
 export async function offerKey(
-  { name, title }: Client,
-  { tenancy, roles }: Pick<KeyWish, 'tenancy' | 'roles'>,
+  client: Client,
+  wish: Pick<KeyWish, 'tenancy' | 'roles'>,
   terminal: Terminal,
 ): Promise<KeyInUse | null> {
   if (!terminal.interactive) return null;
-  if (!(await confirmed(`Create an API key for ${title} now?`))) return null;
+  if (!(await confirmed(`Create an API key for ${client.title} now?`))) return null;
+  return await createKeyFor(client, wish, terminal);
+}
+
+/** Creates a key with the name of the client and today's date. */
+export async function createKeyFor(
+  { name }: Client,
+  { tenancy, roles }: Pick<KeyWish, 'tenancy' | 'roles'>,
+  terminal: Terminal,
+): Promise<KeyInUse & { readonly createdAs: string }> {
   const { backend, workspace } = await tenancy();
   const input = {
     name: `${name} ${new Date().toISOString().slice(0, 10)}`,

@@ -6,7 +6,7 @@ import { connectToBackend, openBackendClient } from '../../stack/client/backend-
 import { createMcpServerMutation } from '../../stack/client/generated/operations.ts';
 import { installationIn } from '../../stack/state/installation.ts';
 import { memberToken } from '../../stack/test/adversary/member-token.ts';
-import { canRunOnTerminal, runOnTerminal } from './run-on-terminal.ts';
+import { canRunOnTerminal, runOnTerminal, type Typing } from './run-on-terminal.ts';
 import { runSvc } from './run-svc.ts';
 import { withRunningPlatform } from './running-platform.ts';
 
@@ -301,10 +301,41 @@ describe.runIf(canRunOnTerminal)('at a terminal', () => {
     expect(await lastStart('asked')).toContain(`TOKEN has ${secret.length}`);
   });
 
-  test('sharing is offered once it is Connected, and the default is no', async () => {
-    const offer = { after: 'Let agents use all its tools?', type: 'y' };
-    const run = await runOnTerminal(['server', 'add', 'offered', ...command()], { cwd: dir(), typing: [offer] });
+  const share = 'Let agents use all its tools?';
+  const key = 'Create an API key for an agent now?';
+  const add = (name: string, ...typing: readonly Typing[]) =>
+    runOnTerminal(['server', 'add', name, ...command()], { cwd: dir(), typing });
+  const keys = async (): Promise<{ name: string }[]> => JSON.parse((await svc('keys', 'list', '--json')).stdout).keys;
+
+  test('sharing and a key are offered once it is Connected, and the default is no', async () => {
+    const run = await add('offered', { after: share, type: 'y' }, { after: key, type: '' });
     expect(run.seen).toContain('Agents may use its tools by the skill offered in the role Everyone.');
+    expect(run.seen).toContain('Next, a key for an agent: svc keys create NAME');
+    expect([run.code, await keys()]).toEqual([0, []]);
+  });
+
+  test('a key that is wanted is shown once, with the lines that an agent needs', async () => {
+    const choose = { after: 'Which agent do you connect?', type: '' };
+    const run = await add('wanted', { after: share, type: 'y' }, { after: key, type: 'y' }, choose);
+    const found = [...run.seen.matchAll(/SVA_\w{20,}/g)];
+    expect([run.code, found.length]).toEqual([0, 1]);
+    expect(run.seen).toContain('This key is shown only once.');
+    expect(run.seen).toContain(`${JSON.parse((await svc('status', '--json')).stdout).urls.mcp}`);
+    expect(run.seen).toContain('svc connect --client claude-code --write');
+    expect(await keys()).toMatchObject([{ name: expect.stringMatching(/^claude-code \d{4}-/) }]);
+    const tested = await runSvc(['keys', 'test'], { cwd: dir(), env: { SVC_API_KEY: found[0]?.[0] ?? '' } });
+    expect(tested.code).toBe(0);
+  });
+
+  test('Ctrl-C at a question leaves the MCP server, and says so', async () => {
+    const interrupt = '\u0003';
+    const first = await add('kept', { after: share, type: interrupt });
+    expect([first.code, first.seen]).toEqual([130, expect.stringContaining('The MCP server kept stays added.')]);
+    const second = await add('kept-too', { after: share, type: 'y' }, { after: key, type: interrupt });
+    expect([second.code, second.seen]).toEqual([130, expect.stringContaining('kept-too stays added and shared.')]);
+    const list = JSON.parse((await svc('server', 'list', '--json')).stdout).mcpServers;
+    const names = list.map(({ name }: { name: string }) => name);
+    expect(names).toEqual(expect.arrayContaining(['kept', 'kept-too']));
   });
 
   test('a removal asks, and the default is no', async () => {

@@ -2,6 +2,7 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { createKeyMutation } from '../../../stack/client/generated/operations.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
+import { showNewKey } from '../../connect/show-snippet.ts';
 import { chooseDisclosure, disclosureFlag, parseDisclosure } from '../../key-disclosure.ts';
 import { refuseKeyAsArgument } from '../../keys-test/key-source.ts';
 import { parseMoment } from '../../moment.ts';
@@ -66,8 +67,7 @@ export default class KeysCreate extends SvcCommand {
       toolLists: sizes,
       expiresAt: isoOrNull(key.expiresAt),
     });
-    terminal.result(secret);
-    terminal.talk('This key is shown only once. Keep it in a safe place.');
+    showNewKey(secret, terminal);
     // When the key goes to a program or a file, the progress output must not show it.
     terminal.talk(`Try it: SVC_API_KEY=${terminal.isSeen ? secret : '…'} svc keys test`);
   }

@@ -15,9 +15,10 @@ import {
   withValues,
 } from '../../launch-flags.ts';
 import { checkLaunchWords, refuseSecretWords, splitLaunch } from '../../launch-words.ts';
-import { installationOf, type Tenancy, tenancyOf } from '../../platform.ts';
+import { offerUse } from '../../offer-use.ts';
+import { installationOf, remoteMcpOf, type Tenancy, tenancyOf } from '../../platform.ts';
 import { fetchRuntimes, runtimeNamed } from '../../runtimes.ts';
-import { share, wantsShare } from '../../share.ts';
+import { share } from '../../share.ts';
 
 export default class ServerAdd extends SvcCommand {
   static override summary = 'Add an MCP server and wait until it is Connected.';
@@ -97,13 +98,7 @@ export default class ServerAdd extends SvcCommand {
     const sharesFirst = flags.share && server.status === 'Connected';
     const shared = sharesFirst ? await share(tenancy, name) : null;
     await tellOutcome(tenancy, { server, done: 'added', terminal }, shared === null ? {} : { shared });
-    const sharedNow = shared ?? ((await wantsShare(name, terminal)) ? await share(tenancy, name) : null);
-    if (sharedNow === null) {
-      terminal.talk(`\nNext, put tools into a skill: svc skill create NAME --tool ${name}/TOOL`);
-      return;
-    }
-    terminal.talk(`\nAgents may use its tools by the skill ${sharedNow.skill} in the role ${sharedNow.role}.`);
-    terminal.talk('Next, a key for an agent: svc keys create NAME');
+    await offerUse(tenancy, { name, shared, address: () => remoteMcpOf(flags) }, terminal);
   }
 }
 
