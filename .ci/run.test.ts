@@ -33,7 +33,7 @@ function runWith({
   mkdirSync(join(folder, '.ci'));
   cpSync(join(here, 'run'), join(folder, '.ci/run'));
   writeFileSync(join(folder, '.ci/docker'), docker);
-  writeFileSync(join(folder, '.ci/mcp-servers'), '');
+  for (const name of ['mcp-servers', 'mcp-clients']) writeFileSync(join(folder, '.ci', name), '');
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'made-up', version: '1.0.0', scripts }));
   mkdirSync(join(folder, 'bin'));
   for (const name of installers) writeFileSync(join(folder, 'bin', name), '#!/bin/sh\n', { mode: 0o755 });

@@ -29,6 +29,11 @@ export const skips: readonly AllowedSkip[] = [
     isHere: process.env.SVC_TEST_MCP_SERVERS !== undefined,
   },
   {
+    pattern: /stack\/test\/clients-of-others\.test\.ts > /,
+    reason: 'SVC_TEST_MCP_CLIENTS names a folder that .ci/mcp-clients filled from npm and PyPI; CI fills one.',
+    isHere: process.env.SVC_TEST_MCP_CLIENTS !== undefined,
+  },
+  {
     pattern: /stack\/test\/full-disks\.test\.ts > a full disk of the bus/,
     reason: 'The program nats-server is not installed on every machine; CI installs it.',
     isHere: onPath('nats-server'),

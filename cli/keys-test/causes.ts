@@ -16,11 +16,11 @@ export interface Cause {
 export function refusalOf(key: Secret, answer: Answer): Cause {
   const fault = faultInText(key);
   if (fault !== null) return fault;
-  const said = messageOf(answer)?.error;
   return {
     code: 'unauthenticated',
-    message: isObject(said) && typeof said.message === 'string' ? said.message : 'The platform does not know this key.',
-    hint: isObject(said) && typeof said.hint === 'string' ? said.hint : 'Create a new one with "svc keys create NAME".',
+    message: 'The platform does not know this key.',
+    hint: 'Create a new one with "svc keys create NAME".',
+    ...saidIn(answer),
   };
 }
 
@@ -90,11 +90,12 @@ export function wrongAddress(answer: Answer): Cause | null {
   return { code: 'invalid_input', message, hint };
 }
 
-/** The words of the platform's own refusal. */
+/** The words of the platform's own refusal. Before a message is read, an older platform answers without JSON-RPC. */
 function saidIn(answer: Answer): { readonly message?: string; readonly hint?: string } {
   const said = messageOf(answer)?.error;
   if (!isObject(said)) return {};
-  const { message, hint } = said;
+  const { message } = said;
+  const hint = isObject(said.data) ? said.data.hint : said.hint;
   return { ...(typeof message === 'string' ? { message } : {}), ...(typeof hint === 'string' ? { hint } : {}) };
 }
 

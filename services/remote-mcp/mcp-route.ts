@@ -14,8 +14,21 @@ import { Origins, preflightHeaders } from './http/origins.ts';
 import { RequestIds } from './http/request-id.ts';
 import { UnreadAnswers } from './http/unread-answers.ts';
 import { Endpoint } from './wire/revision-2025-11-25/endpoint.ts';
+import { errorResponse, errorToJsonRpc } from './wire/revision-2025-11-25/error-to-json-rpc.ts';
 
 const methods = 'GET, POST, DELETE, OPTIONS';
+
+/**
+ * A client that sent a message with a wrong key shows the text of a JSON-RPC error. Of another body, the Python SDK shows
+ * only that there was one.
+ */
+function isRefusedKey({ method }: IncomingMessage, { code }: SvcError): boolean {
+  return method === 'POST' && code === 'unauthenticated';
+}
+
+function asResponse(error: SvcError): string {
+  return errorResponse('null', errorToJsonRpc(error));
+}
 
 /** `/mcp`: checks each request in the order of architecture §2 (key, origin, method) and hands it to the endpoint. */
 export class McpRoute {
@@ -54,7 +67,7 @@ export class McpRoute {
       this.#refusedBodies.drop(request);
       // After the answer has begun, only its end can be sent.
       if (response.headersSent) response.end();
-      else exchange.refuse(error);
+      else exchange.refuse(error, isRefusedKey(request, error) ? asResponse(error) : undefined);
     }
   }
 

@@ -62,10 +62,15 @@ export class RemoteMcpServer {
   }
 }
 
+/** A client of OAuth looks for a sign-in here when its key was refused, and shows this answer instead of the refusal. */
+const signIn = /^\/(register|authorize|token)\b/;
+
 function refuseUnknown(response: ServerResponse, url: string): void {
-  const error = new SvcError('not_found', `There is nothing at "${url.slice(0, 200)}".`, {
-    hint: 'Agents connect to /mcp.',
-  });
+  const error = signIn.test(url)
+    ? new SvcError('not_found', 'There is no sign-in here: agents use an API key. The key is missing or was refused.', {
+        hint: 'Test the key: svc keys test',
+      })
+    : new SvcError('not_found', `There is nothing at "${url.slice(0, 200)}".`, { hint: 'Agents connect to /mcp.' });
   const { status, body } = errorToHttp(error);
   const text = JSON.stringify(body);
   response.writeHead(status, {

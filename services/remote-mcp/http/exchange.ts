@@ -1,5 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { SvcError } from '../../contracts/errors.ts';
+import { withoutKeys } from '../../contracts/keys.ts';
 import { errorToHttp } from '../../kit/http/error-to-http.ts';
 import { HttpRefusal } from '../../kit/http/http-refusal.ts';
 import { type AgentOwner, strangers } from './agent-memory.ts';
@@ -41,10 +42,10 @@ export class Exchange {
     return typeof value === 'string' ? value : value?.[0];
   }
 
-  json(status: number, body: string | Buffer, headers: readonly string[] = []): void {
+  json(status: number, body: string | Buffer, headers: readonly string[] = [], reason = STATUS_CODES[status]): void {
     if (!this.isOpen || this.response.headersSent) return;
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-    this.response.writeHead(status, [
+    this.response.writeHead(status, reason, [
       ...['content-type', 'application/json', 'content-length', String(bytes.length)],
       ...this.#common,
       ...headers,
@@ -73,14 +74,24 @@ export class Exchange {
     return new EventStream(this.response, () => this.#unread.note(this.response, this.owner));
   }
 
-  /** Expects an error whose text may be shown: bugs pass `withBugReported` first. */
-  refuse(error: SvcError): void {
+  /** Expects an error whose text may be shown: bugs pass `withBugReported` first. `text` replaces the usual body. */
+  refuse(error: SvcError, text?: string): void {
     const answer = errorToHttp(error);
     const isSpecial = error instanceof HttpRefusal;
     const status = isSpecial ? error.status : answer.status;
     const special = isSpecial ? error.headers : [];
-    this.json(status, JSON.stringify(answer.body), [...headersOfStatus(status), ...special]);
+    const headers = [...headersOfStatus(status), ...special];
+    this.json(status, text ?? JSON.stringify(answer.body), headers, reasonOf(status, error));
   }
+}
+
+/**
+ * The reason phrase (RFC 9112 §4) of a refused key says why. Clients that throw the body of a 401 away, such as the
+ * Python SDK of MCP before version 2, still show it.
+ */
+function reasonOf(status: number, { message }: SvcError): string | undefined {
+  if (status !== 401) return undefined;
+  return `${STATUS_CODES[status]}: ${withoutKeys(message).replace(/[^\x20-\x7e]/g, '?')}`;
 }
 
 /** Larger bytes are not worth a copy. Node writes a text up to this size without allocating memory for it. */

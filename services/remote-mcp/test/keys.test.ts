@@ -20,10 +20,10 @@ const pingWith = (authorization: string | null) => send(platform.mcpUrl, { heade
 
 function expectRefused(answer: RawAnswer, message: RegExp): void {
   expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
-  expect(answer.body.error).toEqual({
-    code: 'unauthenticated',
-    message: expect.stringMatching(message),
-    hint: expect.any(String),
+  const data = { code: 'unauthenticated', hint: expect.any(String) };
+  expect(answer.body).toEqual({
+    ...{ jsonrpc: '2.0', id: null },
+    error: { code: -31401, message: expect.stringMatching(message), data },
   });
 }
 
@@ -107,6 +107,24 @@ test('/health lives whatever Authorization says, and is not a way to test a key'
   for (const authorization of [null, `Bearer ${newKey('user').reveal()}`, 'nonsense']) {
     const answer = await send(`${platform.url}/health`, { method: 'GET', headers: { authorization } });
     expect([answer.status, answer.body]).toEqual([200, { status: 'ok' }]);
+  }
+});
+
+test('a refused key is explained in the reason phrase, to requests without a message in the usual body, and by the lack of a sign-in', async () => {
+  const refused = await fetch(platform.mcpUrl, { headers: { authorization: 'Bearer SVA_é' } });
+  expect([refused.status, refused.statusText]).toEqual([
+    401,
+    expect.stringMatching(/^Unauthorized: The API key .*\.$/),
+  ]);
+  const { body } = await send(platform.mcpUrl, { method: 'GET' });
+  expect(body.error).toMatchObject({ code: 'unauthenticated', hint: expect.any(String) });
+  for (const path of ['/register', '/authorize?x=1', '/token']) {
+    const answer = await send(`${platform.url}${path}`, { body: '{}' });
+    const message = expect.stringContaining('There is no sign-in here');
+    expect([path, answer.status, answer.body.error]).toEqual([
+      ...[path, 404],
+      { code: 'not_found', message, hint: 'Test the key: svc keys test' },
+    ]);
   }
 });
 
