@@ -46,13 +46,13 @@ export const skips: readonly AllowedSkip[] = [
   {
     // After the entries for the programs that the disk of a test is for.
     pattern:
-      /(full-disks?\.test\.ts > |folder-blobs\.test\.ts > a full disk|cli\/test\/backup\.test\.ts > .* disk without room)/,
-    reason: 'Only root may mount a disk small enough to be filled.',
+      /(full-disks?\.test\.ts > |mistakes\.test\.ts > a file system that is read-only|folder-blobs\.test\.ts > a full disk|cli\/test\/backup\.test\.ts > .* disk without room)/,
+    reason: 'Only root may mount a disk small enough to be filled, or one that is read-only.',
     isHere: canMount,
   },
   {
     pattern:
-      /(copied-folder|place)\.test\.ts > a folder of another user|file-failure\.test\.ts > another user's|(known-installations|process-mark)\.test\.ts > .* for root|services\/runtime\/test\/sandbox\.test\.ts > a write in \/proc/,
+      /(copied-folder|place)\.test\.ts > a folder of another user|mistakes\.test\.ts > .* a home that another user|file-failure\.test\.ts > another user's|(known-installations|process-mark)\.test\.ts > .* for root|services\/runtime\/test\/sandbox\.test\.ts > a write in \/proc/,
     reason: 'Only root may give files to another user, and write to /proc.',
     isHere: process.geteuid?.() === 0,
   },

@@ -33,7 +33,7 @@ export function parseCommandLine(typed: readonly string[], { commands }: Pick<Co
     return { kind: 'command', id: command.id, words: [...flags, ...rest.slice(command.words)] };
   }
   const topic = topicOf(known, first);
-  if (topic === null) throw unknownCommand(first, known);
+  if (topic === null) throw unknownCommand(first, second, known);
   if (topic === 'server' && second === 'add-json') throw refusalOfJson(own.slice(2));
   if (second !== undefined) throw unknownOfTopic({ topic, typedTopic: first, word: second }, known);
   if (!asksHelp && [...flags, ...own].includes('--json')) {
@@ -58,7 +58,7 @@ function flagsBefore(typed: readonly string[]): { readonly flags: string[]; read
 
 function unknownBefore(word: string): SvcError {
   if (word === '--dir') return new SvcError('invalid_input', '--dir needs a value: --dir DIR.');
-  const meant = nearest(word, [...sharedSwitches, '--help', '--version', '--dir']);
+  const meant = word === '-V' ? '--version' : nearest(word, [...sharedSwitches, '--help', '--version', '--dir']);
   return new SvcError('invalid_input', `There is no flag ${word} before a command.`, {
     hint: meant === null ? 'See svc --help.' : `Did you mean ${meant}?`,
   });
@@ -114,15 +114,46 @@ const habits: Readonly<Record<string, readonly string[]>> = {
   create: ['add'],
 };
 
-function unknownCommand(given: string, known: KnownCommands): SvcError {
-  const firsts = [...new Set(known.map(({ id }) => id.split(':')[0] ?? id))];
-  return new SvcError('invalid_input', `"svc ${given}" is not a command.`, { hint: unknownHint(given, firsts) });
+/** Topics by the words that other programs use for them. */
+const otherTopics: Readonly<Record<string, string>> = {
+  mcp: 'server',
+  mcps: 'server',
+  token: 'keys',
+  tokens: 'keys',
+  member: 'user',
+  members: 'user',
+};
+
+function unknownCommand(given: string, second: string | undefined, known: KnownCommands): SvcError {
+  const hint = unknownHint(given.toLowerCase(), second?.toLowerCase(), known);
+  return new SvcError('invalid_input', `"svc ${given}" is not a command.`, { hint });
 }
 
-function unknownHint(given: string, firsts: readonly string[]): string {
+function unknownHint(given: string, second: string | undefined, known: KnownCommands): string {
   if (given === 'version') return 'Did you mean "svc --version"?';
-  const meant = habits[given]?.find((word) => firsts.includes(word)) ?? nearest(given, firsts);
-  return meant === null ? 'See svc --help.' : `Did you mean "svc ${meant}"?`;
+  const firsts = [...new Set(known.map(({ id }) => id.split(':')[0] ?? id))];
+  const habit = habits[given]?.find((word) => firsts.includes(word));
+  if (habit !== undefined) return `Did you mean "svc ${habit}"?`;
+  const swapped = second === undefined ? null : (topicOf(known, second) ?? otherTopics[second] ?? null);
+  // A verb without its topic, or before it.
+  const ofVerb = commandsOfVerb(given, known).filter((id) => swapped === null || id.startsWith(`${swapped}:`));
+  if (ofVerb.length > 0) return `Did you mean ${ofVerb.map((id) => `"svc ${id.replace(':', ' ')}"`).join(', ')}?`;
+  const topic = otherTopics[given] ?? nearest(given, firsts);
+  if (topic === null) return 'See svc --help.';
+  const verb =
+    second === undefined
+      ? undefined
+      : [second, ...(habits[second] ?? [])].find((word) => verbsOf(topic, known).includes(word));
+  return `Did you mean "svc ${topic}${verb === undefined ? '' : ` ${verb}`}"?`;
+}
+
+/** The commands whose verb this is; else those of the verb that is meant by habit. */
+function commandsOfVerb(given: string, known: KnownCommands): string[] {
+  for (const verb of [given, ...(habits[given] ?? [])]) {
+    const found = known.flatMap(({ id }) => (id.endsWith(`:${verb}`) ? [id] : []));
+    if (found.length > 0) return found.sort();
+  }
+  return [];
 }
 
 interface UnknownOfTopic {
@@ -133,7 +164,7 @@ interface UnknownOfTopic {
 
 function unknownOfTopic({ topic, typedTopic, word }: UnknownOfTopic, known: KnownCommands): SvcError {
   const verbs = verbsOf(topic, known);
-  const meant = habits[word]?.find((other) => verbs.includes(other)) ?? nearest(word, verbs);
+  const meant = habits[word.toLowerCase()]?.find((other) => verbs.includes(other)) ?? nearest(word, verbs);
   return new SvcError('invalid_input', `"svc ${typedTopic} ${word}" is not a command.`, {
     hint: meant === null ? listed(topic, known) : `Did you mean "svc ${topic} ${meant}"?`,
   });

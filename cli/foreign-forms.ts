@@ -12,6 +12,44 @@ export interface ForeignForm extends LaunchWords {
 const scopes: readonly string[] = ['--scope', '-s'];
 const transports: readonly string[] = ['--transport', '-t'];
 
+/** Flags of `docker run`, without those that `svc server add` has too. True: the flag takes a value. */
+const dockerFlags: Readonly<Record<string, boolean>> = {
+  ...{ '--rm': false, '-i': false, '--interactive': false, '--tty': false, '-it': false, '-ti': false },
+  ...{ '-d': false, '--detach': false, '--init': false, '--privileged': false, '--read-only': false },
+  ...{ '-v': true, '--volume': true, '--mount': true, '-p': true, '--publish': true, '--network': true, '--net': true },
+  ...{ '--entrypoint': true, '-w': true, '--workdir': true, '-u': true, '--user': true, '--pull': true },
+};
+
+/** A terminal, or the background, would take the input and output of an MCP server away. */
+const notForServers: readonly string[] = ['-it', '-ti', '--tty', '-d', '--detach'];
+
+/** `docker run` whose flags stand outside of its command, in our form; null for every other form. */
+export function dockerForm({ own, command }: LaunchWords, switches: readonly string[]): ForeignForm | null {
+  const kept: string[] = [];
+  const moved: string[] = [];
+  let at = 0;
+  for (let names = 0; at < own.length; at++) {
+    const word = own[at] ?? '';
+    const isFlag = word.startsWith('-');
+    // Without `--`, the command begins at the second word.
+    if (!isFlag && ++names === 2) break;
+    const takesValue = isFlag && !word.includes('=') && !switches.includes(word) && dockerFlags[word] !== false;
+    const words = own.slice(at, at + (takesValue ? 2 : 1));
+    (word in dockerFlags ? moved : kept).push(...words);
+    at += words.length - 1;
+  }
+  if (moved.length === 0) return null;
+  const given = command ?? own.slice(at);
+  const image = given[0] === 'docker' && given[1] === 'run' ? given.slice(2) : given;
+  const fitting = moved.filter((word) => !notForServers.includes(word));
+  const needed = ['-i', '--rm'].filter((word) => ![...fitting, ...image].includes(word));
+  return {
+    message: `${moved[0]} is a flag of docker run, which stands after -- with all of its flags.`,
+    own: kept,
+    command: ['docker', 'run', ...needed, ...fitting, ...(image.length === 0 ? ['IMAGE'] : image)],
+  };
+}
+
 /** The words of `claude mcp add` and of similar commands, in our form; null for our own form. */
 export function foreignForm(words: LaunchWords, switches: readonly string[]): ForeignForm | null {
   const { flags, rest } = withoutFlags(words.own, switches);

@@ -1,6 +1,6 @@
 import { SvcError } from '../services/contracts/errors.ts';
 import { findSecretWord } from '../services/contracts/secret-words.ts';
-import { foreignForm } from './foreign-forms.ts';
+import { dockerForm, foreignForm } from './foreign-forms.ts';
 import { type LaunchVerb, type LaunchWords, launchLine } from './launch-line.ts';
 import { shellWord } from './shell-word.ts';
 
@@ -18,7 +18,7 @@ export interface Verb {
 
 /** Refuses the forms of other programs, and a command without `--` before it or in quotes, with the line to type. */
 export function checkLaunchWords({ own, command }: LaunchWords, { verb, switches }: Verb): void {
-  const foreign = foreignForm({ own, command }, switches);
+  const foreign = dockerForm({ own, command }, switches) ?? foreignForm({ own, command }, switches);
   if (foreign !== null) {
     throw new SvcError('invalid_input', foreign.message, { hint: `Type it as: ${launchLine(verb, foreign)}` });
   }

@@ -14,7 +14,8 @@ export async function runCommandLine(typed: readonly string[], root: string): Pr
   settings.enableAutoTranspile = false;
   let asTyped = (text: string) => text;
   try {
-    const config = await Config.load({ root });
+    // Without oclif's own plugins: their folder is in a home that may belong to another user.
+    const config = await Config.load({ root, userPlugins: false });
     config.bin = commandName({ env: process.env, script: process.argv[1] });
     asTyped = withName(config.bin, config.commandIDs);
     const line = parseCommandLine(typed, config);

@@ -37,7 +37,7 @@ type Definition = Pick<Command.Cached, 'args' | 'flags'>;
 
 function whatIsWrong(read: Read, { args, flags }: Definition, refusal: Refusal): SvcError {
   const [unknown] = read.nonExistentFlags;
-  if (unknown !== undefined) return unknownFlag(unknown, flags, refusal);
+  if (unknown !== undefined) return unknownFlag(unknown, { args, flags }, refusal);
   const missing = Object.values(flags).filter((flag) => flag.required && read.flags[flag.name] === undefined);
   const [extra] = read.argv.slice(Object.keys(args).length);
   if (extra !== undefined) {
@@ -59,8 +59,9 @@ function whatIsWrong(read: Read, { args, flags }: Definition, refusal: Refusal):
   return refusal(`${wanted.join(' and ')} ${wanted.length === 1 ? 'is' : 'are'} missing.`);
 }
 
-function unknownFlag(typed: string, flags: Definition['flags'], refusal: Refusal): SvcError {
+function unknownFlag(typed: string, { args, flags }: Definition, refusal: Refusal): SvcError {
   const name = typed.split('=')[0] ?? typed;
+  if (name === '--name' && 'name' in args) return refusal('There is no flag --name.', 'Type the name without a flag.');
   if (nodesOwn.includes(name) && 'variable-file' in flags) {
     return refusal(
       `${name} is a flag of Node, which reads that file for itself.`,

@@ -16,8 +16,11 @@ export default class Backup extends SvcCommand {
     'The archive holds all records and files as they were at one moment, the sessions of agents and the usage to be counted. It is read again before the command ends. Secrets in it stay encrypted with secrets/encryption.key: keep that file elsewhere, or use --with-secrets. svc restore brings the archive back.';
   static override examples = [
     { description: 'Into a file named by the date, in this folder', command: '<%= config.bin %> backup' },
-    { description: 'Into another file', command: '<%= config.bin %> backup /backups/tools.backup.gz' },
-    { description: 'With all keys, encrypted with a passphrase', command: '<%= config.bin %> backup --with-secrets' },
+    { description: 'Into another file', command: '<%= config.bin %> backup tools.backup.gz' },
+    {
+      description: 'With all keys, encrypted with a passphrase',
+      command: '<%= config.bin %> backup --with-secrets --passphrase-file passphrase.txt',
+    },
   ];
   static override args = {
     file: Args.string({ name: 'FILE', description: 'The archive to write. It must not be there.' }),

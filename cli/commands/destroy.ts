@@ -11,7 +11,7 @@ export default class Destroy extends SvcCommand {
   static override summary = 'Stop the platform and remove the installation. Asks for its name.';
   static override examples = [
     { description: 'List what goes and what stays, then ask', command: '<%= config.bin %> destroy' },
-    { description: 'In a script', command: '<%= config.bin %> destroy --dir /srv/trial --confirm trial' },
+    { description: 'In a script', command: '<%= config.bin %> destroy --dir trial --confirm trial' },
   ];
   static override flags = {
     confirm: Flags.string({ summary: 'Name of the installation, instead of typing it.', helpValue: 'NAME' }),

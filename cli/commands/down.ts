@@ -11,7 +11,7 @@ export default class Down extends SvcCommand {
   static override summary = 'Stop the platform gracefully. All data is kept.';
   static override examples = [
     { description: 'Stop the platform', command: '<%= config.bin %> down' },
-    { description: 'Stop the one in another folder', command: '<%= config.bin %> down --dir /srv/tools' },
+    { description: 'Stop the one in another folder', command: '<%= config.bin %> down --dir tools' },
     {
       description: 'End what still runs of a folder that was removed',
       command: '<%= config.bin %> down --id 4kq07kx0v2fy0d5s',

@@ -28,7 +28,7 @@ export default class Init extends SvcCommand {
     { description: 'Create one in ./svc with the defaults', command: '<%= config.bin %> init --yes' },
     {
       description: 'Create one elsewhere, for another owner',
-      command: '<%= config.bin %> init /srv/tools --owner-email ops@example.com --yes',
+      command: '<%= config.bin %> init tools --owner-email ops@example.com --yes',
     },
     {
       description: 'Run each service as a process',

@@ -19,7 +19,7 @@ export default class Up extends SvcCommand {
     { description: 'Stay in the foreground; Ctrl-C stops the platform', command: '<%= config.bin %> up --foreground' },
     {
       description: 'Run a copied folder beside its original',
-      command: '<%= config.bin %> up --as-copy --dir /srv/trial',
+      command: '<%= config.bin %> up --as-copy --dir trial',
     },
   ];
   static override flags = {

@@ -5,7 +5,7 @@ import type { Terminal } from './terminal.ts';
 /** One row for each entry. */
 export function describeHistory(entries: readonly HistoryEntry[], terminal: Terminal): string {
   const rows = entries.map((entry) => [moment(entry), entry.by, whatOf(entry)]);
-  return table(['WHEN', 'WHO', 'WHAT'], rows, terminal.columns);
+  return table(['WHEN (UTC)', 'WHO', 'WHAT'], rows, terminal.columns);
 }
 
 function moment({ at, kind }: HistoryEntry): string {

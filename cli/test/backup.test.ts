@@ -188,7 +188,7 @@ test('an impossible backup or restore is refused by name and changes nothing', a
     [[cut, ...key], 'is cut: it ends before its last line.'],
     [[archive], 'are encrypted with another key than secrets/encryption.key'],
     [[archive, '--encryption-key-file', join(other, 'secrets/encryption.key')], 'is not the key that the secrets'],
-    [[archive, '--encryption-key-file', 'none'], "can't be read"],
+    [[archive, '--encryption-key-file', 'none'], 'cannot be read'],
     [['none.gz', ...key], 'There is no file'],
     [['/dev/zero', ...key], 'is not a backup of this platform.'],
   ];

@@ -122,6 +122,41 @@ describe('a mistyped word is answered with the right form', () => {
       'server add-json e1 {"command":',
       'An MCP server is not added as JSON.\nType it as: svc server add NAME -- COMMAND, or svc server add NAME --url URL',
     ],
+    [
+      'server add e1 -v /a:/b docker run image --flag',
+      '-v is a flag of docker run, which stands after -- with all of its flags.\nType it as: svc server add e1 -- docker run -i --rm -v /a:/b image --flag',
+    ],
+    [
+      'server add e1 -p 80:80 --rm docker run -i image',
+      '-p is a flag of docker run, which stands after -- with all of its flags.\nType it as: svc server add e1 -- docker run -p 80:80 --rm -i image',
+    ],
+    [
+      'server add e1 -e A=1 -it -- image',
+      '-it is a flag of docker run, which stands after -- with all of its flags.\nType it as: svc server add e1 -e A=1 -- docker run -i --rm image',
+    ],
+    [
+      'server add e1 --share npx -y bar',
+      'The command of an MCP server stands after --.\nPut -- before the command: svc server add e1 --share -- npx -y bar',
+    ],
+    [
+      'server add https://x.example/mcp',
+      'The name of the MCP server is missing before its URL.\nType it as: svc server add NAME --url URL',
+    ],
+    [
+      'server add --name e1 -- npx',
+      'There is no flag --name.\nType the name without a flag.\nUsage: svc server add NAME (-- COMMAND [ARG…] | --url URL)',
+    ],
+    // Other words for a command, in another order or in other letters.
+    ['add', '"svc add" is not a command.\nDid you mean "svc file add", "svc server add"?'],
+    ['mcp add', '"svc mcp" is not a command.\nDid you mean "svc server add"?'],
+    ['mcp', '"svc mcp" is not a command.\nDid you mean "svc server"?'],
+    ['tokens new', '"svc tokens" is not a command.\nDid you mean "svc keys create"?'],
+    ['list servers', '"svc list" is not a command.\nDid you mean "svc server list"?'],
+    ['delete skill echo', '"svc delete" is not a command.\nDid you mean "svc skill remove"?'],
+    ['STATUS', '"svc STATUS" is not a command.\nDid you mean "svc status"?'],
+    ['Server LIST', '"svc Server" is not a command.\nDid you mean "svc server list"?'],
+    ['server DELETE x', '"svc server DELETE" is not a command.\nDid you mean "svc server remove"?'],
+    ['-V', 'There is no flag -V before a command.\nDid you mean --version?'],
     ['server edit x', '"svc server edit" is not a command.\nDid you mean "svc server update"?'],
     ['server stop x', '"svc server stop" is not a command.\nDid you mean "svc server disable"?'],
   ];

@@ -56,7 +56,7 @@ function shown(of: string): NameRule {
   return {
     of,
     pattern: /^[A-Za-z0-9 _.-]{1,64}$/,
-    rule: '1 to 64 letters, digits, spaces, hyphens, underscores and dots',
+    rule: '1 to 64 of a-z, A-Z, 0-9, spaces, hyphens, underscores and dots',
   };
 }
 

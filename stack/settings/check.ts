@@ -20,14 +20,28 @@ export function checkDefinition(text: string, file: string): Definition {
   if (text.length > definitionMaxBytes) {
     throw new SvcError('too_large', `${file} is longer than ${definitionMaxBytes} bytes.`);
   }
+  refuseOtherText(text, file);
   const yaml = new YamlText(text);
   refuseMistakes(file, yaml);
+  if (yaml.value === null) {
+    throw new SvcError('invalid_input', `${file} is empty: it holds no settings.`, {
+      hint: 'Put back a copy of the file.',
+    });
+  }
   // Each leaf is parsed by the rule of its setting; the compiler does not follow that through the recursion.
   const definition = readSettings(settings, yaml.value, yaml) as Definition;
   refuseMistakes(file, yaml);
   for (const [path, message] of conflictsIn(definition)) yaml.add(path.split('.'), message);
   refuseMistakes(file, yaml);
   return definition;
+}
+
+/** A text in UTF-16, or a file that is no text. */
+function refuseOtherText(text: string, file: string): void {
+  if (!text.includes('\0') && !text.includes('\ufffd')) return;
+  throw new SvcError('invalid_input', `${file} is not text in UTF-8.`, {
+    hint: 'Save it as UTF-8 in an editor, or put back a copy of the file.',
+  });
 }
 
 function refuseMistakes(file: string, { mistakes }: YamlText): void {

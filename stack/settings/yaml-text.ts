@@ -190,6 +190,15 @@ export function describeMistakes(file: string, mistakes: readonly Mistake[]): st
 /** A message may quote a text of any length. */
 const messageShownMax = 2000;
 
+/** Sentences of the parser that name no repair, in plainer words. */
+const plainer: Readonly<Record<string, string>> = {
+  'Tabs are not allowed as indentation': 'A tab indents this line. Use spaces.',
+  'Implicit map keys need to be followed by map values': 'This line needs a colon and a space, as in name: value.',
+  'Nested mappings are not allowed in compact mappings': 'A value with a colon needs quotes, as in name: "a: b".',
+};
+
 function sentence(text: string): string {
+  const plain = plainer[text];
+  if (plain !== undefined) return plain;
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }

@@ -35,7 +35,7 @@ const explanations: Readonly<Record<string, (path: string, syscall: string) => E
   EACCES: notAllowed,
   EPERM: notAllowed,
   EROFS: (path) => ({
-    ...{ code: 'forbidden', hint: elsewhere },
+    ...{ code: 'forbidden', hint: `Make it writable. Otherwise: ${elsewhere}` },
     message: `"${path}" cannot be written: its file system is read-only.`,
   }),
   EEXIST: notAFolder,

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 
@@ -41,6 +41,7 @@ export function getInstallation(where: Whereabouts): Installation {
   const found = findInstallation(where);
   if (found !== null) return found;
   const named = namedFolder(where);
+  refuseWrongKind(named ?? join(where.cwd, defaultName), named ?? where.cwd);
   if (named !== undefined) {
     throw new SvcError('not_found', `"${named}" is not an installation: it holds no ${definitionName}.`, {
       hint: holdsDefinition(join(named, defaultName))
@@ -54,6 +55,26 @@ export function getInstallation(where: Whereabouts): Installation {
     { hint: 'Create one here with svc init, or name its folder with --dir or SVC_DIR. List all: svc status --all' },
   );
 }
+
+/** A file in the place of the folder, or a folder in the place of svc.yaml. */
+function refuseWrongKind(folder: string, around: string): void {
+  if (statSync(folder, noThrow)?.isFile()) {
+    throw new SvcError('not_found', `"${folder}" is a file, and an installation is a folder.`, {
+      hint:
+        basename(folder) === definitionName
+          ? 'Name the folder that holds the file.'
+          : 'Move that file away, or name another folder with --dir or SVC_DIR.',
+    });
+  }
+  const definition = join(around, definitionName);
+  if (statSync(definition, noThrow)?.isDirectory()) {
+    throw new SvcError('not_found', `"${definition}" is a folder, and it must be a file.`, {
+      hint: 'Move that folder away, and put back the file.',
+    });
+  }
+}
+
+const noThrow = { throwIfNoEntry: false } as const;
 
 /** The folder for a new installation: the named one, else `./svc`. */
 export function folderForNew(where: Whereabouts): string {

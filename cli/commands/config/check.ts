@@ -10,7 +10,7 @@ export default class ConfigCheck extends SvcCommand {
   static override summary = 'Check svc.yaml and report each mistake with its line, rule and repair.';
   static override examples = [
     { description: 'Check the installation found from here', command: '<%= config.bin %> config check' },
-    { description: 'Check another one', command: '<%= config.bin %> config check --dir /srv/tools' },
+    { description: 'Check another one', command: '<%= config.bin %> config check --dir tools' },
   ];
 
   async run(): Promise<void> {

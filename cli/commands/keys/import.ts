@@ -16,7 +16,7 @@ export default class KeysImport extends SvcCommand {
     { description: 'From a file', command: '<%= config.bin %> keys import laptop --key-file old-key.txt' },
     {
       description: 'From the environment, for one role',
-      command: 'SVC_API_KEY=USK… <%= config.bin %> keys import reports --role Reader',
+      command: 'SVC_API_KEY=$(cat old-key.txt) <%= config.bin %> keys import reports --role Reader',
     },
   ];
   static override args = { name: Args.string({ description: 'Name of the key', required: true, name: 'NAME' }) };

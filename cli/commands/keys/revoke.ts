@@ -11,7 +11,7 @@ export default class KeysRevoke extends SvcCommand {
   static override aliases = ['key:revoke'];
   static override examples = [
     { description: 'By name', command: '<%= config.bin %> keys revoke laptop' },
-    { description: 'By id, in another workspace', command: '<%= config.bin %> keys revoke key_01… --workspace Acme' },
+    { description: 'By id, in another workspace', command: '<%= config.bin %> keys revoke laptop --workspace Acme' },
   ];
   static override args = {
     key: Args.string({ description: 'Id, or name of a key that is not revoked', required: true, name: 'ID|NAME' }),

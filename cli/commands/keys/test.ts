@@ -12,7 +12,10 @@ export default class KeysTest extends SvcCommand {
   static override summary = 'Test an API key step by step: name, TCP, TLS, health, authentication, MCP, tools.';
   static override aliases = ['key:test'];
   static override examples = [
-    { description: 'Test a key against this installation', command: 'SVC_API_KEY=… <%= config.bin %> keys test' },
+    {
+      description: 'Test a key against this installation',
+      command: 'SVC_API_KEY=$(cat key.txt) <%= config.bin %> keys test',
+    },
     {
       description: 'Test one against a platform elsewhere',
       command: '<%= config.bin %> keys test --url https://tools.example.com/mcp --key-file key.txt',

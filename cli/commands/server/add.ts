@@ -59,7 +59,7 @@ export default class ServerAdd extends SvcCommand {
 
   async run(): Promise<void> {
     const words = splitLaunch(this.argv);
-    const form = { verb: 'add', switches: sharedSwitches } as const;
+    const form = { verb: 'add', switches: [...sharedSwitches, '--share'] } as const;
     refuseSecretWords(words, form);
     checkLaunchWords(words, form);
     const { args, flags } = await this.parse(ServerAdd, [...words.own]);
@@ -68,7 +68,7 @@ export default class ServerAdd extends SvcCommand {
     const settings = await givenSettings(flags);
     checkTransport(flags);
     const timeouts = timeoutsOf(flags);
-    checkLaunch({ command, cwd: flags.cwd, url: flags.url, settings });
+    checkLaunch({ name: args.name, command, cwd: flags.cwd, url: flags.url, settings });
     const signal = interruption();
     const tenancy = await tenancyOf(flags);
     const awayFromHere = isInContainers(installationOf(flags)) || (await isElsewhere(tenancy, flags.runtime));
@@ -103,13 +103,14 @@ export default class ServerAdd extends SvcCommand {
 }
 
 interface GivenLaunch {
+  readonly name: string;
   readonly command: string | undefined;
   readonly cwd: string | undefined;
   readonly url: string | undefined;
   readonly settings: GivenSettings;
 }
 
-function checkLaunch({ command, cwd, url, settings: { env, headers } }: GivenLaunch): void {
+function checkLaunch({ name, command, cwd, url, settings: { env, headers } }: GivenLaunch): void {
   if (url !== undefined && command !== undefined) {
     throw new SvcError('invalid_input', 'Give either --url or a command after --, not both.');
   }
@@ -118,9 +119,14 @@ function checkLaunch({ command, cwd, url, settings: { env, headers } }: GivenLau
       throw new SvcError('invalid_input', '--env, --variable-file and --cwd are for a command, not for --url.');
     return;
   }
+  if (command === undefined && /^https?:/i.test(name)) {
+    throw new SvcError('invalid_input', 'The name of the MCP server is missing before its URL.', {
+      hint: 'Type it as: svc server add NAME --url URL',
+    });
+  }
   if (command === undefined) {
     throw new SvcError('invalid_input', 'An MCP server needs a command after -- or --url.', {
-      hint: 'svc server add files -- npx -y @modelcontextprotocol/server-filesystem ./docs',
+      hint: 'Such as: svc server add files -- npx -y @modelcontextprotocol/server-filesystem ./docs',
     });
   }
   if (headers.length > 0)

@@ -8,7 +8,7 @@ export default class ServiceUninstall extends SvcCommand {
   static override aliases = ['services:uninstall'];
   static override examples = [
     { description: 'Remove the service', command: '<%= config.bin %> service uninstall' },
-    { description: 'Of another folder', command: '<%= config.bin %> service uninstall --dir /srv/tools' },
+    { description: 'Of another folder', command: '<%= config.bin %> service uninstall --dir tools' },
   ];
 
   async run(): Promise<void> {

@@ -141,6 +141,6 @@ function readKey(file: string): string {
   try {
     return readSecret(file);
   } catch (thrown) {
-    throw new SvcError('invalid_input', `"${file}" can't be read: ${inWords(thrown)}`, { cause: thrown });
+    throw new SvcError('invalid_input', `"${file}" cannot be read: ${inWords(thrown)}.`, { cause: thrown });
   }
 }
