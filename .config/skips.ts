@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { findOldNode } from '../cli/test/old-node.ts';
-import { canRunOnTerminal } from '../cli/test/run-on-terminal.ts';
+import { hasTerminal } from '../cli/test/run-at-terminal.ts';
 import { canIsolateNetwork } from '../services/runtime/test/isolated-network.ts';
 import { canMount } from '../stack/test/small-disk.ts';
 import type { AllowedSkip } from './suites/verdict.ts';
@@ -188,9 +188,9 @@ export const skips: readonly AllowedSkip[] = [
     isHere: onPath('nats-server'),
   },
   {
-    pattern: /cli\/test\/server\.test\.ts > at a terminal/,
+    pattern: /cli\/test\/[a-z-]+\.test\.ts > at a terminal/,
     reason: 'The program script of util-linux gives a test its own terminal; not every machine has it.',
-    isHere: canRunOnTerminal,
+    isHere: hasTerminal,
   },
   {
     pattern: /cli\/test\/readme\.test\.ts > under the Node of this machine/,

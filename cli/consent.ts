@@ -97,7 +97,7 @@ export async function requireName(
   }
   const { input } = await import('@inquirer/prompts');
   const message = `Type the name of the ${of} (${name})`;
-  const said = typed ?? (await input({ message }, { output: process.stderr }));
+  const said = typed ?? (await input({ message }, { output: process.stderr })).trim();
   if (said === name) return;
   throw new SvcError('invalid_input', `The name of this ${of} is "${name}", not "${said}".`, { hint: declined });
 }

@@ -2,9 +2,9 @@ import { resolve } from 'node:path';
 import * as Flags from '@oclif/core/flags';
 import { SvcError } from '../services/contracts/errors.ts';
 import { looksSecret } from '../services/contracts/secret-words.ts';
+import { askSecret } from './ask-secret.ts';
 import { environment } from './command.ts';
 import { secretAsArgument } from './launch-words.ts';
-import { printable } from './output/style.ts';
 import type { Terminal } from './output/terminal.ts';
 import { readSettings } from './settings-file.ts';
 
@@ -205,9 +205,7 @@ async function secretValue(
       hint: `Set ${variable} in the environment, or write ${name}${kind.separator === ':' ? ': ' : '='}… to a file: ${kind.file} FILE`,
     });
   }
-  const { password } = await import('@inquirer/prompts');
-  const message = printable(`Value of the ${kind.what} ${name}`);
-  const typed = await password({ message, mask: true }, { output: process.stderr });
+  const typed = await askSecret(`Value of the ${kind.what} ${name}`);
   if (typed !== '') return typed;
   throw new SvcError('invalid_input', `The ${kind.what} ${name} has no value.`, { hint: 'Nothing was changed.' });
 }

@@ -1,6 +1,7 @@
 import { SvcError } from '../services/contracts/errors.ts';
 import { Secret } from '../services/contracts/secret.ts';
 import { readBounded } from '../stack/machine/bounded-file.ts';
+import { askHidden } from './ask-secret.ts';
 import type { Terminal } from './output/terminal.ts';
 
 export interface PassphraseSource {
@@ -44,7 +45,4 @@ export async function passphraseOf({ file, terminal }: PassphraseSource): Promis
   );
 }
 
-async function ask(message: string): Promise<string> {
-  const { password } = await import('@inquirer/prompts');
-  return await password({ message, mask: false }, { output: process.stderr });
-}
+const ask = (question: string) => askHidden(question, { mask: false });

@@ -1,7 +1,6 @@
 import { expandLaunch, type Reference } from '../../services/contracts/clients/read-servers.ts';
-import { printable } from '../output/style.ts';
+import { askSecret } from '../ask-secret.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { oneLine } from '../output/width.ts';
 import type { FoundServer } from './sources.ts';
 
 export interface GivenValues {
@@ -28,11 +27,11 @@ export class ReferenceValues {
   async ask({ found }: { readonly found: FoundServer }, terminal: Terminal): Promise<void> {
     if (found.entry.kind === 'unreadable' || !terminal.interactive) return;
     const { missing } = expandLaunch(found.entry, { find: this.find, folders: { workspaceFolder: '', userHome: '' } });
-    const { password } = await import('@inquirer/prompts');
     for (const { kind, name } of missing) {
       const asked = kind === 'input' ? (found.inputs.get(name) ?? name) : `Value of the variable ${name}`;
-      const message = printable(oneLine(asked)).slice(0, 200);
-      this.#answers.set(`${kind} ${name}`, await password({ message, mask: true }, { output: process.stderr }));
+      const answer = await askSecret(asked.slice(0, 200));
+      // Without a value, the MCP server is not added.
+      if (answer !== '') this.#answers.set(`${kind} ${name}`, answer);
     }
   }
 }

@@ -1,6 +1,7 @@
 import { SvcError } from '../../services/contracts/errors.ts';
 import { Secret } from '../../services/contracts/secret.ts';
 import { readBounded } from '../../stack/machine/bounded-file.ts';
+import { askSecret } from '../ask-secret.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { pastedKey } from './pasted-key.ts';
 
@@ -28,10 +29,7 @@ async function readText({ keyFile, env, terminal }: KeySource): Promise<string> 
     const text = await readStdin();
     if (text.trim() !== '') return text;
   }
-  if (terminal.interactive) {
-    const { password } = await import('@inquirer/prompts');
-    return await password({ message: 'API key', mask: true }, { output: process.stderr });
-  }
+  if (terminal.interactive) return await askSecret('API key');
   throw new SvcError('invalid_input', 'No key was given.', { hint: keyToTest });
 }
 

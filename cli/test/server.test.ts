@@ -6,7 +6,7 @@ import { connectToBackend, openBackendClient } from '../../stack/client/backend-
 import { createMcpServerMutation } from '../../stack/client/generated/operations.ts';
 import { installationIn } from '../../stack/state/installation.ts';
 import { memberToken } from '../../stack/test/adversary/member-token.ts';
-import { canRunOnTerminal, runOnTerminal, type Typing } from './run-on-terminal.ts';
+import { type Answer, hasTerminal, runAtTerminal } from './run-at-terminal.ts';
 import { runSvc } from './run-svc.ts';
 import { withRunningPlatform } from './running-platform.ts';
 
@@ -29,6 +29,8 @@ const program = `
 
 const file = () => join(dir(), 'program.cjs');
 const command = (...args: string[]) => ['--', process.execPath, file(), ...args];
+const atTerminal = (words: readonly string[], ...answers: readonly Answer[]) =>
+  runAtTerminal(words, { cwd: dir(), env: {}, answers });
 const svcWith = (env: Record<string, string>, ...args: string[]) => runSvc(args, { cwd: dir(), env });
 const lastStart = async (name: string): Promise<string> => {
   const { stdout } = await svc('server', 'logs', name, '--json');
@@ -285,15 +287,13 @@ describe('--share', () => {
   });
 });
 
-describe.runIf(canRunOnTerminal)('at a terminal', () => {
+describe.skipIf(!hasTerminal)('at a terminal', () => {
   test('a secret is asked for, and is not shown', async () => {
-    const run = await runOnTerminal(['server', 'add', 'asked', '--env', 'TOKEN', ...command()], {
-      cwd: dir(),
-      typing: [
-        { after: 'Value of the variable TOKEN', type: secret },
-        { after: 'Let agents use all its tools?', type: '' },
-      ],
-    });
+    const run = await atTerminal(
+      ['server', 'add', 'asked', '--env', 'TOKEN', ...command()],
+      { at: 'Value of the variable TOKEN', type: `${secret}\r` },
+      { at: 'Let agents use all its tools?', type: '\r' },
+    );
     expect(run.seen).toContain('svc skill create NAME --tool asked/TOOL');
     expect(run.seen).toContain('Connected');
     expect(run.code).toBe(0);
@@ -303,20 +303,20 @@ describe.runIf(canRunOnTerminal)('at a terminal', () => {
 
   const share = 'Let agents use all its tools?';
   const key = 'Create an API key for an agent now?';
-  const add = (name: string, ...typing: readonly Typing[]) =>
-    runOnTerminal(['server', 'add', name, ...command()], { cwd: dir(), typing });
+  const add = (name: string, ...answers: readonly Answer[]) =>
+    atTerminal(['server', 'add', name, ...command()], ...answers);
   const keys = async (): Promise<{ name: string }[]> => JSON.parse((await svc('keys', 'list', '--json')).stdout).keys;
 
   test('sharing and a key are offered once it is Connected, and the default is no', async () => {
-    const run = await add('offered', { after: share, type: 'y' }, { after: key, type: '' });
+    const run = await add('offered', { at: share, type: 'y\r' }, { at: key, type: '\r' });
     expect(run.seen).toContain('Agents may use its tools by the skill offered in the role Everyone.');
     expect(run.seen).toContain('Next, a key for an agent: svc keys create NAME');
     expect([run.code, await keys()]).toEqual([0, []]);
   });
 
   test('a key that is wanted is shown once, with the lines that an agent needs', async () => {
-    const choose = { after: 'Which agent do you connect?', type: '' };
-    const run = await add('wanted', { after: share, type: 'y' }, { after: key, type: 'y' }, choose);
+    const choose = { at: 'Which agent do you connect?', type: '\r' };
+    const run = await add('wanted', { at: share, type: 'y\r' }, { at: key, type: 'y\r' }, choose);
     const found = [...run.seen.matchAll(/SVA_\w{20,}/g)];
     expect([run.code, found.length]).toEqual([0, 1]);
     expect(run.seen).toContain('This key is shown only once.');
@@ -329,9 +329,9 @@ describe.runIf(canRunOnTerminal)('at a terminal', () => {
 
   test('Ctrl-C at a question leaves the MCP server, and says so', async () => {
     const interrupt = '\u0003';
-    const first = await add('kept', { after: share, type: interrupt });
+    const first = await add('kept', { at: share, type: interrupt });
     expect([first.code, first.seen]).toEqual([130, expect.stringContaining('The MCP server kept stays added.')]);
-    const second = await add('kept-too', { after: share, type: 'y' }, { after: key, type: interrupt });
+    const second = await add('kept-too', { at: share, type: 'y\r' }, { at: key, type: interrupt });
     expect([second.code, second.seen]).toEqual([130, expect.stringContaining('kept-too stays added and shared.')]);
     const list = JSON.parse((await svc('server', 'list', '--json')).stdout).mcpServers;
     const names = list.map(({ name }: { name: string }) => name);
@@ -342,10 +342,10 @@ describe.runIf(canRunOnTerminal)('at a terminal', () => {
     await svc('skill', 'create', 'asks', '--tool', 'asked/echo');
     const question = 'Remove the MCP server "asked"?';
     const words = ['server', 'remove', 'asked'];
-    const no = await runOnTerminal(words, { cwd: dir(), typing: [{ after: question, type: '' }] });
+    const no = await atTerminal(words, { at: question, type: '\r' });
     expect(no.seen).toContain('Nothing was removed.');
     expect(no.code).not.toBe(0);
-    const yes = await runOnTerminal(words, { cwd: dir(), typing: [{ after: question, type: 'y' }] });
+    const yes = await atTerminal(words, { at: question, type: 'y\r' });
     expect(yes.seen).toContain('Removed MCP server asked.');
     expect(yes.code).toBe(0);
   });

@@ -30,7 +30,8 @@ test('--dir wins over SVC_DIR, which wins over the nearest parent, which wins ov
 test('without one, the error lists the searched places, and a folder named svc.yaml is none', () => {
   mkdirSync(join(root(), 'svc.yaml'));
   expect(findInstallation({ env: {}, cwd: root() })).toBeNull();
-  expect(() => getInstallation({ env: {}, cwd: root() })).toThrow(/No installation was found/);
+  expect(() => getInstallation({ env: {}, cwd: root() })).toThrow(/svc\.yaml" is a folder/);
+  expect(() => getInstallation({ env: {}, cwd: join(root(), 'elsewhere') })).toThrow(/No installation was found/);
   expect(() => getInstallation({ dir: 'nothing', env: {}, cwd: root() })).toThrow(/nothing" is not an installation/);
 });
 

@@ -44,6 +44,7 @@ export const filesOfStory: Readonly<Record<string, string>> = {
       github: { command: 'npx', args: ['-y', 'github-mcp-server'] },
     },
   }),
+  '.claude.json': JSON.stringify({ mcpServers: { inClaude: { command: 'npx', args: ['-y', 'github-mcp-server'] } } }),
   '.cursor/mcp.json': JSON.stringify({ mcpServers: { inCursor: { url: 'https://cursor.example.com/mcp' } } }),
   'platform.yaml': `workspace: Default
 mcpServers:
@@ -117,6 +118,7 @@ const onePlatform: readonly Line[] = [
   line('svc server test files --json', '{"ok":true'),
   line('svc server logs files', 'Secure MCP Filesystem Server'),
   watch('svc server logs files -f', 'Secure MCP'),
+  watch('svc logs --server files -f', 'Secure MCP'),
   line('svc server restart files', connected),
   line('svc server restart files --workspace Acme', connected),
   line('svc server disable files', 'Disabled files.'),
@@ -225,6 +227,8 @@ const folders: readonly Line[] = [
   line('svc init --yes', 'Created ', { in: 'a' }),
   line('svc init --topology distributed --graph sqlite --engine process', 'Created ', { in: 'b' }),
   line('svc init --topology distributed --graph sqlite --engine docker', 'Created ', { in: 'c' }),
+  line('svc init --import claude-code --share --yes', 'Created ', { in: 'f' }),
+  line('svc down', 'The platform is stopped; all data is kept.', { in: 'f' }),
   line('svc init tools --owner-email ops@example.com --yes', 'Created '),
   line('svc config check --dir tools', '/'),
   line('svc down --dir tools', 'Nothing to do: the platform was not running.'),

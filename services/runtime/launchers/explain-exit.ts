@@ -212,6 +212,7 @@ function findCause({ code, signal, stderr }: Exit): Cause {
   return {
     code: 'exited',
     what: code === 0 ? 'it ended by itself instead of serving' : 'it failed',
-    repair: 'Read its last words with svc server logs NAME. Try the same command by hand on the machine of the runtime.',
+    repair:
+      'Read its last words with svc server logs NAME. Try the same command by hand on the machine of the runtime.',
   };
 }
