@@ -26,13 +26,14 @@ const ownData = { folder: '.', volume: 'backend' } as const;
 type Give = (file: string) => string;
 
 function variables(setup: Setup, give: Give): Readonly<Record<string, string>> {
-  const { definition, addresses, secrets, site } = setup;
+  const { installation, definition, addresses, secrets, site } = setup;
   return {
     ...busVariables(setup, give),
     ...busKeys(setup, give),
     ...graphVariables(setup, give),
     // Files are where the graph is: beside its file, or with Dgraph on the bus, which every backend reaches.
     ...(definition.graph === 'sqlite' ? { FILES_DIR: site.dataPathOf(ownData, 'blobs') } : {}),
+    INSTALLATION_DIR: installation.dir,
     ENCRYPTION_KEY_FILE: give(secrets.encryptionKey),
     JWT_PRIVATE_KEY_PATH: give(secrets.jwtPrivateKey),
     JWT_PUBLIC_KEY_PATH: give(secrets.jwtPublicKey),

@@ -544,6 +544,7 @@ const elsewhere: { readonly [Service in ServiceName]: Readonly<Record<string, st
   backend: {
     NODE_ENV: 'the topology',
     BUS_SERVERS: 'the topology',
+    INSTALLATION_DIR: 'the installation folder',
     PRIVATE_GRAPHDB_PASSWORD: 'secrets/graphdb-password.key',
     PRIVATE_GRAPHDB_TOKEN: 'secrets/graphdb-token.key',
     BUS_CALLOUT_SEED: 'secrets/bus-callout.seed',

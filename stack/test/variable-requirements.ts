@@ -75,6 +75,10 @@ const shownElsewhere: ReferencesElsewhere = {
       `${variablesTest}: backend FILES_DIR`,
       'services/backend/files/jetstream-blobs.test.ts: blobs in JetStream',
     ],
+    INSTALLATION_DIR: [
+      `services/backend/servers/launch.test.ts: a folder in the installation moves with it`,
+      'cli/test/moved-folder.test.ts: an MCP server in the folder of the installation works where the folder is moved to',
+    ],
     HISTORY_DAYS:
       'services/backend/collect-garbage.test.ts: activity and usage older than HISTORY_DAYS are removed in every workspace, and the rest stays',
     BUS_CALLOUT_SEED: busSeed,

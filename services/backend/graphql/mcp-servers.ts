@@ -368,5 +368,5 @@ function keepingWith(context: GraphqlContext, server: Node<'mcpServer'>): Keepin
 }
 
 function launchOf({ backend }: GraphqlContext, server: Node<'mcpServer'>) {
-  return decryptLaunch(backend.secrets, server);
+  return decryptLaunch(backend, server);
 }

@@ -66,7 +66,7 @@ function read(
 
 function findLaunch(backend: AssignmentNeeds, server: Node<'mcpServer'>): KeptLaunch | null {
   try {
-    return decryptLaunch(backend.secrets, server);
+    return decryptLaunch(backend, server);
   } catch (error) {
     const { id: mcpServer, workspace } = server;
     backend.log('runtimes').error({ err: error, mcpServer, workspace }, 'failed to decrypt a launch');

@@ -66,7 +66,7 @@ export function createMcpServer(
       workspace,
       name,
       kind: kept.launch.kind,
-      launch: encryptLaunch(backend.secrets, id, kept),
+      launch: encryptLaunch(backend, id, kept),
       configVersion: 1,
       enabled: input.enabled ?? true,
       ...deadlines,
@@ -176,7 +176,7 @@ function findRelaunch(
 ) {
   if (launch === null && !isMoved) return null;
   const { secrets } = backend;
-  const before = decryptLaunch(secrets, server);
+  const before = decryptLaunch(backend, server);
   const keeping = { name: server.name, kept: before, author };
   // The other runtime may be the member's own machine, which would get the secrets.
   if (launch === null) requireOwnSecrets(keeping);
@@ -190,7 +190,7 @@ function findRelaunch(
     changes: launchChanges(before, after),
     fields: {
       kind: after.launch.kind,
-      launch: encryptLaunch(secrets, server.id, after),
+      launch: encryptLaunch(backend, server.id, after),
       configVersion: server.configVersion + (restarts ? 1 : 0),
     },
   };

@@ -1,11 +1,13 @@
+import { relative, resolve } from 'node:path';
 import { z } from 'zod';
 import { type Launch, launch as launchParser } from '../../contracts/bus/messages.ts';
 import type { McpServerId } from '../../contracts/ids.ts';
 import { type Author, authors } from '../../contracts/sandbox.ts';
 import { Secret } from '../../contracts/secret.ts';
 import { type Changes, differences } from '../activity/record-activity.ts';
+import type { WithConfig } from '../bus/with-bus.ts';
 import type { Node } from '../graph/graph.ts';
-import type { Secrets } from '../secrets/secrets.ts';
+import type { Secrets, WithSecrets } from '../secrets/secrets.ts';
 
 /** A launch with its author, as stored in the graph. */
 export interface KeptLaunch {
@@ -85,14 +87,42 @@ export function settingsOf(launch: Launch): Readonly<Record<string, string>> {
   return launch.kind === 'child' ? launch.env : launch.headers;
 }
 
+/** What the stored form of a launch depends on. */
+type Keeper = WithSecrets & WithConfig<'INSTALLATION_DIR'>;
+
 /** The stored field `launch` of an MCP server. The author is encrypted with it, so that neither can change alone. */
-export function encryptLaunch(secrets: Secrets, id: McpServerId, { launch, plain, setBy }: KeptLaunch): string {
-  return secrets.encrypt(new Secret(JSON.stringify({ ...launch, plain, setBy })), placeOf(id));
+export function encryptLaunch(
+  { secrets, config }: Keeper,
+  id: McpServerId,
+  { launch, plain, setBy }: KeptLaunch,
+): string {
+  const stored = withFolder(launch, (cwd) => toStored(cwd, config.INSTALLATION_DIR));
+  return secrets.encrypt(new Secret(JSON.stringify({ ...stored, plain, setBy })), placeOf(id));
 }
 
-export function decryptLaunch(secrets: Secrets, server: Pick<Node<'mcpServer'>, 'id' | 'launch'>): KeptLaunch {
+export function decryptLaunch(
+  { secrets, config }: Keeper,
+  server: Pick<Node<'mcpServer'>, 'id' | 'launch'>,
+): KeptLaunch {
   const kept: unknown = JSON.parse(secrets.decrypt(server.launch, placeOf(server.id)).reveal());
-  return { launch: launchParser.parse(kept), ...beside.parse(kept) };
+  const launch = withFolder(launchParser.parse(kept), (cwd) => fromStored(cwd, config.INSTALLATION_DIR));
+  return { launch, ...beside.parse(kept) };
+}
+
+function withFolder(launch: Launch, change: (cwd: string) => string): Launch {
+  return launch.kind === 'http' || launch.cwd === null ? launch : { ...launch, cwd: change(launch.cwd) };
+}
+
+/** A folder in the installation is stored relative to it, so that it moves with the installation. */
+function toStored(cwd: string, installation: string | undefined): string {
+  if (installation === undefined) return cwd;
+  const way = relative(installation, cwd);
+  return way === '..' || way.startsWith('../') ? cwd : `./${way}`;
+}
+
+/** Every other folder is absolute. */
+function fromStored(cwd: string, installation: string | undefined): string {
+  return installation === undefined || !cwd.startsWith('./') ? cwd : resolve(installation, cwd);
 }
 
 /** Launches of older versions have no author, who counts as the operator, and only secret settings. */

@@ -148,5 +148,9 @@ test('a launch stored without an author counts as the operator’s', () => {
   const id = newId('mcpServer');
   const kept = { kind: 'child', command: 'npx', args: [], cwd: null, env: {} };
   const text = secrets.encrypt(new Secret(JSON.stringify(kept)), { node: id, field: 'launch' });
-  expect(decryptLaunch(secrets, { id, launch: text })).toEqual({ launch: kept, plain: [], setBy: 'operator' });
+  expect(decryptLaunch({ secrets, config: { INSTALLATION_DIR: undefined } }, { id, launch: text })).toEqual({
+    launch: kept,
+    plain: [],
+    setBy: 'operator',
+  });
 });

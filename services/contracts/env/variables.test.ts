@@ -191,6 +191,7 @@ const rows: Rows = {
     SMTP_PASSWORD: password,
     FILES_DIR: text(1024),
     SVC_MAX_FILE_SIZE_MB: range(1, 10_000),
+    INSTALLATION_DIR: text(1024),
     HISTORY_DAYS: range(1, 36_500),
     MCP_SERVER_COMMANDS: text(4096),
     BIND_HOST: text(255),

@@ -239,6 +239,11 @@ export const variables = {
       source: 'additions',
     }),
     SVC_MAX_FILE_SIZE_MB: { ...fileSizeMax, source: 'additions' as const },
+    INSTALLATION_DIR: text({
+      meaning:
+        'Folder of the installation: a working directory of an MCP server there moves with it; unset: none does.',
+      source: 'additions',
+    }),
     HISTORY_DAYS: integer({
       meaning: 'How many days activity and usage are kept.',
       default: '365',
