@@ -19,6 +19,6 @@ export function commandName({ env, script = '' }: Call): string {
 export function withName(name: string, commandIds: readonly string[]): (text: string) => string {
   if (name === 'svc') return (text) => text;
   const words = [...new Set(commandIds.map((id) => id.split(':')[0]))].join('|');
-  const told = new RegExp(`(?<![\\w./-])(?<!npx (?:--no )?)svc (?=(?:${words})\\b|--)`, 'g');
+  const told = new RegExp(`(?<![\\w./-])(?<!npx (?:--no |-y -p \\S+ )?)svc (?=(?:${words})\\b|--)`, 'g');
   return (text) => text.replace(told, `${name} `);
 }

@@ -57,7 +57,7 @@ export function broken(text: string, width: number): string {
 
 /** `svc` with its arguments is one word, up to the end of the sentence. */
 function wordsAndCommands(line: string): readonly string[] {
-  return line.match(/(?:npx )?\bsvc [a-z-](?:[^\s.,;]|[.,;](?!\s|$)| )*[.,;]?(?=\s|$)|\S+/g) ?? [];
+  return line.match(/(?:npx (?:-y -p \S+ )?)?\bsvc [a-z-](?:[^\s.,;]|[.,;](?!\s|$)| )*[.,;]?(?=\s|$)|\S+/g) ?? [];
 }
 
 interface Paragraph {

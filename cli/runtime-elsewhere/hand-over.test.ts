@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { warningAbout } from './bus-for-others.ts';
-import { envText, handOver, systemdUnit } from './hand-over.ts';
+import { envText, handOver, pastedBlock, systemdUnit } from './hand-over.ts';
 import { checkPrivateFile, exposure } from './private-file.ts';
 
 const edge = { name: 'edge', key: 'RTK_x', busServers: ['tls://a.example.com:4222', 'tls://b.example.com:4222'] };
@@ -45,6 +45,29 @@ describe('the files for another machine', () => {
         'SVC_WORKING_DIR=edge-work',
         '',
       ].join('\n'),
+    );
+  });
+
+  test('is a block of here-documents for a shell, which has the key in no argument', () => {
+    const pem = 'a comment\nEND\n-----BEGIN CERTIFICATE-----\nMII=\n-----END CERTIFICATE-----\n';
+    const given = handOver({ ...edge, authority: pem }, null);
+    const block = pastedBlock({ given, name: 'edge', version: '1.2.3', isWritten: false });
+    expect(block).toBe(
+      [
+        " mkdir -p svc-runtime-edge && rm -f svc-runtime-edge/edge.env && (umask 077 && cat > svc-runtime-edge/edge.env) <<'END' &&",
+        'RUNTIME_KEY=RTK_x',
+        'BUS_SERVERS=tls://a.example.com:4222,tls://b.example.com:4222',
+        'BUS_CA_PATH=edge-ca.pem',
+        'SVC_WORKING_DIR=edge-work',
+        'END',
+        "cat > svc-runtime-edge/edge-ca.pem <<'END' &&",
+        '-----BEGIN CERTIFICATE-----\nMII=\n-----END CERTIFICATE-----',
+        'END',
+        'npx -y -p svc-platform@1.2.3 svc runtime start --variable-file svc-runtime-edge/edge.env',
+      ].join('\n'),
+    );
+    expect(pastedBlock({ given, name: 'edge', version: '1.2.3', isWritten: true })).toBe(
+      'chmod 600 edge.env &&\nnpx -y -p svc-platform@1.2.3 svc runtime start --variable-file edge.env',
     );
   });
 

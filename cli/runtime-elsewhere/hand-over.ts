@@ -47,6 +47,73 @@ export function envText(name: string, { env }: HandOver): string {
   ].join('\n');
 }
 
+const endOfFile = 'END';
+
+export interface PastedBlock {
+  readonly given: HandOver;
+  readonly name: string;
+  /** The version of `svc` to run. */
+  readonly version: string;
+  /** The files were written here, for the person to copy. The block then contains no key. */
+  readonly isWritten: boolean;
+}
+
+/**
+ * Everything to paste into a shell of the other machine, as one command. The key is in a here-document: no argument
+ * and no other process shows it. Shells that ignore lines with a leading space keep it out of their history.
+ */
+export function pastedBlock({ given, name, version, isWritten }: PastedBlock): string {
+  const { authority, env, envFile } = given;
+  if (isWritten) {
+    const file = shellWord(envFile);
+    return `chmod 600 ${file} &&\n${npx(version)} runtime start --variable-file ${file}`;
+  }
+  const folder = folderOf(name);
+  const file = `${folder}/${envFile}`;
+  const ca = authority && { path: `${folder}/${authority.file}`, text: certificatesIn(authority.pem) };
+  return [
+    ` mkdir -p ${folder} && rm -f ${file} && (umask 077 && cat > ${file}) <<'${endOfFile}' &&`,
+    ...Object.entries(env).map(([variable, value]) => `${variable}=${value}`),
+    endOfFile,
+    ...(ca === null ? [] : [`cat > ${ca.path} <<'${endOfFile}' &&`, ca.text, endOfFile]),
+    `${npx(version)} runtime start --variable-file ${file}`,
+  ].join('\n');
+}
+
+/** The line that starts it again, without the files. */
+export function startAgain({ given, name, version, isWritten }: PastedBlock): string {
+  const file = isWritten ? shellWord(given.envFile) : `${folderOf(name)}/${given.envFile}`;
+  return `${npx(version)} runtime start --variable-file ${file}`;
+}
+
+/** A container with the files' folder, which is the current one. Its MCP servers find the programs of this image. */
+export function dockerCommand(name: string, { envFile }: HandOver, { version, image }: DockerOptions): string {
+  return [
+    `docker run -d --name ${folderOf(name)} --init --restart unless-stopped \\`,
+    `  -v "$PWD":/runtime -w /runtime ${image} \\`,
+    `  ${npx(version)} runtime start --variable-file ${shellWord(envFile)}`,
+  ].join('\n');
+}
+
+interface DockerOptions {
+  readonly version: string;
+  /** With Node 24. */
+  readonly image: string;
+}
+
+function npx(version: string): string {
+  return `npx -y -p svc-platform@${version} svc`;
+}
+
+function folderOf(name: string): string {
+  return `svc-runtime-${wordOf(name)}`;
+}
+
+/** Without the comments of the file, which could end the here-document. */
+function certificatesIn(pem: string): string {
+  return (pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []).join('\n');
+}
+
 /** A systemd unit. Its files are in /etc/svc, readable by root only, and it runs as a separate user. */
 export function systemdUnit(name: string, { envFile }: HandOver): string {
   return `[Unit]
@@ -58,7 +125,7 @@ After=network-online.target
 EnvironmentFile=/etc/svc/${envFile}
 WorkingDirectory=/etc/svc
 DynamicUser=yes
-StateDirectory=svc-runtime-${wordOf(name)}
+StateDirectory=${folderOf(name)}
 ExecStart=/usr/bin/env SVC_WORKING_DIR=\${STATE_DIRECTORY} svc runtime start
 Restart=always
 RestartSec=5

@@ -11,11 +11,13 @@ export class Elsewhere implements Disposable {
   readonly #started = new Set<ChildProcess>();
 
   /** Runs `svc runtime start` there, with the variables of edge.env. */
-  start(...more: string[]): StartedProgram {
+  readonly start = (...more: string[]): StartedProgram => this.startWith({}, ...more);
+
+  startWith(env: Readonly<Record<string, string>>, ...more: string[]): StartedProgram {
     const words = ['runtime', 'start', '--variable-file', 'edge.env', ...more];
     const child = spawn(process.execPath, [svcFile, ...words], {
       cwd: this.folder,
-      env: { PATH: process.env.PATH ?? '', HOME: this.folder },
+      env: { PATH: process.env.PATH ?? '', HOME: this.folder, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#started.add(child);

@@ -7,13 +7,12 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { newKey } from '../../services/contracts/keys.ts';
 import { findNatsServer } from '../../services/kit/bus/nats/test/server.ts';
 import { partOf } from '../../stack/engines/process/test/trial.ts';
-import { makeCertificate } from '../../stack/runtime-elsewhere/test/certificate.ts';
 import { installationIn } from '../../stack/state/installation.ts';
 import { connectAgent } from '../../stack/test/agent.ts';
-import { freePorts } from '../../stack/test/free-ports.ts';
 import type { StartedProgram } from '../../stack/test/started-program.ts';
 import { Elsewhere } from './elsewhere.ts';
-import { runSvc, svcFile } from './run-svc.ts';
+import { withPlatformForOthers } from './platform-for-others.ts';
+import { svcFile } from './run-svc.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
 
@@ -23,43 +22,13 @@ const patiently = { timeout: 30_000, interval: 200 };
 const soon = { timeout: 5000, interval: 20 };
 
 describe.skipIf(findNatsServer() === null)('on a real server', () => {
-  // The folder of the installation, and one that represents another machine.
-  let here: Elsewhere;
+  const { folder, bus, mcpUrl, edit, svc } = withPlatformForOthers();
+  // Represents another machine.
   let there: Elsewhere;
-  let address = '';
-  let mcpUrl = '';
-  const svc = (...args: string[]) => runSvc(args, { cwd: here.folder });
-
-  beforeAll(async () => {
-    here = new Elsewhere();
+  beforeAll(() => {
     there = new Elsewhere();
-    const [port = 0, backend = 0, mcp = 0, runtime = 0, frontend = 0] = await freePorts(5);
-    address = `tls://localhost:${port}`;
-    mcpUrl = `http://127.0.0.1:${mcp}/mcp`;
-    await svc('init', '.', '--yes', '--topology', 'distributed', '--graph', 'sqlite');
-    makeCertificate(join(here.folder, 'secrets'), 'bus', 'DNS:localhost');
-    const tls = '{ cert: secrets/bus.pem, key: secrets/bus.key, ca: secrets/bus.pem }';
-    edit('public: null', `public: { servers: [${address}], bind: 127.0.0.1, tls: ${tls} }`);
-    edit('  port: auto', `  port: ${port}`);
-    edit('backend: auto # 3000', `backend: ${backend}`);
-    edit('remote-mcp: auto', `remote-mcp: ${mcp}`);
-    edit('runtime: auto', `runtime: ${runtime}`);
-    edit('frontend: auto # 8888', `frontend: ${frontend}`);
-    const { code, stderr } = await svc('up');
-    expect(stderr + code).toMatch(/0$/);
   });
-  afterAll(async () => {
-    if (here === undefined) return;
-    await svc('down');
-    for (const folder of [here, there]) folder[Symbol.dispose]();
-  });
-
-  function edit(from: string, to: string): void {
-    const file = join(here.folder, 'svc.yaml');
-    const text = readFileSync(file, 'utf8');
-    expect(text).toContain(from);
-    writeFileSync(file, text.replace(from, to));
-  }
+  afterAll(() => there?.[Symbol.dispose]());
 
   const bindings = async () => JSON.parse((await svc('runtime', 'list', '--json')).stdout).runtimes;
 
@@ -70,32 +39,37 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
       ...{ id: expect.stringMatching(/^run_/), name: 'lab', key: expect.stringMatching(/^RTK_/), prefix: 'RTK_' },
       env: {
         RUNTIME_KEY: answer.key,
-        BUS_SERVERS: address,
+        BUS_SERVERS: bus(),
         BUS_CA_PATH: 'lab-ca.pem',
         SVC_WORKING_DIR: 'lab-work',
       },
       ...{ command: 'svc runtime start --variable-file lab.env', file: null, overlapEndsAt: null },
-      authority: { file: 'lab-ca.pem', pem: readFileSync(join(here.folder, 'secrets/bus.pem'), 'utf8') },
+      authority: { file: 'lab-ca.pem', pem: readFileSync(join(folder(), 'secrets/bus.pem'), 'utf8') },
       systemd: expect.stringContaining('EnvironmentFile=/etc/svc/lab.env'),
+      shell: expect.stringContaining(`RUNTIME_KEY=${answer.key}\n`),
+      docker: expect.stringMatching(/^docker run .* svc-platform@\d+\.\d+\.\d+ svc runtime start .*lab\.env$/s),
     });
     expect(run.code).toBe(0);
   });
 
-  test('the variables are printed if no file is named, and the key once', async () => {
+  test('a block to paste is printed if no file is named, with the key once', async () => {
     const { code, stdout, stderr } = await svc('runtime', 'register', 'bench');
-    expect(stdout).toMatch(
-      /^# .*\nRUNTIME_KEY=RTK_\w+\nBUS_SERVERS=tls:\S+\nBUS_CA_PATH=bench-ca.pem\nSVC_WORKING_DIR=/,
-    );
+    expect(stdout).toMatch(/^RUNTIME_KEY=RTK_\w+\nBUS_SERVERS=tls:\S+\nBUS_CA_PATH=bench-ca.pem\nSVC_WORKING_DIR=/m);
     expect((stdout + stderr).match(/RTK_\w+/g)).toHaveLength(1);
-    expect(stderr).toContain('svc runtime start --variable-file bench.env');
-    expect(stderr).toContain(`! ${address} is a loopback address, which other machines cannot reach. Set bus.public`);
+    expect(stderr).toMatch(/^Paste this into a shell of the other machine/);
+    expect(stderr).toContain('docker run -d --name svc-runtime-bench ');
+    expect(stderr).toContain('systemctl enable --now svc-runtime-bench.service');
+    expect(stderr).toContain(`! ${bus()} is a loopback address, which other machines cannot reach. Set bus.public`);
     expect(code).toBe(0);
   });
 
   test('it needs only the output of register, serves agents, is alone in its folder, and leaves nothing when it is ended', async () => {
     const out = join(there.folder, 'edge.env');
     const registered = await svc('runtime', 'register', 'edge', '--out', out);
-    expect([registered.stdout, registered.code]).toEqual([`Wrote ${out}, and edge-ca.pem beside it.\n`, 0]);
+    expect(registered.stdout).toMatch(
+      /^Wrote .*edge\.env, and edge-ca\.pem beside it\.\nchmod 600 edge\.env &&\nnpx .* --variable-file edge\.env\n$/,
+    );
+    expect(registered.code).toBe(0);
     expect(registered.stderr).not.toContain('RTK_');
     expect(statSync(out).mode & 0o777).toBe(0o600);
 
@@ -138,7 +112,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     const { id } = JSON.parse((await svc('skill', 'create', 'all', '--tool', 'demo/add', '--json')).stdout);
     await svc('role', 'create', 'All', '--skill', 'all');
     const { key } = JSON.parse((await svc('keys', 'create', '--name', 'agent', '--json')).stdout);
-    const agent = await connectAgent(`${mcpUrl}?skillIds=${id}`, key);
+    const agent = await connectAgent(`${mcpUrl()}?skillIds=${id}`, key);
     return () => agent.text('add', { a: 1, b: 1 }).catch((error: Error) => error.message);
   }
 
@@ -161,7 +135,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     await expect.poll(() => withNewKey.said('changed the connection to the bus'), soon).toBe(true);
     expect(await withNewKey.end()).toBe(3);
     expect(withNewKey.stderr).toMatch(
-      /was revoked\.\nAsk the operator of the platform for a new one: svc runtime register\.\n/,
+      /was revoked\.\nAsk the operator of the platform to register it again: svc runtime register\.\n/,
     );
     expect((await bindings()).map(({ name }: { name: string }) => name)).not.toContain('field');
     const asJson = elsewhere.start('--json');
@@ -169,7 +143,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(asJson.lines.at(-1)).toMatchObject({
       error: {
         code: 'unauthenticated',
-        message: 'This RUNTIME_KEY is not known to the platform, or was revoked.',
+        message: 'The runtime "field" was revoked.',
         hint: expect.stringContaining('svc runtime register'),
       },
     });
@@ -183,20 +157,17 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
 
   /** As if a day had passed. A backend that starts looks for such keys at once. */
   function letReplacedKeysExpire(): void {
-    using database = new DatabaseSync(join(here.folder, 'data/graph.sqlite'), { timeout: 5000 });
+    using database = new DatabaseSync(join(folder(), 'data/graph.sqlite'), { timeout: 5000 });
     const now = Date.now();
     database.prepare('update runtimeKey set expiresAt = ? where expiresAt > ?').run(now, now);
-    process.kill(
-      partOf(installationIn(here.folder), 'backend').process?.pid ?? expect.fail('it does not run'),
-      'SIGKILL',
-    );
+    process.kill(partOf(installationIn(folder()), 'backend').process?.pid ?? expect.fail('it does not run'), 'SIGKILL');
   }
 
-  test('a bus with an unknown authority does not get the key, and is waited for', async () => {
+  test('a bus with an unknown authority does not get the key, and is waited for if that is wanted', async () => {
     using elsewhere = new Elsewhere();
-    const variables = `RUNTIME_KEY=${newKey('runtime').reveal()}\nBUS_SERVERS=${address}\nSVC_WORKING_DIR=work\n`;
+    const variables = `RUNTIME_KEY=${newKey('runtime').reveal()}\nBUS_SERVERS=${bus()}\nSVC_WORKING_DIR=work\n`;
     writeFileSync(join(elsewhere.folder, 'edge.env'), variables, { mode: 0o600 });
-    const runtime = elsewhere.start();
+    const runtime = elsewhere.start('--wait', 'forever');
     await expect.poll(() => runtime.said('failed to connect to the bus'), patiently).toBe(true);
     expect(runtime.stdout).toMatch(
       /is not trusted, and received no credential: it has a self-signed certificate\..*BUS_CA_PATH/,
@@ -205,10 +176,10 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
   });
 
   test('a key redirected to a file that other users may read causes a warning', async () => {
-    const file = join(here.folder, 'readable.env');
+    const file = join(folder(), 'readable.env');
     writeFileSync(file, '', { mode: 0o644 });
     const run = spawnSync(process.execPath, [svcFile, 'runtime', 'register', 'loose'], {
-      cwd: here.folder,
+      cwd: folder(),
       env: { PATH: process.env.PATH ?? '' },
       stdio: ['ignore', openSync(file, 'w'), 'pipe'],
     });
@@ -217,7 +188,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
   });
 
   test('an unusable certificate is refused before anything starts', async () => {
-    const file = join(here.folder, 'svc.yaml');
+    const file = join(folder(), 'svc.yaml');
     copyFileSync(file, `${file}.good`);
     edit('key: secrets/bus.key, ca: secrets/bus.pem', 'key: secrets/none.key, ca: secrets/bus.pem');
     const run = await svc('config', 'check');

@@ -74,6 +74,7 @@ const words: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'names cannot be resolved at the moment',
   EPROTO: 'it uses another protocol',
   CERT_HAS_EXPIRED: 'its certificate has expired',
+  CERT_NOT_YET_VALID: 'its certificate is not valid yet',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'it has a self-signed certificate',
   SELF_SIGNED_CERT_IN_CHAIN: untrusted,

@@ -1,3 +1,4 @@
+import { setClock } from '../contracts/clocks.ts';
 import type { SvcError } from '../contracts/errors.ts';
 import { answerCalls } from './bus/answer-calls.ts';
 import { askWhy } from './bus/ask-why.ts';
@@ -20,10 +21,15 @@ export interface Serving {
 export interface Watch {
   /** The runtime is not admitted: its key is unknown, revoked or of the wrong kind, or its settings are wrong. */
   readonly onRefused?: (refusal: SvcError) => void;
+  /** A try to reach the platform failed, and none has succeeded yet. */
+  readonly onUnreachable?: (problem: SvcError) => void;
+  /** The platform's clock differs: both times and the difference. */
+  readonly onOtherTime?: (told: string) => void;
 }
 
 /** Connects, with retries without a limit, then runs its assignments and answers calls until it is stopped. */
-export function serve(runtime: Runtime, { onRefused }: Watch = {}): Serving {
+export function serve(runtime: Runtime, watch: Watch = {}): Serving {
+  const { onRefused } = watch;
   const { drainMs, supervisor, temporaryFolders } = runtime;
   const complaints = new ConnectionComplaints(runtime.log('bus'));
   const stopping = new AbortController();
@@ -50,11 +56,19 @@ export function serve(runtime: Runtime, { onRefused }: Watch = {}): Serving {
   };
 
   const begun = (async () => {
-    const connection = await connect({ open: runtime.bus, signal: stopping.signal, onProblem });
+    const onFirstProblem = (problem: SvcError) => {
+      onProblem(problem);
+      if (!isFinal(problem)) watch.onUnreachable?.(problem);
+    };
+    const connection = await connect({ open: runtime.bus, signal: stopping.signal, onProblem: onFirstProblem });
     if (connection === null) return;
     connectionProblem = null;
     complaints.forget();
-    work = startWork(runtime, connection, { onConnection, onRefused: (refusal) => onRefused?.(refusal) });
+    work = startWork(runtime, connection, {
+      onConnection,
+      onRefused: (refusal) => onRefused?.(refusal),
+      onOtherTime: (told) => watch.onOtherTime?.(told),
+    });
   })();
 
   return {
@@ -86,6 +100,7 @@ function isFinal(problem: SvcError): boolean {
 interface WorkListener {
   readonly onConnection: (state: 'connected' | 'disconnected') => void;
   readonly onRefused: (refusal: SvcError) => void;
+  readonly onOtherTime: (told: string) => void;
 }
 
 interface Work {
@@ -102,7 +117,7 @@ interface Work {
 function startWork(
   { config, home, homes, key, log, supervisor, version }: Runtime,
   connection: RuntimeConnection,
-  { onConnection, onRefused }: WorkListener,
+  { onConnection, onRefused, onOtherTime }: WorkListener,
 ): Work {
   const logger = log('bus');
   const { bus, runtime, process } = connection;
@@ -124,6 +139,10 @@ function startWork(
     home,
     logger,
     onRefused,
+    onOtherTime: (told) => {
+      logger.warn({ clocks: told, hint: setClock }, 'found another time at the platform');
+      onOtherTime(told);
+    },
     onFetched: () => {
       if (tellAll) reporter.tellAll();
       tellAll = false;

@@ -1,4 +1,4 @@
-import { connect, type Socket } from 'node:net';
+import { connect, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as secure } from 'node:tls';
 import { fromSeed } from '@nats-io/nkeys';
 import { z } from 'zod';
@@ -60,7 +60,8 @@ async function spoken<Result>(server: string, speak: (open: Socket[]) => Promise
       cause: error,
     });
   } finally {
-    for (const socket of open) socket.destroy();
+    // TLS first: Node 24 crashes when the socket below is destroyed during the end of the handshake.
+    for (const socket of open.reverse()) socket.destroy();
   }
 }
 
@@ -81,11 +82,16 @@ async function enter({ server, seed, trust, timeoutMs }: Entry, open: Socket[]) 
   const said = info.parse(JSON.parse(line.slice('INFO '.length)));
   const wantsTls = protocol === 'tls:' || said.tls_required;
   const socket = wantsTls
-    ? await opened(secure({ socket: plain, servername: host, ...trust }), open, 'secureConnect')
+    ? await opened(secure({ socket: plain, ...nameOf(host), ...trust }), open, 'secureConnect')
     : plain;
   socket.write(`CONNECT ${JSON.stringify(shownBy(seed, said.nonce))}\r\nPING\r\n`);
   const answer = await nextLine(socket, timeoutMs, 'PONG', '-ERR');
   return { said, socket, isKnown: answer.startsWith('PONG') };
+}
+
+/** TLS takes no IP address as a name (RFC 6066 §3). */
+function nameOf(host: string) {
+  return isIP(host) === 0 ? { servername: host } : {};
 }
 
 function shownBy(seed: string, nonce = '') {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { setClock } from '../../services/contracts/clocks.ts';
 import { checkEnv, describeProblems, type EnvRecord } from '../../services/contracts/env/check.ts';
 import { variables } from '../../services/contracts/env/variables.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
@@ -15,19 +16,32 @@ export interface RuntimeRun {
   readonly env: EnvRecord;
   readonly log: { write(line: string): void };
   readonly signal: AbortSignal;
+  /** How long failed tries to reach the platform for the first time are repeated; null: without a limit. */
+  readonly waitMs: number | null;
+  readonly onWarning: (warning: string) => void;
 }
 
-/** Runs one runtime of another platform until the signal aborts. An unreachable bus is waited for. */
-export async function runRuntime({ env, log, signal }: RuntimeRun): Promise<void> {
+/**
+ * Runs one runtime of another platform until the signal aborts. A platform that was reached once is waited for without
+ * a limit.
+ */
+export async function runRuntime({ env, log, signal, waitMs, onWarning }: RuntimeRun): Promise<void> {
   checkBefore(env);
   using _lock = holdWorkingDir(workingDirOf(env));
   const refused = Promise.withResolvers<never>();
   // It may be refused before it is awaited.
   refused.promise.catch(() => {});
+  const startedAt = performance.now();
   const running = await startRuntime(
     env,
     { hub: null, version: ownVersion(), log },
-    { onRefused: (refusal) => refused.reject(refusal) },
+    {
+      onRefused: refused.reject,
+      onUnreachable(problem) {
+        if (waitMs !== null && performance.now() - startedAt >= waitMs) refused.reject(problem);
+      },
+      onOtherTime: (told) => onWarning(`${told} ${setClock}`),
+    },
   );
   try {
     await Promise.race([aborted(signal), refused.promise]);

@@ -4,6 +4,7 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { toSvcError } from '../../../services/contracts/errors.ts';
 import { registerRuntimeMutation } from '../../../stack/client/generated/operations.ts';
+import { ownVersion } from '../../../stack/machine/version.ts';
 import { readDefinition } from '../../../stack/settings/check.ts';
 import { writeDurably } from '../../../stack/state/durable-file.ts';
 import { fileFailure } from '../../../stack/state/file-failure.ts';
@@ -12,19 +13,33 @@ import type { Terminal } from '../../output/terminal.ts';
 import { isoOrNull } from '../../output/times-and-sizes.ts';
 import { installationOf, tenancyOf } from '../../platform.ts';
 import { authorityOf, noBusYet, requireBusForOthers, warningAbout } from '../../runtime-elsewhere/bus-for-others.ts';
-import { envText, type HandOver, handOver, systemdUnit, wordOf } from '../../runtime-elsewhere/hand-over.ts';
+import {
+  dockerCommand,
+  envText,
+  type HandOver,
+  handOver,
+  type PastedBlock,
+  pastedBlock,
+  startAgain,
+  systemdUnit,
+  wordOf,
+} from '../../runtime-elsewhere/hand-over.ts';
 import { checkPrivateFile, exposure } from '../../runtime-elsewhere/private-file.ts';
 
 export default class RuntimeRegister extends SvcCommand {
   static override summary = 'Register a runtime for another machine. Its key is shown once.';
   static override description =
-    'Prints the variables that svc runtime start needs there. Registering a name again creates a new key. The previous key stays valid for a day.';
+    'Prints one block to paste into a shell of the other machine, which needs Node 24: it writes the key to a file there and starts the runtime. Registering a name again creates a new key. The previous key stays valid for a day.';
   static override aliases = ['runtimes:register'];
   static override examples = [
-    { description: 'Register one and print its variables', command: '<%= config.bin %> runtime register edge' },
+    { description: 'Register one and print what to paste there', command: '<%= config.bin %> runtime register edge' },
     {
       description: 'Write the variables to a file that only you can read',
       command: '<%= config.bin %> runtime register edge --out edge.env',
+    },
+    {
+      description: 'Register and start it over SSH',
+      command: '<%= config.bin %> runtime register edge | ssh edge.example.com sh',
     },
   ];
   static override args = { name: Args.string({ description: 'Name of the runtime', required: true, name: 'NAME' }) };
@@ -50,14 +65,19 @@ export default class RuntimeRegister extends SvcCommand {
     const { name } = runtime;
     const given = handOver({ name, key, busServers, authority }, out === null ? null : basename(out));
     const unit = systemdUnit(name, given);
-    const written = out === null ? false : write(out, envText(name, given), given, terminal);
+    const version = ownVersion();
+    const docker = dockerCommand(name, given, { version, image: definition.images.base });
+    const isWritten = out === null ? false : write(out, envText(name, given), given, terminal);
+    const pasted = { given, name, version, isWritten };
     terminal.json({
       ...{ id: runtime.id, name, key, prefix: 'RTK_', env: given.env, command: given.command },
-      ...{ workspace, file: written ? out : null, authority: given.authority, systemd: unit },
-      overlapEndsAt: isoOrNull(overlapEndsAt),
+      ...{ workspace, file: isWritten ? out : null, authority: given.authority, systemd: unit },
+      ...{ shell: pastedBlock(pasted), docker, overlapEndsAt: isoOrNull(overlapEndsAt) },
     });
-    if (!written) terminal.result(envText(name, given).trimEnd());
-    printNextSteps({ name, given, unit, overlapEndsAt, isShown: !written }, terminal);
+    terminal.talk(`${whatToDo(pasted)}\n`);
+    terminal.result(pastedBlock(pasted));
+    if (!isWritten) warnOfReaders(terminal);
+    tellMore({ pasted, docker, unit, overlapEndsAt }, terminal);
     const warning = warningAbout(busServers);
     if (warning !== null) terminal.warn(warning);
   }
@@ -80,30 +100,37 @@ function write(out: string, text: string, { authority }: HandOver, terminal: Ter
   return true;
 }
 
-interface NextSteps {
-  readonly name: string;
-  readonly given: HandOver;
-  readonly unit: string;
-  readonly overlapEndsAt: number | null;
-  readonly isShown: boolean;
-}
-
-function printNextSteps({ name, given, unit, overlapEndsAt, isShown }: NextSteps, terminal: Terminal): void {
-  const { authority, command, envFile } = given;
-  if (isShown) {
-    terminal.talk('\nThis key is shown only once. Keep it in a safe place.');
-    const seen = exposure(process.stdout.fd, fstatSync(process.stdout.fd));
-    if (seen !== null) terminal.complain(`${terminal.paint('yellow', '!')} ${seen}`);
-  }
-  if (overlapEndsAt !== null) {
-    terminal.talk(
-      `Its previous key stays valid until ${isoOrNull(overlapEndsAt)}. Then a runtime that uses it is disconnected.`,
-    );
+function whatToDo({ given: { authority, envFile }, isWritten }: PastedBlock): string {
+  if (!isWritten) {
+    return 'Paste this into a shell of the other machine, which needs Node 24. The key is shown only once.';
   }
   const files = authority === null ? envFile : `${envFile} and ${authority.file}`;
-  terminal.talk(`\nOn the other machine, with Node 24 and svc-platform, put ${files} into a folder and run there:`);
-  terminal.talk(`  ${command}`);
-  if (authority !== null && isShown) terminal.talk(`\n${authority.file}:\n${authority.pem.trimEnd()}`);
+  return `Copy ${files} into a folder of the other machine, which needs Node 24. Run there, in that folder:`;
+}
+
+/** The standard output may be a file with the key. */
+function warnOfReaders(terminal: Terminal): void {
+  const seen = exposure(process.stdout.fd, fstatSync(process.stdout.fd));
+  if (seen !== null) terminal.complain(`${terminal.paint('yellow', '!')} ${seen}`);
+}
+
+interface More {
+  readonly pasted: PastedBlock;
+  readonly docker: string;
+  readonly unit: string;
+  readonly overlapEndsAt: number | null;
+}
+
+function tellMore({ pasted, docker, unit, overlapEndsAt }: More, terminal: Terminal): void {
+  const { given, name, isWritten } = pasted;
+  if (!isWritten) terminal.talk(`\nTo start it again there:\n  ${startAgain(pasted)}`);
+  if (overlapEndsAt !== null) {
+    terminal.talk(
+      `\nIts previous key stays valid until ${isoOrNull(overlapEndsAt)}. Then a runtime that uses it is disconnected.`,
+    );
+  }
+  const files = given.authority === null ? given.envFile : `${given.envFile} and ${given.authority.file}`;
+  terminal.talk(`\nOr in a container, in the folder with ${files}:\n  ${docker.replaceAll('\n', '\n  ')}`);
   const service = `svc-runtime-${wordOf(name)}.service`;
   terminal.talk(
     `\nOr with systemd, put ${files} into /etc/svc, the unit below into /etc/systemd/system/${service}, and run:`,

@@ -6,6 +6,7 @@ import { parseLine } from '../../../stack/logs/read-logs.ts';
 import { runRuntime, workingDirOf } from '../../../stack/runtime-elsewhere/run-runtime.ts';
 import { environment, interruption, SvcCommand } from '../../command.ts';
 import { refuseKeyAsArgument } from '../../keys-test/key-source.ts';
+import { parseWait } from '../../moment.ts';
 import { describeLogLine } from '../../output/log-line.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { exposure } from '../../runtime-elsewhere/private-file.ts';
@@ -14,7 +15,7 @@ import { readVariables, unreadIn } from '../../runtime-elsewhere/read-variables.
 export default class RuntimeStart extends SvcCommand {
   static override summary = 'Run a runtime on this machine for a platform on another machine.';
   static override description =
-    'Takes the variables that svc runtime register printed, from the environment or a file. The environment wins. Needs no installation. The first Ctrl-C lets calls finish; the second ends the runtime at once.';
+    'Takes the variables that svc runtime register printed, from the environment or a file. The environment wins. Needs no installation. Ends with 4 if it does not reach the platform in time, and later waits for the platform without a limit. The first Ctrl-C lets calls finish; the second ends the runtime at once.';
   static override aliases = ['runtimes:start'];
   static override examples = [
     {
@@ -28,18 +29,30 @@ export default class RuntimeStart extends SvcCommand {
   ];
   static override flags = {
     'variable-file': Flags.string({ summary: 'File with NAME=value lines.', helpValue: 'FILE' }),
+    wait: Flags.string({
+      summary: 'How long to try to reach the platform at the start: 30s, 5m, or forever.',
+      default: '30s',
+      helpValue: 'SPAN',
+    }),
   };
 
   async run(): Promise<void> {
     refuseKeyAsArgument(this.argv, 'Set RUNTIME_KEY, or RUNTIME_KEY_FILE to a file with the key.');
     const { flags } = await this.parse(RuntimeStart);
     const terminal = this.terminal(flags);
+    const waitMs = parseWait('--wait', flags.wait);
     const file = flags['variable-file'];
     const given = file === undefined ? {} : await readVariables('--variable-file', file);
     const env = withKeyHidden({ ...given, ...withoutEmpty(environment) }, file);
     for (const warning of [...warningsAbout(file, env), ...unreadIn(given)]) terminal.warn(warning);
     terminal.talk(`The runtime works in ${workingDirOf(env)}. Ctrl-C ends it.`);
-    await runRuntime({ env, log: { write: (line) => show(line, terminal) }, signal: interruption() });
+    await runRuntime({
+      env,
+      log: { write: (line) => show(line, terminal) },
+      signal: interruption(),
+      waitMs,
+      onWarning: (warning) => terminal.warn(warning),
+    });
     terminal.talk('Stopped; its MCP servers have ended.');
   }
 }

@@ -250,7 +250,10 @@ describe('revoking a runtime', () => {
     const lost = new Promise((resolve) => bus.onConnection(resolve));
     await revokeRuntime(backend, owner, { workspace: id, id: runtime.id });
     expect(await lost).toBe('disconnected');
-    await expect(asRuntime(secret)).rejects.toMatchObject({ code: 'unauthenticated' });
+    await expect(asRuntime(secret)).rejects.toMatchObject({
+      code: 'unauthenticated',
+      message: 'The runtime "office" was revoked.',
+    });
     await bus.close();
   });
 
@@ -270,7 +273,11 @@ describe('revoking a runtime', () => {
     await revokeRuntime(backend, owner, { workspace: id, id: first.runtime.id });
     const second = await registerRuntime(backend, owner, request);
     expect(second.runtime.id).toBe(first.runtime.id);
-    await expect(asRuntime(first.secret)).rejects.toMatchObject({ code: 'unauthenticated' });
+    expect(second.overlapEndsAt).toBeNull();
+    await expect(asRuntime(first.secret)).rejects.toMatchObject({
+      code: 'unauthenticated',
+      message: 'This RUNTIME_KEY is not known to the platform.',
+    });
     expect(await asRuntime(second.secret)).toMatchObject({ name: 'office' });
   });
 

@@ -59,17 +59,20 @@ async function customerRuntime(
   for (const digest of secrets.digests(key)) {
     const runtimeKey = await graph.findBy('runtimeKey', { digest }, null);
     if (runtimeKey === null) continue;
+    const id = findId('runtime', runtimeKey.runtime);
+    const runtime = id === null ? null : await graph.find('runtime', id, null);
+    if (runtime === null) continue;
+    // A revocation lets the keys expire too, and is the reason.
+    const identity = identityOf(runtime, process);
     if (isPast(runtimeKey.expiresAt, Date.now())) {
       throw new SvcError('unauthenticated', 'This RUNTIME_KEY has expired: a newer one was issued.', {
         hint: 'Set RUNTIME_KEY to the key that the last svc runtime register printed.',
       });
     }
-    const id = findId('runtime', runtimeKey.runtime);
-    const runtime = id === null ? null : await graph.find('runtime', id, null);
-    if (runtime !== null) return { ...identityOf(runtime, process), key: runtimeKey.id };
+    return { ...identity, key: runtimeKey.id };
   }
-  throw new SvcError('unauthenticated', 'This RUNTIME_KEY is not known to the platform, or was revoked.', {
-    hint: 'Ask the operator of the platform for a new one: svc runtime register.',
+  throw new SvcError('unauthenticated', 'This RUNTIME_KEY is not known to the platform.', {
+    hint: 'It belongs to another platform, or was replaced. Ask the operator of this platform for a new one: svc runtime register.',
   });
 }
 

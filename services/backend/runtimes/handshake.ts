@@ -64,7 +64,8 @@ async function handshake(
   const confinesMembers = request.confinesMembers ?? false;
   const etag = etagOf(candidates, { commands: backend.config.MCP_SERVER_COMMANDS, confinesMembers });
   const removed = await findRemoved(backend.graph, runtime, request.homes ?? []);
-  const common = { mcpUrl: backend.config.PUBLIC_MCP_URL, ...(removed.length === 0 ? {} : { removed: [...removed] }) };
+  const { PUBLIC_MCP_URL: mcpUrl } = backend.config;
+  const common = { mcpUrl, at: Date.now(), ...(removed.length === 0 ? {} : { removed: [...removed] }) };
   if (request.etag === etag) return { ...common, etag };
   const plan = planAssignments(candidates);
   if (plan.size < candidates.length) noteLeftOut(backend, runtime, candidates.length - plan.size);

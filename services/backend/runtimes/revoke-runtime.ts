@@ -4,6 +4,7 @@ import { type ChangeNeeds, change } from '../activity/change.ts';
 import { everyPage } from '../graph/every-page.ts';
 import type { Node, Transaction } from '../graph/graph.ts';
 import { platformHome } from '../graph/platform-home.ts';
+import { isPast } from '../keys/key-state.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
 /** Revokes a runtime's keys and ends its connections, at once. Its name may be registered again. */
@@ -42,10 +43,16 @@ async function revoke(transaction: Transaction, home: string, id: RuntimeId): Pr
   if (runtime === null || runtime.home !== home) {
     throw new SvcError('not_found', `There is no runtime "${id}" here.`, { hint: 'List the runtimes: svc status' });
   }
+  const now = Date.now();
+  // Its keys stay, as expired ones, so that a runtime that shows one learns of the revocation. The next registration removes them.
   const where = [{ field: 'runtime' as const, equals: id }];
   for await (const keys of everyPage(transaction, { type: 'runtimeKey', anchor: null, where, limit: 100 })) {
-    for (const key of keys) await transaction.remove('runtimeKey', key.id, null);
+    for (const key of keys) {
+      if (!isPast(key.expiresAt, now)) {
+        await transaction.update('runtimeKey', key.id, { expiresAt: now }, { anchor: null });
+      }
+    }
   }
   if (runtime.revokedAt !== null) return null;
-  return await transaction.update('runtime', id, { revokedAt: Date.now() }, { anchor: null });
+  return await transaction.update('runtime', id, { revokedAt: now }, { anchor: null });
 }

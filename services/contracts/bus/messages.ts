@@ -73,6 +73,8 @@ export type HandshakeRequest = z.infer<typeof handshakeRequest>;
 
 export const handshakeReply = z.object({
   mcpUrl: z.string(),
+  /** The platform's time, with which a runtime compares its clock. Absent from older backends. */
+  at: time.optional(),
   etag: shortText,
   /** Compact JWE over an `Assigned[]`; absent when the etag is unchanged. */
   sealed: z.string().optional(),

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Assigned, type HandshakeRequest, handshakeReply, homesMax } from '../../contracts/bus/messages.ts';
 import { subjects } from '../../contracts/bus/subjects.ts';
+import { describeClocks } from '../../contracts/clocks.ts';
 import { type SvcError, toSvcError } from '../../contracts/errors.ts';
 import type { McpServerId, RuntimeId } from '../../contracts/ids.ts';
 import type { HomeOfOperators, Sandbox } from '../../contracts/sandbox.ts';
@@ -23,6 +24,8 @@ export interface AssignmentsOptions {
   readonly logger: Logger;
   /** The assignments have arrived, for the first time or again after a request. */
   readonly onFetched: () => void;
+  /** The platform's clock differs: both times and the difference. Told once. */
+  readonly onOtherTime: (told: string) => void;
   /** The backend does not accept this runtime (any more). */
   readonly onRefused: (refusal: SvcError) => void;
 }
@@ -46,6 +49,7 @@ export class Assignments {
   #running: Promise<void> = Promise.resolve();
   readonly #removing = new Map<McpServerId, Promise<void>>();
   #lastAsked = '';
+  #isClockWrong = false;
   #problem: string | null = 'the backend has not been asked yet';
 
   constructor(options: AssignmentsOptions) {
@@ -125,9 +129,17 @@ export class Assignments {
       ...(homes.length === 0 ? {} : { homes: [...homes] }),
     };
     const reply = handshakeReply.parse(await this.#ask(bus, subjects.handshake(runtime, process), request));
+    if (reply.at !== undefined) this.#compareClocks(reply.at);
     if (reply.sealed !== undefined) await this.#apply(runtime, await key.open(reply.sealed));
     this.#etag = reply.etag;
     for (const mcpServer of reply.removed ?? []) if (homes.includes(mcpServer)) this.#removeHome(runtime, mcpServer);
+  }
+
+  /** A wrong clock breaks certificates and tokens of MCP servers, not the runtime itself. */
+  #compareClocks(thereMs: number): void {
+    const told = describeClocks({ hereMs: Date.now(), thereMs, whose: "the platform's" });
+    if (told !== null && !this.#isClockWrong) this.#options.onOtherTime(told);
+    this.#isClockWrong = told !== null;
   }
 
   async #ask(bus: Bus, subject: string, body: unknown): Promise<unknown> {

@@ -1,27 +1,24 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { clockWrongMs, setClock } from '../../../services/contracts/clocks.ts';
 import { askProgram } from '../../machine/ask-program.ts';
 import { findProgram } from '../../machine/find-program.ts';
 import { type Examined, type Found, failed, ok, warning } from './finding.ts';
 
-/** Tokens and certificates fail with a clock that is wrong by this much. */
-const wrongMs = 2 * 60_000;
 const askTimeoutMs = 3000;
 
 /** A wrong clock makes tokens expire early and certificates invalid. */
 export async function checkClock({ installation, env }: Examined): Promise<readonly Found[]> {
   const aheadMs = newestChange(installation.stateDir) - Date.now();
-  if (aheadMs > wrongMs) {
+  if (aheadMs > clockWrongMs) {
     const minutes = Math.round(aheadMs / 60_000);
-    return [failed(`The clock was set back: files of the platform are ${minutes} minutes newer than it.`, setIt)];
+    return [failed(`The clock was set back: files of the platform are ${minutes} minutes newer than it.`, setClock)];
   }
   const synchronized = await isSynchronized(env);
-  if (synchronized === false) return [warning('No time server sets the clock of this machine.', setIt)];
+  if (synchronized === false) return [warning('No time server sets the clock of this machine.', setClock)];
   const source = synchronized === true ? ', and a time server sets it' : '';
   return [ok(`${new Date().toISOString()}${source}`)];
 }
-
-const setIt = 'Let a time server set the clock, such as: timedatectl set-ntp true';
 
 function newestChange(dir: string): number {
   try {

@@ -198,7 +198,7 @@ async function whyRefused(open: () => Promise<NamedConnection>): Promise<SvcErro
     if (!isRefused(thrown)) return toSvcError(thrown);
   }
   return new SvcError('unavailable', 'No backend said why the bus refused this connection.', {
-    hint: 'Check that a backend runs: svc status. If it does, try again in a few seconds: too many refused clients ask at once.',
+    hint: 'Check on the machine of the platform that a backend runs: svc status. If it does, try again in a few seconds: too many refused clients ask at once.',
   });
 }
 

@@ -5,8 +5,10 @@ import {
   type NodeConnectionOptions,
   UserAuthenticationExpiredError,
 } from '@nats-io/transport-node';
+import { isAboutDates, refusedValidity, setClock } from '../../../contracts/clocks.ts';
 import { SvcError } from '../../../contracts/errors.ts';
 import { systemWords } from '../../../contracts/system-words.ts';
+import { findValidity } from './shown-certificate.ts';
 import { tlsOf } from './tls.ts';
 
 /** The address of the bus. */
@@ -55,7 +57,7 @@ export async function openConnection(
     void delays.watch(connection);
     return connection;
   } catch (thrown) {
-    throw isRefused(thrown) ? thrown : notReached(address, thrown);
+    throw isRefused(thrown) ? thrown : await notReached(address, thrown);
   }
 }
 
@@ -83,19 +85,60 @@ class ReturnDelays {
   }
 }
 
-function notReached({ servers }: Address, cause: unknown): SvcError {
+async function notReached({ servers }: Address, cause: unknown): Promise<SvcError> {
   const where = servers.join(', ');
-  const why = cause instanceof Error ? whyOf(cause) : 'it does not answer';
-  if (isDistrusted(cause)) {
+  const codes = codesOf(cause);
+  if (codes.some(isAboutDates)) return await outOfDate(servers, cause);
+  const isSilent = !(cause instanceof Error) || codes.includes('ETIMEDOUT');
+  const why = isSilent ? 'it does not answer' : whyOf(cause);
+  if (codes.some(isDistrust)) {
+    const hint = codes.includes('ERR_TLS_CERT_ALTNAME_INVALID') ? wrongName : unknownAuthority;
     return new SvcError('unavailable', `The bus at ${where} is not trusted, and received no credential: ${why}.`, {
-      hint: 'Let BUS_CA_PATH name the PEM file of the authority that signed its certificate; svc runtime register hands it over. The certificate must be for the name in BUS_SERVERS.',
+      hint,
       cause,
     });
   }
-  return new SvcError('unavailable', `Cannot reach the bus at ${where}: ${why}.`, {
-    hint: 'Check that it runs, that BUS_SERVERS names it, and that this machine can reach that port.',
-    cause,
-  });
+  const hint = codes.map((code) => hints[code]).find((one) => one !== undefined) ?? hintUsual;
+  return new SvcError('unavailable', `Cannot reach the bus at ${where}: ${why}.`, { hint, cause });
+}
+
+const hintUsual = 'Check that it runs, that BUS_SERVERS names it, and that this machine can reach that port.';
+const noRoute =
+  'Check the address in BUS_SERVERS, the network of this machine, and the firewalls between the two machines.';
+const wrongName =
+  'The certificate must be for the name in BUS_SERVERS: use a name of the certificate, or ask the operator of the platform for a certificate with this name.';
+const unknownAuthority =
+  'Let BUS_CA_PATH name the PEM file of the authority that signed its certificate; svc runtime register hands it over. The certificate must be for the name in BUS_SERVERS.';
+
+/** The machine answers with ECONNREFUSED, so only the program on it is missing. */
+const hints: Readonly<Record<string, string>> = {
+  ECONNREFUSED:
+    'That machine answers, and nothing listens on that port. Check on it whether the platform runs: svc status. If it does, BUS_SERVERS names the wrong port.',
+  ENOTFOUND: 'Check the spelling of the host name in BUS_SERVERS, and the DNS of this machine.',
+  EAI_AGAIN: 'Check the network and the DNS of this machine.',
+  EHOSTUNREACH: noRoute,
+  ENETUNREACH: noRoute,
+  ETIMEDOUT: noRoute,
+};
+
+/** Either the certificate or the clock is wrong. A certificate that begins in the future proves that the clock is. */
+async function outOfDate(servers: readonly string[], cause: unknown): Promise<SvcError> {
+  const nowMs = Date.now();
+  const validities = await Promise.all(servers.map(findValidity));
+  const shown = validities.find((validity) => validity !== null && refusedValidity(validity, nowMs) !== null) ?? null;
+  const where = servers.join(', ');
+  const why = (shown && refusedValidity(shown, nowMs)) ?? 'is out of date';
+  const isEarly = shown !== null && nowMs < shown.fromMs;
+  return new SvcError(
+    'unavailable',
+    `The bus at ${where} is not trusted, and received no credential: its certificate ${why}.`,
+    {
+      hint: isEarly
+        ? `The clock of this machine is wrong. ${setClock}`
+        : `If this clock is right, the operator of the platform must renew the certificate. If not: ${setClock}`,
+      cause,
+    },
+  );
 }
 
 function whyOf(error: Error): string {
@@ -106,10 +149,17 @@ function whyOf(error: Error): string {
 }
 
 /** Node's error codes for an untrusted certificate (OpenSSL, X509_V_ERR_…). */
-function isDistrusted(cause: unknown): boolean {
+function isDistrust(code: string): boolean {
+  return /CERT|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code);
+}
+
+/** The codes of an error and of its causes. */
+function codesOf(cause: unknown): readonly string[] {
+  const codes: string[] = [];
   for (let error = cause; error instanceof Error; error = error.cause) {
-    const code = 'code' in error ? String(error.code) : '';
-    if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code)) return true;
+    if ('code' in error) codes.push(String(error.code));
+    // The client library's own deadline.
+    else if (error.name === 'TimeoutError') codes.push('ETIMEDOUT');
   }
-  return false;
+  return codes;
 }

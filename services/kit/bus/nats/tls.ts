@@ -9,19 +9,21 @@ import { hostOf } from '../../../contracts/host-of.ts';
  */
 export function tlsOf(servers: readonly string[], caPath: string | null): TlsOptions | null {
   if (caPath === null && !servers.some((server) => server.startsWith('tls://'))) return null;
-  const addresses = servers.map(hostOf).filter((host) => isIP(host) !== 0);
+  const hosts = servers.map(hostOf);
   return {
     ...(caPath === null ? {} : { caFile: caPath }),
-    ...(addresses.length === 0 ? {} : { checkServerIdentity: certificateCoversOneOf(addresses) }),
+    ...(hosts.every((host) => isIP(host) === 0) ? {} : { checkServerIdentity: certificateCoversOneOf(hosts) }),
   };
 }
 
-/** The NATS client passes TLS a name but no IP address, so the certificate may be for any of the given addresses. */
-function certificateCoversOneOf(addresses: readonly string[]) {
+/**
+ * The NATS client passes TLS a name but no IP address, so the certificate may be for any of the given addresses. Without
+ * a name, Node checks the certificate for "localhost".
+ */
+function certificateCoversOneOf(hosts: readonly string[]) {
   return (name: string, certificate: PeerCertificate): Error | undefined => {
-    const asNamed = checkServerIdentity(name, certificate);
-    if (asNamed === undefined) return undefined;
-    const problems = addresses.map((address) => checkServerIdentity(address, certificate));
-    return problems.includes(undefined) ? undefined : (problems[0] ?? asNamed);
+    const accepted = hosts.includes(name) ? [name] : hosts.filter((host) => isIP(host) !== 0);
+    const problems = accepted.map((host) => checkServerIdentity(host, certificate));
+    return problems.includes(undefined) ? undefined : problems[0];
   };
 }
