@@ -44,6 +44,16 @@ export const skips: readonly AllowedSkip[] = [
     isHere: onPath('dgraph', 'nats-server'),
   },
   {
+    pattern: /cli\/test\/failed-start\.test\.ts > .* the folder of the data is read-only/,
+    reason: 'Only root may mount a folder read-only.',
+    isHere: canMount,
+  },
+  {
+    pattern: /cli\/test\/failed-start\.test\.ts > .* a process may open too few files/,
+    reason: 'The limit of open files can be read on Linux only, in /proc.',
+    isHere: processesAreShown,
+  },
+  {
     // After the entries for the programs that the disk of a test is for.
     pattern:
       /(full-disks?\.test\.ts > |mistakes\.test\.ts > a file system that is read-only|folder-blobs\.test\.ts > a full disk|cli\/test\/backup\.test\.ts > .* disk without room)/,

@@ -1,7 +1,9 @@
 import type { CallToolResult, Client, Progress, Tool } from '@modelcontextprotocol/client';
 import { z } from 'zod';
+import { timeOfDate } from '../services/contracts/clocks.ts';
 import { isErrorCode, SvcError } from '../services/contracts/errors.ts';
 import { inWordsAlone } from '../services/contracts/system-words.ts';
+import { explainRefusedToken } from '../stack/client/refused-token.ts';
 import { parseJson } from '../stack/machine/parse-json.ts';
 
 /** A session with remote-mcp, as an agent has one. */
@@ -26,10 +28,18 @@ const callMaxMs = 31 * 60_000;
 export async function connectAgent({ url, token, version, signal }: AgentOptions): Promise<Agent> {
   const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
   const client = new Client({ name: 'svc', version });
+  let dateMs: number | null = null;
   const transport = new StreamableHTTPClientTransport(url, {
     requestInit: { headers: { authorization: `Bearer ${token}` } },
+    async fetch(address, init) {
+      const response = await fetch(address, init);
+      dateMs = timeOfDate(response.headers.get('date'));
+      return response;
+    },
   });
-  await explained(client.connect(transport, { signal }));
+  await explained(client.connect(transport, { signal })).catch((error: unknown) => {
+    throw error instanceof SvcError ? explainRefusedToken(error, { dateMs, whose: "remote-mcp's" }) : error;
+  });
   return {
     tools: () => explained(allTools(client, signal)),
     call: (name, input, onProgress) => {

@@ -18,6 +18,7 @@ var home = __dirname.split(path.sep + 'node_modules' + path.sep)[0];
 function tooOld() {
   // npx finds packages that are installed here or in a folder above.
   var installed = home !== __dirname && (process.cwd() + path.sep).indexOf(home + path.sep) === 0;
+  if (/[\\/]_npx[\\/]/.test(home)) return fetchedTooOld();
   var command = installed ? ['svc'] : ['node', quoted(__filename)];
   var once = '  npx -y -p node@' + wanted + ' -c ' + quoted(command.concat(typed.map(quoted)).join(' '));
   var problem = 'svc needs Node ' + wanted + ' or newer; this is Node ' + process.versions.node + '. ';
@@ -35,6 +36,18 @@ function tooOld() {
       ]
     : [problem + 'Fetch it for this one command, which leaves your own Node as it is:', '', once];
   return lines.concat('').join('\n');
+}
+
+/** npx fetched this package, and fetches a Node beside it as easily. */
+function fetchedTooOld() {
+  var own = require('../package.json');
+  return [
+    'svc needs Node ' + wanted + ' or newer; this is Node ' + process.versions.node + '.',
+    'Fetch one for this command, which leaves your own Node as it is:',
+    '',
+    '  npx -y -p node@' + wanted + ' -p ' + own.name + '@' + own.version + ' svc ' + typed.map(quoted).join(' '),
+    '',
+  ].join('\n');
 }
 
 /** The Node of the package `node`, installed beside this one; null where it is missing, or too old as well. */

@@ -1,3 +1,4 @@
+import { describeClocks, setClock, timeOfDate } from '../../services/contracts/clocks.ts';
 import { type ErrorCode, SvcError } from '../../services/contracts/errors.ts';
 import { isObject } from '../../services/contracts/is-object.ts';
 import { keyPrefixes, parseKey } from '../../services/contracts/keys.ts';
@@ -16,12 +17,13 @@ export interface Cause {
 export function refusalOf(key: Secret, answer: Answer): Cause {
   const fault = faultInText(key);
   if (fault !== null) return fault;
-  return {
-    code: 'unauthenticated',
-    message: 'The platform does not know this key.',
-    hint: 'Create a new one with "svc keys create NAME".',
-    ...saidIn(answer),
-  };
+  const { message = 'The platform does not know this key.', hint = 'Create a new one with "svc keys create NAME".' } =
+    saidIn(answer);
+  const thereMs = timeOfDate(answer.headers.date);
+  const clocks = thereMs === null ? null : describeClocks({ hereMs: Date.now(), thereMs, whose: "the platform's" });
+  if (clocks === null || !/expir/.test(message)) return { code: 'unauthenticated', message, hint };
+  // Its expiry may have been chosen by the other clock.
+  return { code: 'unauthenticated', message: `${message} ${clocks}`, hint: `${hint} ${setClock}` };
 }
 
 /** Why the text cannot be the key of an agent; null if it can. */
@@ -169,13 +171,6 @@ export function causeOf(error: unknown, url: URL): Cause {
       code: 'unavailable',
       message: `${url.host} does not speak http: it may speak https.`,
       hint: `Try --url ${url.href.replace('http:', 'https:')}`,
-    };
-  }
-  if (code === 'CERT_HAS_EXPIRED') {
-    return {
-      code: 'unavailable',
-      message: `The certificate of ${url.hostname} has expired.`,
-      hint: 'Renew the certificate.',
     };
   }
   if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ALTNAME/.test(code)) {

@@ -1,8 +1,11 @@
 import { lookup } from 'node:dns/promises';
+import { request as requestSecurely } from 'node:https';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import { connect as connectTls, TLSSocket } from 'node:tls';
+import { describeClocks, refusedValidity, setClock, timeOfDate } from '../../services/contracts/clocks.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { portOf } from '../../stack/machine/port-of.ts';
+import { isCode } from '../../stack/state/durable-file.ts';
 import { excerpt, unsendable } from './causes.ts';
 import { exchange } from './exchange.ts';
 import { type Climber, failed, type Outcome, passed, rungTimeoutMs } from './rung.ts';
@@ -41,11 +44,44 @@ export async function openTls({ url }: Climber): Promise<Outcome | null> {
   const named = isIP(host) === 0 ? { servername: host } : {};
   const socket = connectTls({ host, port: portOf(url.href), ...named });
   try {
-    await settled(socket, 'secureConnect');
+    await settled(socket, 'secureConnect').catch(async (error: unknown) => {
+      throw isCode(error, 'CERT_HAS_EXPIRED') || isCode(error, 'CERT_NOT_YET_VALID') ? await outOfDate(url) : error;
+    });
     return passed(`certificate valid until ${socket.getPeerCertificate().valid_to}`);
   } finally {
     socket.destroy();
   }
+}
+
+/** Asks without trust, and without the key, for the dates of the certificate and for the time there. */
+function outOfDate(url: URL): Promise<SvcError> {
+  const hereMs = Date.now();
+  const tell = (why: string, hint: string) =>
+    new SvcError('unavailable', `The certificate of ${url.hostname} ${why}.`, { hint });
+  const renew = `Renew the certificate, or correct the clock of this machine. ${setClock}`;
+  return new Promise((resolve) => {
+    const give = (error: SvcError) => {
+      resolve(error);
+      request.destroy();
+    };
+    const request = requestSecurely(new URL('/health', url), {
+      ...{ method: 'HEAD', agent: false, rejectUnauthorized: false, timeout: rungTimeoutMs },
+    });
+    let why = 'is out of date';
+    request.once('response', ({ headers, socket }) => {
+      if (socket instanceof TLSSocket) {
+        const { valid_from, valid_to } = socket.getPeerCertificate();
+        const validity = { fromMs: Date.parse(valid_from), toMs: Date.parse(valid_to) };
+        why = refusedValidity(validity, hereMs) ?? why;
+      }
+      const thereMs = timeOfDate(headers.date) ?? hereMs;
+      const clocks = describeClocks({ hereMs, thereMs, whose: "the platform's" });
+      give(clocks === null ? tell(why, 'Renew the certificate.') : tell(`${why}. ${clocks.slice(0, -1)}`, setClock));
+    });
+    request.once('timeout', () => give(tell(why, renew)));
+    request.once('error', () => give(tell(why, renew)));
+    request.end();
+  });
 }
 
 export async function askHealth({ url }: Climber): Promise<Outcome> {

@@ -16,6 +16,7 @@ function statusWith(pids: readonly number[]): Status {
     services,
     ended: null,
     fullDisk: null,
+    contentProblem: null,
     copyOf: null,
     supervisor: null,
     mcpServers: [],

@@ -60,7 +60,7 @@ export function describeStatus(status: Status, terminal: Terminal): string {
     state(service.state),
     health(service.health),
     service.url ?? '–',
-    service.since === null ? '–' : span(Date.now() - Date.parse(service.since)),
+    service.since === null ? '–' : span(Math.max(0, Date.now() - Date.parse(service.since))),
     ...(shared === '' ? [runsAs(service), megabytes(service.memoryBytes)] : []),
     ...(restarted ? [service.restarts === 0 ? '–' : String(service.restarts)] : []),
   ]);
@@ -68,7 +68,8 @@ export function describeStatus(status: Status, terminal: Terminal): string {
   const own = shared === '' ? [spare(isContained ? 'CONTAINER' : 'PID'), spare('MEMORY')] : [];
   const restarts = restarted ? [spare('RESTARTS')] : [];
   parts.push(table(['SERVICE', 'STATE', 'HEALTH', 'ADDRESS', spare('SINCE'), ...own, ...restarts], services, columns));
-  const unwell = status.services.flatMap(tellingOf);
+  const unread = status.contentProblem === null ? [] : [{ name: 'backend', text: status.contentProblem }];
+  const unwell = [...status.services.flatMap(tellingOf), ...unread];
   if (unwell.length > 0) parts.push(details(unwell, terminal));
   if (status.mcpServers.length > 0) {
     const rows = status.mcpServers.map((server) => [

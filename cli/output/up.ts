@@ -16,9 +16,16 @@ export function describeState({ state }: Status, { paint }: Pick<Terminal, 'pain
   return paint('green', 'The platform is running.');
 }
 
-function unwellIn({ services, mcpServers, runtimes, fullDisk }: Status): readonly { name: string; text: string }[] {
+function unwellIn({
+  services,
+  mcpServers,
+  runtimes,
+  fullDisk,
+  contentProblem,
+}: Status): readonly { name: string; text: string }[] {
   return [
     ...(fullDisk === null ? [] : [{ name: 'disk', text: fullDisk }]),
+    ...(contentProblem === null ? [] : [{ name: 'backend', text: contentProblem }]),
     ...services.filter(({ health }) => health !== 'green').flatMap(tellingOf),
     ...reasonsOf(mcpServers.filter(({ status }) => status === 'Error')),
     ...runtimes.flatMap(({ name, available }) =>

@@ -13,10 +13,10 @@ vi.setConfig({ testTimeout: 120_000 });
 
 const patiently = { timeout: 60_000, interval: 200 };
 
-describe.skipIf(findNatsServer() === null)('what svc runtime register prints is pasted on another machine', () => {
+describe.skipIf(findNatsServer() === null)('on a real server', () => {
   const { svc } = withPlatformForOthers();
 
-  test('and a shell runs it as it is: one more runtime is connected', async () => {
+  test('a pasted block runs as it is: one more runtime is connected', async () => {
     using there = new Elsewhere();
     const name = 'lab two';
     const { stdout: block } = await svc('runtime', 'register', name);
@@ -35,19 +35,22 @@ describe.skipIf(findNatsServer() === null)('what svc runtime register prints is 
     expect(seen.filter((words) => words.includes(key))).toEqual([]);
   });
 
-  test.each(['sh', 'bash'])('and %s writes a new key over an earlier file that others may read', async (shell) => {
-    using there = new Elsewhere();
-    const { stdout: block } = await svc('runtime', 'register', 'twice');
-    const file = join(there.folder, 'svc-runtime-twice', 'twice.env');
-    const [files = ''] = block.split('npx -y');
-    const write = (text: string) =>
-      new Promise((resolve) => shellIn(there, shell, `${text} true`).once('exit', resolve));
-    expect(await write(files)).toBe(0);
-    writeFileSync(file, 'RUNTIME_KEY=old\n', { mode: 0o644 });
-    expect(await write(files)).toBe(0);
-    expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(existsSync(join(there.folder, '.bash_history'))).toBe(false);
-  });
+  test.each(['sh', 'bash'])(
+    'a block pasted into %s writes a new key over an earlier file that others may read',
+    async (shell) => {
+      using there = new Elsewhere();
+      const { stdout: block } = await svc('runtime', 'register', 'twice');
+      const file = join(there.folder, 'svc-runtime-twice', 'twice.env');
+      const [files = ''] = block.split('npx -y');
+      const write = (text: string) =>
+        new Promise((resolve) => shellIn(there, shell, `${text} true`).once('exit', resolve));
+      expect(await write(files)).toBe(0);
+      writeFileSync(file, 'RUNTIME_KEY=old\n', { mode: 0o644 });
+      expect(await write(files)).toBe(0);
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+      expect(existsSync(join(there.folder, '.bash_history'))).toBe(false);
+    },
+  );
 });
 
 /** With the package from a registry of this machine, and a home of its own. */

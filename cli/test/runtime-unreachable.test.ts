@@ -110,7 +110,7 @@ describe('without a platform, svc runtime start ends with 4 and says what is wro
   });
 });
 
-describe.skipIf(findNatsServer() === null)('with a platform', () => {
+describe.skipIf(findNatsServer() === null)('on a real server', () => {
   const { folder, bus, svc } = withPlatformForOthers();
   const reached = () => ({ BUS_SERVERS: bus(), BUS_CA_PATH: join(folder(), 'secrets/bus.pem') });
   const registered = async (name: string): Promise<string> =>

@@ -65,3 +65,19 @@ test('a Node 24 that is installed beside it runs the command, with its exit code
   });
   expect(await typedIn(dir, 'down')).toMatchObject({ code: null, signal: 'SIGTERM' });
 });
+
+test('where npx fetched it, npx fetches Node 24 beside it', async () => {
+  const fetched = join(dir, '_npx', 'ab12', 'node_modules', 'svc-platform');
+  cpSync(new URL('../svc.cjs', import.meta.url).pathname, join(fetched, 'dist', 'svc.cjs'));
+  writeFileSync(join(fetched, 'package.json'), JSON.stringify({ name: 'svc-platform', version: '1.2.3' }));
+  const typed = ['--require', join(dir, 'old.cjs'), join(fetched, 'dist', 'svc.cjs'), 'runtime', 'start'];
+  const stderr = await new Promise((resolve) => {
+    execFile(process.execPath, [...typed, '--variable-file', 'a b.env'], { cwd: dir }, (_error, _out, said) =>
+      resolve(said),
+    );
+  });
+  expect(stderr).toBe(
+    'svc needs Node 24 or newer; this is Node 20.20.2.\nFetch one for this command, which leaves your own Node as it is:\n\n' +
+      "  npx -y -p node@24 -p svc-platform@1.2.3 svc runtime start --variable-file 'a b.env'\n",
+  );
+});

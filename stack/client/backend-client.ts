@@ -10,6 +10,7 @@ import { findRunning } from '../state/find-running.ts';
 import type { Installation } from '../state/installation.ts';
 import { type HttpAnswer, type HttpRequest, request } from './http.ts';
 import { mintMcpToken, operatorTokens } from './operator-token.ts';
+import { explainRefusedToken } from './refused-token.ts';
 
 declare const shape: unique symbol;
 
@@ -82,7 +83,7 @@ export function openBackendClient(urls: readonly string[], token: () => string) 
     variables: Variables,
     { timeoutMs = queryTimeoutMs, signal }: QueryOptions = {},
   ): Promise<Result> {
-    const { status, body } = await askOne(urls, graphqlPath, {
+    const answered = await askOne(urls, graphqlPath, {
       method: 'POST',
       headers: { authorization: `Bearer ${token()}`, 'content-type': 'application/json', accept: 'application/json' },
       body: JSON.stringify({ query: text, variables }),
@@ -91,7 +92,7 @@ export function openBackendClient(urls: readonly string[], token: () => string) 
     }).catch((error: unknown) => {
       throw /^\s*mutation\b/.test(text) ? withUnknownOutcome(error) : error;
     });
-    return answerOf(dataOf(status, body));
+    return answerOf(dataOf(answered));
   }
 
   /** Puts bytes at an address from an answer, through the backend's local address. */
@@ -164,7 +165,7 @@ const answer = z.object({
   errors: z.array(z.object({ message: z.string(), extensions: reason.default({}) })).default([]),
 });
 
-function dataOf(status: number, body: string): unknown {
+function dataOf({ status, body, dateMs }: HttpAnswer): unknown {
   const parsed = answer.safeParse(parseJson(body)).data;
   if (parsed === undefined) {
     throw new SvcError('unavailable', `The backend answered ${status} with something that is not GraphQL.`, {
@@ -173,7 +174,7 @@ function dataOf(status: number, body: string): unknown {
   }
   const [error] = parsed.errors;
   if (error === undefined) return parsed.data;
-  throw errorOf(error.message, error.extensions);
+  throw explainRefusedToken(errorOf(error.message, error.extensions), { dateMs, whose: "the backend's" });
 }
 
 const refusal = z.object({ error: reason.extend({ message: z.string() }) });

@@ -1,5 +1,6 @@
 import { request as sendPlain } from 'node:http';
 import { request as sendSecurely } from 'node:https';
+import { timeOfDate } from '../../services/contracts/clocks.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { inWords } from '../../services/contracts/system-words.ts';
 
@@ -18,6 +19,8 @@ export interface HttpAnswer {
   readonly status: number;
   readonly body: string;
   readonly bytes: Uint8Array;
+  /** The clock of the other side, from its Date header; null without one. */
+  readonly dateMs: number | null;
 }
 
 const answerMaxBytes = 64 * 1024 * 1024;
@@ -45,7 +48,8 @@ export function request({ method, url, headers, body, ca, timeoutMs, signal }: H
       });
       response.on('end', () => {
         const bytes = Buffer.concat(chunks);
-        resolve({ status: response.statusCode ?? 0, body: bytes.toString(), bytes });
+        const dateMs = timeOfDate(response.headers.date);
+        resolve({ status: response.statusCode ?? 0, body: bytes.toString(), bytes, dateMs });
       });
       response.on('error', (error) => reject(failure(error)));
     });

@@ -1,3 +1,4 @@
+import { toSvcError } from '../../services/contracts/errors.ts';
 import { type BackendClient, clientOf, isBackend, type KnownPlatform } from '../client/backend-client.ts';
 import { everyPage } from '../client/every-page.ts';
 import {
@@ -15,11 +16,13 @@ import type { ServiceState } from '../state/transition.ts';
 export interface Content {
   readonly mcpServers: readonly (McpServerHealthFragment & { readonly workspace: string })[];
   readonly runtimes: readonly RuntimeHealthFragment[];
+  /** Why the backend did not answer about them; null if it answered, or none runs. */
+  readonly contentProblem: string | null;
 }
 
-export const noContent: Content = { mcpServers: [], runtimes: [] };
+export const noContent: Content = { mcpServers: [], runtimes: [], contentProblem: null };
 
-/** A status must come in time: what can't be asked for then is left out, and the backend's own row says why. */
+/** A status must come in time: what the backend does not tell by then is left out. */
 const timeoutMs = 3000;
 
 export interface PlatformWithStates extends KnownPlatform {
@@ -41,7 +44,8 @@ export async function readContent(
     return await readAll(clientOf(installation, running), within);
   } catch (error) {
     if (signal?.aborted) throw error;
-    return noContent;
+    const { message } = toSvcError(error);
+    return { ...noContent, contentProblem: `MCP servers and runtimes are not shown: ${message}` };
   }
 }
 
@@ -64,5 +68,5 @@ async function readAll(backend: BackendClient, signal: AbortSignal): Promise<Con
     }, begun.runtimes);
     runtimes.push(...own);
   }
-  return { mcpServers, runtimes };
+  return { mcpServers, runtimes, contentProblem: null };
 }

@@ -14,5 +14,5 @@ export function describeEnd({ by, pid, at, reason, lastLogLine }: UnwantedEnd): 
     by === 'outside'
       ? `was ended from outside (not by svc down), at about ${at}`
       : `ended by itself, at ${at}: ${reason?.split('\n', 1)[0]?.replace(/[.\s]+$/, '')}`;
-  return `The previous platform (pid ${pid}) ${how}${lastLogLine === null ? '.' : `; its last log line: ${lastLogLine}.`}`;
+  return `The previous platform (pid ${pid}) ${how}${lastLogLine === null ? '.' : `; its last log line: ${lastLogLine.replace(/\.$/, '')}.`}`;
 }

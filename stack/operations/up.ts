@@ -6,6 +6,7 @@ import { chosenEngine, isUp } from '../engines/engine-of.ts';
 import { makeReady, preparePlan } from '../engines/prepare-plan.ts';
 import type { Progress, UpResult } from '../lifecycle/progress.ts';
 import { awaitCertificate } from '../lifecycle/served-certificate.ts';
+import { describeFewFiles } from '../machine/open-files.ts';
 import { type StartEmpty, settleLosses } from '../place/losses.ts';
 import { settlePlace } from '../place/settle-place.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -48,6 +49,8 @@ export async function up(options: UpOptions): Promise<UpResult> {
   using lock = acquireLock(installation, 'command');
   const avoid = new Set<number>();
   const onNotice = (message: string) => onProgress({ kind: 'notice', message });
+  const few = describeFewFiles();
+  if (few !== null) onNotice(few);
   const startEmpty = options.startEmpty ?? null;
   const restart = options.restart ?? [];
   const shared = { installation, env, foreground, startEmpty, onProgress, signal, avoid };

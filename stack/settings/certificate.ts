@@ -2,6 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
+import { refusedValidity } from '../../services/contracts/clocks.ts';
 
 export interface TlsFiles {
   readonly cert: string;
@@ -79,8 +80,8 @@ function whyNot(error: unknown): string {
 }
 
 function wrongTime({ validFromDate, validToDate }: X509Certificate, now: Date): CertificateProblem[] {
-  if (now > validToDate) return [{ part: 'cert', why: `has expired on ${validToDate.toISOString()}` }];
-  return now < validFromDate ? [{ part: 'cert', why: `is not valid before ${validFromDate.toISOString()}` }] : [];
+  const why = refusedValidity({ fromMs: validFromDate.getTime(), toMs: validToDate.getTime() }, now.getTime());
+  return why === null ? [] : [{ part: 'cert', why }];
 }
 
 function wrongNames(own: X509Certificate, { hosts, hostsPlace }: CertificateOf): CertificateProblem[] {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { SvcError, toSvcError } from '../../../services/contracts/errors.ts';
 import { inWordsAlone } from '../../../services/contracts/system-words.ts';
 import type { UnwantedEnd } from '../../lifecycle/unwanted-end.ts';
-import { describeLine, lastLines } from '../../logs/read-logs.ts';
+import { describeLine, lastLines, parseLine } from '../../logs/read-logs.ts';
 import { isLostPort, lostPort } from '../../ports/claim-ports.ts';
 import { fileFailure } from '../../state/file-failure.ts';
 import { findRunning } from '../../state/find-running.ts';
@@ -89,7 +89,7 @@ async function explainSilence(installation: Installation, pid: number): Promise<
 export async function explain(installation: Installation, failure: Failure, since: number): Promise<SvcError> {
   const { service, check, code, portTaken, message, hint } = failure;
   const who = service === 'platform' ? 'The platform' : service;
-  const lines = await endOfLog(installation, service, since);
+  const lines = await endOfLog(installation, service, since, message);
   const text = `${who} failed to ${check}: ${message}${lines}`;
   const options = { hint: hint ?? `Read its log: svc logs ${service}` };
   return portTaken ? lostPort(text, options) : new SvcError(code, text, options);
@@ -97,10 +97,21 @@ export async function explain(installation: Installation, failure: Failure, sinc
 
 const linesMax = 8;
 
-async function endOfLog(installation: Installation, service: string, since: number | null): Promise<string> {
-  const lines = await lastLines(installation, { services: [service], since, lines: linesMax });
+/** Empty if `told` says all of it already. */
+async function endOfLog(installation: Installation, service: string, since: number | null, told = ''): Promise<string> {
+  const timed = await lastLines(installation, { services: [service], since, lines: linesMax });
+  const lines = timed.length > 0 || since === null ? timed : await untimedEnd(installation, service, since);
+  if (lines.every(({ message }) => told.includes(message))) return '';
   const text = lines.map((line) => `\n  ${describeLine(line)}`).join('');
   return text === '' ? '' : `\nLast lines of logs/${service}.log:${text}`;
+}
+
+/** Programs also write lines without a time. Those at the end of a log that changed since then belong to this start. */
+async function untimedEnd(installation: Installation, service: string, since: number) {
+  const changed = statSync(join(installation.logsDir, `${service}.log`), { throwIfNoEntry: false });
+  if (changed === undefined || changed.mtimeMs < since) return [];
+  const lines = await lastLines(installation, { services: [service], since: null, lines: linesMax });
+  return lines.slice(lines.findLastIndex(({ text }) => parseLine(service, text).time > 0) + 1);
 }
 
 /** How the last platform ended without a stop. Null where it runs, was stopped or never ran. Changes nothing. */

@@ -7,6 +7,7 @@ import { platformLine } from '../../logs/platform-logs.ts';
 import { withSearchPath } from '../../plan/search-path.ts';
 import { parsePorts } from '../../ports/port-lease.ts';
 import { readDefinition } from '../../settings/check.ts';
+import { fileFailure } from '../../state/file-failure.ts';
 import { installationIn } from '../../state/installation.ts';
 import { leaveFailure, StartFailure } from './failure.ts';
 import { runPlatform } from './run-platform.ts';
@@ -71,6 +72,8 @@ try {
   });
   process.exitCode = 0;
 } catch (error) {
+  // A failed step of the start is recorded already.
+  if (fileFailure(error) !== null) leaveFailure(installation, new StartFailure('platform', 'start', error));
   console.error(withoutHidden(error instanceof Error ? error.message : String(error)));
   process.exit(1);
 }

@@ -5,6 +5,7 @@ import { checkClock } from './clock.ts';
 import { checkDisk } from './disk.ts';
 import { checkModes, checkSecretsOf } from './files.ts';
 import { type Examined, type Finding, type Found, failed, ok, type Planned } from './finding.ts';
+import { checkOpenFiles } from './open-files.ts';
 import { checkPath } from './path.ts';
 import { checkPlatform } from './platform.ts';
 import { checkPorts } from './ports.ts';
@@ -20,6 +21,7 @@ interface Check<Needs> {
 const ofMachine: readonly Check<Examined>[] = [
   { name: 'Node', run: checkNode },
   { name: 'disk', run: checkDisk },
+  { name: 'open files', run: checkOpenFiles },
   { name: 'clock', run: checkClock },
   { name: 'file modes', run: checkModes },
   { name: 'registries', run: checkRegistries },

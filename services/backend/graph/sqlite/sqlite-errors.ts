@@ -57,7 +57,7 @@ function full(file: string, cause: unknown): SvcError {
 function damaged(file: string, cause: unknown): SvcError {
   return unavailable(
     `The database "${file}" is damaged or is no database of the platform.`,
-    'Restore it from a backup.',
+    'Restore it from a backup: svc restore FILE',
     cause,
   );
 }
