@@ -44,6 +44,11 @@ export const skips: readonly AllowedSkip[] = [
     isHere: onPath('dgraph', 'nats-server'),
   },
   {
+    pattern: /stack\/test\/page\.test\.ts > the page in Chromium/,
+    reason: 'The page is tested in /usr/bin/chromium, a package of the system.',
+    isHere: existsSync('/usr/bin/chromium'),
+  },
+  {
     pattern: /cli\/test\/failed-start\.test\.ts > .* the folder of the data is read-only/,
     reason: 'Only root may mount a folder read-only.',
     isHere: canMount,

@@ -62,7 +62,7 @@ test.each<[string, Certificate, readonly string[]]>([
     { hosts: ['bus.example.org', '10.0.0.7'] },
     ['bus.example.org', '10.0.0.7'].map((name) => `cert is not for "${name}", which bus.public.servers names`),
   ],
-  ['that has expired', { now: new Date('2100-01-01') }, ['cert has expired on 20']],
+  ['that has expired', { now: new Date('2100-01-01') }, ['cert expired at 20']],
   ['that is not valid yet', { now: new Date(0) }, ['cert is not valid before 20']],
 ])('a certificate %s', (_what, { hosts = ['bus.example.com'], now = new Date(), ...changed }, expected) => {
   const files = tlsFilesIn(dir, { cert: 'bus.pem', key: 'bus.key', ca: 'ca.pem', ...changed });

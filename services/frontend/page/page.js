@@ -25,13 +25,16 @@ async function watchHealth() {
   }
 }
 
+/** Covers the services that a browser reaches. The states of MCP servers belong to workspaces, and this page has no account. */
 async function checkHealth() {
   const states = await Promise.all([showState('backend', askBackend()), showState('remote-mcp', askRemoteMcp())]);
   const worst = ['red', 'yellow'].find((health) => states.some((state) => state.health === health));
   const words = { red: 'A service is down', yellow: 'A service is degraded' };
   setState(
     document.querySelector('#overall'),
-    worst === undefined ? { health: 'green', text: 'All services work' } : { health: worst, text: words[worst] },
+    worst === undefined
+      ? { health: 'green', text: 'Backend and remote MCP server work' }
+      : { health: worst, text: words[worst] },
   );
 }
 
