@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { diskFull, readJson, writeWhole } from './durable-file.ts';
 import type { Installation } from './installation.ts';
-import { isAlive, ownIdentity, type ProcessIdentity, processIdentity } from './process-identity.ts';
+import { isAlive, ownIdentity, type ProcessIdentity, processIdentity, svcCommandOf } from './process-identity.ts';
 
 /** Holds a resource of an installation for this process alone. */
 export interface Lock extends Disposable {
@@ -41,7 +41,7 @@ export function holdFolder(folder: string, name: string, refusal: (holder: strin
     database.close();
     if (isResult(error, sqlite.busy)) {
       const holder = holderOf(folder, name);
-      throw refusal(holder === null ? 'another process' : `process ${holder.pid}`);
+      throw refusal(holder === null ? 'another process' : describeHolder(holder));
     }
     throw isResult(error, sqlite.full) ? diskFull(path, error) : error;
   }
@@ -63,6 +63,12 @@ const sqlite = { busy: 5, full: 13 } as const;
 
 function isResult(error: unknown, code: number): boolean {
   return error instanceof Error && 'errcode' in error && error.errcode === code;
+}
+
+/** Such as "svc up, process 4711". */
+function describeHolder({ pid }: ProcessIdentity): string {
+  const command = svcCommandOf(pid);
+  return command === null ? `process ${pid}` : `svc ${command}, process ${pid}`;
 }
 
 /** Only for messages about the holder: the lock itself does not need it. */

@@ -30,6 +30,15 @@ export function workingDirOf(pid: number): string | null {
   }
 }
 
+/** The command that a process of svc runs, such as "up", or null. Words after a flag may be secret, so only the first word counts. */
+export function svcCommandOf(pid: number): string | null {
+  const words =
+    process.platform === 'linux' ? readProc(`/proc/${pid}/cmdline`)?.split('\0') : ps(pid, 'args=').split(' ');
+  const script = words?.findIndex((word) => /(^|\/)svc(\.cjs|-platform)?$/.test(word)) ?? -1;
+  const first = script === -1 ? undefined : words?.[script + 1];
+  return first !== undefined && /^[a-z]{2,20}$/.test(first) ? first : null;
+}
+
 export function memoryOf(pid: number): number | null {
   if (process.platform === 'linux') {
     const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readProc(`/proc/${pid}/status`) ?? '')?.[1];
