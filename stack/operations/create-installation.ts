@@ -1,4 +1,4 @@
-import { basename, dirname, resolve } from 'node:path';
+import { basename, dirname, relative, resolve, sep } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { randomText } from '../../services/contracts/ids.ts';
 import { ensureFolders } from '../secrets/ensure-folders.ts';
@@ -8,7 +8,13 @@ import { settings } from '../settings/settings.ts';
 import { writeSettings } from '../settings/write.ts';
 import { writeIfAbsent } from '../state/durable-file.ts';
 import { makeFolder } from '../state/folder.ts';
-import { type CreationStep, installationIn } from '../state/installation.ts';
+import {
+  type CreationStep,
+  type Installation,
+  installationAround,
+  installationIn,
+  ownFolders,
+} from '../state/installation.ts';
 import { writePlace } from '../state/place-record.ts';
 import type { WantedSide } from './replace/side.ts';
 
@@ -32,6 +38,7 @@ export async function createInstallation(wanted: NewInstallation) {
     ...{ topology, graph, engine, ports },
   });
   // A wrong choice is refused before anything is written.
+  refuseInside(installation);
   refuseOwner(wanted.ownerEmail);
   checkDefinition(text, installation.definitionFile);
   // Whatever the umask says: a folder that others can change is refused.
@@ -42,6 +49,21 @@ export async function createInstallation(wanted: NewInstallation) {
   const steps: readonly CreationStep[] = [{ path, outcome }, ...ensureFolders(installation, definition)];
   if (outcome === 'created') writePlace(installation, definition.id);
   return { installation, steps };
+}
+
+/** The folders of an installation go with everything in them when it is destroyed. */
+function refuseInside({ dir }: Installation): void {
+  const around = installationAround(dirname(dir));
+  if (around === null) return;
+  const [first = ''] = relative(around, dir).split(sep);
+  if (!ownFolders.has(first) && first !== basename(installationIn(around).secretsDir)) return;
+  throw new SvcError(
+    'invalid_input',
+    `"${dir}" is in ${first}/ of the installation in "${around}", and would be removed with it.`,
+    {
+      hint: 'Choose a folder elsewhere: svc init DIR',
+    },
+  );
 }
 
 /** Has its own message, because the file that the address would be written to does not exist yet. */

@@ -8,7 +8,7 @@ import { readDefinition } from '../settings/check.ts';
 import { isCode } from '../state/durable-file.ts';
 import { refuseCopy } from '../state/find-original.ts';
 import { ensurePrivateFolder } from '../state/folder.ts';
-import type { Installation } from '../state/installation.ts';
+import { type Installation, ownFolders } from '../state/installation.ts';
 import { forgetInstallation } from '../state/known-installations.ts';
 import { acquireLock } from '../state/lock.ts';
 import { type ManifestEntry, readManifest } from '../state/manifest.ts';
@@ -65,9 +65,6 @@ export async function destroy({ agree, env, ...stopping }: Destroying): Promise<
   removeIfEmpty(dir);
   return plan;
 }
-
-/** Everything in them belongs to the platform. */
-const ownFolders: ReadonlySet<string> = new Set(['data', 'state', 'logs']);
 
 interface Paths {
   readonly goes: readonly string[];

@@ -81,6 +81,9 @@ export function folderForNew(where: Whereabouts): string {
   return namedFolder(where) ?? join(where.cwd, defaultName);
 }
 
+/** Everything in these folders belongs to the platform. In `secrets/`, a person may have files. */
+export const ownFolders: ReadonlySet<string> = new Set(['data', 'state', 'logs']);
+
 export function installationIn(dir: string): Installation {
   return {
     dir,
