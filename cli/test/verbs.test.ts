@@ -25,12 +25,7 @@ const kinds: Readonly<Record<string, Partial<Record<Verb, string>>>> = {
     remove: 'revoke',
   },
   workspace: { show: 'The list shows all of a workspace.' },
-  user: {
-    create: 'The owner of a workspace is created with it. People cannot sign in yet.',
-    show: 'The list shows all of a person.',
-    update: 'People cannot sign in yet.',
-    remove: 'People cannot sign in yet.',
-  },
+  user: { show: 'The list shows all of a person.' },
 };
 /** Verbs that make an object which stays. */
 const making = ['create', 'add', 'register'];

@@ -49,7 +49,7 @@ test('commands work in the workspace in use, and say so', async () => {
   });
   expect((await json('user list')).users).toContainEqual({
     ...{ email: 'ann@acme.example', name: 'ann' },
-    workspaces: [{ name: 'Ajax', role: 'owner' }],
+    workspaces: [{ name: 'Ajax', role: 'owner', suspended: false }],
   });
   expect(await json('workspace update Ajax --suspend')).toMatchObject({ changed: ['suspended'] });
   expect(await json('workspace update Ajax --resume')).toMatchObject({ changed: ['suspended'] });

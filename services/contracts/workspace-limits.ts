@@ -13,6 +13,8 @@ export const settingsMax = 256;
 export const runtimesMax = 20;
 /** Enough for an organisation's whole library, few enough for a catalogue in memory. */
 export const skillsMax = 10_000;
+/** People of an organisation. Rules over all owners read them in one page. */
+export const membersMax = 1000;
 /** A workspace needs dozens; with this limit a person can still read the list of roles. */
 export const rolesMax = 1000;
 

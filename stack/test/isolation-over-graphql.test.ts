@@ -6,6 +6,7 @@ import { type IdKind, newId } from '../../services/contracts/ids.ts';
 import { graphqlPath, tokenAudience, tokenKindClaim } from '../../services/contracts/token.ts';
 import { send } from '../../services/remote-mcp/test/raw.ts';
 import type { BackendClient } from '../client/backend-client.ts';
+import { addMemberMutation } from '../client/generated/operations.ts';
 import { secretFilesOf } from '../secrets/secrets.ts';
 import { type Arguments, placesOf, selectInFull, writeCall } from './graphql-walk.ts';
 import { expectNothingOf, type Home, startTwoHomes, tracesOf } from './homes.ts';
@@ -28,8 +29,10 @@ let token: string;
 beforeAll(async () => {
   ({ platform, backend, a, b } = await startTwoHomes());
   token = await tokenOf(a.owner.id);
-  // Two usage rows in each workspace, because a list needs several rows for paging.
+  // Two usage rows and members in each workspace, because a list needs several rows for paging.
   for (const home of [a, b]) {
+    const input = { email: `${newId('user')}@second.example`, role: 'viewer' } as const;
+    await backend.send(addMemberMutation, { workspace: home.workspace, input });
     const agent = await platform.connect(home.same.keyText, `?skillIds=${home.same.skill}`);
     await Promise.all([agent.text('echo', { message: 'x' }), agent.text('get-env')]);
     await until(async () => (await pageOf(home.workspace, 'usage')).nodes === 2);
@@ -118,7 +121,7 @@ const untried: readonly RegExp[] = [
   // Arguments of every list are tested below, with every list.
   /^(Query\.workspaces|Workspace\.\w+|McpServer\.tools)\((after|search)\)$/,
   // Operations for operators only: services/backend/test/rights.test.ts.
-  /^(Query\.(platformRuntimes|identifyKey)|Mutation\.(createWorkspace|removeWorkspace|registerSystemKey|importKey))(\(.+\))?$/,
+  /^(Query\.(platformRuntimes|identifyKey)|Mutation\.(createWorkspace|removeWorkspace|registerSystemKey|importKey|addMember|updateMember|removeMember))(\(.+\))?$/,
   // These fields read everything, and name nothing.
   /^Query\.(viewer|workspace|workspaces)$/,
 ];

@@ -31,6 +31,7 @@ interface Objects {
   PageInfo: { readonly next: string | null };
   Workspace: Node<'workspace'>;
   Person: Node<'user'>;
+  Member: Node<'member'>;
   Role: Node<'role'>;
   Skill: Node<'skill'>;
   SkillFile: Node<'file'>;
@@ -56,6 +57,7 @@ interface Objects {
   Activity: Node<'activity'>;
   WorkspacePage: Page<'workspace'>;
   RolePage: Page<'role'>;
+  MemberPage: Page<'member'>;
   SkillPage: Page<'skill'>;
   McpServerPage: Page<'mcpServer'>;
   ToolPage: Page<'tool'>;

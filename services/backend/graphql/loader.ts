@@ -27,6 +27,7 @@ export function createLoader(graph: Graph) {
       graph.followBack({ from: 'toolPattern', edge: 'of' }, skills, options),
     ),
     rolesOfSkill: batched((skills, options) => graph.followBack({ from: 'role', edge: 'skills' }, skills, options)),
+    keysOfUser: batched((users, options) => graph.followBack({ from: 'key', edge: 'user' }, users, options)),
     keysOfRole: batched((roles, options) => graph.followBack({ from: 'key', edge: 'roles' }, roles, options)),
     filesOfSkill: batched((skills, options) => graph.followBack({ from: 'file', edge: 'of' }, skills, options)),
     runtimesOfServer: batched((servers, options) =>

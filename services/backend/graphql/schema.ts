@@ -4,6 +4,7 @@ import { createBuilder } from './builder.ts';
 import { countAnswers } from './count-answers.ts';
 import { addKeys } from './keys.ts';
 import { addMcpServers } from './mcp-servers.ts';
+import { addMembers } from './members.ts';
 import { addPaging } from './paging.ts';
 import { addRoles } from './roles.ts';
 import { addRuntimes } from './runtimes.ts';
@@ -19,6 +20,7 @@ export function createSchema(): GraphQLSchema {
   addPaging(builder);
   addViewer(builder);
   addWorkspaces(builder);
+  addMembers(builder);
   addRoles(builder);
   addSkills(builder);
   addTools(builder);

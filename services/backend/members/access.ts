@@ -80,7 +80,7 @@ export function noSuchWorkspace(named: string): SvcError {
   });
 }
 
-function parseMemberRole(text: string): MemberRole {
+export function parseMemberRole(text: string): MemberRole {
   const role = memberRoles.find((candidate) => candidate === text);
   if (role === undefined) throw new Error(`member role "${text}" in the graph`);
   return role;

@@ -19,6 +19,7 @@ interface Home {
   readonly server: string;
   readonly key: string;
   readonly runtime: string;
+  readonly member: string;
 }
 
 beforeAll(async () => {
@@ -43,6 +44,7 @@ async function addHome(name: string): Promise<Home> {
       createMcpServer(workspace: $w, input: { name: "same", launch: { command: "same" } }) { id }
       createKey(workspace: $w, input: { name: "same" }) { key { id } }
       registerRuntime(workspace: $w, name: "same") { runtime { id } }
+      addMember(workspace: $w, input: { email: "same@example.com", role: viewer }) { id }
     }`,
     { w: createWorkspace.id },
   );
@@ -53,6 +55,7 @@ async function addHome(name: string): Promise<Home> {
     server: made.createMcpServer.id,
     key: made.createKey.key.id,
     runtime: made.registerRuntime.runtime.id,
+    member: made.addMember.id,
   };
 }
 
@@ -73,6 +76,12 @@ function offerFile(at: Home, path: string, token: string | undefined): Promise<A
   const query =
     'mutation ($w: ID!, $s: ID!, $input: SkillFileInput!) { addSkillFile(workspace: $w, skill: $s, input: $input) { url } }';
   return ask(query, { w: at.workspace, s: at.skill, input }, token);
+}
+
+async function newMember({ workspace: w }: Home): Promise<string> {
+  const query =
+    'mutation ($w: ID!, $e: String!) { addMember(workspace: $w, input: { email: $e, role: viewer }) { id } }';
+  return (await backend.must(query, { w, e: `${fresh()}@example.com` })).addMember.id;
 }
 
 const launch = { command: 'node', env: [{ name: 'A', value: 'b' }] };
@@ -104,6 +113,33 @@ const rows: Readonly<Record<string, Row>> = {
       );
       return ask('mutation ($w: ID!) { removeWorkspace(id: $w) }', { w: createWorkspace.id }, token);
     },
+  },
+  addMember: {
+    right: 'operate',
+    ask: (at, token) =>
+      ask(
+        'mutation ($w: ID!, $e: String!) { addMember(workspace: $w, input: { email: $e, role: owner }) { id } }',
+        { w: at.workspace, e: `${fresh()}@example.com` },
+        token,
+      ),
+  },
+  updateMember: {
+    right: 'operate',
+    ask: async (at, token) =>
+      ask(
+        'mutation ($w: ID!, $id: ID!) { updateMember(workspace: $w, id: $id, input: { role: owner }) { id } }',
+        { w: at.workspace, id: await newMember(at) },
+        token,
+      ),
+  },
+  removeMember: {
+    right: 'operate',
+    ask: async (at, token) =>
+      ask(
+        'mutation ($w: ID!, $id: ID!) { removeMember(workspace: $w, id: $id) }',
+        { w: at.workspace, id: await newMember(at) },
+        token,
+      ),
   },
   createRole: {
     right: 'edit',
@@ -383,11 +419,20 @@ describe('ids of another workspace are as unknown as invalid ids', () => {
     ['mutation ($w: ID!, $id: String!) { revokeKey(workspace: $w, key: $id) { id } }', ({ key }) => key],
     ['mutation ($w: ID!, $id: ID!) { revokeRuntime(workspace: $w, id: $id) }', ({ runtime }) => runtime],
   ];
+  const ofOperators: readonly (readonly [string, (at: Home) => string])[] = [
+    ['mutation ($w: ID!, $id: ID!) { updateMember(workspace: $w, id: $id, input: {}) { id } }', ({ member }) => member],
+    ['mutation ($w: ID!, $id: ID!) { removeMember(workspace: $w, id: $id) }', ({ member }) => member],
+  ];
   test.each(refusals)('%s', async (query, idOf) => {
     for (const token of [tokens.get('owner'), tokens.get('operator')]) {
       const answer = await ask(query.replace('KEY', home.key), { w: home.workspace, id: idOf(away) }, token);
       expect(answer.code).toBe('not_found');
     }
+  });
+
+  test.each(ofOperators)('%s', async (query, idOf) => {
+    const answer = await ask(query, { w: home.workspace, id: idOf(away) }, tokens.get('operator'));
+    expect(answer.code).toBe('not_found');
   });
 
   test('lookups answer null', async () => {

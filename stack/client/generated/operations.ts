@@ -6,6 +6,24 @@ import type { Operation } from '../backend-client.ts';
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
+/** Each role includes the rights of those before it. */
+export type MemberRole =
+  | 'viewer'
+  | 'editor'
+  | 'admin'
+  | 'owner';
+
+export type MemberInput = {
+  readonly email: string;
+  readonly role: MemberRole;
+};
+
+export type MemberPatch = {
+  readonly role?: MemberRole | null | undefined;
+  readonly suspended?: boolean | null | undefined;
+  readonly ifVersion?: number | null | undefined;
+};
+
 export type McpServerKind =
   | 'child'
   | 'http';
@@ -177,6 +195,51 @@ export type WorkspacesQueryVariables = Exact<{
 
 
 export type WorkspacesQuery = { readonly workspaces: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly suspended: boolean, readonly createdAt: number, readonly owner: { readonly email: string, readonly name: string } | null }>, readonly pageInfo: { readonly next: string | null } } };
+
+export type MemberFragment = { readonly id: string, readonly role: MemberRole, readonly suspended: boolean, readonly version: number, readonly person: { readonly email: string, readonly name: string } };
+
+export type MembersQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type MembersQuery = { readonly workspace: { readonly members: { readonly nodes: ReadonlyArray<MemberFragment>, readonly pageInfo: { readonly next: string | null } } } | null };
+
+export type KeysOfMembersQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type KeysOfMembersQuery = { readonly workspace: { readonly members: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly keys: ReadonlyArray<{ readonly id: string, readonly name: string }> }>, readonly pageInfo: { readonly next: string | null } } } | null };
+
+export type AddMemberMutationVariables = Exact<{
+  workspace: string;
+  input: MemberInput;
+}>;
+
+
+export type AddMemberMutation = { readonly addMember: MemberFragment };
+
+export type UpdateMemberMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+  input: MemberPatch;
+}>;
+
+
+export type UpdateMemberMutation = { readonly updateMember: { readonly id: string } };
+
+export type RemoveMemberMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+}>;
+
+
+export type RemoveMemberMutation = { readonly removeMember: boolean };
 
 export type UpdateWorkspaceMutationVariables = Exact<{
   id: string;
@@ -768,6 +831,26 @@ export const workspaceNamesQuery: Operation<WorkspaceNamesQuery, WorkspaceNamesQ
 
 export const workspacesQuery: Operation<WorkspacesQuery, WorkspacesQueryVariables> = {
   text: "query Workspaces($first:Int$after:String){workspaces(first:$first after:$after){nodes{id name suspended createdAt owner{email name}}pageInfo{next}}}",
+};
+
+export const membersQuery: Operation<MembersQuery, MembersQueryVariables> = {
+  text: "query Members($workspace:ID$first:Int$after:String){workspace(id:$workspace){members(first:$first after:$after){nodes{...Member}pageInfo{next}}}}fragment Member on Member{id role suspended version person{email name}}",
+};
+
+export const keysOfMembersQuery: Operation<KeysOfMembersQuery, KeysOfMembersQueryVariables> = {
+  text: "query KeysOfMembers($workspace:ID$first:Int$after:String){workspace(id:$workspace){members(first:$first after:$after){nodes{id keys(first:100){id name}}pageInfo{next}}}}",
+};
+
+export const addMemberMutation: Operation<AddMemberMutation, AddMemberMutationVariables> = {
+  text: "mutation AddMember($workspace:ID!$input:MemberInput!){addMember(workspace:$workspace input:$input){...Member}}fragment Member on Member{id role suspended version person{email name}}",
+};
+
+export const updateMemberMutation: Operation<UpdateMemberMutation, UpdateMemberMutationVariables> = {
+  text: "mutation UpdateMember($workspace:ID!$id:ID!$input:MemberPatch!){updateMember(workspace:$workspace id:$id input:$input){id}}",
+};
+
+export const removeMemberMutation: Operation<RemoveMemberMutation, RemoveMemberMutationVariables> = {
+  text: "mutation RemoveMember($workspace:ID!$id:ID!){removeMember(workspace:$workspace id:$id)}",
 };
 
 export const updateWorkspaceMutation: Operation<UpdateWorkspaceMutation, UpdateWorkspaceMutationVariables> = {

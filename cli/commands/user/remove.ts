@@ -1,0 +1,42 @@
+import * as Args from '@oclif/core/args';
+import { removeMemberMutation } from '../../../stack/client/generated/operations.ts';
+import { SvcCommand, workspaceFlag, yesFlag } from '../../command.ts';
+import { agreeToRemoval } from '../../consent.ts';
+import { fetchKeysOf, getMember } from '../../members.ts';
+import { tenancyOf } from '../../platform.ts';
+
+export default class UserRemove extends SvcCommand {
+  static override summary = 'End the membership of a person in a workspace. The keys of the person are revoked.';
+  static override description = 'MCP servers, skills and roles that the person made stay, and so does the history.';
+  static override aliases = ['users:remove'];
+  static override examples = [
+    { description: 'Remove a member', command: '<%= config.bin %> user remove ann@example.com' },
+    {
+      description: 'Without a question, from another workspace',
+      command: '<%= config.bin %> user remove ann@example.com --workspace Acme --yes',
+    },
+  ];
+  static override args = {
+    email: Args.string({ description: 'E-mail address or id', required: true, name: 'EMAIL' }),
+  };
+  static override flags = { yes: yesFlag, workspace: workspaceFlag('Workspace of the member.') };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(UserRemove);
+    const terminal = this.terminal(flags);
+    const tenancy = await tenancyOf(flags);
+    const { backend, workspace } = tenancy;
+    const member = await getMember(tenancy, args.email);
+    const { email } = member.person;
+    const keys = await fetchKeysOf(tenancy, member);
+    await agreeToRemoval(terminal, {
+      subject: `the member "${email}"`,
+      affected: keys.map(({ name }) => `The key "${name}" is revoked: its agents lose access.`),
+      yes: flags.yes,
+    });
+    await backend.send(removeMemberMutation, { workspace: workspace.id, id: member.id });
+    const affected = keys.map(({ id, name }) => ({ kind: 'key', id, name }));
+    terminal.json({ id: member.id, name: email, removed: true, affected });
+    terminal.result(`Removed ${email} from ${workspace.name}.`);
+  }
+}

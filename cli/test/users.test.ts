@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { withRunningPlatform } from './running-platform.ts';
+
+const platform = withRunningPlatform();
+const svc = (line: string) => platform.svc(...line.split(' '));
+const json = async (line: string) => JSON.parse((await svc(`${line} --json`)).stdout);
+
+test('a person is made a member, listed, changed and removed', async () => {
+  const created = await svc('user create Ann@Example.com');
+  expect(created).toMatchObject({ code: 0, stdout: 'Made ann@example.com a member of Default: viewer.\n' });
+  expect(created.stderr).toContain('People cannot sign in yet.');
+  expect((await svc('user create ann@example.com --role admin')).code).toBe(5);
+  expect((await svc('user create ben@example.com --role king')).stderr).toContain(
+    '--role must be viewer or editor or admin or owner, not "king".',
+  );
+  expect((await svc('user create ben')).stderr).toContain('"ben" is not an e-mail address.');
+  await svc('workspace create Acme --owner-email ann@example.com');
+  expect((await json('user list')).users).toContainEqual({
+    ...{ email: 'ann@example.com', name: 'ann' },
+    workspaces: [
+      { name: 'Acme', role: 'owner', suspended: false },
+      { name: 'Default', role: 'viewer', suspended: false },
+    ],
+  });
+  expect((await svc('user list --workspace Acme')).stdout).toMatch(
+    /^EMAIL +WORKSPACE +ROLE +STATE\nann@example\.com +Acme +owner +active\n$/,
+  );
+  const update = (line: string) => svc(`user update ann@example.com ${line}`);
+  expect((await update('--role editor --suspend')).stdout).toBe('Changed member ann@example.com: role, suspended.\n');
+  expect((await update('--role editor')).stdout).toContain('Nothing to change');
+  expect((await update('--workspace Acme --suspend')).stderr).toContain('is the last owner of the workspace "Acme".');
+  expect((await svc('user update an@example.com --resume')).stderr).toContain('Did you mean "ann@example.com"?');
+  expect((await svc('user update ann@example.com')).code).toBe(2);
+  expect(await json('user remove ANN@example.com')).toMatchObject({
+    ...{ name: 'ann@example.com', removed: true, affected: [] },
+  });
+  expect((await json('user list --workspace Default')).users).toMatchObject([{ email: 'owner@localhost' }]);
+}, 60_000);
+
+test('a removal names the keys that it revokes, and asks', async () => {
+  await svc('keys create agent');
+  await svc('user create eve@example.com --role owner');
+  const refused = await svc('user remove owner@localhost');
+  expect(refused.stderr).toContain('- The key "agent" is revoked: its agents lose access.');
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('add --yes') });
+  expect((await json('keys list')).keys).toMatchObject([{ name: 'agent', state: 'valid' }]);
+  expect(await json('user remove owner@localhost --yes')).toMatchObject({ affected: [{ kind: 'key', name: 'agent' }] });
+  expect((await json('keys list')).keys).toMatchObject([{ name: 'agent', state: 'revoked' }]);
+}, 60_000);

@@ -1,0 +1,96 @@
+import { SvcError } from '../../contracts/errors.ts';
+import { parseId } from '../../contracts/ids.ts';
+import { pageMax } from '../graph/graph.ts';
+import { memberRoles, parseMemberRole } from '../members/access.ts';
+import { addMember, removeMember, updateMember } from '../members/change-members.ts';
+import type { Builder } from './builder.ts';
+import { listArgs, listOf, pageArgs, pageOf } from './paging.ts';
+
+export function addMembers(builder: Builder): void {
+  const roleType = builder.enumType('MemberRole', {
+    description: 'Each role includes the rights of those before it.',
+    values: memberRoles,
+  });
+
+  builder.objectType('Member', {
+    description: 'A person with a role in a workspace.',
+    fields: (t) => ({
+      id: t.exposeID('id'),
+      role: t.field({ type: roleType, resolve: ({ role }) => parseMemberRole(role) }),
+      suspended: t.exposeBoolean('suspended'),
+      version: t.exposeInt('version'),
+      createdAt: t.exposeFloat('createdAt'),
+      person: t.field({
+        type: 'Person',
+        resolve: async (member, _args, { load }) => {
+          const person = await load.personOfMember(member);
+          if (person === null) throw new SvcError('not_found', 'The member was removed meanwhile.');
+          return person;
+        },
+      }),
+      keys: t.field({
+        type: ['Key'],
+        description: 'Their keys that are not revoked.',
+        args: listArgs(builder),
+        resolve: async ({ user, workspace }, args, { load }) => {
+          const keys = await load.keysOfUser({ id: user, workspace }, pageMax);
+          return keys.filter(({ revokedAt }) => revokedAt === null).slice(0, listOf(args.first));
+        },
+      }),
+    }),
+  });
+
+  builder.objectType('MemberPage', {
+    fields: (t) => ({
+      nodes: t.expose('nodes', { type: ['Member'] }),
+      pageInfo: t.field({ type: 'PageInfo', resolve: (page) => page }),
+    }),
+  });
+
+  builder.objectField('Workspace', 'members', (t) =>
+    t.field({
+      type: 'MemberPage',
+      description: 'Owner and admin only.',
+      args: pageArgs(builder),
+      resolve: async ({ id: anchor }, args, { backend, access }) => {
+        await access(anchor, 'administer');
+        return await backend.graph.select({ type: 'member', anchor, orderBy: 'createdAt', ...pageOf(args) });
+      },
+    }),
+  );
+
+  const input = builder.inputType('MemberInput', {
+    fields: (t) => ({ email: t.string({ required: true }), role: t.field({ type: roleType, required: true }) }),
+  });
+  const patch = builder.inputType('MemberPatch', {
+    fields: (t) => ({ role: t.field({ type: roleType }), suspended: t.boolean(), ifVersion: t.int() }),
+  });
+  builder.mutationFields((t) => ({
+    addMember: t.field({
+      type: 'Member',
+      description: 'Makes a person a member. Operators only.',
+      args: { workspace: t.arg.id({ required: true }), input: t.arg({ type: input, required: true }) },
+      resolve: (_root, args, { backend, principal }) =>
+        addMember(backend, { principal, workspace: parseId('workspace', args.workspace) }, args.input),
+    }),
+    updateMember: t.field({
+      type: 'Member',
+      description: 'Operators only. A workspace keeps an owner who is not suspended.',
+      args: {
+        workspace: t.arg.id({ required: true }),
+        id: t.arg.id({ required: true }),
+        input: t.arg({ type: patch, required: true }),
+      },
+      resolve: (_root, { workspace, id, input: given }, { backend, principal }) =>
+        updateMember(backend, { principal, workspace: parseId('workspace', workspace) }, { id, patch: given }),
+    }),
+    removeMember: t.boolean({
+      description: 'Ends a membership and revokes the keys of the member. Operators only.',
+      args: { workspace: t.arg.id({ required: true }), id: t.arg.id({ required: true }) },
+      resolve: async (_root, { workspace, id }, { backend, principal }) => {
+        await removeMember(backend, { principal, workspace: parseId('workspace', workspace) }, id);
+        return true;
+      },
+    }),
+  }));
+}
