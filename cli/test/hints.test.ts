@@ -1,8 +1,9 @@
-import { globSync, readFileSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseAst } from 'vitest/node';
-import { svcFile } from './run-svc.ts';
+import { runSvc, svcFile } from './run-svc.ts';
 
 /** Every command that the platform suggests must exist. */
 const repository = join(svcFile, '../..');
@@ -69,6 +70,57 @@ test('every command in a message, an example or a template exists, with its flag
   );
   expect(missing).toEqual([]);
 });
+
+/** Verbs of sentences in which a suggested command is the subject. */
+const verbs = 'does|hands|in|lists|makes|names|needs|pulls|removes|replaces|returns|shows|starts|tells|told|writes';
+
+/** The suggested commands of a text, from `svc` to the end of the clause, with a value for each placeholder. */
+function suggestedIn(text: string): string[] {
+  // Examples are typed by examples.test.ts.
+  if (text.includes('<%= config.bin %>')) return [];
+  const clauses = text.matchAll(/(?:^|: |\()svc ([a-z][^\n]*?)(?=$|\n|\.(?: |$)|[,;:] | \(|\)| and | or | && )/gm);
+  return [...clauses].flatMap(([, clause = '']) => {
+    const command = clause.replace(new RegExp(` (?:${verbs})\\b.*`), '').replace(/ [&|].*/, '');
+    const [first = ''] = command.split(' ');
+    // A flag at the end of a part of a text, whose value is added elsewhere.
+    return prose.has(first) || / --client$/.test(command) ? [] : [command.replaceAll('"…"', 'x').replaceAll('…', 'x')];
+  });
+}
+
+/** A text whose inserted values are several words, or flags. */
+const severalWords: Readonly<Record<string, string>> = {
+  'keys update x x': 'keys update x --role x',
+  'server update x x x': 'server update x --start-timeout 60',
+  'up x': 'up --start-empty',
+  'move --to x --graph x': 'move --to distributed --graph sqlite',
+  'server add NAME -- COMMAND ARGSx': 'server add NAME -- COMMAND ARGS',
+};
+
+test('every suggested command can be typed as it stands, with a name for each placeholder', async () => {
+  const suggested = new Set(
+    sources
+      .filter((path) => path.endsWith('.ts'))
+      .flatMap(textsOf)
+      .flatMap(suggestedIn),
+  );
+  expect(suggested.size).toBeGreaterThan(80);
+  const cwd = mkdtempSync(join(tmpdir(), 'svc-hints-'));
+  const wrong: string[] = [];
+  const check = async (command: string) => {
+    const typed = severalWords[command] ?? command;
+    // Without an installation a command only parses what was typed. `init` would make one.
+    const run = await runSvc([...typed.split(' '), ...(typed.startsWith('init') ? ['--help'] : [])], { cwd });
+    if (/^Usage: |is not a command|There is no flag/m.test(run.stderr)) wrong.push(`svc ${command}: ${run.stderr}`);
+  };
+  const left = [...suggested];
+  await Promise.all(
+    [1, 2, 3].map(async () => {
+      for (let next = left.pop(); next !== undefined; next = left.pop()) await check(next);
+    }),
+  );
+  rmSync(cwd, { recursive: true });
+  expect(wrong).toEqual([]);
+}, 240_000);
 
 describe('a hint is noticed that names', () => {
   test.each([

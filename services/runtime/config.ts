@@ -101,6 +101,6 @@ function credentialsFrom(env: ReturnType<typeof readEnv<'runtime'>>['env']): Cre
 function whole(variable: string, key: Secret): Secret {
   if (parseKey(key.reveal()).ok) return key;
   throw new SvcError('invalid_input', `${variable} has a typo: its checksum is wrong.`, {
-    hint: 'Copy the whole key again from where it was printed. To replace a lost key: svc runtime register',
+    hint: 'Copy the whole key again from where it was printed. To replace a lost key: svc runtime register NAME',
   });
 }

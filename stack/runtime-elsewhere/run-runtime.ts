@@ -65,7 +65,7 @@ function checkBefore(env: EnvRecord): void {
   } catch (cause) {
     const why = isCode(cause, 'ENOENT') ? 'does not exist' : 'cannot be read';
     throw new SvcError('invalid_input', `BUS_CA_PATH "${env.BUS_CA_PATH}" ${why}.`, {
-      hint: 'svc runtime register --out writes that file beside the variables: copy both.',
+      hint: 'svc runtime register NAME --out FILE writes that file beside the variables: copy both.',
       cause,
     });
   }

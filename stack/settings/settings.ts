@@ -293,14 +293,14 @@ none-for-everybody: no command runs in a sandbox. Members' commands too have the
       }),
       startTimeout: setting(like(runtime.MCP_SERVER_START_TIMEOUT_SECONDS), {
         meaning:
-          'How long an MCP server may take from its start to its list of tools, in seconds. An MCP server may have its own: svc server update.',
+          'How long an MCP server may take from its start to its list of tools, in seconds. An MCP server may have its own: svc server update NAME --start-timeout SECONDS.',
         default: 60,
         variables: { runtime: ['MCP_SERVER_START_TIMEOUT_SECONDS'] },
         write: String,
       }),
       callTimeout: setting(like(runtime.MCP_SERVER_CALL_TIMEOUT_SECONDS), {
         meaning:
-          'How long a tool call may be without an answer and without progress, in seconds. An MCP server may have its own: svc server update. No call lasts longer than 30 minutes in all.',
+          'How long a tool call may be without an answer and without progress, in seconds. An MCP server may have its own: svc server update NAME --call-timeout SECONDS. No call lasts longer than 30 minutes in all.',
         default: 60,
         variables: {
           runtime: ['MCP_SERVER_CALL_TIMEOUT_SECONDS'],

@@ -9,7 +9,7 @@ import { fetchTools, getServer } from '../../servers.ts';
 export default class ServerTest extends SvcCommand {
   static override summary = 'Test whether an MCP server is Connected, and why not.';
   static override description =
-    'The runtime pings each MCP server every 30 seconds. The command shows its latest report, and waits while the MCP server starts. It restarts nothing: svc server restart makes a new handshake. Exit code 1: not Connected.';
+    'The runtime pings each MCP server every 30 seconds. The command shows its latest report, and waits while the MCP server starts. It restarts nothing. For a new handshake: svc server restart NAME. Exit code 1: not Connected.';
   static override aliases = ['servers:test'];
   static override examples = [
     { description: 'Test one', command: '<%= config.bin %> server test files' },

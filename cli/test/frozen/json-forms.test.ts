@@ -2,8 +2,12 @@ import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { readDefinition } from '../../../stack/settings/check.ts';
 import { foreignServers } from '../../../stack/test/foreign-servers.ts';
 import { Platform, startTimeoutMs } from '../../../stack/test/platform.ts';
+import { until } from '../../../stack/test/until.ts';
+import { svcFile } from '../run-svc.ts';
 import { formOf } from './form-of.ts';
 
 /**
@@ -39,9 +43,23 @@ test('every answer of the command line has its recorded form', async () => {
   await writeFile(file, 'notes');
   const elsewhere = join(platform.folder, 'elsewhere');
   await mkdir(elsewhere);
+  const message = join(platform.folder, 'message.json');
+  await writeFile(message, '{"message":"hello"}');
+  await writeFile(
+    join(platform.folder, '.mcp.json'),
+    JSON.stringify({ mcpServers: { imported: { command: 'true' } } }),
+  );
   await ask('init --yes', elsewhere);
   await ask('status');
   await ask('config check');
+  await ask('config docs runtime');
+  await ask('config show');
+  await ask('completion bash');
+  await ask('service install --print');
+  await ask('service uninstall');
+  await askWith({ PATH: '' }, 'doctor');
+  await ask('destroy --dir elsewhere');
+  await ask('destroy --dir elsewhere --confirm elsewhere');
   await ask('up');
   await ask('up --as-copy');
   await ask('status');
@@ -53,6 +71,8 @@ test('every answer of the command line has its recorded form', async () => {
   await ask('server show nothing');
   await ask('skill create all --tool everything/echo --tool everything/get-env');
   await ask('skill create all --tool everything/echo');
+  await ask('skill create gone --tool everything/echo');
+  await ask('skill remove gone');
   await ask('skill list');
   await ask('role create Agents --skill all');
   await ask('role create Others --skill nothing');
@@ -91,6 +111,41 @@ test('every answer of the command line has its recorded form', async () => {
   await ask('server logs everything');
   await ask('server disable everything');
   await ask('server enable everything');
+  await ask('skill show all');
+  await ask('skill update all --description Everything');
+  await ask('skill update all --description Everything');
+  await ask('role show Agents');
+  await ask('role update Agents --disable');
+  await ask('role update Agents');
+  await ask('role remove Agents --yes');
+  await ask('tool list');
+  await ask('tool call everything/echo', '--input', message);
+  await ask('tool call everything/nothing');
+  await until(async () => (await platform.svc('usage')).usage.length > 0);
+  await ask('usage');
+  await ask('audit --lines 1');
+  await ask('logs frontend --lines 1');
+  await ask('open');
+  await ask('connect --client cursor');
+  await ask('connect');
+  await ask('server import .mcp.json');
+  await ask('server import .mcp.json --yes');
+  await ask('server remove imported');
+  await ask('user list');
+  await ask('workspace create Acme');
+  await ask('workspace list');
+  await ask('workspace update Acme --suspend');
+  await ask('workspace use Default');
+  await ask('workspace remove Acme');
+  await ask('workspace remove Acme --confirm Acme');
+  await ask('backup tools.backup.gz');
+  await ask('restore tools.backup.gz');
+  await ask('restore tools.backup.gz', '--over', readDefinition(platform.installation.definitionFile).name);
+  await ask('restore --confirm');
+  await ask('restore --undo');
+  await ask('move --engine process');
+  await ask('move --confirm');
+  await ask('restart');
   await ask('server remove everything');
   await ask('server list');
   await ask('server remove everything --yes');
@@ -99,4 +154,23 @@ test('every answer of the command line has its recorded form', async () => {
   await ask('server list');
   await ask('nothing');
   expect(answers).toEqual(frozen);
-}, 240_000);
+}, 480_000);
+
+/** Commands whose JSON is something else, with the reason. */
+const others: Readonly<Record<string, string>> = {
+  'runtime:start': 'It prints a line of JSON for each line of its log.',
+};
+
+test('every command has a recorded form', () => {
+  const { commands }: { commands: Record<string, unknown> } = JSON.parse(
+    readFileSync(join(svcFile, '../../oclif.manifest.json'), 'utf8'),
+  );
+  const recorded = z.array(z.object({ command: z.string() })).parse(frozen);
+  const ids = new Set(
+    recorded.flatMap(({ command }) => {
+      const [, first = '', second = ''] = command.split(' ');
+      return [first, `${first}:${second}`];
+    }),
+  );
+  expect(Object.keys(commands).filter((id) => !ids.has(id) && !(id in others))).toEqual([]);
+});

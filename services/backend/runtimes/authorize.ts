@@ -72,7 +72,7 @@ async function customerRuntime(
     return { ...identity, key: runtimeKey.id };
   }
   throw new SvcError('unauthenticated', 'This RUNTIME_KEY is not known to the platform.', {
-    hint: 'It belongs to another platform, or was replaced. Ask the operator of this platform for a new one: svc runtime register.',
+    hint: 'It belongs to another platform, or was replaced. Ask the operator of this platform for a new one: svc runtime register NAME.',
   });
 }
 
@@ -97,7 +97,7 @@ async function ensurePlatformRuntime({ graph }: AuthorizerNeeds, name: string): 
 function identityOf(runtime: Node<'runtime'>, process: ProcessId): Extract<Identity, { kind: 'runtime' }> {
   if (runtime.revokedAt !== null) {
     throw new SvcError('unauthenticated', `The runtime "${runtime.name}" was revoked.`, {
-      hint: 'Ask the operator of the platform to register it again: svc runtime register.',
+      hint: 'Ask the operator of the platform to register it again: svc runtime register NAME.',
     });
   }
   const workspace = runtime.home === platformHome ? null : findId('workspace', runtime.home);

@@ -173,7 +173,7 @@ function refusedReport(server: Node<'mcpServer'>, { mcpServer, configVersion, wh
     reason: {
       code: 'report_refused',
       message: `The status report for the MCP server "${server.name}" was refused: ${why}.`,
-      repair: 'Update the runtime, or correct the MCP server: svc server show.',
+      repair: 'Update the runtime, or correct the MCP server: svc server show NAME.',
     },
   };
 }

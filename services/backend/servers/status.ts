@@ -79,7 +79,7 @@ export const reasons = {
     code: 'runtime_revoked',
     message: `${quoted(bound)}, on which the MCP server "${name}" runs, ${bound.length === 1 ? 'was' : 'were'} revoked.`,
     repair:
-      'Register it again and start it with the new key: svc runtime register. Or add the MCP server on another runtime.',
+      'Register it again and start it with the new key: svc runtime register NAME. Or add the MCP server on another runtime.',
   }),
   noneOfThePlatform: (name: string): Reason => ({
     code: 'no_runtime',

@@ -53,11 +53,11 @@ export function lacksOf(skill: Pick<Skill, 'mcpServers'>, now = Date.now()): rea
 export function missingToolsOf(skill: Skill): readonly Lack[] {
   const missing = skill.missingTools.map((tool) => ({
     what: `The tool "${tool}" is not offered by its MCP server.`,
-    repair: `Remove it from the skill (svc skill update ${skill.name} --remove-tool ${tool}), or correct the MCP server: svc server show.`,
+    repair: `Remove it from the skill (svc skill update ${skill.name} --remove-tool ${tool}), or correct the MCP server: svc server show NAME.`,
   }));
   if (skill.leftOut === 0) return missing;
   const what = `${skill.leftOut} tools that match the patterns of the skill are left out, because a skill has at most ${toolsOfSkillMax} tools.`;
-  return [...missing, { what, repair: `Narrow its patterns: svc skill show ${skill.name}, svc skill update.` }];
+  return [...missing, { what, repair: `Narrow its patterns: svc skill update ${skill.name} --remove-tool PATTERN --add-tool PATTERN.` }];
 }
 
 function lackOf(mcpServer: McpServer, now: number): Lack {
@@ -73,7 +73,7 @@ function lackOf(mcpServer: McpServer, now: number): Lack {
   const retry = seconds > 0 ? ` The next attempt is in ${seconds} s.` : '';
   return {
     what: `MCP server "${name}" is ${status}: ${why}.${retry}`,
-    repair: reason?.repair ?? 'See Workspace settings > MCP Servers, or: svc server show.',
+    repair: reason?.repair ?? `See Workspace settings > MCP Servers, or: svc server show ${name}.`,
   };
 }
 
