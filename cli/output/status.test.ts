@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Status } from '../../stack/lifecycle/platform-status.ts';
 import { describeStatus } from './status.ts';
+import { describeUp } from './up.ts';
 
 const plain = { paint: (_colour: string, text: string) => text, columns: null, asTyped: (text: string) => text };
 
@@ -134,4 +135,16 @@ test('an MCP server that a person switched off is Disabled, and needs no reason'
   const text = describeStatus({ ...statusWith([7]), mcpServers } as never, plain as never);
   expect(text).toMatch(/^off +Default +Disabled +– +–$/m);
   expect(text).not.toContain('It is disabled.');
+});
+
+test('svc up shows ten MCP servers that failed, and how to see the others', () => {
+  const reason = { code: 'exited', message: 'It failed.', repair: 'Correct it.' };
+  const mcpServers = Array.from({ length: 200 }, (_, i) => ({ name: `server-${i}`, status: 'Error', reason }));
+  const lines = describeUp({ ...statusWith([7]), mcpServers } as never, plain as never).split('\n');
+  expect(lines.slice(-3)).toEqual([
+    'server-8: It failed. Correct it.',
+    'server-9: It failed. Correct it.',
+    'And 190 more. Show all: svc status',
+  ]);
+  expect(lines).toHaveLength(17);
 });

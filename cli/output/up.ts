@@ -4,10 +4,15 @@ import { describeAddresses, tellingOf } from './status.ts';
 import { details } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
+/** More of them would push the addresses off the screen. */
+const unwellShownMax = 10;
+
 /** A platform that has just started: its state, its addresses, and what is not well, with the reason. */
 export function describeUp(status: Status, terminal: Terminal): string {
   const unwell = unwellIn(status);
-  const told = unwell.length === 0 ? [] : ['', 'Not well:', details(unwell, terminal)];
+  const left = unwell.length - unwellShownMax;
+  const told = unwell.length === 0 ? [] : ['', 'Not well:', details(unwell.slice(0, unwellShownMax), terminal)];
+  if (left > 0) told.push(`And ${left} more. Show all: svc status`);
   return [describeState(status, terminal), describeAddresses(status), ...told].join('\n');
 }
 

@@ -6,7 +6,7 @@ import { PersonShell } from './examples/shell.ts';
 import { filesOfStory, type Line, stories } from './examples/stories.ts';
 import { svcFile } from './run-svc.ts';
 
-vi.setConfig({ testTimeout: 240_000 });
+vi.setConfig({ testTimeout: 480_000 });
 
 /** Each line of the story that is answered in another way than it says. */
 async function mistold(story: readonly Line[], options: PlatformOptions, ...programs: string[]): Promise<unknown[]> {

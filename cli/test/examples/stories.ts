@@ -22,6 +22,7 @@ const refused = (code: number, because: string) => (typed: string, says: string)
 const asks = refused(2, 'It asks, and a script has nobody to answer.');
 const unknownHost = refused(1, 'The host of an example does not exist.');
 const notRoot = refused(4, 'Only root may install a service of the machine.');
+const noSuchId = refused(1, 'No installation has the id of an example.');
 const noDocker = refused(4, 'The shell of the test finds no Docker.');
 const noDgraph = refused(4, 'The shell of the test finds no dgraph.');
 const nothingMoved = refused(1, 'The move before has ended.');
@@ -34,6 +35,7 @@ const connected = 'Connected\n\nTOOLS (1';
 export const filesOfStory: Readonly<Record<string, string>> = {
   'docs/notes.md': 'Notes.\n',
   'forms.md': 'Fill in the form.\n',
+  'skills/read-documents/SKILL.md': '---\nname: read-documents\ndescription: Reads documents\n---\n\nRead them.\n',
   'echo.md': 'Say it back.\n',
   'message.json': '{"message":"hello"}',
   'old-key.txt': 'USK-0123456789-0123456789\n',
@@ -64,6 +66,7 @@ const onePlatform: readonly Line[] = [
   refused(4, 'The platform does not run.')('svc keys list', 'The platform is not running.'),
   line('svc up', 'The platform is running.'),
   line('svc status', 'The platform is running (embedded, process)'),
+  line('svc status --all', 'NAME'),
   watch('svc status --watch', 'The platform is running'),
   watch('svc logs -f', 'listening'),
   line('svc logs runtime --since 10m --level warn'),
@@ -126,6 +129,9 @@ const onePlatform: readonly Line[] = [
   line('svc server enable files', connected),
   line('svc server enable files --workspace Acme', connected),
 
+  line("svc skill import ./skills/read-documents --tool 'files/*'", '+ skill read-documents'),
+  line('svc skill import ./skills/* --dry-run', 'Nothing changes'),
+  line('svc skill remove read-documents --yes', 'Removed skill read-documents.'),
   line('svc skill create read-documents --tool files/read_file --tool files/search_files', 'Created skill read-doc'),
   line(`svc server add tickets -- ${everything}`, connected),
   line(`svc server add mail -- ${filesystem} .`, connected),
@@ -147,6 +153,12 @@ const onePlatform: readonly Line[] = [
   line('svc file remove echo references/forms.md', 'Removed'),
   line('svc file remove echo forms.md --workspace Acme', 'Removed'),
 
+  line('svc skill export echo', 'Wrote'),
+  line('svc skill export echo ./skills/echo', 'Wrote'),
+  line('svc skill import ./echo --replace', 'Nothing changes'),
+  line('svc skill publish echo', 'Published skill echo in Everyone.'),
+  asks('svc skill publish echo --draft', 'Removing the skill "echo" from its roles has consequences'),
+
   line('svc role create Reader --skill read-documents', 'Created role Reader with read-documents.'),
   line('svc role create Support --skill tickets --skill mail --workspace Acme', 'Created role Support with '),
   line('svc role create Support --skill support', 'Created role Support with support.'),
@@ -155,6 +167,7 @@ const onePlatform: readonly Line[] = [
   line('svc role update Reader --disable', 'Changed role Reader: enabled.'),
   line('svc role list', 'NAME'),
   line('svc role list --json', '{"roles":['),
+  line('svc skill publish echo --role Reader', 'Published skill echo in Reader.'),
   line('svc role show Reader', 'name    Reader'),
   line('svc role show Reader --json', '{"id":"rol_'),
   line('svc role update Reader --enable', 'Changed role Reader: enabled.'),
@@ -218,6 +231,7 @@ const onePlatform: readonly Line[] = [
   line('svc workspace remove Acme --confirm Acme', 'Removed workspace Acme.'),
   line('svc restart', 'The platform is running.'),
   line('svc down', 'The platform is stopped; all data is kept.'),
+  noSuchId('svc down --id 4kq07kx0v2fy0d5s', 'No process of an installation with the id'),
   watch('svc up --foreground', 'The platform is running.'),
   asks('svc destroy', 'The name of the installation must be typed.'),
 ];

@@ -112,6 +112,12 @@ test('every answer of the command line has its recorded form', async () => {
   await ask('server disable everything');
   await ask('server enable everything');
   await ask('skill show all');
+  await ask('skill publish all');
+  await ask('skill publish all --draft --yes');
+  await ask('skill export all');
+  await ask('skill export all');
+  await ask('skill import all');
+  await ask('skill publish all --role Agents');
   await ask('skill update all --description Everything');
   await ask('skill update all --description Everything');
   await ask('role show Agents');
@@ -128,6 +134,7 @@ test('every answer of the command line has its recorded form', async () => {
   await ask('open');
   await ask('connect --client cursor');
   await ask('connect');
+  await ask('status --all');
   await ask('server import .mcp.json');
   await ask('server import .mcp.json --yes');
   await ask('server remove imported');
@@ -145,10 +152,11 @@ test('every answer of the command line has its recorded form', async () => {
   await ask('restore --undo');
   await ask('move --engine process');
   await ask('move --confirm');
-  await ask('restart');
+  await until(async () => (await platform.svc('server', 'show', 'everything')).status === 'Connected');
   await ask('server remove everything');
   await ask('server list');
   await ask('server remove everything --yes');
+  await ask('restart');
   await ask('down');
   await ask('down');
   await ask('server list');
