@@ -95,7 +95,16 @@ const onePlatform: readonly Line[] = [
   line('svc workspace list --json', '{"workspaces":['),
   line('svc workspace use Default', 'Commands work in the workspace Default now.'),
   line('svc user list', 'EMAIL'),
-  line('svc user list --json', '{"users":['),
+  line('svc user list --workspace Acme --json', '{"users":['),
+  line('svc user create ann@example.com', 'Made ann@example.com a member of Default: viewer.'),
+  line(
+    'svc user create ann@example.com --role admin --workspace Acme',
+    'Made ann@example.com a member of Acme: admin.',
+  ),
+  line('svc user update ann@example.com --suspend', 'Changed member ann@example.com: suspended.'),
+  line('svc user update ann@example.com --role owner', 'Changed member ann@example.com: role.'),
+  line('svc user remove ann@example.com', 'Removed ann@example.com from Default.'),
+  line('svc user remove ann@example.com --workspace Acme --yes', 'Removed ann@example.com from Acme.'),
 
   asks('svc server import .mcp.json', 'Adding these MCP servers runs their commands'),
   asks('svc server import --from cursor', 'Adding these MCP servers runs their commands'),

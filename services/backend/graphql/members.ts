@@ -2,7 +2,7 @@ import { SvcError } from '../../contracts/errors.ts';
 import { parseId } from '../../contracts/ids.ts';
 import { pageMax } from '../graph/graph.ts';
 import { memberRoles, parseMemberRole } from '../members/access.ts';
-import { addMember, removeMember, updateMember } from '../members/change-members.ts';
+import { addMember, removeMember, updateMember } from '../workspaces/change-members.ts';
 import type { Builder } from './builder.ts';
 import { listArgs, listOf, pageArgs, pageOf } from './paging.ts';
 

@@ -6,9 +6,9 @@ import { differences } from '../activity/record-activity.ts';
 import { everyPage } from '../graph/every-page.ts';
 import { checkVersion, tooMany } from '../graph/get-node.ts';
 import { type Node, pageMax, type Transaction } from '../graph/graph.ts';
+import type { MemberRole } from '../members/access.ts';
+import { ensureUser } from '../members/users.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
-import type { MemberRole } from './access.ts';
-import { ensureUser } from './users.ts';
 
 export interface MemberRequest {
   readonly principal: TokenPrincipal;
