@@ -57,7 +57,10 @@ export function missingToolsOf(skill: Skill): readonly Lack[] {
   }));
   if (skill.leftOut === 0) return missing;
   const what = `${skill.leftOut} tools that match the patterns of the skill are left out, because a skill has at most ${toolsOfSkillMax} tools.`;
-  return [...missing, { what, repair: `Narrow its patterns: svc skill update ${skill.name} --remove-tool PATTERN --add-tool PATTERN.` }];
+  return [
+    ...missing,
+    { what, repair: `Narrow its patterns: svc skill update ${skill.name} --remove-tool PATTERN --add-tool PATTERN.` },
+  ];
 }
 
 function lackOf(mcpServer: McpServer, now: number): Lack {
