@@ -120,7 +120,7 @@ test('every suggested command can be typed as it stands, with a name for each pl
   );
   rmSync(cwd, { recursive: true });
   expect(wrong).toEqual([]);
-}, 240_000);
+}, 480_000);
 
 describe('a hint is noticed that names', () => {
   test.each([
