@@ -1,11 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createInstallation } from '../../stack/operations/create-installation.ts';
 import { folderOfEachTest } from '../../stack/test/folder-of-each-test.ts';
 import { canMount } from '../../stack/test/small-disk.ts';
 import { runSvc, svcFile } from './run-svc.ts';
+
+// A test runs svc up to twelve times.
+vi.setConfig({ testTimeout: 120_000 });
 
 /** Mistakes that a person makes with folders, files and the environment: each message, and the repair that it names. */
 const dir = folderOfEachTest();
@@ -17,7 +20,7 @@ describe('a folder without an installation', () => {
   test.each(commands)('svc %s says where it looked, and how to make one', async (command) => {
     expect(await svc(command)).toEqual({
       ...{ code: 1, stdout: '' },
-      stderr: `Error: No installation was found: neither "${dir()}" nor a folder above it holds a svc.yaml, and there is no ./svc.\nCreate one here with svc init, or name the folder with --dir or SVC_DIR.\n`,
+      stderr: `Error: No installation was found: neither "${dir()}" nor a folder above it holds a svc.yaml, and there is no ./svc.\nCreate one here with svc init, or name its folder with --dir or SVC_DIR. List all: svc status --all\n`,
     });
     await svc('init --yes');
     expect((await svc('config check')).code).toBe(0);

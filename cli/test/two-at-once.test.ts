@@ -50,6 +50,7 @@ const rows: readonly (readonly [name: string, one: readonly string[], other: rea
     ['keys', 'update', 'laptop', '--disclosure', 'all'],
   ],
   ['workspace update', ['workspace', 'update', 'Both', '--suspend'], ['workspace', 'update', 'Both', '--name', 'One']],
+  ['user create', ['user', 'create', 'ann@example.com'], ['user', 'create', 'ann@example.com']],
   ['workspace use', ['workspace', 'use', 'Default'], ['workspace', 'use', 'Default']],
   ['file add', ['file', 'add', 'tools', 'a.md'], ['file', 'add', 'tools', 'a.yaml', '--as', 'a.md']],
   ['file remove', ['file', 'remove', 'tools', 'a.md'], ['file', 'remove', 'tools', 'a.md']],

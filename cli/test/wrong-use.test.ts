@@ -34,7 +34,7 @@ describe('a mistyped word is answered with the right form', () => {
     ],
     [
       'logs -n',
-      `--lines needs a value: --lines NUMBER.\nUsage: svc logs [SERVICE…] [--follow] [--lines NUMBER] [--since TIME] [--level LEVEL] [--request ID]`,
+      `--lines needs a value: --lines NUMBER.\nUsage: svc logs [SERVICE…] [--follow] [--lines NUMBER] [--since TIME] [--level LEVEL] [--request ID] [--server NAME]`,
     ],
     ['logs -n abc', '--lines must be a whole number from 0 to 100000, not "abc".'],
     ['logs -n -1', '--lines must be a whole number from 0 to 100000, not "-1".'],

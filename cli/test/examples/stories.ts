@@ -95,14 +95,15 @@ const onePlatform: readonly Line[] = [
   line('svc workspace list --json', '{"workspaces":['),
   line('svc workspace use Default', 'Commands work in the workspace Default now.'),
   line('svc user list', 'EMAIL'),
-  line('svc user list --workspace Acme --json', '{"users":['),
+  line('svc user list --json', '{"users":['),
   line('svc user create ann@example.com', 'Made ann@example.com a member of Default: viewer.'),
   line(
     'svc user create ann@example.com --role admin --workspace Acme',
     'Made ann@example.com a member of Acme: admin.',
   ),
-  line('svc user update ann@example.com --suspend', 'Changed member ann@example.com: suspended.'),
+  line('svc user list --workspace Acme --json', '{"users":['),
   line('svc user update ann@example.com --role owner', 'Changed member ann@example.com: role.'),
+  line('svc user update ann@example.com --suspend', 'Changed member ann@example.com: suspended.'),
   line('svc user remove ann@example.com', 'Removed ann@example.com from Default.'),
   line('svc user remove ann@example.com --workspace Acme --yes', 'Removed ann@example.com from Acme.'),
 
@@ -293,7 +294,8 @@ const processes: readonly Line[] = [
   line('svc move --confirm', 'Confirmed'),
   nothingMoved('svc move --undo', 'There is no move that waits'),
   line('svc workspace create Acme', 'Created workspace Acme'),
-  line('svc runtime register edge', '# The runtime "edge".'),
+  line('svc runtime register edge', ' mkdir -p '),
+  line('svc runtime register edge | ssh edge.example.com sh'),
   line('svc runtime register edge --out edge.env', 'Wrote '),
   line('svc runtime list', 'NAME'),
   line('svc runtime list --json', '{"runtimes":['),
@@ -305,7 +307,7 @@ const processes: readonly Line[] = [
     'Cannot reach the bus at tls://bus.example.com:4222: its name cannot be resolved.',
   ),
   asks('svc runtime revoke edge', 'Revoking "edge" must be confirmed.'),
-  line('svc runtime register edge --workspace Acme', '# The runtime "edge".'),
+  line('svc runtime register edge --workspace Acme', ' mkdir -p '),
   line('svc runtime revoke edge --workspace Acme --yes', 'Revoked'),
 ];
 

@@ -138,7 +138,10 @@ test('every answer of the command line has its recorded form', async () => {
   await ask('server import .mcp.json');
   await ask('server import .mcp.json --yes');
   await ask('server remove imported');
+  await ask('user create ann@example.com');
+  await ask('user update ann@example.com --role editor');
   await ask('user list');
+  await ask('user remove ann@example.com');
   await ask('workspace create Acme');
   await ask('workspace list');
   await ask('workspace update Acme --suspend');
