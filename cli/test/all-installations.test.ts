@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { cpSync, existsSync, readdirSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { startFakeDaemon } from '../../stack/engines/docker/test/fake-daemon.ts';
 import { createInstallation } from '../../stack/operations/create-installation.ts';
 import { pidOf } from '../../stack/operations/test/installed.ts';
 import { openTrial, platformsOf } from '../../stack/operations/test/trial.ts';
@@ -148,6 +149,22 @@ test('a copy has an entry of its own once it is an installation, and the entry o
     [original.dir, 'stopped'],
   ]);
   await works('down', '--dir', copy);
+});
+
+test('a Docker that does not answer holds nothing up, and its installation stays listed', async () => {
+  await using daemon = await startFakeDaemon(() => undefined);
+  const [stopped, inDocker] = [await make('stopped'), await make('in-docker')];
+  await works('init', stopped.dir);
+  const lost = { id: idOf(inDocker), name: 'in-docker', dir: inDocker.dir, docker: daemon.socket };
+  noteInstallation(lost, inList());
+  rmSync(inDocker.dir, { recursive: true });
+  const began = performance.now();
+  expect(await list()).toMatchObject([
+    { state: 'unknown', reason: `The Docker at "${daemon.socket}" did not answer.` },
+    { state: 'stopped', reason: null },
+  ]);
+  expect(performance.now() - began).toBeLessThan(20_000);
+  expect(listed()).toHaveLength(2);
 });
 
 test('an entry that names the folder of another installation, or of another user, says nothing about it', async () => {

@@ -20,7 +20,7 @@ async function openDocker(folder: string) {
     if (path === '/info') return [200, { ID: 'one', SecurityOptions: [] }];
     if (path.startsWith('/containers/json')) {
       expect(path).toContain(`svc.installation=${id}`);
-      return [200, [...left.keys()].map((Id) => ({ Id }))];
+      return [200, [...left].map(([Id, part]) => ({ Id, Names: [`/svc-${id}-${part}`] }))];
     }
     if (path.startsWith('/volumes') || path.startsWith('/networks'))
       return [200, path.startsWith('/volumes') ? { Volumes: null } : []];

@@ -1,3 +1,4 @@
+import Docker from 'dockerode';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { readId } from '../../state/find-original.ts';
 import { endInOrder } from '../../state/left-processes.ts';
@@ -7,10 +8,17 @@ import { labels } from './names.ts';
 import { removeFreeNetworks } from './network.ts';
 import { holdVolumes } from './volumes.ts';
 
-/** The names of the containers of an installation whose folder is gone. */
+const answerTimeoutMs = 4_000;
+
+/** The names of the containers of an installation whose folder is gone. A Docker that does not answer is given up, so that the command ends. */
 export async function findLeftContainers(socket: string, id: string): Promise<readonly string[]> {
-  const { docker } = await reconnectToDaemon(socket);
-  return [...(await inspectContainers(docker, id)).keys()];
+  const timeout = answerTimeoutMs;
+  const docker = new Docker({ socketPath: socket, host: undefined, port: undefined, protocol: 'http', timeout });
+  const filters = { label: [`${labels.installation}=${id}`] };
+  const found = await docker.listContainers({ all: true, filters }).catch((cause: unknown) => {
+    throw new SvcError('unavailable', `The Docker at "${socket}" did not answer.`, { cause });
+  });
+  return found.map(({ Id, Names: [name = Id] }) => name.replace(/^\//, ''));
 }
 
 /** Removes these containers and their networks. The volumes stay. Returns the names of the containers. */
