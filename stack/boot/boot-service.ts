@@ -1,4 +1,4 @@
-import { chmodSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
@@ -47,6 +47,7 @@ export async function installBootService(
   service: BootService,
 ) {
   const { unit, file, text, isSystem } = service;
+  requireRoot(service);
   const manage = managerOf(isSystem, env);
   // Asked before anything is written.
   await manage('reload');
@@ -57,6 +58,21 @@ export async function installBootService(
   chmodSync(file, 0o644);
   await manage('reload');
   await manage('enable', isMac ? file : unit);
+}
+
+/**
+ * Refuses a service of the machine to other users, with the commands that root runs. Root itself does not work in a
+ * folder of another user.
+ */
+export function requireRoot(
+  { unit, file, isSystem }: Pick<BootService, 'unit' | 'file' | 'isSystem'>,
+  isRoot = process.geteuid?.() === 0,
+): void {
+  if (!isSystem || isRoot) return;
+  const start = isMac ? `sudo launchctl bootstrap system ${file}` : `sudo systemctl enable --now ${unit}`;
+  throw new SvcError('forbidden', `Only root may write "${file}".`, {
+    hint: `Let root write and start what you print:\n  svc service install --system --print | sudo tee ${file} && ${start}`,
+  });
 }
 
 /** Removes the services of an installation. Returns their files. `isTolerant`: the manager of services may be away. */
@@ -70,7 +86,10 @@ export async function removeBootServices(
   for (const isSystem of [false, true]) {
     const file = fileOf(unitOf(id), isSystem, env);
     // Only a file of this id, whatever the manifest says.
-    if (!bootFilesOf(installation).includes(file)) continue;
+    if (!bootFilesOf(installation).includes(file)) {
+      if (isSystem && !isTolerant) refuseWrittenByRoot(unitOf(id), file);
+      continue;
+    }
     const manage = managerOf(isSystem, env);
     const ignore = (error: unknown) => {
       if (!isTolerant) throw error;
@@ -82,6 +101,15 @@ export async function removeBootServices(
     removed.push(file);
   }
   return removed;
+}
+
+/** Root wrote what the owner printed, so the manifest does not have it. */
+export function refuseWrittenByRoot(unit: string, file: string): void {
+  if (!existsSync(file)) return;
+  const stop = isMac ? `sudo launchctl bootout system ${file}` : `sudo systemctl disable --now ${unit}`;
+  throw new SvcError('forbidden', `Only root may remove "${file}".`, {
+    hint: `Stop the service and remove its file:\n  ${stop} && sudo rm ${file}`,
+  });
 }
 
 export function bootFilesOf(installation: Installation): readonly string[] {
@@ -132,7 +160,7 @@ function managerOf(isSystem: boolean, env: EnvRecord) {
     throw new SvcError('unavailable', `"${[program, ...words].join(' ')}" failed: ${why}.`, {
       hint: isSystem
         ? 'Run the command as root. On a machine without systemd: svc service install --print shows the unit.'
-        : 'A service of this user needs a session of systemd. For the whole machine, as root: svc service install --system',
+        : 'A service of this user needs a session of systemd. For the whole machine: svc service install --system',
     });
   };
 }

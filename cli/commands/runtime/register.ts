@@ -37,10 +37,6 @@ export default class RuntimeRegister extends SvcCommand {
       description: 'Write the variables to a file that only you can read',
       command: '<%= config.bin %> runtime register edge --out edge.env',
     },
-    {
-      description: 'Register and start it over SSH',
-      command: '<%= config.bin %> runtime register edge | ssh edge.example.com sh',
-    },
   ];
   static override args = { name: Args.string({ description: 'Name of the runtime', required: true, name: 'NAME' }) };
   static override flags = {

@@ -12,13 +12,17 @@ export default class ServiceInstall extends SvcCommand {
   static override aliases = ['services:install'];
   static override examples = [
     { description: 'As a service of this user', command: '<%= config.bin %> service install' },
-    { description: 'As a service of the machine', command: 'sudo <%= config.bin %> service install --system' },
+    {
+      description: 'As a service of the machine, from a folder of root',
+      command: '<%= config.bin %> service install --system',
+    },
     { description: 'Show the unit and change nothing', command: '<%= config.bin %> service install --print' },
   ];
   static override flags = {
     system: Flags.boolean({
       default: false,
-      summary: 'Install it for the whole machine, as root. It runs as the owner of the folder.',
+      summary:
+        'For the whole machine. It runs as the owner of the folder. Other users than root get the commands for root.',
     }),
     print: Flags.boolean({ summary: 'Print the unit instead of installing it.' }),
   };
