@@ -31,8 +31,6 @@ export class PersonShell {
       `name="\${2##*/}"; [ "$name" = github-mcp-server ] && name=server-everything; shift 2; exec node ${packages}/$name/dist/index.js "$@"`,
     );
     this.#program('sudo', 'exec "$@"');
-    // Another machine, which reads what it is given.
-    this.#program('ssh', 'cat > /dev/null');
     this.#program('xdg-open', 'exit 0');
     this.#program('loginctl', 'echo Linger=yes');
     // A person who is not root may manage their own services only.

@@ -302,7 +302,6 @@ const processes: readonly Line[] = [
   nothingMoved('svc move --undo', 'There is no move that waits'),
   line('svc workspace create Acme', 'Created workspace Acme'),
   line('svc runtime register edge', ' mkdir -p '),
-  line('svc runtime register edge | ssh edge.example.com sh'),
   line('svc runtime register edge --out edge.env', 'Wrote '),
   line('svc runtime list', 'NAME'),
   line('svc runtime list --json', '{"runtimes":['),
