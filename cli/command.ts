@@ -2,8 +2,8 @@ import type { EventEmitter } from 'node:events';
 import { Command } from '@oclif/core/command';
 import * as Flags from '@oclif/core/flags';
 import { SvcError } from '../services/contracts/errors.ts';
-import { commandName, withName } from './name.ts';
 import { openTerminal, type Terminal } from './output/terminal.ts';
+import { commandName, withName } from './typed/name.ts';
 
 /** Flags that every command has. */
 export const sharedFlags = {
@@ -64,7 +64,7 @@ export abstract class SvcCommand extends Command {
   protected override async catch(thrown: unknown): Promise<never> {
     const command = this.config.findCommand(this.id ?? '');
     if (thrown instanceof SvcError || command === undefined) throw thrown;
-    const { wrongUse } = await import('./wrong-use.ts');
+    const { wrongUse } = await import('./typed/wrong-use.ts');
     throw wrongUse(thrown, command, this.argv) ?? thrown;
   }
 }

@@ -2,7 +2,7 @@ import { SvcError } from '../services/contracts/errors.ts';
 import { printable } from './output/style.ts';
 import type { Terminal } from './output/terminal.ts';
 import { oneLine } from './output/width.ts';
-import { shellWord } from './shell-word.ts';
+import { shellWord } from './typed/shell-word.ts';
 
 export interface Consent {
   /** A question for yes or no. */

@@ -1,6 +1,6 @@
 import type { Config } from '@oclif/core/config';
 import { CommandHelp, Help } from '@oclif/core/help';
-import { usageOf } from './usage.ts';
+import { usageOf } from './typed/usage.ts';
 
 const exitCodes: [code: string, meaning: string][] = [
   ['0', 'done, or nothing to do'],

@@ -7,7 +7,7 @@ import {
   type UsageQuery,
   usageQuery,
 } from '../stack/client/generated/operations.ts';
-import type { Tenancy } from './platform.ts';
+import type { Tenancy } from './objects/platform.ts';
 
 /** A change by a person, or the calls that an agent made in one hour. */
 export type HistoryEntry =

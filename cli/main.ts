@@ -2,10 +2,10 @@ import { Config } from '@oclif/core/config';
 import { settings } from '@oclif/core/settings';
 import { inWords } from '../services/contracts/system-words.ts';
 import { AlreadyReported } from './command.ts';
-import { parseCommandLine } from './command-line.ts';
 import { errorToTerminal } from './error-to-terminal.ts';
-import { commandName, withName } from './name.ts';
 import { openTerminal } from './output/terminal.ts';
+import { parseCommandLine } from './typed/command-line.ts';
+import { commandName, withName } from './typed/name.ts';
 
 /** Runs one command and sets the exit code. An error is printed once, as text or as JSON. */
 export async function runCommandLine(typed: readonly string[], root: string): Promise<void> {

@@ -11,11 +11,11 @@ import { connectToBackend } from '../../stack/client/backend-client.ts';
 import { writeIfAbsent } from '../../stack/state/durable-file.ts';
 import { AlreadyReported, environment, interruption, type SharedFlags, SvcCommand, yesFlag } from '../command.ts';
 import { agreeToRemoval } from '../consent.ts';
+import { installationOf, tenancyOf } from '../objects/platform.ts';
 import { kindNames, tellChanges, tellLeftOut } from '../output/changes.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { oneLine } from '../output/width.ts';
-import { installationOf, tenancyOf } from '../platform.ts';
-import { readBoundedStdin } from '../stdin.ts';
+import { readBoundedStdin } from '../typed/stdin.ts';
 
 export default class Apply extends SvcCommand {
   static override summary = 'Change MCP servers, skills and roles to match files.';

@@ -1,11 +1,11 @@
 import * as Flags from '@oclif/core/flags';
 import { SvcCommand, workspaceFlag } from '../command.ts';
-import { parseCount } from '../count.ts';
 import { fetchHistory } from '../history.ts';
-import { parseMoment } from '../moment.ts';
+import { tenancyOf } from '../objects/platform.ts';
 import { describeHistory } from '../output/history.ts';
 import { isoOrNull } from '../output/times-and-sizes.ts';
-import { tenancyOf } from '../platform.ts';
+import { parseCount } from '../typed/count.ts';
+import { parseMoment } from '../typed/moment.ts';
 
 export default class Audit extends SvcCommand {
   static override summary = 'Show who changed what, and which keys called which tools.';

@@ -6,9 +6,9 @@ import { sizeText } from '../../stack/machine/size-text.ts';
 import { backup } from '../../stack/operations/backup/backup.ts';
 import { readDefinition } from '../../stack/settings/check.ts';
 import { environment, interruption, SvcCommand } from '../command.ts';
+import { installationOf } from '../objects/platform.ts';
 import { describeContent, notInside } from '../output/backup.ts';
-import { newPassphrase } from '../passphrase.ts';
-import { installationOf } from '../platform.ts';
+import { newPassphrase } from '../typed/passphrase.ts';
 
 export default class Backup extends SvcCommand {
   static override summary = 'Write all records and files into one archive, while the platform runs.';

@@ -10,12 +10,12 @@ import { keyToWrite, offerKey } from '../connect/connection-key.ts';
 import { here } from '../connect/here.ts';
 import { aboutKey, showNewKey, showSnippet } from '../connect/show-snippet.ts';
 import { fileToWrite, type Written, writeEntry } from '../connect/write-entry.ts';
-import { choice } from '../how-it-runs.ts';
 import { refuseKeyAsArgument } from '../keys-test/key-source.ts';
-import { installationOf, type Tenancy, tenancyOf } from '../platform.ts';
-import { fetchRoles, roleNamed } from '../roles.ts';
-import { shellWord } from '../shell-word.ts';
-import { fetchSkills, skillNamed } from '../skills.ts';
+import { installationOf, type Tenancy, tenancyOf } from '../objects/platform.ts';
+import { fetchRoles, roleNamed } from '../objects/roles.ts';
+import { fetchSkills, skillNamed } from '../objects/skills.ts';
+import { choice } from '../typed/how-it-runs.ts';
+import { shellWord } from '../typed/shell-word.ts';
 
 const severalFlag = { multiple: true, multipleNonGreedy: true } as const;
 const scopes = ['user', 'project'] as const;

@@ -2,10 +2,10 @@ import * as Flags from '@oclif/core/flags';
 import { type Destruction, destroy } from '../../stack/operations/destroy.ts';
 import { environment, SvcCommand } from '../command.ts';
 import { requireName } from '../consent.ts';
+import { installationOf } from '../objects/platform.ts';
 import { openProgressList } from '../output/progress-list.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { oneLine } from '../output/width.ts';
-import { installationOf } from '../platform.ts';
 
 export default class Destroy extends SvcCommand {
   static override summary = 'Stop the platform and remove the installation. Asks for its name.';

@@ -5,9 +5,9 @@ import { examine } from '../../stack/operations/doctor/examine.ts';
 import type { Finding } from '../../stack/operations/doctor/finding.ts';
 import { writeSupport } from '../../stack/operations/doctor/support.ts';
 import { AlreadyReported, environment, interruption, SvcCommand } from '../command.ts';
+import { installationOf } from '../objects/platform.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { hang, seenWidth } from '../output/width.ts';
-import { installationOf } from '../platform.ts';
 
 const marks = {
   ok: { sign: '✓', colour: 'green' },

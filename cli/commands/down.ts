@@ -2,10 +2,10 @@ import * as Flags from '@oclif/core/flags';
 import { down } from '../../stack/operations/down.ts';
 import { downRemoved } from '../../stack/operations/down-removed.ts';
 import { environment, interruption, SvcCommand } from '../command.ts';
-import { interruptedStop } from '../interrupted.ts';
+import { installationOf } from '../objects/platform.ts';
 import { openProgressList } from '../output/progress-list.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { installationOf } from '../platform.ts';
+import { interruptedStop } from '../start/interrupted.ts';
 
 export default class Down extends SvcCommand {
   static override summary = 'Stop the platform gracefully. All data is kept.';

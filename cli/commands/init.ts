@@ -8,7 +8,6 @@ import { engines, engineTraits, graphs, topologies } from '../../stack/settings/
 import { findInstallation, folderForNew, installationIn } from '../../stack/state/installation.ts';
 import { AlreadyReported, environment, repeatedFlag, SvcCommand } from '../command.ts';
 import { here } from '../connect/here.ts';
-import { choice, refuseMismatch } from '../how-it-runs.ts';
 import { ReferenceValues } from '../import/ask-values.ts';
 import { describeImported, importedForm } from '../import/carry-out.ts';
 import { agreeToMake, askMissing, type Given } from '../init/answers.ts';
@@ -16,9 +15,10 @@ import { bringIn, start } from '../init/bring-in.ts';
 import { create } from '../init/create.ts';
 import { serversNamed } from '../init/found-servers.ts';
 import { describePlan } from '../init/summary.ts';
-import { nextCommand } from '../next-command.ts';
-import { nextStep } from '../next-step.ts';
-import { tenancyOf, typedFor } from '../platform.ts';
+import { tenancyOf, typedFor } from '../objects/platform.ts';
+import { nextCommand } from '../start/next-command.ts';
+import { nextStep } from '../start/next-step.ts';
+import { choice, refuseMismatch } from '../typed/how-it-runs.ts';
 
 export default class Init extends SvcCommand {
   static override summary = 'Create an installation: svc.yaml, secrets and folders.';

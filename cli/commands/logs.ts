@@ -4,11 +4,11 @@ import { logLevels } from '../../services/contracts/env/variable.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { logs } from '../../stack/operations/logs.ts';
 import { interruption, SvcCommand } from '../command.ts';
-import { parseCount } from '../count.ts';
-import { parseMoment } from '../moment.ts';
+import { installationOf } from '../objects/platform.ts';
 import { describeLogLine } from '../output/log-line.ts';
 import { isoOrNull } from '../output/times-and-sizes.ts';
-import { installationOf } from '../platform.ts';
+import { parseCount } from '../typed/count.ts';
+import { parseMoment } from '../typed/moment.ts';
 
 export default class Logs extends SvcCommand {
   static override summary =

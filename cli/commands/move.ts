@@ -8,11 +8,11 @@ import { engines, graphs, topologies } from '../../stack/settings/choices.ts';
 import type { Installation } from '../../stack/state/installation.ts';
 import { environment, interruption, SvcCommand } from '../command.ts';
 import { makeSure } from '../consent.ts';
-import { choice } from '../how-it-runs.ts';
+import { installationOf } from '../objects/platform.ts';
 import { describeLoss, describeMoved, describePlan, tellProgress } from '../output/move.ts';
 import { openProgressList, type ProgressList } from '../output/progress-list.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { installationOf } from '../platform.ts';
+import { choice } from '../typed/how-it-runs.ts';
 
 interface MoveQuestion {
   readonly terminal: Terminal;

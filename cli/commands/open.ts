@@ -2,9 +2,9 @@ import * as Args from '@oclif/core/args';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { status } from '../../stack/operations/status.ts';
 import { environment, SvcCommand } from '../command.ts';
-import { choice } from '../how-it-runs.ts';
+import { installationOf } from '../objects/platform.ts';
 import { openAddress } from '../open-address.ts';
-import { installationOf } from '../platform.ts';
+import { choice } from '../typed/how-it-runs.ts';
 
 const pages = ['app', 'api'] as const;
 

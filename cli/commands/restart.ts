@@ -1,9 +1,9 @@
 import * as Args from '@oclif/core/args';
 import { up } from '../../stack/operations/up.ts';
-import { showStart } from '../bring-up.ts';
 import { environment, SvcCommand } from '../command.ts';
+import { installationOf } from '../objects/platform.ts';
 import { describeUp } from '../output/up.ts';
-import { installationOf } from '../platform.ts';
+import { showStart } from '../start/bring-up.ts';
 
 export default class Restart extends SvcCommand {
   static override summary = 'Restart services gracefully, one after the other. All data and sessions are kept.';

@@ -10,13 +10,13 @@ import { confirmReplacement, undoReplacement } from '../../stack/operations/repl
 import type { Installation } from '../../stack/state/installation.ts';
 import { environment, interruption, SvcCommand } from '../command.ts';
 import { makeSure, requireName } from '../consent.ts';
-import { nextCommand } from '../next-command.ts';
+import { installationOf } from '../objects/platform.ts';
 import { describeContent, describeRestore } from '../output/backup.ts';
 import { describeLoss, tellProgress } from '../output/move.ts';
 import { openProgressList, type ProgressList } from '../output/progress-list.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { passphraseOf } from '../passphrase.ts';
-import { installationOf } from '../platform.ts';
+import { nextCommand } from '../start/next-command.ts';
+import { passphraseOf } from '../typed/passphrase.ts';
 
 interface Restoring {
   readonly installation: Installation;

@@ -6,9 +6,9 @@ import { describeInterruptedReplacement } from '../../stack/operations/replace/r
 import { status } from '../../stack/operations/status.ts';
 import { type CallRate, CallRates, readCallSum } from '../call-rate.ts';
 import { environment, interruption, SvcCommand } from '../command.ts';
+import { installationOf } from '../objects/platform.ts';
 import { describeForgotten, describeInstallations } from '../output/installations.ts';
 import { describeStatus, otherVersion } from '../output/status.ts';
-import { installationOf } from '../platform.ts';
 
 const watchIntervalMs = 1000;
 

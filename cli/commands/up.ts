@@ -3,14 +3,14 @@ import type { Status } from '../../stack/lifecycle/platform-status.ts';
 import { up } from '../../stack/operations/up.ts';
 import { readDefinition } from '../../stack/settings/check.ts';
 import type { Installation } from '../../stack/state/installation.ts';
-import { showStart } from '../bring-up.ts';
 import { environment, SvcCommand } from '../command.ts';
 import { requireName } from '../consent.ts';
-import { nextCommand } from '../next-command.ts';
-import { nextStep } from '../next-step.ts';
+import { installationOf } from '../objects/platform.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { describeUp } from '../output/up.ts';
-import { installationOf } from '../platform.ts';
+import { showStart } from '../start/bring-up.ts';
+import { nextCommand } from '../start/next-command.ts';
+import { nextStep } from '../start/next-step.ts';
 
 export default class Up extends SvcCommand {
   static override summary = 'Start the platform, or apply changes of svc.yaml to it.';

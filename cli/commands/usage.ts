@@ -1,11 +1,11 @@
 import * as Flags from '@oclif/core/flags';
 import { SvcCommand, workspaceFlag } from '../command.ts';
 import { sumUsage, usageGroups } from '../history.ts';
-import { choice } from '../how-it-runs.ts';
-import { parseMoment } from '../moment.ts';
+import { tenancyOf } from '../objects/platform.ts';
 import { table } from '../output/table.ts';
 import { milliseconds } from '../output/times-and-sizes.ts';
-import { tenancyOf } from '../platform.ts';
+import { choice } from '../typed/how-it-runs.ts';
+import { parseMoment } from '../typed/moment.ts';
 
 export default class Usage extends SvcCommand {
   static override summary = 'Show calls by tool, key, skill or MCP server.';

@@ -4,8 +4,8 @@ import { parseKey } from '../../services/contracts/keys.ts';
 import { createKeyMutation } from '../../stack/client/generated/operations.ts';
 import { confirmed } from '../consent.ts';
 import { readKeyFile, readStdin } from '../keys-test/key-source.ts';
+import type { Tenancy } from '../objects/platform.ts';
 import type { Terminal } from '../output/terminal.ts';
-import type { Tenancy } from '../platform.ts';
 
 /** The key of --key-file. Null without the flag. */
 async function keyOfFile(file: string | undefined): Promise<string | null> {

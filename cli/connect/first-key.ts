@@ -1,8 +1,8 @@
 import { defaultServerName } from '../../services/contracts/clients/clients.ts';
 import { textOf } from '../../services/contracts/clients/snippet.ts';
 import { confirmed } from '../consent.ts';
+import type { Tenancy } from '../objects/platform.ts';
 import type { Terminal } from '../output/terminal.ts';
-import type { Tenancy } from '../platform.ts';
 import { chooseClient } from './choose-client.ts';
 import { createKeyFor } from './connection-key.ts';
 import { here } from './here.ts';

@@ -1,6 +1,6 @@
 import { expandLaunch, type Reference } from '../../services/contracts/clients/read-servers.ts';
-import { askSecret } from '../ask-secret.ts';
 import type { Terminal } from '../output/terminal.ts';
+import { askSecret } from '../typed/ask-secret.ts';
 import type { FoundServer } from './sources.ts';
 
 export interface GivenValues {

@@ -5,11 +5,11 @@ import {
   liveMcpServersQuery,
   updateMcpServerMutation,
 } from '../../stack/client/generated/operations.ts';
+import { share } from '../launch/share.ts';
+import type { Tenancy } from '../objects/platform.ts';
 import { table } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { oneLine } from '../output/width.ts';
-import type { Tenancy } from '../platform.ts';
-import { share } from '../share.ts';
 import type { Existing, Judged } from './judge-servers.ts';
 import { launchOf } from './launch-of.ts';
 import type { FoundServer } from './sources.ts';

@@ -3,12 +3,12 @@ import { SvcError } from '../../services/contracts/errors.ts';
 import { findProgram } from '../../stack/machine/find-program.ts';
 import { settings } from '../../stack/settings/settings.ts';
 import { confirmed } from '../consent.ts';
-import type { Chosen } from '../how-it-runs.ts';
 import { describeEntry } from '../import/launch-of.ts';
 import type { FoundServer } from '../import/sources.ts';
 import { printable } from '../output/style.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { cut, oneLine } from '../output/width.ts';
+import type { Chosen } from '../typed/how-it-runs.ts';
 import { type Offered, serversOnMachine } from './found-servers.ts';
 
 /** What `svc init` needs to know. Undefined: nobody has said it. */

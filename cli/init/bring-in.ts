@@ -1,15 +1,15 @@
 import { up } from '../../stack/operations/up.ts';
 import { isInContainers } from '../../stack/state/containers-record.ts';
 import type { Installation } from '../../stack/state/installation.ts';
-import { showStart } from '../bring-up.ts';
 import { environment } from '../command.ts';
 import type { ReferenceValues } from '../import/ask-values.ts';
 import { carryOut, existingServers, type Imported } from '../import/carry-out.ts';
 import { judgeServers } from '../import/judge-servers.ts';
 import type { FoundServer } from '../import/sources.ts';
+import type { Tenancy } from '../objects/platform.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { describeUp } from '../output/up.ts';
-import type { Tenancy } from '../platform.ts';
+import { showStart } from '../start/bring-up.ts';
 
 /** Starts the new platform in the background, as `svc up` does. */
 export async function start(installation: Installation, terminal: Terminal) {

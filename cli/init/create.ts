@@ -2,8 +2,8 @@ import { createInstallation, type NewInstallation } from '../../stack/operations
 import { noteForUser } from '../../stack/operations/note-installation.ts';
 import { readDefinition } from '../../stack/settings/check.ts';
 import { environment } from '../command.ts';
-import type { Chosen } from '../how-it-runs.ts';
 import type { Terminal } from '../output/terminal.ts';
+import type { Chosen } from '../typed/how-it-runs.ts';
 import type { Given } from './answers.ts';
 
 /** Creates what is missing, and says which answers an existing svc.yaml overrules. */

@@ -1,8 +1,8 @@
 import { SvcError } from '../../services/contracts/errors.ts';
 import { Secret } from '../../services/contracts/secret.ts';
 import { readBounded } from '../../stack/machine/bounded-file.ts';
-import { askSecret } from '../ask-secret.ts';
 import type { Terminal } from '../output/terminal.ts';
+import { askSecret } from '../typed/ask-secret.ts';
 import { pastedKey } from './pasted-key.ts';
 
 export interface KeySource {

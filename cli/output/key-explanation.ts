@@ -1,5 +1,5 @@
-import type { ExplainedRole, ExplainedSkill, Explanation, Gap } from '../explain-key.ts';
-import { disclosureWords } from '../key-disclosure.ts';
+import type { ExplainedRole, ExplainedSkill, Explanation, Gap } from '../keys/explain-key.ts';
+import { disclosureWords } from '../keys/key-disclosure.ts';
 import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 import { hang, oneLine, wrapped } from './width.ts';

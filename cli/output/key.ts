@@ -1,5 +1,5 @@
-import { disclosureWords } from '../key-disclosure.ts';
-import { type Key, replacedIds } from '../keys.ts';
+import { disclosureWords } from '../keys/key-disclosure.ts';
+import { type Key, replacedIds } from '../objects/keys.ts';
 import { facts, spare, table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 import { ago, isoOrNull } from './times-and-sizes.ts';

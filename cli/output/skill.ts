@@ -1,4 +1,4 @@
-import type { SkillDetails } from '../skills.ts';
+import type { SkillDetails } from '../objects/skills.ts';
 import { briefly } from './reason.ts';
 import { facts, table } from './table.ts';
 import type { Terminal } from './terminal.ts';

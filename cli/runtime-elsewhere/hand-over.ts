@@ -1,5 +1,5 @@
 import { drainMs } from '../../services/contracts/drain.ts';
-import { shellWord } from '../shell-word.ts';
+import { shellWord } from '../typed/shell-word.ts';
 
 /** Everything that another machine needs to run a runtime, as variables, files and a systemd unit. */
 export interface HandOver {

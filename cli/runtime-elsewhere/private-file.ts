@@ -2,7 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { formatMode } from '../../stack/state/file-access.ts';
-import { shellWord } from '../shell-word.ts';
+import { shellWord } from '../typed/shell-word.ts';
 
 /** Refuses a file that cannot be written or exists already, before the key is created. */
 export function checkPrivateFile(flag: string, file: string, mayReplace: boolean): void {

@@ -3,7 +3,7 @@ import { nearest } from '../../services/contracts/did-you-mean.ts';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { inheritedByChildren } from '../../services/contracts/env/inherited.ts';
 import { ignored, rejected, variables } from '../../services/contracts/env/variables.ts';
-import { readSettings } from '../settings-file.ts';
+import { readSettings } from '../typed/settings-file.ts';
 
 /** Variables that name files and folders. */
 const places: ReadonlySet<string> = new Set(['BUS_CA_PATH', 'RUNTIME_KEY_FILE', 'SYSTEM_KEY_FILE', 'SVC_WORKING_DIR']);

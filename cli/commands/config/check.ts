@@ -4,7 +4,7 @@ import { adviseOnMembers } from '../../../stack/engines/sandbox/check-sandbox.ts
 import { checkMachine } from '../../../stack/lifecycle/check-machine.ts';
 import { withoutEffect } from '../../../stack/parts/environment.ts';
 import { SvcCommand, environment as shell } from '../../command.ts';
-import { installationOf } from '../../platform.ts';
+import { installationOf } from '../../objects/platform.ts';
 
 export default class ConfigCheck extends SvcCommand {
   static override summary = 'Check svc.yaml and report each mistake with its line, rule and repair.';

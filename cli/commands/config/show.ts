@@ -1,8 +1,8 @@
 import { readPlan } from '../../../stack/engines/plan-of.ts';
 import { effectiveVariables } from '../../../stack/parts/environment.ts';
 import { SvcCommand } from '../../command.ts';
+import { installationOf } from '../../objects/platform.ts';
 import { table } from '../../output/table.ts';
-import { installationOf } from '../../platform.ts';
 
 export default class ConfigShow extends SvcCommand {
   static override summary = 'Show the variables of each service and where each value comes from.';

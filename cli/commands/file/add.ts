@@ -9,9 +9,9 @@ import { filesOfSkillMaxBytes } from '../../../services/contracts/workspace-limi
 import { readBounded } from '../../../stack/machine/bounded-file.ts';
 import { addFile } from '../../../stack/skills/save-files.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
-import { tenancyOf } from '../../platform.ts';
-import { refuseSecret } from '../../secret-file.ts';
-import { fetchSkills, skillNamed } from '../../skills.ts';
+import { tenancyOf } from '../../objects/platform.ts';
+import { fetchSkills, skillNamed } from '../../objects/skills.ts';
+import { refuseSecret } from '../../typed/secret-file.ts';
 
 export default class FileAdd extends SvcCommand {
   static override summary = 'Add a file to a skill, or replace the file with the same path.';

@@ -1,8 +1,8 @@
 import * as Args from '@oclif/core/args';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
-import { fetchFiles } from '../../files.ts';
+import { fetchFiles } from '../../objects/files.ts';
+import { tenancyOf } from '../../objects/platform.ts';
 import { table } from '../../output/table.ts';
-import { tenancyOf } from '../../platform.ts';
 
 export default class FileList extends SvcCommand {
   static override summary = 'List the files of a skill.';

@@ -1,8 +1,8 @@
 import * as Args from '@oclif/core/args';
 import { removeSkillFileMutation } from '../../../stack/client/generated/operations.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
-import { tenancyOf } from '../../platform.ts';
-import { fetchSkills, skillNamed } from '../../skills.ts';
+import { tenancyOf } from '../../objects/platform.ts';
+import { fetchSkills, skillNamed } from '../../objects/skills.ts';
 
 export default class FileRemove extends SvcCommand {
   static override summary = 'Remove a file from a skill.';

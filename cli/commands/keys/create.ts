@@ -3,14 +3,14 @@ import * as Flags from '@oclif/core/flags';
 import { createKeyMutation } from '../../../stack/client/generated/operations.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { showNewKey } from '../../connect/show-snippet.ts';
-import { chooseDisclosure, disclosureFlag, parseDisclosure } from '../../key-disclosure.ts';
+import { chooseDisclosure, disclosureFlag, parseDisclosure } from '../../keys/key-disclosure.ts';
 import { refuseKeyAsArgument } from '../../keys-test/key-source.ts';
-import { parseMoment } from '../../moment.ts';
-import { nameFirst } from '../../name-first.ts';
+import { tenancyOf } from '../../objects/platform.ts';
+import { fetchRoles, roleNamed } from '../../objects/roles.ts';
+import { toolListSizes } from '../../objects/tool-list-size.ts';
 import { isoOrNull } from '../../output/times-and-sizes.ts';
-import { tenancyOf } from '../../platform.ts';
-import { fetchRoles, roleNamed } from '../../roles.ts';
-import { toolListSizes } from '../../tool-list-size.ts';
+import { parseMoment } from '../../typed/moment.ts';
+import { nameFirst } from '../../typed/name-first.ts';
 
 export default class KeysCreate extends SvcCommand {
   static override summary = 'Create an API key for an agent. The key is shown once.';

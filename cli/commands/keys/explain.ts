@@ -4,17 +4,17 @@ import { SvcError } from '../../../services/contracts/errors.ts';
 import { connectToBackend } from '../../../stack/client/backend-client.ts';
 import { identifyKeyQuery, workspaceStateQuery } from '../../../stack/client/generated/operations.ts';
 import { environment, type SharedFlags, SvcCommand, workspaceFlag } from '../../command.ts';
-import { explainKey } from '../../explain-key.ts';
-import { fetchKeys, type Key, keyNamed } from '../../keys.ts';
+import { explainKey } from '../../keys/explain-key.ts';
 import { faultInText } from '../../keys-test/causes.ts';
 import { readKey, refuseKeyAsArgument } from '../../keys-test/key-source.ts';
+import { fetchKeys, type Key, keyNamed } from '../../objects/keys.ts';
+import { installationOf, type Tenancy, tenancyOf } from '../../objects/platform.ts';
+import { fetchRoles } from '../../objects/roles.ts';
+import { fetchServers } from '../../objects/servers.ts';
+import { fetchSkills } from '../../objects/skills.ts';
+import { fetchWorkspaceTools } from '../../objects/tool-list-size.ts';
 import { describeExplanation } from '../../output/key-explanation.ts';
 import type { Terminal } from '../../output/terminal.ts';
-import { installationOf, type Tenancy, tenancyOf } from '../../platform.ts';
-import { fetchRoles } from '../../roles.ts';
-import { fetchServers } from '../../servers.ts';
-import { fetchSkills } from '../../skills.ts';
-import { fetchWorkspaceTools } from '../../tool-list-size.ts';
 
 export default class KeysExplain extends SvcCommand {
   static override summary = 'Explain what an agent with a key can use, and for everything else why not.';

@@ -2,12 +2,12 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { importKeyMutation } from '../../../stack/client/generated/operations.ts';
 import { environment, SvcCommand, workspaceFlag } from '../../command.ts';
-import { disclosureFlag, parseDisclosure } from '../../key-disclosure.ts';
+import { disclosureFlag, parseDisclosure } from '../../keys/key-disclosure.ts';
 import { readKey, refuseKeyAsArgument } from '../../keys-test/key-source.ts';
-import { parseMoment } from '../../moment.ts';
+import { tenancyOf } from '../../objects/platform.ts';
+import { fetchRoles, roleNamed } from '../../objects/roles.ts';
 import { isoOrNull } from '../../output/times-and-sizes.ts';
-import { tenancyOf } from '../../platform.ts';
-import { fetchRoles, roleNamed } from '../../roles.ts';
+import { parseMoment } from '../../typed/moment.ts';
 
 export default class KeysImport extends SvcCommand {
   static override summary = 'Import a key of an older installation, which starts with USK, so that its agents keep it.';

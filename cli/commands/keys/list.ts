@@ -1,7 +1,7 @@
 import { SvcCommand, workspaceFlag } from '../../command.ts';
-import { fetchKeys } from '../../keys.ts';
+import { fetchKeys } from '../../objects/keys.ts';
+import { tenancyOf } from '../../objects/platform.ts';
 import { describeKeys, keyForPrograms } from '../../output/key.ts';
-import { tenancyOf } from '../../platform.ts';
 
 export default class KeysList extends SvcCommand {
   static override summary = 'List the API keys of a workspace.';

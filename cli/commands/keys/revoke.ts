@@ -1,10 +1,10 @@
 import * as Args from '@oclif/core/args';
 import { revokeKeyMutation } from '../../../stack/client/generated/operations.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
-import { fetchKeys } from '../../keys.ts';
 import { refuseKeyAsArgument } from '../../keys-test/key-source.ts';
+import { fetchKeys } from '../../objects/keys.ts';
+import { tenancyOf } from '../../objects/platform.ts';
 import { ago, isoOrNull } from '../../output/times-and-sizes.ts';
-import { tenancyOf } from '../../platform.ts';
 
 export default class KeysRevoke extends SvcCommand {
   static override summary = 'Revoke an API key. Agents that use it are refused at once.';

@@ -3,13 +3,13 @@ import * as Flags from '@oclif/core/flags';
 import { revokeKeyMutation, rotateKeyMutation } from '../../../stack/client/generated/operations.ts';
 import { SvcCommand, workspaceFlag, yesFlag } from '../../command.ts';
 import { requireConsent } from '../../consent.ts';
-import { judgeOldKey } from '../../key-rotation.ts';
-import { fetchKeys, type Key, keyNamed, lastCalls } from '../../keys.ts';
+import { judgeOldKey } from '../../keys/key-rotation.ts';
 import { refuseKeyAsArgument } from '../../keys-test/key-source.ts';
-import { parseMoment } from '../../moment.ts';
+import { fetchKeys, type Key, keyNamed, lastCalls } from '../../objects/keys.ts';
+import { type Tenancy, tenancyOf } from '../../objects/platform.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { ago, isoOrNull } from '../../output/times-and-sizes.ts';
-import { type Tenancy, tenancyOf } from '../../platform.ts';
+import { parseMoment } from '../../typed/moment.ts';
 
 export default class KeysRotate extends SvcCommand {
   static override summary = 'Replace an API key: make a new one beside it, and end the old one with --finish.';

@@ -1,9 +1,9 @@
 import * as Args from '@oclif/core/args';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
-import { fetchKeys, keyNamed } from '../../keys.ts';
 import { refuseKeyAsArgument } from '../../keys-test/key-source.ts';
+import { fetchKeys, keyNamed } from '../../objects/keys.ts';
+import { tenancyOf } from '../../objects/platform.ts';
 import { describeKey, keyForPrograms } from '../../output/key.ts';
-import { tenancyOf } from '../../platform.ts';
 
 export default class KeysShow extends SvcCommand {
   static override summary = 'Show one API key: state, roles, expiry and last use. Its text cannot be shown again.';

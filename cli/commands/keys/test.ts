@@ -5,8 +5,8 @@ import { AlreadyReported, environment, type SharedFlags, SvcCommand } from '../.
 import type { Cause } from '../../keys-test/causes.ts';
 import { readKey, refuseKeyAsArgument } from '../../keys-test/key-source.ts';
 import { climb, type LadderResult } from '../../keys-test/ladder.ts';
+import { installationOf } from '../../objects/platform.ts';
 import { hang, type Page, seenWidth, wrapped } from '../../output/width.ts';
-import { installationOf } from '../../platform.ts';
 
 export default class KeysTest extends SvcCommand {
   static override summary = 'Test an API key step by step: name, TCP, TLS, health, authentication, MCP, tools.';

@@ -1,14 +1,14 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { updateKeyMutation } from '../../../stack/client/generated/operations.ts';
-import { fieldsThatDiffer, requireChange, tellChanged } from '../../changes.ts';
 import { repeatedFlag, SvcCommand, workspaceFlag } from '../../command.ts';
-import { disclosureFlag, parseDisclosure } from '../../key-disclosure.ts';
-import { fetchKeys, type Key, keyNamed } from '../../keys.ts';
+import { disclosureFlag, parseDisclosure } from '../../keys/key-disclosure.ts';
 import { refuseKeyAsArgument } from '../../keys-test/key-source.ts';
-import { parseMoment } from '../../moment.ts';
-import { tenancyOf } from '../../platform.ts';
-import { fetchRoles, roleNamed } from '../../roles.ts';
+import { fieldsThatDiffer, requireChange, tellChanged } from '../../objects/changes.ts';
+import { fetchKeys, type Key, keyNamed } from '../../objects/keys.ts';
+import { tenancyOf } from '../../objects/platform.ts';
+import { fetchRoles, roleNamed } from '../../objects/roles.ts';
+import { parseMoment } from '../../typed/moment.ts';
 
 export default class KeysUpdate extends SvcCommand {
   static override summary = 'Change an API key: name, roles, listed tools or expiry. Its text stays the same.';

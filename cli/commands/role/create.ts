@@ -2,8 +2,8 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { createRoleMutation } from '../../../stack/client/generated/operations.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
-import { tenancyOf } from '../../platform.ts';
-import { fetchSkillNames, skillNamed } from '../../skills.ts';
+import { tenancyOf } from '../../objects/platform.ts';
+import { fetchSkillNames, skillNamed } from '../../objects/skills.ts';
 
 export default class RoleCreate extends SvcCommand {
   static override summary = 'Create a role: a set of skills that agents may use.';

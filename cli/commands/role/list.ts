@@ -1,7 +1,7 @@
 import { SvcCommand, workspaceFlag } from '../../command.ts';
+import { tenancyOf } from '../../objects/platform.ts';
+import { fetchRoles } from '../../objects/roles.ts';
 import { table } from '../../output/table.ts';
-import { tenancyOf } from '../../platform.ts';
-import { fetchRoles } from '../../roles.ts';
 
 export default class RoleList extends SvcCommand {
   static override summary = 'List roles and their skills.';

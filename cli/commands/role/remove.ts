@@ -2,8 +2,8 @@ import * as Args from '@oclif/core/args';
 import { removeRoleMutation } from '../../../stack/client/generated/operations.ts';
 import { SvcCommand, workspaceFlag, yesFlag } from '../../command.ts';
 import { agreeToRemoval } from '../../consent.ts';
-import { tenancyOf } from '../../platform.ts';
-import { getRole } from '../../roles.ts';
+import { tenancyOf } from '../../objects/platform.ts';
+import { getRole } from '../../objects/roles.ts';
 
 export default class RoleRemove extends SvcCommand {
   static override summary = 'Remove a role. Its skills stay; keys that are limited to it lose it.';

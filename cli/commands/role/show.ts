@@ -1,11 +1,11 @@
 import * as Args from '@oclif/core/args';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
+import { tenancyOf } from '../../objects/platform.ts';
+import { getRole, type RoleDetails } from '../../objects/roles.ts';
 import { facts } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { oneLine } from '../../output/width.ts';
-import { tenancyOf } from '../../platform.ts';
-import { getRole, type RoleDetails } from '../../roles.ts';
-import { shellWord } from '../../shell-word.ts';
+import { shellWord } from '../../typed/shell-word.ts';
 
 export default class RoleShow extends SvcCommand {
   static override summary = 'Show one role: its skills, and the keys that are limited to it.';

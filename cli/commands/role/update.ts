@@ -3,11 +3,11 @@ import * as Flags from '@oclif/core/flags';
 import { suggestion } from '../../../services/contracts/did-you-mean.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { updateRoleMutation } from '../../../stack/client/generated/operations.ts';
-import { changedSet, fieldsThatDiffer, requireChange, tellChanged } from '../../changes.ts';
 import { repeatedFlag, SvcCommand, workspaceFlag } from '../../command.ts';
-import { tenancyOf } from '../../platform.ts';
-import { getRole } from '../../roles.ts';
-import { fetchSkillNames, skillNamed } from '../../skills.ts';
+import { changedSet, fieldsThatDiffer, requireChange, tellChanged } from '../../objects/changes.ts';
+import { tenancyOf } from '../../objects/platform.ts';
+import { getRole } from '../../objects/roles.ts';
+import { fetchSkillNames, skillNamed } from '../../objects/skills.ts';
 
 export default class RoleUpdate extends SvcCommand {
   static override summary = 'Change a role: its name, description or skills, or disable it.';

@@ -1,9 +1,9 @@
 import { SvcCommand, workspaceFlag } from '../../command.ts';
+import { tenancyOf } from '../../objects/platform.ts';
+import { fetchRuntimes } from '../../objects/runtimes.ts';
+import { boundTo, fetchServers } from '../../objects/servers.ts';
 import { spare, table } from '../../output/table.ts';
 import { ago, isoOrNull } from '../../output/times-and-sizes.ts';
-import { tenancyOf } from '../../platform.ts';
-import { fetchRuntimes } from '../../runtimes.ts';
-import { boundTo, fetchServers } from '../../servers.ts';
 
 export default class RuntimeList extends SvcCommand {
   static override summary = 'List the runtimes of a workspace and of the platform, with the MCP servers of each.';

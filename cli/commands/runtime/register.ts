@@ -9,9 +9,9 @@ import { readDefinition } from '../../../stack/settings/check.ts';
 import { writeDurably } from '../../../stack/state/durable-file.ts';
 import { fileFailure } from '../../../stack/state/file-failure.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
+import { installationOf, tenancyOf } from '../../objects/platform.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { isoOrNull } from '../../output/times-and-sizes.ts';
-import { installationOf, tenancyOf } from '../../platform.ts';
 import { authorityOf, noBusYet, requireBusForOthers, warningAbout } from '../../runtime-elsewhere/bus-for-others.ts';
 import {
   dockerCommand,

@@ -4,10 +4,10 @@ import { SvcError } from '../../../services/contracts/errors.ts';
 import { revokeRuntimeMutation } from '../../../stack/client/generated/operations.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { requireConsent } from '../../consent.ts';
-import { tenancyOf } from '../../platform.ts';
-import { fetchRuntimes, type Runtime, runtimeNamed } from '../../runtimes.ts';
-import { boundTo, fetchServers } from '../../servers.ts';
-import { shellWord } from '../../shell-word.ts';
+import { tenancyOf } from '../../objects/platform.ts';
+import { fetchRuntimes, type Runtime, runtimeNamed } from '../../objects/runtimes.ts';
+import { boundTo, fetchServers } from '../../objects/servers.ts';
+import { shellWord } from '../../typed/shell-word.ts';
 
 export default class RuntimeRevoke extends SvcCommand {
   static override summary = 'Revoke a runtime. Its keys are refused and its connections end at once.';

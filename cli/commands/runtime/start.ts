@@ -6,11 +6,11 @@ import { parseLine } from '../../../stack/logs/read-logs.ts';
 import { runRuntime, workingDirOf } from '../../../stack/runtime-elsewhere/run-runtime.ts';
 import { environment, interruption, SvcCommand } from '../../command.ts';
 import { refuseKeyAsArgument } from '../../keys-test/key-source.ts';
-import { parseWait } from '../../moment.ts';
 import { describeLogLine } from '../../output/log-line.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { exposure } from '../../runtime-elsewhere/private-file.ts';
 import { readVariables, unreadIn } from '../../runtime-elsewhere/read-variables.ts';
+import { parseWait } from '../../typed/moment.ts';
 
 export default class RuntimeStart extends SvcCommand {
   static override summary = 'Run a runtime on this machine for a platform on another machine.';

@@ -3,8 +3,8 @@ import * as Flags from '@oclif/core/flags';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { createMcpServerMutation, type LaunchInput } from '../../../stack/client/generated/operations.ts';
 import { isInContainers } from '../../../stack/state/containers-record.ts';
-import { awaitServer, getPresent, serverDocument, tellOutcome } from '../../await-server.ts';
 import { interruption, SvcCommand, sharedSwitches, workspaceFlag } from '../../command.ts';
+import { awaitServer, getPresent, serverDocument, tellOutcome } from '../../launch/await-server.ts';
 import {
   checkTransport,
   folderOf,
@@ -13,12 +13,12 @@ import {
   launchFlags,
   timeoutsOf,
   withValues,
-} from '../../launch-flags.ts';
-import { checkLaunchWords, refuseSecretWords, splitLaunch } from '../../launch-words.ts';
-import { offerUse } from '../../offer-use.ts';
-import { installationOf, remoteMcpOf, type Tenancy, tenancyOf } from '../../platform.ts';
-import { fetchRuntimes, runtimeNamed } from '../../runtimes.ts';
-import { share } from '../../share.ts';
+} from '../../launch/launch-flags.ts';
+import { checkLaunchWords, refuseSecretWords, splitLaunch } from '../../launch/launch-words.ts';
+import { offerUse } from '../../launch/offer-use.ts';
+import { share } from '../../launch/share.ts';
+import { installationOf, remoteMcpOf, type Tenancy, tenancyOf } from '../../objects/platform.ts';
+import { fetchRuntimes, runtimeNamed } from '../../objects/runtimes.ts';
 
 export default class ServerAdd extends SvcCommand {
   static override summary = 'Add an MCP server and wait until it is Connected.';

@@ -1,9 +1,9 @@
 import * as Args from '@oclif/core/args';
 import { updateMcpServerMutation } from '../../../stack/client/generated/operations.ts';
-import { awaitStop } from '../../await-server.ts';
 import { interruption, SvcCommand, workspaceFlag } from '../../command.ts';
-import { tenancyOf } from '../../platform.ts';
-import { getServer } from '../../servers.ts';
+import { awaitStop } from '../../launch/await-server.ts';
+import { tenancyOf } from '../../objects/platform.ts';
+import { getServer } from '../../objects/servers.ts';
 
 export default class ServerDisable extends SvcCommand {
   static override summary = 'Disable an MCP server. It stops, and skills with its tools are not available.';

@@ -1,9 +1,9 @@
 import * as Args from '@oclif/core/args';
 import { updateMcpServerMutation } from '../../../stack/client/generated/operations.ts';
-import { awaitServer, tellOutcome } from '../../await-server.ts';
 import { interruption, SvcCommand, workspaceFlag } from '../../command.ts';
-import { tenancyOf } from '../../platform.ts';
-import { getServer } from '../../servers.ts';
+import { awaitServer, tellOutcome } from '../../launch/await-server.ts';
+import { tenancyOf } from '../../objects/platform.ts';
+import { getServer } from '../../objects/servers.ts';
 
 export default class ServerEnable extends SvcCommand {
   static override summary = 'Enable an MCP server and wait until it is Connected.';

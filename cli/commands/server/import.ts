@@ -20,11 +20,11 @@ import {
 import { type Judged, judgeServers } from '../../import/judge-servers.ts';
 import { describeEntry } from '../../import/launch-of.ts';
 import { type FoundServer, serversOfClient, serversOfFile } from '../../import/sources.ts';
+import { installationOf, type Tenancy, tenancyOf } from '../../objects/platform.ts';
+import { fetchRuntimes, runtimeNamed } from '../../objects/runtimes.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { oneLine } from '../../output/width.ts';
-import { installationOf, type Tenancy, tenancyOf } from '../../platform.ts';
-import { fetchRuntimes, runtimeNamed } from '../../runtimes.ts';
-import { readSettings } from '../../settings-file.ts';
+import { readSettings } from '../../typed/settings-file.ts';
 
 const readable = clients.flatMap((client) => (client.kind === 'file' ? [client.name] : []));
 

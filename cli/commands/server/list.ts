@@ -1,9 +1,9 @@
 import { SvcCommand, workspaceFlag } from '../../command.ts';
+import { tenancyOf } from '../../objects/platform.ts';
+import { fetchServers } from '../../objects/servers.ts';
+import { fetchTools } from '../../objects/tools.ts';
 import { describeServers } from '../../output/server.ts';
 import { isoOrNull } from '../../output/times-and-sizes.ts';
-import { tenancyOf } from '../../platform.ts';
-import { fetchServers } from '../../servers.ts';
-import { fetchTools } from '../../tools.ts';
 
 export default class ServerList extends SvcCommand {
   static override summary = 'List MCP servers with status, health and tools, and why one is not Connected.';

@@ -2,8 +2,8 @@ import * as Args from '@oclif/core/args';
 import { removeMcpServerMutation, skillsOfMcpServerQuery } from '../../../stack/client/generated/operations.ts';
 import { SvcCommand, workspaceFlag, yesFlag } from '../../command.ts';
 import { agreeToRemoval } from '../../consent.ts';
-import { tenancyOf } from '../../platform.ts';
-import { getServer } from '../../servers.ts';
+import { tenancyOf } from '../../objects/platform.ts';
+import { getServer } from '../../objects/servers.ts';
 
 export default class ServerRemove extends SvcCommand {
   static override summary = 'Remove an MCP server. It stops, and skills lose its tools.';

@@ -1,9 +1,9 @@
 import * as Args from '@oclif/core/args';
 import { restartMcpServerMutation } from '../../../stack/client/generated/operations.ts';
-import { awaitServer, tellOutcome } from '../../await-server.ts';
 import { interruption, SvcCommand, workspaceFlag } from '../../command.ts';
-import { tenancyOf } from '../../platform.ts';
-import { getServer, refuseStopped } from '../../servers.ts';
+import { awaitServer, tellOutcome } from '../../launch/await-server.ts';
+import { tenancyOf } from '../../objects/platform.ts';
+import { getServer, refuseStopped } from '../../objects/servers.ts';
 
 export default class ServerRestart extends SvcCommand {
   static override summary = 'Restart an MCP server and wait until it is Connected. Its calls finish first.';

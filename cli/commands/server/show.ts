@@ -1,9 +1,9 @@
 import * as Args from '@oclif/core/args';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
+import { tenancyOf } from '../../objects/platform.ts';
+import { fetchTools, getServer } from '../../objects/servers.ts';
 import { describeServer, describeTools } from '../../output/server.ts';
 import { isoOrNull } from '../../output/times-and-sizes.ts';
-import { tenancyOf } from '../../platform.ts';
-import { fetchTools, getServer } from '../../servers.ts';
 
 export default class ServerShow extends SvcCommand {
   static override summary = 'Show one MCP server: command, status, tools and last words.';

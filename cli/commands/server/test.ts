@@ -1,10 +1,10 @@
 import * as Args from '@oclif/core/args';
-import { awaitServer } from '../../await-server.ts';
 import { AlreadyReported, interruption, SvcCommand, workspaceFlag } from '../../command.ts';
+import { awaitServer } from '../../launch/await-server.ts';
+import { tenancyOf } from '../../objects/platform.ts';
+import { fetchTools, getServer } from '../../objects/servers.ts';
 import { describeTest } from '../../output/server.ts';
 import { isoOrNull } from '../../output/times-and-sizes.ts';
-import { tenancyOf } from '../../platform.ts';
-import { fetchTools, getServer } from '../../servers.ts';
 
 export default class ServerTest extends SvcCommand {
   static override summary = 'Test whether an MCP server is Connected, and why not.';

@@ -7,17 +7,17 @@ import {
   updateMcpServerMutation,
 } from '../../../stack/client/generated/operations.ts';
 import { isInContainers } from '../../../stack/state/containers-record.ts';
-import { awaitServer, getPresent, serverDocument, tellOutcome } from '../../await-server.ts';
 import { interruption, SvcCommand, sharedSwitches, workspaceFlag, yesFlag } from '../../command.ts';
 import { makeSure } from '../../consent.ts';
-import { checkTransport, givenSettings, launchFlags, timeoutsOf, withValues } from '../../launch-flags.ts';
-import { checkLaunchWords, refuseSecretWords, splitLaunch } from '../../launch-words.ts';
+import { awaitServer, getPresent, serverDocument, tellOutcome } from '../../launch/await-server.ts';
+import { checkTransport, givenSettings, launchFlags, timeoutsOf, withValues } from '../../launch/launch-flags.ts';
+import { checkLaunchWords, refuseSecretWords, splitLaunch } from '../../launch/launch-words.ts';
+import { changedParts, patchedLaunch } from '../../launch/update-launch.ts';
+import { installationOf, type Tenancy, tenancyOf } from '../../objects/platform.ts';
+import { fetchTools, getStoredServer, type McpServer } from '../../objects/servers.ts';
 import { launchLine } from '../../output/server.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { oneLine } from '../../output/width.ts';
-import { installationOf, type Tenancy, tenancyOf } from '../../platform.ts';
-import { fetchTools, getStoredServer, type McpServer } from '../../servers.ts';
-import { changedParts, patchedLaunch } from '../../update-launch.ts';
 
 export default class ServerUpdate extends SvcCommand {
   static override summary = 'Change an MCP server and wait until it is Connected again.';

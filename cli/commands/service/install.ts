@@ -4,8 +4,8 @@ import { bootServiceOf, installBootService, lingers } from '../../../stack/boot/
 import { isUp } from '../../../stack/engines/engine-of.ts';
 import { refuseCopy } from '../../../stack/state/find-original.ts';
 import { environment, SvcCommand } from '../../command.ts';
+import { installationOf } from '../../objects/platform.ts';
 import { facts } from '../../output/table.ts';
-import { installationOf } from '../../platform.ts';
 
 export default class ServiceInstall extends SvcCommand {
   static override summary = 'Start the platform at boot, as a service of systemd or launchd.';

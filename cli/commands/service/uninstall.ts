@@ -1,7 +1,7 @@
 import { removeBootServices } from '../../../stack/boot/boot-service.ts';
 import { refuseCopy } from '../../../stack/state/find-original.ts';
 import { environment, SvcCommand } from '../../command.ts';
-import { installationOf } from '../../platform.ts';
+import { installationOf } from '../../objects/platform.ts';
 
 export default class ServiceUninstall extends SvcCommand {
   static override summary = 'No longer start the platform at boot. A running platform stays up.';

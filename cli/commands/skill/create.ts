@@ -2,12 +2,12 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { createSkillMutation } from '../../../stack/client/generated/operations.ts';
 import { allowMissingFlag, SvcCommand, workspaceFlag } from '../../command.ts';
-import { readInstructions } from '../../instructions.ts';
+import { tenancyOf } from '../../objects/platform.ts';
+import { getSkill } from '../../objects/skills.ts';
+import { checkToolRefs, parseToolRef } from '../../objects/tool-refs.ts';
 import { briefly } from '../../output/reason.ts';
 import { oneLine } from '../../output/width.ts';
-import { tenancyOf } from '../../platform.ts';
-import { getSkill } from '../../skills.ts';
-import { checkToolRefs, parseToolRef } from '../../tool-refs.ts';
+import { readInstructions } from '../../typed/instructions.ts';
 
 export default class SkillCreate extends SvcCommand {
   static override summary = 'Create a skill: tools of MCP servers with instructions for using them.';

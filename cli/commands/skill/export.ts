@@ -4,10 +4,10 @@ import { skillTextName } from '../../../stack/skills/skill-folder.ts';
 import { type FolderChanges, planFolder, type WholeSkill, writeFolder } from '../../../stack/skills/write-folder.ts';
 import { SvcCommand, workspaceFlag, yesFlag } from '../../command.ts';
 import { makeSure } from '../../consent.ts';
-import { fetchFiles } from '../../files.ts';
-import { tenancyOf } from '../../platform.ts';
-import { getSkillParts, refsOfSkill } from '../../skills.ts';
-import { parseToolRef } from '../../tool-refs.ts';
+import { fetchFiles } from '../../objects/files.ts';
+import { tenancyOf } from '../../objects/platform.ts';
+import { getSkillParts, refsOfSkill } from '../../objects/skills.ts';
+import { parseToolRef } from '../../objects/tool-refs.ts';
 
 export default class SkillExport extends SvcCommand {
   static override summary = 'Write a skill to a folder with a SKILL.md (Agent Skills).';

@@ -5,12 +5,12 @@ import { apply, type Change } from '../../../stack/apply/apply.ts';
 import type { ToolRef } from '../../../stack/skills/skill-text.ts';
 import { allowMissingFlag, interruption, repeatedFlag, SvcCommand, workspaceFlag } from '../../command.ts';
 import { confirmed } from '../../consent.ts';
+import { tenancyOf } from '../../objects/platform.ts';
+import { fetchServers } from '../../objects/servers.ts';
+import { readSkillToImport, withTools } from '../../objects/skill-folders.ts';
+import { checkToolRefs, parseToolRef } from '../../objects/tool-refs.ts';
 import { describeChange, tellChanges, tellLeftOut } from '../../output/changes.ts';
 import type { Terminal } from '../../output/terminal.ts';
-import { tenancyOf } from '../../platform.ts';
-import { fetchServers } from '../../servers.ts';
-import { readSkillToImport, withTools } from '../../skill-folders.ts';
-import { checkToolRefs, parseToolRef } from '../../tool-refs.ts';
 
 export default class SkillImport extends SvcCommand {
   static override summary =

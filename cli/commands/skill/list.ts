@@ -1,10 +1,10 @@
 import { SvcCommand, workspaceFlag } from '../../command.ts';
+import { tenancyOf } from '../../objects/platform.ts';
+import { fetchSkills, type Skill } from '../../objects/skills.ts';
 import { briefly } from '../../output/reason.ts';
 import { skillStates, stateOfSkill } from '../../output/skill.ts';
 import { details, table } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
-import { tenancyOf } from '../../platform.ts';
-import { fetchSkills, type Skill } from '../../skills.ts';
 
 export default class SkillList extends SvcCommand {
   static override summary = 'List skills, and why a skill is not available.';

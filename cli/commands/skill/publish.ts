@@ -3,12 +3,12 @@ import * as Flags from '@oclif/core/flags';
 import { updateRoleMutation } from '../../../stack/client/generated/operations.ts';
 import { repeatedFlag, SvcCommand, workspaceFlag, yesFlag } from '../../command.ts';
 import { agreeToRemoval } from '../../consent.ts';
+import { addToEveryone, addToRole, everyone } from '../../launch/share.ts';
+import { type Tenancy, tenancyOf } from '../../objects/platform.ts';
+import { getRole } from '../../objects/roles.ts';
+import { getSkillParts, type SkillParts } from '../../objects/skills.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { oneLine } from '../../output/width.ts';
-import { type Tenancy, tenancyOf } from '../../platform.ts';
-import { getRole } from '../../roles.ts';
-import { addToEveryone, addToRole, everyone } from '../../share.ts';
-import { getSkillParts, type SkillParts } from '../../skills.ts';
 
 export default class SkillPublish extends SvcCommand {
   static override summary = 'Let agents use a skill: put it into a role. With --draft, take it out of all roles.';

@@ -2,8 +2,8 @@ import * as Args from '@oclif/core/args';
 import { removeSkillMutation } from '../../../stack/client/generated/operations.ts';
 import { SvcCommand, workspaceFlag, yesFlag } from '../../command.ts';
 import { agreeToRemoval } from '../../consent.ts';
-import { tenancyOf } from '../../platform.ts';
-import { getSkillParts } from '../../skills.ts';
+import { tenancyOf } from '../../objects/platform.ts';
+import { getSkillParts } from '../../objects/skills.ts';
 
 export default class SkillRemove extends SvcCommand {
   static override summary = 'Remove a skill with its instructions and files. Roles lose it.';

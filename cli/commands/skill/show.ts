@@ -1,8 +1,8 @@
 import * as Args from '@oclif/core/args';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
+import { tenancyOf } from '../../objects/platform.ts';
+import { getSkill } from '../../objects/skills.ts';
 import { describeSkill, stateOfTool } from '../../output/skill.ts';
-import { tenancyOf } from '../../platform.ts';
-import { getSkill } from '../../skills.ts';
 
 export default class SkillShow extends SvcCommand {
   static override summary = 'Show one skill: patterns, tools with their states, roles, files and instructions.';

@@ -4,12 +4,12 @@ import { suggestion } from '../../../services/contracts/did-you-mean.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { toolMatcher } from '../../../services/contracts/tool-pattern.ts';
 import { updateSkillMutation } from '../../../stack/client/generated/operations.ts';
-import { changedSet, fieldsThatDiffer, requireChange, tellChanged } from '../../changes.ts';
 import { allowMissingFlag, repeatedFlag, SvcCommand, workspaceFlag } from '../../command.ts';
-import { readInstructions } from '../../instructions.ts';
-import { tenancyOf } from '../../platform.ts';
-import { getSkillParts, refsOfSkill, type SkillParts } from '../../skills.ts';
-import { checkToolRefs, parseToolRef, textOfRef } from '../../tool-refs.ts';
+import { changedSet, fieldsThatDiffer, requireChange, tellChanged } from '../../objects/changes.ts';
+import { tenancyOf } from '../../objects/platform.ts';
+import { getSkillParts, refsOfSkill, type SkillParts } from '../../objects/skills.ts';
+import { checkToolRefs, parseToolRef, textOfRef } from '../../objects/tool-refs.ts';
+import { readInstructions } from '../../typed/instructions.ts';
 
 const toolValue = 'MCPSERVER/TOOL';
 

@@ -5,12 +5,12 @@ import { isObject } from '../../../services/contracts/is-object.ts';
 import { parseJson } from '../../../stack/machine/parse-json.ts';
 import { connectAgent } from '../../agent.ts';
 import { AlreadyReported, environment, interruption, SvcCommand, workspaceFlag } from '../../command.ts';
-import { readInput } from '../../input.ts';
 import { readKey } from '../../keys-test/key-source.ts';
+import { remoteMcpOf, tenancyOf } from '../../objects/platform.ts';
+import { fetchTools, toolNamed } from '../../objects/tools.ts';
 import { contentText } from '../../output/tool-result.ts';
 import { oneLine } from '../../output/width.ts';
-import { remoteMcpOf, tenancyOf } from '../../platform.ts';
-import { fetchTools, toolNamed } from '../../tools.ts';
+import { readInput } from '../../typed/input.ts';
 
 export default class ToolCall extends SvcCommand {
   static override summary = 'Call a tool as an operator, or as an agent with a key would.';

@@ -3,12 +3,12 @@ import * as Flags from '@oclif/core/flags';
 import { connectAgent } from '../../agent.ts';
 import { environment, interruption, SvcCommand, workspaceFlag } from '../../command.ts';
 import { readKey } from '../../keys-test/key-source.ts';
+import { remoteMcpOf, tenancyOf } from '../../objects/platform.ts';
+import { getServer } from '../../objects/servers.ts';
+import { fetchTools, type ListedTool } from '../../objects/tools.ts';
 import { brief } from '../../output/server.ts';
 import { spare, table } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
-import { remoteMcpOf, tenancyOf } from '../../platform.ts';
-import { getServer } from '../../servers.ts';
-import { fetchTools, type ListedTool } from '../../tools.ts';
 
 export default class ToolList extends SvcCommand {
   static override summary = 'List the tools of all MCP servers, or those that an agent with a key sees.';

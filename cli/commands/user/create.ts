@@ -2,8 +2,8 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { addMemberMutation } from '../../../stack/client/generated/operations.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
-import { memberRoles, noSignIn, parseMemberRole } from '../../members.ts';
-import { tenancyOf } from '../../platform.ts';
+import { memberRoles, noSignIn, parseMemberRole } from '../../objects/members.ts';
+import { tenancyOf } from '../../objects/platform.ts';
 
 export default class UserCreate extends SvcCommand {
   static override summary = 'Make a person a member of a workspace, with a role.';

@@ -2,10 +2,10 @@ import * as Flags from '@oclif/core/flags';
 import { connectToBackend } from '../../../stack/client/backend-client.ts';
 import { inParallel } from '../../../stack/client/in-parallel.ts';
 import { SvcCommand } from '../../command.ts';
-import { fetchMembers } from '../../members.ts';
+import { fetchMembers } from '../../objects/members.ts';
+import { installationOf } from '../../objects/platform.ts';
+import { fetchWorkspaces, getWorkspace } from '../../objects/workspaces.ts';
 import { table } from '../../output/table.ts';
-import { installationOf } from '../../platform.ts';
-import { fetchWorkspaces, getWorkspace } from '../../workspaces.ts';
 
 export default class UserList extends SvcCommand {
   static override summary = 'List people, the workspaces that they are members of, and their roles there.';

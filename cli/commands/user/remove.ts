@@ -2,8 +2,8 @@ import * as Args from '@oclif/core/args';
 import { removeMemberMutation } from '../../../stack/client/generated/operations.ts';
 import { SvcCommand, workspaceFlag, yesFlag } from '../../command.ts';
 import { agreeToRemoval } from '../../consent.ts';
-import { fetchKeysOf, getMember } from '../../members.ts';
-import { tenancyOf } from '../../platform.ts';
+import { fetchKeysOf, getMember } from '../../objects/members.ts';
+import { tenancyOf } from '../../objects/platform.ts';
 
 export default class UserRemove extends SvcCommand {
   static override summary = 'End the membership of a person in a workspace. The keys of the person are revoked.';

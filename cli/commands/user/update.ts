@@ -1,10 +1,10 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { updateMemberMutation } from '../../../stack/client/generated/operations.ts';
-import { fieldsThatDiffer, requireChange, tellChanged } from '../../changes.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
-import { getMember, memberRoles, parseMemberRole } from '../../members.ts';
-import { tenancyOf } from '../../platform.ts';
+import { fieldsThatDiffer, requireChange, tellChanged } from '../../objects/changes.ts';
+import { getMember, memberRoles, parseMemberRole } from '../../objects/members.ts';
+import { tenancyOf } from '../../objects/platform.ts';
 
 export default class UserUpdate extends SvcCommand {
   static override summary = 'Change the role of a member of a workspace, or suspend the member for a while.';

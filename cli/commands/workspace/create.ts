@@ -4,8 +4,8 @@ import { connectToBackend } from '../../../stack/client/backend-client.ts';
 import { createWorkspaceMutation } from '../../../stack/client/generated/operations.ts';
 import { readDefinition } from '../../../stack/settings/check.ts';
 import { SvcCommand } from '../../command.ts';
-import { installationOf } from '../../platform.ts';
-import { shellWord } from '../../shell-word.ts';
+import { installationOf } from '../../objects/platform.ts';
+import { shellWord } from '../../typed/shell-word.ts';
 
 export default class WorkspaceCreate extends SvcCommand {
   static override summary = 'Create a workspace. Nothing in it is visible in another one.';

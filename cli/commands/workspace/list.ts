@@ -1,10 +1,10 @@
 import { connectToBackend } from '../../../stack/client/backend-client.ts';
 import { firstWorkspace, workspaceInUse } from '../../../stack/state/workspace-in-use.ts';
 import { SvcCommand } from '../../command.ts';
+import { installationOf } from '../../objects/platform.ts';
+import { fetchWorkspaces } from '../../objects/workspaces.ts';
 import { table } from '../../output/table.ts';
 import { isoOrNull } from '../../output/times-and-sizes.ts';
-import { installationOf } from '../../platform.ts';
-import { fetchWorkspaces } from '../../workspaces.ts';
 
 export default class WorkspaceList extends SvcCommand {
   static override summary = 'List workspaces, their owners, and the one in use.';

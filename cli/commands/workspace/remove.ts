@@ -6,12 +6,12 @@ import { keysQuery, removeWorkspaceMutation } from '../../../stack/client/genera
 import { workspaceInUse } from '../../../stack/state/workspace-in-use.ts';
 import { SvcCommand } from '../../command.ts';
 import { requireName } from '../../consent.ts';
-import { installationOf } from '../../platform.ts';
-import { fetchRoles } from '../../roles.ts';
-import { fetchRuntimes } from '../../runtimes.ts';
-import { fetchServers } from '../../servers.ts';
-import { fetchSkills } from '../../skills.ts';
-import { fetchWorkspaces, getWorkspace } from '../../workspaces.ts';
+import { installationOf } from '../../objects/platform.ts';
+import { fetchRoles } from '../../objects/roles.ts';
+import { fetchRuntimes } from '../../objects/runtimes.ts';
+import { fetchServers } from '../../objects/servers.ts';
+import { fetchSkills } from '../../objects/skills.ts';
+import { fetchWorkspaces, getWorkspace } from '../../objects/workspaces.ts';
 
 /** Longer than the backend works in one call. */
 const callTimeoutMs = 30_000;

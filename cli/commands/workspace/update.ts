@@ -3,10 +3,10 @@ import * as Flags from '@oclif/core/flags';
 import { connectToBackend } from '../../../stack/client/backend-client.ts';
 import { updateWorkspaceMutation } from '../../../stack/client/generated/operations.ts';
 import { workspaceInUse } from '../../../stack/state/workspace-in-use.ts';
-import { fieldsThatDiffer, requireChange, tellChanged } from '../../changes.ts';
 import { SvcCommand } from '../../command.ts';
-import { installationOf } from '../../platform.ts';
-import { getWorkspace } from '../../workspaces.ts';
+import { fieldsThatDiffer, requireChange, tellChanged } from '../../objects/changes.ts';
+import { installationOf } from '../../objects/platform.ts';
+import { getWorkspace } from '../../objects/workspaces.ts';
 
 export default class WorkspaceUpdate extends SvcCommand {
   static override summary = 'Rename a workspace, or close it to members and agents for a while.';

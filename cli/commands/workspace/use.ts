@@ -2,8 +2,8 @@ import * as Args from '@oclif/core/args';
 import { connectToBackend } from '../../../stack/client/backend-client.ts';
 import { workspaceInUse } from '../../../stack/state/workspace-in-use.ts';
 import { environment, SvcCommand } from '../../command.ts';
-import { installationOf } from '../../platform.ts';
-import { getWorkspace } from '../../workspaces.ts';
+import { installationOf } from '../../objects/platform.ts';
+import { getWorkspace } from '../../objects/workspaces.ts';
 
 export default class WorkspaceUse extends SvcCommand {
   static override summary = 'Choose the workspace of commands without --workspace.';

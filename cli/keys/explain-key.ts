@@ -1,0 +1,204 @@
+import type { KeyDisclosure } from '../../services/contracts/key-disclosure.ts';
+import type { Key } from '../objects/keys.ts';
+import type { Role } from '../objects/roles.ts';
+import type { McpServer } from '../objects/servers.ts';
+import type { Skill } from '../objects/skills.ts';
+import type { WorkspaceTool } from '../objects/tool-list-size.ts';
+import { isoOrNull } from '../output/times-and-sizes.ts';
+import { shellWord } from '../typed/shell-word.ts';
+
+/** All that decides what an agent with a key can use. */
+export interface KeySituation {
+  readonly workspace: { readonly name: string; readonly suspended: boolean };
+  readonly key: Key;
+  readonly roles: readonly Role[];
+  readonly skills: readonly Skill[];
+  readonly tools: readonly WorkspaceTool[];
+  readonly mcpServers: readonly Pick<McpServer, 'name' | 'enabled' | 'status' | 'reason'>[];
+}
+
+/** A part of the workspace that an agent with the key cannot use. */
+export interface Gap {
+  readonly kind: 'key' | 'workspace' | 'role' | 'skill' | 'tool' | 'mcpServer';
+  readonly name: string;
+  readonly why: string;
+  /** What changes it. */
+  readonly change: string;
+}
+
+export interface Explanation {
+  readonly workspace: string;
+  readonly key: {
+    readonly id: string;
+    readonly name: string;
+    readonly hint: string;
+    readonly state: Key['state'];
+    readonly expiresAt: string | null;
+    readonly disclosure: KeyDisclosure;
+  };
+  /** Whether the platform accepts the key now. */
+  readonly accepted: boolean;
+  readonly roles: readonly ExplainedRole[];
+  readonly unusable: readonly Gap[];
+}
+
+export interface ExplainedRole {
+  readonly id: string;
+  readonly name: string;
+  readonly enabled: boolean;
+  readonly skills: readonly ExplainedSkill[];
+}
+
+export interface ExplainedSkill {
+  readonly id: string;
+  readonly name: string;
+  readonly available: boolean;
+  readonly reason: Skill['reason'];
+  /** Their names for agents. */
+  readonly tools: readonly string[];
+}
+
+/** What an agent with the key can use, and for everything else in the workspace why not. */
+export function explainKey(situation: KeySituation): Explanation {
+  const { workspace, key, roles, skills, tools } = situation;
+  const nameOfTool = new Map(tools.map(({ id, name, originalName }) => [id, name ?? originalName]));
+  const skillById = new Map(skills.map((skill) => [skill.id, skill]));
+  const explained = roles
+    .filter((role) => isOfKey(key, role))
+    .map(({ id, name, enabled, skills: inRole }) => ({
+      ...{ id, name, enabled },
+      skills: inRole.flatMap((one) => {
+        const skill = skillById.get(one.id);
+        if (skill === undefined) return [];
+        const names = skill.tools.map((tool) => nameOfTool.get(tool.id) ?? tool.id).sort();
+        return [{ id: one.id, name: one.name, available: skill.available, reason: skill.reason, tools: names }];
+      }),
+    }));
+  return {
+    workspace: workspace.name,
+    key: {
+      ...{ id: key.id, name: key.name, hint: key.hint, state: key.state },
+      ...{ expiresAt: isoOrNull(key.expiresAt), disclosure: key.disclosure },
+    },
+    accepted: key.state === 'valid' && !workspace.suspended,
+    roles: explained,
+    unusable: [
+      ...gapsOfKey(situation),
+      ...gapsOfRoles(situation),
+      ...gapsOfSkills(situation),
+      ...gapsOfServers(situation),
+      ...gapsOfTools(situation),
+    ],
+  };
+}
+
+function isOfKey({ roles }: Key, role: { readonly id: string }): boolean {
+  return roles === null || roles.some(({ id }) => id === role.id);
+}
+
+function gapsOfKey({ workspace, key }: KeySituation): readonly Gap[] {
+  const gaps: Gap[] = [];
+  const own = { kind: 'key', name: key.name } as const;
+  if (key.state === 'revoked') {
+    gaps.push({
+      ...{ ...own, why: `It was revoked (${isoOrNull(key.revokedAt)}).` },
+      change: 'Create another key: svc keys create NAME',
+    });
+  }
+  if (key.state === 'expired') {
+    gaps.push({
+      ...{ ...own, why: `It expired (${isoOrNull(key.expiresAt)}).` },
+      change: `Give it a later expiry: svc keys update ${shellWord(key.name)} --expires 30d`,
+    });
+  }
+  if (key.roles?.length === 0) {
+    gaps.push({
+      ...{ ...own, why: 'None of its roles exists any more.' },
+      change: `Give it roles: svc keys update ${shellWord(key.name)} --role ROLE`,
+    });
+  }
+  if (!workspace.suspended) return gaps;
+  const change = 'Only the owner of the workspace or an operator can end the suspension.';
+  return [...gaps, { kind: 'workspace', name: workspace.name, why: 'The workspace is suspended.', change }];
+}
+
+function gapsOfRoles({ key, roles }: KeySituation): readonly Gap[] {
+  return roles.flatMap((role): Gap[] => {
+    const own = { kind: 'role', name: role.name } as const;
+    if (!isOfKey(key, role)) {
+      return [{ ...own, why: 'The key is not for this role.', change: addRole(key, role) }];
+    }
+    if (!role.enabled) return [{ ...own, why: 'The role is disabled.', change: changes.enableRole(role.name) }];
+    if (role.skills.length > 0) return [];
+    return [{ ...own, why: 'The role has no skills.', change: changes.addSkill(role.name, 'SKILL') }];
+  });
+}
+
+/** The command that gives the key one more role. */
+function addRole(key: Key, { name }: { readonly name: string }): string {
+  const names = [...(key.roles ?? []).map((role) => role.name), name];
+  const flags = names.map((one) => `--role ${shellWord(one)}`).join(' ');
+  return `Give it to the key: svc keys update ${shellWord(key.name)} ${flags}`;
+}
+
+function gapsOfSkills({ key, roles, skills }: KeySituation): readonly Gap[] {
+  const rolesOf = new Map<string, Role[]>();
+  for (const role of roles) {
+    for (const { id } of role.skills) rolesOf.set(id, [...(rolesOf.get(id) ?? []), role]);
+  }
+  return skills.flatMap((skill): Gap[] => {
+    const own = { kind: 'skill', name: skill.name } as const;
+    const [first, ...others] = rolesOf.get(skill.id) ?? [];
+    if (first === undefined) {
+      return [{ ...own, why: 'The skill is in no role.', change: changes.addSkill('ROLE', skill.name) }];
+    }
+    const all = [first, ...others];
+    const names = all.map(({ name }) => name).join(', ');
+    const ofKey = all.filter((role) => isOfKey(key, role));
+    const [disabled] = ofKey;
+    if (disabled === undefined) {
+      return [
+        { ...own, why: `The skill is only in roles that the key is not for: ${names}.`, change: addRole(key, first) },
+      ];
+    }
+    if (ofKey.every(({ enabled }) => !enabled)) {
+      return [
+        {
+          ...own,
+          why: `The skill is only in roles that are disabled: ${names}.`,
+          change: changes.enableRole(disabled.name),
+        },
+      ];
+    }
+    if (skill.reason === null) return [];
+    return [{ ...own, why: skill.reason.message, change: skill.reason.repair }];
+  });
+}
+
+function gapsOfServers({ mcpServers }: KeySituation): readonly Gap[] {
+  return mcpServers.flatMap(({ name, enabled, status, reason }): Gap[] => {
+    if (status === 'Connected') return [];
+    const own = { kind: 'mcpServer', name } as const;
+    if (!enabled) return [{ ...own, why: 'The MCP server is disabled.', change: changes.enableServer(name) }];
+    const why = `The MCP server is ${status}${reason === null ? '.' : `: ${reason.message}`}`;
+    return [{ ...own, why, change: reason?.repair ?? `See its last words: svc server show ${name}` }];
+  });
+}
+
+function gapsOfTools({ tools, skills }: KeySituation): readonly Gap[] {
+  const inSkills = new Set(skills.flatMap((skill) => skill.tools.map(({ id }) => id)));
+  return tools.flatMap(({ id, originalName, mcpServer, listed }): Gap[] => {
+    if (inSkills.has(id) || !listed) return [];
+    const name = `${mcpServer.name}/${originalName}`;
+    return [{ kind: 'tool', name, why: 'The tool is in no skill.', change: changes.addTool('SKILL', name) }];
+  });
+}
+
+const changes = {
+  enableRole: (role: string) => `Enable it: svc role update ${shellWord(role)} --enable`,
+  addSkill: (role: string, skill: string) =>
+    `Put a skill into a role: svc role update ${shellWord(role)} --add-skill ${shellWord(skill)}`,
+  addTool: (skill: string, tool: string) =>
+    `Put it into a skill: svc skill update ${shellWord(skill)} --add-tool ${shellWord(tool)}`,
+  enableServer: (server: string) => `Enable it: svc server enable ${shellWord(server)}`,
+} as const;

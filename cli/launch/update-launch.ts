@@ -1,0 +1,91 @@
+import { SvcError } from '../../services/contracts/errors.ts';
+import type { LaunchInput, Setting } from '../../stack/client/generated/operations.ts';
+import type { McpServer } from '../objects/servers.ts';
+import { folderOf } from './launch-flags.ts';
+
+/** The parts of a launch that an update names. Absent ones stay. */
+export interface LaunchPatch {
+  readonly command: readonly string[] | null;
+  readonly url: string | undefined;
+  readonly cwd: string | undefined;
+  readonly env: readonly Setting[];
+  readonly headers: readonly Setting[];
+  readonly unsetEnv: readonly string[];
+  readonly unsetHeaders: readonly string[];
+}
+
+export interface Place {
+  /** Whether folders of this machine mean nothing where the command runs. */
+  readonly isElsewhere: boolean;
+}
+
+/** The whole launch after the update. A setting without a value keeps the stored one. */
+export function patchedLaunch(server: McpServer, patch: LaunchPatch, { isElsewhere }: Place): LaunchInput {
+  const stored = server.launch;
+  if (stored === null) throw new Error('the backend hides a launch from an operator');
+  const [command, ...args] = patch.command ?? [];
+  if (patch.url !== undefined || (command === undefined && stored.url !== null)) {
+    refuse(server, { values: [...patch.env, ...patch.unsetEnv], flags: '--env and --unset-env', isFor: 'a command' });
+    refuse(server, { values: patch.cwd === undefined ? [] : [patch.cwd], flags: '--cwd', isFor: 'a command' });
+    const { headers: given, unsetHeaders: unset } = patch;
+    const headers = merged(stored.headers, { given, unset, what: 'header', keyOf: (name) => name.toLowerCase() });
+    return { url: patch.url ?? stored.url, headers };
+  }
+  const values = [...patch.headers, ...patch.unsetHeaders];
+  refuse(server, { values, flags: '--header and --unset-header', isFor: 'a URL' });
+  const { env: given, unsetEnv: unset } = patch;
+  return {
+    command: command ?? stored.command,
+    args: command === undefined ? stored.args : args,
+    cwd: patch.cwd === undefined ? stored.cwd : folderOf(patch.cwd, isElsewhere),
+    env: merged(stored.env, { given, unset, what: 'variable', keyOf: (name) => name }),
+  };
+}
+
+/** The names of the visible fields of a launch that differ from the present ones. */
+export function changedParts({ launch: before }: McpServer, after: LaunchInput): readonly string[] {
+  return (['command', 'args', 'cwd', 'url'] as const).filter((part) => textOf(after[part]) !== textOf(before?.[part]));
+}
+
+function textOf(value: string | readonly string[] | null | undefined): string {
+  return value == null || value.length === 0 ? '' : JSON.stringify(value);
+}
+
+interface Merge {
+  readonly given: readonly Setting[];
+  readonly unset: readonly string[];
+  readonly what: 'variable' | 'header';
+  /** Equal for names that mean the same. */
+  readonly keyOf: (name: string) => string;
+}
+
+function merged(stored: readonly { readonly name: string }[], { given, unset, what, keyOf }: Merge): Setting[] {
+  const names = new Set(stored.map(({ name }) => keyOf(name)));
+  const [unknown] = unset.filter((name) => !names.has(keyOf(name)));
+  if (unknown !== undefined) {
+    throw new SvcError('invalid_input', `There is no ${what} "${unknown}" to remove.`, {
+      hint: names.size === 0 ? `It has no ${what}s.` : `It has: ${[...names].join(', ')}.`,
+    });
+  }
+  const replaced = new Set([...unset, ...given.map(({ name }) => name)].map(keyOf));
+  const kept = stored.filter(({ name }) => !replaced.has(keyOf(name))).map(({ name }) => ({ name }));
+  return [...kept, ...given];
+}
+
+interface Misplaced {
+  readonly values: readonly unknown[];
+  readonly flags: string;
+  readonly isFor: string;
+}
+
+function refuse({ name }: McpServer, { values, flags, isFor }: Misplaced): void {
+  if (values.length === 0) return;
+  const other = isFor === 'a URL' ? 'a command' : 'a URL';
+  throw new SvcError(
+    'invalid_input',
+    `${flags} ${flags.includes(' and ') ? 'are' : 'is'} for ${isFor}, and ${name} has ${other}.`,
+    {
+      hint: `Show it: svc server show ${name}`,
+    },
+  );
+}

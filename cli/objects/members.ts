@@ -1,0 +1,50 @@
+import { SvcError } from '../../services/contracts/errors.ts';
+import type { BackendClient } from '../../stack/client/backend-client.ts';
+import { everyPage } from '../../stack/client/every-page.ts';
+import {
+  keysOfMembersQuery,
+  type MemberFragment,
+  type MemberRole,
+  membersQuery,
+} from '../../stack/client/generated/operations.ts';
+import { choice } from '../typed/how-it-runs.ts';
+import { named, type Tenancy } from './platform.ts';
+
+export type Member = MemberFragment;
+
+export const memberRoles: readonly MemberRole[] = ['viewer', 'editor', 'admin', 'owner'];
+
+/** The value of `--role`. */
+export function parseMemberRole(text: string | undefined): MemberRole | undefined {
+  return choice('--role', text, memberRoles);
+}
+
+export function fetchMembers(backend: BackendClient, workspace: string): Promise<Member[]> {
+  return everyPage(async (page) => (await backend.send(membersQuery, { workspace, ...page })).workspace?.members);
+}
+
+/** A member of the workspace by e-mail address, in any case of letters, or by id. */
+export async function getMember({ backend, workspace }: Tenancy, given: string): Promise<Member> {
+  const members = await fetchMembers(backend, workspace.id);
+  const byEmail = members.map((member) => ({ ...member, name: member.person.email }));
+  const { id } = named(`member of the workspace ${workspace.name} named`, byEmail, given.trim().toLowerCase());
+  const found = members.find((member) => member.id === id);
+  if (found !== undefined) return found;
+  throw new SvcError('not_found', 'The member was removed meanwhile.');
+}
+
+/** Names and ids of the keys that a removal revokes. */
+export async function fetchKeysOf({ backend, workspace }: Tenancy, { id }: Member) {
+  const members = await everyPage(async ({ first, after }) => {
+    const page = { workspace: workspace.id, first: Math.min(first, membersPerPageMax), after };
+    return (await backend.send(keysOfMembersQuery, page)).workspace?.members;
+  });
+  return members.find((member) => member.id === id)?.keys ?? [];
+}
+
+/** Each may have a hundred keys in the answer. */
+const membersPerPageMax = 100;
+
+/** People cannot sign in yet, so a membership alone lets nobody do anything. */
+export const noSignIn =
+  'People cannot sign in yet. The role takes effect once they can; until then an operator works for them.';
