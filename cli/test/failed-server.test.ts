@@ -77,7 +77,7 @@ test('a command keeps its arguments unchanged, also repeated ones', async () => 
 test('a skill without tools is not called available, and a piped key does not appear in the hint', async () => {
   await svc('skill', 'create', 'empty');
   const { stdout } = await svc('skill', 'list');
-  expect(stdout).toMatch(/^empty +without tools +0$/m);
+  expect(stdout).toMatch(/^empty +without tools +0 +none \(draft\)$/m);
   expect(stdout).toMatch(/^empty: .*svc skill update empty --add-tool/m);
   const { skills }: { skills: object[] } = JSON.parse((await svc('skill', 'list', '--json')).stdout);
   expect(skills).toContainEqual(expect.objectContaining({ name: 'empty', state: 'without_tools', tools: 0 }));

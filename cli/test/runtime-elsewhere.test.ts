@@ -92,7 +92,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
 
     const second = there.start();
     expect(await second.end()).toBe(5);
-    expect(second.stderr).toContain(`Another runtime (process ${started.child.pid}) works in`);
+    expect(second.stderr).toContain(`Another runtime (svc runtime, process ${started.child.pid}) works in`);
 
     const sum = await agentThatAdds();
     await expect.poll(sum, patiently).toBe('2');
@@ -135,7 +135,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     await expect.poll(() => withNewKey.said('changed the connection to the bus'), soon).toBe(true);
     expect(await withNewKey.end()).toBe(3);
     expect(withNewKey.stderr).toMatch(
-      /was revoked\.\nAsk the operator of the platform to register it again: svc runtime register\.\n/,
+      /was revoked\.\nAsk the operator of the platform to register it again: svc runtime register NAME\.\n/,
     );
     expect((await bindings()).map(({ name }: { name: string }) => name)).not.toContain('field');
     const asJson = elsewhere.start('--json');

@@ -249,7 +249,7 @@ test.concurrent("an operator's command has the user's home, a temporary folder o
 test.concurrent('without a home that the runtime may write to, each command has a home of its own', async () => {
   await using platform = await Platform.open();
   platform.assign({ one: script('echo') });
-  await platform.startRuntime({ HOME: '/nonexistent' });
+  await platform.startRuntime({ HOME: path.join(platform.workingDir, 'nowhere') });
   await platform.connected('one');
   const { env } = JSON.parse(await platform.say('one', {}, 'environment'));
   expect(env.HOME).toBe(path.join(platform.workingDir, 'homes', platform.idOf('one')));

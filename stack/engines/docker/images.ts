@@ -7,6 +7,7 @@ import type Docker from 'dockerode';
 import { isDiskFull, makeRoom, wordsOf } from '../../../services/contracts/docker.ts';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
+import { randomText } from '../../../services/contracts/ids.ts';
 import { ownVersion } from '../../machine/version.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { Installation } from '../../state/installation.ts';
@@ -64,14 +65,19 @@ async function ensureServiceImage(name: string, base: string, images: Images): P
   if (present !== null) return present;
   await ensureImage(base, 'images.base', images);
   onNotice(`Building ${name} on ${base} …`);
-  const made = { t: name, dockerfile: 'dist/templates/Dockerfile', buildargs: { BASE: base }, forcerm: true };
+  const build = randomText(16);
+  const buildargs = { BASE: base, BUILD: build };
+  const made = { t: name, dockerfile: 'dist/templates/Dockerfile', buildargs, forcerm: true };
   await carryOut(images, {
     failure: 'The service image could not be built',
     hint: 'images.base in svc.yaml must contain Node 24 or newer, npm and a shell.',
     begin: (abortSignal) => docker.buildImage(serviceSources, { ...made, abortSignal }),
   });
-  // The large intermediate images. 409: another prune runs, and the next build removes them.
-  await docker.pruneImages({ filters: { dangling: ['true'], label: ['svc.stage=whole'] } }).catch(tolerate(409));
+  // The large intermediate images: its own, and those of builds that were killed. Another svc may build at the same time.
+  for (const which of [{ label: [`svc.build=${build}`] }, { label: ['svc.stage=whole'], until: ['1h'] }]) {
+    // 409: another prune runs, and the next build removes them.
+    await docker.pruneImages({ filters: { dangling: ['true'], ...which } }).catch(tolerate(409));
+  }
   return (await docker.getImage(name).inspect()).Id;
 }
 
