@@ -21,22 +21,23 @@ export interface OnMachine {
 
 /** What agents of this machine use. The same launch under the same name is offered once. */
 export function serversOnMachine(place: Place): OnMachine {
-  const byLaunch = new Map<string, { readonly found: FoundServer; readonly agents: Set<string> }>();
   const unreadable: string[] = [];
-  for (const placed of findClientFiles(place)) {
+  const found = findClientFiles(place).flatMap((placed) => {
     try {
-      for (const found of serversOfPlaced(placed, place)) {
-        if (found.disabled || found.entry.kind === 'unreadable') continue;
-        const launch = JSON.stringify([found.name, found.entry]);
-        const { agents } = getOrAdd(byLaunch, launch, { found, agents: new Set() });
-        agents.add(placed.client.title);
-      }
+      return serversOfPlaced(placed, place).map((server) => ({ server, agent: placed.client.title }));
     } catch (error) {
       if (!(error instanceof SvcError)) throw error;
       unreadable.push(error.message);
+      return [];
     }
-  }
-  return { offered: [...byLaunch.values()].map(({ found, agents }) => ({ found, agents: [...agents] })), unreadable };
+  });
+  const startable = found.filter(({ server }) => !server.disabled && server.entry.kind !== 'unreadable');
+  const byLaunch = Map.groupBy(startable, ({ server: { name, entry } }) => JSON.stringify([name, entry]));
+  const offered = [...byLaunch.values()].flatMap((same) => {
+    const [first] = same;
+    return first === undefined ? [] : [{ found: first.server, agents: [...new Set(same.map(({ agent }) => agent))] }];
+  });
+  return { offered, unreadable };
 }
 
 const agents = clients.filter(({ kind }) => kind === 'file');
@@ -53,11 +54,4 @@ export function serversNamed(names: readonly string[], only: readonly string[], 
     });
   });
   return chosenServers(servers, only).filter(({ disabled }) => !disabled || only.length > 0);
-}
-
-function getOrAdd<Value>(map: Map<string, Value>, key: string, value: Value): Value {
-  const existing = map.get(key);
-  if (existing !== undefined) return existing;
-  map.set(key, value);
-  return value;
 }

@@ -78,6 +78,14 @@ describe('with flags', () => {
     expect(existsSync(installation())).toBe(false);
   });
 
+  test('a name and a command of a file cannot imitate lines or colours of svc', async () => {
+    const forged = { command: 'x\nOwner  forged', args: ['\u001b[2K\u001b[32mok'] };
+    write('project/.mcp.json', { mcpServers: { 'a\r\nStarts  never\u001b[31m': forged } });
+    const { stderr } = await svc(['init', '--import', '.mcp.json']);
+    expect(stderr).toContain('MCP servers');
+    expect(stderr).not.toMatch(/[^\P{Cc}\n]|^(?:Owner {2}forged|Starts {2}never)/mu);
+  });
+
   test.each([
     [['--import', 'windsurf'], 1, 'No configuration file of windsurf was found on this machine.'],
     [['--import', 'no.json'], 1, '"no.json" is neither a known agent nor a file.'],

@@ -1,6 +1,7 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { updateRoleMutation } from '../../../stack/client/generated/operations.ts';
+import { inParallel } from '../../../stack/client/in-parallel.ts';
 import { repeatedFlag, SvcCommand, workspaceFlag, yesFlag } from '../../command.ts';
 import { agreeToRemoval } from '../../consent.ts';
 import { addToEveryone, addToRole, everyone } from '../../launch/share.ts';
@@ -61,7 +62,7 @@ export default class SkillPublish extends SvcCommand {
 /** The roles that did not have the skill. All of them are looked up before one is changed. */
 async function publish(tenancy: Tenancy, skill: string, given: readonly string[] | undefined): Promise<string[]> {
   if (given === undefined) return (await addToEveryone(tenancy, skill)) ? [everyone] : [];
-  const roles = await Promise.all(given.map((name) => getRole(tenancy, name)));
+  const roles = await inParallel(given, (name) => getRole(tenancy, name));
   const changed: string[] = [];
   for (const role of roles) if (await addToRole(tenancy, role, skill)) changed.push(role.name);
   return changed;

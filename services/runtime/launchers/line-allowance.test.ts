@@ -25,3 +25,9 @@ it('lets the MCP servers of a workspace share its lines, and leaves those of oth
   expect([a, a, b, b, b].map((order) => allowance.take(order))).toEqual(['write', 'write', 'write', 'over', 'silent']);
   expect(allowance.take(c)).toBe('write');
 });
+
+it('says once that a workspace has no room, however many MCP servers it has', () => {
+  const allowance = new LineAllowance({ linesMax: 1, linesOfWorkspaceMax: 2 });
+  const taken = Array.from({ length: 1000 }, (_, i) => allowance.take(of(`server ${i}`, 'one')));
+  expect(taken.filter((one) => one !== 'silent')).toEqual(['write', 'write', 'over']);
+});

@@ -32,8 +32,10 @@ export class LineAllowance {
       this.#lines.set(mcpServer, own + 1).set(workspace, ofWorkspace + 1);
       return 'write';
     }
-    if (this.#told.has(mcpServer)) return 'silent';
-    this.#told.add(mcpServer);
+    // A workspace with a thousand MCP servers is told once, too.
+    const full = own < this.#linesMax ? workspace : mcpServer;
+    if (this.#told.has(full)) return 'silent';
+    this.#told.add(full);
     return 'over';
   }
 
