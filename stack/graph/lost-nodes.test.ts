@@ -8,7 +8,7 @@ import { SupervisedPart } from '../engines/process/supervised-part.ts';
 import { createInstallation } from '../operations/create-installation.ts';
 import { status } from '../operations/status.ts';
 import { dataOf } from '../parts/dgraph.ts';
-import { type Part, readyAt } from '../parts/part.ts';
+import type { Part } from '../parts/part.ts';
 import { describeNodeLoss, findLosses, forgetData, recordData } from '../place/kept-data.ts';
 import { judgeLosses, type Loss, type StartEmpty, settleLosses } from '../place/losses.ts';
 import type { Definition } from '../settings/definition.ts';
@@ -16,7 +16,6 @@ import { nodesOf, usualPorts } from '../settings/ports.ts';
 import { definitionOf } from '../settings/test/definition-of.ts';
 import { type Installation, installationIn } from '../state/installation.ts';
 import { readPlace } from '../state/place-record.ts';
-import { answering } from '../test/answering.ts';
 import { folderOfEachTest } from '../test/folder-of-each-test.ts';
 import { nodeFolder, writeInNode, writeNode } from '../test/made-up-node.ts';
 import { keptInFiles, refuseFewerNodes } from './graph-data.ts';
@@ -207,7 +206,6 @@ describe('a node of Dgraph whose data cannot be read', () => {
 test('a part that may not start without its data is not restarted once the data went, and then not started', async () => {
   const { parts } = planFor(installation, nodes(1, 2), usualPorts);
   const part = parts.find(({ name }) => name === 'dgraph-alpha-2') ?? expect.fail('there is no second data node');
-  const address = await answering((_, response) => void response.end('ok'));
   const events: string[] = [];
   const ends: (() => void)[] = [];
   /** A runner that starts every part immediately. */
@@ -215,7 +213,12 @@ test('a part that may not start without its data is not restarted once the data 
     async start() {
       const { promise, resolve } = Promise.withResolvers<string>();
       ends.push(() => resolve('was killed'));
-      return { ready: readyAt(address), ended: promise, answers: async () => true, stop: async () => undefined };
+      return {
+        ended: promise,
+        readiness: async () => ({ ready: true }),
+        answers: async () => true,
+        stop: async () => undefined,
+      };
     },
     close: async () => undefined,
   };

@@ -1,8 +1,8 @@
 import { accessSync, closeSync, constants, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { inWords } from '../../services/contracts/system-words.ts';
+import { isCode } from '../machine/is-code.ts';
 import { dataOf } from '../parts/dgraph.ts';
-import { isCode } from '../state/durable-file.ts';
 import type { Installation } from '../state/installation.ts';
 
 /** Nodes of one kind decide by majority. */

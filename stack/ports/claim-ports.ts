@@ -1,6 +1,6 @@
 import { SvcError, type SvcErrorOptions } from '../../services/contracts/errors.ts';
+import { isCode } from '../machine/is-code.ts';
 import { type PortWish, usualPorts } from '../settings/ports.ts';
-import { isCode } from '../state/durable-file.ts';
 
 export interface Claim {
   readonly wishes: readonly PortWish[];

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { expect, test } from 'vitest';
 import { isFree } from '../machine/is-free.ts';
-import { describeHolder, findPortHolder } from '../machine/port-holder.ts';
+import { describeHolder, findPortHolder, listensOn } from '../machine/port-holder.ts';
 
 async function listen(host: string): Promise<Server> {
   const server = createServer().listen({ host, port: 0, ipv6Only: true });
@@ -17,9 +17,11 @@ test.each(['127.0.0.1', '0.0.0.0'])('isFree distinguishes a port in use at %s, w
   const port = portOf(server);
   expect(await isFree('127.0.0.1', port)).toBe(false);
   expect(findPortHolder(port)).toMatchObject({ pid: process.pid });
+  expect([listensOn(process.pid, port), listensOn(process.ppid, port)]).toEqual([true, false]);
   await server[Symbol.asyncDispose]();
   expect(await isFree('127.0.0.1', port)).toBe(true);
   expect([findPortHolder(port), describeHolder(port)]).toEqual([null, 'another program']);
+  expect(listensOn(process.pid, port)).toBe(false);
 });
 
 test('a program at the other address of localhost would be reached under our name', async (context) => {

@@ -6,8 +6,8 @@ import { variables } from '../../services/contracts/env/variables.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { startRuntime } from '../../services/runtime/start.ts';
 import { aborted } from '../machine/aborted.ts';
+import { isCode } from '../machine/is-code.ts';
 import { ownVersion } from '../machine/version.ts';
-import { isCode } from '../state/durable-file.ts';
 import { makeFolder } from '../state/folder.ts';
 import { holdFolder } from '../state/lock.ts';
 

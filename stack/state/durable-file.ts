@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { isCode } from '../machine/is-code.ts';
 import { parseJson } from '../machine/parse-json.ts';
 import { startTimeOf } from './process-identity.ts';
 
@@ -52,10 +53,6 @@ export function readJson(path: string): unknown {
     if (isCode(error, 'ENOENT')) return null;
     throw error;
   }
-}
-
-export function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }
 
 function replaceWith(draft: string, path: string): void {

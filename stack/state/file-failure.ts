@@ -1,7 +1,8 @@
 import { type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { diskFull, draftEnding, isCode } from './durable-file.ts';
+import { isCode } from '../machine/is-code.ts';
+import { diskFull, draftEnding } from './durable-file.ts';
 import { findUserName, formatMode } from './file-access.ts';
 
 /** Explains a system error about a file or folder: which one, why, and the repair. Null for any other error. */

@@ -1,6 +1,7 @@
 import { chmodSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { isCode, writeIfAbsent } from './durable-file.ts';
+import { isCode } from '../machine/is-code.ts';
+import { writeIfAbsent } from './durable-file.ts';
 import { formatMode } from './file-access.ts';
 import type { CreationStep } from './installation.ts';
 

@@ -22,8 +22,7 @@ describe.skipIf(!hasNatsServer || !hasCaddy || !hasPebble)('with an authority', 
     return Platform.init({ topology: 'distributed', settings, replicas: { 'remote-mcp': 2 } });
   }
 
-  // One after the other: of platforms that start at the same moment, two may choose the same port for a replica.
-  test.each(['TLS', 'HTTP'] as const)(
+  test.concurrent.each(['TLS', 'HTTP'] as const)(
     'a name that it has asked for over %s gets a certificate, which outlives the platform',
     async (over) => {
       const [https = 0, http = 0, nobodys = 0] = await freePorts(3);
@@ -45,7 +44,7 @@ describe.skipIf(!hasNatsServer || !hasCaddy || !hasPebble)('with an authority', 
     },
   );
 
-  test('where it gives no certificate, that is reported, and the platform runs', async () => {
+  test.concurrent('where it gives no certificate, that is reported, and the platform runs', async () => {
     const [https = 0, http = 0, nobodys = 0] = await freePorts(3);
     await using authority = await startAuthority({ httpPort: nobodys, tlsPort: nobodys });
     const { directory, ownFile } = authority;

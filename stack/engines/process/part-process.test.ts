@@ -5,9 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readyAt } from '../../parts/part.ts';
 import { startTimeOf } from '../../state/process-identity.ts';
+import { freePort } from '../../test/free-ports.ts';
 import { until } from '../../test/until.ts';
-import { holdProcess, lastErrors } from './part-process.ts';
+import { holdProcess, lastErrors, runningProcess } from './part-process.ts';
+import { usualPatience } from './patience.ts';
 
 let dir = '';
 let umask = 0;
@@ -52,6 +55,23 @@ test('a process whose id is not recorded yet ends with its supervisor, and has d
   supervisor.kill('SIGKILL');
   await until(() => startTimeOf(Number(line)) === null);
   expect(existsSync(file)).toBe(false);
+});
+
+test('the answer of another program on its port does not make a part ready', async () => {
+  const port = await freePort();
+  const program = `
+    const { createServer } = require('node:http');
+    const server = createServer((_, response) => response.end('ok')).listen(${port}, '127.0.0.1', () => console.log());
+    process.stdin.resume().once('end', () => process.exit());`;
+  using other = spawn(process.execPath, ['-e', program], { stdio: ['pipe', 'pipe', 'inherit'] });
+  await once(other.stdout, 'data');
+  const ready = readyAt(`http://127.0.0.1:${port}`);
+  const ended = new Promise<string>(() => undefined);
+  const runs = (pid: number) => runningProcess({ pid, startTime: '' }, { ready, ended }, usualPatience);
+  const { signal } = new AbortController();
+  expect(await runs(other.pid ?? 0).readiness(signal)).toEqual({ ready: true });
+  const missing = `port ${port} belongs to another program`;
+  expect(await runs(process.pid).readiness(signal)).toEqual({ ready: false, missing });
 });
 
 describe('the last errors of a log', () => {

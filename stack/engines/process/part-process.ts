@@ -1,9 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import { SvcError } from '../../../services/contracts/errors.ts';
-import { answers } from '../../lifecycle/readiness.ts';
+import { answers, readReadiness } from '../../lifecycle/readiness.ts';
 import { readLines } from '../../logs/log-tail.ts';
 import { parseLine, reasonIn } from '../../logs/read-logs.ts';
+import { listensOn } from '../../machine/port-holder.ts';
+import { portOf } from '../../machine/port-of.ts';
+import type { ReadyCheck } from '../../parts/part.ts';
 import { endGroup, killGroup } from '../../state/end-process.ts';
 import { isAlive, type ProcessIdentity, startTimeOf } from '../../state/process-identity.ts';
 import { describeExit, type Exit } from '../describe-exit.ts';
@@ -101,12 +104,17 @@ function isTrace(text: string): boolean {
 /** A part in a process of its own, started by this supervisor or by an earlier one. */
 export function runningProcess(
   process: ProcessIdentity,
-  { ready, ended }: Pick<RunningPart, 'ready' | 'ended'>,
+  { ready, ended }: { readonly ready: ReadyCheck; readonly ended: Promise<string> },
   patience: Patience,
 ): RunningPart {
+  const port = portOf(ready.url);
   return {
-    ready,
     ended,
+    async readiness(signal) {
+      const readiness = await readReadiness(ready, signal);
+      if (!readiness.ready || listensOn(process.pid, port) !== false) return readiness;
+      return { ready: false, missing: `port ${port} belongs to another program` };
+    },
     answers: () => answers(ready),
     async stop(how) {
       await endGroup(process, how === 'drain' ? patience.drainMs : patience.hurryMs);

@@ -1,9 +1,9 @@
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { hostOf } from '../../../services/contracts/host-of.ts';
-import { type ReadinessWait, waitUntilReady } from '../../lifecycle/readiness.ts';
+import { pollReadiness, type Readiness, type ReadinessWait } from '../../lifecycle/readiness.ts';
 import { isFree } from '../../machine/is-free.ts';
 import { portOf } from '../../machine/port-of.ts';
-import { listensAt, type Part, type ReadyCheck } from '../../parts/part.ts';
+import { listensAt, type Part } from '../../parts/part.ts';
 import { lostPort } from '../../ports/claim-ports.ts';
 import { describePortOwner } from '../../state/port-owner.ts';
 import type { ProcessIdentity } from '../../state/process-identity.ts';
@@ -24,7 +24,8 @@ export interface ProcessListener {
 }
 
 export interface RunningPart {
-  readonly ready: ReadyCheck;
+  /** Whether the part itself is ready: an answer of another program on its port does not count. */
+  readiness(signal: AbortSignal): Promise<Readiness>;
   /** How it ended, in words that follow its name. Never resolves for a part inside this process. */
   readonly ended: Promise<string>;
   /** Whether the part answers at all, even that it is not ready. Always true inside this process. */
@@ -46,7 +47,7 @@ export async function becomesReady(part: Part, running: RunningPart, wait: Readi
   });
   try {
     const signal = AbortSignal.any([wait.signal, looking.signal]);
-    await Promise.race([waitUntilReady(running.ready, { ...wait, signal }), ended]);
+    await Promise.race([pollReadiness(() => running.readiness(signal), { ...wait, signal }), ended]);
   } finally {
     looking.abort();
   }
@@ -55,7 +56,7 @@ export async function becomesReady(part: Part, running: RunningPart, wait: Readi
 /** The kernel frees the port of a killed process a moment after the process is gone. */
 export const portPatienceMs = 1000;
 
-/** Another program on a port of a part would answer in its place, and the part would look healthy. */
+/** Another program on a port of a part would answer in its place. */
 export async function refuseTakenPorts(part: Part): Promise<void> {
   for (const address of listensAt(part)) {
     const port = portOf(address);

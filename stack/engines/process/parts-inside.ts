@@ -3,6 +3,7 @@ import type { startBackend } from '../../../services/backend/start.ts';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { inheritedByChildren } from '../../../services/contracts/env/inherited.ts';
 import type { ServiceName } from '../../../services/contracts/env/variables.ts';
+import { readReadiness } from '../../lifecycle/readiness.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
 import { type Part, readyAt } from '../../parts/part.ts';
 import type { Plan } from '../../plan/plan.ts';
@@ -35,8 +36,9 @@ export async function runInside(plan: Plan, env: EnvRecord, logs: PlatformLogs):
       // MCP servers inherit the environment of the runtime. Every other service reads only its own variables.
       const variables = service === 'runtime' ? { ...inheritedByChildren(env), ...part.variables } : part.variables;
       const running = await start(variables, { hub, version: plan.version, log: logs.of(part.name), drainMs });
+      const ready = running.url === null ? part.ready : readyAt(running.url);
       return {
-        ready: running.url === null ? part.ready : readyAt(running.url),
+        readiness: (signal) => readReadiness(ready, signal),
         ended: new Promise(() => undefined),
         answers: async () => true,
         stop: () => running.stop(),
