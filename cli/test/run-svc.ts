@@ -32,6 +32,7 @@ export function runSvc(args: readonly string[], options: RunOptions): Promise<Ru
       HOME: options.cwd,
       // The list of installations must not lie in a folder that a test looks at.
       XDG_STATE_HOME: process.env.XDG_STATE_HOME ?? '',
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
       ...options.env,
     },
     stdio: 'pipe',

@@ -18,9 +18,6 @@ import type { WantedSide } from '../replace/side.ts';
 import { status } from '../status.ts';
 import { type UpOptions, up } from '../up.ts';
 
-// Every trial starts the same program, so Node compiles it once for all trials.
-process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'svc-test-compile-cache');
-
 /** Creates an installation in its own folder, with free ports. `dispose` stops its processes and removes the folder. */
 export async function openTrial(ports?: Partial<Record<ListenerName, number>>, within = tmpdir()) {
   const dir = realpathSync(mkdtempSync(join(within, 'svc-lifecycle-')));
