@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
@@ -8,10 +9,12 @@ import { findProblems, type Problem } from '../../stack/apply/find-problems.ts';
 import { readContent } from '../../stack/apply/live-workspace.ts';
 import { applyFileMaxBytes, readApplyFile } from '../../stack/apply/read-file.ts';
 import { connectToBackend } from '../../stack/client/backend-client.ts';
+import { inParallel } from '../../stack/client/in-parallel.ts';
 import { writeIfAbsent } from '../../stack/state/durable-file.ts';
 import { AlreadyReported, environment, interruption, type SharedFlags, SvcCommand, yesFlag } from '../command.ts';
 import { agreeToRemoval } from '../consent.ts';
 import { installationOf, tenancyOf } from '../objects/platform.ts';
+import { fetchWhole, writeSkillFolders } from '../objects/skill-folders.ts';
 import { kindNames, tellChanges, tellLeftOut } from '../output/changes.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { oneLine } from '../output/width.ts';
@@ -39,7 +42,8 @@ export default class Apply extends SvcCommand {
     }),
     yes: yesFlag,
     export: Flags.boolean({
-      summary: 'Write the file for what exists. Secrets become names of variables. Without a file: to standard output.',
+      summary:
+        'Write the file for what exists, and folders of skills with files beside it. Secrets become names of variables. Without a file: to standard output.',
       exclusive: ['dry-run', 'prune'],
     }),
     workspace: Flags.string({
@@ -85,22 +89,30 @@ export default class Apply extends SvcCommand {
     terminal: Terminal,
   ): Promise<void> {
     if (others.length > 0) throw new SvcError('invalid_input', 'With --export, name one file, or none.');
-    const { backend, workspace } = await tenancyOf(flags);
+    const tenancy = await tenancyOf(flags);
+    const { backend, workspace } = tenancy;
     const path = file === '-' ? null : resolve(file);
+    if (path !== null && existsSync(path)) throw existing(path);
     const folder = path === null ? process.cwd() : dirname(path);
     const schema = relative(folder, join(this.config.root, 'dist/schemas/apply.schema.json'));
     const content = { workspace: workspace.name, ...(await readContent(backend, workspace.id)) };
-    const { text, variables } = exportFile(content, { folder, schema });
-    if (path !== null && !writeIfAbsent(path, text, 0o644)) {
-      throw new SvcError('conflict', `"${path}" exists already.`, { hint: 'Name another file.' });
-    }
     const { mcpServers, skills, roles } = content;
+    const whole = await inParallel(skills, (skill) => fetchWhole(tenancy, skill));
+    const withFiles = whole.filter(({ skill }) => skill.files.length > 0);
+    const skillFolders = await writeSkillFolders(withFiles, path);
+    const { text, variables } = exportFile(content, { folder, schema, skillFolders });
+    if (path !== null && !writeIfAbsent(path, text, 0o644)) throw existing(path);
     const counts = { mcpServers: mcpServers.length, skills: skills.length, roles: roles.length };
-    terminal.json({ file: path, text, variables, ...counts });
+    terminal.json({ file: path, text, variables, ...counts, folders: [...skillFolders.values()] });
     terminal.result(path === null ? text : `Wrote "${path}": ${describeCounts(counts)}.`);
+    for (const at of skillFolders.values()) terminal.result(`Wrote "${join(folder, at)}": a skill with files.`);
     if (variables.length === 0) return;
     terminal.talk(`The file holds no secret. Set these variables before you apply it: ${variables.join(', ')}`);
   }
+}
+
+function existing(path: string): SvcError {
+  return new SvcError('conflict', `"${path}" exists already.`, { hint: 'Name another file.' });
 }
 
 function describeCounts({ mcpServers, skills, roles }: Readonly<Record<'mcpServers' | 'skills' | 'roles', number>>) {

@@ -2,10 +2,15 @@ import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { parseDescription, parseName } from '../../services/contracts/names.ts';
+import { refsOfSkill } from '../../stack/apply/plan-changes.ts';
 import type { WantedSkill } from '../../stack/apply/wanted-workspace.ts';
+import type { LiveSkillFragment } from '../../stack/client/generated/operations.ts';
 import { type LeftOut, readSkillFolder, skillTextName } from '../../stack/skills/skill-folder.ts';
 import type { ToolRef } from '../../stack/skills/skill-text.ts';
-import { textOfRef } from './tool-refs.ts';
+import { planFolder, type WholeSkill, writeFolder } from '../../stack/skills/write-folder.ts';
+import { fetchFiles } from './files.ts';
+import type { Tenancy } from './platform.ts';
+import { parseToolRef, textOfRef } from './tool-refs.ts';
 
 export interface SkillToImport {
   readonly skill: WantedSkill;
@@ -80,4 +85,47 @@ export function withTools(
       })),
     ],
   };
+}
+
+type Parts = Pick<LiveSkillFragment, 'id' | 'name' | 'description' | 'instructions' | 'namedTools' | 'patterns'>;
+
+export interface SkillToExport {
+  readonly skill: WholeSkill;
+  readonly bytesOf: (path: string) => Promise<Uint8Array>;
+}
+
+/** The skill with its files, whose content is fetched as they are written. */
+export async function fetchWhole({ backend, workspace }: Tenancy, parts: Parts): Promise<SkillToExport> {
+  const { id, name, description, instructions } = parts;
+  const { files } = await fetchFiles(backend, workspace.id, id);
+  const tools = refsOfSkill(parts).map((ref) => parseToolRef('--tool', ref));
+  const urls = new Map(files.map(({ path, url }) => [path, url]));
+  return {
+    skill: { name, description, instructions, tools, files },
+    bytesOf: (path) => backend.download(urls.get(path) ?? ''),
+  };
+}
+
+/** Writes skills to folders beside a file, and returns these, relative to it. Changes nothing in a folder that holds something else. */
+export async function writeSkillFolders(whole: readonly SkillToExport[], file: string | null) {
+  const [first] = whole;
+  if (file === null && first !== undefined) {
+    const names = whole.map(({ skill }) => skill.name).join(', ');
+    throw new SvcError('invalid_input', `Standard output cannot hold the files of skills: ${names}.`, {
+      hint: 'Name a file. The folders of skills are written beside it: svc apply exported.yaml --export',
+    });
+  }
+  const places = whole.map((one) => ({ ...one, place: `./skills/${one.skill.name}` }));
+  const plans = places.map((one) => {
+    const folder = join(dirname(file ?? '.'), one.place);
+    const changes = planFolder(folder, one.skill);
+    if (changes.replaced.length + changes.removed.length > 0) {
+      throw new SvcError('conflict', `"${folder}" holds other files than the skill.`, {
+        hint: 'Name a file in another folder.',
+      });
+    }
+    return { ...one, folder, changes };
+  });
+  for (const { folder, skill, changes, bytesOf } of plans) await writeFolder(folder, skill, { changes, bytesOf });
+  return new Map(places.map(({ skill, place }) => [skill.name, place]));
 }

@@ -59,11 +59,3 @@ export async function getSkill(tenancy: Tenancy, given: string): Promise<SkillDe
   if (found != null) return found;
   throw new SvcError('not_found', 'The skill was removed meanwhile.');
 }
-
-/** The named tools and the patterns of a skill, as MCPSERVER/TOOL. */
-export function refsOfSkill({ namedTools, patterns }: SkillParts): readonly string[] {
-  return [
-    ...namedTools.map(({ mcpServer, originalName }) => `${mcpServer.name}/${originalName}`),
-    ...patterns.map(({ mcpServer, pattern }) => `${mcpServer.name}/${pattern}`),
-  ].sort();
-}

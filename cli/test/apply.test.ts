@@ -129,6 +129,20 @@ roles:
     '~ MCP server files\n    env.TOKEN: [secret], a new value\n1 would change. 3 are unchanged.\n',
   );
   expect(await runSvc(exporting, { cwd })).toMatchObject({ code: 5, stderr: expect.stringMatching(/exists already/) });
+  writeFileSync(join(cwd, 'notes.md'), 'Notes');
+  await runSvc(['file', 'add', 'read', 'notes.md', '--workspace', 'Exported', '--dir', dir()], { cwd });
+  const toStdout = await runSvc(['apply', '--export', '--workspace', 'Exported', '--dir', dir()], { cwd });
+  expect(toStdout).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/files of skills: read\./) });
+  const withFolder = exporting.with(1, 'with-folder.yaml');
+  expect((await runSvc(withFolder, { cwd })).stdout).toMatch(/\nWrote ".*skills\/read": a skill with files\.\n$/);
+  expect(readFileSync(join(cwd, 'skills/read/notes.md'), 'utf8')).toBe('Notes');
+  writeFileSync(join(cwd, 'skills/read/notes.md'), 'Mine');
+  const inTheWay = await runSvc(exporting.with(1, 'another.yaml'), { cwd });
+  expect(inTheWay).toMatchObject({ code: 5, stderr: expect.stringMatching(/holds other files than the skill/) });
+  expect(readFileSync(join(cwd, 'skills/read/notes.md'), 'utf8')).toBe('Mine');
+  const mine = await runSvc(['apply', 'with-folder.yaml', '--dry-run', '--dir', dir()], { cwd, env: both });
+  expect(mine.stdout).toMatch(/^~ skill read\n {4}files:\n /);
+  expect(mine.stdout).toMatch(/^ {6}[+] notes\.md [(]4 bytes/m);
   const part =
     'workspace: Exported\nmcpServers:\n  files: { enabled: false, env: { LOG: "2" } }\n  new: { enabled: false }\n';
   expect(await apply('-', { stdin: part })).toMatchObject({

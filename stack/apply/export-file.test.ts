@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest';
 import { exportFile } from './export-file.ts';
 
-const options = { folder: '/project', schema: 'node_modules/svc-platform/dist/schemas/apply.schema.json' };
+const options = {
+  folder: '/project',
+  schema: 'node_modules/svc-platform/dist/schemas/apply.schema.json',
+  skillFolders: new Map(),
+};
 const noLaunch = { command: null, args: null, cwd: null, url: null, env: [], headers: [], fingerprint: 'f' };
 const launch = { ...noLaunch, setBy: 'operator' as const };
 const server = { id: '1', enabled: true, version: 1, startTimeout: null, callTimeout: null, runtimes: [] };

@@ -16,6 +16,8 @@ export interface ExportOptions {
   readonly folder: string;
   /** The address of the JSON Schema, for editors. */
   readonly schema: string;
+  /** The folders of skills with files, by the name of the skill, relative to the file. */
+  readonly skillFolders: ReadonlyMap<string, string>;
 }
 
 export interface ExportedFile {
@@ -32,7 +34,7 @@ export function exportFile({ workspace, mcpServers, skills, roles }: Exported, o
     mcpServers: Object.fromEntries(
       byName(mcpServers).map((server) => [server.name, exportServer(server, variables, options.folder)]),
     ),
-    skills: byName(skills).map(exportSkill),
+    skills: byName(skills).map((skill) => exportSkill(skill, options.skillFolders.get(skill.name))),
     roles: byName(roles).map(exportRole),
   });
   document.commentBefore = ` yaml-language-server: $schema=${options.schema}`;
@@ -71,14 +73,12 @@ function exportServer(server: LiveMcpServerFragment, variables: Variables, folde
   });
 }
 
-function exportSkill(skill: LiveSkillFragment) {
+function exportSkill(skill: LiveSkillFragment, from: string | undefined) {
   const { name, description, instructions } = skill;
-  return withoutEmpty({
-    name,
-    description,
-    instructions: instructions === '' ? null : { text: instructions },
-    tools: refsOfSkill(skill).toSorted(),
-  });
+  const tools = refsOfSkill(skill);
+  // Its folder holds the description and the instructions too.
+  if (from !== undefined) return withoutEmpty({ name, from, tools });
+  return withoutEmpty({ name, description, instructions: instructions === '' ? null : { text: instructions }, tools });
 }
 
 function exportRole({ name, description, enabled, skills }: LiveRoleFragment) {

@@ -207,7 +207,7 @@ function shownFile({ path, digest, sizeBytes }: FileHead): string {
   return `${path} (${sizeBytes} bytes, sha256 ${digest.slice(0, 12)})`;
 }
 
-/** The named tools and the patterns of a skill, as a file names them. */
+/** The named tools and the patterns of a skill, as MCPSERVER/TOOL, in order. */
 export function refsOfSkill({
   namedTools,
   patterns,
@@ -215,7 +215,7 @@ export function refsOfSkill({
   return [
     ...namedTools.map(({ mcpServer, originalName }) => `${mcpServer.name}/${originalName}`),
     ...patterns.map(({ mcpServer, pattern }) => `${mcpServer.name}/${pattern}`),
-  ];
+  ].sort();
 }
 
 function roleDifferences(wish: WantedRole, live: LiveRoleFragment): readonly Difference[] {

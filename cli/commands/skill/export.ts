@@ -1,13 +1,12 @@
 import { join } from 'node:path';
 import * as Args from '@oclif/core/args';
 import { skillTextName } from '../../../stack/skills/skill-folder.ts';
-import { type FolderChanges, planFolder, type WholeSkill, writeFolder } from '../../../stack/skills/write-folder.ts';
+import { type FolderChanges, planFolder, writeFolder } from '../../../stack/skills/write-folder.ts';
 import { SvcCommand, workspaceFlag, yesFlag } from '../../command.ts';
 import { makeSure } from '../../consent.ts';
-import { fetchFiles } from '../../objects/files.ts';
 import { tenancyOf } from '../../objects/platform.ts';
-import { getSkillParts, refsOfSkill } from '../../objects/skills.ts';
-import { parseToolRef } from '../../objects/tool-refs.ts';
+import { fetchWhole } from '../../objects/skill-folders.ts';
+import { getSkillParts } from '../../objects/skills.ts';
 
 export default class SkillExport extends SvcCommand {
   static override summary = 'Write a skill to a folder with a SKILL.md (Agent Skills).';
@@ -28,13 +27,10 @@ export default class SkillExport extends SvcCommand {
     const { args, flags } = await this.parse(SkillExport);
     const terminal = this.terminal(flags);
     const tenancy = await tenancyOf(flags);
-    const { backend, workspace } = tenancy;
     const parts = await getSkillParts(tenancy, args.name);
-    const { id, name, description, instructions } = parts;
-    const { files } = await fetchFiles(backend, workspace.id, id);
+    const { id, name } = parts;
     const folder = args.dir ?? name;
-    const tools = refsOfSkill(parts).map((ref) => parseToolRef('--tool', ref));
-    const skill: WholeSkill = { name, description, instructions, tools, files };
+    const { skill, bytesOf } = await fetchWhole(tenancy, parts);
     const changes = planFolder(folder, skill);
     const affected = [
       ...changes.replaced.map((path) => `- "${join(folder, path)}" is replaced.`),
@@ -48,10 +44,8 @@ export default class SkillExport extends SvcCommand {
         yes: flags.yes,
       });
     }
-    const urls = new Map(files.map(({ path, url }) => [path, url]));
-    const bytesOf = async (path: string) => backend.download(urls.get(path) ?? '');
     await writeFolder(folder, skill, { changes, bytesOf });
-    terminal.json({ id, name, folder, files: [skillTextName, ...files.map(({ path }) => path)], ...changes });
+    terminal.json({ id, name, folder, files: [skillTextName, ...skill.files.map(({ path }) => path)], ...changes });
     terminal.result(describe(folder, changes));
   }
 }

@@ -3,11 +3,12 @@ import * as Flags from '@oclif/core/flags';
 import { suggestion } from '../../../services/contracts/did-you-mean.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { toolMatcher } from '../../../services/contracts/tool-pattern.ts';
+import { refsOfSkill } from '../../../stack/apply/plan-changes.ts';
 import { updateSkillMutation } from '../../../stack/client/generated/operations.ts';
 import { allowMissingFlag, repeatedFlag, SvcCommand, workspaceFlag } from '../../command.ts';
 import { changedSet, fieldsThatDiffer, requireChange, tellChanged } from '../../objects/changes.ts';
 import { tenancyOf } from '../../objects/platform.ts';
-import { getSkillParts, refsOfSkill, type SkillParts } from '../../objects/skills.ts';
+import { getSkillParts, type SkillParts } from '../../objects/skills.ts';
 import { checkToolRefs, parseToolRef, textOfRef } from '../../objects/tool-refs.ts';
 import { readInstructions } from '../../typed/instructions.ts';
 
