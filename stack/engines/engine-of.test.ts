@@ -39,7 +39,7 @@ test('processes never start empty beside volumes of containers', () => {
   const { installation, choose } = openWith();
   mkdirSync(installation.stateDir);
   const urls = { app: '', api: '', mcp: '', runtime: '' };
-  const none = { settings: {}, services: [], images: {}, volumes: [], filling: [] };
+  const none = { settings: {}, services: [], images: {}, volumes: [] };
   const daemon = { id: 'A', socket: '/nowhere' };
   writeContainers(installation, { isUp: false, version: '1', user: '1000:1000', urls, daemon, ...none });
   expect(() => choose('process')).toThrow(

@@ -15,7 +15,6 @@ import { checkDefinition } from '../settings/check.ts';
 import { type Definition, hasOtherBus } from '../settings/definition.ts';
 import { replaceScalar } from '../settings/yaml-text.ts';
 import { readContainers } from '../state/containers-record.ts';
-import { carriedFolder } from '../state/data-files.ts';
 import { findOriginal, readId } from '../state/find-original.ts';
 import { findRunning } from '../state/find-running.ts';
 import { ensurePrivateFolder } from '../state/folder.ts';
@@ -144,7 +143,7 @@ function removeState(installation: Installation): void {
   }
 }
 
-const busFiles = ['bus.sqlite', 'bus.sqlite-wal', 'bus.sqlite-shm', aloneFolder, clusterFolder, carriedFolder];
+const busFiles = ['bus.sqlite', 'bus.sqlite-wal', 'bus.sqlite-shm', aloneFolder, clusterFolder];
 
 /** A different name prevents confirming an action on the wrong installation. A killed command may have given it already. */
 function nameOfCopy({ id, name }: Definition, recordedId: string | undefined): string {

@@ -16,8 +16,6 @@ const containersRecord = z.object({
   images: z.record(z.string(), z.string()),
   /** The existing volumes, and their owner. */
   volumes: z.array(z.string()),
-  /** Volumes with an unfinished copy. */
-  filling: z.array(z.string()).default([]),
   user: z.string(),
 });
 export type ContainersRecord = z.infer<typeof containersRecord>;

@@ -1,9 +1,6 @@
 import { join } from 'node:path';
 import type { Graph, Topology } from '../settings/choices.ts';
 
-/** What the bus kept, where a version before was changing the number of its nodes. */
-export const carriedFolder = 'bus-carried';
-
 export function busIn(dir: string, topology: Topology): string {
   return join(dir, topology === 'embedded' ? 'bus.sqlite' : 'nats');
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { errorCodes } from '../../services/contracts/errors.ts';
-import { isObject } from '../../services/contracts/is-object.ts';
 import { topologies } from '../settings/choices.ts';
 import { writeWhole } from './durable-file.ts';
 import { processIdentity } from './process-identity.ts';
@@ -16,7 +15,7 @@ const readyCheck = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('nats'), url: z.string(), seedFile: z.string() }),
 ]);
 
-const serviceFields = z.object({
+const serviceRecord = z.object({
   name: z.string(),
   state: z.enum(serviceStates),
   /** ISO 8601, when it entered this state. */
@@ -29,18 +28,7 @@ const serviceFields = z.object({
   endCount: z.number().int(),
   lastEnds: z.array(partEnd),
 });
-export type ServiceRecord = z.infer<typeof serviceFields>;
-
-const serviceRecord = z.preprocess(withReady, serviceFields);
-
-/** Reads a record of the previous version: `readyUrl`, where `nats://…?seed=FILE` names a node of NATS. */
-function withReady(service: unknown): unknown {
-  if (!isObject(service) || typeof service.readyUrl !== 'string') return service;
-  const url = service.readyUrl;
-  if (!url.startsWith('nats:')) return { ready: { kind: 'http', url }, ...service };
-  const { host, searchParams } = new URL(url);
-  return { ready: { kind: 'nats', url: `nats://${host}`, seedFile: searchParams.get('seed') ?? '' }, ...service };
-}
+export type ServiceRecord = z.infer<typeof serviceRecord>;
 
 /** `state/process.json`: the record of the platform's process about itself, from its first moment to its last. */
 export const platformRecord = z.object({

@@ -100,7 +100,7 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
       const message = `call ${++calls}`;
       expect(await agent.text('echo', { message })).toBe(`Echo: ${message}`);
     }
-    const inData = () => readdirSync(platform.installation.dataDir).filter((name) => /^(nats|bus-carried)/.test(name));
+    const inData = () => readdirSync(platform.installation.dataDir).filter((name) => /^nats/.test(name));
     const nodes = async () => [...(await platform.services()).keys()].filter((name) => name.startsWith('nats'));
 
     test('the data of one is carried to three, and the session of an agent continues', async () => {

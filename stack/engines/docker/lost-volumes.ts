@@ -5,15 +5,14 @@ import { type ContainersRecord, readContainers, writeContainers } from '../../st
 import type { Installation } from '../../state/installation.ts';
 import { containerNameOf, volumesOf } from './names.ts';
 
-type VolumeRecord = Pick<ContainersRecord, 'volumes' | 'services' | 'filling'>;
+type VolumeRecord = Pick<ContainersRecord, 'volumes' | 'services'>;
 
 /** The recorded volumes that a plan needs and that are gone. */
 export function findLostVolumes(plan: Plan, record: VolumeRecord | null, there: ReadonlySet<string>): Losses {
   const { definition } = plan;
   const wanted = volumesOf(plan);
   const losses = lostVolumes(record, there).filter(({ place }) => wanted.includes(place));
-  const kept = wholeVolumes(there, record);
-  return judgeLosses(losses, definition, (node) => kept.has(containerNameOf(node, definition)));
+  return judgeLosses(losses, definition, (node) => there.has(containerNameOf(node, definition)));
 }
 
 /** Why a node of Dgraph has no container. Null where its volume exists, and for every other part. */
@@ -22,26 +21,19 @@ export function describeLostVolume(part: string, record: VolumeRecord | null, th
   return loss === undefined ? null : describeLoss(loss);
 }
 
-/** Leaves out volumes with an unfinished copy, which an earlier version began: they count as lost. */
-export function wholeVolumes(there: ReadonlySet<string>, record: VolumeRecord | null): ReadonlySet<string> {
-  return there.difference(new Set(record?.filling));
-}
-
 /** Removes volumes from the record: the next start creates them again. */
 export function forgetVolumes(installation: Installation, isForgotten: (volume: string) => boolean): void {
   const record = readContainers(installation);
   if (record === null) return;
   const isKept = (name: string) => !isForgotten(name);
-  const { volumes, filling } = record;
-  writeContainers(installation, { ...record, volumes: volumes.filter(isKept), filling: filling.filter(isKept) });
+  writeContainers(installation, { ...record, volumes: record.volumes.filter(isKept) });
 }
 
 function lostVolumes(record: VolumeRecord | null, there: ReadonlySet<string>): readonly Loss[] {
   if (record === null) return [];
   // The volume of a node of Dgraph has the name of its container.
   const nodes = new Map(record.services.map(({ name, container }) => [container, kindOf(name) === null ? null : name]));
-  const kept = wholeVolumes(there, record);
   return record.volumes
-    .filter((name) => !kept.has(name))
+    .filter((name) => !there.has(name))
     .map((place) => ({ place, words: `the volume ${place}`, node: nodes.get(place) ?? null, isUnreadable: false }));
 }

@@ -10,7 +10,7 @@ import { type ContainerPlan, containerPlansOf } from './container-plan.ts';
 import { inspectContainers } from './container-state.ts';
 import type { OwnDaemon } from './daemon.ts';
 import { ensurePlanImages, serviceImageOn } from './images.ts';
-import { describeLostVolume, wholeVolumes } from './lost-volumes.ts';
+import { describeLostVolume } from './lost-volumes.ts';
 import { containerNameOf, labels, volumesOf } from './names.ts';
 import { ensureNetworks, networkOf, networkPlansOf, subnetOf } from './network.ts';
 import { listVolumes } from './volumes.ts';
@@ -82,10 +82,10 @@ export async function reconcile(plan: Plan, daemon: OwnDaemon, reading: Reading)
       return step.kind === 'keep' && restart.has(one.part.name) ? { ...step, kind: 'restart' } : step;
     }),
     extra: [...found].flatMap(([name, one]) => (names.has(name) ? [] : [one])),
-    foreign: foreignVolumes(volumes, { before, there: wholeVolumes(there, before), user }),
+    foreign: foreignVolumes(volumes, { before, there, user }),
     changes: before?.isUp ? changesBetween(before.settings, settings) : null,
     isFresh: present.size === 0,
-    record: { ...recordOf(plan, daemon), settings, images, filling: before?.filling ?? [], user },
+    record: { ...recordOf(plan, daemon), settings, images, user },
   };
 }
 
@@ -102,7 +102,6 @@ export function stepOf(container: ContainerPlan, found: ContainerInspectInfo | u
 
 interface OwnedVolumes {
   readonly before: Pick<ContainersRecord, 'user' | 'volumes'> | null;
-  /** The volumes that exist and hold no unfinished copy. */
   readonly there: ReadonlySet<string>;
   readonly user: string;
 }

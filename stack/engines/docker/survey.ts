@@ -17,7 +17,7 @@ import { becomesReady, patienceMs } from './container-readiness.ts';
 import { inspectContainers } from './container-state.ts';
 import type { OwnDaemon } from './daemon.ts';
 import { removeFormerImages } from './images.ts';
-import { findLostVolumes, forgetVolumes, wholeVolumes } from './lost-volumes.ts';
+import { findLostVolumes, forgetVolumes } from './lost-volumes.ts';
 import { containerNameOf } from './names.ts';
 import { networkPlansOf } from './network.ts';
 import { connectToOwnDaemon } from './own-daemon.ts';
@@ -25,7 +25,7 @@ import { type Reconciliation, reconcile } from './reconcile.ts';
 import { isPublished } from './site.ts';
 import { endContainersAlone, stopContainers } from './take-down.ts';
 import { makeVolumes } from './volume-tasks.ts';
-import { findFullVolume, listVolumes, releaseVolumes, removeVolumes } from './volumes.ts';
+import { findFullVolume, listVolumes, releaseVolumes } from './volumes.ts';
 
 /** Finds the containers and volumes of a platform. Refuses another daemon, and containers that belong to another folder. */
 export async function surveyContainers(start: EngineStart): Promise<Survey> {
@@ -41,13 +41,10 @@ export async function surveyContainers(start: EngineStart): Promise<Survey> {
   return {
     ownsPort: (port) => held.has(port),
     portPatienceMs: 0,
-    keptBy: keptIn(wholeVolumes(there, record), record, id),
+    keptBy: keptIn(there, record, id),
     findLosses: async (plan) => findLostVolumes(plan, record, there),
     async forget(volumes) {
-      if (volumes.length === 0) return;
-      // A volume with an unfinished copy still exists.
-      await removeVolumes(daemon.docker, id, volumes);
-      forgetVolumes(installation, (name) => volumes.includes(name));
+      if (volumes.length > 0) forgetVolumes(installation, (name) => volumes.includes(name));
     },
     prepare: (plan, restart) => prepare(plan, { daemon, restart, start }),
   };

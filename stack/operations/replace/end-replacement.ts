@@ -16,14 +16,7 @@ import { up } from '../up.ts';
 import { placesOf } from './fill-places.ts';
 import { refuseNoWayBack, takeBack } from './put-back.ts';
 import { type ReplaceOptions, stopPlatform } from './replace.ts';
-import {
-  forgetReplacement,
-  keptFilesOf,
-  type Replacement,
-  readReplacement,
-  refuseOlder,
-  writeReplacement,
-} from './replacement.ts';
+import { forgetReplacement, keptFilesOf, type Replacement, readReplacement, writeReplacement } from './replacement.ts';
 import { settleReplacement } from './settle-replacement.ts';
 
 /** The command is the one that began the replacement. */
@@ -93,7 +86,6 @@ async function withWaiting(
   // A replacement that was cut short is taken back already.
   const isUndone = step === 'undoing' && (settled?.step === 'keeping' || settled?.step === 'filling');
   if (settled?.command === command && (settled.step === step || isUndone)) return settled;
-  refuseOlder(installation, { mayWait: false });
   const state = readReplacement(installation);
   if (state === null || state.command !== command) throw nothingWaits(command);
   await work(state);

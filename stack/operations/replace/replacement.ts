@@ -2,7 +2,6 @@ import { existsSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { SvcError } from '../../../services/contracts/errors.ts';
-import { carriedFolder } from '../../state/data-files.ts';
 import { readJson, writeDurably } from '../../state/durable-file.ts';
 import type { Installation } from '../../state/installation.ts';
 import { lockHolder } from '../../state/lock.ts';
@@ -77,22 +76,6 @@ export function writeDefinition({ definitionFile }: Installation, text: string):
   writeDurably(definitionFile, text, statSync(definitionFile).mode & 0o777);
 }
 
-/** Refuses work that another version has begun. A move that waits to be confirmed is no obstacle to a start. */
-export function refuseOlder({ stateDir, dataDir }: Installation, { mayWait }: { readonly mayWait: boolean }): void {
-  const [move, nodes] = [join(stateDir, 'move.json'), join(dataDir, carriedFolder)];
-  const isWaiting = mayWait && z.object({ phase: z.literal('moved') }).safeParse(readJson(move)).success;
-  if (existsSync(move) && !isWaiting) {
-    throw olderWork('"state/move.json" is of a move', 'svc move --confirm, or svc move --undo');
-  }
-  if (existsSync(nodes)) throw olderWork(`"${nodes}" is of a change of nodes`, 'svc up');
-}
-
-function olderWork(what: string, commands: string): SvcError {
-  return new SvcError('unsupported', `${what} that another version has begun.`, {
-    hint: `Bring it to its end with that version: ${commands}`,
-  });
-}
-
 function recordIn(stateDir: string): string {
   return join(stateDir, 'replacement.json');
 }
@@ -111,7 +94,6 @@ export function commandsToEnd({ command }: Replacement): string {
 
 /** Refuses another replacement while one waits to be confirmed. */
 export function refuseWaiting(installation: Installation): void {
-  refuseOlder(installation, { mayWait: false });
   const waiting = readReplacement(installation);
   if (waiting === null) return;
   const { command, kept } = waiting;

@@ -1,7 +1,7 @@
 import type { Installation } from '../../state/installation.ts';
 import { endAlone } from '../../state/left-processes.ts';
 import type { PlacesAccess } from './fill-places.ts';
-import { forgetReplacement, type Replacement, readReplacement, refuseOlder, replacementName } from './replacement.ts';
+import { forgetReplacement, type Replacement, readReplacement, replacementName } from './replacement.ts';
 import { sideName } from './side.ts';
 
 /** Ends a replacement that was cut short. Returns it as it was found, or null. The caller has the lock of a command. */
@@ -9,7 +9,6 @@ export async function settleReplacement(
   installation: Installation,
   options: Omit<PlacesAccess, 'signal'>,
 ): Promise<Replacement | null> {
-  refuseOlder(installation, { mayWait: true });
   const state = readReplacement(installation);
   if (state === null) return null;
   await endAlone(installation);

@@ -135,17 +135,6 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expectSettled(installation);
   });
 
-  test('of an older version it is refused, and while it waits no obstacle to a start', async () => {
-    const older = join(installation.stateDir, 'move.json');
-    writeFileSync(older, JSON.stringify({ phase: 'moved' }));
-    const refusal = { code: 'unsupported', hint: expect.stringContaining('with that version') };
-    await expect(moveTo(installation, distributed)).rejects.toMatchObject(refusal);
-    await expect(undo()).rejects.toMatchObject(refusal);
-    expect(await settleMove(installation)).toEqual([]);
-    writeFileSync(older, JSON.stringify({ phase: 'switching' }));
-    await expect(settleMove(installation)).rejects.toMatchObject(refusal);
-  });
-
   test('an undo restores the old side from a whole archive, and lists later changes, which are lost', async () => {
     const { kept } = await moveTo(installation, distributed);
     await up({ installation, env });
