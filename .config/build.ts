@@ -47,13 +47,21 @@ async function build(): Promise<string[]> {
   write('dist/licenses.txt', licencesOf(metafile, root));
   if (existsSync(join(root, applySchemaModule))) write('dist/schemas/apply.schema.json', await applySchema());
   if (existsSync(join(root, 'cli/svc.cjs'))) {
-    write('dist/svc.cjs', readFileSync(join(root, 'cli/svc.cjs')));
+    write('dist/svc.cjs', startedByShell(readFileSync(join(root, 'cli/svc.cjs'), 'utf8')));
     chmodSync(join(dist, 'svc.cjs'), 0o755);
   }
   removeAllBut(new Set(written));
   const manifest = await commandManifest(root);
   if (manifest !== null) write('oclif.manifest.json', manifest);
   return written;
+}
+
+/**
+ * A shell starts Node with `--` before the program. Otherwise Node itself reads the file of a mistyped `--env-file`, and
+ * ends in its own words if there is none. For JavaScript, the shell's line is a text and a comment.
+ */
+function startedByShell(program: string): string {
+  return program.replace(/^#!.*\n/, `#!/bin/sh\n':' //; exec node -- "$0" "$@"\n`);
 }
 
 async function applySchema(): Promise<string> {

@@ -65,7 +65,7 @@ function nodeBeside() {
 
 /** Runs the command with another Node, and ends as it does. */
 function runWith(node) {
-  var child = require('child_process').spawn(node, [__filename].concat(typed), { stdio: 'inherit' });
+  var child = require('child_process').spawn(node, ['--', __filename].concat(typed), { stdio: 'inherit' });
   var signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
   signals.forEach((signal) => {
     process.on(signal, () => child.kill(signal));

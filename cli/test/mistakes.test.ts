@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createInstallation } from '../../stack/operations/create-installation.ts';
 import { folderOfEachTest } from '../../stack/test/folder-of-each-test.ts';
@@ -53,6 +53,46 @@ describe('a folder without an installation', () => {
       1,
       `Error: "${dir()}/svc/svc.yaml" is a file, and an installation is a folder.\nName the folder that holds the file.\n`,
     ]);
+  });
+});
+
+describe('a file that does not exist', () => {
+  /** As a shell runs the command: Node reads words that stand behind its program, too. */
+  const run = (line: string) => {
+    const env = { PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}`, HOME: dir() };
+    const { status, stdout, stderr } = spawnSync(svcFile, line.split(' '), { cwd: dir(), env, encoding: 'utf8' });
+    return { code: status, stdout, stderr: stderr.split('\n').slice(0, 2) };
+  };
+  const unread = (file: string, path = 'none') => [
+    `Error: ${file} cannot be read: it does not exist.`,
+    `Correct the path. It leads to "${join(dir(), path)}".`,
+  ];
+  const nodesOwn = (flag: string) => [
+    `Error: ${flag} is a flag of Node, so svc has none of that name.`,
+    'Did you mean --variable-file none?',
+  ];
+
+  test.each<[string, () => readonly string[]]>([
+    ['server add x --env-file none -- node x.js', () => nodesOwn('--env-file')],
+    ['server add x --env-file=none -- node x.js', () => nodesOwn('--env-file')],
+    ['runtime start --env-file-if-exists none', () => nodesOwn('--env-file-if-exists')],
+    ['server add x --variable-file none -- node x.js', () => unread('--variable-file "none"')],
+    ['server add x --url http://127.0.0.1:9 --header-file none', () => unread('--header-file "none"')],
+    ['server update x --variable-file none', () => unread('--variable-file "none"')],
+    ['server import none', () => unread(`"${dir()}/none"`)],
+    ['skill create x --instructions none', () => unread('--instructions "none"')],
+    ['tool call x/y --input none', () => unread('--input "none"')],
+    ['file add x none', () => unread('"none"')],
+    ['runtime start --variable-file none', () => unread('--variable-file "none"')],
+    ['keys test --key-file none', () => unread('--key-file "none"')],
+    ['backup one.gz --with-secrets --passphrase-file none', () => unread('--passphrase-file "none"')],
+    [
+      'skill import none',
+      () => ['Error: "none" holds no SKILL.md, so it is not the folder of a skill.', 'Name a folder with a SKILL.md.'],
+    ],
+  ])('svc %s names the file and the repair', async (line, told) => {
+    await createInstallation({ dir: join(dir(), 'svc') });
+    expect(run(line)).toEqual({ code: 2, stdout: '', stderr: told() });
   });
 });
 

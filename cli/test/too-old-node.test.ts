@@ -53,7 +53,7 @@ test('a Node 24 that is installed beside it runs the command, with its exit code
   const install = (version: string) => {
     mkdirSync(join(node, 'bin'), { recursive: true });
     writeFileSync(join(node, 'package.json'), JSON.stringify({ version }));
-    writeFileSync(join(node, 'bin', 'node'), '#!/bin/sh\necho "$@" >&2\ntest "$2" != down || kill -TERM $$\nexit 7\n');
+    writeFileSync(join(node, 'bin', 'node'), '#!/bin/sh\necho "$@" >&2\ntest "$3" != down || kill -TERM $$\nexit 7\n');
     chmodSync(join(node, 'bin', 'node'), 0o755);
   };
   install('22.1.0');
@@ -61,7 +61,7 @@ test('a Node 24 that is installed beside it runs the command, with its exit code
   install('24.4.1');
   expect(await typedIn(dir, 'up', '--json')).toMatchObject({
     code: 7,
-    stderr: expect.stringMatching(/svc\.cjs up --json\n$/),
+    stderr: expect.stringMatching(/^-- \S+svc\.cjs up --json\n$/),
   });
   expect(await typedIn(dir, 'down')).toMatchObject({ code: null, signal: 'SIGTERM' });
 });

@@ -4,6 +4,7 @@ import { CLIError } from '@oclif/core/errors';
 import { z } from 'zod';
 import { nearest } from '../../services/contracts/did-you-mean.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { shellWord } from './shell-word.ts';
 import { usageOf } from './usage.ts';
 
 /** The fields of oclif's errors about the words that it read. */
@@ -19,7 +20,7 @@ const unread = z.object({
 });
 type Read = z.output<typeof unread>['parse']['output'];
 
-/** Flags that Node itself reads from anywhere on the command line. */
+/** Flags that Node itself reads from anywhere on the command line, where no `--` stands before its program. */
 const nodesOwn: readonly string[] = ['--env-file', '--env-file-if-exists'];
 
 /** Replaces oclif's messages about wrong flags and arguments. Null for every other error. */
@@ -37,7 +38,10 @@ type Definition = Pick<Command.Cached, 'args' | 'flags'>;
 
 function whatIsWrong(read: Read, { args, flags }: Definition, refusal: Refusal): SvcError {
   const [unknown] = read.nonExistentFlags;
-  if (unknown !== undefined) return unknownFlag(unknown, { args, flags }, refusal);
+  if (unknown !== undefined) {
+    const next = read.argv[read.argv.indexOf(unknown) + 1];
+    return unknownFlag(unknown, { args, flags, next }, refusal);
+  }
   const missing = Object.values(flags).filter((flag) => flag.required && read.flags[flag.name] === undefined);
   const [extra] = read.argv.slice(Object.keys(args).length);
   if (extra !== undefined) {
@@ -59,13 +63,18 @@ function whatIsWrong(read: Read, { args, flags }: Definition, refusal: Refusal):
   return refusal(`${wanted.join(' and ')} ${wanted.length === 1 ? 'is' : 'are'} missing.`);
 }
 
-function unknownFlag(typed: string, { args, flags }: Definition, refusal: Refusal): SvcError {
-  const name = typed.split('=')[0] ?? typed;
+/** `next` is the word behind the flag, which may be its value. */
+function unknownFlag(
+  typed: string,
+  { args, flags, next }: Definition & { readonly next: string | undefined },
+  refusal: Refusal,
+): SvcError {
+  const [name = typed, value = next] = typed.split('=');
   if (name === '--name' && 'name' in args) return refusal('There is no flag --name.', 'Type the name without a flag.');
   if (nodesOwn.includes(name) && 'variable-file' in flags) {
     return refusal(
-      `${name} is a flag of Node, which reads that file for itself.`,
-      'Did you mean --variable-file FILE?',
+      `${name} is a flag of Node, so svc has none of that name.`,
+      `Did you mean --variable-file ${value === undefined ? 'FILE' : shellWord(value)}?`,
     );
   }
   const known = Object.values(flags).flatMap((flag) => [`--${flag.name}`, ...(flag.char ? [`-${flag.char}`] : [])]);

@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { inWords } from '../../services/contracts/system-words.ts';
 
@@ -25,9 +26,27 @@ export function readBounded(file: string, options: BoundedRead): Buffer {
     }
   } catch (error) {
     if (error instanceof SvcError) throw error;
-    throw new SvcError('invalid_input', `${name} cannot be read: ${inWords(error)}.`);
+    throw unreadable(file, error, name);
   }
 }
+
+/** The refusal of a file that a person named: which one, why, and the repair. */
+export function unreadable(file: string, error: unknown, name = `"${file}"`): SvcError {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const hint = repairs[code]?.(file);
+  return new SvcError(
+    'invalid_input',
+    `${name} cannot be read: ${inWords(error)}.`,
+    hint === undefined ? {} : { hint },
+  );
+}
+
+const correct = (file: string) => `Correct the path. It leads to "${resolve(file)}".`;
+const allow = () => 'Run the command as a user who may read it.';
+const repairs: Readonly<Record<string, (file: string) => string>> = {
+  ...{ ENOENT: correct, ENOTDIR: correct, ENAMETOOLONG: () => 'Correct the path.' },
+  ...{ EACCES: allow, EPERM: allow },
+};
 
 /** The first bytes of a regular file, or an empty text. No pipe is waited for. `flags`: further flags of the opening. */
 export function beginningOf(file: string, sizeMaxBytes: number, flags = 0): string {
@@ -46,7 +65,8 @@ export function beginningOf(file: string, sizeMaxBytes: number, flags = 0): stri
 
 function requireRegular(stat: Stats, name: string): void {
   if (stat.isFile()) return;
-  if (stat.isDirectory()) throw new SvcError('invalid_input', `${name} cannot be read: it is a folder.`);
+  if (stat.isDirectory())
+    throw new SvcError('invalid_input', `${name} cannot be read: it is a folder.`, { hint: 'Name a file in it.' });
   const kind = stat.isFIFO() ? 'a pipe (FIFO)' : stat.isSocket() ? 'a socket' : 'a device';
   throw new SvcError('unsupported', `${name} is ${kind}: it must be a regular file.`);
 }

@@ -1,8 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { inWords } from '../../services/contracts/system-words.ts';
-import { readBounded } from '../machine/bounded-file.ts';
+import { readBounded, unreadable } from '../machine/bounded-file.ts';
 import { installationAround } from '../state/installation.ts';
 
 /**
@@ -35,7 +34,7 @@ function realOf(path: string): string {
   try {
     return realpathSync(path);
   } catch (error) {
-    throw new SvcError('invalid_input', `"${path}" cannot be read: ${inWords(error)}.`);
+    throw unreadable(path, error);
   }
 }
 
