@@ -1,3 +1,4 @@
+import { SvcError } from '../../services/contracts/errors.ts';
 import type { BackendClient } from '../../stack/client/backend-client.ts';
 import { everyPage } from '../../stack/client/every-page.ts';
 import { type KeyFragment, keysQuery, usageOfHourQuery } from '../../stack/client/generated/operations.ts';
@@ -18,6 +19,22 @@ export function keyNamed(keys: readonly Key[], given: string): Key {
     keys.toSorted((one, other) => rank(one) - rank(other) || other.createdAt - one.createdAt),
     given,
   );
+}
+
+/** The valid key that a new one of the same name is refused for. A replaced key has no name of its own any more. */
+export function findHolder(keys: readonly Key[], name: string): Key | null {
+  const replaced = new Set(keys.map(({ replaces }) => replaces?.id));
+  const isHolder = (key: Key) => key.name === name.trim() && key.state === 'valid' && !replaced.has(key.id);
+  return keys.find(isHolder) ?? null;
+}
+
+/** Throws as the backend does when another key has the name. */
+export function refuseTaken(keys: readonly Key[], name: string): void {
+  const holder = findHolder(keys, name);
+  if (holder === null) return;
+  throw new SvcError('conflict', `A key named "${holder.name}" exists already.`, {
+    hint: `Choose another name, or replace that key by a new one: svc keys rotate "${holder.name}"`,
+  });
 }
 
 /** Ids of the valid keys that another key replaces. */

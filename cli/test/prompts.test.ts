@@ -21,7 +21,12 @@ interface Prompt {
   /** The outcome of Enter alone. */
   readonly enter: Outcome;
   /** A typed or pasted answer, often with spaces at its end, and its outcome. */
-  readonly typed: Outcome & { readonly text: string; readonly isSecret?: boolean };
+  readonly typed: Outcome & {
+    readonly text: string;
+    readonly isSecret?: boolean;
+    /** Default: those of the prompt. */
+    readonly args?: readonly string[];
+  };
 }
 
 const secret = 'hunter2-and-more';
@@ -39,7 +44,10 @@ const prompts: Readonly<Record<string, Prompt>> = {
     args: ['keys', 'create', 'chosen'],
     question: 'Which tools does an agent with this key list from the start?',
     enter: { code: 0, says: 'This key is shown only once.' },
-    typed: { text: '\u001b[B', code: 5, says: 'A key named "chosen" exists already.' },
+    typed: {
+      args: ['keys', 'create', 'other'],
+      ...{ text: '\u001b[B', code: 0, says: 'This key is shown only once.' },
+    },
   },
   'a choice of many': {
     args: ['connect'],
@@ -120,12 +128,21 @@ describe.skipIf(!hasTerminal)('at a terminal', () => {
       }
       expect(await changes()).toBe(before);
       expectOutcome(await run(prompt, { at, type: '\r', columns: 40 }, { columns: 120, env: { TERM: 'dumb' } }), enter);
-      const answered = await run(prompt, { at, type: `${typed.text}\r` }, { env: { NO_COLOR: '' } });
+      const other = { ...prompt, args: typed.args ?? prompt.args };
+      const answered = await run(other, { at, type: `${typed.text}\r` }, { env: { NO_COLOR: '' } });
       expectOutcome(answered, typed);
       if (typed.isSecret) expect(answered.raw).not.toContain(typed.text.trim());
     },
     60_000,
   );
+
+  test('a key whose name is taken is refused before the question', async () => {
+    await platform.svc('keys', 'create', 'taken');
+    const { args, question } = { args: ['keys', 'create', 'taken'], question: prompts['a choice of two']?.question };
+    const { code, seen } = await runAtTerminal(args, { cwd: platform.dir(), env: {}, answers: [] });
+    expect([code, seen]).toEqual([5, expect.stringContaining('A key named "taken" exists already.')]);
+    expect(seen).not.toContain(question);
+  });
 
   test('Ctrl-T does not reveal a secret', async () => {
     const { seen } = await run(

@@ -5,6 +5,7 @@ import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { showNewKey } from '../../connect/show-snippet.ts';
 import { chooseDisclosure, disclosureFlag, parseDisclosure } from '../../keys/key-disclosure.ts';
 import { refuseKeyAsArgument } from '../../keys-test/key-source.ts';
+import { fetchKeys, refuseTaken } from '../../objects/keys.ts';
 import { tenancyOf } from '../../objects/platform.ts';
 import { fetchRoles, roleNamed } from '../../objects/roles.ts';
 import { toolListSizes } from '../../objects/tool-list-size.ts';
@@ -49,6 +50,8 @@ export default class KeysCreate extends SvcCommand {
     const { backend, workspace } = await tenancyOf(flags);
     const known = await fetchRoles(backend, workspace.id);
     const roles = flags.role?.map((name) => roleNamed(known, name)) ?? null;
+    // Nobody is asked about a key that is refused.
+    if (given === undefined && terminal.interactive) refuseTaken(await fetchKeys(backend, workspace.id), args.name);
     const sizes = await toolListSizes(backend, workspace.id, roles ?? known);
     const disclosure = await chooseDisclosure(terminal, { given, sizes });
     const answer = await backend.send(createKeyMutation, {
