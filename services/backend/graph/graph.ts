@@ -152,7 +152,12 @@ export type Node<Type extends TypeName> = FullFields<Type> &
 /** The caller makes the id, because a ciphertext may need it as associated data. */
 export type NewNode<Type extends TypeName> = FullFields<Type> & Owner<Type> & { readonly id: NodeId<Type> };
 
-export type UpdateOptions<Type extends TypeName> = { readonly anchor: Anchor<Type>; readonly ifVersion?: number };
+export interface UpdateOptions<Type extends TypeName> {
+  readonly anchor: Anchor<Type>;
+  readonly ifVersion?: number;
+  /** For values that the platform itself notes: the node keeps its version. */
+  readonly keepsVersion?: boolean;
+}
 
 export const pageMax = 1000;
 /** The most edges of one `follow` or `followBack`: bounds the memory of an answer. */

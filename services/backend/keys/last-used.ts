@@ -73,7 +73,8 @@ async function writeSlice(transaction: Transaction, uses: readonly KeyUse[], thr
     if (known === null || (known.lastUsedAt !== null && isFresh(known.lastUsedAt, at, throttleMs))) continue;
     // The first use of a key that was used before this field existed stays unknown.
     const first = known.lastUsedAt === null ? { firstUsedAt: at } : {};
-    await transaction.update('key', key, { ...first, lastUsedAt: at }, { anchor: workspace });
+    // A use must not make a change of the key by a person outdated.
+    await transaction.update('key', key, { ...first, lastUsedAt: at }, { anchor: workspace, keepsVersion: true });
   }
 }
 

@@ -151,6 +151,15 @@ export function transactionsContract(engine: GraphEngine): void {
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   });
 
+  it('keep the version of a node for values that the platform itself notes', async () => {
+    await using test = await TestGraph.open(engine);
+    const role = await test.add('role', roleNode(test.acme));
+    const note = (transaction: Transaction) =>
+      transaction.update('role', role.id, { description: 'noted' }, { anchor: test.acme, keepsVersion: true });
+    expect(await test.graph.write(note)).toMatchObject({ version: 1, description: 'noted' });
+    expect(await test.graph.find('role', role.id, test.acme)).toMatchObject({ version: 1, description: 'noted' });
+  });
+
   it('update existing nodes only, and removing a missing node is no error', async () => {
     await using test = await TestGraph.open(engine);
     const role = await test.add('role', roleNode(test.acme));

@@ -170,14 +170,15 @@ export function openTransaction({ ask, careful }: TransactionOptions): OpenTrans
         return toNode<typeof type>(record);
       },
 
-      async update(type, id, given, { anchor, ifVersion }) {
+      async update(type, id, given, { anchor, ifVersion, keepsVersion = false }) {
         const checked = checkChanges(type, given);
         const before = await nodeOf(type, id, checkAnchor(type, anchor));
         if (before === null) throw notThere(type, id);
         if (ifVersion !== undefined && ifVersion !== before.version) {
           throw changedMeanwhile(type, id, { is: before.version, expected: ifVersion });
         }
-        const after = { ...before, version: before.version + 1, values: { ...before.values, ...checked } };
+        const version = before.version + (keepsVersion ? 0 : 1);
+        const after = { ...before, version, values: { ...before.values, ...checked } };
         await claim(after, before);
         changes.put(after, stored.get(id) ?? null);
         return toNode<typeof type>(after);

@@ -30,11 +30,17 @@ export function insertNode(connection: Connection, type: string, { id, workspace
   return row;
 }
 
-export function changeNode(connection: Connection, type: string, before: Columns, changes: Values): Row {
+interface NodeChange {
+  readonly values: Values;
+  readonly keepsVersion: boolean;
+}
+
+export function changeNode(connection: Connection, type: string, before: Columns, change: NodeChange): Row {
+  const { values: changes, keepsVersion } = change;
   const changed = Object.entries(inSql(changes)).filter(([name, value]) => before[name] !== value);
   const after: Columns = { ...before, ...Object.fromEntries(changed) };
   const sets = changed.map(([name]) => `${quoted(name)} = ?, `).join('');
-  const sql = `update ${quoted(type)} set ${sets}version = version + 1 where id = ? returning ${returned(type)}`;
+  const sql = `update ${quoted(type)} set ${sets}version = version + ${keepsVersion ? 0 : 1} where id = ? returning ${returned(type)}`;
   const id = before.id ?? null;
   const row = written(connection, { type, sql, values: [...changed.map(([, value]) => value), id], columns: after });
   if (changed.some(([name]) => typeNamed(type).search.includes(name))) {

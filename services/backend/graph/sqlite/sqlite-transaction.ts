@@ -61,7 +61,7 @@ export function openTransaction(connection: Connection): OpenTransaction {
           return oneOf(nodesOf<typeof type>(type, [row]));
         }),
 
-      update: (type, id, changes, { anchor, ifVersion }) =>
+      update: (type, id, changes, { anchor, ifVersion, keepsVersion = false }) =>
         writing(() => {
           const checked = checkChanges(type, changes);
           const before = findColumns(connection, type, id, checkAnchor(type, anchor));
@@ -69,7 +69,9 @@ export function openTransaction(connection: Connection): OpenTransaction {
           if (ifVersion !== undefined && ifVersion !== before.version) {
             throw changedMeanwhile(type, id, { is: Number(before.version), expected: ifVersion });
           }
-          return oneOf(nodesOf<typeof type>(type, [changeNode(connection, type, before, checked)]));
+          return oneOf(
+            nodesOf<typeof type>(type, [changeNode(connection, type, before, { values: checked, keepsVersion })]),
+          );
         }),
 
       remove: (type, id, anchor) =>
