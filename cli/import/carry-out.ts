@@ -23,6 +23,8 @@ export interface Imported {
   readonly found: FoundServer;
   readonly id: string | null;
   readonly reason?: string;
+  /** Somebody else changed or added it meanwhile. */
+  readonly isConflict?: boolean;
 }
 
 export interface CarryingOut {
@@ -49,7 +51,7 @@ export async function carryOut(one: Agreed, carryingOut: CarryingOut): Promise<I
   } catch (error) {
     if (!(error instanceof SvcError) || error.code === 'cancelled') throw error;
     const reason = [error.message, error.hint].filter((text) => text !== undefined).join(' ');
-    return { action: 'refused', name, found, id: null, reason };
+    return { action: 'refused', name, found, id: null, reason, isConflict: error.code === 'conflict' };
   }
 }
 

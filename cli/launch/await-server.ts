@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { updateMcpServerMutation } from '../../stack/client/generated/operations.ts';
 import { AlreadyReported } from '../command.ts';
 import type { Tenancy } from '../objects/platform.ts';
 import { fetchServer, fetchTools, type McpServer, type Tool } from '../objects/servers.ts';
@@ -16,9 +17,16 @@ const afterStartMs = 30_000;
 /** A person who waits wants to see that the command still works. */
 const tellMs = 5000;
 
-export interface Awaited {
+/** An MCP server as the command has read or changed it. */
+export interface Known {
   readonly id: string;
   readonly name: string;
+  readonly version: number;
+  /** What the command did to it, such as "enabled"; absent: nothing. */
+  readonly did?: string | undefined;
+}
+
+export interface Awaited extends Known {
   /** What happened before the wait, such as "added". */
   readonly done: string;
   /** The time of the earlier start, for a restart; otherwise absent. */
@@ -27,18 +35,24 @@ export interface Awaited {
   readonly terminal: Terminal;
 }
 
-/** Waits until the MCP server is Connected or its runtime reports an error. Disconnected is no outcome. */
+/**
+ * Waits until the MCP server is Connected or its runtime reports an error. Disconnected is no outcome. Throws `conflict`
+ * if it is not Connected because somebody else changed it during the wait.
+ */
 export async function awaitServer(tenancy: Tenancy, awaited: Awaited): Promise<McpServer> {
-  const { id, name, done, startedBefore, signal, terminal } = awaited;
+  const { name, done, startedBefore, signal, terminal } = awaited;
   const start = Date.now();
   let toldMs = 0;
   for (;;) {
-    const server = await getPresent(tenancy, id);
+    const server = await getPresent(tenancy, awaited);
     const isNewStart = startedBefore === undefined || server.lastStartedAt !== startedBefore;
     const isSettled = isNewStart && (server.status === 'Connected' || server.status === 'Error');
     const passedMs = Date.now() - start;
     const waitMs = Math.max(waitMinMs, (server.startTimeout ?? 0) * 1000 + afterStartMs);
-    if (isSettled || !server.enabled || passedMs > waitMs) return server;
+    if (isSettled || !server.enabled || passedMs > waitMs) {
+      if (server.status !== 'Connected' || !server.enabled) await requireUnchanged(tenancy, awaited);
+      return server;
+    }
     if (passedMs - toldMs >= tellMs) {
       toldMs = passedMs;
       const cause = server.reason === null ? 'No runtime has reported yet.' : server.reason.message;
@@ -53,24 +67,41 @@ export async function awaitServer(tenancy: Tenancy, awaited: Awaited): Promise<M
 /** A runtime lets calls finish for ten seconds, and then ends processes. */
 const stopMs = 20_000;
 
-/** Waits until no process runs it. False if one still does after that time, or after an interruption. */
+/**
+ * Waits until no process runs it. False if one still does after that time, or after an interruption. Throws `conflict` if
+ * somebody enabled it meanwhile.
+ */
 export async function awaitStop(
   tenancy: Tenancy,
-  { id, signal }: { readonly id: string; readonly signal: AbortSignal },
+  { signal, ...known }: Known & { readonly signal: AbortSignal },
 ): Promise<boolean> {
   const end = Date.now() + stopMs;
   for (;;) {
-    if ((await getPresent(tenancy, id)).sandboxes.length === 0) return true;
+    const server = await getPresent(tenancy, known);
+    if (server.enabled) await requireUnchanged(tenancy, known);
+    if (server.sandboxes.length === 0) return true;
     if (signal.aborted || Date.now() > end) return false;
     await pause(pollMs, undefined, { signal }).catch(() => undefined);
   }
 }
 
-/** The MCP server as it is now. Throws if somebody removed it. */
-export async function getPresent({ backend, workspace }: Tenancy, id: string): Promise<McpServer> {
-  const server = await fetchServer(backend, workspace.id, id);
+/** The MCP server as it is now. Throws `conflict` if somebody removed it. */
+export async function getPresent(tenancy: Tenancy, known: Known): Promise<McpServer> {
+  const server = await fetchServer(tenancy.backend, tenancy.workspace.id, known.id);
   if (server !== null) return server;
-  throw new SvcError('not_found', 'The MCP server was removed meanwhile.');
+  await requireUnchanged(tenancy, known);
+  throw new Error('a missing MCP server took a change');
+}
+
+/** Throws `conflict` if others changed it since. The change is empty, so that only the backend's check is left of it. */
+async function requireUnchanged({ backend, workspace }: Tenancy, { id, version, did }: Known): Promise<void> {
+  try {
+    await backend.send(updateMcpServerMutation, { workspace: workspace.id, id, input: { ifVersion: version } });
+  } catch (error) {
+    if (!(error instanceof SvcError) || error.code !== 'conflict') throw error;
+    const own = did === undefined ? '' : ` This command had ${did} it before.`;
+    throw new SvcError('conflict', `${error.message}${own}`, { hint: 'Show the present state: svc server list' });
+  }
 }
 
 export interface Outcome {

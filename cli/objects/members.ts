@@ -30,8 +30,11 @@ export async function getMember({ backend, workspace }: Tenancy, given: string):
   const { id } = named(`member of the workspace ${workspace.name} named`, byEmail, given.trim().toLowerCase());
   const found = members.find((member) => member.id === id);
   if (found !== undefined) return found;
-  throw new SvcError('not_found', 'The member was removed meanwhile.');
+  throw new SvcError('conflict', 'The member was removed meanwhile.', { hint: 'List those that exist: svc user list' });
 }
+
+/** The keys of a member that are read. */
+export const keysOfMemberMax = 100;
 
 /** Names and ids of the keys that a removal revokes. */
 export async function fetchKeysOf({ backend, workspace }: Tenancy, { id }: Member) {

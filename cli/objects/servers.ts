@@ -58,9 +58,9 @@ export function refuseStopped({ name, enabled, runtimes }: McpServer): void {
   });
 }
 
-/** Names of the MCP servers that are bound to a runtime. */
-export function boundTo(runtime: string, servers: readonly McpServer[]): readonly string[] {
-  return servers.filter(({ runtimes }) => runtimes.some(({ id }) => id === runtime)).map(({ name }) => name);
+/** The MCP servers that are bound to a runtime. */
+export function boundTo(runtime: string, servers: readonly McpServer[]): readonly McpServer[] {
+  return servers.filter(({ runtimes }) => runtimes.some(({ id }) => id === runtime));
 }
 
 export function fetchTools(backend: BackendClient, workspace: string, id: string): Promise<Tool[]> {

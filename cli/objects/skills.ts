@@ -57,5 +57,5 @@ export async function getSkill(tenancy: Tenancy, given: string): Promise<SkillDe
   const { id } = await getSkillParts(tenancy, given);
   const found = (await tenancy.backend.send(skillQuery, { workspace: tenancy.workspace.id, id })).workspace?.skill;
   if (found != null) return found;
-  throw new SvcError('not_found', 'The skill was removed meanwhile.');
+  throw new SvcError('conflict', 'The skill was removed meanwhile.', { hint: 'List those that exist: svc skill list' });
 }

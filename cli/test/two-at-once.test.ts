@@ -6,7 +6,10 @@ import { foreignServers } from '../../stack/test/foreign-servers.ts';
 import { runSvc } from './run-svc.ts';
 import { withRunningPlatform } from './running-platform.ts';
 
-/** Two people run a command that changes something at the same moment, each from a script. */
+/**
+ * Two people run a command at the same moment, each from a script: where the order of their changes does not matter, or
+ * what they do begins with nothing that the other one could change. conflicts.test.ts has the other commands.
+ */
 const platform = withRunningPlatform();
 const json = async (words: readonly string[]) => {
   const end = words.indexOf('--');
@@ -19,49 +22,25 @@ const json = async (words: readonly string[]) => {
 
 beforeAll(async () => {
   await platform.svc('server', 'add', 'tools', '--share', '--', ...foreignServers.everything);
-  await platform.svc('workspace', 'create', 'Both');
-  await platform.svc('keys', 'create', 'laptop');
   await platform.svc('keys', 'create', 'phone');
-  await platform.svc('skill', 'create', 'leaving', '--tool', 'tools/echo');
-  await platform.svc('role', 'create', 'Leaving', '--skill', 'tools');
-  writeFileSync(join(platform.dir(), 'a.md'), 'a');
   writeFileSync(join(platform.dir(), 'a.yaml'), 'skills:\n  - { name: applied, description: a }\n');
   writeFileSync(join(platform.dir(), 'b.yaml'), 'skills:\n  - { name: applied, description: b }\n');
 });
 
 const everything = ['--', ...foreignServers.everything];
-/** What the second person may be told: both changes fit, or the object has changed or is gone. */
+/** What the second person may be told: both changes fit, or the object has changed. */
 const rows: readonly (readonly [name: string, one: readonly string[], other: readonly string[]])[] = [
   ['server add', ['server', 'add', 'same', ...everything], ['server', 'add', 'same', ...everything]],
   ['skill create', ['skill', 'create', 'same'], ['skill', 'create', 'same']],
   ['role create', ['role', 'create', 'Same', '--skill', 'tools'], ['role', 'create', 'Same', '--skill', 'tools']],
   ['keys create', ['keys', 'create', 'same'], ['keys', 'create', 'same']],
   ['workspace create', ['workspace', 'create', 'Same'], ['workspace', 'create', 'Same']],
-  ['server update', ['server', 'update', 'tools', '--env', 'A=1'], ['server', 'update', 'tools', '--env', 'A=2']],
-  [
-    'skill update',
-    ['skill', 'update', 'tools', '--description', 'a'],
-    ['skill', 'update', 'tools', '--description', 'b'],
-  ],
-  ['role update', ['role', 'update', 'Everyone', '--description', 'a'], ['role', 'update', 'Everyone', '--disable']],
-  [
-    'keys update',
-    ['keys', 'update', 'laptop', '--expires', '30d'],
-    ['keys', 'update', 'laptop', '--disclosure', 'all'],
-  ],
-  ['workspace update', ['workspace', 'update', 'Both', '--suspend'], ['workspace', 'update', 'Both', '--name', 'One']],
   ['user create', ['user', 'create', 'ann@example.com'], ['user', 'create', 'ann@example.com']],
   ['workspace use', ['workspace', 'use', 'Default'], ['workspace', 'use', 'Default']],
-  ['file add', ['file', 'add', 'tools', 'a.md'], ['file', 'add', 'tools', 'a.yaml', '--as', 'a.md']],
-  ['file remove', ['file', 'remove', 'tools', 'a.md'], ['file', 'remove', 'tools', 'a.md']],
   ['keys rotate', ['keys', 'rotate', 'phone'], ['keys', 'rotate', 'phone']],
-  ['keys revoke', ['keys', 'revoke', 'laptop'], ['keys', 'revoke', 'laptop']],
   ['server restart', ['server', 'restart', 'tools'], ['server', 'restart', 'tools']],
   ['server disable', ['server', 'disable', 'tools'], ['server', 'enable', 'tools']],
   ['apply', ['apply', 'a.yaml'], ['apply', 'b.yaml']],
-  ['skill remove', ['skill', 'remove', 'leaving'], ['skill', 'remove', 'leaving']],
-  ['role remove', ['role', 'remove', 'Leaving', '--yes'], ['role', 'remove', 'Leaving', '--yes']],
-  ['server remove', ['server', 'remove', 'same', '--yes'], ['server', 'remove', 'same', '--yes']],
   ['backup', ['backup', 'one.gz'], ['backup', 'one.gz']],
   ['up', ['up'], ['up']],
   ['down', ['down'], ['down']],
@@ -73,15 +52,8 @@ test.each(rows)(
     const outcomes = await Promise.all([json(one), json(other)]);
     expect(outcomes.map(({ code }) => code)).toContain(0);
     for (const { code, error, stderr } of outcomes) {
-      expect([one, stderr, [null, 'conflict', 'not_found', 'invalid_input']]).toEqual([
-        one,
-        stderr,
-        expect.arrayContaining([error]),
-      ]);
-      expect([error, code]).toEqual([
-        error,
-        error === null ? 0 : { conflict: 5, not_found: 1, invalid_input: 2 }[error],
-      ]);
+      expect([one, stderr, [null, 'conflict']]).toEqual([one, stderr, expect.arrayContaining([error])]);
+      expect([error, code]).toEqual([error, error === null ? 0 : 5]);
     }
   },
   60_000,

@@ -120,9 +120,12 @@ async function carryOut(backend: BackendClient, plan: Plan, signal: AbortSignal 
     return backend.send(updateRoleMutation, { workspace, ...patchOf(live, input) });
   });
   const { removals } = plan;
-  await each(removals.roles, ({ id }) => backend.send(removeRoleMutation, { workspace, id }));
-  await each(removals.skills, ({ id }) => backend.send(removeSkillMutation, { workspace, id }));
-  await each(removals.mcpServers, ({ id }) => backend.send(removeMcpServerMutation, { workspace, id }));
+  const removalOf = ({ id, version }: { readonly id: string; readonly version: number }) => {
+    return { workspace, id, ifVersion: version };
+  };
+  await each(removals.roles, (role) => backend.send(removeRoleMutation, removalOf(role)));
+  await each(removals.skills, (skill) => backend.send(removeSkillMutation, removalOf(skill)));
+  await each(removals.mcpServers, (server) => backend.send(removeMcpServerMutation, removalOf(server)));
 }
 
 function patchOf<Input>({ id, version }: { readonly id: string; readonly version: number }, input: Input) {

@@ -56,10 +56,14 @@ async function findLateMcpServers(
       const answer = await backend.send(mcpServersAppliedQuery, { workspace, ...page }, { signal });
       return answer.workspace?.mcpServers;
     });
+    const gone = [...names.difference(new Set(all.map(({ name }) => name)))];
     const late = all.filter(({ name, status }) => names.has(name) && status !== 'Connected');
     const waiting = late.filter(mayStillConnect).map(({ name }) => name);
     if (waiting.length === 0 || performance.now() >= deadline) {
-      return late.map((one) => lateProblem(one, wanted.workspace));
+      return [
+        ...late.map((one) => lateProblem(one, wanted.workspace)),
+        ...gone.map((name) => goneProblem(name, wanted.workspace)),
+      ];
     }
     if (told !== waiting.join()) onWait?.(waiting);
     told = waiting.join();
@@ -68,8 +72,8 @@ async function findLateMcpServers(
 }
 
 /** An error is an outcome, although it is retried; without a runtime the wait could be endless. */
-function mayStillConnect({ status, runtimes }: McpServer): boolean {
-  return status !== 'Error' && (runtimes.length === 0 || runtimes.some(({ available }) => available));
+function mayStillConnect({ enabled, status, runtimes }: McpServer): boolean {
+  return enabled && status !== 'Error' && (runtimes.length === 0 || runtimes.some(({ available }) => available));
 }
 
 function lateProblem({ name, status, reason: why }: McpServer, workspace: string): Problem {
@@ -79,6 +83,14 @@ function lateProblem({ name, status, reason: why }: McpServer, workspace: string
     name,
     message: `The MCP server "${name}" is ${status}. ${why?.message ?? ''}`.trimEnd(),
     hint: why?.repair ?? `Show the reason: svc server show ${name}`,
+  };
+}
+
+function goneProblem(name: string, workspace: string): Problem {
+  return {
+    ...{ kind: 'mcpServer', workspace, name },
+    message: `Somebody removed the MCP server "${name}" meanwhile.`,
+    hint: 'Show who did: svc audit',
   };
 }
 

@@ -95,7 +95,12 @@ export function toArchiveError(thrown: unknown, isBegun: boolean, file: string):
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
   if (code === 'Z_BUF_ERROR') return damaged(file, 'cut', thrown);
   if (code.startsWith('Z_')) return isBegun ? damaged(file, 'changed', thrown) : noArchive(file, thrown);
-  if (code === 'ENOENT') return new SvcError('not_found', `There is no file "${file}".`, { cause: thrown });
+  if (code === 'ENOENT') {
+    return new SvcError('not_found', `There is no file "${file}".`, {
+      hint: 'Correct the path of the archive.',
+      cause: thrown,
+    });
+  }
   if (code === 'EISDIR') return noArchive(file, thrown);
   return new SvcError('unavailable', `"${file}" can't be read: ${code}.`, { cause: thrown });
 }

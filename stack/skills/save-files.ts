@@ -11,10 +11,16 @@ export interface SkillOf {
 /** A file of a skill without its bytes. */
 export type FileHead = Pick<FolderFile, 'path' | 'digest' | 'sizeBytes'>;
 
+interface FileToAdd extends FileHead {
+  /** Digest of the present file with the path, empty without one. If it differs by now, the change is a conflict. */
+  readonly replaced: string;
+}
+
 /** Adds a file to a skill, or replaces the one with its path. */
-export async function addFile(backend: BackendClient, of: SkillOf, file: FileHead, bytes: Uint8Array): Promise<void> {
-  const { path, digest, sizeBytes } = file;
-  const { addSkillFile } = await backend.send(addSkillFileMutation, { ...of, input: { path, digest, sizeBytes } });
+export async function addFile(backend: BackendClient, of: SkillOf, file: FileToAdd, bytes: Uint8Array): Promise<void> {
+  const { path, digest, sizeBytes, replaced } = file;
+  const input = { path, digest, sizeBytes, ifDigest: replaced };
+  const { addSkillFile } = await backend.send(addSkillFileMutation, { ...of, input });
   await backend.upload(addSkillFile.url, bytes);
 }
 
@@ -26,8 +32,11 @@ export async function saveFiles(
 ): Promise<void> {
   const paths = new Set(wanted.map(({ path }) => path));
   const digests = new Map(present.map(({ path, digest }) => [path, digest]));
-  for (const { path } of present) if (!paths.has(path)) await backend.send(removeSkillFileMutation, { ...of, path });
+  for (const { path, digest } of present) {
+    if (!paths.has(path)) await backend.send(removeSkillFileMutation, { ...of, path, ifDigest: digest });
+  }
   for (const file of wanted) {
-    if (digests.get(file.path) !== file.digest) await addFile(backend, of, file, file.read());
+    const replaced = digests.get(file.path) ?? '';
+    if (replaced !== file.digest) await addFile(backend, of, { ...file, replaced }, file.read());
   }
 }

@@ -4,13 +4,12 @@ import { basename } from 'node:path';
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { SvcError } from '../../../services/contracts/errors.ts';
-import { inWords } from '../../../services/contracts/system-words.ts';
 import { filesOfSkillMaxBytes } from '../../../services/contracts/workspace-limits.ts';
-import { readBounded } from '../../../stack/machine/bounded-file.ts';
+import { readBounded, unreadable } from '../../../stack/machine/bounded-file.ts';
 import { addFile } from '../../../stack/skills/save-files.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
+import { fetchFiles } from '../../objects/files.ts';
 import { tenancyOf } from '../../objects/platform.ts';
-import { fetchSkills, skillNamed } from '../../objects/skills.ts';
 import { refuseSecret } from '../../typed/secret-file.ts';
 
 export default class FileAdd extends SvcCommand {
@@ -37,11 +36,12 @@ export default class FileAdd extends SvcCommand {
     const terminal = this.terminal(flags);
     const bytes = await read(args.file);
     const { backend, workspace } = await tenancyOf(flags);
-    const skill = skillNamed(await fetchSkills(backend, workspace.id), args.skill);
+    const { skill, files } = await fetchFiles(backend, workspace.id, args.skill);
     const path = flags.as ?? basename(args.file);
     const digest = createHash('sha256').update(bytes).digest('hex');
     const file = { path, digest, sizeBytes: bytes.byteLength };
-    await addFile(backend, { workspace: workspace.id, skill: skill.id }, file, bytes);
+    const replaced = files.find((present) => present.path === path.normalize('NFC'))?.digest ?? '';
+    await addFile(backend, { workspace: workspace.id, skill: skill.id }, { ...file, replaced }, bytes);
     terminal.json({ skill: skill.name, ...file });
     terminal.result(`Added ${path} to ${skill.name}: ${bytes.byteLength} bytes.`);
   }
@@ -50,7 +50,7 @@ export default class FileAdd extends SvcCommand {
 async function read(file: string): Promise<Uint8Array> {
   refuseSecret(file);
   const { size } = await stat(file).catch((error: unknown) => {
-    throw new SvcError('invalid_input', `"${file}" cannot be read: ${inWords(error)}.`);
+    throw unreadable(file, error);
   });
   // A skill cannot hold a larger file, so it is not read.
   if (size > filesOfSkillMaxBytes) throw new SvcError('too_large', `"${file}" is too large: it has ${size} bytes.`);

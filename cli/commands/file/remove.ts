@@ -1,8 +1,8 @@
 import * as Args from '@oclif/core/args';
 import { removeSkillFileMutation } from '../../../stack/client/generated/operations.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
+import { fetchFiles } from '../../objects/files.ts';
 import { tenancyOf } from '../../objects/platform.ts';
-import { fetchSkills, skillNamed } from '../../objects/skills.ts';
 
 export default class FileRemove extends SvcCommand {
   static override summary = 'Remove a file from a skill.';
@@ -23,8 +23,12 @@ export default class FileRemove extends SvcCommand {
     const { args, flags } = await this.parse(FileRemove);
     const terminal = this.terminal(flags);
     const { backend, workspace } = await tenancyOf(flags);
-    const skill = skillNamed(await fetchSkills(backend, workspace.id), args.skill);
-    await backend.send(removeSkillFileMutation, { workspace: workspace.id, skill: skill.id, path: args.path });
+    const { skill, files } = await fetchFiles(backend, workspace.id, args.skill);
+    const ifDigest = files.find(({ path }) => path === args.path.normalize('NFC'))?.digest ?? null;
+    await backend.send(removeSkillFileMutation, {
+      ...{ workspace: workspace.id, skill: skill.id },
+      ...{ path: args.path, ifDigest },
+    });
     terminal.json({ skill: skill.name, path: args.path, removed: true });
     terminal.result(`Removed ${args.path} from ${skill.name}.`);
   }

@@ -2,7 +2,7 @@ import * as Args from '@oclif/core/args';
 import { revokeKeyMutation } from '../../../stack/client/generated/operations.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { refuseKeyAsArgument } from '../../keys-test/key-source.ts';
-import { fetchKeys } from '../../objects/keys.ts';
+import { fetchKeys, findHolder } from '../../objects/keys.ts';
 import { tenancyOf } from '../../objects/platform.ts';
 import { ago, isoOrNull } from '../../output/times-and-sizes.ts';
 
@@ -26,7 +26,11 @@ export default class KeysRevoke extends SvcCommand {
     const terminal = this.terminal(flags);
     const { backend, workspace } = await tenancyOf(flags);
     const keys = await fetchKeys(backend, workspace.id);
-    const { revokeKey } = await backend.send(revokeKeyMutation, { workspace: workspace.id, key: args.key });
+    const before = keys.find(({ id }) => id === args.key) ?? findHolder(keys, args.key);
+    const { revokeKey } = await backend.send(revokeKeyMutation, {
+      workspace: workspace.id,
+      ...(before === null ? { key: args.key } : { key: before.id, ifVersion: before.version }),
+    });
     const { lastUsedAt, ...revoked } = revokeKey;
     const older = keys.find(({ id }) => id === revoked.id)?.replaces ?? null;
     terminal.json({ ...revoked, state: 'revoked', lastUsedAt: isoOrNull(lastUsedAt) });

@@ -40,7 +40,7 @@ export default class KeysRotate extends SvcCommand {
     const tenancy = await tenancyOf(flags);
     const keys = await fetchKeys(tenancy.backend, tenancy.workspace.id);
     const given = keyNamed(keys, args.name);
-    if (flags.finish) await finish(tenancy, terminal, { key: newerOf(keys, given), yes: flags.yes });
+    if (flags.finish) await finish(tenancy, terminal, { keys, key: newerOf(keys, given), yes: flags.yes });
     else await rotate(tenancy, terminal, { old: given, expiresAt });
   }
 }
@@ -79,7 +79,7 @@ function newerOf(keys: readonly Key[], given: Key): Key {
 async function finish(
   { backend, workspace }: Tenancy,
   terminal: Terminal,
-  { key, yes }: { readonly key: Key; readonly yes: boolean },
+  { keys, key, yes }: { readonly keys: readonly Key[]; readonly key: Key; readonly yes: boolean },
 ): Promise<void> {
   const old = key.replaces;
   const replacedBy = { id: key.id, hint: key.hint };
@@ -94,7 +94,8 @@ async function finish(
     const called = calls.length === 0 ? '' : ` In the hour of its last use it called ${calls.join(', ')}.`;
     await agree(terminal, { name: key.name, hint: old.hint, why: verdict.why + called, yes });
   }
-  const { revokeKey } = await backend.send(revokeKeyMutation, { workspace: workspace.id, key: old.id });
+  const ifVersion = keys.find(({ id }) => id === old.id)?.version ?? null;
+  const { revokeKey } = await backend.send(revokeKeyMutation, { workspace: workspace.id, key: old.id, ifVersion });
   const { id, name, hint } = revokeKey;
   terminal.json({ id, name, hint, state: 'revoked', lastUsedAt: isoOrNull(old.lastUsedAt), replacedBy });
   terminal.result(`Ended the old key ${old.hint} of ${key.name}.${verdict.isSafe ? ` ${verdict.why}` : ''}`);

@@ -19,7 +19,7 @@ export default class RoleRemove extends SvcCommand {
     const { args, flags } = await this.parse(RoleRemove);
     const terminal = this.terminal(flags);
     const tenancy = await tenancyOf(flags);
-    const { id, name, keys } = await getRole(tenancy, args.name);
+    const { id, name, keys, version } = await getRole(tenancy, args.name);
     await agreeToRemoval(terminal, {
       subject: `the role "${name}"`,
       affected: keys.map((key) =>
@@ -29,7 +29,10 @@ export default class RoleRemove extends SvcCommand {
       ),
       yes: flags.yes,
     });
-    await tenancy.backend.send(removeRoleMutation, { workspace: tenancy.workspace.id, id });
+    await tenancy.backend.send(removeRoleMutation, {
+      ...{ workspace: tenancy.workspace.id, id, ifVersion: version },
+      ifUsedBy: keys.map((key) => key.id),
+    });
     terminal.json({
       ...{ id, name, removed: true },
       affected: keys.map((key) => ({ kind: 'key', id: key.id, name: key.name })),

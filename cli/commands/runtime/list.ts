@@ -23,7 +23,7 @@ export default class RuntimeList extends SvcCommand {
     const servers = await fetchServers(backend, workspace.id);
     const runtimes = (await fetchRuntimes(backend, workspace.id)).map((runtime) => ({
       ...runtime,
-      mcpServers: boundTo(runtime.id, servers),
+      mcpServers: boundTo(runtime.id, servers).map(({ name }) => name),
     }));
     terminal.json({
       runtimes: runtimes.map((runtime) => ({ ...runtime, lastHeartbeatAt: isoOrNull(runtime.lastHeartbeatAt) })),

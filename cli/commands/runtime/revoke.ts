@@ -32,7 +32,8 @@ export default class RuntimeRevoke extends SvcCommand {
     const { backend, workspace } = await tenancyOf(flags);
     const runtime = runtimeNamed(await fetchRuntimes(backend, workspace.id), args.name);
     if (runtime.platform) throw ofThePlatform(runtime);
-    const bound = boundTo(runtime.id, await fetchServers(backend, workspace.id));
+    const servers = boundTo(runtime.id, await fetchServers(backend, workspace.id));
+    const bound = servers.map(({ name }) => name);
     const loss =
       bound.length === 0 ? 'No MCP server is bound to it.' : `Agents lose its MCP servers: ${bound.join(', ')}.`;
     if (!flags.yes) {
@@ -43,7 +44,10 @@ export default class RuntimeRevoke extends SvcCommand {
         declined: 'Nothing was revoked.',
       });
     }
-    await backend.send(revokeRuntimeMutation, { workspace: workspace.id, id: runtime.id });
+    await backend.send(revokeRuntimeMutation, {
+      ...{ workspace: workspace.id, id: runtime.id },
+      ifUsedBy: servers.map(({ id }) => id),
+    });
     terminal.json({ id: runtime.id, name: runtime.name, state: 'revoked', mcpServers: bound });
     terminal.result(`Revoked ${runtime.name}. ${loss}`);
     terminal.talk(`To register it again with a new key: svc runtime register ${shellWord(runtime.name)}`);

@@ -82,8 +82,9 @@ export default class ServerAdd extends SvcCommand {
       workspace: tenancy.workspace.id,
       input: { name: args.name, launch, runtime: flags.runtime ?? null, ...timeouts },
     });
-    const { id, name } = answer.createMcpServer;
-    const added = await getPresent(tenancy, id);
+    const { id, name, version } = answer.createMcpServer;
+    const known = { id, name, version, did: 'added' };
+    const added = await getPresent(tenancy, known);
     if (flags.runtime !== undefined && !added.runtimes.some(({ available }) => available)) {
       terminal.json(serverDocument(added, []));
       terminal.result(
@@ -93,7 +94,7 @@ export default class ServerAdd extends SvcCommand {
       return;
     }
     terminal.talk(`Added ${name}; waiting until it is Connected.`);
-    const server = await awaitServer(tenancy, { id, name, done: 'added', signal, terminal });
+    const server = await awaitServer(tenancy, { ...known, done: 'added', signal, terminal });
     // A person decides with the list of tools in view. A program reads one document, so its tools are shared before.
     const sharesFirst = flags.share && server.status === 'Connected';
     const shared = sharesFirst ? await share(tenancy, name) : null;

@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
 import { updateMcpServerMutation } from '../../../stack/client/generated/operations.ts';
 import { interruption, SvcCommand, workspaceFlag } from '../../command.ts';
-import { awaitStop } from '../../launch/await-server.ts';
+import { awaitStop, type Known } from '../../launch/await-server.ts';
 import { tenancyOf } from '../../objects/platform.ts';
 import { getServer } from '../../objects/servers.ts';
 
@@ -23,13 +23,16 @@ export default class ServerDisable extends SvcCommand {
     const signal = interruption();
     const tenancy = await tenancyOf(flags);
     const { backend, workspace } = tenancy;
-    const { id, name, enabled, version } = await getServer(backend, workspace.id, args.name);
+    const before = await getServer(backend, workspace.id, args.name);
+    const { id, name, enabled } = before;
+    let known: Known = before;
     const changed = enabled ? ['enabled'] : [];
     if (enabled) {
-      const input = { enabled: false, ifVersion: version };
-      await backend.send(updateMcpServerMutation, { workspace: workspace.id, id, input });
+      const input = { enabled: false, ifVersion: before.version };
+      const answer = await backend.send(updateMcpServerMutation, { workspace: workspace.id, id, input });
+      known = { ...before, version: answer.updateMcpServer.version, did: 'disabled' };
     }
-    const isStopped = await awaitStop(tenancy, { id, signal });
+    const isStopped = await awaitStop(tenancy, { ...known, signal });
     terminal.json({ id, name, changed, stopped: isStopped });
     terminal.result(enabled ? `Disabled ${name}.` : `Nothing to change: ${name} is disabled.`);
     if (!isStopped) terminal.talk('It still finishes its calls, and stops then.');

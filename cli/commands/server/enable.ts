@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
 import { updateMcpServerMutation } from '../../../stack/client/generated/operations.ts';
 import { interruption, SvcCommand, workspaceFlag } from '../../command.ts';
-import { awaitServer, tellOutcome } from '../../launch/await-server.ts';
+import { awaitServer, type Known, tellOutcome } from '../../launch/await-server.ts';
 import { tenancyOf } from '../../objects/platform.ts';
 import { getServer } from '../../objects/servers.ts';
 
@@ -21,16 +21,19 @@ export default class ServerEnable extends SvcCommand {
     const signal = interruption();
     const tenancy = await tenancyOf(flags);
     const { backend, workspace } = tenancy;
-    const { id, name, enabled, version } = await getServer(backend, workspace.id, args.name);
+    const before = await getServer(backend, workspace.id, args.name);
+    const { id, name, enabled } = before;
+    let known: Known = before;
     const changed = enabled ? [] : ['enabled'];
     if (!enabled) {
-      const input = { enabled: true, ifVersion: version };
-      await backend.send(updateMcpServerMutation, { workspace: workspace.id, id, input });
+      const input = { enabled: true, ifVersion: before.version };
+      const answer = await backend.send(updateMcpServerMutation, { workspace: workspace.id, id, input });
+      known = { ...before, version: answer.updateMcpServer.version, did: 'enabled' };
     }
     terminal.talk(
       enabled ? `Nothing to change: ${name} is enabled.` : `Enabled ${name}; waiting until it is Connected.`,
     );
-    const server = await awaitServer(tenancy, { id, name, done: 'enabled', signal, terminal });
+    const server = await awaitServer(tenancy, { ...known, done: 'enabled', signal, terminal });
     await tellOutcome(tenancy, { server, done: 'enabled', terminal }, { changed });
   }
 }

@@ -99,7 +99,9 @@ export default class ServerImport extends SvcCommand {
     if (imported.some(({ action }) => action === 'created' || action === 'updated')) {
       terminal.talk('They start now. Show their state: svc server list');
     }
-    if (imported.some(({ action }) => action === 'refused')) throw new AlreadyReported(1);
+    const refused = imported.filter(({ action }) => action === 'refused');
+    if (refused.length === 0) return;
+    throw new AlreadyReported(refused.every(({ isConflict }) => isConflict) ? 5 : 1);
   }
 }
 

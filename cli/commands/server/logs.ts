@@ -29,7 +29,8 @@ export default class ServerLogs extends SvcCommand {
     const terminal = this.terminal(flags);
     const signal = interruption();
     const tenancy = await tenancyOf(flags);
-    const { id, name, stderr } = await getServer(tenancy.backend, tenancy.workspace.id, args.name);
+    const server = await getServer(tenancy.backend, tenancy.workspace.id, args.name);
+    const { id, name, stderr } = server;
     if (!flags.follow) {
       terminal.json({ id, name, lines: stderr });
       for (const line of stderr) terminal.result(oneLine(line));
@@ -37,7 +38,7 @@ export default class ServerLogs extends SvcCommand {
       return;
     }
     let shown: readonly string[] = [];
-    for (let lines = stderr; ; lines = (await getPresent(tenancy, id)).stderr) {
+    for (let lines = stderr; ; lines = (await getPresent(tenancy, server)).stderr) {
       for (const line of newLines(shown, lines)) {
         terminal.json({ line });
         terminal.result(oneLine(line));

@@ -34,7 +34,10 @@ export default class ServerRemove extends SvcCommand {
       affected: skills.map((skill) => `The skill "${skill.name}" loses its tools.`),
       yes: flags.yes,
     });
-    await backend.send(removeMcpServerMutation, { workspace: workspace.id, id, ifVersion: version });
+    await backend.send(removeMcpServerMutation, {
+      ...{ workspace: workspace.id, id, ifVersion: version },
+      ifUsedBy: skills.map((skill) => skill.id),
+    });
     terminal.json({ id, name, removed: true, affected: skills.map((skill) => ({ kind: 'skill', ...skill })) });
     terminal.result(`Removed MCP server ${name}.`);
   }

@@ -23,10 +23,19 @@ export default class ServerRestart extends SvcCommand {
     const { backend, workspace } = tenancy;
     const before = await getServer(backend, workspace.id, args.name);
     refuseStopped(before);
-    const { id, name, lastStartedAt } = before;
+    const { id, name, version, lastStartedAt } = before;
     await backend.send(restartMcpServerMutation, { workspace: workspace.id, id });
     terminal.talk(`Restarting ${name}; waiting until it is Connected.`);
-    const awaited = { id, name, done: 'restarted', startedBefore: lastStartedAt, signal, terminal };
+    const awaited = {
+      id,
+      name,
+      version,
+      did: 'restarted',
+      done: 'restarted',
+      startedBefore: lastStartedAt,
+      signal,
+      terminal,
+    };
     const server = await awaitServer(tenancy, awaited);
     await tellOutcome(tenancy, { server, done: 'restarted', terminal });
   }

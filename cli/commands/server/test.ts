@@ -23,9 +23,9 @@ export default class ServerTest extends SvcCommand {
     const terminal = this.terminal(flags);
     const signal = interruption();
     const tenancy = await tenancyOf(flags);
-    const { id, name } = await getServer(tenancy.backend, tenancy.workspace.id, args.name);
+    const { id, name, version } = await getServer(tenancy.backend, tenancy.workspace.id, args.name);
     const start = Date.now();
-    const server = await awaitServer(tenancy, { id, name, done: 'as it is', signal, terminal });
+    const server = await awaitServer(tenancy, { id, name, version, done: 'as it is', signal, terminal });
     const waitedMs = Date.now() - start;
     const listed = (await fetchTools(tenancy.backend, tenancy.workspace.id, id)).filter((tool) => tool.listed);
     const ok = server.status === 'Connected';

@@ -9,7 +9,7 @@ import {
 import { isInContainers } from '../../../stack/state/containers-record.ts';
 import { interruption, SvcCommand, sharedSwitches, workspaceFlag, yesFlag } from '../../command.ts';
 import { makeSure } from '../../consent.ts';
-import { awaitServer, getPresent, serverDocument, tellOutcome } from '../../launch/await-server.ts';
+import { awaitServer, getPresent, type Known, serverDocument, tellOutcome } from '../../launch/await-server.ts';
 import { checkTransport, givenSettings, launchFlags, timeoutsOf, withValues } from '../../launch/launch-flags.ts';
 import { checkLaunchWords, refuseSecretWords, splitLaunch } from '../../launch/launch-words.ts';
 import { changedParts, patchedLaunch } from '../../launch/update-launch.ts';
@@ -107,18 +107,21 @@ export default class ServerUpdate extends SvcCommand {
       ...(runtime === undefined || isOn(before, runtime) ? [] : ['runtime']),
       ...timeoutFields.filter((field) => timeouts[field] !== null && timeouts[field] !== (before[field] ?? 0)),
     ];
+    let known: Known = before;
     if (changed.length > 0) {
       const input = { launch, name: name ?? null, runtime: runtime ?? null, ...timeouts, ifVersion: before.version };
-      await backend.send(updateMcpServerMutation, { workspace: workspace.id, id: before.id, input });
+      const answer = await backend.send(updateMcpServerMutation, { workspace: workspace.id, id: before.id, input });
+      known = { ...before, version: answer.updateMcpServer.version, did: 'changed' };
     }
-    const after = await getPresent(tenancy, before.id);
+    const after = await getPresent(tenancy, known);
     terminal.result(
       changed.length === 0
         ? `Nothing to change: ${after.name} is like that already.`
         : `Changed MCP server ${after.name}: ${oneLine(changed.join(', '))}.`,
     );
     const restarts = changed.some((field) => !['name', ...timeoutFields].includes(field));
-    if (!restarts || !after.enabled || (runtime !== undefined && !after.runtimes.some(({ available }) => available))) {
+    const isLeftAlone = !restarts || !before.enabled;
+    if (isLeftAlone || (runtime !== undefined && !after.runtimes.some(({ available }) => available))) {
       const tools = after.status === 'Connected' ? await fetchTools(backend, workspace.id, after.id) : [];
       terminal.json(serverDocument(after, tools, { changed }));
       if (restarts)
@@ -126,7 +129,7 @@ export default class ServerUpdate extends SvcCommand {
       return;
     }
     terminal.talk('Waiting until it is Connected.');
-    const server = await awaitServer(tenancy, { ...after, done: 'changed', signal, terminal });
+    const server = await awaitServer(tenancy, { ...known, name: after.name, done: 'changed', signal, terminal });
     await tellOutcome(tenancy, { server, done: 'changed', terminal }, { changed });
   }
 }

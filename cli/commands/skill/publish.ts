@@ -1,10 +1,10 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { updateRoleMutation } from '../../../stack/client/generated/operations.ts';
+import { SvcError } from '../../../services/contracts/errors.ts';
 import { inParallel } from '../../../stack/client/in-parallel.ts';
 import { repeatedFlag, SvcCommand, workspaceFlag, yesFlag } from '../../command.ts';
 import { agreeToRemoval } from '../../consent.ts';
-import { addToEveryone, addToRole, everyone } from '../../launch/share.ts';
+import { addToEveryone, changeSkillsOf, everyone } from '../../launch/share.ts';
 import { type Tenancy, tenancyOf } from '../../objects/platform.ts';
 import { getRole } from '../../objects/roles.ts';
 import { getSkillParts, type SkillParts } from '../../objects/skills.ts';
@@ -64,7 +64,7 @@ async function publish(tenancy: Tenancy, skill: string, given: readonly string[]
   if (given === undefined) return (await addToEveryone(tenancy, skill)) ? [everyone] : [];
   const roles = await inParallel(given, (name) => getRole(tenancy, name));
   const changed: string[] = [];
-  for (const role of roles) if (await addToRole(tenancy, role, skill)) changed.push(role.name);
+  for (const { id, name } of roles) if (await changeSkillsOf(tenancy, id, { add: skill })) changed.push(name);
   return changed;
 }
 
@@ -78,9 +78,10 @@ async function withdraw(
     affected: roles.map((role) => `The role "${role.name}" loses it.`),
     yes,
   });
-  for (const { id: role } of roles) {
-    const { skills, version } = await getRole(tenancy, role);
-    const input = { skills: skills.flatMap((other) => (other.id === id ? [] : [other.id])), ifVersion: version };
-    await tenancy.backend.send(updateRoleMutation, { workspace: tenancy.workspace.id, id: role, input });
-  }
+  for (const { id: role } of roles) await changeSkillsOf(tenancy, role, { remove: id });
+  const [left] = (await getSkillParts(tenancy, id)).roles;
+  if (left === undefined) return;
+  throw new SvcError('conflict', `Meanwhile the role "${left.name}" got the skill "${name}" too, and has it.`, {
+    hint: `Take it out of that role, too: svc skill publish ${name} --draft --yes`,
+  });
 }

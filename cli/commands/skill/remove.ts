@@ -19,7 +19,7 @@ export default class SkillRemove extends SvcCommand {
     const { args, flags } = await this.parse(SkillRemove);
     const terminal = this.terminal(flags);
     const tenancy = await tenancyOf(flags);
-    const { id, name, roles, files } = await getSkillParts(tenancy, args.name);
+    const { id, name, roles, files, version } = await getSkillParts(tenancy, args.name);
     await agreeToRemoval(terminal, {
       subject: `the skill "${name}"`,
       affected: [
@@ -30,7 +30,10 @@ export default class SkillRemove extends SvcCommand {
       ],
       yes: flags.yes,
     });
-    await tenancy.backend.send(removeSkillMutation, { workspace: tenancy.workspace.id, id });
+    await tenancy.backend.send(removeSkillMutation, {
+      ...{ workspace: tenancy.workspace.id, id, ifVersion: version },
+      ifUsedBy: roles.map((role) => role.id),
+    });
     terminal.json({ id, name, removed: true, affected: roles.map((role) => ({ kind: 'role', ...role })) });
     terminal.result(`Removed skill ${name}.`);
   }

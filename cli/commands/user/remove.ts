@@ -2,7 +2,7 @@ import * as Args from '@oclif/core/args';
 import { removeMemberMutation } from '../../../stack/client/generated/operations.ts';
 import { SvcCommand, workspaceFlag, yesFlag } from '../../command.ts';
 import { agreeToRemoval } from '../../consent.ts';
-import { fetchKeysOf, getMember } from '../../objects/members.ts';
+import { fetchKeysOf, getMember, keysOfMemberMax } from '../../objects/members.ts';
 import { tenancyOf } from '../../objects/platform.ts';
 
 export default class UserRemove extends SvcCommand {
@@ -34,7 +34,11 @@ export default class UserRemove extends SvcCommand {
       affected: keys.map(({ name }) => `The key "${name}" is revoked: its agents lose access.`),
       yes: flags.yes,
     });
-    await backend.send(removeMemberMutation, { workspace: workspace.id, id: member.id });
+    await backend.send(removeMemberMutation, {
+      ...{ workspace: workspace.id, id: member.id, ifVersion: member.version },
+      // A longer list was not read to its end.
+      ifUsedBy: keys.length < keysOfMemberMax ? keys.map((key) => key.id) : null,
+    });
     const affected = keys.map(({ id, name }) => ({ kind: 'key', id, name }));
     terminal.json({ id: member.id, name: email, removed: true, affected });
     terminal.result(`Removed ${email} from ${workspace.name}.`);

@@ -35,11 +35,11 @@ export default class WorkspaceRemove extends SvcCommand {
     const terminal = this.terminal(flags);
     const installation = installationOf(flags);
     const backend = await connectToBackend(installation);
-    const { id, name } = await getWorkspace(backend, args.name);
+    const { id, name, revision } = await getWorkspace(backend, args.name);
     const content = await countContent(backend, id);
     terminal.talk(`Removing the workspace ${name} removes ${inWords(content)}its files, usage and history.`);
     await requireName(terminal, { of: 'workspace', name, typed: flags.confirm, declined: 'Nothing was removed.' });
-    await removeAll(backend, id);
+    await removeAll(backend, { id, ifRevision: revision });
     if (workspaceInUse.read(installation)?.name === name) workspaceInUse.remove(installation);
     terminal.json({ id, name, removed: true, affected: content });
     terminal.result(`Removed workspace ${name}.`);
@@ -50,13 +50,14 @@ export default class WorkspaceRemove extends SvcCommand {
 }
 
 /** The backend closes the workspace in the first call, and removes as much as it can in each. */
-async function removeAll(backend: BackendClient, id: string): Promise<void> {
+async function removeAll(
+  backend: BackendClient,
+  removal: { readonly id: string; readonly ifRevision: number },
+): Promise<void> {
   for (;;) {
-    const { removeWorkspace: isDone } = await backend.send(
-      removeWorkspaceMutation,
-      { id },
-      { timeoutMs: callTimeoutMs },
-    );
+    const { removeWorkspace: isDone } = await backend.send(removeWorkspaceMutation, removal, {
+      timeoutMs: callTimeoutMs,
+    });
     if (isDone) return;
   }
 }

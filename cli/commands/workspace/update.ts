@@ -33,7 +33,10 @@ export default class WorkspaceUpdate extends SvcCommand {
     const suspended = suspend ? true : resume ? false : undefined;
     const changed = fieldsThatDiffer({ ...workspace }, { name: name?.trim(), suspended });
     if (changed.length > 0) {
-      await backend.send(updateWorkspaceMutation, { id: workspace.id, input: { name, suspended } });
+      await backend.send(updateWorkspaceMutation, {
+        id: workspace.id,
+        input: { name, suspended, ifName: workspace.name, ifSuspended: workspace.suspended },
+      });
       const isInUse = workspaceInUse.read(installation)?.name === workspace.name;
       if (name !== undefined && isInUse) workspaceInUse.write(installation, { name: name.trim() });
     }

@@ -1,9 +1,10 @@
 import { type Digest, parseDigest } from '../../contracts/digest.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { parseFilePath } from '../../contracts/file-path.ts';
-import { newId, type SkillId, type WorkspaceId } from '../../contracts/ids.ts';
+import { newId, type WorkspaceId } from '../../contracts/ids.ts';
 import { filesOfSkillMax, filesOfSkillMaxBytes } from '../../contracts/workspace-limits.ts';
 import { type Change, type ChangeNeeds, change } from '../activity/change.ts';
+import { repeat } from '../activity/changed-meanwhile.ts';
 import type { WithConfig } from '../bus/with-bus.ts';
 import { getNode, tooMany } from '../graph/get-node.ts';
 import type { Graph, Node, Transaction } from '../graph/graph.ts';
@@ -19,6 +20,8 @@ export interface FileInput {
   /** sha256 of the announced bytes. */
   readonly digest: string;
   readonly sizeBytes: number;
+  /** Digest of the file that may be replaced, empty for none; absent: any. */
+  readonly ifDigest?: string | null | undefined;
 }
 
 type FileChangeNeeds = ChangeNeeds & WithConfig & WithSecrets & WithBlobs;
@@ -35,7 +38,8 @@ export async function offerUpload(
   const [path, digest] = [parseFilePath(input.path), parseDigest(input.digest)];
   const sizeBytes = parseSize(input.sizeBytes, backend.config.SVC_MAX_FILE_SIZE_MB);
   await requireRoom(backend.graph, skill, { path, sizeBytes });
-  return signUrl(backend, { does: 'upload', principal, workspace, skill: skill.id, path, digest, sizeBytes });
+  const replaced = input.ifDigest ?? null;
+  return signUrl(backend, { does: 'upload', principal, workspace, skill: skill.id, path, digest, sizeBytes, replaced });
 }
 
 export interface SkillOf {
@@ -46,7 +50,7 @@ export interface SkillOf {
 /** Takes the bytes of an offered upload, and makes them a file of the skill. */
 export async function upload(
   backend: FileChangeNeeds,
-  { principal, workspace, skill: skillId, path, digest, sizeBytes }: Ticket,
+  { principal, workspace, skill: skillId, path, digest, sizeBytes, replaced }: Ticket,
   bytes: AsyncIterable<Uint8Array>,
 ): Promise<Node<'file'>> {
   await getAccess(backend.graph, { principal, workspace, right: 'edit' });
@@ -56,40 +60,91 @@ export async function upload(
   return await change(backend, { principal, workspace, right: 'edit' }, async (change) => {
     const skill = await getNode(change.transaction, 'skill', skillId, workspace);
     await requireRoom(change.transaction, skill, { path, sizeBytes });
-    return await setFile(change, skill, { path, digest, sizeBytes });
+    return await setFile(change, skill, { path, digest, sizeBytes, replaced });
   });
 }
 
+interface FileToSet extends FileOf {
+  readonly digest: Digest;
+  readonly sizeBytes: number;
+}
+
 async function setFile(
-  { transaction, workspace, record }: Change,
+  change: Change,
   skill: Node<'skill'>,
-  { path, digest, sizeBytes }: { readonly path: string; readonly digest: Digest; readonly sizeBytes: number },
+  { path, digest, sizeBytes, replaced }: FileToSet,
 ): Promise<Node<'file'>> {
+  const { transaction, workspace } = change;
   const before = await transaction.findBy('file', { skill: skill.id, path }, workspace);
   if (before?.digest === digest) return before;
+  requireDigest(skill, before, { path, replaced });
   // A new file id, so that a reader by id never gets half of each.
   if (before !== null) await transaction.remove('file', before.id, workspace);
   const created = { skill: skill.id, path, digest, sizeBytes, createdAt: Date.now() };
   const file = await transaction.create('file', { id: newId('file'), workspace, ...created });
   await transaction.link({ from: 'file', edge: 'of' }, file.id, [skill.id]);
   await transaction.link({ from: 'file', edge: 'content' }, file.id, [await useBlob(transaction, digest)]);
-  record(entryOf(skill, path, { ...(before === null ? {} : { from: before.digest }), to: digest }));
+  await changeSkill(change, skill, { path, ...(before === null ? {} : { from: before.digest }), to: digest });
   return file;
+}
+
+interface FileOf {
+  readonly path: string;
+  /** Digest of the present file, empty for none; null: any. */
+  readonly replaced: string | null;
 }
 
 export function removeFile(
   backend: ChangeNeeds,
   principal: TokenPrincipal,
   { workspace, skill: skillId }: SkillOf,
-  path: string,
+  { path, replaced }: FileOf,
 ): Promise<void> {
-  return change(backend, { principal, workspace, right: 'edit' }, async ({ transaction, record }) => {
+  return change(backend, { principal, workspace, right: 'edit' }, async (change) => {
+    const { transaction } = change;
     const skill = await getNode(transaction, 'skill', skillId, workspace);
     const file = await transaction.findBy('file', { skill: skill.id, path: path.normalize('NFC') }, workspace);
+    requireDigest(skill, file, { path, replaced });
     if (file === null) throw noSuchFile(skill, path);
     await transaction.remove('file', file.id, workspace);
-    record(entryOf(skill, file.path, { from: file.digest }));
+    await changeSkill(change, skill, { path: file.path, from: file.digest });
   });
+}
+
+/** Throws `conflict` unless the file is still the one that the change is based on. */
+function requireDigest({ name }: Node<'skill'>, file: Node<'file'> | null, { path, replaced }: FileOf): void {
+  if (replaced === null || replaced === (file?.digest ?? '')) return;
+  const what =
+    file === null
+      ? 'removed meanwhile'
+      : replaced === ''
+        ? `added meanwhile: sha256 ${short(file.digest)}`
+        : `changed meanwhile: sha256 from ${short(replaced)} to ${short(file.digest)}`;
+  throw new SvcError('conflict', `The file ${JSON.stringify(path.slice(0, 80))} of the skill "${name}" was ${what}.`, {
+    hint: repeat(`svc file list "${name}"`),
+  });
+}
+
+/** As `svc file list` shows it. */
+function short(digest: string): string {
+  return digest.slice(0, 12);
+}
+
+interface FileChange {
+  readonly path: string;
+  readonly from?: string;
+  readonly to?: string;
+}
+
+/** The files are a part of the skill, so its version rises. */
+async function changeSkill(
+  { transaction, workspace, record }: Change,
+  { id, name }: Node<'skill'>,
+  { path, ...digests }: FileChange,
+): Promise<void> {
+  await transaction.update('skill', id, { name }, { anchor: workspace });
+  const changes = { [`file ${path}`]: digests };
+  record({ action: 'update', subject: id, subjectKind: 'skill', subjectName: name, changes });
 }
 
 /** Removes the files of a removed skill. */
@@ -131,9 +186,4 @@ function parseSize(sizeBytes: number, maxMb: number): number {
   throw new SvcError('too_large', `A file of ${sizeBytes} bytes is too large: ${maxMb} MB are allowed.`, {
     hint: 'An operator can raise the limit: limits.fileSizeMaxMb in svc.yaml.',
   });
-}
-
-function entryOf({ id, name }: { id: SkillId; name: string }, path: string, change: { from?: string; to?: string }) {
-  const subject = { subject: id, subjectKind: 'skill', subjectName: name } as const;
-  return { action: 'update', ...subject, changes: { [`file ${path}`]: change } } as const;
 }

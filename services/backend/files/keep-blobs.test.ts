@@ -67,10 +67,10 @@ function unusedBlobs(open: () => Promise<TestBackend>): void {
   it('bytes stay as long as one file of any skill uses them, and are removed a while after that', async () => {
     await add('a');
     await add('b');
-    await removeFile(backend, owner, place, 'a');
+    await removeFile(backend, owner, place, { path: 'a', replaced: null });
     await sweep(later());
     expect(await isThere()).toBe(true);
-    await removeFile(backend, owner, place, 'b');
+    await removeFile(backend, owner, place, { path: 'b', replaced: null });
     await sweep(Date.now());
     expect(await isThere()).toBe(true);
     await sweep(later());
@@ -100,7 +100,7 @@ function unusedBlobs(open: () => Promise<TestBackend>): void {
 
   it('an upload that begins during a removal of the same bytes keeps them', async () => {
     await add();
-    await removeFile(backend, owner, place, 'a');
+    await removeFile(backend, owner, place, { path: 'a', replaced: null });
     const ticket = await offered();
     async function* slowly() {
       // The first byte has arrived, and now a check looks for unused bytes.
@@ -131,7 +131,7 @@ function unusedBlobs(open: () => Promise<TestBackend>): void {
 
   it('an upload of bytes that are being removed is refused, and succeeds once they are gone', async () => {
     await add();
-    await removeFile(backend, owner, place, 'a');
+    await removeFile(backend, owner, place, { path: 'a', replaced: null });
     const refused: unknown[] = [];
     const whileRemoving = removingBy(async (leaving) => {
       refused.push(await add().catch((error: unknown) => error));
@@ -146,7 +146,7 @@ function unusedBlobs(open: () => Promise<TestBackend>): void {
 
   it('a removal that a crash interrupted is finished later, but not while it may still be running', async () => {
     await add();
-    await removeFile(backend, owner, place, 'a');
+    await removeFile(backend, owner, place, { path: 'a', replaced: null });
     const crashing = removingBy(() => Promise.reject(new Error('crashed')));
     await expect(sweep(later(), crashing)).rejects.toThrow('crashed');
     await sweep(later());

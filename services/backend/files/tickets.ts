@@ -24,6 +24,8 @@ const ticket = z.object({
   path: z.string(),
   digest: z.string().transform(parseDigest),
   sizeBytes: z.number().int().nonnegative(),
+  /** For an upload, the digest of the file that it may replace, empty for none; null: any. */
+  replaced: z.string().nullable(),
   expiresAt: z.number(),
 });
 
@@ -52,7 +54,7 @@ export function downloadUrl(
   { workspace, skill, path, digest, sizeBytes }: Node<'file'>,
 ): string {
   const file = { workspace, skill: parseId('skill', skill), path, digest: parseDigest(digest), sizeBytes };
-  return signUrl(backend, { does: 'download', principal: who, ...file }).url;
+  return signUrl(backend, { does: 'download', principal: who, ...file, replaced: null }).url;
 }
 
 /** Throws `forbidden` for every fault, because an honest holder needs no details. */

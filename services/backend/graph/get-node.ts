@@ -14,21 +14,12 @@ export async function getNode<Type extends NamedType>(
   anchor: Anchor<Type>,
 ): Promise<Node<Type>> {
   const node = await graph.find(type, parseId(idKindOf[type], id), anchor);
-  if (node === null) throw new SvcError('not_found', `There is no ${words[type]} "${id}".`);
+  if (node === null) throw noSuchNode(type, id);
   return node;
 }
 
-/** A change names the version that it is based on, and is refused if the node has changed since. */
-export function checkVersion(
-  node: { readonly name: string; readonly version: number },
-  ifVersion?: number | null,
-): void {
-  if (ifVersion == null || ifVersion === node.version) return;
-  throw new SvcError(
-    'conflict',
-    `"${node.name}" was changed meanwhile: it is at version ${node.version}, you have version ${ifVersion}.`,
-    { hint: 'Read it again and repeat the change.' },
-  );
+export function noSuchNode(type: NamedType, id: string): SvcError {
+  return new SvcError('not_found', `There is no ${words[type]} "${id}".`);
 }
 
 /** A name is unique within its type and workspace. */

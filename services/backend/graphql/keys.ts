@@ -165,9 +165,13 @@ function addMutations(builder: Builder, disclosureType: DisclosureType): void {
     revokeKey: t.field({
       type: 'Key',
       description: 'By id, or by the name of a key that is not revoked.',
-      args: { workspace: t.arg.id({ required: true }), key: t.arg.string({ required: true }) },
-      resolve: (_root, args, { backend, principal }) =>
-        revokeKey(backend, { principal, workspace: parseId('workspace', args.workspace) }, args.key),
+      args: {
+        workspace: t.arg.id({ required: true }),
+        key: t.arg.string({ required: true }),
+        ifVersion: t.arg.int(),
+      },
+      resolve: (_root, { workspace, key, ifVersion }, { backend, principal }) =>
+        revokeKey(backend, { principal, workspace: parseId('workspace', workspace), ifVersion }, key),
     }),
   }));
 }

@@ -322,9 +322,10 @@ function addMutations(builder: Builder): void {
         workspace: t.arg.id({ required: true }),
         id: t.arg.id({ required: true }),
         ifVersion: t.arg.int(),
+        ifUsedBy: t.arg.idList({ description: 'Skills that may lose tools; absent: any.' }),
       },
-      resolve: async (_root, { workspace, id, ifVersion }, { backend, principal }) => {
-        await removeMcpServer(backend, principal, parseId('workspace', workspace), { id, ifVersion });
+      resolve: async (_root, { workspace, ...removal }, { backend, principal }) => {
+        await removeMcpServer(backend, principal, parseId('workspace', workspace), removal);
         return true;
       },
     }),

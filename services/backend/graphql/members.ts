@@ -86,9 +86,14 @@ export function addMembers(builder: Builder): void {
     }),
     removeMember: t.boolean({
       description: 'Ends a membership and revokes the keys of the member. Operators only.',
-      args: { workspace: t.arg.id({ required: true }), id: t.arg.id({ required: true }) },
-      resolve: async (_root, { workspace, id }, { backend, principal }) => {
-        await removeMember(backend, { principal, workspace: parseId('workspace', workspace) }, id);
+      args: {
+        workspace: t.arg.id({ required: true }),
+        id: t.arg.id({ required: true }),
+        ifVersion: t.arg.int(),
+        ifUsedBy: t.arg.idList({ description: 'Keys that may be revoked; absent: any.' }),
+      },
+      resolve: async (_root, { workspace, ...removal }, { backend, principal }) => {
+        await removeMember(backend, { principal, workspace: parseId('workspace', workspace) }, removal);
         return true;
       },
     }),

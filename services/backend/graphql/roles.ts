@@ -100,9 +100,14 @@ function addMutations(builder: Builder): void {
         updateRole(backend, principal, parseId('workspace', args.workspace), args.id, args.input),
     }),
     removeRole: t.boolean({
-      args: { workspace: t.arg.id({ required: true }), id: t.arg.id({ required: true }) },
-      resolve: async (_root, args, { backend, principal }) => {
-        await removeRole(backend, principal, parseId('workspace', args.workspace), args.id);
+      args: {
+        workspace: t.arg.id({ required: true }),
+        id: t.arg.id({ required: true }),
+        ifVersion: t.arg.int(),
+        ifUsedBy: t.arg.idList({ description: 'Valid keys that may lose it; absent: any.' }),
+      },
+      resolve: async (_root, { workspace, ...removal }, { backend, principal }) => {
+        await removeRole(backend, principal, parseId('workspace', workspace), removal);
         return true;
       },
     }),

@@ -100,9 +100,13 @@ function addMutations(builder: Builder): void {
         registerRuntime(backend, principal, { workspace: workspaceOf(args), name: args.name }),
     }),
     revokeRuntime: t.boolean({
-      args: { workspace: t.arg.id(), id: t.arg.id({ required: true }) },
-      resolve: async (_root, args, { backend, principal }) => {
-        await revokeRuntime(backend, principal, { workspace: workspaceOf(args), id: args.id });
+      args: {
+        workspace: t.arg.id(),
+        id: t.arg.id({ required: true }),
+        ifUsedBy: t.arg.idList({ description: 'MCP servers that may be bound to it; absent: any.' }),
+      },
+      resolve: async (_root, { id, ifUsedBy, ...args }, { backend, principal }) => {
+        await revokeRuntime(backend, principal, { workspace: workspaceOf(args), id, ifUsedBy });
         return true;
       },
     }),

@@ -171,6 +171,7 @@ function addMutations(builder: Builder): void {
       path: t.string({ required: true, description: 'Relative, such as references/forms.md' }),
       digest: t.string({ required: true, description: 'sha256 of the bytes, as 64 hexadecimal digits.' }),
       sizeBytes: t.int({ required: true }),
+      ifDigest: t.string({ description: 'sha256 of the file that may be replaced, empty for none. Absent: any.' }),
     }),
   });
   builder.mutationFields((t) => ({
@@ -207,16 +208,23 @@ function addMutations(builder: Builder): void {
         workspace: t.arg.id({ required: true }),
         skill: t.arg.id({ required: true }),
         path: t.arg.string({ required: true }),
+        ifDigest: t.arg.string({ description: 'sha256 of the file that may be removed; absent: any.' }),
       },
-      resolve: async (_root, { workspace, skill, path }, { backend, principal }) => {
-        await removeFile(backend, principal, { workspace: parseId('workspace', workspace), skill }, path);
+      resolve: async (_root, { workspace, skill, path, ifDigest = null }, { backend, principal }) => {
+        const file = { path, replaced: ifDigest };
+        await removeFile(backend, principal, { workspace: parseId('workspace', workspace), skill }, file);
         return true;
       },
     }),
     removeSkill: t.boolean({
-      args: { workspace: t.arg.id({ required: true }), id: t.arg.id({ required: true }) },
-      resolve: async (_root, args, { backend, principal }) => {
-        await removeSkill(backend, principal, parseId('workspace', args.workspace), args.id);
+      args: {
+        workspace: t.arg.id({ required: true }),
+        id: t.arg.id({ required: true }),
+        ifVersion: t.arg.int(),
+        ifUsedBy: t.arg.idList({ description: 'Roles that may lose it; absent: any.' }),
+      },
+      resolve: async (_root, { workspace, ...removal }, { backend, principal }) => {
+        await removeSkill(backend, principal, parseId('workspace', workspace), removal);
         return true;
       },
     }),

@@ -64,7 +64,12 @@ function addMutations(builder: Builder): void {
     fields: (t) => ({ name: t.string({ required: true }), ownerEmail: t.string({ required: true }) }),
   });
   const updateInput = builder.inputType('UpdateWorkspaceInput', {
-    fields: (t) => ({ name: t.string(), suspended: t.boolean() }),
+    fields: (t) => ({
+      name: t.string(),
+      suspended: t.boolean(),
+      ifName: t.string({ description: 'The present name; absent: any.' }),
+      ifSuspended: t.boolean({ description: 'Whether it is suspended now; absent: either.' }),
+    }),
   });
   builder.mutationFields((t) => ({
     createWorkspace: t.field({
@@ -81,8 +86,12 @@ function addMutations(builder: Builder): void {
     removeWorkspace: t.boolean({
       description:
         'Removes a workspace with everything in it. Operators only. It is closed at once; false: repeat the call, because data are left.',
-      args: { id: t.arg.id({ required: true }) },
-      resolve: (_root, { id }, { backend, principal }) => removeWorkspace(backend, principal, parseId('workspace', id)),
+      args: {
+        id: t.arg.id({ required: true }),
+        ifRevision: t.arg.int({ description: 'For the first call: the revision of the workspace; absent: any.' }),
+      },
+      resolve: (_root, { id, ifRevision }, { backend, principal }) =>
+        removeWorkspace(backend, principal, parseId('workspace', id), ifRevision ?? null),
     }),
   }));
 }

@@ -53,7 +53,7 @@ export async function addKey(
     const { transaction, access, workspace } = change;
     await requireFreeKeyName(transaction, workspace, name);
     const user = await ownerOfKey(transaction, access);
-    const roleNames = await requireRoles(transaction, workspace, roles);
+    const roleNames = await requireRoles(change, roles);
     const stored = { workspace, name, secret, user, roles, disclosure, expiresAt, replaces: null };
     const key = await storeKey(transaction, backend, stored);
     change.record({

@@ -131,7 +131,7 @@ describe('checking a key', () => {
     const role = await addRole(id, 'support');
     await addRole(id, 'other');
     const { secret } = await create({ name: 'limited', roles: [role] });
-    await removeRole(backend, owner, id, role);
+    await removeRole(backend, owner, id, { id: role });
     expect(await checkKey(backend, secret.reveal(), Date.now())).toMatchObject({ ok: true, principal: { roles: [] } });
   });
 
@@ -504,6 +504,15 @@ describe('last use', () => {
     };
     return { id, key, use };
   }
+
+  test('does not make a change by a person outdated', async () => {
+    const { id, key, use } = await useOf(0);
+    expect(await use(1000)).toBe(1000);
+    const request = { principal: operator, workspace: id, id: key.id };
+    expect(await updateKey(backend, request, { disclosure: 'all', ifVersion: key.version })).toMatchObject({
+      ...{ disclosure: 'all', lastUsedAt: 1000 },
+    });
+  });
 
   test('is rewritten at most once in a period', async () => {
     const { use } = await useOf(60_000);

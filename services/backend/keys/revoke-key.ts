@@ -1,8 +1,15 @@
 import type { WorkspaceId } from '../../contracts/ids.ts';
 import { type ChangeNeeds, change } from '../activity/change.ts';
+import { requireVersion } from '../activity/changed-meanwhile.ts';
 import type { Node } from '../graph/graph.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import { getKey } from './find-key.ts';
+
+interface Revocation {
+  readonly principal: TokenPrincipal;
+  readonly workspace: WorkspaceId;
+  readonly ifVersion?: number | null | undefined;
+}
 
 /**
  * Revokes a key by its id, or an active key by its name, which is then free again. An event informs remote-mcp; if the
@@ -10,13 +17,14 @@ import { getKey } from './find-key.ts';
  */
 export async function revokeKey(
   backend: ChangeNeeds,
-  request: { readonly principal: TokenPrincipal; readonly workspace: WorkspaceId },
+  { ifVersion, ...request }: Revocation,
   named: string,
 ): Promise<Node<'key'>> {
   return await change(backend, { ...request, right: 'administer' }, async (change) => {
     const { transaction, workspace } = change;
     const key = await getKey(transaction, workspace, named);
     if (key.revokedAt !== null) return key;
+    await requireVersion(change, 'key', key, ifVersion);
     change.record({
       action: 'revoke',
       subject: key.id,

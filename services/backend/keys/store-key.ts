@@ -3,6 +3,8 @@ import { type KeyId, newId, parseId, type RoleId, type UserId, type WorkspaceId 
 import type { KeyDisclosure } from '../../contracts/key-disclosure.ts';
 import { keyHint } from '../../contracts/keys.ts';
 import type { Secret } from '../../contracts/secret.ts';
+import type { Change } from '../activity/change.ts';
+import { removalOf } from '../activity/changed-meanwhile.ts';
 import type { Node, Transaction } from '../graph/graph.ts';
 import type { Access } from '../members/access.ts';
 import { findOwner } from '../members/owner.ts';
@@ -62,15 +64,15 @@ export async function requireFreeKeyName(
 }
 
 /** Returns their names. A role of another workspace is as unknown as one that does not exist. */
-export async function requireRoles(
-  transaction: Transaction,
-  workspace: WorkspaceId,
-  roles: readonly RoleId[] | null,
-): Promise<readonly string[]> {
+export async function requireRoles(change: Change, roles: readonly RoleId[] | null): Promise<readonly string[]> {
+  const { transaction, workspace } = change;
   const names: string[] = [];
   for (const id of roles ?? []) {
     const role = await transaction.find('role', id, workspace);
-    if (role === null) throw new SvcError('not_found', `The workspace has no role "${id}".`);
+    if (role === null) {
+      // A caller finds the id by the name of the role a moment before.
+      throw (await removalOf(change, 'role', id)) ?? new SvcError('not_found', `The workspace has no role "${id}".`);
+    }
     names.push(role.name);
   }
   return names;

@@ -3,8 +3,8 @@ import { parseId } from '../../contracts/ids.ts';
 import type { KeyDisclosure } from '../../contracts/key-disclosure.ts';
 import { parseName } from '../../contracts/names.ts';
 import { type Change, type ChangeNeeds, change } from '../activity/change.ts';
+import { requireVersion } from '../activity/changed-meanwhile.ts';
 import { differences } from '../activity/record-activity.ts';
-import { checkVersion } from '../graph/get-node.ts';
 import type { Node } from '../graph/graph.ts';
 import { replaceEdges } from '../graph/replace-edges.ts';
 import type { KeyRequest } from './create-key.ts';
@@ -46,14 +46,14 @@ export async function updateKey(
     const { transaction, workspace } = change;
     const before = await getKey(transaction, workspace, parseId('key', id));
     if (before.revokedAt !== null) throw revoked(before);
-    checkVersion(before, patch.ifVersion);
+    await requireVersion(change, 'key', before, patch.ifVersion);
     const name = patch.name == null ? before.name : parseName('key', patch.name);
     const isReplaced = before.activeName === null;
     if (name !== before.name && !isReplaced) await requireFreeKeyName(transaction, workspace, name);
     const disclosure = patch.disclosure ?? disclosureOf(before);
     const expiresAt = patch.neverExpires === true ? null : (expiry ?? before.expiresAt);
     const allRoles = patch.allRoles === true || (before.allRoles && roles === null);
-    await requireRoles(transaction, workspace, roles);
+    await requireRoles(change, roles);
     const ends = await changeRoles(change, before, allRoles ? [] : roles);
     const changes = {
       ...differences({ ...before, disclosure: disclosureOf(before) }, { name, disclosure, expiresAt }),

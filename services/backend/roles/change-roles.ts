@@ -2,10 +2,12 @@ import { newId, parseId, type WorkspaceId } from '../../contracts/ids.ts';
 import { parseDescription, parseName } from '../../contracts/names.ts';
 import { rolesMax, skillsOfRoleMax } from '../../contracts/workspace-limits.ts';
 import { type Change, type ChangeNeeds, change } from '../activity/change.ts';
+import { type BasedOn, findSince, removalOf, requireSeen, requireVersion } from '../activity/changed-meanwhile.ts';
 import { differences } from '../activity/record-activity.ts';
-import { checkVersion, getNode, requireFreeName, tooMany } from '../graph/get-node.ts';
-import type { Node } from '../graph/graph.ts';
+import { getNode, noSuchNode, requireFreeName, tooMany } from '../graph/get-node.ts';
+import { type Node, pageMax } from '../graph/graph.ts';
 import { replaceEdges } from '../graph/replace-edges.ts';
+import { stateOfKey } from '../keys/key-state.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
 /** The fields of a role; an absent or null field stays unchanged, or gets its default. */
@@ -58,8 +60,11 @@ export function updateRole(
 ): Promise<Node<'role'>> {
   return change(backend, { principal, workspace, right: 'edit' }, async (change) => {
     const { transaction } = change;
-    const before = await getNode(transaction, 'role', id, workspace);
-    checkVersion(before, patch.ifVersion);
+    const { ifVersion } = patch;
+    const before = await findSince(change, 'role', { id, ifVersion }, () =>
+      getNode(transaction, 'role', id, workspace),
+    );
+    await requireVersion(change, 'role', before, ifVersion);
     const name = patch.name == null ? before.name : parseName('role', patch.name);
     if (name !== before.name) await requireFreeName(transaction, 'role', name, workspace);
     const description = patch.description == null ? before.description : parseDescription(patch.description);
@@ -75,15 +80,27 @@ export function updateRole(
   });
 }
 
+export interface RoleRemoval extends BasedOn {
+  /** Ids of the valid keys that may lose it; absent: any. */
+  readonly ifUsedBy?: readonly string[] | null | undefined;
+}
+
 /** Keys with this role alone then see nothing: removing a role never widens a key. */
 export function removeRole(
   backend: ChangeNeeds,
   principal: TokenPrincipal,
   workspace: WorkspaceId,
-  id: string,
+  { id, ifVersion, ifUsedBy }: RoleRemoval,
 ): Promise<void> {
   return change(backend, { principal, workspace, right: 'edit' }, async (change) => {
-    const role = await getNode(change.transaction, 'role', id, workspace);
+    const role = await findSince(change, 'role', { id, ifVersion }, () =>
+      getNode(change.transaction, 'role', id, workspace),
+    );
+    await requireVersion(change, 'role', role, ifVersion);
+    const edge = { from: 'key', edge: 'roles' } as const;
+    const ends = await change.transaction.followBack(edge, [role.id], { anchor: workspace, limitEach: pageMax });
+    const keys = (ends.get(role.id) ?? []).filter((key) => stateOfKey(key, Date.now()) === 'valid');
+    requireSeen({ kind: 'role', name: role.name }, { kind: 'key', objects: keys, seen: ifUsedBy });
     await change.transaction.remove('role', role.id, workspace);
     change.record({
       action: 'remove',
@@ -96,10 +113,15 @@ export function removeRole(
 }
 
 /** Returns the names of the skills before and after. */
-async function replaceSkills({ transaction, workspace }: Change, role: Node<'role'>, ids: readonly string[]) {
+async function replaceSkills(change: Change, role: Node<'role'>, ids: readonly string[]) {
+  const { transaction, workspace } = change;
   const to = new Set(ids.map((id) => parseId('skill', id)));
   if (to.size > skillsOfRoleMax) throw tooMany('skills in a role', skillsOfRoleMax);
-  for (const id of to) await getNode(transaction, 'skill', id, workspace);
+  for (const id of to) {
+    if ((await transaction.find('skill', id, workspace)) !== null) continue;
+    // A caller finds the id by the name of the skill a moment before.
+    throw (await removalOf(change, 'skill', id)) ?? noSuchNode('skill', id);
+  }
   const ends = await replaceEdges(
     transaction,
     { from: 'role', edge: 'skills' },

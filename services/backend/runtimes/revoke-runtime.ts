@@ -1,17 +1,25 @@
 import { SvcError } from '../../contracts/errors.ts';
 import { parseId, type RuntimeId, type WorkspaceId } from '../../contracts/ids.ts';
 import { type ChangeNeeds, change } from '../activity/change.ts';
+import { requireSeen } from '../activity/changed-meanwhile.ts';
 import { everyPage } from '../graph/every-page.ts';
-import type { Node, Transaction } from '../graph/graph.ts';
+import { type Node, pageMax, type Transaction } from '../graph/graph.ts';
 import { platformHome } from '../graph/platform-home.ts';
 import { isPast } from '../keys/key-state.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
+
+export interface RuntimeRevocation {
+  readonly workspace: WorkspaceId | null;
+  readonly id: string;
+  /** Ids of the MCP servers that may be bound to it; absent: any. */
+  readonly ifUsedBy?: readonly string[] | null | undefined;
+}
 
 /** Revokes a runtime's keys and ends its connections, at once. Its name may be registered again. */
 export async function revokeRuntime(
   backend: ChangeNeeds,
   principal: TokenPrincipal,
-  request: { readonly workspace: WorkspaceId | null; readonly id: string },
+  request: RuntimeRevocation,
 ): Promise<void> {
   const id = parseId('runtime', request.id);
   const { workspace } = request;
@@ -24,6 +32,10 @@ export async function revokeRuntime(
     await change(backend, { principal, workspace, right: 'administer' }, async (change) => {
       const runtime = await revoke(change.transaction, workspace, id);
       if (runtime === null) return;
+      const edge = { from: 'mcpServer', edge: 'runtimes' } as const;
+      const ends = await change.transaction.followBack(edge, [id], { anchor: workspace, limitEach: pageMax });
+      const bound = { kind: 'mcpServer', objects: ends.get(id) ?? [], seen: request.ifUsedBy } as const;
+      requireSeen({ kind: 'runtime', name: runtime.name }, bound);
       change.record({
         action: 'revoke',
         subject: id,

@@ -5,11 +5,12 @@ import { parseName } from '../../contracts/names.ts';
 import type { Author } from '../../contracts/sandbox.ts';
 import { mcpServersMax } from '../../contracts/workspace-limits.ts';
 import { type Change, type ChangeNeeds, change } from '../activity/change.ts';
+import { findSince, requireVersion } from '../activity/changed-meanwhile.ts';
 import { differences } from '../activity/record-activity.ts';
 import { findSender, type Sender } from '../bus/sender.ts';
 import type { WithConfig } from '../bus/with-bus.ts';
 import { everyPage } from '../graph/every-page.ts';
-import { checkVersion, getNode, requireFreeName, tooMany } from '../graph/get-node.ts';
+import { getNode, requireFreeName, tooMany } from '../graph/get-node.ts';
 import type { Node, Transaction } from '../graph/graph.ts';
 import { replaceEdges } from '../graph/replace-edges.ts';
 
@@ -94,8 +95,11 @@ export function updateMcpServer(
 ): Promise<Node<'mcpServer'>> {
   return change(backend, { principal, workspace, right: 'administer' }, async (change) => {
     const { transaction } = change;
-    const before = await getNode(transaction, 'mcpServer', id, workspace);
-    checkVersion(before, patch.ifVersion);
+    const { ifVersion } = patch;
+    const before = await findSince(change, 'mcpServer', { id, ifVersion }, () =>
+      getNode(transaction, 'mcpServer', id, workspace),
+    );
+    await requireVersion(change, 'mcpServer', before, ifVersion);
     const name = patch.name == null ? before.name : parseName('mcpServer', patch.name);
     if (name !== before.name) await requireFreeName(transaction, 'mcpServer', name, workspace);
     const enabled = patch.enabled ?? before.enabled;

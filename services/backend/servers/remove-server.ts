@@ -1,17 +1,18 @@
 import { SvcError } from '../../contracts/errors.ts';
 import type { WorkspaceId } from '../../contracts/ids.ts';
 import { type Change, type ChangeNeeds, change } from '../activity/change.ts';
+import { type BasedOn, findSince, requireSeen, requireVersion } from '../activity/changed-meanwhile.ts';
 import { differences } from '../activity/record-activity.ts';
-import { checkVersion, getNode } from '../graph/get-node.ts';
+import { getNode } from '../graph/get-node.ts';
 import { type Node, pageMax } from '../graph/graph.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import { removePatternsOf } from '../tools/tool-patterns.ts';
 import { runtimesOf } from './change-servers.ts';
-import { followers, usedTools } from './skills-using.ts';
+import { followers, skillsUsing, usedTools } from './skills-using.ts';
 
-export interface ServerRemoval {
-  readonly id: string;
-  readonly ifVersion?: number | null | undefined;
+export interface ServerRemoval extends BasedOn {
+  /** Ids of the skills that may lose tools; absent: any. */
+  readonly ifUsedBy?: readonly string[] | null | undefined;
 }
 
 /** Each is a changed node and a record of the activity in one transaction, which has ten seconds. */
@@ -22,12 +23,18 @@ export function removeMcpServer(
   backend: ChangeNeeds,
   principal: TokenPrincipal,
   workspace: WorkspaceId,
-  { id, ifVersion }: ServerRemoval,
+  { id, ifVersion, ifUsedBy }: ServerRemoval,
 ): Promise<void> {
   return change(backend, { principal, workspace, right: 'administer' }, async (change) => {
     const { transaction } = change;
-    const server = await getNode(transaction, 'mcpServer', id, workspace);
-    checkVersion(server, ifVersion);
+    const server = await findSince(change, 'mcpServer', { id, ifVersion }, () =>
+      getNode(transaction, 'mcpServer', id, workspace),
+    );
+    await requireVersion(change, 'mcpServer', server, ifVersion);
+    if (ifUsedBy != null) {
+      const skills = await skillsUsing(transaction, server, skillsChangedMax);
+      requireSeen({ kind: 'mcpServer', name: server.name }, { kind: 'skill', objects: skills, seen: ifUsedBy });
+    }
     const runtimes = await runtimesOf(change, server);
     await takeFromSkills(change, server);
     await removePatternsOf(transaction, workspace, { field: 'mcpServer', id: server.id });

@@ -3,10 +3,11 @@ import { newId, type WorkspaceId } from '../../contracts/ids.ts';
 import { parseDescription, parseName } from '../../contracts/names.ts';
 import { instructionsMaxBytes, skillsMax } from '../../contracts/workspace-limits.ts';
 import { type ChangeNeeds, change } from '../activity/change.ts';
+import { type BasedOn, findSince, requireSeen, requireVersion } from '../activity/changed-meanwhile.ts';
 import { differences } from '../activity/record-activity.ts';
 import { removeFilesOf } from '../files/change-files.ts';
-import { checkVersion, getNode, requireFreeName, tooMany } from '../graph/get-node.ts';
-import type { Node } from '../graph/graph.ts';
+import { getNode, requireFreeName, tooMany } from '../graph/get-node.ts';
+import { type Node, pageMax } from '../graph/graph.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import type { ToolRef } from '../tools/ensure-tools.ts';
 import { removePatternsOf } from '../tools/tool-patterns.ts';
@@ -62,8 +63,11 @@ export function updateSkill(
 ): Promise<Node<'skill'>> {
   return change(backend, { principal, workspace, right: 'edit' }, async (change) => {
     const { transaction } = change;
-    const before = await getNode(transaction, 'skill', id, workspace);
-    checkVersion(before, patch.ifVersion);
+    const { ifVersion } = patch;
+    const before = await findSince(change, 'skill', { id, ifVersion }, () =>
+      getNode(transaction, 'skill', id, workspace),
+    );
+    await requireVersion(change, 'skill', before, ifVersion);
     const name = patch.name == null ? before.name : parseName('skill', patch.name);
     if (name !== before.name) await requireFreeName(transaction, 'skill', name, workspace);
     const description = patch.description == null ? before.description : parseDescription(patch.description);
@@ -79,14 +83,26 @@ export function updateSkill(
   });
 }
 
+export interface SkillRemoval extends BasedOn {
+  /** Ids of the roles that may lose it; absent: any. */
+  readonly ifUsedBy?: readonly string[] | null | undefined;
+}
+
 export function removeSkill(
   backend: ChangeNeeds,
   principal: TokenPrincipal,
   workspace: WorkspaceId,
-  id: string,
+  { id, ifVersion, ifUsedBy }: SkillRemoval,
 ): Promise<void> {
   return change(backend, { principal, workspace, right: 'edit' }, async (change) => {
-    const skill = await getNode(change.transaction, 'skill', id, workspace);
+    const skill = await findSince(change, 'skill', { id, ifVersion }, () =>
+      getNode(change.transaction, 'skill', id, workspace),
+    );
+    await requireVersion(change, 'skill', skill, ifVersion);
+    const edge = { from: 'role', edge: 'skills' } as const;
+    const ends = await change.transaction.followBack(edge, [skill.id], { anchor: workspace, limitEach: pageMax });
+    const roles = ends.get(skill.id) ?? [];
+    requireSeen({ kind: 'skill', name: skill.name }, { kind: 'role', objects: roles, seen: ifUsedBy });
     await removeFilesOf(change.transaction, skill);
     await removePatternsOf(change.transaction, workspace, { field: 'skill', id: skill.id });
     await change.transaction.remove('skill', skill.id, workspace);

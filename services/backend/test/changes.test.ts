@@ -274,8 +274,8 @@ describe('roles', () => {
       token: await backend.operatorToken(),
     });
     expect(late.errors[0]).toMatchObject({
-      message: '"R" was changed meanwhile: it is at version 2, you have version 1.',
-      extensions: { code: 'conflict' },
+      message: 'The role "R" was changed meanwhile by root: description from "" to "new".',
+      extensions: { code: 'conflict', hint: 'Show the present state: svc role show "R". Then repeat the command.' },
     });
   });
 });

@@ -2,9 +2,10 @@ import { SvcError } from '../../contracts/errors.ts';
 import { newId, parseId, type UserId, type WorkspaceId } from '../../contracts/ids.ts';
 import { membersMax } from '../../contracts/workspace-limits.ts';
 import { type Change, type ChangeNeeds, change } from '../activity/change.ts';
+import { type BasedOn, findSince, requireSeen, requireVersion } from '../activity/changed-meanwhile.ts';
 import { differences } from '../activity/record-activity.ts';
 import { everyPage } from '../graph/every-page.ts';
-import { checkVersion, tooMany } from '../graph/get-node.ts';
+import { tooMany } from '../graph/get-node.ts';
 import { type Node, pageMax, type Transaction } from '../graph/graph.ts';
 import type { MemberRole } from '../members/access.ts';
 import { ensureUser } from '../members/users.ts';
@@ -57,8 +58,7 @@ export async function updateMember(
 ): Promise<Node<'member'>> {
   requireOperator(request);
   return await change(backend, { ...request, right: 'operate' }, async (change) => {
-    const { member, user } = await getMember(change, id);
-    checkVersion({ name: user.email, version: member.version }, patch.ifVersion);
+    const { member, user } = await getUnchanged(change, { id, ifVersion: patch.ifVersion });
     const after = { role: patch.role ?? member.role, suspended: patch.suspended ?? member.suspended };
     const changes = differences({ role: member.role, suspended: member.suspended }, after);
     if (Object.keys(changes).length === 0) return member;
@@ -70,15 +70,26 @@ export async function updateMember(
   });
 }
 
+export interface MemberRemoval extends BasedOn {
+  /** Ids of the keys that may be revoked; absent: any. */
+  readonly ifUsedBy?: readonly string[] | null | undefined;
+}
+
 /** Ends a membership and revokes the keys of the member, so that they stay refused if the person comes back. */
-export async function removeMember(backend: ChangeNeeds, request: MemberRequest, id: string): Promise<void> {
+export async function removeMember(
+  backend: ChangeNeeds,
+  request: MemberRequest,
+  { ifUsedBy, ...basedOn }: MemberRemoval,
+): Promise<void> {
   requireOperator(request);
   await change(backend, { ...request, right: 'operate' }, async (change) => {
     const { transaction, workspace, record, announce } = change;
-    const { member, user } = await getMember(change, id);
+    const { member, user } = await getUnchanged(change, basedOn);
     await requireOtherOwner(change, { member, user });
+    const keys = await keysInUse(transaction, member);
+    requireSeen({ kind: 'member', name: user.email }, { kind: 'key', objects: keys, seen: ifUsedBy });
     const revokedAt = Date.now();
-    for (const key of await keysInUse(transaction, member)) {
+    for (const key of keys) {
       await transaction.update('key', key.id, { revokedAt, activeName: null }, { anchor: workspace });
       record({ action: 'revoke', subject: key.id, subjectKind: 'key', subjectName: key.name, changes: {} });
     }
@@ -112,6 +123,13 @@ function requireOperator({ principal }: MemberRequest): void {
 interface KnownMember {
   readonly member: Node<'member'>;
   readonly user: { readonly id: UserId; readonly email: string };
+}
+
+async function getUnchanged(change: Change, basedOn: BasedOn): Promise<KnownMember> {
+  const known = await findSince(change, 'member', basedOn, () => getMember(change, basedOn.id));
+  const { id, version } = known.member;
+  await requireVersion(change, 'member', { id, version, name: known.user.email }, basedOn.ifVersion);
+  return known;
 }
 
 async function getMember({ transaction, workspace }: Change, id: string): Promise<KnownMember> {

@@ -1,6 +1,7 @@
 import { SvcError } from '../../contracts/errors.ts';
 import { parseId, type RuntimeId, type WorkspaceId } from '../../contracts/ids.ts';
 import { type ChangeNeeds, publishEvent } from '../activity/change.ts';
+import { repeat, wordsOf } from '../activity/changed-meanwhile.ts';
 import type { WithLog } from '../bus/with-bus.ts';
 import { everyPage } from '../graph/every-page.ts';
 import type { Node, Transaction } from '../graph/graph.ts';
@@ -38,11 +39,12 @@ export async function removeWorkspace(
   backend: RemovalNeeds,
   principal: TokenPrincipal,
   id: WorkspaceId,
+  ifRevision: number | null = null,
 ): Promise<boolean> {
   if (principal.kind !== 'operator') {
     throw new SvcError('forbidden', 'Only an operator of the platform may remove a workspace.');
   }
-  const closed = await close(backend, id);
+  const closed = await close(backend, id, ifRevision);
   if (closed !== null) {
     backend.log('workspaces').info({ workspace: id, name: closed, operator: principal.name }, 'removes a workspace');
   }
@@ -60,11 +62,14 @@ export async function continueRemovals(backend: RemovalNeeds, signal: AbortSigna
 }
 
 /** Returns the name that the workspace had, or null when it was closed before. */
-async function close(backend: RemovalNeeds, id: WorkspaceId): Promise<string | null> {
+async function close(backend: RemovalNeeds, id: WorkspaceId, ifRevision: number | null): Promise<string | null> {
   const { before, after } = await backend.graph.write(async (transaction) => {
     const before = await transaction.find('workspace', id, null);
     if (before === null) throw noSuchWorkspace(id);
     if (isBeingRemoved(before)) return { before, after: null };
+    if (ifRevision !== null && ifRevision !== before.revision) {
+      throw await changedInside(transaction, before, before.revision - ifRevision);
+    }
     const changes = { name: id, suspended: true, revision: before.revision + 1 };
     return { before, after: await transaction.update('workspace', id, changes, { anchor: null }) };
   });
@@ -74,6 +79,30 @@ async function close(backend: RemovalNeeds, id: WorkspaceId): Promise<string | n
   publishEvent(backend.bus, after, 'key');
   return before.name;
 }
+
+/** Names the latest changes, at most as many as there were. */
+async function changedInside(
+  transaction: Transaction,
+  { id, name }: Node<'workspace'>,
+  count: number,
+): Promise<SvcError> {
+  const limit = Math.min(Math.max(count, 1), changesShownMax);
+  const latest = { type: 'activity', anchor: id, orderBy: 'at', descending: true, limit } as const;
+  const { nodes } = await transaction.select(latest);
+  const told = nodes.map(
+    ({ actorName, action, subjectKind, subjectName }) =>
+      `${actorName} ${pastTense[action] ?? action} ${wordsOf(subjectKind)} "${subjectName}"`,
+  );
+  const what = told.length === 0 ? '' : `: ${told.join('; ')}`;
+  return new SvcError('conflict', `The workspace "${name}" was changed meanwhile${what}. Nothing was removed.`, {
+    hint: repeat(`svc audit --workspace "${name}"`),
+  });
+}
+
+const changesShownMax = 5;
+const pastTense: Readonly<Record<string, string>> = {
+  ...{ create: 'created', update: 'changed', remove: 'removed', restart: 'restarted', revoke: 'revoked' },
+};
 
 /** False when the signal was aborted before the end. */
 async function removeContent(backend: RemovalNeeds, id: WorkspaceId, signal: AbortSignal): Promise<boolean> {

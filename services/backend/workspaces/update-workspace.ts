@@ -1,6 +1,9 @@
+import { SvcError } from '../../contracts/errors.ts';
 import type { WorkspaceId } from '../../contracts/ids.ts';
 import { parseName } from '../../contracts/names.ts';
 import { type ChangeNeeds, change } from '../activity/change.ts';
+import { repeat } from '../activity/changed-meanwhile.ts';
+import { describeChanges } from '../activity/describe-changes.ts';
 import { differences } from '../activity/record-activity.ts';
 import { nameTaken } from '../graph/get-node.ts';
 import type { Node, Transaction } from '../graph/graph.ts';
@@ -10,6 +13,9 @@ import type { TokenPrincipal } from '../tokens/verify-token.ts';
 export interface UpdateWorkspaceInput {
   readonly name?: string | null | undefined;
   readonly suspended?: boolean | null | undefined;
+  /** The values that the change is based on; absent: any. Every change in the workspace raises its version. */
+  readonly ifName?: string | null | undefined;
+  readonly ifSuspended?: boolean | null | undefined;
 }
 
 /**
@@ -26,6 +32,7 @@ export async function updateWorkspace(
     const { transaction, access } = change;
     if (input.suspended != null) requireRight(access, 'operate');
     const before = access.workspace;
+    requireValues(before, input);
     const name = input.name == null ? before.name : parseName('workspace', input.name);
     const suspended = input.suspended ?? before.suspended;
     const changes = differences(before, { name, suspended });
@@ -39,6 +46,20 @@ export async function updateWorkspace(
   const workspace = await backend.graph.find('workspace', id, null);
   if (workspace === null) throw noSuchWorkspace(id);
   return workspace;
+}
+
+function requireValues(
+  workspace: Node<'workspace'>,
+  { ifName, ifSuspended }: Pick<UpdateWorkspaceInput, 'ifName' | 'ifSuspended'>,
+): void {
+  const { name, suspended } = workspace;
+  const told = describeChanges(
+    differences({ name: ifName ?? name, suspended: ifSuspended ?? suspended }, { name, suspended }),
+  );
+  if (told === '') return;
+  throw new SvcError('conflict', `The workspace "${name}" was changed meanwhile: ${told}.`, {
+    hint: repeat('svc workspace list'),
+  });
 }
 
 export async function requireFreeName(transaction: Transaction, name: string): Promise<void> {

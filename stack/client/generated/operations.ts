@@ -60,6 +60,10 @@ export type CreateWorkspaceInput = {
 export type UpdateWorkspaceInput = {
   readonly name?: string | null | undefined;
   readonly suspended?: boolean | null | undefined;
+  /** The present name; absent: any. */
+  readonly ifName?: string | null | undefined;
+  /** Whether it is suspended now; absent: either. */
+  readonly ifSuspended?: boolean | null | undefined;
 };
 
 export type RoleInput = {
@@ -90,6 +94,8 @@ export type SkillFileInput = {
   /** sha256 of the bytes, as 64 hexadecimal digits. */
   readonly digest: string;
   readonly sizeBytes: number;
+  /** sha256 of the file that may be replaced, empty for none. Absent: any. */
+  readonly ifDigest?: string | null | undefined;
 };
 
 export type SkillPatch = {
@@ -194,7 +200,7 @@ export type WorkspacesQueryVariables = Exact<{
 }>;
 
 
-export type WorkspacesQuery = { readonly workspaces: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly suspended: boolean, readonly createdAt: number, readonly owner: { readonly email: string, readonly name: string } | null }>, readonly pageInfo: { readonly next: string | null } } };
+export type WorkspacesQuery = { readonly workspaces: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly suspended: boolean, readonly revision: number, readonly createdAt: number, readonly owner: { readonly email: string, readonly name: string } | null }>, readonly pageInfo: { readonly next: string | null } } };
 
 export type MemberFragment = { readonly id: string, readonly role: MemberRole, readonly suspended: boolean, readonly version: number, readonly person: { readonly email: string, readonly name: string } };
 
@@ -236,6 +242,8 @@ export type UpdateMemberMutation = { readonly updateMember: { readonly id: strin
 export type RemoveMemberMutationVariables = Exact<{
   workspace: string;
   id: string;
+  ifVersion?: number | null | undefined;
+  ifUsedBy?: ReadonlyArray<string> | string | null | undefined;
 }>;
 
 
@@ -251,6 +259,7 @@ export type UpdateWorkspaceMutation = { readonly updateWorkspace: { readonly id:
 
 export type RemoveWorkspaceMutationVariables = Exact<{
   id: string;
+  ifRevision?: number | null | undefined;
 }>;
 
 
@@ -320,7 +329,7 @@ export type CreateMcpServerMutationVariables = Exact<{
 }>;
 
 
-export type CreateMcpServerMutation = { readonly createMcpServer: { readonly id: string, readonly name: string } };
+export type CreateMcpServerMutation = { readonly createMcpServer: { readonly id: string, readonly name: string, readonly version: number } };
 
 export type UpdateMcpServerMutationVariables = Exact<{
   workspace: string;
@@ -329,12 +338,13 @@ export type UpdateMcpServerMutationVariables = Exact<{
 }>;
 
 
-export type UpdateMcpServerMutation = { readonly updateMcpServer: { readonly id: string } };
+export type UpdateMcpServerMutation = { readonly updateMcpServer: { readonly id: string, readonly version: number } };
 
 export type RemoveMcpServerMutationVariables = Exact<{
   workspace: string;
   id: string;
   ifVersion?: number | null | undefined;
+  ifUsedBy?: ReadonlyArray<string> | string | null | undefined;
 }>;
 
 
@@ -415,14 +425,6 @@ export type CreateSkillMutationVariables = Exact<{
 
 export type CreateSkillMutation = { readonly createSkill: { readonly id: string, readonly name: string } };
 
-export type RemoveSkillMutationVariables = Exact<{
-  workspace: string;
-  id: string;
-}>;
-
-
-export type RemoveSkillMutation = { readonly removeSkill: boolean };
-
 export type UpdateSkillMutationVariables = Exact<{
   workspace: string;
   id: string;
@@ -431,6 +433,16 @@ export type UpdateSkillMutationVariables = Exact<{
 
 
 export type UpdateSkillMutation = { readonly updateSkill: { readonly id: string } };
+
+export type RemoveSkillMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+  ifVersion?: number | null | undefined;
+  ifUsedBy?: ReadonlyArray<string> | string | null | undefined;
+}>;
+
+
+export type RemoveSkillMutation = { readonly removeSkill: boolean };
 
 export type SkillFileFragment = { readonly path: string, readonly digest: string, readonly sizeBytes: number, readonly url: string };
 
@@ -455,6 +467,7 @@ export type RemoveSkillFileMutationVariables = Exact<{
   workspace: string;
   skill: string;
   path: string;
+  ifDigest?: string | null | undefined;
 }>;
 
 
@@ -480,14 +493,6 @@ export type RoleQueryVariables = Exact<{
 
 export type RoleQuery = { readonly workspace: { readonly role: { readonly id: string, readonly name: string, readonly description: string, readonly enabled: boolean, readonly version: number, readonly skills: ReadonlyArray<{ readonly id: string, readonly name: string, readonly available: boolean }>, readonly keys: ReadonlyArray<{ readonly id: string, readonly name: string, readonly roles: ReadonlyArray<{ readonly id: string }> | null }> } | null } | null };
 
-export type RemoveRoleMutationVariables = Exact<{
-  workspace: string;
-  id: string;
-}>;
-
-
-export type RemoveRoleMutation = { readonly removeRole: boolean };
-
 export type CreateRoleMutationVariables = Exact<{
   workspace: string;
   input: RoleInput;
@@ -504,6 +509,16 @@ export type UpdateRoleMutationVariables = Exact<{
 
 
 export type UpdateRoleMutation = { readonly updateRole: { readonly id: string } };
+
+export type RemoveRoleMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+  ifVersion?: number | null | undefined;
+  ifUsedBy?: ReadonlyArray<string> | string | null | undefined;
+}>;
+
+
+export type RemoveRoleMutation = { readonly removeRole: boolean };
 
 export type KeyFragment = { readonly id: string, readonly name: string, readonly hint: string, readonly version: number, readonly state: KeyState, readonly disclosure: KeyDisclosure, readonly expiresAt: number | null, readonly revokedAt: number | null, readonly firstUsedAt: number | null, readonly lastUsedAt: number | null, readonly lastUsedStepMs: number, readonly createdAt: number, readonly roles: ReadonlyArray<{ readonly id: string, readonly name: string }> | null, readonly replaces: { readonly id: string, readonly hint: string, readonly lastUsedAt: number | null, readonly lastUsedStepMs: number, readonly expiresAt: number | null } | null };
 
@@ -561,6 +576,7 @@ export type RotateKeyMutation = { readonly rotateKey: { readonly secret: string,
 export type RevokeKeyMutationVariables = Exact<{
   workspace: string;
   key: string;
+  ifVersion?: number | null | undefined;
 }>;
 
 
@@ -616,6 +632,7 @@ export type RegisterRuntimeMutation = { readonly registerRuntime: { readonly sec
 export type RevokeRuntimeMutationVariables = Exact<{
   workspace: string;
   id: string;
+  ifUsedBy?: ReadonlyArray<string> | string | null | undefined;
 }>;
 
 
@@ -756,7 +773,7 @@ export type McpServersAppliedQueryVariables = Exact<{
 }>;
 
 
-export type McpServersAppliedQuery = { readonly workspace: { readonly mcpServers: { readonly nodes: ReadonlyArray<{ readonly name: string, readonly status: McpServerStatus, readonly reason: ProblemFragment | null, readonly runtimes: ReadonlyArray<{ readonly available: boolean }> }>, readonly pageInfo: { readonly next: string | null } } } | null };
+export type McpServersAppliedQuery = { readonly workspace: { readonly mcpServers: { readonly nodes: ReadonlyArray<{ readonly name: string, readonly enabled: boolean, readonly status: McpServerStatus, readonly reason: ProblemFragment | null, readonly runtimes: ReadonlyArray<{ readonly available: boolean }> }>, readonly pageInfo: { readonly next: string | null } } } | null };
 
 export type SkillsAppliedQueryVariables = Exact<{
   workspace?: string | null | undefined;
@@ -830,7 +847,7 @@ export const workspaceNamesQuery: Operation<WorkspaceNamesQuery, WorkspaceNamesQ
 };
 
 export const workspacesQuery: Operation<WorkspacesQuery, WorkspacesQueryVariables> = {
-  text: "query Workspaces($first:Int$after:String){workspaces(first:$first after:$after){nodes{id name suspended createdAt owner{email name}}pageInfo{next}}}",
+  text: "query Workspaces($first:Int$after:String){workspaces(first:$first after:$after){nodes{id name suspended revision createdAt owner{email name}}pageInfo{next}}}",
 };
 
 export const membersQuery: Operation<MembersQuery, MembersQueryVariables> = {
@@ -850,7 +867,7 @@ export const updateMemberMutation: Operation<UpdateMemberMutation, UpdateMemberM
 };
 
 export const removeMemberMutation: Operation<RemoveMemberMutation, RemoveMemberMutationVariables> = {
-  text: "mutation RemoveMember($workspace:ID!$id:ID!){removeMember(workspace:$workspace id:$id)}",
+  text: "mutation RemoveMember($workspace:ID!$id:ID!$ifVersion:Int$ifUsedBy:[ID!]){removeMember(workspace:$workspace id:$id ifVersion:$ifVersion ifUsedBy:$ifUsedBy)}",
 };
 
 export const updateWorkspaceMutation: Operation<UpdateWorkspaceMutation, UpdateWorkspaceMutationVariables> = {
@@ -858,7 +875,7 @@ export const updateWorkspaceMutation: Operation<UpdateWorkspaceMutation, UpdateW
 };
 
 export const removeWorkspaceMutation: Operation<RemoveWorkspaceMutation, RemoveWorkspaceMutationVariables> = {
-  text: "mutation RemoveWorkspace($id:ID!){removeWorkspace(id:$id)}",
+  text: "mutation RemoveWorkspace($id:ID!$ifRevision:Int){removeWorkspace(id:$id ifRevision:$ifRevision)}",
 };
 
 export const workspaceStateQuery: Operation<WorkspaceStateQuery, WorkspaceStateQueryVariables> = {
@@ -890,15 +907,15 @@ export const toolsOfMcpServerQuery: Operation<ToolsOfMcpServerQuery, ToolsOfMcpS
 };
 
 export const createMcpServerMutation: Operation<CreateMcpServerMutation, CreateMcpServerMutationVariables> = {
-  text: "mutation CreateMcpServer($workspace:ID!$input:McpServerInput!){createMcpServer(workspace:$workspace input:$input){id name}}",
+  text: "mutation CreateMcpServer($workspace:ID!$input:McpServerInput!){createMcpServer(workspace:$workspace input:$input){id name version}}",
 };
 
 export const updateMcpServerMutation: Operation<UpdateMcpServerMutation, UpdateMcpServerMutationVariables> = {
-  text: "mutation UpdateMcpServer($workspace:ID!$id:ID!$input:McpServerPatch!){updateMcpServer(workspace:$workspace id:$id input:$input){id}}",
+  text: "mutation UpdateMcpServer($workspace:ID!$id:ID!$input:McpServerPatch!){updateMcpServer(workspace:$workspace id:$id input:$input){id version}}",
 };
 
 export const removeMcpServerMutation: Operation<RemoveMcpServerMutation, RemoveMcpServerMutationVariables> = {
-  text: "mutation RemoveMcpServer($workspace:ID!$id:ID!$ifVersion:Int){removeMcpServer(workspace:$workspace id:$id ifVersion:$ifVersion)}",
+  text: "mutation RemoveMcpServer($workspace:ID!$id:ID!$ifVersion:Int$ifUsedBy:[ID!]){removeMcpServer(workspace:$workspace id:$id ifVersion:$ifVersion ifUsedBy:$ifUsedBy)}",
 };
 
 export const restartMcpServerMutation: Operation<RestartMcpServerMutation, RestartMcpServerMutationVariables> = {
@@ -933,12 +950,12 @@ export const createSkillMutation: Operation<CreateSkillMutation, CreateSkillMuta
   text: "mutation CreateSkill($workspace:ID!$input:SkillInput!){createSkill(workspace:$workspace input:$input){id name}}",
 };
 
-export const removeSkillMutation: Operation<RemoveSkillMutation, RemoveSkillMutationVariables> = {
-  text: "mutation RemoveSkill($workspace:ID!$id:ID!){removeSkill(workspace:$workspace id:$id)}",
-};
-
 export const updateSkillMutation: Operation<UpdateSkillMutation, UpdateSkillMutationVariables> = {
   text: "mutation UpdateSkill($workspace:ID!$id:ID!$input:SkillPatch!){updateSkill(workspace:$workspace id:$id input:$input){id}}",
+};
+
+export const removeSkillMutation: Operation<RemoveSkillMutation, RemoveSkillMutationVariables> = {
+  text: "mutation RemoveSkill($workspace:ID!$id:ID!$ifVersion:Int$ifUsedBy:[ID!]){removeSkill(workspace:$workspace id:$id ifVersion:$ifVersion ifUsedBy:$ifUsedBy)}",
 };
 
 export const filesOfSkillQuery: Operation<FilesOfSkillQuery, FilesOfSkillQueryVariables> = {
@@ -950,7 +967,7 @@ export const addSkillFileMutation: Operation<AddSkillFileMutation, AddSkillFileM
 };
 
 export const removeSkillFileMutation: Operation<RemoveSkillFileMutation, RemoveSkillFileMutationVariables> = {
-  text: "mutation RemoveSkillFile($workspace:ID!$skill:ID!$path:String!){removeSkillFile(workspace:$workspace skill:$skill path:$path)}",
+  text: "mutation RemoveSkillFile($workspace:ID!$skill:ID!$path:String!$ifDigest:String){removeSkillFile(workspace:$workspace skill:$skill path:$path ifDigest:$ifDigest)}",
 };
 
 export const rolesQuery: Operation<RolesQuery, RolesQueryVariables> = {
@@ -961,16 +978,16 @@ export const roleQuery: Operation<RoleQuery, RoleQueryVariables> = {
   text: "query Role($workspace:ID$id:ID$name:String){workspace(id:$workspace){role(id:$id name:$name){id name description enabled version skills(first:1000){id name available}keys(first:1000){id name roles(first:2){id}}}}}",
 };
 
-export const removeRoleMutation: Operation<RemoveRoleMutation, RemoveRoleMutationVariables> = {
-  text: "mutation RemoveRole($workspace:ID!$id:ID!){removeRole(workspace:$workspace id:$id)}",
-};
-
 export const createRoleMutation: Operation<CreateRoleMutation, CreateRoleMutationVariables> = {
   text: "mutation CreateRole($workspace:ID!$input:RoleInput!){createRole(workspace:$workspace input:$input){id name enabled}}",
 };
 
 export const updateRoleMutation: Operation<UpdateRoleMutation, UpdateRoleMutationVariables> = {
   text: "mutation UpdateRole($workspace:ID!$id:ID!$input:RolePatch!){updateRole(workspace:$workspace id:$id input:$input){id}}",
+};
+
+export const removeRoleMutation: Operation<RemoveRoleMutation, RemoveRoleMutationVariables> = {
+  text: "mutation RemoveRole($workspace:ID!$id:ID!$ifVersion:Int$ifUsedBy:[ID!]){removeRole(workspace:$workspace id:$id ifVersion:$ifVersion ifUsedBy:$ifUsedBy)}",
 };
 
 export const keysQuery: Operation<KeysQuery, KeysQueryVariables> = {
@@ -998,7 +1015,7 @@ export const rotateKeyMutation: Operation<RotateKeyMutation, RotateKeyMutationVa
 };
 
 export const revokeKeyMutation: Operation<RevokeKeyMutation, RevokeKeyMutationVariables> = {
-  text: "mutation RevokeKey($workspace:ID!$key:String!){revokeKey(workspace:$workspace key:$key){id name hint lastUsedAt}}",
+  text: "mutation RevokeKey($workspace:ID!$key:String!$ifVersion:Int){revokeKey(workspace:$workspace key:$key ifVersion:$ifVersion){id name hint lastUsedAt}}",
 };
 
 export const toolsOfWorkspaceQuery: Operation<ToolsOfWorkspaceQuery, ToolsOfWorkspaceQueryVariables> = {
@@ -1022,7 +1039,7 @@ export const registerRuntimeMutation: Operation<RegisterRuntimeMutation, Registe
 };
 
 export const revokeRuntimeMutation: Operation<RevokeRuntimeMutation, RevokeRuntimeMutationVariables> = {
-  text: "mutation RevokeRuntime($workspace:ID!$id:ID!){revokeRuntime(workspace:$workspace id:$id)}",
+  text: "mutation RevokeRuntime($workspace:ID!$id:ID!$ifUsedBy:[ID!]){revokeRuntime(workspace:$workspace id:$id ifUsedBy:$ifUsedBy)}",
 };
 
 export const toolsQuery: Operation<ToolsQuery, ToolsQueryVariables> = {
@@ -1078,7 +1095,7 @@ export const judgeLaunchQuery: Operation<JudgeLaunchQuery, JudgeLaunchQueryVaria
 };
 
 export const mcpServersAppliedQuery: Operation<McpServersAppliedQuery, McpServersAppliedQueryVariables> = {
-  text: "query McpServersApplied($workspace:ID$first:Int$after:String){workspace(id:$workspace){mcpServers(first:$first after:$after){nodes{name status reason{...Problem}runtimes{available}}pageInfo{next}}}}fragment Problem on Reason{code message repair}",
+  text: "query McpServersApplied($workspace:ID$first:Int$after:String){workspace(id:$workspace){mcpServers(first:$first after:$after){nodes{name enabled status reason{...Problem}runtimes{available}}pageInfo{next}}}}fragment Problem on Reason{code message repair}",
 };
 
 export const skillsAppliedQuery: Operation<SkillsAppliedQuery, SkillsAppliedQueryVariables> = {
