@@ -68,7 +68,7 @@ describe('a file that does not exist', () => {
     `Correct the path. It leads to "${join(dir(), path)}".`,
   ];
   const nodesOwn = (flag: string) => [
-    `Error: ${flag} is a flag of Node, so svc has none of that name.`,
+    `Error: ${flag} is a flag of Node, and not of this command.`,
     'Did you mean --variable-file none?',
   ];
 

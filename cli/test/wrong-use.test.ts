@@ -41,7 +41,7 @@ describe('a mistyped word is answered with the right form', () => {
     ['keys create', `NAME is missing.\n${keysCreate}`],
     [
       'server add x --env-file=/dev/null',
-      '--env-file is a flag of Node, so svc has none of that name.\nDid you mean --variable-file /dev/null?\nUsage: svc server add NAME (-- COMMAND [ARG…] | --url URL)',
+      '--env-file is a flag of Node, and not of this command.\nDid you mean --variable-file /dev/null?\nUsage: svc server add NAME (-- COMMAND [ARG…] | --url URL)',
     ],
     [
       'skill create x --tool a/b,c/d',

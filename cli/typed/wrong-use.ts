@@ -73,7 +73,7 @@ function unknownFlag(
   if (name === '--name' && 'name' in args) return refusal('There is no flag --name.', 'Type the name without a flag.');
   if (nodesOwn.includes(name) && 'variable-file' in flags) {
     return refusal(
-      `${name} is a flag of Node, so svc has none of that name.`,
+      `${name} is a flag of Node, and not of this command.`,
       `Did you mean --variable-file ${value === undefined ? 'FILE' : shellWord(value)}?`,
     );
   }
