@@ -107,10 +107,12 @@ function within(selection: string): string {
 /** Places that this suite tests in another way, or that are harmless. */
 const untried: readonly RegExp[] = [
   // Texts that are stored or compared and name nothing: two workspaces may use the same text.
-  /^Mutation\.(create|update)\w+\(input\.(name|description|instructions|disclosure)\)$/,
+  /^Mutation\.(create|update)\w+\(input\.(name|description|instructions|disclosure|ifName)\)$/,
   /^Mutation\.(create|update)Skill\(input\.tools\.tool\)$/,
   // The digest of a file of B gives no access: services/backend/test/files.test.ts.
-  /^Mutation\.(addSkillFile\(input\.(path|digest)|removeSkillFile\(path)\)$/,
+  /^Mutation\.(addSkillFile\(input\.(path|digest|ifDigest)|removeSkillFile\((path|ifDigest))\)$/,
+  // Ids that are compared with those of A, in a test below.
+  /^Mutation\.\w+\(ifUsedBy\)$/,
   /^Mutation\.(create|update)McpServer\(input\.launch\..+\)$/,
   /^(Workspace\.launch(Fingerprint|Refusal)|McpServer\.changedSettings)\(launch\..+\)$/,
   // A name of an MCP server of the same workspace, and below the values of A are kept from B.
@@ -158,6 +160,31 @@ describe('over GraphQL', () => {
     const { data, code, text } = await ask(`{ ${type === 'Query' ? found : within(found)} }`);
     expect([code, data?.found ?? data?.workspace?.found ?? null]).toEqual([null, null]);
     expectNothingOf(b, text);
+  });
+
+  test.each([
+    ['removeSkill', 'skill', 'role'],
+    ['removeRole', 'role', 'key'],
+    ['removeMcpServer', 'mcpServer', 'skill'],
+    ['revokeRuntime', 'runtime', 'mcpServer'],
+  ] as const)('%s knows no object of B among those that it may take from', async (name, kind, other) => {
+    const at = `workspace: "${a.workspace}"`;
+    if (name === 'removeRole') {
+      await asOperator(`mutation { createKey(${at}, input: { name: "k", roles: ["${a.same.role}"] }) { secret } }`);
+    }
+    if (name === 'revokeRuntime') {
+      const input = 'name: "bound", runtime: "same", launch: { command: "true" }';
+      await asOperator(`mutation { createMcpServer(${at}, input: { ${input} }) { id } }`);
+    }
+    const answers = [];
+    for (const seen of [b.same[other], newId(other)]) {
+      const call = `${name}(${at}, id: "${a.same[kind]}", ifUsedBy: ["${seen}"])`;
+      const { code, text } = await ask(`mutation { ${call} }`);
+      expect(code).toBe('conflict');
+      expectNothingOf(b, text, call);
+      answers.push(withoutIds(text));
+    }
+    expect(answers[0]).toBe(answers[1]);
   });
 
   test('a launch keeps no value of B', async () => {
