@@ -9,7 +9,7 @@ import {
   type ToolFragment,
   toolsOfMcpServerQuery,
 } from '../../stack/client/generated/operations.ts';
-import { named } from './platform.ts';
+import { named, type Tenancy } from './platform.ts';
 
 export type McpServer = McpServerFragment;
 export type Tool = ToolFragment;
@@ -43,6 +43,15 @@ export async function getStoredServer(backend: BackendClient, workspace: string,
 
 export async function getServer(backend: BackendClient, workspace: string, given: string): Promise<McpServer> {
   return named('MCP server', await fetchServers(backend, workspace), given);
+}
+
+/** Throws as the backend does when another MCP server has the name. */
+export async function refuseTaken({ backend, workspace }: Tenancy, given: string): Promise<void> {
+  const name = given.trim();
+  if (!(await fetchServers(backend, workspace.id)).some((server) => server.name === name)) return;
+  throw new SvcError('conflict', `Another MCP server is named "${name}" already.`, {
+    hint: 'Choose another name, or change that one: svc server update NAME',
+  });
 }
 
 /** Refuses what needs a running process, if the MCP server has none. */

@@ -136,12 +136,18 @@ describe.skipIf(!hasTerminal)('at a terminal', () => {
     60_000,
   );
 
-  test('a key whose name is taken is refused before the question', async () => {
+  test.each([
+    ['a choice of two', ['keys', 'create', 'taken'], 'A key named "taken" exists already.'],
+    [
+      'a secret variable',
+      ['server', 'add', 'shared', '--env', 'TOKEN', ...measuring],
+      'Another MCP server is named "shared" already.',
+    ],
+  ])('a name that is taken is refused before %s', async (prompt, args, says) => {
     await platform.svc('keys', 'create', 'taken');
-    const { args, question } = { args: ['keys', 'create', 'taken'], question: prompts['a choice of two']?.question };
     const { code, seen } = await runAtTerminal(args, { cwd: platform.dir(), env: {}, answers: [] });
-    expect([code, seen]).toEqual([5, expect.stringContaining('A key named "taken" exists already.')]);
-    expect(seen).not.toContain(question);
+    expect([code, seen]).toEqual([5, expect.stringContaining(says)]);
+    expect(seen).not.toContain(prompts[prompt]?.question);
   });
 
   test('Ctrl-T does not reveal a secret', async () => {

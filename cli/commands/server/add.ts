@@ -19,6 +19,7 @@ import { offerUse } from '../../launch/offer-use.ts';
 import { share } from '../../launch/share.ts';
 import { installationOf, remoteMcpOf, type Tenancy, tenancyOf } from '../../objects/platform.ts';
 import { fetchRuntimes, runtimeNamed } from '../../objects/runtimes.ts';
+import { refuseTaken } from '../../objects/servers.ts';
 
 export default class ServerAdd extends SvcCommand {
   static override summary = 'Add an MCP server and wait until it is Connected.';
@@ -72,6 +73,9 @@ export default class ServerAdd extends SvcCommand {
     const signal = interruption();
     const tenancy = await tenancyOf(flags);
     const awayFromHere = isInContainers(installationOf(flags)) || (await isElsewhere(tenancy, flags.runtime));
+    // Nobody is asked for the secrets of an MCP server that is refused.
+    const asks = [...settings.env, ...settings.headers].some(({ value }) => value === null);
+    if (asks && terminal.interactive) await refuseTaken(tenancy, args.name);
     const { env, headers } = await withValues(settings, terminal);
     const cwd = flags.cwd ?? (awayFromHere ? '' : process.cwd());
     const launch: LaunchInput =
