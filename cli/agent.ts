@@ -9,8 +9,18 @@ import { parseJson } from '../stack/machine/parse-json.ts';
 /** A session with remote-mcp, as an agent has one. */
 export interface Agent {
   tools(): Promise<readonly Tool[]>;
-  call(name: string, input: Record<string, unknown>, onProgress: (progress: Progress) => void): Promise<CallToolResult>;
+  call(
+    tool: CalledTool,
+    input: Record<string, unknown>,
+    onProgress: (progress: Progress) => void,
+  ): Promise<CallToolResult>;
   close(): Promise<void>;
+}
+
+export interface CalledTool {
+  /** The name for agents. */
+  readonly name: string;
+  readonly mcpServer: string;
 }
 
 export interface AgentOptions {
@@ -42,9 +52,9 @@ export async function connectAgent({ url, token, version, signal }: AgentOptions
   });
   return {
     tools: () => explained(allTools(client, signal)),
-    call: (name, input, onProgress) => {
+    call: ({ name, mcpServer }, input, onProgress) => {
       const options = { signal, timeout: callMaxMs, maxTotalTimeout: callMaxMs, onprogress: onProgress };
-      return explained(client.callTool({ name, arguments: input }, options));
+      return explained(client.callTool({ name, arguments: input }, options), mcpServer);
     },
     async close() {
       // The session ends with its idle time at the latest.
@@ -66,11 +76,11 @@ async function allTools(client: Client, signal: AbortSignal): Promise<readonly T
 }
 
 /** The client's errors hold the platform's answers, or a failure of the network. */
-async function explained<Result>(work: Promise<Result>): Promise<Result> {
+async function explained<Result>(work: Promise<Result>, mcpServer: string | null = null): Promise<Result> {
   try {
     return await work;
   } catch (error) {
-    throw explain(error);
+    throw explain(error, mcpServer);
   }
 }
 
@@ -82,8 +92,8 @@ const said = z.object({
 });
 const httpBody = z.object({ error: said });
 
-/** The error that the platform answered, in its own words. */
-function explain(error: unknown): unknown {
+/** The error that the platform answered, in its own words. Only errors of MCP servers have none of its codes. */
+function explain(error: unknown, mcpServer: string | null): unknown {
   if (!(error instanceof Error) || error instanceof SvcError) return error;
   if (error instanceof TypeError) {
     return new SvcError('unavailable', `remote-mcp cannot be reached: ${inWordsAlone(error.cause ?? error)}.`, {
@@ -95,7 +105,13 @@ function explain(error: unknown): unknown {
   const text = typeof data === 'object' && data !== null && 'text' in data ? String(data.text) : '';
   const answer = httpBody.safeParse(parseJson(text)).data?.error ?? said.safeParse(error).data;
   if (answer === undefined) return error;
-  const code = [answer.code, answer.data?.code].find(isErrorCode) ?? 'unavailable';
+  const code = [answer.code, answer.data?.code].find(isErrorCode);
+  if (code === undefined && mcpServer !== null) {
+    return new SvcError('unavailable', `The MCP server "${mcpServer}" answered with an error: ${answer.message}`, {
+      hint: `Read what it wrote: svc server logs ${mcpServer}`,
+      cause: error,
+    });
+  }
   const hint = answer.hint ?? answer.data?.hint;
-  return new SvcError(code, answer.message, { ...(hint === undefined ? {} : { hint }), cause: error });
+  return new SvcError(code ?? 'unavailable', answer.message, { ...(hint === undefined ? {} : { hint }), cause: error });
 }

@@ -111,21 +111,28 @@ export interface Outcome {
   readonly terminal: Terminal;
 }
 
-/** Prints the tools, or why it is not Connected. `more` are further fields of the JSON document. */
+/** Prints the tools, or why it is not Connected. Returns how many it lists. `more` are further fields of the JSON document. */
 export async function tellOutcome(
   { backend, workspace }: Tenancy,
   { server, done, terminal }: Outcome,
   more: Readonly<Record<string, unknown>> = {},
-): Promise<void> {
+): Promise<number> {
   const isConnected = server.status === 'Connected';
   const tools = isConnected ? await fetchTools(backend, workspace.id, server.id) : [];
   terminal.json(serverDocument(server, tools, more));
   if (isConnected) {
     terminal.result(`${terminal.paint('green', 'Connected')}\n\n${describeTools(tools, terminal)}`);
-    return;
+    return tools.filter((tool) => tool.listed).length;
   }
   terminal.complain(describeFailure(server, done, terminal));
   throw new AlreadyReported(1);
+}
+
+/** Many MCP servers offer tools only for the services whose settings they have. */
+export function tellWithoutTools(name: string, terminal: Terminal): void {
+  terminal.talk(
+    `\nA setting may be missing. Read what it wrote: svc server logs ${name}. Then set it: svc server update ${name} --env NAME`,
+  );
 }
 
 /** The JSON document of the commands that wait. */

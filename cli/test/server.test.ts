@@ -92,6 +92,16 @@ describe('svc server add', () => {
     expect(stdout).not.toContain(secret);
   });
 
+  test('says where an MCP server without tools may say why', async () => {
+    const toolless = program.replace("{ tools: [{ name: 'echo', inputSchema: { type: 'object' } }] }", '{ tools: [] }');
+    writeFileSync(join(dir(), 'toolless.cjs'), toolless);
+    const run = await svc('server', 'add', 'toolless', '--', process.execPath, join(dir(), 'toolless.cjs'));
+    expect(run).toMatchObject({ code: 0, stdout: 'Connected\n\nIt offers no tools.\n' });
+    expect(run.stderr).toContain('Read what it wrote: svc server logs toolless.');
+    expect(run.stderr).toContain('svc server update toolless --env NAME');
+    expect(run.stderr).not.toContain('skill create');
+  });
+
   test('names the command that changes the holder of a taken name', async () => {
     const run = await svc('server', 'add', 'one', ...command());
     expect(run).toMatchObject({ code: 5, stderr: expect.stringContaining('change that one: svc server update NAME') });

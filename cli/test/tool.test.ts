@@ -13,6 +13,18 @@ const json = async (...args: string[]) => JSON.parse((await svc(...args, '--json
 const call = (tool: string, input: string, ...more: string[]) =>
   runSvc(['tool', 'call', tool, '--input', '-', ...more], { cwd: dir(), stdin: input });
 
+/** An MCP server whose tool ends with an error of the protocol. */
+const failing = `require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) return;
+  const results = {
+    initialize: { protocolVersion: params?.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } },
+    'tools/list': { tools: [{ name: 'ask', inputSchema: { type: 'object' } }] },
+  };
+  const error = { code: -32603, message: 'no such host' };
+  console.log(JSON.stringify({ jsonrpc: '2.0', id, ...(method in results ? { result: results[method] } : { error }) }));
+});`;
+
 beforeAll(async () => {
   const demo = fileURLToPath(new URL('../../templates/demo/server.mjs', import.meta.url));
   await svc('server', 'add', 'demo', '--', process.execPath, demo);
@@ -61,6 +73,17 @@ describe('svc tool call', () => {
       stdout: '',
       stderr: 'Error of the tool: a and b must be numbers.\n',
     });
+  });
+
+  test('says that an error comes from the MCP server', async () => {
+    await svc('server', 'add', 'failing', '--', process.execPath, '-e', failing);
+    expect(await call('failing/ask', '{}')).toEqual({
+      code: 4,
+      stdout: '',
+      stderr:
+        'Error: The MCP server "failing" answered with an error: no such host\nRead what it wrote: svc server logs failing\n',
+    });
+    await svc('server', 'remove', 'failing', '--yes');
   });
 
   test('with a key answers what an agent gets', async () => {

@@ -4,7 +4,7 @@ import { SvcError } from '../../../services/contracts/errors.ts';
 import { createMcpServerMutation, type LaunchInput } from '../../../stack/client/generated/operations.ts';
 import { isInContainers } from '../../../stack/state/containers-record.ts';
 import { interruption, SvcCommand, sharedSwitches, workspaceFlag } from '../../command.ts';
-import { awaitServer, getPresent, serverDocument, tellOutcome } from '../../launch/await-server.ts';
+import { awaitServer, getPresent, serverDocument, tellOutcome, tellWithoutTools } from '../../launch/await-server.ts';
 import {
   checkTransport,
   folderOf,
@@ -102,8 +102,9 @@ export default class ServerAdd extends SvcCommand {
     // A person decides with the list of tools in view. A program reads one document, so its tools are shared before.
     const sharesFirst = flags.share && server.status === 'Connected';
     const shared = sharesFirst ? await share(tenancy, name) : null;
-    await tellOutcome(tenancy, { server, done: 'added', terminal }, shared === null ? {} : { shared });
-    await offerUse(tenancy, { name, shared, address: () => remoteMcpOf(flags) }, terminal);
+    const tools = await tellOutcome(tenancy, { server, done: 'added', terminal }, shared === null ? {} : { shared });
+    if (tools === 0 && shared === null) tellWithoutTools(name, terminal);
+    else await offerUse(tenancy, { name, shared, address: () => remoteMcpOf(flags) }, terminal);
   }
 }
 

@@ -45,7 +45,7 @@ export default class ToolCall extends SvcCommand {
     const key = keyFile === undefined ? null : await readKey({ keyFile, env: environment, terminal });
     const signal = interruption();
     const tenancy = await tenancyOf(flags);
-    const { name, path } = toolNamed(await fetchTools(tenancy), args.tool);
+    const { name, path, mcpServer } = toolNamed(await fetchTools(tenancy), args.tool);
     const agent = await connectAgent({
       url: await remoteMcpOf(flags),
       token: key === null ? tenancy.backend.mcpToken(tenancy.workspace.id) : key.reveal(),
@@ -56,7 +56,7 @@ export default class ToolCall extends SvcCommand {
       const share = total === undefined ? String(progress) : `${progress}/${total}`;
       terminal.talk(`${terminal.paint('grey', '·')} ${share} ${oneLine(message)}`.trimEnd());
     };
-    const result = await agent.call(name, input, onProgress).finally(() => agent.close());
+    const result = await agent.call({ name, mcpServer }, input, onProgress).finally(() => agent.close());
     terminal.json({ tool: path, result });
     const text = contentText(result);
     if (result.isError !== true) return terminal.result(text);

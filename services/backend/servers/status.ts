@@ -84,7 +84,8 @@ export const reasons = {
   noneOfThePlatform: (name: string): Reason => ({
     code: 'no_runtime',
     message: `No available runtime runs the MCP server "${name}".`,
-    repair: 'Start its runtime, or choose another one. List the available ones: svc status',
+    repair:
+      'Wait a moment if it was just added or enabled. Otherwise start its runtime, or choose another one. List the available ones: svc status',
   }),
   starting: (name: string): Reason => ({
     code: startingCode,

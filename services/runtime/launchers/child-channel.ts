@@ -132,8 +132,8 @@ export class ChildChannel implements Channel {
     const closed = Promise.allSettled([finished(stdout), finished(stderr)]);
     const { code, signal } = await exited;
     await settledWithin(closed, lastOutputMs);
-    const { command } = this.#options.order.launch;
-    this.#ended(explain({ command, code, signal, stderr: this.lastWords() }));
+    const { name, launch } = this.#options.order;
+    this.#ended(explain({ name, command: launch.command, code, signal, stderr: this.lastWords() }));
   }
 
   #watchPipes(): void {

@@ -4,6 +4,12 @@ import { explainExit, explainSpawnError } from './explain-exit.ts';
 test.each([
   ['npm error code E404\nnpm error 404 Not Found - GET', 1, 'package_not_found'],
   ['npm error code ETARGET', 1, 'package_not_found'],
+  ['cause: Because x-mcp was not found in the package registry and you require x-mcp', 1, 'package_not_found'],
+  ['cause: Because there is no version of x-mcp==0.0.1 and you require', 1, 'package_not_found'],
+  ['Package `requests` does not provide any executables.', 1, 'package_without_command'],
+  ['error: Failed to fetch: `https://a.example/simple/x/`', 2, 'registry_unreachable'],
+  ["Cannot find module '/x/_npx/90/node_modules/a/b.js'", 1, 'package_broken'],
+  ['Error: getaddrinfo ENOTFOUND db.example.com', 1, 'service_unreachable'],
   ['npm error code ENOTFOUND\nnpm error network request failed', 1, 'registry_unreachable'],
   ['npm error code E401', 1, 'package_refused'],
   ['npm error could not determine executable to run', 1, 'package_without_command'],
@@ -20,7 +26,7 @@ test.each([
   ['FATAL ERROR: JavaScript heap out of memory', 134, 'out_of_memory'],
   ['something else', 3, 'exited'],
 ])('%s', (stderr, code, cause) => {
-  const reason = explainExit({ command: 'npx', code, signal: null, stderr: stderr.split('\n') });
+  const reason = explainExit({ name: 'x', command: 'npx', code, signal: null, stderr: stderr.split('\n') });
   expect(reason.code).toBe(cause);
   expect(reason.message).toContain(`exit code ${code}`);
   if (stderr !== '') expect(reason.message + reason.repair).not.toContain(stderr);
@@ -28,18 +34,55 @@ test.each([
 });
 
 test('a signal, and an end without stderr', () => {
-  expect(explainExit({ command: 'x', code: null, signal: 'SIGKILL', stderr: [] })).toMatchObject({
+  expect(explainExit({ name: 'x', command: 'x', code: null, signal: 'SIGKILL', stderr: [] })).toMatchObject({
     code: 'killed',
     message: expect.stringContaining('the signal SIGKILL'),
   });
-  expect(explainExit({ command: 'x', code: 0, signal: null, stderr: [] }).message).toContain('wrote nothing');
+  expect(explainExit({ name: 'x', command: 'x', code: 0, signal: null, stderr: [] })).toMatchObject({
+    message: expect.stringContaining('wrote nothing'),
+    repair: 'Try the same command by hand on the machine of the runtime.',
+  });
+});
+
+test.each([
+  [
+    'or set the DB_ACCESS_TOKEN environment variable',
+    'the setting DB_ACCESS_TOKEN is missing',
+    'svc server update db --env DB_ACCESS_TOKEN',
+  ],
+  [
+    'Either DB_KEY or DB_OAUTH is required (DB_KEY is better)',
+    'a setting is missing, such as DB_KEY',
+    'svc server update db --env DB_KEY',
+  ],
+  [
+    'Error: No access token was provided.\nPass --token / DB_TOKEN.\nOTHER_ONE of the usage',
+    'the setting DB_TOKEN is missing',
+    'svc server update db --env DB_TOKEN',
+  ],
+  ['ERR_INVALID_ARG: API key is required', 'a setting is missing', 'svc server logs db'],
+  ['API key is required: sk_LIVE_abc', 'a setting is missing', '--env NAME.'],
+  [
+    'the current Python version (3.11.7) does not satisfy Python>=3.12.1 and',
+    'the package needs Python 3.12 or newer',
+    'uvx --python 3.12 PACKAGE',
+  ],
+  ['all of:\n  db>=1\ndepend on Python>=3.13, we can', 'the package needs Python 3.13 or newer', 'uvx --python 3.13'],
+  ['Usage: db PATH', 'its arguments are missing or wrong', 'svc server update db -- COMMAND'],
+  ['something else', 'it failed', 'with svc server logs db.'],
+])('%s: its cause and its repair', (stderr, what, repair) => {
+  const exit = { name: 'db', command: 'npx', code: 1, signal: null, stderr: stderr.split('\n') };
+  const reason = explainExit(exit);
+  expect(reason.message).toBe(`"npx" ended with exit code 1: ${what}.`);
+  expect(reason.repair).toContain(repair);
 });
 
 test('a program that cannot be started at all', () => {
   const error = Object.assign(new Error('spawn x ENOENT'), { code: 'ENOENT' });
   expect(explainSpawnError('x', error).code).toBe('command_not_found');
   expect(explainSpawnError('x', new Error('?')).code).toBe('not_started');
-  expect(explainSpawnError('x', error).message).toContain('the PATH of the runtime has no such command');
+  expect(explainSpawnError('x', error).message).toMatch(/the PATH of the runtime has no such command\.$/);
+  expect(explainSpawnError('uvx', error).message).toMatch(/no such command\. It is part of uv\.$/);
 });
 
 test('a full path that leads to no program is not searched on the PATH', () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import type { Reason } from '../../contracts/bus/messages.ts';
 import { settledWithin } from '../time/settled-within.ts';
-import type { Exit } from './explain-exit.ts';
+import type { Exit } from './exit-causes.ts';
 import { endTree } from './process-tree.ts';
 import type { Look } from './processes.ts';
 import type { TreeWatch } from './tree-watch.ts';

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { StderrTail } from './stderr-tail.ts';
 
 function tail(redact = (text: string) => text) {
@@ -16,6 +16,29 @@ test('the last twenty lines are kept, an unfinished one too', () => {
   expect(made.lines()[0]).toBe('line 12');
   expect(made.lines().at(-1)).toBe('unfinished');
   expect(forwarded).toHaveLength(30);
+});
+
+describe('an error before a page of usage', () => {
+  const usage = Array.from({ length: 40 }, (_, at) => `  --flag-${at}  Usage of this flag`);
+  const error = ['Error: no context is set', 'Set one first', 'Usage:'];
+
+  test('stays in front of the last lines', () => {
+    const { made, push } = tail();
+    push(`${['Starting', ...error, ...usage].join('\n')}\n`);
+    expect(made.lines()).toEqual([...error, ...usage.slice(-17)]);
+  });
+
+  test('is not repeated when the last lines have an error', () => {
+    const { made, push } = tail();
+    push(`${[...error, ...usage, 'ERROR: gone'].join('\n')}\n`);
+    expect(made.lines()).toEqual([...usage.slice(-19), 'ERROR: gone']);
+  });
+
+  test('does not explain the end of a program that wrote much after it', () => {
+    const { made, push } = tail();
+    push(`${[...error, ...usage, ...usage, ...usage].join('\n')}\n`);
+    expect(made.lines()).toEqual(usage.slice(-20));
+  });
 });
 
 test('lines are cut, escape sequences and control characters removed', () => {

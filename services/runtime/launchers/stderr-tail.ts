@@ -1,15 +1,19 @@
-import { reportLengths } from '../../contracts/bus/messages.ts';
+import { reportLengths, stderrLinesMax } from '../../contracts/bus/messages.ts';
 import { shownLine } from '../../contracts/shown-text.ts';
 import type { Redact } from './redact.ts';
 
-const linesMax = 20;
+/** A program that refuses to start may print its error, and then a page of usage. One that ran wrote more than this. */
+const linesMax = 100;
+/** The error and its continuation. */
+const errorLines = 3;
+const errorStart = /^\W*(\w*(error|exception)|fatal|panic)\b/i;
 /** A line is cut to this length before it is read; the rest up to its newline is discarded. */
 const lineMaxBytes = 8 * 1024;
 const newline = 10;
 
 /**
- * The last lines of a child's standard error, for people. Lines are cut and secrets redacted; `forward` gets every
- * line.
+ * The last lines of a child's standard error, for people, with the error that earlier lines begin with. Lines are cut
+ * and secrets redacted; `forward` gets every line.
  */
 export class StderrTail {
   readonly #redact: Redact;
@@ -33,7 +37,12 @@ export class StderrTail {
   }
 
   lines(): readonly string[] {
-    return this.#open.length === 0 ? [...this.#lines] : [...this.#lines, this.#readable(this.#open)].slice(-linesMax);
+    const lines = this.#open.length === 0 ? this.#lines : [...this.#lines, this.#readable(this.#open)];
+    const last = lines.slice(-stderrLinesMax);
+    const error = lines.findLastIndex((line) => errorStart.test(line));
+    const isBefore = error >= 0 && error < lines.length - last.length;
+    if (!isBefore || this.#lines.length === linesMax) return last;
+    return [...lines.slice(error, error + errorLines), ...last.slice(errorLines)];
   }
 
   #extend(part: Buffer): void {

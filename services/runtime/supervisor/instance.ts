@@ -163,7 +163,8 @@ export class Instance {
     } catch (error) {
       if (!signal.aborted) await settledWithin(this.ended, endNoticeMs);
       const reason = this.#endReason ?? this.#whyNotBegun(withBugReported(error, this.#options.logger));
-      return { ok: false, reason: this.#redacted(reason) };
+      const stray = this.#strayOutput === '' ? '' : ` It wrote output that is not MCP: "${this.#strayOutput}".`;
+      return { ok: false, reason: this.#redacted({ ...reason, message: `${reason.message}${stray}` }) };
     }
   }
 
@@ -179,17 +180,16 @@ export class Instance {
 
   #whyNotBegun(error: SvcError): Reason {
     const { assignment, startMaxMs } = this.#options;
-    const stray = this.#strayOutput === '' ? '' : ` It wrote output that is not MCP: "${this.#strayOutput}".`;
     if (error.code === 'timeout') {
       return {
         code: 'no_answer',
-        message: `It did not answer the MCP handshake within ${startMaxMs / 1000} s (startTimeout).${stray}`,
+        message: `It did not answer the MCP handshake within ${startMaxMs / 1000} s (startTimeout).`,
         repair: `${noAnswerRepairs[assignment.launch.kind]} ${howToRaise('startTimeout', { mcpServer: assignment.name, isMs: startMaxMs })}`,
       };
     }
     return {
       code: error.code === 'unavailable' ? 'not_usable' : error.code,
-      message: `${error.message}${stray}`,
+      message: error.message,
       repair: error.hint ?? 'Read its last lines on standard error.',
     };
   }

@@ -70,7 +70,10 @@ describe('a failed start has a reason and a time of the next try', () => {
     await platform.startRuntime({ LOG_LEVEL: 'trace' });
     const one = await platform.reported('one', ({ status }) => status === 'Error');
     expect(one.reason).toMatchObject({ code: 'handshake_refused', message: expect.stringContaining('[secret]') });
-    await platform.reported('two', ({ status }) => status === 'Error');
+    const two = await platform.reported('two', ({ status }) => status === 'Error');
+    expect(two.reason?.message).toMatch(
+      /ended with exit code 1: .* It wrote output that is not MCP: "stray \[secret\]"\.$/,
+    );
     expect(platform.logged.join('')).toContain('stray [secret]');
     expect(platform.logged.join('')).not.toContain('t0k3n-t0k3n');
   });

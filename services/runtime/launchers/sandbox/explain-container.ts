@@ -1,6 +1,7 @@
 import type { Reason } from '../../../contracts/bus/messages.ts';
 import { explainDocker, statusOf } from '../../../contracts/docker.ts';
-import { type Exit, explainExit } from '../explain-exit.ts';
+import type { Exit } from '../exit-causes.ts';
+import { explainExit } from '../explain-exit.ts';
 import { asItself, type OrderOrigin, unavailable, withSandboxInMind } from './explain-sandboxed.ts';
 
 export interface ContainerPlace {

@@ -2,7 +2,8 @@ import { accessSync } from 'node:fs';
 import { constants } from 'node:os';
 import type { Reason } from '../../../contracts/bus/messages.ts';
 import { type Author, explainBwrap, type Obstacle } from '../../../contracts/sandbox.ts';
-import { type Exit, explainExit, explainSpawnCode } from '../explain-exit.ts';
+import type { Exit } from '../exit-causes.ts';
+import { explainExit, explainSpawnCode } from '../explain-exit.ts';
 import type { ChildOrder } from '../spawn-child.ts';
 
 export type OrderOrigin = Pick<ChildOrder, 'name' | 'setBy'>;
