@@ -2,7 +2,9 @@ import { suggestion } from '../../services/contracts/did-you-mean.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { everyPage } from '../../stack/client/every-page.ts';
 import { type ToolsQuery, toolsQuery } from '../../stack/client/generated/operations.ts';
+import { shownStatus } from '../output/reason.ts';
 import type { Tenancy } from './platform.ts';
+import { fetchServers } from './servers.ts';
 
 type WorkspaceTool = NonNullable<ToolsQuery['workspace']>['tools']['nodes'][number];
 
@@ -33,11 +35,24 @@ function listed({ name, originalName, description, listed, mcpServer }: Workspac
 }
 
 /** Finds by MCPSERVER/TOOL or by the name for agents. */
-export function toolNamed(tools: readonly ListedTool[], given: string): ListedTool {
+export async function getTool(tenancy: Tenancy, given: string): Promise<ListedTool> {
+  const tools = await fetchTools(tenancy);
   const found = tools.find(({ path, name }) => path === given || name === given);
   if (found !== undefined) return found;
-  const known = tools.map(({ path }) => path);
+  const [owner = ''] = given.split('/');
+  const own = tools.filter(({ mcpServer }) => mcpServer === owner);
+  if (own.length === 0) await refuseToolless(tenancy, owner);
+  const known = (own.length === 0 ? tools : own).map(({ path }) => path);
   throw new SvcError('not_found', `No MCP server offers the tool "${given}". ${suggestion(given, known)}`, {
     hint: 'List the tools: svc tool list',
+  });
+}
+
+/** Its first start may have failed: the tool that was typed may exist. */
+async function refuseToolless({ backend, workspace }: Tenancy, mcpServer: string): Promise<void> {
+  const server = (await fetchServers(backend, workspace.id)).find(({ name }) => name === mcpServer);
+  if (server === undefined) return;
+  throw new SvcError('unavailable', `The MCP server "${mcpServer}" offers no tools: it is ${shownStatus(server)}.`, {
+    hint: `Show why: svc server show ${mcpServer}`,
   });
 }

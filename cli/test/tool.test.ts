@@ -86,6 +86,16 @@ describe('svc tool call', () => {
     await svc('server', 'remove', 'failing', '--yes');
   });
 
+  test('says that the MCP server of a tool offers none', async () => {
+    await svc('server', 'add', 'broken', '--', process.execPath, '-e', 'process.exitCode = 3');
+    expect(await call('broken/ask', '{}')).toEqual({
+      code: 4,
+      stdout: '',
+      stderr: 'Error: The MCP server "broken" offers no tools: it is Error.\nShow why: svc server show broken\n',
+    });
+    await svc('server', 'remove', 'broken', '--yes');
+  });
+
   test('with a key answers what an agent gets', async () => {
     expect(await call('demo/add', '{}', '--key-file', 'key.txt')).toMatchObject({
       code: 1,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nearest } from './did-you-mean.ts';
+import { nearest, suggestion } from './did-you-mean.ts';
 
 const words = ['ports', 'publicUrls', 'runtime', 'remote-mcp'];
 
@@ -13,4 +13,11 @@ test('returns null when no word is near', () => {
   expect(nearest('quux', words)).toBeNull();
   expect(nearest('', words)).toBeNull();
   expect(nearest('x', [])).toBeNull();
+});
+
+test('names the known words when none is near, and not hundreds of them', () => {
+  expect(suggestion('quux', words)).toBe('Known here: ports, publicUrls, runtime, remote-mcp.');
+  const many = Array.from({ length: 100 }, (_, at) => `tool-${at}`);
+  expect(suggestion('quux', many)).toMatch(/^Known here: tool-0, .*, tool-19 and 80 others\.$/);
+  expect(suggestion('quux', [])).toBe('There is none yet.');
 });

@@ -10,11 +10,17 @@ export function nearest(word: string, candidates: Iterable<string>): string | nu
   return ranked[0]?.candidate ?? null;
 }
 
-/** A sentence to append to an error about an unknown word: the likely one, else all known ones. */
+/** A sentence to append to an error about an unknown word: the likely one, else the known ones. */
 export function suggestion(word: string, candidates: readonly string[]): string {
   const likely = nearest(word, candidates);
-  return likely === null ? `Known here: ${candidates.join(', ')}.` : `Did you mean "${likely}"?`;
+  if (likely !== null) return `Did you mean "${likely}"?`;
+  if (candidates.length === 0) return 'There is none yet.';
+  const others = candidates.length - shownMax;
+  return `Known here: ${candidates.slice(0, shownMax).join(', ')}${others > 0 ? ` and ${others} others` : ''}.`;
 }
+
+/** A workspace may have hundreds of tools. */
+const shownMax = 20;
 
 /** Edits between two words: letters added, removed, replaced, or two neighbours swapped. */
 function distance(a: string, b: string): number {

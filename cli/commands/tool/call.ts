@@ -7,7 +7,7 @@ import { connectAgent } from '../../agent.ts';
 import { AlreadyReported, environment, interruption, SvcCommand, workspaceFlag } from '../../command.ts';
 import { readKey } from '../../keys-test/key-source.ts';
 import { remoteMcpOf, tenancyOf } from '../../objects/platform.ts';
-import { fetchTools, toolNamed } from '../../objects/tools.ts';
+import { getTool } from '../../objects/tools.ts';
 import { contentText } from '../../output/tool-result.ts';
 import { oneLine } from '../../output/width.ts';
 import { readInput } from '../../typed/input.ts';
@@ -45,7 +45,7 @@ export default class ToolCall extends SvcCommand {
     const key = keyFile === undefined ? null : await readKey({ keyFile, env: environment, terminal });
     const signal = interruption();
     const tenancy = await tenancyOf(flags);
-    const { name, path, mcpServer } = toolNamed(await fetchTools(tenancy), args.tool);
+    const { name, path, mcpServer } = await getTool(tenancy, args.tool);
     const agent = await connectAgent({
       url: await remoteMcpOf(flags),
       token: key === null ? tenancy.backend.mcpToken(tenancy.workspace.id) : key.reveal(),

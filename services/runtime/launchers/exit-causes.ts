@@ -156,8 +156,9 @@ const causes: readonly KnownCause[] = [
     explain: explainSetting,
   },
   {
+    // Some programs print their usage after every error.
     pattern:
-      /^\s*usage:|missing (required )?(positional )?argument|(argument|option)s? (is |are )?required|unknown option|unrecognized argument/im,
+      /(?<!^\W*error\b[\s\S]*)^\s*usage:|missing (required )?(positional )?argument|(argument|option)s? (is |are )?required|required flag|unknown (option|flag|shorthand|command)|unrecognized argument/im,
     code: 'arguments_wrong',
     what: 'its arguments are missing or wrong',
     repair: 'Complete the args of the MCP server.',

@@ -190,7 +190,7 @@ export class Instance {
     return {
       code: error.code === 'unavailable' ? 'not_usable' : error.code,
       message: error.message,
-      repair: error.hint ?? 'Read its last lines on standard error.',
+      repair: error.hint ?? `Read its last words: svc server logs ${assignment.name}`,
     };
   }
 
