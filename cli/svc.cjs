@@ -96,6 +96,17 @@ function version() {
   return JSON.stringify({ version: own, node: process.versions.node, platform: machine });
 }
 
+/** A user without an entry in the list of users, as in a service of systemd: Node throws where oclif asks for it. */
+function provideUser() {
+  try {
+    require('os').userInfo();
+  } catch (_) {
+    // As systemd and Docker give them. MCP servers get other homes where the runtime may not write.
+    process.env.HOME = process.env.HOME || '/';
+    process.env.SHELL = process.env.SHELL || '/bin/sh';
+  }
+}
+
 var completes = typed[0] === '__complete';
 
 /** As the command reports it: it loads, it runs, or it answers Ctrl-C itself. */
@@ -110,6 +121,7 @@ function interrupted() {
   process.exit(130);
 }
 
+provideUser();
 if (process.platform === 'win32') {
   process.stderr.write(
     'svc runs on Linux and macOS; on Windows run it inside WSL: https://learn.microsoft.com/windows/wsl\n',

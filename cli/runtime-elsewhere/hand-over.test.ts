@@ -76,7 +76,8 @@ describe('the files for another machine', () => {
     expect(unit).toContain('EnvironmentFile=/etc/svc/my edge.env');
     expect(unit).toContain('StateDirectory=svc-runtime-my-edge');
     // biome-ignore lint/suspicious/noTemplateCurlyInString: systemd fills it in.
-    expect(unit).toContain('ExecStart=/usr/bin/env SVC_WORKING_DIR=${STATE_DIRECTORY} svc runtime start');
+    expect(unit).toContain('ExecStart=/usr/bin/env SVC_WORKING_DIR=${STATE_DIRECTORY} svc-platform runtime start');
+    expect(unit).toContain('Environment=HOME=%S/svc-runtime-my-edge');
   });
 });
 

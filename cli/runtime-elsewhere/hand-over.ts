@@ -114,7 +114,10 @@ function certificatesIn(pem: string): string {
   return (pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []).join('\n');
 }
 
-/** A systemd unit. Its files are in /etc/svc, readable by root only, and it runs as a separate user. */
+/**
+ * A systemd unit. Its files are in /etc/svc, readable by root only, and it runs as a separate user, whose home is the
+ * folder that systemd makes for it. `svc-platform` is the same command, and no output replaces it by `npx svc`.
+ */
 export function systemdUnit(name: string, { envFile }: HandOver): string {
   return `[Unit]
 Description=Runtime ${name} of svc-platform
@@ -126,7 +129,8 @@ EnvironmentFile=/etc/svc/${envFile}
 WorkingDirectory=/etc/svc
 DynamicUser=yes
 StateDirectory=${folderOf(name)}
-ExecStart=/usr/bin/env SVC_WORKING_DIR=\${STATE_DIRECTORY} svc runtime start
+Environment=HOME=%S/${folderOf(name)}
+ExecStart=/usr/bin/env SVC_WORKING_DIR=\${STATE_DIRECTORY} svc-platform runtime start
 Restart=always
 RestartSec=5
 KillMode=mixed

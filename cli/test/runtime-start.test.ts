@@ -1,9 +1,10 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newKey } from '../../services/contracts/keys.ts';
-import { runSvc } from './run-svc.ts';
+import { runSvc, svcFile } from './run-svc.ts';
 
 let cwd = '';
 beforeAll(() => {
@@ -53,6 +54,20 @@ test('a key with a typo is detected by its checksum alone', async () => {
   expect(run.stderr).toContain('RUNTIME_KEY has a typo');
   expect(run.stderr).not.toContain(mistyped);
   expect([run.stdout, run.code]).toEqual(['', 2]);
+});
+
+/** unshare(1) runs a program as a user that no list of users has, if the system allows it. */
+const asUnknownUser = ['--user', '--map-user=54321', 'env', '-u', 'HOME'];
+const canBeUnknown = spawnSync('unshare', [...asUnknownUser, 'true']).status === 0;
+
+test.skipIf(!canBeUnknown)('starts as a user without a home, such as that of a service of systemd', () => {
+  const { stderr, status } = spawnSync('unshare', [...asUnknownUser, process.execPath, svcFile, 'runtime', 'start'], {
+    cwd,
+    env: { PATH: process.env.PATH },
+    encoding: 'utf8',
+  });
+  expect(stderr).toContain('RUNTIME_KEY is required');
+  expect(status).toBe(2);
 });
 
 test('the bus of another process', async () => {

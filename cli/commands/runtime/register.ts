@@ -118,7 +118,7 @@ interface More {
 }
 
 function tellMore({ pasted, docker, unit, overlapEndsAt }: More, terminal: Terminal): void {
-  const { given, name, isWritten } = pasted;
+  const { given, name, version, isWritten } = pasted;
   if (!isWritten) terminal.talk(`\nTo start it again there:\n  ${startAgain(pasted)}`);
   if (overlapEndsAt !== null) {
     terminal.talk(
@@ -131,5 +131,5 @@ function tellMore({ pasted, docker, unit, overlapEndsAt }: More, terminal: Termi
   terminal.talk(
     `\nOr with systemd, put ${files} into /etc/svc, the unit below into /etc/systemd/system/${service}, and run:`,
   );
-  terminal.talk(`  systemctl enable --now ${service}\n\n${unit}`);
+  terminal.talk(`  npm install --global svc-platform@${version}\n  systemctl enable --now ${service}\n\n${unit}`);
 }
