@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { warningAbout } from './bus-for-others.ts';
-import { envText, handOver, pastedBlock, systemdUnit } from './hand-over.ts';
+import { dockerCommand, envText, handOver, pastedBlock, systemdUnit } from './hand-over.ts';
 import { checkPrivateFile, exposure } from './private-file.ts';
 
 const edge = { name: 'edge', key: 'RTK_x', busServers: ['tls://a.example.com:4222', 'tls://b.example.com:4222'] };
@@ -69,6 +69,17 @@ describe('the files for another machine', () => {
     expect(pastedBlock({ given, name: 'edge', version: '1.2.3', isWritten: true })).toBe(
       'chmod 600 edge.env &&\nnpx -y -p svc-platform@1.2.3 svc runtime start --variable-file edge.env',
     );
+  });
+
+  test('is a container that gets the signal of docker stop itself, and time to end calls', () => {
+    const command = dockerCommand('edge', handOver({ ...edge, authority: null }, 'my edge.env'), {
+      ...{ version: '1.2.3', image: 'node:24' },
+    });
+    expect(command.split(' \\\n  ')).toEqual([
+      'docker run -d --name svc-runtime-edge --init --restart unless-stopped --stop-timeout 40',
+      '-v "$PWD":/runtime -w /runtime node:24',
+      `npx -y -p svc-platform@1.2.3 -c 'exec svc-platform runtime start --variable-file '\\''my edge.env'\\'''`,
+    ]);
   });
 
   test('includes a systemd unit that reads that file and keeps its homes', () => {

@@ -86,14 +86,21 @@ export function startAgain({ given, name, version, isWritten }: PastedBlock): st
   return `${npx(version)} runtime start --variable-file ${file}`;
 }
 
-/** A container with the files' folder, which is the current one. Its MCP servers find the programs of this image. */
+/**
+ * A container with the files' folder, which is the current one. Its MCP servers find the programs of this image. npx
+ * starts a shell, which would not pass the signal of `docker stop` on: `exec` leaves no shell.
+ */
 export function dockerCommand(name: string, { envFile }: HandOver, { version, image }: DockerOptions): string {
+  const command = `exec svc-platform runtime start --variable-file ${shellWord(envFile)}`;
   return [
-    `docker run -d --name ${folderOf(name)} --init --restart unless-stopped \\`,
+    `docker run -d --name ${folderOf(name)} --init --restart unless-stopped --stop-timeout ${stopMaxSeconds} \\`,
     `  -v "$PWD":/runtime -w /runtime ${image} \\`,
-    `  ${npx(version)} runtime start --variable-file ${shellWord(envFile)}`,
+    `  npx -y -p svc-platform@${version} -c ${shellWord(command)}`,
   ].join('\n');
 }
+
+/** Running calls may finish before. */
+const stopMaxSeconds = drainMs / 1000 + 10;
 
 interface DockerOptions {
   readonly version: string;
@@ -134,7 +141,7 @@ ExecStart=/usr/bin/env SVC_WORKING_DIR=\${STATE_DIRECTORY} svc-platform runtime 
 Restart=always
 RestartSec=5
 KillMode=mixed
-TimeoutStopSec=${drainMs / 1000 + 10}
+TimeoutStopSec=${stopMaxSeconds}
 
 [Install]
 WantedBy=multi-user.target

@@ -47,7 +47,9 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
       authority: { file: 'lab-ca.pem', pem: readFileSync(join(folder(), 'secrets/bus.pem'), 'utf8') },
       systemd: expect.stringContaining('EnvironmentFile=/etc/svc/lab.env'),
       shell: expect.stringContaining(`RUNTIME_KEY=${answer.key}\n`),
-      docker: expect.stringMatching(/^docker run .* svc-platform@\d+\.\d+\.\d+ svc runtime start .*lab\.env$/s),
+      docker: expect.stringMatching(
+        /^docker run .* svc-platform@\d+\.\d+\.\d+ -c 'exec svc-platform runtime start .*lab\.env'$/s,
+      ),
     });
     expect(run.code).toBe(0);
   });
