@@ -51,6 +51,8 @@ export const filled: Readonly<Record<string, string>> = {
   'server update NAME -- COMMAND': 'server update x -- node DEMO',
   'server update NAME --call-timeout SECONDS': 'server update x --call-timeout 60',
   'server update NAME --start-timeout SECONDS': 'server update x --start-timeout 60',
+  'server update x --env NAME': 'server update x --env LOG=debug',
+  'server update x --env x': 'server update x --env LOG=debug',
   'server update x -- COMMAND': 'server update x -- node DEMO',
   'server update x x x': 'server update x --start-timeout 60',
   'skill create NAME --tool MCPSERVER/TOOL': 'skill create y --tool x/echo',

@@ -117,11 +117,12 @@ const causes: readonly KnownCause[] = [
     repair: 'Give the runtime the authority: NODE_EXTRA_CA_CERTS or SSL_CERT_FILE.',
   },
   {
-    pattern: /Cannot find (module|package) .*[/\\]_npx[/\\]/,
+    // A start that reaches its deadline during the download of npx leaves half a package.
+    pattern: /npm (ERR!|error).*\b(Invalid Version|ENOTEMPTY)\b|Cannot find (module|package) .*[/\\]_npx[/\\]/,
     code: 'package_broken',
-    what: 'the downloaded package lacks a module',
+    what: 'the downloaded package is not complete',
     repair:
-      'Name another version of the package in args. After an interrupted download, remove the folder _npx in the npm cache.',
+      'Remove the folder where npx keeps downloads, ~/.npm/_npx, and restart the MCP server. If it fails again, name another version of the package in args.',
   },
   {
     pattern: /ERR_MODULE_NOT_FOUND|Cannot find (module|package)|ModuleNotFoundError|No module named/,

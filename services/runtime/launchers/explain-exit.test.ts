@@ -8,6 +8,8 @@ test.each([
   ['cause: Because there is no version of x-mcp==0.0.1 and you require', 1, 'package_not_found'],
   ['Package `requests` does not provide any executables.', 1, 'package_without_command'],
   ['error: Failed to fetch: `https://a.example/simple/x/`', 2, 'registry_unreachable'],
+  ['npm error Invalid Version: ', 1, 'package_broken'],
+  ['npm error code ENOTEMPTY\nnpm error syscall rename', 1, 'package_broken'],
   ["Cannot find module '/x/_npx/90/node_modules/a/b.js'", 1, 'package_broken'],
   ['Error: getaddrinfo ENOTFOUND db.example.com', 1, 'service_unreachable'],
   ['npm error code ENOTFOUND\nnpm error network request failed', 1, 'registry_unreachable'],
