@@ -150,7 +150,7 @@ const causes: readonly KnownCause[] = [
   },
   {
     pattern:
-      /([A-Z][A-Z0-9_]{2,}|[Ee]nvironment variable|API key|[Tt]oken)\b.{0,60}\b(is |are )?(required|missing|not set|must be (set|provided)|not provided|undefined)|[Nn]o (API key|(access )?token|credentials?)\b.{0,40}\b(provided|found|set|given|configured)|\b[Ss]et (the )?[A-Z][A-Z0-9]*_[A-Z0-9_]+/,
+      /\b([A-Z][A-Z0-9_]{2,}|[Ee]nvironment variable|API key|[Tt]oken)\b.{0,60}\b(is |are )?(required|missing|not set|must be (set|provided)|not provided|undefined)|[Nn]o (API key|(access )?token|credentials?)\b.{0,40}\b(provided|found|set|given|configured)|\b[Ss]et (the )?[A-Z][A-Z0-9]*_[A-Z0-9_]+/,
     code: 'setting_missing',
     what: 'a setting is missing',
     repair: 'Set the missing setting in the env of the MCP server.',
@@ -159,7 +159,7 @@ const causes: readonly KnownCause[] = [
   {
     // Some programs print their usage after every error.
     pattern:
-      /(?<!^\W*error\b[\s\S]*)^\s*usage:|missing (required )?(positional )?argument|(argument|option)s? (is |are )?required|required flag|unknown (option|flag|shorthand|command)|unrecognized argument/im,
+      /^\s*usage:(?<!^\W*error\b[\s\S]*)|missing (required )?(positional )?argument|(argument|option)s? (is |are )?required|required flag|unknown (option|flag|shorthand|command)|unrecognized argument/im,
     code: 'arguments_wrong',
     what: 'its arguments are missing or wrong',
     repair: 'Complete the args of the MCP server.',

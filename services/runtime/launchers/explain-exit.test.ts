@@ -99,3 +99,17 @@ test('a full path that leads to no program is not searched on the PATH', () => {
   const { message } = explainSpawnError('/etc/hosts', Object.assign(new Error(), { code: 'EACCES' }));
   expect(message).toContain('the file is not executable');
 });
+
+test.each(['A', 'usage:', '#', 'error ', 'npm error ', 'Set the A_B ', 'depends on Python ', 'token '])(
+  'the longest last words are read in a moment: %j',
+  (word) => {
+    const stderr = Array<string>(20).fill(word.repeat(1000).slice(0, 1000));
+    const times = Array.from({ length: 3 }, () => {
+      const before = process.cpuUsage();
+      explainExit({ name: 'x', command: 'x', code: 1, signal: null, stderr });
+      return process.cpuUsage(before).user / 1000;
+    });
+    // Milliseconds. A pattern that reads the words again from each position takes more than 50.
+    expect(Math.min(...times)).toBeLessThan(25);
+  },
+);
