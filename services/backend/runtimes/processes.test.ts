@@ -27,21 +27,6 @@ test('a runtime is available while one of its processes sends heartbeats', () =>
   expect(processes.isAvailable(newId('runtime'))).toBe(false);
 });
 
-test('the last heartbeat of a runtime is known after its end', () => {
-  const { processes, later } = at();
-  expect(processes.lastHeardAt(runtime)).toBeNull();
-  processes.seen(runtime, process, { intervalMs: 100 });
-  later(40);
-  processes.seen(runtime, newProcessId(), { intervalMs: 100 });
-  later(60);
-  for (const live of processes.of(runtime)) processes.gone(live);
-  later(1000);
-  const before = Date.now();
-  const heardAt = processes.lastHeardAt(runtime);
-  expect(heardAt).toBeGreaterThanOrEqual(before - 1060);
-  expect(heardAt).toBeLessThanOrEqual(Date.now() - 1060);
-});
-
 test('three missed heartbeats are overdue, two are not', () => {
   const { processes, later } = at();
   processes.seen(runtime, process, { intervalMs: 100 });

@@ -38,8 +38,6 @@ export const missedMax = 3;
 export class Processes {
   /** By runtime and process. */
   readonly #live = new Map<string, LiveProcess>();
-  /** When the last process of a runtime that has ended was heard: the graph has it by the minute only. */
-  readonly #heardAt = new Map<RuntimeId, number>();
   readonly #now: () => number;
 
   constructor(now: () => number = () => performance.now()) {
@@ -64,9 +62,6 @@ export class Processes {
   }
 
   gone(process: Sender): void {
-    const live = this.find(process);
-    if (live === null) return;
-    this.#heardAt.set(live.runtime, Math.max(live.seenAt, this.#heardAt.get(live.runtime) ?? live.seenAt));
     this.#live.delete(processKey(process));
   }
 
@@ -87,11 +82,10 @@ export class Processes {
     return this.of(runtime).length > 0;
   }
 
-  /** Its last heartbeat, in wall-clock time; null if this backend has heard none. */
+  /** The last heartbeat of its live processes, in wall-clock time; null without a live one. */
   lastHeardAt(runtime: RuntimeId): number | null {
-    const live = this.of(runtime).map(({ seenAt }) => seenAt);
-    const heardAt = live.length > 0 ? Math.max(...live) : this.#heardAt.get(runtime);
-    return heardAt === undefined ? null : Math.round(Date.now() - (this.#now() - heardAt));
+    const [latest] = this.of(runtime).toSorted((a, b) => b.seenAt - a.seenAt);
+    return latest === undefined ? null : Math.round(Date.now() - (this.#now() - latest.seenAt));
   }
 
   of(runtime: RuntimeId): readonly LiveProcess[] {

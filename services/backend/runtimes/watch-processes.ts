@@ -8,7 +8,6 @@ import { processKey, type Sender, senderOf } from '../bus/sender.ts';
 import { parseBody, toBody } from '../bus/wire.ts';
 import type { WithBus, WithLog } from '../bus/with-bus.ts';
 import type { WithGraph } from '../graph/graph.ts';
-
 import { hear } from './hear.ts';
 import { intervalWhenUnknownMs, missedMax, type WithProcesses } from './processes.ts';
 import { findUnheard, removeStatuses, removeStatusesOfTheDead } from './statuses.ts';
@@ -53,6 +52,7 @@ export function watchProcesses(backend: WatchNeeds, turns: Turns): Subscription 
     const sender = { runtime, process };
     if (backend.processes.isLive(sender)) logger.info(sender, event);
     backend.processes.gone(sender);
+    if (!backend.processes.isAvailable(runtime)) written.delete(runtime);
     inTurn(processKey(sender), async () => {
       if (!backend.processes.isLive(sender)) await removeStatuses(backend, sender);
     });
