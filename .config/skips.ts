@@ -48,6 +48,11 @@ export const skips: readonly AllowedSkip[] = [
     reason: 'The page is tested in /usr/bin/chromium, a package of the system.',
     isHere: existsSync('/usr/bin/chromium'),
   },
+  ...['zsh', 'fish'].map((shell) => ({
+    pattern: new RegExp(`cli/test/completion\\.test\\.ts > ${shell} > `),
+    reason: `The completion of ${shell} is tested in ${shell}, which is not installed on every machine; CI installs it.`,
+    isHere: onPath(shell),
+  })),
   {
     pattern: /cli\/test\/failed-start\.test\.ts > .* the folder of the data is read-only/,
     reason: 'Only root may mount a folder read-only.',
