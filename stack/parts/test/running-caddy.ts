@@ -78,13 +78,14 @@ class Upstream {
   readonly port: number;
   answer: Answer;
   isReady = true;
-  /** The number of requests, without those for `/ready`. */
+  /** The number of whole requests, without those for `/ready`. Of a message that Caddy reports as not sent, the head may arrive. */
   count = 0;
   readonly server = createServer((request, response) => {
     if (/^\/ready(\?|$)/.test(request.url ?? '')) {
       response.writeHead(this.isReady ? 200 : 503).end('{}');
     } else {
-      this.count++;
+      if (request.method === 'POST') request.once('end', () => this.count++);
+      else this.count++;
       this.answer(request, response);
     }
   });
