@@ -67,7 +67,8 @@ export function requireSeen(
   { kind, objects, seen }: Dependants,
 ): void {
   if (seen == null) return;
-  const more = objects.filter(({ id }) => !seen.includes(id)).map(({ name }) => `"${name}"`);
+  const known = new Set(seen);
+  const more = objects.filter(({ id }) => !known.has(id)).map(({ name }) => `"${name}"`);
   if (more.length === 0) return;
   const shown = more.slice(0, dependantsShownMax).join(', ');
   const rest = more.length > dependantsShownMax ? ` and ${more.length - dependantsShownMax} more` : '';
@@ -101,8 +102,8 @@ async function entriesOf(
   return own.slice(0, Math.max(count, 0));
 }
 
-/** A conflict is about the last seconds. */
-const entriesReadMax = 500;
+/** A conflict is about the last seconds. The entries are read while other changes wait. */
+const entriesReadMax = 100;
 
 /** The creation of a key that replaces another is a change of the other, too. */
 function replaces(changes: string, id: string): boolean {
