@@ -57,8 +57,8 @@ async function build(): Promise<string[]> {
 }
 
 /**
- * A shell starts Node with `--` before the program. Otherwise Node itself reads the file of a mistyped `--env-file`, and
- * ends in its own words if there is none. For JavaScript, the shell's line is a text and a comment.
+ * A shell starts Node with `--` before the program. Otherwise Node itself would read the file of a mistyped `--env-file`,
+ * and would end with its own message if there is none. JavaScript reads the line of the shell as a string and a comment.
  */
 function startedByShell(program: string): string {
   return program.replace(/^#!.*\n/, `#!/bin/sh\n':' //; exec node -- "$0" "$@"\n`);

@@ -11,7 +11,7 @@ export interface BasedOn {
 
 type Versioned = Pick<Node<'skill'>, 'version'> & { readonly id: string; readonly name: string };
 
-/** Throws `conflict` with what others changed since, if the object has another version than the change is based on. */
+/** Throws `conflict` if the object has changed since the given version. The message says what, and by whom. */
 export async function requireVersion(
   change: Change,
   kind: ChangedObject,
