@@ -7,8 +7,8 @@ import { runSvc } from './run-svc.ts';
 import { withRunningPlatform } from './running-platform.ts';
 
 /**
- * Two people run a command at the same moment, each from a script: where the order of their changes does not matter, or
- * what they do begins with nothing that the other one could change. conflicts.test.ts has the other commands.
+ * Two people run a command at the same moment, each from a script. In these pairs the order does not matter, or neither
+ * command reads what the other one changes. The other commands are in conflicts.test.ts.
  */
 const platform = withRunningPlatform();
 const json = async (words: readonly string[]) => {
