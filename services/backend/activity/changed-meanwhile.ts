@@ -67,8 +67,9 @@ export function requireSeen(
   { kind, objects, seen }: Dependants,
 ): void {
   if (seen == null) return;
-  const known = new Set(seen);
-  const more = objects.filter(({ id }) => !known.has(id)).map(({ name }) => `"${name}"`);
+  const unseen = new Map(objects.map(({ id, name }) => [id, `"${name}"`]));
+  for (const id of seen) unseen.delete(id);
+  const more = [...unseen.values()];
   if (more.length === 0) return;
   const shown = more.slice(0, dependantsShownMax).join(', ');
   const rest = more.length > dependantsShownMax ? ` and ${more.length - dependantsShownMax} more` : '';
