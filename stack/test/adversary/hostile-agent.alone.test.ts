@@ -30,23 +30,21 @@ let homes: TwoHomes;
 let victim: Victim;
 /** The process of remote-mcp, which serves agents. */
 let pid: number;
+/** The attacker's own session. It is opened once: the attack `sessions` may leave the key no room for another one. */
+let session: string;
 
 async function start(topology: Topology): Promise<void> {
   homes = await startTwoHomes({ topology });
   await storeLargeSkills();
   pid = (await homes.platform.services()).get('remote-mcp')?.pid ?? expect.fail();
   victim = await startVictim(homes);
+  const { keyText, skill } = homes.a.same;
+  session = await openSession(`${homes.platform.mcpUrl}?skillIds=${skill}`, keyText);
 }
 
-async function target(): Promise<Target> {
+function target(): Target {
   const { mcpUrl: url } = homes.platform;
-  const { keyText: key, skill } = homes.a.same;
-  return {
-    url,
-    key,
-    session: await openSession(`${url}?skillIds=${skill}`, key),
-    question: rpc('tools/list', undefined, 1),
-  };
+  return { url, key: homes.a.same.keyText, session, question: rpc('tools/list', undefined, 1) };
 }
 
 const everyPage = 'skills { nodes { name tools { name } mcpServers { name status } } }';
@@ -195,7 +193,7 @@ onEachTopology(
     test('the memory of the platform stays bounded, and is freed after two attacks', async () => {
       const begun = residentBytes(pid);
       const attackAll = async () => {
-        const to = await target();
+        const to = target();
         await Promise.all(bodies.map((name) => attack(name, to)));
       };
       const live = await liveBytes(pid);
@@ -208,7 +206,7 @@ onEachTopology(
     });
 
     test('a new key gets in while unknown keys are tried', async () => {
-      const attacking = attack('unknownKeys', await target());
+      const attacking = attack('unknownKeys', target());
       const { platform, b } = homes;
       const request = { key: b.only.keyText, body: ping };
       await until(async () => (await send(platform.mcpUrl, request)).status === 200, 2000);
@@ -216,7 +214,7 @@ onEachTopology(
     });
 
     test('strangers write a few lines a minute to the log, however much they ask', async () => {
-      const to = await target();
+      const to = target();
       const lines = async () => (await homes.platform.run(['logs', '--lines', '100000'])).stdout.split('\n').length;
       const before = await lines();
       const { 401: refused } = await attack('wrongKeys', to);
