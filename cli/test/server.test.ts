@@ -199,12 +199,11 @@ describe('svc server update', () => {
 async function addAsMember(name: string): Promise<void> {
   const installation = installationIn(dir());
   const backend = await connectToBackend(installation);
-  const text =
-    'mutation { createWorkspace(input: { name: "Theirs", ownerEmail: "member@example.com" }) { id owner { id } } }';
-  const made = z.object({ createWorkspace: z.object({ id: z.string(), owner: z.object({ id: z.string() }) }) });
-  const { id, owner } = made.parse(await backend.send({ text }, {})).createWorkspace;
+  const text = 'mutation { createWorkspace(input: { name: "Theirs", ownerEmail: "member@example.com" }) { id } }';
+  const made = z.object({ createWorkspace: z.object({ id: z.string() }) });
+  const { id } = made.parse(await backend.send({ text }, {})).createWorkspace;
   const { urls } = JSON.parse((await svc('status', '--json')).stdout);
-  const token = await memberToken({ installation }, owner.id);
+  const token = await memberToken(installation, urls.api, 'member@example.com');
   const launch = { command: process.execPath, args: [file()], env: [{ name: 'TOKEN', value: secret }] };
   const member = openBackendClient([urls.api], () => token);
   await member.send(createMcpServerMutation, { workspace: id, input: { name, launch } });

@@ -1,4 +1,5 @@
 import type { Subscription } from '../kit/bus/bus.ts';
+import { removeExpired } from './accounts/remove-expired.ts';
 import type { ChangeNeeds } from './activity/change.ts';
 import { forgetHistory } from './activity/forget-history.ts';
 import type { WithConfig, WithLog } from './bus/with-bus.ts';
@@ -11,7 +12,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 
 type GarbageCollected = ChangeNeeds & WithBlobs & WithLog & WithConfig<'HISTORY_DAYS'>;
 
-/** Regularly removes bytes that no file uses, expired history, and the rest of removed workspaces. Several backends may do so concurrently. */
+/** Regularly removes bytes that no file uses, expired sessions and history, and the rest of removed workspaces. Several backends may do so concurrently. */
 export function collectGarbage(backend: GarbageCollected): Subscription {
   const logger = backend.log('garbage');
   const stopping = new AbortController();
@@ -37,6 +38,7 @@ export function collectGarbage(backend: GarbageCollected): Subscription {
 async function collect(backend: GarbageCollected, signal: AbortSignal): Promise<void> {
   await continueRemovals(backend, signal);
   const now = Date.now();
+  await removeExpired(backend.graph, now, signal);
   await removeUnused(backend, { now, signal });
   await forgetHistory(backend.graph, now - backend.config.HISTORY_DAYS * dayMs, signal);
 }

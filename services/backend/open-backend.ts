@@ -3,6 +3,7 @@ import type { BackendSeeds } from '../kit/bus/bus.ts';
 import { openBus } from '../kit/bus/open-bus.ts';
 import { createLog } from '../kit/log.ts';
 import type { Surroundings } from '../kit/service.ts';
+import { findSession } from './accounts/browser-sessions.ts';
 import type { Config } from './config.ts';
 import type { Backend } from './context.ts';
 import { openBlobs } from './files/open-blobs.ts';
@@ -55,7 +56,7 @@ export async function openBackend(
     verifyOperatorToken: createOperatorTokenVerifier(tokenRules),
     verifyToken: createTokenVerifier({
       ...tokenRules,
-      userExists: async (user) => (await graph.find('user', user, null)) !== null,
+      isSignedIn: async ({ user, session }) => (await findSession(graph, session))?.user === user,
     }),
     commandRuntimes: (runtimes, command) => commandRuntimes({ bus, processes }, runtimes, command),
   };

@@ -9,6 +9,7 @@ import { inTurn } from '../kit/http/in-turn.ts';
 import { Leaving } from '../kit/http/leaving.ts';
 import { listen, stopListening } from '../kit/http/listen.ts';
 import type { RunningService } from '../kit/service.ts';
+import { addAccounts } from './accounts/account-routes.ts';
 import { addCatalogue } from './catalogue/catalogue-route.ts';
 import type { Backend } from './context.ts';
 import { addFiles } from './files/files-route.ts';
@@ -52,6 +53,7 @@ export async function startServer(backend: Backend): Promise<RunningService> {
   addErrors(app, backend);
   addRequestLog(app, backend);
   addCrossOrigin(app, origins);
+  addAccounts(app, backend, origins);
   addGraphql(app, backend, { origins, connections });
   addCatalogue(app, backend);
   addFiles(app, backend, origins);

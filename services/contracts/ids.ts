@@ -22,6 +22,8 @@ export const idPrefixes = {
   status: 'sta',
   file: 'fil',
   blob: 'blb',
+  browserSession: 'ses',
+  signInLink: 'lnk',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;
@@ -36,6 +38,8 @@ export type ToolId = Id<'tool'>;
 export type KeyId = Id<'key'>;
 export type FileId = Id<'file'>;
 export type RuntimeId = Id<'runtime'>;
+export type BrowserSessionId = Id<'browserSession'>;
+export type SignInLinkId = Id<'signInLink'>;
 
 /** One process of a service, for its lifetime. */
 export type ProcessId = Brand<'process'>;

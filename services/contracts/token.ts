@@ -11,5 +11,9 @@ export const tokenKinds = ['operator', 'session'] as const;
 export type TokenKind = (typeof tokenKinds)[number];
 /** An operator token is valid for one command. */
 export const operatorTokenLifetimeSeconds = 300;
+/** Claim of a `session` token: the id of the browser's session. */
+export const sessionClaim = 'sid';
 export const graphqlPath = '/graphql';
+/** Prefix of the paths that sign people in and out. */
+export const accountPath = '/account';
 export const jwksPath = '/.well-known/jwks.json';

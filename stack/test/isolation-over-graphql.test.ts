@@ -1,13 +1,11 @@
-import { readFileSync } from 'node:fs';
-import { importPKCS8, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createSchema } from '../../services/backend/graphql/schema.ts';
 import { type IdKind, newId } from '../../services/contracts/ids.ts';
-import { graphqlPath, tokenAudience, tokenKindClaim } from '../../services/contracts/token.ts';
+import { graphqlPath } from '../../services/contracts/token.ts';
 import { send } from '../../services/remote-mcp/test/raw.ts';
 import type { BackendClient } from '../client/backend-client.ts';
 import { addMemberMutation } from '../client/generated/operations.ts';
-import { secretFilesOf } from '../secrets/secrets.ts';
+import { memberToken } from './adversary/member-token.ts';
 import { type Arguments, placesOf, selectInFull, writeCall } from './graphql-walk.ts';
 import { expectNothingOf, type Home, startTwoHomes, tracesOf } from './homes.ts';
 import { type Platform, startTimeoutMs, testTimeoutMs } from './platform.ts';
@@ -28,7 +26,7 @@ let token: string;
 
 beforeAll(async () => {
   ({ platform, backend, a, b } = await startTwoHomes());
-  token = await tokenOf(a.owner.id);
+  token = await memberToken(platform.installation, `http://127.0.0.1:${platform.ports.backend}`, a.owner.email);
   // Two usage rows and members in each workspace, because a list needs several rows for paging.
   for (const home of [a, b]) {
     const input = { email: `${newId('user')}@second.example`, role: 'viewer' } as const;
@@ -39,16 +37,6 @@ beforeAll(async () => {
   }
 }, startTimeoutMs);
 afterAll(() => platform[Symbol.asyncDispose](), startTimeoutMs);
-
-/** A person's token, as the backend would issue it to a browser. */
-async function tokenOf(user: string): Promise<string> {
-  const { jwtPrivateKey } = secretFilesOf(platform.installation);
-  const key = await importPKCS8(readFileSync(jwtPrivateKey, 'utf8'), 'EdDSA');
-  return new SignJWT({ iss: 'service-platform', aud: tokenAudience, sub: user, [tokenKindClaim]: 'session' })
-    .setProtectedHeader({ alg: 'EdDSA' })
-    .setExpirationTime('1h')
-    .sign(key);
-}
 
 /** Sends a query as the owner of A. */
 async function ask(query: string) {
@@ -123,7 +111,7 @@ const untried: readonly RegExp[] = [
   // Arguments of every list are tested below, with every list.
   /^(Query\.workspaces|Workspace\.\w+|McpServer\.tools)\((after|search)\)$/,
   // Operations for operators only: services/backend/test/rights.test.ts.
-  /^(Query\.(platformRuntimes|identifyKey)|Mutation\.(createWorkspace|removeWorkspace|registerSystemKey|importKey|addMember|updateMember|removeMember))(\(.+\))?$/,
+  /^(Query\.(platformRuntimes|identifyKey)|Mutation\.(createSignInLink|createWorkspace|removeWorkspace|registerSystemKey|importKey|addMember|updateMember|removeMember))(\(.+\))?$/,
   // These fields read everything, and name nothing.
   /^Query\.(viewer|workspace|workspaces)$/,
 ];

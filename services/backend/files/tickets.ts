@@ -13,7 +13,7 @@ const validMs = 5 * 60_000;
 
 const principal = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('operator'), name: z.string() }),
-  z.object({ kind: z.literal('user'), user: id('user') }),
+  z.object({ kind: z.literal('user'), user: id('user'), session: id('browserSession') }),
 ]);
 
 const ticket = z.object({

@@ -24,6 +24,34 @@ export const schema = {
     search: ['email', 'name'],
     edges: {},
   },
+  /** A browser in which a person is signed in. Its tokens are signed, so none is stored. */
+  browserSession: {
+    owned: false,
+    /** `generation` counts the refresh tokens. `provenBy` and `provenAt`: how and when the person was last proven. */
+    fields: {
+      user: 'text',
+      device: 'text',
+      generation: 'integer',
+      provenBy: 'text',
+      provenAt: 'time',
+      refreshedAt: 'time',
+      expiresAt: 'time',
+      createdAt: 'time',
+    },
+    unique: [],
+    index: ['user', 'expiresAt'],
+    search: [],
+    edges: {},
+  },
+  /** A one-time link that signs a person in. It is removed when it is used. */
+  signInLink: {
+    owned: false,
+    fields: { user: 'text', expiresAt: 'time', createdAt: 'time' },
+    unique: [],
+    index: ['user', 'expiresAt'],
+    search: [],
+    edges: {},
+  },
   member: {
     owned: true,
     fields: { user: 'text', role: 'text', suspended: 'boolean', createdAt: 'time' },
@@ -284,4 +312,6 @@ export const idKindOf = {
   setting: 'setting',
   file: 'file',
   blob: 'blob',
+  browserSession: 'browserSession',
+  signInLink: 'signInLink',
 } as const satisfies Record<TypeName, IdKind>;

@@ -2,6 +2,7 @@ import SchemaBuilder from '@pothos/core';
 import type { Reason } from '../../contracts/bus/messages.ts';
 import type { WorkspaceId } from '../../contracts/ids.ts';
 import type { Secret } from '../../contracts/secret.ts';
+import type { SignInLink } from '../accounts/sign-in-links.ts';
 import type { SignedUrl } from '../files/tickets.ts';
 import type { Node, Page } from '../graph/graph.ts';
 import type { IdentifiedKey } from '../keys/identify-key.ts';
@@ -28,6 +29,7 @@ export interface GraphqlContext {
 interface Objects {
   Viewer: { readonly kind: string; readonly id: string; readonly name: string };
   Membership: { readonly workspace: Node<'workspace'>; readonly role: string };
+  SignInLink: SignInLink;
   PageInfo: { readonly next: string | null };
   Workspace: Node<'workspace'>;
   Person: Node<'user'>;

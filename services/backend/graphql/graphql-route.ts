@@ -8,7 +8,8 @@ import { HttpRefusal } from '../../kit/http/http-refusal.ts';
 import { LargeMessages } from '../../kit/http/large-messages.ts';
 import { readBody } from '../../kit/http/read-body.ts';
 import { depthMax, locateMembers, valueBytes, valuesMax } from '../../kit/json-members.ts';
-import { requireOrigin } from '../http/cross-origin.ts';
+import { accessTokenIn } from '../accounts/session-cookies.ts';
+import { requireBrowser, requireOrigin } from '../http/cross-origin.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import { createGraphqlEndpoint } from './endpoint.ts';
 import type { GraphqlNeeds } from './graphql-needs.ts';
@@ -50,8 +51,7 @@ export function addGraphql(app: FastifyInstance, backend: GraphqlNeeds, { origin
       // Authenticates before the body is read: unauthenticated clients cost nothing more.
       onRequest: async (request) => {
         refuseChunked(request);
-        request.principal = await authenticate(backend, request);
-        requireOrigin(request, origins);
+        request.principal = await authenticate(backend, request, origins);
         connections.use(request.raw.socket, ownerOf(request.principal));
       },
       handler: async (request, reply) => {
@@ -147,9 +147,24 @@ function valuesOf(text: string): number {
   }
 }
 
-/** RFC 6750 §2.1: only the header is read. */
-async function authenticate(backend: GraphqlNeeds, { headers }: FastifyRequest): Promise<TokenPrincipal> {
-  const [, token] = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
-  if (token !== undefined) return await backend.verifyToken(token);
-  throw new SvcError('unauthenticated', 'A token is missing: send it as "Authorization: Bearer <token>".');
+/** A program sends its token in the header (RFC 6750 §2.1), a browser in a cookie. */
+async function authenticate(
+  backend: GraphqlNeeds,
+  request: FastifyRequest,
+  origins: readonly string[],
+): Promise<TokenPrincipal> {
+  const [, token] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
+  if (token !== undefined) {
+    const principal = await backend.verifyToken(token);
+    requireOrigin(request, origins);
+    return principal;
+  }
+  const cookie = accessTokenIn(backend, request.headers);
+  if (cookie === undefined) {
+    throw new SvcError('unauthenticated', 'A token is missing: send it as "Authorization: Bearer <token>".', {
+      hint: 'In the browser: sign in.',
+    });
+  }
+  requireBrowser(request, origins);
+  return await backend.verifyToken(cookie);
 }

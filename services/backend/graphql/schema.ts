@@ -1,4 +1,5 @@
 import type { GraphQLSchema } from 'graphql';
+import { addAccountFields } from './accounts.ts';
 import { addActivity } from './activity.ts';
 import { createBuilder } from './builder.ts';
 import { countAnswers } from './count-answers.ts';
@@ -19,6 +20,7 @@ export function createSchema(): GraphQLSchema {
   const builder = createBuilder();
   addPaging(builder);
   addViewer(builder);
+  addAccountFields(builder);
   addWorkspaces(builder);
   addMembers(builder);
   addRoles(builder);

@@ -2,16 +2,19 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { SvcError } from '../../contracts/errors.ts';
 
 /**
- * CORS (Fetch standard, "CORS protocol") for the origins in CORS_ORIGINS, and for the backend's own pages. No cookies,
- * so no credentials. A preflight from another origin is refused; a request from one gets no permission, and
- * `requireOrigin` refuses it.
+ * CORS (Fetch standard, "CORS protocol") for the origins in CORS_ORIGINS, and for the backend's own pages, with their
+ * cookies. A preflight from another origin is refused; a request from one gets no permission, and `requireOrigin`
+ * refuses it.
  */
 export function addCrossOrigin(app: FastifyInstance, origins: readonly string[]): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('vary', 'Origin').header('x-content-type-options', 'nosniff');
     const { origin } = request.headers;
     if (origin !== undefined && origins.includes(origin)) {
-      reply.header('access-control-allow-origin', origin).header('access-control-expose-headers', exposed);
+      reply
+        .header('access-control-allow-origin', origin)
+        .header('access-control-allow-credentials', 'true')
+        .header('access-control-expose-headers', exposed);
     }
     if (isPreflight(request)) return answerPreflight(request, reply, origins);
   });
@@ -22,6 +25,18 @@ export function requireOrigin(request: FastifyRequest, origins: readonly string[
   if (origin === undefined || origins.includes(origin)) return;
   throw new SvcError('forbidden', `The origin "${origin.slice(0, 200)}" may not call the backend.`, {
     hint: 'Add it to CORS_ORIGINS.',
+  });
+}
+
+/**
+ * A cookie comes with every request to the backend, whichever page sends it. Every browser names the page's origin with
+ * a POST (Fetch standard, "append a request Origin header"), so one without an origin is refused too.
+ */
+export function requireBrowser(request: FastifyRequest, origins: readonly string[]): void {
+  requireOrigin(request, origins);
+  if (request.headers.origin !== undefined) return;
+  throw new SvcError('forbidden', 'The request has no Origin header, so it is from no page of this platform.', {
+    hint: 'Programs send a token: "Authorization: Bearer <token>".',
   });
 }
 

@@ -73,7 +73,7 @@ export async function addWorkspace(
   const { id } = await createWorkspace(backend, operator, { name, ownerEmail });
   const user = await backend.graph.findBy('user', { email: ownerEmail }, null);
   if (user === null) throw new Error('a workspace was made without its owner');
-  return { id, owner: { kind: 'user', user: user.id } };
+  return { id, owner: { kind: 'user', user: user.id, session: newId('browserSession') } };
 }
 
 /** A member of a workspace, with a member role. */
@@ -86,7 +86,7 @@ export async function addMember(backend: Backend, workspace: WorkspaceId, role: 
     await transaction.create('member', { id, workspace, user, role, suspended: false, createdAt });
     await transaction.link({ from: 'member', edge: 'person' }, id, [user]);
   });
-  return { kind: 'user' as const, user };
+  return { kind: 'user' as const, user, session: newId('browserSession') };
 }
 
 export async function getWorkspace(backend: Backend, id: WorkspaceId): Promise<Node<'workspace'>> {

@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type JWTPayload, SignJWT } from 'jose';
 import { newId, type UserId, type WorkspaceId } from '../../contracts/ids.ts';
-import { graphqlPath, tokenAudience, tokenKindClaim } from '../../contracts/token.ts';
+import { graphqlPath, sessionClaim, tokenAudience, tokenKindClaim } from '../../contracts/token.ts';
 import type { Hub } from '../../kit/bus/bus.ts';
 import { startHub } from '../../kit/bus/start.ts';
-import type { Graph } from '../graph/graph.ts';
+import { createSession } from '../accounts/browser-sessions.ts';
+import type { Graph, Transaction } from '../graph/graph.ts';
 import { openGraph } from '../graph/open-graph.ts';
 import type { MemberRole } from '../members/access.ts';
 import { startBackend } from '../start.ts';
@@ -24,7 +25,7 @@ export interface TestBackend {
   ask(question: Question): Promise<Answer>;
   /** Sends a request as an operator, and throws when the answer has errors. */
   must(query: string, variables?: Variables): Promise<Answer['data']>;
-  /** Adds a member to a workspace, with a token; GraphQL has no mutation for it yet. */
+  /** Adds a member to a workspace, signed in. */
   addMember(workspace: WorkspaceId, role: MemberRole): Promise<Member>;
   /** Opens a second connection to the same file, for data that only the graph has. */
   withGraph<Result>(work: (graph: Graph) => Promise<Result>): Promise<Result>;
@@ -96,8 +97,10 @@ export async function startTestBackend(env: Readonly<Record<string, string>> = {
       .setProtectedHeader({ alg: 'EdDSA' })
       .sign(privateKey);
   const operatorToken = (claims: JWTPayload = {}) => sign({ [tokenKindClaim]: 'operator', sub: 'root', ...claims });
-  const userToken = (user: UserId, claims: JWTPayload = {}) =>
-    sign({ [tokenKindClaim]: 'session', sub: user, ...claims });
+  const userToken = async (user: UserId, claims: JWTPayload = {}) => {
+    const session = await withGraph((graph) => graph.write((transaction) => writeSession(transaction, user)));
+    return await sign({ [tokenKindClaim]: 'session', sub: user, [sessionClaim]: session.id, ...claims });
+  };
 
   async function ask({ query, variables, token, headers }: Question): Promise<Answer> {
     const response = await fetch(url + graphqlPath, {
@@ -152,6 +155,11 @@ export async function startTestBackend(env: Readonly<Record<string, string>> = {
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+function writeSession(transaction: Transaction, user: UserId) {
+  const config = { JWT_REFRESH_TOKEN_TTL: 600 };
+  return createSession(transaction, { config }, { user, provenBy: 'link', device: 'Test' });
 }
 
 async function writeMember(graph: Graph, workspace: WorkspaceId, { user, role }: { user: UserId; role: MemberRole }) {

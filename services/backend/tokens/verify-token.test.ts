@@ -9,6 +9,7 @@ const present = generateKeyPairSync('ed25519');
 const previous = generateKeyPairSync('ed25519');
 const stranger = generateKeyPairSync('ed25519');
 const user = newId('user');
+const session = newId('browserSession');
 const now = Date.parse('2026-01-01T00:00:00Z');
 
 const rules: TokenRules = {
@@ -17,7 +18,7 @@ const rules: TokenRules = {
     { kid: 'present', key: present.publicKey },
     { kid: 'previous', key: previous.publicKey },
   ],
-  userExists: async (candidate) => candidate === user,
+  isSignedIn: async (principal) => principal.user === user && principal.session === session,
   now: () => now,
 };
 
@@ -28,6 +29,8 @@ const operatorClaims = {
   aud: tokenAudience,
   exp: now / 1000 + 60,
 };
+
+const userClaims = { ...operatorClaims, kind: 'session', sub: user, sid: session };
 
 function sign(claims: JWTPayload, key: KeyObject = present.privateKey, kid: string | undefined = 'present') {
   return new SignJWT(claims).setProtectedHeader({ alg: 'EdDSA', ...(kid === '' ? {} : { kid }) }).sign(key);
@@ -42,8 +45,8 @@ describe('accepted', () => {
     expect(await verify(await sign(operatorClaims))).toEqual({ kind: 'operator', name: 'root' });
   });
 
-  test('an existing user', async () => {
-    expect(await verify(await sign({ ...operatorClaims, kind: 'session', sub: user }))).toEqual({ kind: 'user', user });
+  test('a user who is signed in', async () => {
+    expect(await verify(await sign(userClaims))).toEqual({ kind: 'user', user, session });
   });
 
   test('a token signed with the previous key', async () => {
@@ -74,8 +77,10 @@ describe('refused', () => {
     ['a token without a kind', kindless, /claim "kind"/],
     ['a token of another kind', { ...operatorClaims, kind: 'agent' }, /claim "kind"/],
     ['an operator without a name', { ...operatorClaims, sub: '' }, /claim "sub"/],
-    ['a session without a user id', { ...operatorClaims, kind: 'session', sub: 'root' }, /claim "sub"/],
-    ['a session of an unknown user', { ...operatorClaims, kind: 'session', sub: newId('user') }, /does not exist/],
+    ['a session without a user id', { ...userClaims, sub: 'root' }, /claim "sub"/],
+    ['a session without its own id', { ...userClaims, sid: user }, /claim "sid"/],
+    ['a session that has ended', { ...userClaims, sid: newId('browserSession') }, /session it was issued to has ended/],
+    ['the session of another user', { ...userClaims, sub: newId('user') }, /session it was issued to has ended/],
   ];
   test.each(cases)('%s', async (_name, claims, message) => {
     await expect(verify(await sign(claims))).rejects.toMatchObject({
@@ -123,13 +128,13 @@ describe('remembered tokens', () => {
     await expect(verifyAt(token)).rejects.toThrow(/has expired/);
   });
 
-  test('end with their user', async () => {
-    let exists = true;
-    const verifyUser = createTokenVerifier({ ...rules, userExists: async () => exists });
-    const token = await sign({ ...operatorClaims, kind: 'session', sub: user });
+  test('end with their session', async () => {
+    let isSignedIn = true;
+    const verifyUser = createTokenVerifier({ ...rules, isSignedIn: async () => isSignedIn });
+    const token = await sign(userClaims);
     await verifyUser(token);
-    exists = false;
-    await expect(verifyUser(token)).rejects.toThrow(/does not exist/);
+    isSignedIn = false;
+    await expect(verifyUser(token)).rejects.toThrow(/has ended/);
   });
 });
 

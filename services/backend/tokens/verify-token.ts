@@ -3,14 +3,26 @@ import { errors, type JWTPayload, jwtVerify, type ProtectedHeaderParameters } fr
 import { z } from 'zod';
 import { SvcError } from '../../contracts/errors.ts';
 import { id } from '../../contracts/id-schema.ts';
-import type { UserId, WorkspaceId } from '../../contracts/ids.ts';
-import { mcpTokenAudience, tokenAudience, tokenKindClaim, tokenKinds, workspaceClaim } from '../../contracts/token.ts';
+import type { BrowserSessionId, UserId, WorkspaceId } from '../../contracts/ids.ts';
+import {
+  mcpTokenAudience,
+  sessionClaim,
+  tokenAudience,
+  tokenKindClaim,
+  tokenKinds,
+  workspaceClaim,
+} from '../../contracts/token.ts';
 import type { VerifyingKey } from './signing-keys.ts';
 
 /** The owner of a token. */
-export type TokenPrincipal =
-  | { readonly kind: 'operator'; readonly name: string }
-  | { readonly kind: 'user'; readonly user: UserId };
+export type TokenPrincipal = { readonly kind: 'operator'; readonly name: string } | UserPrincipal;
+
+/** A person who is signed in, in one browser. */
+export interface UserPrincipal {
+  readonly kind: 'user';
+  readonly user: UserId;
+  readonly session: BrowserSessionId;
+}
 
 /** Throws `unauthenticated`, and nothing else, when a token is not valid. */
 export type VerifyToken = (token: string) => Promise<TokenPrincipal>;
@@ -18,8 +30,8 @@ export type VerifyToken = (token: string) => Promise<TokenPrincipal>;
 export interface TokenRules {
   readonly issuer: string;
   readonly verifying: readonly VerifyingKey[];
-  /** Checked at every use, because a user may be removed while a token of theirs is valid. */
-  readonly userExists: (user: UserId) => Promise<boolean>;
+  /** Checked at every use, because a session may end while a token of it is valid. */
+  readonly isSignedIn: (principal: UserPrincipal) => Promise<boolean>;
   readonly now?: () => number;
 }
 
@@ -37,8 +49,8 @@ export function createTokenVerifier(rules: TokenRules): VerifyToken {
       verified.set(hash, known);
     }
     const { principal } = known;
-    if (principal.kind === 'user' && !(await rules.userExists(principal.user))) {
-      throw refused('the user it was issued to does not exist');
+    if (principal.kind === 'user' && !(await rules.isSignedIn(principal))) {
+      throw refused('the session it was issued to has ended');
     }
     return principal;
   };
@@ -54,7 +66,7 @@ export interface OperatorPrincipal {
 export type VerifyOperatorToken = (token: string) => Promise<OperatorPrincipal>;
 
 /** For tokens of operators at remote-mcp, which remembers the answer. Throws `unauthenticated`, and nothing else. */
-export function createOperatorTokenVerifier(rules: Omit<TokenRules, 'userExists'>): VerifyOperatorToken {
+export function createOperatorTokenVerifier(rules: Omit<TokenRules, 'isSignedIn'>): VerifyOperatorToken {
   const now = rules.now ?? Date.now;
   return async (token) => {
     const payload = await verifySignature(token, { ...rules, audience: mcpTokenAudience }, now());
@@ -76,7 +88,7 @@ const tokenLengthMax = 8192;
 
 const claims = z.discriminatedUnion(tokenKindClaim, [
   z.object({ kind: z.literal(tokenKinds[0]), sub: z.string().min(1).max(255) }),
-  z.object({ kind: z.literal(tokenKinds[1]), sub: id('user') }),
+  z.object({ kind: z.literal(tokenKinds[1]), sub: id('user'), [sessionClaim]: id('browserSession') }),
 ]);
 
 async function check(token: string, rules: TokenRules, now: number) {
@@ -84,9 +96,13 @@ async function check(token: string, rules: TokenRules, now: number) {
   const payload = await verifySignature(token, { ...rules, audience: tokenAudience }, now);
   const parsed = claims.safeParse(payload);
   if (!parsed.success) throw refused(`its claim "${parsed.error.issues[0]?.path.join('.')}" is missing or wrong`);
-  const { kind, sub } = parsed.data;
-  const principal: TokenPrincipal = kind === 'operator' ? { kind: 'operator', name: sub } : { kind: 'user', user: sub };
-  return { principal, expiresAt: expiryOf(payload) };
+  return { principal: principalOf(parsed.data), expiresAt: expiryOf(payload) };
+}
+
+function principalOf(named: z.infer<typeof claims>): TokenPrincipal {
+  return named.kind === 'operator'
+    ? { kind: 'operator', name: named.sub }
+    : { kind: 'user', user: named.sub, session: named[sessionClaim] };
 }
 
 /** In milliseconds. jwtVerify has checked that `exp` exists. */

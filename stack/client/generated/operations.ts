@@ -222,6 +222,13 @@ export type KeysOfMembersQueryVariables = Exact<{
 
 export type KeysOfMembersQuery = { readonly workspace: { readonly members: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly keys: ReadonlyArray<{ readonly id: string, readonly name: string }> }>, readonly pageInfo: { readonly next: string | null } } } | null };
 
+export type CreateSignInLinkMutationVariables = Exact<{
+  email: string;
+}>;
+
+
+export type CreateSignInLinkMutation = { readonly createSignInLink: { readonly url: string, readonly expiresAt: number } };
+
 export type AddMemberMutationVariables = Exact<{
   workspace: string;
   input: MemberInput;
@@ -856,6 +863,10 @@ export const membersQuery: Operation<MembersQuery, MembersQueryVariables> = {
 
 export const keysOfMembersQuery: Operation<KeysOfMembersQuery, KeysOfMembersQueryVariables> = {
   text: "query KeysOfMembers($workspace:ID$first:Int$after:String){workspace(id:$workspace){members(first:$first after:$after){nodes{id keys(first:100){id name}}pageInfo{next}}}}",
+};
+
+export const createSignInLinkMutation: Operation<CreateSignInLinkMutation, CreateSignInLinkMutationVariables> = {
+  text: "mutation CreateSignInLink($email:String!){createSignInLink(email:$email){url expiresAt}}",
 };
 
 export const addMemberMutation: Operation<AddMemberMutation, AddMemberMutationVariables> = {

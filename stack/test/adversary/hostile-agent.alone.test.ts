@@ -54,9 +54,9 @@ const mostText = Array.from({ length: 50 }, (_, i) => `a${i}: skills(first: 100)
 /** A query to the backend by the owner of workspace A. */
 async function memberTarget(query: string): Promise<Target> {
   const { platform, a } = homes;
-  const url = `http://127.0.0.1:${platform.ports.backend}${graphqlPath}`;
-  const key = await memberToken(platform, a.owner.id);
-  return { url, key, session: '', question: { query, variables: { w: a.workspace } } };
+  const backendUrl = `http://127.0.0.1:${platform.ports.backend}`;
+  const key = await memberToken(platform.installation, backendUrl, a.owner.email);
+  return { url: backendUrl + graphqlPath, key, session: '', question: { query, variables: { w: a.workspace } } };
 }
 
 /**

@@ -84,7 +84,7 @@ function processesWith(argument: string): number {
 
 const confinements = [
   ['without a sandbox', 'none', true, async () => homes.backend],
-  ['in a sandbox', 'bwrap', canSandbox, () => memberClient(homes.platform, homes.a.owner.id)],
+  ['in a sandbox', 'bwrap', canSandbox, () => memberClient(homes.platform, homes.a.owner.email)],
 ] as const;
 
 /**

@@ -1,0 +1,90 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import { SvcError } from '../../contracts/errors.ts';
+import { accountPath } from '../../contracts/token.ts';
+import { Budget } from '../../kit/budget.ts';
+import { readBody } from '../../kit/http/read-body.ts';
+import { requireBrowser } from '../http/cross-origin.ts';
+
+/** A response to a passkey is the largest body: some kilobytes. */
+const bodyMaxBytes = 16 * 1024;
+const mebibyte = 1024 * 1024;
+/** Strangers send these bodies, so one address gets a part of the memory only. */
+const memoryLimits = { total: 16 * mebibyte, shares: { address: 4 * mebibyte } };
+/** A small body arrives at once: this is 1 KiB a second. */
+const slowest = { bytes: 5 * 1024, periodMs: 5000 };
+
+export interface AccountRoutes {
+  readonly routes: FastifyInstance;
+  readonly memory: Budget<'address'>;
+}
+
+/** Registers routes that browsers use without a token. Only pages of the permitted origins may use them. */
+export function createAccountRoutes(
+  app: FastifyInstance,
+  origins: readonly string[],
+  add: (account: AccountRoutes) => void,
+): void {
+  const hint = 'Wait for the answers to earlier requests.';
+  const memory = new Budget({ what: 'bytes of memory', hint, ...memoryLimits });
+  app.register(async (routes) => {
+    routes.removeAllContentTypeParsers();
+    // The handler reads the body. Another content type could be sent by a form of any site.
+    routes.addContentTypeParser('application/json', (_request, _body, done) => done(null));
+    routes.addHook('onRequest', async (request) => requireBrowser(request, origins));
+    add({ routes, memory });
+  });
+}
+
+export interface AccountRequest<Body> {
+  readonly body: Body;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+/** `POST /account/PATH`. The body is checked by `shape`; an answer of null has the status 204. */
+export function addAccountRoute<Body>(
+  { routes, memory }: AccountRoutes,
+  path: string,
+  shape: z.ZodType<Body>,
+  answer: (request: AccountRequest<Body>) => Promise<object | null>,
+): void {
+  routes.post(`${accountPath}/${path}`, async (request, reply) => {
+    const held = memory.hold({ address: request.ip }, 0);
+    try {
+      checkLength(request);
+      const bytes = await readBody(request.raw, held, slowest);
+      if (bytes === null) throw new SvcError('cancelled', 'The client left before its body had arrived.');
+      const answered = await answer({ body: parse(shape, bytes), request, reply });
+      reply.header('cache-control', 'no-store');
+      return answered === null ? reply.code(204).send() : reply.send(answered);
+    } finally {
+      held.release();
+    }
+  });
+}
+
+function checkLength({ headers }: FastifyRequest): void {
+  const length = Number(headers['content-length']);
+  if (length <= bodyMaxBytes) return;
+  throw Number.isNaN(length)
+    ? new SvcError('invalid_input', 'The request has no Content-Length.')
+    : new SvcError('too_large', `The body is above the limit of ${bodyMaxBytes} bytes.`);
+}
+
+/** A refusal names the field and never quotes a value, which may be a password. */
+function parse<Body>(shape: z.ZodType<Body>, bytes: Buffer): Body {
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString());
+  } catch {
+    throw new SvcError('invalid_input', 'The body is not JSON.');
+  }
+  const parsed = shape.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const field = parsed.error.issues[0]?.path.join('.') ?? '';
+  throw new SvcError(
+    'invalid_input',
+    field === '' ? 'The body is not an object.' : `The field "${field}" is missing or wrong.`,
+  );
+}

@@ -1,0 +1,31 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { addAccountRoute, createAccountRoutes } from './account-route.ts';
+import { endSession, readRefreshToken, refreshSession, signedOut } from './browser-sessions.ts';
+import { clearedCookies, cookiesOf, refreshTokenIn } from './session-cookies.ts';
+import { type SignInNeeds, signIn } from './sign-in.ts';
+import { useLink } from './sign-in-links.ts';
+
+/** `POST /account/…`: signs people in and out. */
+export function addAccounts(app: FastifyInstance, backend: SignInNeeds, origins: readonly string[]): void {
+  createAccountRoutes(app, origins, (account) => {
+    addAccountRoute(account, 'link', z.object({ token: z.string().max(200) }), ({ body, ...exchange }) =>
+      signIn(backend, { provenBy: 'link', find: (transaction) => useLink(transaction, backend, body.token) }, exchange),
+    );
+
+    addAccountRoute(account, 'refresh', z.object({}), async ({ request, reply }) => {
+      const token = refreshTokenIn(backend, request.headers);
+      if (token === undefined) throw signedOut();
+      const session = await refreshSession(backend, token);
+      reply.header('set-cookie', [...(await cookiesOf(backend, session))]);
+      return null;
+    });
+
+    addAccountRoute(account, 'sign-out', z.object({}), async ({ request, reply }) => {
+      const names = readRefreshToken(backend, refreshTokenIn(backend, request.headers) ?? '');
+      if (names !== null) await endSession(backend, names.id);
+      reply.header('set-cookie', [...clearedCookies(backend)]);
+      return null;
+    });
+  });
+}

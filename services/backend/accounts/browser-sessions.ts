@@ -1,0 +1,119 @@
+import { SvcError } from '../../contracts/errors.ts';
+import { type BrowserSessionId, findId, newId, type UserId } from '../../contracts/ids.ts';
+import type { WithConfig } from '../bus/with-bus.ts';
+import { type Graph, type Node, pageMax, type Transaction, type WithGraph } from '../graph/graph.ts';
+import type { WithSecrets } from '../secrets/secrets.ts';
+
+/** The ways to prove a person. */
+export type ProvenBy = 'link' | 'password' | 'passkey' | 'provider';
+
+/** A person has no more signed-in browsers; another one ends the oldest. */
+const sessionsPerUserMax = 50;
+/**
+ * After a refresh, the token before it is answered with the same new token for this long: tabs of one browser refresh
+ * at the same moment, and an answer may be lost.
+ */
+const graceMs = 30_000;
+const deviceLengthMax = 100;
+
+type SessionNeeds = WithGraph & WithSecrets & WithConfig<'JWT_REFRESH_TOKEN_TTL'>;
+
+export interface NewSession {
+  readonly user: UserId;
+  readonly provenBy: ProvenBy;
+  /** As the person recognises it, such as "Firefox on Linux". */
+  readonly device: string;
+}
+
+/** Runs in the transaction that consumes the proof, so that a proof opens one session or none. */
+export async function createSession(
+  transaction: Transaction,
+  { config }: WithConfig<'JWT_REFRESH_TOKEN_TTL'>,
+  { user, provenBy, device }: NewSession,
+): Promise<Node<'browserSession'>> {
+  await makeRoom(transaction, user);
+  const now = Date.now();
+  return await transaction.create('browserSession', {
+    ...{ id: newId('browserSession'), user, device: device.slice(0, deviceLengthMax), generation: 1 },
+    ...{ provenBy, provenAt: now, refreshedAt: now, createdAt: now },
+    expiresAt: now + config.JWT_REFRESH_TOKEN_TTL * 1000,
+  });
+}
+
+async function makeRoom(transaction: Transaction, user: UserId): Promise<void> {
+  const where = [{ field: 'user', equals: user }] as const;
+  const { nodes } = await transaction.select({ type: 'browserSession', anchor: null, where, limit: pageMax });
+  for (const { id } of nodes.slice(0, Math.max(0, nodes.length - sessionsPerUserMax + 1))) {
+    await transaction.remove('browserSession', id, null);
+  }
+}
+
+/** The session, unless it has ended. */
+export async function findSession(
+  graph: Pick<Graph, 'find'>,
+  id: BrowserSessionId,
+): Promise<Node<'browserSession'> | null> {
+  const session = await graph.find('browserSession', id, null);
+  return session === null || session.expiresAt <= Date.now() ? null : session;
+}
+
+/** Idempotent. */
+export async function endSession({ graph }: WithGraph, id: BrowserSessionId): Promise<void> {
+  await graph.write((transaction) => transaction.remove('browserSession', id, null));
+}
+
+/**
+ * A refresh token is `SESSION.GENERATION.SIGNATURE`. The signature proves that this platform made it; the session knows
+ * which generation is current. So equal requests get equal tokens, and no token is stored.
+ */
+export function refreshTokenOf({ secrets }: WithSecrets, { id, generation }: TokenNames): string {
+  return `${id}.${generation}.${secrets.sign(purposeOf({ id, generation }))}`;
+}
+
+interface TokenNames {
+  readonly id: BrowserSessionId;
+  readonly generation: number;
+}
+
+/** Null for a text that this platform did not sign. Such a text costs no look-up. */
+export function readRefreshToken({ secrets }: WithSecrets, text: string): TokenNames | null {
+  const [, named = '', digits = '', signature = ''] = /^(\w{1,40})\.(\d{1,10})\.([\w.-]{1,100})$/.exec(text) ?? [];
+  const id = findId('browserSession', named);
+  if (id === null) return null;
+  const names = { id, generation: Number(digits) };
+  return secrets.isSigned(purposeOf(names), signature) ? names : null;
+}
+
+/** A signature for another purpose makes no token. */
+function purposeOf({ id, generation }: TokenNames): string {
+  return `refresh token ${id} ${generation}`;
+}
+
+/**
+ * RFC 9700 §4.14: each use of a refresh token replaces it. An older one has been used twice, by its owner and by
+ * somebody else, so the session ends.
+ */
+export async function refreshSession(backend: SessionNeeds, token: string): Promise<Node<'browserSession'>> {
+  const names = readRefreshToken(backend, token);
+  if (names === null) throw signedOut();
+  const refreshed = await backend.graph.write(async (transaction) => {
+    const session = await findSession(transaction, names.id);
+    if (session === null) return null;
+    const now = Date.now();
+    if (names.generation === session.generation) {
+      const expiresAt = now + backend.config.JWT_REFRESH_TOKEN_TTL * 1000;
+      const changes = { generation: session.generation + 1, refreshedAt: now, expiresAt };
+      return await transaction.update('browserSession', session.id, changes, { anchor: null, keepsVersion: true });
+    }
+    const isRepeated = names.generation === session.generation - 1 && now - session.refreshedAt <= graceMs;
+    if (isRepeated) return session;
+    await transaction.remove('browserSession', session.id, null);
+    return null;
+  });
+  if (refreshed === null) throw signedOut();
+  return refreshed;
+}
+
+export function signedOut(): SvcError {
+  return new SvcError('unauthenticated', 'You are signed out: the session has ended.', { hint: 'Sign in again.' });
+}

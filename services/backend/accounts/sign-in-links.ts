@@ -1,0 +1,85 @@
+import { SvcError } from '../../contracts/errors.ts';
+import { findId, newId, parseId, type SignInLinkId, type UserId } from '../../contracts/ids.ts';
+import type { WithConfig } from '../bus/with-bus.ts';
+import { type Node, pageMax, type Transaction, type WithGraph } from '../graph/graph.ts';
+import { parseEmail } from '../members/users.ts';
+import type { WithSecrets } from '../secrets/secrets.ts';
+import type { TokenPrincipal } from '../tokens/verify-token.ts';
+
+const validMs = 60 * 60_000;
+/** A further one ends the oldest. */
+const linksPerUserMax = 5;
+
+export interface SignInLink {
+  readonly url: string;
+  readonly expiresAt: number;
+}
+
+type LinkNeeds = WithSecrets & WithConfig<'PUBLIC_FRONTEND_URL'>;
+
+/** For operators: a link that signs a known person in, once. */
+export async function createSignInLink(
+  backend: LinkNeeds & WithGraph,
+  principal: TokenPrincipal,
+  email: string,
+): Promise<SignInLink> {
+  if (principal.kind !== 'operator') {
+    throw new SvcError('forbidden', 'Only an operator of the platform may make a sign-in link.');
+  }
+  const address = parseEmail(email);
+  return await backend.graph.write(async (transaction) => {
+    const user = await transaction.findBy('user', { email: address }, null);
+    if (user === null) {
+      throw new SvcError('not_found', `There is no person with the address "${address}".`, {
+        hint: 'svc user list shows the members of a workspace.',
+      });
+    }
+    return await addLink(transaction, backend, user.id);
+  });
+}
+
+export async function addLink(transaction: Transaction, backend: LinkNeeds, user: UserId): Promise<SignInLink> {
+  const where = [{ field: 'user', equals: user }] as const;
+  const { nodes } = await transaction.select({ type: 'signInLink', anchor: null, where, limit: pageMax });
+  for (const { id } of nodes.slice(0, Math.max(0, nodes.length - linksPerUserMax + 1))) {
+    await transaction.remove('signInLink', id, null);
+  }
+  const now = Date.now();
+  const link = { id: newId('signInLink'), user, expiresAt: now + validMs, createdAt: now };
+  await transaction.create('signInLink', link);
+  return { url: urlOf(backend, link.id), expiresAt: link.expiresAt };
+}
+
+/** The token is in the fragment, which browsers send to no server. So no log contains it. */
+function urlOf({ config, secrets }: LinkNeeds, id: SignInLinkId): string {
+  return `${config.PUBLIC_FRONTEND_URL}/sign-in#token=${id}.${secrets.sign(purposeOf(id))}`;
+}
+
+/** Removes the link of this token and returns its person. Throws `unauthenticated` without saying why. */
+export async function useLink(transaction: Transaction, backend: WithSecrets, token: string): Promise<Node<'user'>> {
+  const id = readToken(backend, token);
+  const link = id === null ? null : await transaction.find('signInLink', id, null);
+  if (link === null || link.expiresAt <= Date.now()) throw noLongerValid();
+  await transaction.remove('signInLink', link.id, null);
+  const user = await transaction.find('user', parseId('user', link.user), null);
+  if (user === null) throw noLongerValid();
+  return user;
+}
+
+/** Null for a text that this platform did not sign. Such a text costs no look-up. */
+function readToken({ secrets }: WithSecrets, text: string): SignInLinkId | null {
+  const [, named = '', signature = ''] = /^(\w{1,40})\.([\w.-]{1,100})$/.exec(text) ?? [];
+  const id = findId('signInLink', named);
+  return id !== null && secrets.isSigned(purposeOf(id), signature) ? id : null;
+}
+
+/** A signature for another purpose makes no link. */
+function purposeOf(id: SignInLinkId): string {
+  return `sign-in link ${id}`;
+}
+
+function noLongerValid(): SvcError {
+  return new SvcError('unauthenticated', 'The link is not valid: it was used, has expired, or is incomplete.', {
+    hint: 'Ask for a new one. On the machine of the platform: svc open',
+  });
+}

@@ -1,0 +1,31 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { WithConfig } from '../bus/with-bus.ts';
+import type { Node, Transaction, WithGraph } from '../graph/graph.ts';
+import type { WithSecrets } from '../secrets/secrets.ts';
+import type { SigningKeys } from '../tokens/signing-keys.ts';
+import { createSession, type ProvenBy } from './browser-sessions.ts';
+import { describeDevice } from './device.ts';
+import { cookiesOf } from './session-cookies.ts';
+
+export type SignInNeeds = WithGraph & WithSecrets & WithConfig & { readonly signingKeys: SigningKeys };
+
+export interface Proof {
+  readonly provenBy: ProvenBy;
+  /** Consumes the proof and returns its person, or throws. */
+  readonly find: (transaction: Transaction) => Promise<Node<'user'>>;
+}
+
+/** Opens a session for the proven person: one transaction, so that a proof is never consumed without its session. */
+export async function signIn(
+  backend: SignInNeeds,
+  { provenBy, find }: Proof,
+  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+): Promise<{ readonly user: { readonly id: string; readonly email: string; readonly name: string } }> {
+  const device = describeDevice(request.headers['user-agent']);
+  const { user, session } = await backend.graph.write(async (transaction) => {
+    const user = await find(transaction);
+    return { user, session: await createSession(transaction, backend, { user: user.id, provenBy, device }) };
+  });
+  reply.header('set-cookie', [...(await cookiesOf(backend, session))]);
+  return { user: { id: user.id, email: user.email, name: user.name } };
+}
