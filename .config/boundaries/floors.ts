@@ -13,7 +13,7 @@ const houses: Readonly<Record<string, readonly string[]>> = {
     ...['graph', 'bus', 'client', 'logs', 'plan', 'place', 'ports', 'parts', 'secrets', 'state', 'settings', 'machine'],
   ],
   'services/backend': [
-    ...['graphql', 'catalogue', 'usage', 'runtimes', 'roles', 'skills', 'servers', 'files', 'keys', 'tools'],
+    ...['graphql', 'live', 'catalogue', 'usage', 'runtimes', 'roles', 'skills', 'servers', 'files', 'keys', 'tools'],
     ...['workspaces', 'accounts', 'activity', 'members', 'tokens', 'secrets', 'http', 'bus', 'graph'],
   ],
   'services/remote-mcp': [

@@ -8,12 +8,13 @@ import type { Config } from './config.ts';
 import type { Backend } from './context.ts';
 import { openBlobs } from './files/open-blobs.ts';
 import { type OpenGraphOptions, openGraph } from './graph/open-graph.ts';
+import { ChangeFeed } from './live/change-feed.ts';
 import { commandRuntimes } from './runtimes/command-runtimes.ts';
 import { Processes } from './runtimes/processes.ts';
 import { checkEncryptionKey } from './secrets/check-encryption-key.ts';
 import { openSecrets } from './secrets/secrets.ts';
 import { loadSigningKeys } from './tokens/signing-keys.ts';
-import { createOperatorTokenVerifier, createTokenVerifier } from './tokens/verify-token.ts';
+import { createOperatorTokenVerifier, createTokenVerifier, type UserPrincipal } from './tokens/verify-token.ts';
 
 /**
  * Builds the backend's context, each dependency once; `open` closes them in the opposite order. It is separate from
@@ -41,6 +42,8 @@ export async function openBackend(
   const bus = open.adopt(connected, (opened) => opened.close());
   const blobs = await openBlobs(config.FILES_DIR, bus);
   const processes = new Processes();
+  const isSignedIn = async ({ user, session }: UserPrincipal) => (await findSession(graph, session))?.user === user;
+  const changes = open.adopt(new ChangeFeed({ graph, bus, isSignedIn }), (feed) => feed.stop());
   const tokenRules = { issuer: config.JWT_ISSUER, verifying: signingKeys.verifying };
   return {
     config,
@@ -54,10 +57,8 @@ export async function openBackend(
     signingKeys,
     processes,
     verifyOperatorToken: createOperatorTokenVerifier(tokenRules),
-    verifyToken: createTokenVerifier({
-      ...tokenRules,
-      isSignedIn: async ({ user, session }) => (await findSession(graph, session))?.user === user,
-    }),
+    verifyToken: createTokenVerifier({ ...tokenRules, isSignedIn }),
+    changes,
     commandRuntimes: (runtimes, command) => commandRuntimes({ bus, processes }, runtimes, command),
   };
 }

@@ -54,7 +54,7 @@ export async function startServer(backend: Backend): Promise<RunningService> {
   addRequestLog(app, backend);
   addCrossOrigin(app, origins);
   addAccounts(app, backend, origins);
-  addGraphql(app, backend, { origins, connections });
+  const sockets = addGraphql(app, backend, { origins, connections });
   addCatalogue(app, backend);
   addFiles(app, backend, origins);
   app.get('/health', async () => ({ status: 'ok' }));
@@ -80,6 +80,7 @@ export async function startServer(backend: Backend): Promise<RunningService> {
     async stop() {
       leaving.begin();
       await leaving.quiet();
+      sockets.stop();
       await stopListening(app.server, stopDeadlineMs);
       await app.close();
       await readiness.stop();

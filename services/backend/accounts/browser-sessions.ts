@@ -1,8 +1,9 @@
 import { SvcError } from '../../contracts/errors.ts';
-import { type BrowserSessionId, findId, newId, type UserId } from '../../contracts/ids.ts';
-import type { WithConfig } from '../bus/with-bus.ts';
+import { type BrowserSessionId, findId, newId, parseId, type UserId } from '../../contracts/ids.ts';
+import type { WithBus, WithConfig } from '../bus/with-bus.ts';
 import { type Graph, type Node, pageMax, type Transaction, type WithGraph } from '../graph/graph.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
+import { announceAccount } from './announce-account.ts';
 
 /** The ways to prove a person. */
 export type ProvenBy = 'link' | 'password' | 'passkey' | 'provider';
@@ -16,7 +17,7 @@ const sessionsPerUserMax = 50;
 const graceMs = 30_000;
 const deviceLengthMax = 100;
 
-type SessionNeeds = WithGraph & WithSecrets & WithConfig<'JWT_REFRESH_TOKEN_TTL'>;
+type SessionNeeds = WithGraph & WithBus & WithSecrets & WithConfig<'JWT_REFRESH_TOKEN_TTL'>;
 
 export interface NewSession {
   readonly user: UserId;
@@ -57,9 +58,12 @@ export async function findSession(
   return session === null || session.expiresAt <= Date.now() ? null : session;
 }
 
-/** Idempotent. */
-export async function endSession({ graph }: WithGraph, id: BrowserSessionId): Promise<void> {
-  await graph.write((transaction) => transaction.remove('browserSession', id, null));
+/** Idempotent. The pages of the session close at once. */
+export async function endSession(backend: WithGraph & WithBus, id: BrowserSessionId): Promise<void> {
+  const session = await backend.graph.find('browserSession', id, null);
+  if (session === null) return;
+  await backend.graph.write((transaction) => transaction.remove('browserSession', id, null));
+  announceAccount(backend, parseId('user', session.user));
 }
 
 /**
@@ -106,12 +110,11 @@ export async function refreshSession(backend: SessionNeeds, token: string): Prom
       return await transaction.update('browserSession', session.id, changes, { anchor: null, keepsVersion: true });
     }
     const isRepeated = names.generation === session.generation - 1 && now - session.refreshedAt <= graceMs;
-    if (isRepeated) return session;
-    await transaction.remove('browserSession', session.id, null);
-    return null;
+    return isRepeated ? session : null;
   });
-  if (refreshed === null) throw signedOut();
-  return refreshed;
+  if (refreshed !== null) return refreshed;
+  await endSession(backend, names.id);
+  throw signedOut();
 }
 
 export function signedOut(): SvcError {

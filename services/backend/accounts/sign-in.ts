@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { WithConfig } from '../bus/with-bus.ts';
+import type { WithBus, WithConfig } from '../bus/with-bus.ts';
 import type { Node, Transaction, WithGraph } from '../graph/graph.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
 import type { SigningKeys } from '../tokens/signing-keys.ts';
@@ -7,7 +7,7 @@ import { createSession, type ProvenBy } from './browser-sessions.ts';
 import { describeDevice } from './device.ts';
 import { cookiesOf } from './session-cookies.ts';
 
-export type SignInNeeds = WithGraph & WithSecrets & WithConfig & { readonly signingKeys: SigningKeys };
+export type SignInNeeds = WithGraph & WithBus & WithSecrets & WithConfig & { readonly signingKeys: SigningKeys };
 
 export interface Proof {
   readonly provenBy: ProvenBy;

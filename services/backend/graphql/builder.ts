@@ -6,6 +6,7 @@ import type { SignInLink } from '../accounts/sign-in-links.ts';
 import type { SignedUrl } from '../files/tickets.ts';
 import type { Node, Page } from '../graph/graph.ts';
 import type { IdentifiedKey } from '../keys/identify-key.ts';
+import type { SeenChange } from '../live/follower.ts';
 import type { Access, Right } from '../members/access.ts';
 import type { LaunchView, ShownSetting } from '../servers/launch.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
@@ -67,6 +68,7 @@ interface Objects {
   RuntimePage: Page<'runtime'>;
   UsagePage: Page<'usage'>;
   ActivityPage: Page<'activity'>;
+  Change: SeenChange;
 }
 
 interface Types {
@@ -86,5 +88,6 @@ export function createBuilder(): Builder {
   const builder: Builder = new SchemaBuilder<Types>({ defaultFieldNullability: false });
   builder.queryType();
   builder.mutationType();
+  builder.subscriptionType();
   return builder;
 }

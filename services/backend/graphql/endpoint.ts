@@ -47,7 +47,7 @@ export function createGraphqlEndpoint(backend: GraphqlNeeds, deadlineMs = operat
   const yoga = createYoga<GraphqlContext>({
     schema: createSchema(),
     graphqlEndpoint: graphqlPath,
-    plugins: [boundedParser, boundedExecution, shownErrors(backend.log('graphql'))],
+    plugins: [boundedParser, boundedExecution, withoutSubscriptions, shownErrors(backend.log('graphql'))],
     // Errors are shown by `shownErrors`, which knows the request.
     maskedErrors: false,
     logging: false,
@@ -77,7 +77,7 @@ export function createGraphqlEndpoint(backend: GraphqlNeeds, deadlineMs = operat
 
 const tooLong = 'The operation took too long and was given up. Its change may still be made.';
 
-function requestContext(
+export function requestContext(
   backend: GraphqlNeeds,
   { principal, requestId, operation }: Pick<GraphqlContext, 'principal' | 'requestId' | 'operation'>,
 ): GraphqlContext {
@@ -115,6 +115,14 @@ const boundedExecution: Plugin<GraphqlContext> = {
     setExecuteFn((given: ExecutionArgs) =>
       Promise.race([operation.run(() => executeFn(given)), failure(operation.signal)]),
     );
+  },
+};
+
+const withoutSubscriptions: Plugin = {
+  onSubscribe() {
+    throw new SvcError('unsupported', 'Subscriptions are answered over WebSocket only.', {
+      hint: `Open a WebSocket at ${graphqlPath}, with the protocol graphql-transport-ws.`,
+    });
   },
 };
 

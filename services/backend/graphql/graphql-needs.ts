@@ -1,6 +1,7 @@
 import type { ChangeNeeds } from '../activity/change.ts';
 import type { WithConfig, WithLog } from '../bus/with-bus.ts';
 import type { WithBlobs } from '../files/blobs.ts';
+import type { ChangeFeed } from '../live/change-feed.ts';
 import type { WithProcesses } from '../runtimes/processes.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
 import type { VerifyToken } from '../tokens/verify-token.ts';
@@ -8,4 +9,5 @@ import type { VerifyToken } from '../tokens/verify-token.ts';
 /** The dependencies of queries and mutations. */
 export interface GraphqlNeeds extends ChangeNeeds, WithConfig, WithLog, WithBlobs, WithProcesses, WithSecrets {
   readonly verifyToken: VerifyToken;
+  readonly changes: ChangeFeed;
 }

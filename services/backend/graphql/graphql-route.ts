@@ -2,18 +2,19 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { SvcError } from '../../contracts/errors.ts';
 import { graphqlPath } from '../../contracts/token.ts';
-import { Budget, type Held, type Owner } from '../../kit/budget.ts';
+import { Budget, type Held } from '../../kit/budget.ts';
 import type { AdmittedConnections } from '../../kit/http/admitted-connections.ts';
 import { HttpRefusal } from '../../kit/http/http-refusal.ts';
 import { LargeMessages } from '../../kit/http/large-messages.ts';
 import { readBody } from '../../kit/http/read-body.ts';
 import { depthMax, locateMembers, valueBytes, valuesMax } from '../../kit/json-members.ts';
-import { accessTokenIn } from '../accounts/session-cookies.ts';
-import { requireBrowser, requireOrigin } from '../http/cross-origin.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
+import { authenticate } from './authenticate.ts';
 import { createGraphqlEndpoint } from './endpoint.ts';
 import type { GraphqlNeeds } from './graphql-needs.ts';
+import { GraphqlSockets } from './graphql-socket.ts';
 import { Operation } from './operation.ts';
+import { ownerOf } from './owner.ts';
 
 const mebibyte = 1024 * 1024;
 /**
@@ -30,10 +31,14 @@ interface Surface {
 }
 
 /**
- * `POST /graphql`. A request holds memory of its user until its operation has ended, and its answer is sent or its
- * client has disconnected.
+ * `POST /graphql`, and its WebSockets, which are returned. A request holds memory of its user until its operation has
+ * ended, and its answer is sent or its client has disconnected.
  */
-export function addGraphql(app: FastifyInstance, backend: GraphqlNeeds, { origins, connections }: Surface): void {
+export function addGraphql(
+  app: FastifyInstance,
+  backend: GraphqlNeeds,
+  { origins, connections }: Surface,
+): GraphqlSockets {
   const endpoint = createGraphqlEndpoint(backend);
   const hint = 'Send fewer or smaller requests at the same time, and read each answer.';
   const memory = new Budget({ what: 'bytes of memory', hint, ...memoryLimits });
@@ -84,6 +89,7 @@ export function addGraphql(app: FastifyInstance, backend: GraphqlNeeds, { origin
       },
     });
   });
+  return new GraphqlSockets(app.server, backend, { origins, connections, memory });
 }
 
 /**
@@ -108,10 +114,6 @@ declare module 'fastify' {
   interface FastifyRequest {
     principal: TokenPrincipal | null;
   }
-}
-
-function ownerOf(principal: TokenPrincipal): Owner<'user'> {
-  return { user: principal.kind === 'user' ? principal.user : `operator ${principal.name}` };
 }
 
 /**
@@ -145,26 +147,4 @@ function valuesOf(text: string): number {
     default:
       return located.values;
   }
-}
-
-/** A program sends its token in the header (RFC 6750 §2.1), a browser in a cookie. */
-async function authenticate(
-  backend: GraphqlNeeds,
-  request: FastifyRequest,
-  origins: readonly string[],
-): Promise<TokenPrincipal> {
-  const [, token] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
-  if (token !== undefined) {
-    const principal = await backend.verifyToken(token);
-    requireOrigin(request, origins);
-    return principal;
-  }
-  const cookie = accessTokenIn(backend, request.headers);
-  if (cookie === undefined) {
-    throw new SvcError('unauthenticated', 'A token is missing: send it as "Authorization: Bearer <token>".', {
-      hint: 'In the browser: sign in.',
-    });
-  }
-  requireBrowser(request, origins);
-  return await backend.verifyToken(cookie);
 }

@@ -2,6 +2,7 @@ import type { GraphQLSchema } from 'graphql';
 import { addAccountFields } from './accounts.ts';
 import { addActivity } from './activity.ts';
 import { createBuilder } from './builder.ts';
+import { addChanges } from './changes.ts';
 import { countAnswers } from './count-answers.ts';
 import { addKeys } from './keys.ts';
 import { addMcpServers } from './mcp-servers.ts';
@@ -31,5 +32,6 @@ export function createSchema(): GraphQLSchema {
   addRuntimes(builder);
   addUsage(builder);
   addActivity(builder);
+  addChanges(builder);
   return countAnswers(builder.toSchema());
 }

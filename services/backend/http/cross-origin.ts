@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { SvcError } from '../../contracts/errors.ts';
 
@@ -20,7 +21,9 @@ export function addCrossOrigin(app: FastifyInstance, origins: readonly string[])
   });
 }
 
-export function requireOrigin(request: FastifyRequest, origins: readonly string[]): void {
+type WithHeaders = Pick<IncomingMessage, 'headers'>;
+
+export function requireOrigin(request: WithHeaders, origins: readonly string[]): void {
   const { origin } = request.headers;
   if (origin === undefined || origins.includes(origin)) return;
   throw new SvcError('forbidden', `The origin "${origin.slice(0, 200)}" may not call the backend.`, {
@@ -32,7 +35,7 @@ export function requireOrigin(request: FastifyRequest, origins: readonly string[
  * A cookie comes with every request to the backend, whichever page sends it. Every browser names the page's origin with
  * a POST (Fetch standard, "append a request Origin header"), so one without an origin is refused too.
  */
-export function requireBrowser(request: FastifyRequest, origins: readonly string[]): void {
+export function requireBrowser(request: WithHeaders, origins: readonly string[]): void {
   requireOrigin(request, origins);
   if (request.headers.origin !== undefined) return;
   throw new SvcError('forbidden', 'The request has no Origin header, so it is from no page of this platform.', {

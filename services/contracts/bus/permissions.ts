@@ -33,8 +33,14 @@ export function permissionsOf(identity: Identity): Permissions {
   switch (identity.kind) {
     case 'backend':
       return {
-        publish: ['svc.runtime.*.*.command', 'svc.event.>', 'svc.gone.*.*', 'svc.session.*', blobSubjects.all],
-        subscribe: ['svc.identity.>', patterns.heartbeat, patterns.report, patterns.gone],
+        publish: [
+          ...['svc.runtime.*.*.command', 'svc.event.>', 'svc.gone.*.*', 'svc.session.*'],
+          ...[patterns.accounts, blobSubjects.all],
+        ],
+        subscribe: [
+          ...['svc.identity.>', patterns.heartbeat, patterns.report, patterns.gone],
+          ...[patterns.events, patterns.accounts],
+        ],
         streams: ['usage'],
         buckets: [],
       };

@@ -1,5 +1,5 @@
 import type { Digest } from '../digest.ts';
-import type { ProcessId, RuntimeId, SessionId, WorkspaceId } from '../ids.ts';
+import type { ProcessId, RuntimeId, SessionId, UserId, WorkspaceId } from '../ids.ts';
 
 /** The kinds of changes of a workspace: its configuration, the state of its MCP servers, a key. */
 export type EventKind = 'catalogue' | 'status' | 'key';
@@ -18,6 +18,8 @@ export const subjects = {
   report: (runtime: RuntimeId, process: ProcessId) => `svc.report.${runtime}.${process}`,
   gone: (runtime: RuntimeId, process: ProcessId) => `svc.gone.${runtime}.${process}`,
   event: (workspace: WorkspaceId, kind: EventKind) => `svc.event.${workspace}.${kind}`,
+  /** Something of a person changed: a session, a membership. Between backends. */
+  account: (user: UserId) => `svc.account.${user}`,
   session: (session: SessionId) => `svc.session.${session}`,
 } as const;
 
@@ -31,6 +33,7 @@ export const patterns = {
   gone: 'svc.gone.*.*',
   eventsOf: (workspace: WorkspaceId) => `svc.event.${workspace}.*`,
   events: 'svc.event.*.*',
+  accounts: 'svc.account.*',
 } as const;
 
 /** Durable streams and key-value buckets. */

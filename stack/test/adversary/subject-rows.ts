@@ -1,6 +1,7 @@
 import type { RuntimeProcessName } from '../../../services/contracts/bus/ends.ts';
 import { subjects } from '../../../services/contracts/bus/subjects.ts';
 import {
+  newId,
   type ProcessId,
   type RuntimeId,
   randomText,
@@ -38,6 +39,7 @@ const platformSubjects: Readonly<Record<keyof typeof subjects, SubjectsFor>> = {
   hello: (by) => [subjects.hello(by.remoteMcp), subjects.hello(by.own.process)],
   key: (by) => [subjects.key(by.remoteMcp), subjects.key(by.own.process)],
   event: (by) => [subjects.event(by.workspace, 'key'), subjects.event(by.workspace, 'catalogue')],
+  account: () => [subjects.account(newId('user'))],
   session: (by) => [subjects.session(by.session)],
 };
 

@@ -1,0 +1,293 @@
+import { type Client, createClient } from 'graphql-ws';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import type { UserId, WorkspaceId } from '../../contracts/ids.ts';
+import { graphqlPath } from '../../contracts/token.ts';
+import { Browser } from './browser.ts';
+import { startTestBackend, type TestBackend } from './start-test-backend.ts';
+
+let backend: TestBackend;
+let ann: UserId;
+let home: WorkspaceId;
+let away: WorkspaceId;
+const open: Page[] = [];
+let count = 0;
+
+beforeAll(async () => {
+  backend = await startTestBackend();
+  [home, ann] = await addWorkspace('Home', 'ann@example.com');
+  [away] = await addWorkspace('Away', 'bob@example.com');
+});
+afterEach(async () => {
+  for (const page of open.splice(0)) await page.client.dispose();
+});
+afterAll(() => backend.stop());
+
+async function addWorkspace(name: string, email: string): Promise<[WorkspaceId, UserId]> {
+  const { createWorkspace } = await backend.must(
+    'mutation ($i: CreateWorkspaceInput!) { createWorkspace(input: $i) { id owner { id } } }',
+    { i: { name, ownerEmail: email } },
+  );
+  return [createWorkspace.id, createWorkspace.owner.id];
+}
+
+async function signIn(email = 'ann@example.com'): Promise<Browser> {
+  const { createSignInLink } = await backend.must(`mutation { createSignInLink(email: "${email}") { url } }`);
+  const browser = new Browser(backend.url);
+  await browser.post('/account/link', { token: new URL(createSignInLink.url).hash.slice('#token='.length) });
+  return browser;
+}
+
+interface Seen {
+  readonly kind: string;
+  readonly revision: number | null;
+}
+
+interface Page {
+  readonly client: Client;
+  readonly seen: Seen[];
+  /** Errors of the subscription. */
+  readonly errors: string[];
+  /** Why the socket closed, or null. */
+  readonly closed: () => { readonly code: number; readonly reason: string } | null;
+}
+
+const socketUrl = () => `${backend.url.replace('http', 'ws')}${graphqlPath}`;
+const cookieOf = ({ cookies }: Browser) => [...cookies].map(([name, { value }]) => `${name}=${value}`).join('; ');
+
+/** Opens a page that follows a workspace, with the client that browsers use. */
+function openPage(
+  browser: Browser,
+  { workspace = home, origin = 'http://localhost:8888', query = changes } = {},
+): Page {
+  const headers = { cookie: cookieOf(browser), origin };
+  const seen: Seen[] = [];
+  const errors: string[] = [];
+  let closed: ReturnType<Page['closed']> = null;
+  const client = createClient({
+    url: socketUrl(),
+    webSocketImpl: class extends WebSocket {
+      constructor(url: string, protocols: string[]) {
+        super(url, protocols, { headers });
+      }
+    },
+    retryAttempts: 0,
+    lazy: true,
+    on: {
+      closed: (event) => {
+        const { code, reason } = event as { code: number; reason: string };
+        closed = { code, reason };
+      },
+    },
+  });
+  client.subscribe<{ changes: Seen }>(
+    { query, variables: { w: workspace } },
+    {
+      next: ({ data, errors: refused = [] }) => {
+        if (data != null) seen.push(data.changes);
+        for (const { extensions } of refused) errors.push(String(extensions?.code));
+      },
+      error: (thrown) => {
+        if (Array.isArray(thrown)) for (const { extensions } of thrown) errors.push(String(extensions?.code));
+      },
+      complete: () => undefined,
+    },
+  );
+  const page = { client, seen, errors, closed: () => closed };
+  open.push(page);
+  return page;
+}
+
+const changes = 'subscription ($w: ID) { changes(workspace: $w) { kind revision } }';
+
+const change = (workspace: WorkspaceId) =>
+  backend.must('mutation ($w: ID!, $n: String!) { createRole(workspace: $w, input: { name: $n }) { id } }', {
+    w: workspace,
+    n: `role-${++count}`,
+  });
+
+const revisionOf = async (id: WorkspaceId): Promise<number> =>
+  (await backend.must('query ($w: ID!) { workspace(id: $w) { revision } }', { w: id })).workspace.revision;
+
+describe('an open page', () => {
+  test('gets the present version first, then each change of its workspace, within a second', async () => {
+    const before = await revisionOf(home);
+    const page = openPage(await signIn());
+    await expect.poll(() => page.seen).toEqual([{ kind: 'catalogue', revision: before }]);
+    await change(away);
+    await change(home);
+    await expect
+      .poll(() => page.seen, { timeout: 1000 })
+      .toEqual([
+        { kind: 'catalogue', revision: before },
+        { kind: 'catalogue', revision: before + 1 },
+      ]);
+  });
+
+  test('gets a burst of changes as a few messages, the last one included', async () => {
+    const page = openPage(await signIn());
+    await expect.poll(() => page.seen).toHaveLength(1);
+    for (let i = 0; i < 30; i++) await change(home);
+    const last = await revisionOf(home);
+    await expect.poll(() => page.seen.at(-1)?.revision).toBe(last);
+    expect(page.seen.length).toBeLessThan(20);
+  });
+
+  test('closes at once when its session ends, with a code of its own', async () => {
+    const browser = await signIn();
+    const page = openPage(browser);
+    await expect.poll(() => page.seen).toHaveLength(1);
+    await browser.copy().post('/account/sign-out', {});
+    await expect.poll(page.closed, { timeout: 1000 }).toMatchObject({ code: 4401 });
+    const again = openPage(browser);
+    await expect.poll(again.closed).not.toBe(null);
+    expect(again.seen).toEqual([]);
+  });
+
+  test('of one person stays open when another session of the person ends', async () => {
+    const page = openPage(await signIn());
+    await expect.poll(() => page.seen).toHaveLength(1);
+    await (await signIn()).post('/account/sign-out', {});
+    await expect.poll(() => page.seen.at(-1)).toEqual({ kind: 'account', revision: null });
+    expect(page.closed()).toBe(null);
+  });
+
+  test('learns no more when its membership is suspended', async () => {
+    const email = 'carl@example.com';
+    const { addMember } = await backend.must(
+      'mutation ($w: ID!, $i: MemberInput!) { addMember(workspace: $w, input: $i) { id } }',
+      { w: home, i: { email, role: 'viewer' } },
+    );
+    const page = openPage(await signIn(email));
+    await expect.poll(() => page.seen).toHaveLength(1);
+    await backend.must(
+      'mutation ($w: ID!, $m: ID!) { updateMember(workspace: $w, id: $m, input: { suspended: true }) { id } }',
+      { w: home, m: addMember.id },
+    );
+    await expect.poll(() => page.errors).toEqual(['forbidden']);
+    const known = page.seen.length;
+    await change(home);
+    await expect.poll(() => page.seen.length).toBe(known);
+  });
+
+  test('follows nothing of a workspace of others', async () => {
+    const page = openPage(await signIn(), { workspace: away });
+    await expect.poll(() => page.errors).toEqual(['not_found']);
+    await change(away);
+    expect(page.seen).toEqual([]);
+  });
+});
+
+describe('a socket is refused', () => {
+  const tryOpen = (headers: Record<string, string>, path = graphqlPath) =>
+    new Promise<number>((resolve) => {
+      const socket = new WebSocket(backend.url.replace('http', 'ws') + path, 'graphql-transport-ws', { headers });
+      socket.on('unexpected-response', (_request, response) => resolve(response.statusCode ?? 0));
+      socket.on('open', () => {
+        socket.close();
+        resolve(101);
+      });
+      socket.on('error', () => undefined);
+    });
+  const origin = 'http://localhost:8888';
+
+  test('without a session, from another origin, without an origin, to operators, at another path', async () => {
+    const cookie = cookieOf(await signIn());
+    expect(await tryOpen({ origin, cookie })).toBe(101);
+    expect(await tryOpen({ origin })).toBe(401);
+    expect(await tryOpen({ origin, cookie: cookie.replaceAll('=', '=x') })).toBe(401);
+    expect(await tryOpen({ origin: 'https://evil.example', cookie })).toBe(403);
+    expect(await tryOpen({ cookie })).toBe(403);
+    expect(await tryOpen({ authorization: `Bearer ${await backend.operatorToken()}` })).toBe(501);
+    expect(await tryOpen({ origin, cookie }, '/other')).toBe(404);
+  });
+
+  test('beyond 32 of one person, while another person opens one', async () => {
+    const cookie = cookieOf(await signIn());
+    const sockets = await Promise.all(
+      Array.from({ length: 32 }, async () => {
+        const socket = new WebSocket(socketUrl(), 'graphql-transport-ws', { headers: { origin, cookie } });
+        await new Promise((resolve) => socket.on('open', resolve));
+        return socket;
+      }),
+    );
+    expect(await tryOpen({ origin, cookie })).toBe(429);
+    expect(await tryOpen({ origin, cookie: cookieOf(await signIn('bob@example.com')) })).toBe(101);
+    for (const socket of sockets) socket.close();
+    await expect.poll(() => tryOpen({ origin, cookie })).toBe(101);
+  });
+});
+
+describe('a message is refused', () => {
+  test('that is no subscription, or is none of ours', async () => {
+    const browser = await signIn();
+    for (const [query, code] of [
+      ['{ viewer { id } }', 'unsupported'],
+      ['mutation { createSignInLink(email: "a@b") { url } }', 'unsupported'],
+      ['subscription { nothing }', 'invalid_input'],
+      ['subscription {', 'invalid_input'],
+      [
+        `subscription { ${Array.from({ length: 60 }, (_, i) => `a${i}: changes { kind }`).join(' ')} }`,
+        'invalid_input',
+      ],
+    ] as const) {
+      const page = openPage(browser, { query });
+      await expect.poll(() => [query, page.errors]).toEqual([query, [code]]);
+    }
+  });
+
+  test('the ninth subscription, the hundredth message, and a large one', async () => {
+    const headers = { origin: 'http://localhost:8888', cookie: cookieOf(await signIn()) };
+    const connect = async () => {
+      const socket = new WebSocket(socketUrl(), 'graphql-transport-ws', { headers });
+      const heard: string[] = [];
+      const closed = new Promise<number>((resolve) => socket.on('close', resolve));
+      socket.on('message', (data) => heard.push(String(data)));
+      await new Promise((resolve) => socket.on('open', resolve));
+      socket.send('{"type":"connection_init"}');
+      await expect.poll(() => heard).toEqual(['{"type":"connection_ack"}']);
+      return { socket, heard, closed };
+    };
+    const subscribe = (id: number) => JSON.stringify({ id: `${id}`, type: 'subscribe', payload: { query: changes } });
+    const many = await connect();
+    for (let id = 0; id < 9; id++) many.socket.send(subscribe(id));
+    await expect.poll(() => many.heard.filter((text) => text.includes('rate_limited'))).toHaveLength(1);
+    for (let i = 0; i < 100; i++) many.socket.send('{"type":"ping"}');
+    expect(await many.closed).toBe(1008);
+    const large = await connect();
+    large.socket.send(JSON.stringify({ type: 'ping', payload: { text: 'x'.repeat(20_000) } }));
+    expect(await large.closed).toBe(1009);
+  });
+
+  test('over HTTP', async () => {
+    const { code } = await backend.ask({
+      query: 'subscription { changes { kind } }',
+      token: await backend.userToken(ann),
+    });
+    expect(code).toBe('unsupported');
+  });
+});
+
+test('a stopping backend closes the pages, which then connect elsewhere', async () => {
+  const other = await startTestBackend();
+  await other.must('mutation { createWorkspace(input: { name: "A", ownerEmail: "a@b" }) { id } }');
+  const { createSignInLink } = await other.must('mutation { createSignInLink(email: "a@b") { url } }');
+  const browser = new Browser(other.url);
+  await browser.post('/account/link', { token: new URL(createSignInLink.url).hash.slice('#token='.length) });
+  const headers = { origin: 'http://localhost:8888', cookie: cookieOf(browser) };
+  const connect = async () => {
+    const socket = new WebSocket(`${other.url.replace('http', 'ws')}${graphqlPath}`, 'graphql-transport-ws', {
+      headers,
+    });
+    await new Promise((resolve) => socket.on('open', resolve));
+    return socket;
+  };
+  const [socket, deaf] = [await connect(), await connect()];
+  // Its end never answers.
+  deaf.pause();
+  const closed = new Promise<number>((resolve) => socket.on('close', resolve));
+  const began = performance.now();
+  await other.stop();
+  expect(await closed).toBe(1001);
+  expect(performance.now() - began).toBeLessThan(2000);
+});
