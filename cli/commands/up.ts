@@ -9,6 +9,7 @@ import { installationOf } from '../objects/platform.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { describeUp } from '../output/up.ts';
 import { showStart } from '../start/bring-up.ts';
+import { showFirstSignIn } from '../start/first-sign-in.ts';
 import { nextCommand } from '../start/next-command.ts';
 import { nextStep } from '../start/next-step.ts';
 
@@ -57,6 +58,7 @@ export default class Up extends SvcCommand {
     }
     const unchanged = result.outcome === 'unchanged' ? 'Nothing to change. ' : '';
     terminal.result(`${unchanged}${describeUp(result.status, terminal)}`);
+    await showFirstSignIn(terminal, installation);
     const words = await nextStep(result.status, installation);
     terminal.talk(`Next: ${nextCommand(words, { installation, env: environment, cwd: process.cwd() })}`);
   }

@@ -47,7 +47,3 @@ export async function fetchKeysOf({ backend, workspace }: Tenancy, { id }: Membe
 
 /** Each may have a hundred keys in the answer. */
 const membersPerPageMax = 100;
-
-/** People cannot sign in yet, so a membership alone lets nobody do anything. */
-export const noSignIn =
-  'People cannot sign in yet. The role takes effect once they can; until then an operator works for them.';

@@ -8,7 +8,7 @@ const json = async (line: string) => JSON.parse((await svc(`${line} --json`)).st
 test('a person is made a member, listed, changed and removed', async () => {
   const created = await svc('user create Ann@Example.com');
   expect(created).toMatchObject({ code: 0, stdout: 'Made ann@example.com a member of Default: viewer.\n' });
-  expect(created.stderr).toContain('People cannot sign in yet.');
+  expect(created.stderr).toBe('A link to sign in: svc user reset ann@example.com\n');
   expect((await svc('user create ann@example.com --role admin')).code).toBe(5);
   expect((await svc('user create ben@example.com --role king')).stderr).toContain(
     '--role must be viewer or editor or admin or owner, not "king".',

@@ -2,13 +2,14 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { addMemberMutation } from '../../../stack/client/generated/operations.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
-import { memberRoles, noSignIn, parseMemberRole } from '../../objects/members.ts';
+import { memberRoles, parseMemberRole } from '../../objects/members.ts';
 import { tenancyOf } from '../../objects/platform.ts';
+import { shellWord } from '../../typed/shell-word.ts';
 
 export default class UserCreate extends SvcCommand {
   static override summary = 'Make a person a member of a workspace, with a role.';
   static override description =
-    'A viewer reads. An editor also changes skills and roles, an admin MCP servers, keys and runtimes, and an owner the workspace itself. People cannot sign in yet.';
+    'A viewer reads. An editor also changes skills and roles, an admin MCP servers, keys and runtimes, and an owner the workspace itself.';
   static override aliases = ['users:create'];
   static override examples = [
     { description: 'Somebody who reads', command: '<%= config.bin %> user create ann@example.com' },
@@ -33,6 +34,6 @@ export default class UserCreate extends SvcCommand {
     const { id, person } = addMember;
     terminal.json({ id, email: person.email, name: person.name, role, workspace });
     terminal.result(`Made ${person.email} a member of ${workspace.name}: ${role}.`);
-    terminal.talk(noSignIn);
+    terminal.talk(`A link to sign in: svc user reset ${shellWord(person.email)}`);
   }
 }

@@ -70,6 +70,7 @@ export const filled: Readonly<Record<string, string>> = {
   'up --as-copy --dir x': 'up --dir svc',
   'down --dir x': 'down --dir svc',
   'user create EMAIL': 'user create y@example.com',
+  'user reset x': 'user reset x@example.com',
   'user update EMAIL --role ROLE': 'user update x@example.com --role editor',
   'user update EMAIL --role owner': 'user update x@example.com --role owner',
   'workspace create NAME': 'workspace create y',

@@ -1,5 +1,5 @@
 import { SvcError } from '../../contracts/errors.ts';
-import { findId, newId, parseId, type SignInLinkId, type UserId } from '../../contracts/ids.ts';
+import { findId, newId, parseId, type SignInLinkId } from '../../contracts/ids.ts';
 import type { WithConfig } from '../bus/with-bus.ts';
 import { type Node, pageMax, type Transaction, type WithGraph } from '../graph/graph.ts';
 import { parseEmail } from '../members/users.ts';
@@ -11,6 +11,7 @@ const validMs = 60 * 60_000;
 const linksPerUserMax = 5;
 
 export interface SignInLink {
+  readonly email: string;
   readonly url: string;
   readonly expiresAt: number;
 }
@@ -34,20 +35,20 @@ export async function createSignInLink(
         hint: 'svc user list shows the members of a workspace.',
       });
     }
-    return await addLink(transaction, backend, user.id);
+    return await addLink(transaction, backend, user);
   });
 }
 
-export async function addLink(transaction: Transaction, backend: LinkNeeds, user: UserId): Promise<SignInLink> {
-  const where = [{ field: 'user', equals: user }] as const;
+export async function addLink(transaction: Transaction, backend: LinkNeeds, user: Node<'user'>): Promise<SignInLink> {
+  const where = [{ field: 'user', equals: user.id }] as const;
   const { nodes } = await transaction.select({ type: 'signInLink', anchor: null, where, limit: pageMax });
   for (const { id } of nodes.slice(0, Math.max(0, nodes.length - linksPerUserMax + 1))) {
     await transaction.remove('signInLink', id, null);
   }
   const now = Date.now();
-  const link = { id: newId('signInLink'), user, expiresAt: now + validMs, createdAt: now };
+  const link = { id: newId('signInLink'), user: user.id, expiresAt: now + validMs, createdAt: now };
   await transaction.create('signInLink', link);
-  return { url: urlOf(backend, link.id), expiresAt: link.expiresAt };
+  return { email: user.email, url: urlOf(backend, link.id), expiresAt: link.expiresAt };
 }
 
 /** The token is in the fragment, which browsers send to no server. So no log contains it. */

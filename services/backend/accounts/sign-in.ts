@@ -24,6 +24,7 @@ export async function signIn(
   const device = describeDevice(request.headers['user-agent']);
   const { user, session } = await backend.graph.write(async (transaction) => {
     const user = await find(transaction);
+    await transaction.update('user', user.id, { signedInAt: Date.now() }, { anchor: null, keepsVersion: true });
     return { user, session: await createSession(transaction, backend, { user: user.id, provenBy, device }) };
   });
   reply.header('set-cookie', [...(await cookiesOf(backend, session))]);

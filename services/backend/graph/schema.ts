@@ -18,7 +18,7 @@ export const schema = {
   },
   user: {
     owned: false,
-    fields: { email: 'text', name: 'text', createdAt: 'time' },
+    fields: { email: 'text', name: 'text', signedInAt: 'time?', createdAt: 'time' },
     unique: [['email']],
     index: ['email'],
     search: ['email', 'name'],

@@ -3,7 +3,11 @@ import type { Builder } from './builder.ts';
 
 export function addAccountFields(builder: Builder): void {
   builder.objectType('SignInLink', {
-    fields: (t) => ({ url: t.exposeString('url'), expiresAt: t.exposeFloat('expiresAt') }),
+    fields: (t) => ({
+      email: t.exposeString('email'),
+      url: t.exposeString('url'),
+      expiresAt: t.exposeFloat('expiresAt'),
+    }),
   });
   builder.mutationField('createSignInLink', (t) =>
     t.field({

@@ -99,7 +99,7 @@ export class GraphqlSockets {
       if (this.#isStopping) throw new SvcError('unavailable', 'The backend stops.', { hint: 'Connect again.' });
       const principal = await authenticate(this.#backend, request, this.#surface.origins);
       if (principal.kind === 'operator') {
-        throw new SvcError('unsupported', 'Only people follow changes.', { hint: 'svc status --watch shows them.' });
+        throw new SvcError('unsupported', 'Only people follow changes.');
       }
       const owner = ownerOf(principal);
       this.#surface.connections.use(socket, owner);

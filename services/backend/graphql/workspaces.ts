@@ -31,7 +31,12 @@ export function addWorkspaces(builder: Builder): void {
   });
 
   builder.objectType('Person', {
-    fields: (t) => ({ id: t.exposeID('id'), email: t.exposeString('email'), name: t.exposeString('name') }),
+    fields: (t) => ({
+      id: t.exposeID('id'),
+      email: t.exposeString('email'),
+      name: t.exposeString('name'),
+      hasSignedIn: t.boolean({ resolve: ({ signedInAt }) => signedInAt !== null }),
+    }),
   });
 
   builder.objectType('WorkspacePage', {

@@ -8,7 +8,13 @@ export async function ensureUser(transaction: Transaction, email: string): Promi
   const known = await transaction.findBy('user', { email: address }, null);
   if (known !== null) return known;
   const [name = address] = address.split('@');
-  return await transaction.create('user', { id: newId('user'), email: address, name, createdAt: Date.now() });
+  return await transaction.create('user', {
+    id: newId('user'),
+    email: address,
+    name,
+    signedInAt: null,
+    createdAt: Date.now(),
+  });
 }
 
 const emailLengthMax = 254; // RFC 5321 §4.5.3.1.3

@@ -81,7 +81,13 @@ export async function addMember(backend: Backend, workspace: WorkspaceId, role: 
   const user = newId('user');
   await backend.graph.write(async (transaction) => {
     const createdAt = Date.now();
-    await transaction.create('user', { id: user, email: `${user}@example.com`, name: role, createdAt });
+    await transaction.create('user', {
+      id: user,
+      email: `${user}@example.com`,
+      name: role,
+      signedInAt: null,
+      createdAt,
+    });
     const id = newId('member');
     await transaction.create('member', { id, workspace, user, role, suspended: false, createdAt });
     await transaction.link({ from: 'member', edge: 'person' }, id, [user]);

@@ -165,7 +165,13 @@ function writeSession(transaction: Transaction, user: UserId) {
 async function writeMember(graph: Graph, workspace: WorkspaceId, { user, role }: { user: UserId; role: MemberRole }) {
   const createdAt = Date.now();
   await graph.write(async (transaction) => {
-    await transaction.create('user', { id: user, email: `${user}@example.com`, name: role, createdAt });
+    await transaction.create('user', {
+      id: user,
+      email: `${user}@example.com`,
+      name: role,
+      signedInAt: null,
+      createdAt,
+    });
     const member = await transaction.create('member', {
       id: newId('member'),
       workspace,

@@ -222,12 +222,19 @@ export type KeysOfMembersQueryVariables = Exact<{
 
 export type KeysOfMembersQuery = { readonly workspace: { readonly members: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly keys: ReadonlyArray<{ readonly id: string, readonly name: string }> }>, readonly pageInfo: { readonly next: string | null } } } | null };
 
+export type OwnerQueryVariables = Exact<{
+  name: string;
+}>;
+
+
+export type OwnerQuery = { readonly workspace: { readonly owner: { readonly email: string, readonly hasSignedIn: boolean } | null } | null };
+
 export type CreateSignInLinkMutationVariables = Exact<{
   email: string;
 }>;
 
 
-export type CreateSignInLinkMutation = { readonly createSignInLink: { readonly url: string, readonly expiresAt: number } };
+export type CreateSignInLinkMutation = { readonly createSignInLink: { readonly email: string, readonly url: string, readonly expiresAt: number } };
 
 export type AddMemberMutationVariables = Exact<{
   workspace: string;
@@ -865,8 +872,12 @@ export const keysOfMembersQuery: Operation<KeysOfMembersQuery, KeysOfMembersQuer
   text: "query KeysOfMembers($workspace:ID$first:Int$after:String){workspace(id:$workspace){members(first:$first after:$after){nodes{id keys(first:100){id name}}pageInfo{next}}}}",
 };
 
+export const ownerQuery: Operation<OwnerQuery, OwnerQueryVariables> = {
+  text: "query Owner($name:String!){workspace(name:$name){owner{email hasSignedIn}}}",
+};
+
 export const createSignInLinkMutation: Operation<CreateSignInLinkMutation, CreateSignInLinkMutationVariables> = {
-  text: "mutation CreateSignInLink($email:String!){createSignInLink(email:$email){url expiresAt}}",
+  text: "mutation CreateSignInLink($email:String!){createSignInLink(email:$email){email url expiresAt}}",
 };
 
 export const addMemberMutation: Operation<AddMemberMutation, AddMemberMutationVariables> = {

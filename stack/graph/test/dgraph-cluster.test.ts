@@ -16,7 +16,7 @@ import { hasDgraph, healthy, openDgraphTrial } from './dgraph-trial.ts';
 const patienceMs = 90_000;
 vi.setConfig({ testTimeout: 3 * patienceMs, hookTimeout: patienceMs });
 
-const userOf = (id: UserId) => ({ id, email: `${id}@example.com`, name: 'trial', createdAt: 1 });
+const userOf = (id: UserId) => ({ id, email: `${id}@example.com`, name: 'trial', signedInAt: null, createdAt: 1 });
 
 /** Coordination and data nodes hold their elections one after the other. Measured: 9 s. */
 const takeoverMs = 30_000;

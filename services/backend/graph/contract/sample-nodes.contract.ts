@@ -10,7 +10,7 @@ export function workspaceNode(values: Partial<NewNode<'workspace'>> = {}): NewNo
 
 export function userNode(values: Partial<NewNode<'user'>> = {}): NewNode<'user'> {
   const id = newId('user');
-  return { id, email: `${id}@example.com`, name: 'Ann', createdAt: 1, ...values };
+  return { id, email: `${id}@example.com`, name: 'Ann', signedInAt: null, createdAt: 1, ...values };
 }
 
 export function roleNode(workspace: WorkspaceId, values: Partial<NewNode<'role'>> = {}): NewNode<'role'> {
