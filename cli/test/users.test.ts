@@ -44,6 +44,11 @@ test('a removal names the keys that it revokes, and asks', async () => {
   expect(refused.stderr).toContain('- The key "agent" is revoked: its agents lose access.');
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('add --yes') });
   expect((await json('keys list')).keys).toMatchObject([{ name: 'agent', state: 'valid' }]);
-  expect(await json('user remove owner@localhost --yes')).toMatchObject({ affected: [{ kind: 'key', name: 'agent' }] });
+  const kept = await svc('user remove owner@localhost --keys-to eve@example.com');
+  expect(kept.stderr).toContain('- The key "agent" goes to eve@example.com: its agents go on.');
+  await json('user remove owner@localhost --keys-to eve@example.com --yes');
+  expect((await json('keys list')).keys).toMatchObject([{ name: 'agent', state: 'valid' }]);
+  await svc('user create owner@localhost --role owner');
+  expect(await json('user remove eve@example.com --yes')).toMatchObject({ affected: [{ kind: 'key', name: 'agent' }] });
   expect((await json('keys list')).keys).toMatchObject([{ name: 'agent', state: 'revoked' }]);
 }, 60_000);

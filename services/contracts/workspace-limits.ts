@@ -15,6 +15,10 @@ export const runtimesMax = 20;
 export const skillsMax = 10_000;
 /** People of an organisation. Rules over all owners read them in one page. */
 export const membersMax = 1000;
+/** Not counting revoked ones: one for each agent of a person. */
+export const keysOfMemberMax = 100;
+/** A person's workspaces, of which the person is an owner. */
+export const ownWorkspacesMax = 50;
 /** A workspace needs dozens; with this limit a person can still read the list of roles. */
 export const rolesMax = 1000;
 

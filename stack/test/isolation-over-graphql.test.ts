@@ -23,6 +23,8 @@ let backend: BackendClient;
 let a: Home;
 let b: Home;
 let token: string;
+/** The second member of each workspace. */
+const members = new Map<string, string>();
 
 beforeAll(async () => {
   ({ platform, backend, a, b } = await startTwoHomes());
@@ -30,7 +32,8 @@ beforeAll(async () => {
   // Two usage rows and members in each workspace, because a list needs several rows for paging.
   for (const home of [a, b]) {
     const input = { email: `${newId('user')}@second.example`, role: 'viewer' } as const;
-    await backend.send(addMemberMutation, { workspace: home.workspace, input });
+    const { addMember } = await backend.send(addMemberMutation, { workspace: home.workspace, input });
+    members.set(home.workspace, addMember.id);
     const agent = await platform.connect(home.same.keyText, `?skillIds=${home.same.skill}`);
     await Promise.all([agent.text('echo', { message: 'x' }), agent.text('get-env')]);
     await until(async () => (await pageOf(home.workspace, 'usage')).nodes === 2);
@@ -78,6 +81,8 @@ const named = ({ workspace, own, same }: Home): Readonly<Record<string, Argument
   revokeKey: { workspace, key: same.key },
   registerRuntime: { workspace, name: 'same' },
   revokeRuntime: { workspace, id: same.runtime },
+  updateMember: { workspace, id: members.get(workspace), input: { role: 'editor' } },
+  removeMember: { workspace, id: members.get(workspace), keysTo: members.get(workspace) },
 });
 
 /** The arguments of A with those of B at one place; in a list, behind those of A. */
@@ -97,6 +102,8 @@ const untried: readonly RegExp[] = [
   // Texts that are stored or compared and name nothing: two workspaces may use the same text.
   /^Mutation\.(create|update)\w+\(input\.(name|description|instructions|disclosure|ifName)\)$/,
   /^Mutation\.(create|update)Skill\(input\.tools\.tool\)$/,
+  // A word of a closed list.
+  /^Mutation\.updateMember\(input\.role\)$/,
   // The digest of a file of B gives no access: services/backend/test/files.test.ts.
   /^Mutation\.(addSkillFile\(input\.(path|digest|ifDigest)|removeSkillFile\((path|ifDigest))\)$/,
   // Ids that are compared with those of A, in a test below.
@@ -111,7 +118,11 @@ const untried: readonly RegExp[] = [
   // Arguments of every list are tested below, with every list.
   /^(Query\.workspaces|Workspace\.\w+|McpServer\.tools)\((after|search)\)$/,
   // Operations for operators only: services/backend/test/rights.test.ts.
-  /^(Query\.(platformRuntimes|identifyKey)|Mutation\.(createSignInLink|createWorkspace|removeWorkspace|registerSystemKey|importKey|addMember|updateMember|removeMember))(\(.+\))?$/,
+  /^(Query\.(platformRuntimes|identifyKey)|Mutation\.(createSignInLink|removeWorkspace|registerSystemKey|importKey|addMember))(\(.+\))?$/,
+  // A person's new workspace names nothing that exists: services/backend/test/members.test.ts.
+  /^Mutation\.createWorkspace(\(input\.ownerEmail\))?$/,
+  // Over WebSocket: services/backend/test/changes-feed.test.ts.
+  /^Subscription\.changes(\(workspace\))?$/,
   // These fields read everything, and name nothing.
   /^Query\.(viewer|workspace|workspaces)$/,
 ];

@@ -9,7 +9,7 @@ import { shellWord } from '../../typed/shell-word.ts';
 export default class UserCreate extends SvcCommand {
   static override summary = 'Make a person a member of a workspace, with a role.';
   static override description =
-    'A viewer reads. An editor also changes skills and roles, an admin MCP servers, keys and runtimes, and an owner the workspace itself.';
+    'Every member may have agents, with keys of their own. A viewer reads. An editor also changes skills and roles, an admin MCP servers, keys and runtimes, and an owner the workspace itself.';
   static override aliases = ['users:create'];
   static override examples = [
     { description: 'Somebody who reads', command: '<%= config.bin %> user create ann@example.com' },

@@ -1,13 +1,15 @@
 import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
 import { removeMemberMutation } from '../../../stack/client/generated/operations.ts';
 import { SvcCommand, workspaceFlag, yesFlag } from '../../command.ts';
 import { agreeToRemoval } from '../../consent.ts';
-import { fetchKeysOf, getMember, keysOfMemberMax } from '../../objects/members.ts';
+import { fetchKeysOf, getMember, keysOfMemberMax, type Member } from '../../objects/members.ts';
 import { tenancyOf } from '../../objects/platform.ts';
 
 export default class UserRemove extends SvcCommand {
-  static override summary = 'End the membership of a person in a workspace. The keys of the person are revoked.';
-  static override description = 'MCP servers, skills and roles that the person made stay, and so does the history.';
+  static override summary = 'End the membership of a person in a workspace.';
+  static override description =
+    'The keys of the person are revoked, or given to another member, so that their agents go on. MCP servers, skills and roles that the person made stay, and so does the history.';
   static override aliases = ['users:remove'];
   static override examples = [
     { description: 'Remove a member', command: '<%= config.bin %> user remove ann@example.com' },
@@ -19,7 +21,11 @@ export default class UserRemove extends SvcCommand {
   static override args = {
     email: Args.string({ description: 'E-mail address or id', required: true, name: 'EMAIL' }),
   };
-  static override flags = { yes: yesFlag, workspace: workspaceFlag('Workspace of the member.') };
+  static override flags = {
+    'keys-to': Flags.string({ summary: 'Member who gets the keys. Default: they are revoked.', helpValue: 'EMAIL' }),
+    yes: yesFlag,
+    workspace: workspaceFlag('Workspace of the member.'),
+  };
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(UserRemove);
@@ -28,14 +34,15 @@ export default class UserRemove extends SvcCommand {
     const { backend, workspace } = tenancy;
     const member = await getMember(tenancy, args.email);
     const { email } = member.person;
+    const heir = flags['keys-to'] === undefined ? null : await getMember(tenancy, flags['keys-to']);
     const keys = await fetchKeysOf(tenancy, member);
     await agreeToRemoval(terminal, {
       subject: `the member "${email}"`,
-      affected: keys.map(({ name }) => `The key "${name}" is revoked: its agents lose access.`),
+      affected: keys.map(({ name }) => fateOf(name, heir)),
       yes: flags.yes,
     });
     await backend.send(removeMemberMutation, {
-      ...{ workspace: workspace.id, id: member.id, ifVersion: member.version },
+      ...{ workspace: workspace.id, id: member.id, ifVersion: member.version, keysTo: heir?.id ?? null },
       // A longer list was not read to its end.
       ifUsedBy: keys.length < keysOfMemberMax ? keys.map((key) => key.id) : null,
     });
@@ -43,4 +50,9 @@ export default class UserRemove extends SvcCommand {
     terminal.json({ id: member.id, name: email, removed: true, affected });
     terminal.result(`Removed ${email} from ${workspace.name}.`);
   }
+}
+
+function fateOf(key: string, heir: Member | null): string {
+  if (heir === null) return `The key "${key}" is revoked: its agents lose access.`;
+  return `The key "${key}" goes to ${heir.person.email}: its agents go on.`;
 }

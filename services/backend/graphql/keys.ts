@@ -1,5 +1,6 @@
 import { parseId } from '../../contracts/ids.ts';
 import { keyDisclosures } from '../../contracts/key-disclosure.ts';
+import { pageMax } from '../graph/graph.ts';
 import { createKey } from '../keys/create-key.ts';
 import { identifyKey } from '../keys/identify-key.ts';
 import { importKey } from '../keys/import-key.ts';
@@ -77,6 +78,20 @@ export function addKeys(builder: Builder): void {
     }),
   );
 
+  builder.objectField('Workspace', 'ownKeys', (t) =>
+    t.field({
+      type: ['Key'],
+      description: 'The keys of the caller that are not revoked. Operators have none.',
+      args: listArgs(builder),
+      resolve: async ({ id: workspace }, args, { access, load, principal }) => {
+        await access(workspace, 'read');
+        if (principal.kind === 'operator') return [];
+        const keys = await load.keysOfUser({ id: principal.user, workspace }, pageMax);
+        return keys.filter(({ revokedAt }) => revokedAt === null).slice(0, listOf(args.first));
+      },
+    }),
+  );
+
   builder.objectType('IdentifiedKey', {
     fields: (t) => ({
       key: t.expose('key', { type: 'Key' }),
@@ -125,7 +140,7 @@ function addMutations(builder: Builder, disclosureType: DisclosureType): void {
   builder.mutationFields((t) => ({
     createKey: t.field({
       type: 'CreatedKey',
-      description: 'The key itself is only in this answer and can never be read again.',
+      description: 'A key of the caller. The key itself is only in this answer and can never be read again.',
       args: { workspace: t.arg.id({ required: true }), input: t.arg({ type: input, required: true }) },
       resolve: (_root, args, { backend, principal }) =>
         createKey(backend, { principal, workspace: parseId('workspace', args.workspace) }, args.input),

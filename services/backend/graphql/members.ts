@@ -75,7 +75,8 @@ export function addMembers(builder: Builder): void {
     }),
     updateMember: t.field({
       type: 'Member',
-      description: 'Operators only. A workspace keeps an owner who is not suspended.',
+      description:
+        'Nobody changes a member of a higher role, or gives a role above their own. A workspace keeps an owner who is not suspended.',
       args: {
         workspace: t.arg.id({ required: true }),
         id: t.arg.id({ required: true }),
@@ -85,12 +86,13 @@ export function addMembers(builder: Builder): void {
         updateMember(backend, { principal, workspace: parseId('workspace', workspace) }, { id, patch: given }),
     }),
     removeMember: t.boolean({
-      description: 'Ends a membership and revokes the keys of the member. Operators only.',
+      description: 'Ends a membership, or one’s own. MCP servers, skills and roles stay.',
       args: {
         workspace: t.arg.id({ required: true }),
         id: t.arg.id({ required: true }),
         ifVersion: t.arg.int(),
-        ifUsedBy: t.arg.idList({ description: 'Keys that may be revoked; absent: any.' }),
+        ifUsedBy: t.arg.idList({ description: 'Keys that may be revoked or handed over; absent: any.' }),
+        keysTo: t.arg.id({ description: 'The member who gets the keys; absent: they are revoked.' }),
       },
       resolve: async (_root, { workspace, ...removal }, { backend, principal }) => {
         await removeMember(backend, { principal, workspace: parseId('workspace', workspace) }, removal);

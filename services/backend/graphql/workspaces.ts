@@ -66,7 +66,10 @@ export function addWorkspaces(builder: Builder): void {
 
 function addMutations(builder: Builder): void {
   const createInput = builder.inputType('CreateWorkspaceInput', {
-    fields: (t) => ({ name: t.string({ required: true }), ownerEmail: t.string({ required: true }) }),
+    fields: (t) => ({
+      name: t.string({ required: true }),
+      ownerEmail: t.string({ description: 'For operators. A person owns what the person creates.' }),
+    }),
   });
   const updateInput = builder.inputType('UpdateWorkspaceInput', {
     fields: (t) => ({

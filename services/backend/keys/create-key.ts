@@ -1,10 +1,12 @@
-import type { WorkspaceId } from '../../contracts/ids.ts';
+import type { UserId, WorkspaceId } from '../../contracts/ids.ts';
 import { defaultDisclosure, type KeyDisclosure } from '../../contracts/key-disclosure.ts';
 import { newKey } from '../../contracts/keys.ts';
 import { parseName } from '../../contracts/names.ts';
 import type { Secret } from '../../contracts/secret.ts';
-import { type ChangeNeeds, change } from '../activity/change.ts';
-import type { Node } from '../graph/graph.ts';
+import { keysOfMemberMax } from '../../contracts/workspace-limits.ts';
+import { type Change, type ChangeNeeds, change } from '../activity/change.ts';
+import { tooMany } from '../graph/get-node.ts';
+import { type Node, pageMax } from '../graph/graph.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import { parseExpiry, parseRoles } from './key-fields.ts';
@@ -29,7 +31,7 @@ export interface KeyRequest {
   readonly workspace: WorkspaceId;
 }
 
-/** Makes a key of the workspace. Its text is only in the answer; the graph keeps no readable copy. */
+/** Makes a key of the caller in the workspace: every member may have agents. Its text is only in the answer; the graph keeps no readable copy. */
 export async function createKey(
   backend: ChangeNeeds & WithSecrets,
   request: KeyRequest,
@@ -49,10 +51,11 @@ export async function addKey(
   const roles = parseRoles(input.roles);
   const expiresAt = parseExpiry(input.expiresAt, Date.now());
   const disclosure = input.disclosure ?? defaultDisclosure;
-  return await change(backend, { ...request, right: 'administer' }, async (change) => {
+  return await change(backend, { ...request, right: 'read' }, async (change) => {
     const { transaction, access, workspace } = change;
     await requireFreeKeyName(transaction, workspace, name);
     const user = await ownerOfKey(transaction, access);
+    if (access.principal.kind === 'user') await requireRoomForKey(change, user);
     const roleNames = await requireRoles(change, roles);
     const stored = { workspace, name, secret, user, roles, disclosure, expiresAt, replaces: null };
     const key = await storeKey(transaction, backend, stored);
@@ -69,4 +72,11 @@ export async function addKey(
     });
     return key;
   });
+}
+
+async function requireRoomForKey({ transaction, workspace }: Change, user: UserId): Promise<void> {
+  const options = { anchor: workspace, limitEach: pageMax };
+  const keys = (await transaction.followBack({ from: 'key', edge: 'user' }, [user], options)).get(user) ?? [];
+  if (keys.filter(({ revokedAt }) => revokedAt === null).length < keysOfMemberMax) return;
+  throw tooMany('keys of a member', keysOfMemberMax, { hint: 'Revoke one that no agent uses any more.' });
 }

@@ -113,16 +113,48 @@ describe('creating a key', () => {
     await expect(create({ name: 'laptop' })).rejects.toMatchObject({ code: 'conflict' });
   });
 
-  test('requires an admin; for a non-member the workspace does not exist', async () => {
+  test('belongs to the member who makes it; for a non-member the workspace does not exist', async () => {
     const { id, create } = await newWorkspace();
-    const editor = await addMember(backend, id, 'editor');
-    await expect(create({ name: 'k' }, editor)).rejects.toMatchObject({ code: 'forbidden' });
+    const viewer = await addMember(backend, id, 'viewer');
+    const { key, secret: own } = await create({ name: 'own' }, viewer);
+    expect(await checkKey(backend, own.reveal(), Date.now())).toMatchObject({ principal: { user: viewer.user } });
+    expect((await updateKey(backend, { principal: viewer, workspace: id, id: key.id }, { name: 'mine' })).name).toBe(
+      'mine',
+    );
     const stranger = await newWorkspace();
     await expect(create({ name: 'k' }, stranger.owner)).rejects.toMatchObject({ code: 'not_found' });
     const admin = await addMember(backend, id, 'admin');
     const { secret } = await create({ name: 'k' }, admin);
     expect(await checkKey(backend, secret.reveal(), Date.now())).toMatchObject({ principal: { user: admin.user } });
   });
+});
+
+describe("another member's key", () => {
+  test('is changed by admins only', async () => {
+    const { id, create } = await newWorkspace();
+    const { key } = await create({ name: 'k' }, await addMember(backend, id, 'viewer'));
+    const changes = (principal: TokenPrincipal) => [
+      () => updateKey(backend, { principal, workspace: id, id: key.id }, { name: 'taken' }),
+      () => rotateKey(backend, { principal, workspace: id, id: key.id }),
+      () => revokeKey(backend, { principal, workspace: id }, key.id),
+      () => revokeKey(backend, { principal, workspace: id }, 'k'),
+    ];
+    for (const change of changes(await addMember(backend, id, 'editor'))) {
+      await expect(change()).rejects.toMatchObject({ code: 'forbidden' });
+    }
+    const admin = await addMember(backend, id, 'admin');
+    expect((await revokeKey(backend, { principal: admin, workspace: id }, 'k')).revokedAt).not.toBe(null);
+  });
+});
+
+test('a member has a hundred keys at most, and revoked ones make room', async () => {
+  const { id, create } = await newWorkspace();
+  const viewer = await addMember(backend, id, 'viewer');
+  for (let i = 0; i < 100; i++) await create({ name: `key-${i}` }, viewer);
+  await expect(create({ name: 'more' }, viewer)).rejects.toMatchObject({ code: 'too_large' });
+  await create({ name: 'more' }, await addMember(backend, id, 'viewer'));
+  await revokeKey(backend, { principal: viewer, workspace: id }, 'key-1');
+  await create({ name: 'again' }, viewer);
 });
 
 describe('checking a key', () => {

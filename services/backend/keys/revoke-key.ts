@@ -3,7 +3,7 @@ import { type ChangeNeeds, change } from '../activity/change.ts';
 import { requireVersion } from '../activity/changed-meanwhile.ts';
 import type { Node } from '../graph/graph.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
-import { getKey } from './find-key.ts';
+import { getChangeableKey } from './changeable-key.ts';
 
 interface Revocation {
   readonly principal: TokenPrincipal;
@@ -20,9 +20,9 @@ export async function revokeKey(
   { ifVersion, ...request }: Revocation,
   named: string,
 ): Promise<Node<'key'>> {
-  return await change(backend, { ...request, right: 'administer' }, async (change) => {
+  return await change(backend, { ...request, right: 'read' }, async (change) => {
     const { transaction, workspace } = change;
-    const key = await getKey(transaction, workspace, named);
+    const key = await getChangeableKey(change, named);
     if (key.revokedAt !== null) return key;
     await requireVersion(change, 'key', key, ifVersion);
     change.record({

@@ -4,8 +4,8 @@ import { newKey } from '../../contracts/keys.ts';
 import { type Change, type ChangeNeeds, change } from '../activity/change.ts';
 import type { Node, Transaction } from '../graph/graph.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
+import { getChangeableKey } from './changeable-key.ts';
 import type { CreatedKey, KeyRequest } from './create-key.ts';
-import { getKey } from './find-key.ts';
 import { disclosureOf, lifetimeMaxMs, parseExpiry, rolesPerKeyMax } from './key-fields.ts';
 import { stateOfKey } from './key-state.ts';
 import { ownerOfKey, storeKey } from './store-key.ts';
@@ -27,9 +27,9 @@ export async function rotateKey(
   const now = Date.now();
   const given = parseExpiry(expiresAt, now);
   const secret = newKey('user');
-  const key = await change(backend, { ...request, right: 'administer' }, async (change) => {
+  const key = await change(backend, { ...request, right: 'read' }, async (change) => {
     const { transaction, workspace } = change;
-    const old = await getKey(transaction, workspace, parseId('key', id));
+    const old = await getChangeableKey(change, parseId('key', id));
     if (old.revokedAt !== null) throw revoked(old);
     await requireNoRotation(transaction, old, now);
     const roles = await rolesOf(transaction, old);

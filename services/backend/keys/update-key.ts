@@ -7,8 +7,8 @@ import { requireVersion } from '../activity/changed-meanwhile.ts';
 import { differences } from '../activity/record-activity.ts';
 import type { Node } from '../graph/graph.ts';
 import { replaceEdges } from '../graph/replace-edges.ts';
+import { getChangeableKey } from './changeable-key.ts';
 import type { KeyRequest } from './create-key.ts';
-import { getKey } from './find-key.ts';
 import { disclosureOf, parseExpiry, parseRoles, rolesPerKeyMax } from './key-fields.ts';
 import { requireFreeKeyName, requireRoles } from './store-key.ts';
 
@@ -42,9 +42,9 @@ export async function updateKey(
   refuseBoth('roles', roles !== null, 'allRoles', patch.allRoles === true);
   refuseBoth('expiresAt', patch.expiresAt != null, 'neverExpires', patch.neverExpires === true);
   const expiry = parseExpiry(patch.expiresAt, Date.now());
-  return await change(backend, { ...request, right: 'administer' }, async (change) => {
+  return await change(backend, { ...request, right: 'read' }, async (change) => {
     const { transaction, workspace } = change;
-    const before = await getKey(transaction, workspace, parseId('key', id));
+    const before = await getChangeableKey(change, parseId('key', id));
     if (before.revokedAt !== null) throw revoked(before);
     await requireVersion(change, 'key', before, patch.ifVersion);
     const name = patch.name == null ? before.name : parseName('key', patch.name);

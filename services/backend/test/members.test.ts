@@ -143,3 +143,90 @@ describe('a member', () => {
     expect(await status()).toBe(null);
   });
 });
+
+describe('members change members', () => {
+  const roles = ['viewer', 'editor', 'admin', 'owner'] as const;
+  const updateQuery = (input: string) =>
+    `mutation ($w: ID!, $m: ID!) { updateMember(workspace: $w, id: $m, input: { ${input} }) { role } }`;
+  const removeQuery = 'mutation ($w: ID!, $m: ID!, $k: ID) { removeMember(workspace: $w, id: $m, keysTo: $k) }';
+
+  test('of their own role or a lower one, if they administer the workspace', async () => {
+    const { id, add } = await open();
+    const may = { viewer: [], editor: [], admin: ['viewer', 'editor', 'admin'], owner: roles };
+    for (const who of roles) {
+      const { token } = await backend.addMember(id, who);
+      for (const of of roles) {
+        const { addMember } = (await add(`${who}-${of}@example.com`, of)).data;
+        const ask = (query: string) => backend.ask({ query, variables: { w: id, m: addMember.id }, token });
+        const code = (may[who] as readonly string[]).includes(of) ? null : 'forbidden';
+        expect([who, of, (await ask(updateQuery('suspended: true'))).code]).toEqual([who, of, code]);
+        expect([who, of, (await ask(removeQuery)).code]).toEqual([who, of, code]);
+      }
+    }
+  });
+
+  test('but never to a role above their own', async () => {
+    const { id, add } = await open();
+    const { token } = await backend.addMember(id, 'admin');
+    const { addMember } = (await add('ben@example.com')).data;
+    const raise = (role: string) =>
+      backend.ask({ query: updateQuery(`role: ${role}`), variables: { w: id, m: addMember.id }, token });
+    expect((await raise('owner')).code).toBe('forbidden');
+    expect((await raise('admin')).code).toBe(null);
+  });
+
+  test('and everybody may leave, but for the last owner', async () => {
+    const { id, members } = await open();
+    const { token, user } = await backend.addMember(id, 'viewer');
+    const own = (await members()).find(({ person }: { person: { email: string } }) => person.email.startsWith(user));
+    const other = (await members())[0];
+    const leave = (m: string) => backend.ask({ query: removeQuery, variables: { w: id, m }, token });
+    expect((await leave(other.id)).code).toBe('forbidden');
+    expect((await leave(own.id)).code).toBe(null);
+    expect((await leave(own.id)).code).toBe('not_found');
+  });
+
+  test('and a removed member’s keys go to another member, if asked, and their agents go on', async () => {
+    const { id, members, owner } = await open();
+    const { token } = await backend.addMember(id, 'viewer');
+    const [, leaving] = await members();
+    const query = 'mutation ($w: ID!) { createKey(workspace: $w, input: { name: "agent" }) { key { id } } }';
+    expect((await backend.ask({ query, variables: { w: id }, token })).code).toBe(null);
+    const remove = (k: string, by: string) =>
+      backend.ask({ query: removeQuery, variables: { w: id, m: leaving.id, k }, token: by });
+    const operator = await backend.operatorToken();
+    // Nobody gives keys away by leaving.
+    expect((await remove(owner, token)).code).toBe('forbidden');
+    expect((await remove(leaving.id, operator)).code).toBe('conflict');
+    expect((await remove('mem_0Vc8WaXS000I3H40Z4ydF8B5', operator)).code).toBe('not_found');
+    expect((await remove(owner, operator)).code).toBe(null);
+    const [left] = await members();
+    expect(left).toMatchObject({ id: owner, keys: [{ name: 'agent', state: 'valid' }] });
+  });
+});
+
+describe('a workspace of a person', () => {
+  const create = 'mutation ($i: CreateWorkspaceInput!) { createWorkspace(input: $i) { name owner { id } } }';
+
+  test('belongs to the person, whoever else is named', async () => {
+    const { id } = await open();
+    const { token, user } = await backend.addMember(id, 'viewer');
+    const ask = (input: object) => backend.ask({ query: create, variables: { i: input }, token });
+    expect((await ask({ name: 'Anns' })).data).toEqual({ createWorkspace: { name: 'Anns', owner: { id: user } } });
+    expect((await ask({ name: 'Bens', ownerEmail: 'ben@example.com' })).code).toBe('forbidden');
+    expect((await ask({ name: 'Anns' })).code).toBe('conflict');
+  });
+
+  test('is one of fifty at most', async () => {
+    const { id } = await open();
+    const { token } = await backend.addMember(id, 'viewer');
+    const ask = (name: string) => backend.ask({ query: create, variables: { i: { name } }, token });
+    for (let i = 0; i < 50; i++) expect((await ask(`Own${i}`)).code).toBe(null);
+    expect((await ask('Own50')).code).toBe('too_large');
+  });
+
+  test('of an operator needs its owner', async () => {
+    const token = await backend.operatorToken();
+    expect((await backend.ask({ query: create, variables: { i: { name: 'X' } }, token })).code).toBe('invalid_input');
+  });
+});

@@ -60,7 +60,7 @@ async function addHome(name: string): Promise<Home> {
 }
 
 interface Row {
-  readonly right: Right;
+  readonly right: Right | 'anyone';
   /** Each row acts on a new node, created by an operator, so that every role meets the same state. */
   readonly ask: (at: Home, token: string | undefined) => Promise<Answer>;
 }
@@ -91,13 +91,12 @@ const rows: Readonly<Record<string, Row>> = {
     ask: (_at, token) => ask('mutation { createSignInLink(email: "owner@localhost") { expiresAt } }', {}, token),
   },
   createWorkspace: {
-    right: 'operate',
-    ask: (_at, token) =>
-      ask(
-        'mutation ($n: String!) { createWorkspace(input: { name: $n, ownerEmail: "a@b" }) { id } }',
-        { n: fresh() },
-        token,
-      ),
+    right: 'anyone',
+    ask: (_at, token) => {
+      const ownerEmail = token === tokens.get('operator') ? 'a@b' : null;
+      const query = 'mutation ($i: CreateWorkspaceInput!) { createWorkspace(input: $i) { id } }';
+      return ask(query, { i: { name: fresh(), ownerEmail } }, token);
+    },
   },
   updateWorkspace: {
     right: 'own',
@@ -128,16 +127,16 @@ const rows: Readonly<Record<string, Row>> = {
       ),
   },
   updateMember: {
-    right: 'operate',
+    right: 'administer',
     ask: async (at, token) =>
       ask(
-        'mutation ($w: ID!, $id: ID!) { updateMember(workspace: $w, id: $id, input: { role: owner }) { id } }',
+        'mutation ($w: ID!, $id: ID!) { updateMember(workspace: $w, id: $id, input: { role: admin }) { id } }',
         { w: at.workspace, id: await newMember(at) },
         token,
       ),
   },
   removeMember: {
-    right: 'operate',
+    right: 'administer',
     ask: async (at, token) =>
       ask(
         'mutation ($w: ID!, $id: ID!) { removeMember(workspace: $w, id: $id) }',
@@ -269,7 +268,7 @@ const rows: Readonly<Record<string, Row>> = {
       ),
   },
   createKey: {
-    right: 'administer',
+    right: 'read',
     ask: (at, token) =>
       ask(
         'mutation ($w: ID!, $n: String!) { createKey(workspace: $w, input: { name: $n }) { key { id } } }',
@@ -367,8 +366,8 @@ const leastRole: Readonly<Record<Right, MemberRole | 'operator'>> = {
   operate: 'operator',
 };
 
-function may(who: string, right: Right): boolean {
-  return everyone.indexOf(who) >= everyone.indexOf(leastRole[right]);
+function may(who: string, right: Row['right']): boolean {
+  return right === 'anyone' || everyone.indexOf(who) >= everyone.indexOf(leastRole[right]);
 }
 
 test('every mutation has a row', () => {
@@ -384,7 +383,8 @@ describe.each(Object.entries(rows))('%s', (_name, row) => {
 
   test('a member of another workspace learns nothing, not even that it exists', async () => {
     const answer = await row.ask(home, tokens.get('stranger'));
-    expect(answer.code).toBe(row.right === 'operate' ? 'forbidden' : 'not_found');
+    const refused = row.right === 'operate' ? 'forbidden' : 'not_found';
+    expect(answer.code).toBe(row.right === 'anyone' ? null : refused);
     expect(JSON.stringify(answer.errors)).not.toMatch(/Home|same/);
   });
 
@@ -422,21 +422,19 @@ describe('ids of another workspace are as unknown as invalid ids', () => {
     ['mutation ($w: ID!, $id: ID!) { rotateKey(workspace: $w, id: $id) { key { id } } }', ({ key }) => key],
     ['mutation ($w: ID!, $id: String!) { revokeKey(workspace: $w, key: $id) { id } }', ({ key }) => key],
     ['mutation ($w: ID!, $id: ID!) { revokeRuntime(workspace: $w, id: $id) }', ({ runtime }) => runtime],
-  ];
-  const ofOperators: readonly (readonly [string, (at: Home) => string])[] = [
     ['mutation ($w: ID!, $id: ID!) { updateMember(workspace: $w, id: $id, input: {}) { id } }', ({ member }) => member],
     ['mutation ($w: ID!, $id: ID!) { removeMember(workspace: $w, id: $id) }', ({ member }) => member],
+    ['mutation ($w: ID!, $id: ID!) { removeMember(workspace: $w, id: "MEMBER", keysTo: $id) }', ({ member }) => member],
   ];
   test.each(refusals)('%s', async (query, idOf) => {
     for (const token of [tokens.get('owner'), tokens.get('operator')]) {
-      const answer = await ask(query.replace('KEY', home.key), { w: home.workspace, id: idOf(away) }, token);
+      const answer = await ask(
+        query.replace('KEY', home.key).replace('MEMBER', home.member),
+        { w: home.workspace, id: idOf(away) },
+        token,
+      );
       expect(answer.code).toBe('not_found');
     }
-  });
-
-  test.each(ofOperators)('%s', async (query, idOf) => {
-    const answer = await ask(query, { w: home.workspace, id: idOf(away) }, tokens.get('operator'));
-    expect(answer.code).toBe('not_found');
   });
 
   test('lookups answer null', async () => {
@@ -487,7 +485,8 @@ describe('reading', () => {
 
   test('users see their own workspaces, operators all', async () => {
     const query = '{ workspaces { nodes { id } } viewer { kind name memberships { role workspace { id } } } }';
-    const { data } = await ask(query, {}, tokens.get('editor'));
+    const { token } = await backend.addMember(home.workspace, 'editor');
+    const { data } = await ask(query, {}, token);
     expect(data.workspaces.nodes).toEqual([{ id: home.workspace }]);
     expect(data.viewer).toEqual({
       kind: 'user',
@@ -503,6 +502,24 @@ describe('reading', () => {
     expect(sought.data.workspaces.nodes).toEqual([{ name: 'Away' }]);
     const hidden = await ask('{ workspaces(search: "away") { nodes { name } } }', {}, tokens.get('viewer'));
     expect(hidden.data.workspaces.nodes).toEqual([]);
+  });
+
+  test('everybody reads their own keys, and admins those of all', async () => {
+    const { token } = await backend.addMember(home.workspace, 'viewer');
+    const name = fresh();
+    const create = 'mutation ($w: ID!, $n: String!) { createKey(workspace: $w, input: { name: $n }) { key { id } } }';
+    expect((await ask(create, { w: home.workspace, n: name }, token)).code).toBe(null);
+    const own = 'query ($w: ID!) { workspace(id: $w) { ownKeys { name } } }';
+    expect((await ask(own, { w: home.workspace }, token)).data.workspace.ownKeys).toEqual([{ name }]);
+    for (const who of ['editor', 'operator']) {
+      const { data } = await ask(own, { w: home.workspace }, tokens.get(who));
+      expect(JSON.stringify(data.workspace.ownKeys)).not.toContain(name);
+    }
+    const all = 'query ($w: ID!) { workspace(id: $w) { keys { nodes { name } } } }';
+    for (const who of everyone) {
+      const answer = await ask(all, { w: home.workspace }, tokens.get(who));
+      expect([who, answer.code]).toEqual([who, may(who, 'administer') ? null : 'forbidden']);
+    }
   });
 
   test('the launch of an MCP server, and its output, are for owner, admin and operator', async () => {

@@ -1,13 +1,14 @@
 import { SvcError } from '../../contracts/errors.ts';
 import { newId, parseId, type UserId, type WorkspaceId } from '../../contracts/ids.ts';
 import { membersMax } from '../../contracts/workspace-limits.ts';
+import { announceAccount } from '../accounts/announce-account.ts';
 import { type Change, type ChangeNeeds, change } from '../activity/change.ts';
 import { type BasedOn, findSince, requireSeen, requireVersion } from '../activity/changed-meanwhile.ts';
 import { differences } from '../activity/record-activity.ts';
 import { everyPage } from '../graph/every-page.ts';
 import { tooMany } from '../graph/get-node.ts';
 import { type Node, pageMax, type Transaction } from '../graph/graph.ts';
-import type { MemberRole } from '../members/access.ts';
+import { type Access, type MemberRole, memberRoles, parseMemberRole, requireRight } from '../members/access.ts';
 import { ensureUser } from '../members/users.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
@@ -29,7 +30,7 @@ export async function addMember(
   { email, role }: { readonly email: string; readonly role: MemberRole },
 ): Promise<Node<'member'>> {
   requireOperator(request);
-  return await change(backend, { ...request, right: 'operate' }, async ({ transaction, access, record }) => {
+  const added = await change(backend, { ...request, right: 'operate' }, async ({ transaction, access, record }) => {
     const { workspace } = access;
     const user = await ensureUser(transaction, email);
     if ((await transaction.findBy('member', { user: user.id }, workspace.id)) !== null) {
@@ -48,6 +49,8 @@ export async function addMember(
     record(entryOf('create', { member, user }, { role: { to: role } }));
     return member;
   });
+  announceAccount(backend, parseId('user', added.user));
+  return added;
 }
 
 /** A suspended member keeps role and keys, and may use neither. */
@@ -56,9 +59,10 @@ export async function updateMember(
   request: MemberRequest,
   { id, patch }: { readonly id: string; readonly patch: MemberPatch },
 ): Promise<Node<'member'>> {
-  requireOperator(request);
-  return await change(backend, { ...request, right: 'operate' }, async (change) => {
+  const changed = await change(backend, { ...request, right: 'administer' }, async (change) => {
     const { member, user } = await getUnchanged(change, { id, ifVersion: patch.ifVersion });
+    requireRank(change.access, parseMemberRole(member.role));
+    if (patch.role != null) requireRank(change.access, patch.role);
     const after = { role: patch.role ?? member.role, suspended: patch.suspended ?? member.suspended };
     const changes = differences({ role: member.role, suspended: member.suspended }, after);
     if (Object.keys(changes).length === 0) return member;
@@ -68,35 +72,82 @@ export async function updateMember(
     change.announce({ kind: 'key' });
     return await change.transaction.update('member', member.id, after, { anchor: change.workspace });
   });
+  announceAccount(backend, parseId('user', changed.user));
+  return changed;
+}
+
+/** Nobody changes a member of a higher role, or gives a role above their own. */
+function requireRank({ role, workspace }: Access, other: MemberRole): void {
+  if (role === 'operator' || memberRoles.indexOf(role) >= memberRoles.indexOf(other)) return;
+  const message = `Your role "${role}" in the workspace "${workspace.name}" does not allow this: it requires ${other}.`;
+  throw new SvcError('forbidden', message);
 }
 
 export interface MemberRemoval extends BasedOn {
-  /** Ids of the keys that may be revoked; absent: any. */
+  /** Ids of the keys that may be revoked or handed over; absent: any. */
   readonly ifUsedBy?: readonly string[] | null | undefined;
+  /** The id of the member who gets the keys, so that their agents go on; absent: the keys are revoked. */
+  readonly keysTo?: string | null | undefined;
 }
 
-/** Ends a membership and revokes the keys of the member, so that they stay refused if the person comes back. */
+/**
+ * Ends a membership. The member's keys are revoked, so that they stay refused if the person comes back, or handed over.
+ * A member may also leave. MCP servers, skills and roles belong to the workspace, so they stay.
+ */
 export async function removeMember(
   backend: ChangeNeeds,
   request: MemberRequest,
-  { ifUsedBy, ...basedOn }: MemberRemoval,
+  { ifUsedBy, keysTo, ...basedOn }: MemberRemoval,
 ): Promise<void> {
-  requireOperator(request);
-  await change(backend, { ...request, right: 'operate' }, async (change) => {
-    const { transaction, workspace, record, announce } = change;
+  const removed = await change(backend, { ...request, right: 'read' }, async (change) => {
+    const { transaction, workspace, record, announce, access } = change;
     const { member, user } = await getUnchanged(change, basedOn);
+    const isOwn = access.principal.kind === 'user' && access.principal.user === user.id;
+    if (!isOwn || keysTo != null) requireRight(access, 'administer');
+    requireRank(access, parseMemberRole(member.role));
     await requireOtherOwner(change, { member, user });
+    const heir = keysTo == null ? null : await getHeir(change, { member, keysTo });
     const keys = await keysInUse(transaction, member);
     requireSeen({ kind: 'member', name: user.email }, { kind: 'key', objects: keys, seen: ifUsedBy });
-    const revokedAt = Date.now();
     for (const key of keys) {
-      await transaction.update('key', key.id, { revokedAt, activeName: null }, { anchor: workspace });
-      record({ action: 'revoke', subject: key.id, subjectKind: 'key', subjectName: key.name, changes: {} });
+      if (heir === null) await revoke(change, key);
+      else await handOver(change, key, { from: user, to: heir });
     }
     await transaction.remove('member', member.id, workspace);
     record(entryOf('remove', { member, user }, {}));
     announce({ kind: 'key' });
+    return user.id;
   });
+  announceAccount(backend, removed);
+}
+
+async function revoke({ transaction, workspace, record }: Change, key: Node<'key'>): Promise<void> {
+  await transaction.update('key', key.id, { revokedAt: Date.now(), activeName: null }, { anchor: workspace });
+  record({ action: 'revoke', subject: key.id, subjectKind: 'key', subjectName: key.name, changes: {} });
+}
+
+type Named = KnownMember['user'];
+
+async function handOver(
+  { transaction, record }: Change,
+  key: Node<'key'>,
+  { from, to }: { readonly from: Named; readonly to: Named },
+): Promise<void> {
+  const edge = { from: 'key', edge: 'user' } as const;
+  await transaction.unlink(edge, key.id, [from.id]);
+  await transaction.link(edge, key.id, [to.id]);
+  const changes = { owner: { from: from.email, to: to.email } };
+  record({ action: 'update', subject: key.id, subjectKind: 'key', subjectName: key.name, changes });
+}
+
+/** The other member who gets the keys. */
+async function getHeir(
+  change: Change,
+  { member, keysTo }: { readonly member: Node<'member'>; readonly keysTo: string },
+): Promise<Named> {
+  const heir = await getMember(change, keysTo);
+  if (heir.member.id !== member.id && !heir.member.suspended) return heir.user;
+  throw new SvcError('conflict', `"${heir.user.email}" cannot get the keys: name another member who is not suspended.`);
 }
 
 /** The keys of a member that are not revoked, of which some may have expired. */
@@ -117,7 +168,7 @@ async function keysInUse(
 
 function requireOperator({ principal }: MemberRequest): void {
   if (principal.kind === 'operator') return;
-  throw new SvcError('forbidden', 'Only an operator of the platform may change the members of a workspace.');
+  throw new SvcError('forbidden', 'Only an operator of the platform may add a member without an invitation.');
 }
 
 interface KnownMember {

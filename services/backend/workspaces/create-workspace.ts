@@ -1,28 +1,32 @@
 import { SvcError } from '../../contracts/errors.ts';
 import { newId } from '../../contracts/ids.ts';
 import { parseName } from '../../contracts/names.ts';
+import { ownWorkspacesMax } from '../../contracts/workspace-limits.ts';
+import { announceAccount } from '../accounts/announce-account.ts';
+import { signedOut } from '../accounts/browser-sessions.ts';
 import { recordActivity } from '../activity/record-activity.ts';
-import type { Node, WithGraph } from '../graph/graph.ts';
+import type { WithBus } from '../bus/with-bus.ts';
+import { tooMany } from '../graph/get-node.ts';
+import { type Node, pageMax, type Transaction, type WithGraph } from '../graph/graph.ts';
 import { ensureUser } from '../members/users.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import { requireFreeName } from './update-workspace.ts';
 
 export interface CreateWorkspaceInput {
   readonly name: string;
-  readonly ownerEmail: string;
+  /** Operators name the owner. A person owns what the person creates. */
+  readonly ownerEmail?: string | null | undefined;
 }
 
-/** No service can know a new workspace yet, so this sends nothing to the bus. */
+/** No service can know a new workspace yet, so only the owner's open pages are told. */
 export async function createWorkspace(
-  backend: WithGraph,
+  backend: WithGraph & WithBus,
   principal: TokenPrincipal,
   input: CreateWorkspaceInput,
 ): Promise<Node<'workspace'>> {
-  if (principal.kind !== 'operator') {
-    throw new SvcError('forbidden', 'Only an operator of the platform may create a workspace.');
-  }
   const name = parseName('workspace', input.name);
-  return await backend.graph.write(async (transaction) => {
+  const { workspace, owner } = await backend.graph.write(async (transaction) => {
+    const owner = await ownerOf(transaction, principal, input);
     await requireFreeName(transaction, name);
     const createdAt = Date.now();
     const workspace = await transaction.create('workspace', {
@@ -33,7 +37,6 @@ export async function createWorkspace(
       statusRevision: 0,
       createdAt,
     });
-    const owner = await ensureUser(transaction, input.ownerEmail);
     const member = await transaction.create('member', {
       id: newId('member'),
       workspace: workspace.id,
@@ -54,6 +57,29 @@ export async function createWorkspace(
         changes: { owner: { to: owner.email } },
       },
     );
-    return workspace;
+    return { workspace, owner };
   });
+  announceAccount(backend, owner.id);
+  return workspace;
+}
+
+async function ownerOf(
+  transaction: Transaction,
+  principal: TokenPrincipal,
+  { ownerEmail }: CreateWorkspaceInput,
+): Promise<Node<'user'>> {
+  if (principal.kind === 'operator') {
+    if (ownerEmail != null) return await ensureUser(transaction, ownerEmail);
+    throw new SvcError('invalid_input', 'Operators give the address of the owner: "ownerEmail".');
+  }
+  if (ownerEmail != null)
+    throw new SvcError('forbidden', 'A person owns what the person creates: leave "ownerEmail" out.');
+  const where = [{ field: 'user', equals: principal.user }] as const;
+  const { nodes } = await transaction.select({ type: 'member', anchor: 'everywhere', where, limit: pageMax });
+  if (nodes.filter(({ role }) => role === 'owner').length >= ownWorkspacesMax) {
+    throw tooMany('workspaces of one owner', ownWorkspacesMax);
+  }
+  const owner = await transaction.find('user', principal.user, null);
+  if (owner === null) throw signedOut();
+  return owner;
 }

@@ -54,7 +54,8 @@ export type KeyDisclosure =
 
 export type CreateWorkspaceInput = {
   readonly name: string;
-  readonly ownerEmail: string;
+  /** For operators. A person owns what the person creates. */
+  readonly ownerEmail?: string | null | undefined;
 };
 
 export type UpdateWorkspaceInput = {
@@ -258,6 +259,7 @@ export type RemoveMemberMutationVariables = Exact<{
   id: string;
   ifVersion?: number | null | undefined;
   ifUsedBy?: ReadonlyArray<string> | string | null | undefined;
+  keysTo?: string | null | undefined;
 }>;
 
 
@@ -889,7 +891,7 @@ export const updateMemberMutation: Operation<UpdateMemberMutation, UpdateMemberM
 };
 
 export const removeMemberMutation: Operation<RemoveMemberMutation, RemoveMemberMutationVariables> = {
-  text: "mutation RemoveMember($workspace:ID!$id:ID!$ifVersion:Int$ifUsedBy:[ID!]){removeMember(workspace:$workspace id:$id ifVersion:$ifVersion ifUsedBy:$ifUsedBy)}",
+  text: "mutation RemoveMember($workspace:ID!$id:ID!$ifVersion:Int$ifUsedBy:[ID!]$keysTo:ID){removeMember(workspace:$workspace id:$id ifVersion:$ifVersion ifUsedBy:$ifUsedBy keysTo:$keysTo)}",
 };
 
 export const updateWorkspaceMutation: Operation<UpdateWorkspaceMutation, UpdateWorkspaceMutationVariables> = {
