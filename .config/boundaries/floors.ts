@@ -14,7 +14,7 @@ const houses: Readonly<Record<string, readonly string[]>> = {
   ],
   'services/backend': [
     ...['graphql', 'live', 'catalogue', 'usage', 'runtimes', 'roles', 'skills', 'servers', 'files', 'keys', 'tools'],
-    ...['workspaces', 'accounts', 'activity', 'members', 'tokens', 'secrets', 'http', 'bus', 'graph'],
+    ...['workspaces', 'accounts', 'mail', 'activity', 'members', 'tokens', 'secrets', 'http', 'bus', 'graph'],
   ],
   'services/remote-mcp': [
     ...['wire', 'calls', 'tools', 'catalogue', 'routing'],

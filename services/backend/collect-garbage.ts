@@ -5,6 +5,7 @@ import { forgetHistory } from './activity/forget-history.ts';
 import type { WithConfig, WithLog } from './bus/with-bus.ts';
 import type { WithBlobs } from './files/blobs.ts';
 import { removeUnused } from './files/keep-blobs.ts';
+import { forgetMail } from './mail/mail-state.ts';
 import { continueRemovals } from './workspaces/remove-workspace.ts';
 
 const everyMs = 10 * 60_000;
@@ -12,7 +13,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 
 type GarbageCollected = ChangeNeeds & WithBlobs & WithLog & WithConfig<'HISTORY_DAYS'>;
 
-/** Regularly removes bytes that no file uses, expired sessions and history, and the rest of removed workspaces. Several backends may do so concurrently. */
+/** Regularly removes bytes that no file uses, what is expired of sessions, history and mail, and the rest of removed workspaces. Several backends may do so concurrently. */
 export function collectGarbage(backend: GarbageCollected): Subscription {
   const logger = backend.log('garbage');
   const stopping = new AbortController();
@@ -40,5 +41,6 @@ async function collect(backend: GarbageCollected, signal: AbortSignal): Promise<
   const now = Date.now();
   await removeExpired(backend.graph, now, signal);
   await removeUnused(backend, { now, signal });
+  await forgetMail(backend.graph, now, signal);
   await forgetHistory(backend.graph, now - backend.config.HISTORY_DAYS * dayMs, signal);
 }

@@ -1,5 +1,6 @@
 import type { ProcessId } from '../contracts/ids.ts';
 import type { GraphqlNeeds } from './graphql/graphql-needs.ts';
+import type { MailSender } from './mail/mail-sender.ts';
 import type { SigningKeys } from './tokens/signing-keys.ts';
 import type { VerifyOperatorToken } from './tokens/verify-token.ts';
 
@@ -8,6 +9,7 @@ export interface Backend extends GraphqlNeeds {
   /** Version of the program. */
   readonly version: string;
   readonly process: ProcessId;
+  readonly mailSender: MailSender;
   readonly signingKeys: SigningKeys;
   readonly verifyOperatorToken: VerifyOperatorToken;
 }

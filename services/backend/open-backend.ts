@@ -9,6 +9,8 @@ import type { Backend } from './context.ts';
 import { openBlobs } from './files/open-blobs.ts';
 import { type OpenGraphOptions, openGraph } from './graph/open-graph.ts';
 import { ChangeFeed } from './live/change-feed.ts';
+import { MailSender } from './mail/mail-sender.ts';
+import { openMailEngine } from './mail/open-mail-engine.ts';
 import { commandRuntimes } from './runtimes/command-runtimes.ts';
 import { Processes } from './runtimes/processes.ts';
 import { checkEncryptionKey } from './secrets/check-encryption-key.ts';
@@ -54,6 +56,7 @@ export async function openBackend(
     blobs,
     log,
     secrets,
+    mailSender: new MailSender({ graph, secrets, log }, openMailEngine(config, { log })),
     signingKeys,
     processes,
     verifyOperatorToken: createOperatorTokenVerifier(tokenRules),

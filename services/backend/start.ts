@@ -39,6 +39,7 @@ async function startParts(backend: Backend, started: AsyncDisposableStack): Prom
   started.adopt(answerKeyChecks(backend, lastUsed), stopping);
   started.adopt(consumeUsage(backend, lastUsed), stopping);
   started.adopt(collectGarbage(backend), stopping);
+  started.adopt(backend.mailSender.start(), stopping);
   started.adopt(await startRuntimes(backend), stopping);
   return started.adopt(await startServer(backend), (server) => server.stop());
 }

@@ -24,6 +24,7 @@ export const idPrefixes = {
   blob: 'blb',
   browserSession: 'ses',
   signInLink: 'lnk',
+  mail: 'mai',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;
@@ -40,6 +41,7 @@ export type FileId = Id<'file'>;
 export type RuntimeId = Id<'runtime'>;
 export type BrowserSessionId = Id<'browserSession'>;
 export type SignInLinkId = Id<'signInLink'>;
+export type MailId = Id<'mail'>;
 
 /** One process of a service, for its lifetime. */
 export type ProcessId = Brand<'process'>;

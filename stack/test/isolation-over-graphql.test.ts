@@ -118,7 +118,7 @@ const untried: readonly RegExp[] = [
   // Arguments of every list are tested below, with every list.
   /^(Query\.workspaces|Workspace\.\w+|McpServer\.tools)\((after|search)\)$/,
   // Operations for operators only: services/backend/test/rights.test.ts.
-  /^(Query\.(platformRuntimes|identifyKey)|Mutation\.(createSignInLink|removeWorkspace|registerSystemKey|importKey|addMember))(\(.+\))?$/,
+  /^(Query\.(platformRuntimes|identifyKey|mail)|Mutation\.(createSignInLink|removeWorkspace|registerSystemKey|importKey|addMember))(\(.+\))?$/,
   // A person's new workspace names nothing that exists: services/backend/test/members.test.ts.
   /^Mutation\.createWorkspace(\(input\.ownerEmail\))?$/,
   // Over WebSocket: services/backend/test/changes-feed.test.ts.
@@ -201,6 +201,7 @@ describe('over GraphQL', () => {
 
   test('operations of operators are refused to everybody else', async () => {
     expect((await ask('{ platformRuntimes { nodes { id } } }')).code).toBe('forbidden');
+    expect((await ask('{ mail { waiting lastError } }')).code).toBe('forbidden');
     expect((await ask(`{ identifyKey(secret: "${b.same.keyText}") { key { id } } }`)).code).toBe('forbidden');
   });
 

@@ -6,7 +6,6 @@ import {
   boot,
   files,
   frontend,
-  mail,
   runtimeBus,
   runtimeSettings,
   type TestReferences,
@@ -132,7 +131,8 @@ export const requirements: Readonly<Record<string, TestReferences>> = {
 
   // 6. Events
   '6.heartbeat: A heartbeat every HEARTBEAT_INTERVAL': `${runtimeBus}: a runtime sends a heartbeat every HEARTBEAT_INTERVAL`,
-  '6.mail: Outbound e-mail through the configured provider': mail,
+  '6.mail: Outbound e-mail through the configured provider':
+    'services/backend/mail/mail.contract.ts: delivers a mail once, with its address, subject and link',
 
   // 7. Errors
   '7.key: Missing, invalid or expired key: 401': [

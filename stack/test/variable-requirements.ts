@@ -20,7 +20,6 @@ export const runtimeBus = 'services/runtime/test/bus.test.ts';
 export const frontend = 'services/frontend/frontend.test.ts';
 
 export const authorizationServer = 'later: comes with the authorization server';
-export const mail = 'later: comes with invitations, the first thing that sends mail';
 export const files = 'later: comes with files of MCP servers';
 
 const parts = 'stack/parts/parts.test.ts';
@@ -32,6 +31,10 @@ const busAuthority = `${natsTest}: over TLS, whose authority must be known`;
 const busSeed = `${natsTest}: a backend with another %s seed is refused`;
 const persistent =
   'services/remote-mcp/test/persistent-messaging.test.ts: decides whether NATS keeps them on disk or in memory';
+const mailEngine = 'services/backend/mail/open-mail-engine.test.ts';
+const ofProviderA = `${mailEngine}: PROVIDER_A_API_KEY, EMAIL_FROM and EMAIL_FROM_NAME at PROVIDER_A_URL`;
+const ofProviderB = `${mailEngine}: PROVIDER_B_API_KEY and EMAIL_FROM without a name at PROVIDER_B_URL`;
+const ofMailServer = `${mailEngine}: at SMTP_HOST and SMTP_PORT, with SMTP_TLS=%s, gets mail of SMTP_USER`;
 const commands = 'services/backend/test/commands.test.ts';
 const secrets = 'services/backend/secrets';
 const sandbox = 'services/runtime/test/sandbox.test.ts';
@@ -71,6 +74,23 @@ const shownElsewhere: ReferencesElsewhere = {
       `${commands}: a list: these commands`,
       `${handshake}: leaves out a launch that is no longer allowed, with the reason`,
     ],
+    EMAIL_PROVIDER: [
+      `${mailEngine}: EMAIL_PROVIDER=log writes recipient, subject and link to the log`,
+      ...[ofProviderA, ofProviderB, ofMailServer],
+    ],
+    PROVIDER_A_API_KEY: ofProviderA,
+    PROVIDER_A_URL: ofProviderA,
+    PROVIDER_A_TIMEOUT_SECONDS: `${mailEngine}: an attempt of PROVIDER_A_TIMEOUT_SECONDS`,
+    PROVIDER_B_API_KEY: ofProviderB,
+    PROVIDER_B_URL: ofProviderB,
+    EMAIL_FROM: [ofProviderA, ofProviderB, ofMailServer],
+    EMAIL_FROM_NAME: [ofProviderA, ofMailServer],
+    SMTP_HOST: ofMailServer,
+    SMTP_PORT: ofMailServer,
+    SMTP_TLS: ofMailServer,
+    SMTP_CA_PATH: [ofMailServer, `${mailEngine}: with an SMTP_CA_PATH that cannot be read stops the boot, by name`],
+    SMTP_USER: ofMailServer,
+    SMTP_PASSWORD: ofMailServer,
     FILES_DIR: [
       `${variablesTest}: backend FILES_DIR`,
       'services/backend/files/jetstream-blobs.test.ts: blobs in JetStream',

@@ -275,6 +275,31 @@ export const schema = {
     search: [],
     edges: {},
   },
+  /** A mail to send, and for some days its outcome. Never shown to users. */
+  mail: {
+    owned: false,
+    /**
+     * `slot` bounds the mail to one address: a digest of it and a number. Fewer turns go first, so that much mail of one
+     * `source` does not delay others. `dueAt`: the next attempt or, while the mail is being sent, the end of the claim.
+     * `content` is encrypted, and null once the mail is not sent any more.
+     */
+    fields: {
+      slot: 'text',
+      source: 'text',
+      state: 'text',
+      turn: 'integer',
+      dueAt: 'time',
+      content: 'text?',
+      attempts: 'integer',
+      lastError: 'text?',
+      expiresAt: 'time',
+      createdAt: 'time',
+    },
+    unique: [['slot']],
+    index: ['slot', 'source', 'state', 'turn', 'dueAt'],
+    search: [],
+    edges: {},
+  },
 } as const satisfies Record<string, NodeType>;
 
 export interface NodeType {
@@ -314,4 +339,5 @@ export const idKindOf = {
   blob: 'blob',
   browserSession: 'browserSession',
   signInLink: 'signInLink',
+  mail: 'mail',
 } as const satisfies Record<TypeName, IdKind>;

@@ -7,6 +7,7 @@ import type { SignedUrl } from '../files/tickets.ts';
 import type { Node, Page } from '../graph/graph.ts';
 import type { IdentifiedKey } from '../keys/identify-key.ts';
 import type { SeenChange } from '../live/follower.ts';
+import type { MailSummary } from '../mail/mail-state.ts';
 import type { Access, Right } from '../members/access.ts';
 import type { LaunchView, ShownSetting } from '../servers/launch.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
@@ -56,6 +57,7 @@ interface Objects {
     readonly overlapEndsAt: number | null;
     readonly busServers: readonly string[];
   };
+  Mail: MailSummary;
   UsageRow: Node<'usage'>;
   Activity: Node<'activity'>;
   WorkspacePage: Page<'workspace'>;

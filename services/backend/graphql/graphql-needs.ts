@@ -2,12 +2,20 @@ import type { ChangeNeeds } from '../activity/change.ts';
 import type { WithConfig, WithLog } from '../bus/with-bus.ts';
 import type { WithBlobs } from '../files/blobs.ts';
 import type { ChangeFeed } from '../live/change-feed.ts';
+import type { WithMail } from '../mail/mail-sender.ts';
 import type { WithProcesses } from '../runtimes/processes.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
 import type { VerifyToken } from '../tokens/verify-token.ts';
 
 /** The dependencies of queries and mutations. */
-export interface GraphqlNeeds extends ChangeNeeds, WithConfig, WithLog, WithBlobs, WithProcesses, WithSecrets {
+export interface GraphqlNeeds
+  extends ChangeNeeds,
+    WithConfig,
+    WithLog,
+    WithBlobs,
+    WithProcesses,
+    WithSecrets,
+    WithMail {
   readonly verifyToken: VerifyToken;
   readonly changes: ChangeFeed;
 }

@@ -5,6 +5,7 @@ import { createBuilder } from './builder.ts';
 import { addChanges } from './changes.ts';
 import { countAnswers } from './count-answers.ts';
 import { addKeys } from './keys.ts';
+import { addMail } from './mail.ts';
 import { addMcpServers } from './mcp-servers.ts';
 import { addMembers } from './members.ts';
 import { addPaging } from './paging.ts';
@@ -30,6 +31,7 @@ export function createSchema(): GraphQLSchema {
   addMcpServers(builder);
   addKeys(builder);
   addRuntimes(builder);
+  addMail(builder);
   addUsage(builder);
   addActivity(builder);
   addChanges(builder);

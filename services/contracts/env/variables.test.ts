@@ -187,6 +187,7 @@ const rows: Rows = {
     SMTP_HOST: text(255),
     SMTP_PORT: portRow,
     SMTP_TLS: choices('starttls', 'implicit', 'none'),
+    SMTP_CA_PATH: text(1024),
     SMTP_USER: text(320),
     SMTP_PASSWORD: password,
     FILES_DIR: text(1024),

@@ -36,10 +36,12 @@ const environment = choice({
 });
 /** The features that will read a variable. */
 const later = {
-  mail: { awaits: 'invitations, the first thing that sends mail' },
   authorizationServer: { awaits: 'the authorization server' },
   files: { awaits: 'files of MCP servers' },
 } as const;
+const byProviderA = { EMAIL_PROVIDER: ['provider_a'] } as const;
+const byProviderB = { EMAIL_PROVIDER: ['provider_b'] } as const;
+const bySmtp = { EMAIL_PROVIDER: ['smtp'] } as const;
 const fileSizeMax = integer({ meaning: 'Largest file, in MB.', default: '10', min: 1, max: 10_000 });
 const busCa = text({
   meaning: "Path to the PEM file of the authority that signs the bus's certificate, when the bus uses TLS.",
@@ -187,53 +189,59 @@ export const variables = {
       default: 'http://localhost:3001/mcp',
     }),
     EMAIL_PROVIDER: choice({
-      meaning: 'How mail is sent: to the log, by provider A (EU), by provider B (US), or by a mail server of your own.',
+      meaning:
+        'How mail is sent: to the log, with its one-time links, by provider A (EU), by provider B (US), or by a mail server of your own.',
       default: 'log',
       choices: ['log', 'provider_a', 'provider_b', 'smtp'],
-      ...later.mail,
     }),
     PROVIDER_A_API_KEY: secret({
       meaning: 'Key of mail provider A.',
       pattern: /^[\x21-\x7e]{1,512}$/,
       rule: 'a key of 1 to 512 visible characters',
-      ...later.mail,
+      onlyWith: byProviderA,
     }),
     PROVIDER_B_API_KEY: secret({
       meaning: 'Key of mail provider B.',
       pattern: /^[\x21-\x7e]{1,512}$/,
       rule: 'a key of 1 to 512 visible characters',
-      ...later.mail,
+      onlyWith: byProviderB,
     }),
-    PROVIDER_A_URL: url({
-      meaning: 'Address of mail provider A.',
-      source: 'additions',
-      ...later.mail,
+    PROVIDER_A_URL: url({ meaning: 'Address of mail provider A.', source: 'additions', onlyWith: byProviderA }),
+    PROVIDER_B_URL: url({ meaning: 'Address of mail provider B.', source: 'additions', onlyWith: byProviderB }),
+    EMAIL_FROM: text({
+      meaning: 'Sender address, for a provider other than log.',
+      lengthMax: 320,
+      onlyWith: { EMAIL_PROVIDER: ['provider_a', 'provider_b', 'smtp'] },
     }),
-    PROVIDER_B_URL: url({
-      meaning: 'Address of mail provider B.',
-      source: 'additions',
-      ...later.mail,
+    EMAIL_FROM_NAME: text({
+      meaning: 'Sender name.',
+      default: 'The Service Team',
+      lengthMax: 255,
+      onlyWith: { EMAIL_PROVIDER: ['provider_a', 'smtp'] },
     }),
-    EMAIL_FROM: text({ meaning: 'Sender address, for a provider other than log.', lengthMax: 320, ...later.mail }),
-    EMAIL_FROM_NAME: text({ meaning: 'Sender name.', default: 'The Service Team', lengthMax: 255, ...later.mail }),
     PROVIDER_A_TIMEOUT_SECONDS: integer({
       meaning: 'Deadline of a request to mail provider A.',
       default: '10',
       min: 1,
       max: 600,
-      ...later.mail,
+      onlyWith: byProviderA,
     }),
-    SMTP_HOST: text({ meaning: 'Mail server of your own.', lengthMax: 255, source: 'additions', ...later.mail }),
-    SMTP_PORT: port({ meaning: "The mail server's port.", default: '587', source: 'additions', ...later.mail }),
+    SMTP_HOST: text({ meaning: 'Mail server of your own.', lengthMax: 255, source: 'additions', onlyWith: bySmtp }),
+    SMTP_PORT: port({ meaning: "The mail server's port.", default: '587', source: 'additions', onlyWith: bySmtp }),
     SMTP_TLS: choice({
       meaning: 'Encryption of the connection to the mail server: after it opens, from the start, or none.',
       default: 'starttls',
       choices: ['starttls', 'implicit', 'none'],
       source: 'additions',
-      ...later.mail,
+      onlyWith: bySmtp,
     }),
-    SMTP_USER: text({ meaning: 'User of the mail server.', lengthMax: 320, source: 'additions', ...later.mail }),
-    SMTP_PASSWORD: secret({ meaning: 'Password of SMTP_USER.', ...password, source: 'additions', ...later.mail }),
+    SMTP_CA_PATH: text({
+      meaning: "Path to the PEM file of the authority that signs the mail server's certificate; unset: the system's.",
+      source: 'additions',
+      onlyWith: bySmtp,
+    }),
+    SMTP_USER: text({ meaning: 'User of the mail server.', lengthMax: 320, source: 'additions', onlyWith: bySmtp }),
+    SMTP_PASSWORD: secret({ meaning: 'Password of SMTP_USER.', ...password, source: 'additions', onlyWith: bySmtp }),
     FILES_DIR: text({
       meaning: 'Folder for files; unset: files are kept on the bus, for all backends that share it.',
       source: 'additions',

@@ -1,0 +1,135 @@
+import { z } from 'zod';
+import { SvcError } from '../../contracts/errors.ts';
+import { newId, type WorkspaceId } from '../../contracts/ids.ts';
+import { Secret } from '../../contracts/secret.ts';
+import { shownLine } from '../../contracts/shown-text.ts';
+import type { Node, Transaction } from '../graph/graph.ts';
+import { parseEmail } from '../members/users.ts';
+import type { WithSecrets } from '../secrets/secrets.ts';
+import type { Letter } from './letters.ts';
+import { mailWaiting } from './mail-state.ts';
+
+export interface NewMail {
+  /** Its mail to one address is bounded apart from other kinds, so that a flood of links prevents no invitation. */
+  readonly kind: 'invitation' | 'sign-in' | 'new-address';
+  readonly to: string;
+  readonly letter: Letter;
+  /** The workspace whose members caused it; null for a person's own mail. */
+  readonly workspace: WorkspaceId | null;
+  /** When its link expires: after that it is not sent. */
+  readonly expiresAt: number;
+}
+
+const hourMs = 60 * 60_000;
+/** Mail of one kind to one address in one hour. */
+export const perAddressMax = 5;
+/** More than any workspace invites at once. */
+export const perWorkspaceMax = 500;
+/** With the largest mail, some 500 MB. */
+export const waitingMax = 10_000;
+const subjectMaxChars = 200;
+const bodyMaxBytes = 48 * 1024;
+
+/**
+ * Queues a mail in the transaction of the change that causes it. After the commit, the caller wakes the sender:
+ * `mailSender.wake()`. Throws `rate_limited` when there is too much mail, which rejects the change too.
+ */
+export async function queueMail({ secrets }: WithSecrets, transaction: Transaction, mail: NewMail): Promise<void> {
+  const { kind, workspace, expiresAt } = mail;
+  const now = Date.now();
+  const to = parseEmail(mail.to);
+  const address = new Secret(`mail ${kind} ${to}`);
+  const slot = await freeSlot(transaction, secrets.digests(address), now);
+  const source = workspace ?? secrets.digest(address);
+  await refuseTooMuch(transaction, source);
+  const id = newId('mail');
+  await transaction.create('mail', {
+    ...{ id, slot, source, state: 'waiting', turn: await nextTurn(transaction, source), dueAt: now },
+    content: secrets.encrypt(contentOf(to, mail.letter), placeOf(id)),
+    ...{ attempts: 0, lastError: null, expiresAt, createdAt: now },
+  });
+}
+
+/**
+ * An address has a number of slots. Each mail takes one and keeps it for an hour, and as long as it waits. Two
+ * concurrent changes cannot take the same one.
+ */
+async function freeSlot(transaction: Transaction, digests: readonly string[], now: number): Promise<string> {
+  const taken = new Map<string, Node<'mail'>>();
+  for (const digest of digests) {
+    const prefix = `${digest}/`;
+    const { nodes } = await transaction.select({
+      ...{ type: 'mail', anchor: null, limit: perAddressMax },
+      where: [{ field: 'slot', prefix }],
+    });
+    for (const node of nodes) taken.set(node.slot.slice(prefix.length), node);
+  }
+  const numbers = Array.from({ length: perAddressMax }, (_, number) => String(number));
+  const [current = ''] = digests;
+  for (const number of numbers) {
+    const node = taken.get(number);
+    if (node === undefined) return `${current}/${number}`;
+    if (mailWaiting.includes(node.state) || node.createdAt > now - hourMs) continue;
+    await transaction.remove('mail', node.id, null);
+    return `${current}/${number}`;
+  }
+  throw new SvcError('rate_limited', `${perAddressMax} such mails to this address were queued within an hour.`, {
+    hint: 'Try again in an hour.',
+  });
+}
+
+async function refuseTooMuch(transaction: Transaction, source: string): Promise<void> {
+  const waiting = { field: 'state', in: mailWaiting } as const;
+  const every = { type: 'mail', anchor: null, limit: 1 } as const;
+  const ofSource = await transaction.count({ ...every, where: [{ field: 'source', equals: source }, waiting] });
+  if (ofSource >= perWorkspaceMax) {
+    throw new SvcError('rate_limited', `${perWorkspaceMax} mails of this workspace wait to be sent.`, {
+      hint: 'Try again when they are sent. svc status shows why mail waits.',
+    });
+  }
+  if ((await transaction.count({ ...every, where: [waiting] })) < waitingMax) return;
+  throw new SvcError('rate_limited', `${waitingMax} mails wait to be sent.`, {
+    hint: 'Try again later. svc status shows why mail waits.',
+  });
+}
+
+/**
+ * Sources take turns: a mail goes behind the last one of its own source, and beside the first of the others. So mail
+ * waits for one mail of each other source, however much that has.
+ */
+async function nextTurn(transaction: Transaction, source: string): Promise<number> {
+  const inTurn = { type: 'mail', anchor: null, orderBy: 'turn', limit: 1 } as const;
+  const isWaiting = { field: 'state', in: mailWaiting } as const;
+  const own = { field: 'source', equals: source } as const;
+  const { nodes: last } = await transaction.select({ ...inTurn, where: [own, isWaiting], descending: true });
+  const { nodes: first } = await transaction.select({ ...inTurn, where: [isWaiting] });
+  return Math.max((last[0]?.turn ?? -1) + 1, first[0]?.turn ?? 0);
+}
+
+const storedContent = z.object({
+  to: z.string(),
+  subject: z.string(),
+  link: z.string(),
+  text: z.string(),
+  html: z.string(),
+});
+
+function contentOf(to: string, { subject, link, text, html }: Letter): Secret {
+  const bodies = { link: link.reveal(), text: text.reveal(), html: html.reveal() };
+  const content: z.infer<typeof storedContent> = { to, subject: shownLine(subject, subjectMaxChars), ...bodies };
+  const written = JSON.stringify(content);
+  if (Buffer.byteLength(written) <= bodyMaxBytes) return new Secret(written);
+  throw new SvcError('too_large', `A mail may have at most ${bodyMaxBytes} bytes.`);
+}
+
+export function readContent({ secrets }: WithSecrets, { id, content }: Node<'mail'>): { to: string; letter: Letter } {
+  if (content === null) throw new Error(`mail ${id} waits without its content`);
+  const text = secrets.decrypt(content, placeOf(id)).reveal();
+  const { to, subject, ...bodies } = storedContent.parse(JSON.parse(text));
+  const { link, text: plain, html } = bodies;
+  return { to, letter: { subject, link: new Secret(link), text: new Secret(plain), html: new Secret(html) } };
+}
+
+function placeOf(id: string) {
+  return { node: id, field: 'content' };
+}
