@@ -115,6 +115,7 @@ function valuesOf(setup: Setup, files: PartFiles): Part['variables'] {
     // It manages certificates only when it gets them by itself.
     AUTO_HTTPS: tls === 'acme' ? 'disable_redirects' : 'off',
     LOOK_INTERVAL: `${frontLooksEveryMs}ms`,
+    TRUSTED_PROXIES: trusting(definition),
     ...Object.fromEntries(services.map((service) => [placeOf(service), upstreams(service).join(' ')])),
   };
 }
@@ -122,6 +123,11 @@ function valuesOf(setup: Setup, files: PartFiles): Part['variables'] {
 /** Without the prefix, 0.0.0.0 would mean every IPv6 network as well, unlike for other parts. */
 function listening(bind: string): string {
   return isIPv4(bind) ? `tcp4/${bind}` : bind;
+}
+
+/** Caddy passes on what these proxies wrote to X-Forwarded-For, and replaces what others did. */
+function trusting({ trustedProxies }: Definition): string {
+  return trustedProxies.length === 0 ? '' : `trusted_proxies ${trustedProxies.join(' ')}`;
 }
 
 function placeOf(service: FrontService): string {

@@ -80,6 +80,7 @@ test('with nothing chosen, these and no others', () => {
 
 const everyChoice = `
 bind: 0.0.0.0
+trustedProxies: [192.168.1.20, 10.0.0.0/8]
 publicUrls: { backend: https://api.example.com, mcp: https://mcp.example.com/mcp, frontend: https://app.example.com }
 origins: { browsers: [https://other.example.com], agents: [https://a.example.com, https://b.example.com], preventDnsRebinding: false }
 runtime: { name: big, commands: [npx, uvx], sandbox: container, allowedPaths: [/a, /b], memberFolders: [/m], allowedAddresses: [10.0.0.0/8, '::1'], dockerSocket: /run/user/1000/docker.sock }
@@ -112,6 +113,7 @@ test('every choice reaches its services, and only these', () => {
     'backend PUBLIC_FRONTEND_URL: http://localhost:8888 → https://app.example.com',
     'backend PUBLIC_MCP_URL: http://localhost:3001/mcp → https://mcp.example.com/mcp',
     'backend SVC_MAX_FILE_SIZE_MB: 10 → 5',
+    'backend TRUSTED_PROXIES: unset → 192.168.1.20,10.0.0.0/8',
     'remote-mcp BIND_HOST: 127.0.0.1 → 0.0.0.0',
     'remote-mcp LOG_LEVEL: info → debug',
     'remote-mcp LOG_LEVELS: unset → bus=warn',
@@ -155,6 +157,24 @@ test('an installation whose folder has a colon in its name cannot be hidden, and
   expect(() => checkEnvironment(parts, readSecret)).toThrow(
     /MCP_SERVER_HIDDEN_PATHS of runtime must be a colon-separated/,
   );
+});
+
+test.each([
+  ['with nothing in front, none', '', undefined],
+  ['with one host name, caddy', 'topology: distributed\npublic: { host: a.example.com }', '127.0.0.1'],
+  ['with a shared address of agents only, none', 'topology: distributed\nreplicas: { remote-mcp: 2 }', undefined],
+  [
+    'with a shared address, caddy and the proxies in svc.yaml',
+    'topology: distributed\ngraph: dgraph\nreplicas: { backend: 2 }\ntrustedProxies: [192.0.2.1]',
+    '127.0.0.1,192.0.2.1',
+  ],
+  [
+    'in containers, those of its network',
+    'topology: distributed\nengine: docker\npublic: { host: a.example.com }',
+    '10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fc00::/7',
+  ],
+])('%s, may say who the client is', (_what, yaml, proxies) => {
+  expect(environmentFor(yaml).backend?.TRUSTED_PROXIES).toBe(proxies);
 });
 
 describe('the graph of the backend is', () => {

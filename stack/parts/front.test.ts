@@ -28,6 +28,7 @@ describe('the configuration of the front', () => {
       AUTO_HTTPS: 'disable_redirects',
       STORAGE: 'data/caddy',
       LOOK_INTERVAL: '100ms',
+      TRUSTED_PROXIES: '',
       REMOTE_MCP: '127.0.0.1:3101 127.0.0.1:3102',
       REMOTE_MCP_PORT: '3001',
       BACKEND: '127.0.0.1:3000',

@@ -134,6 +134,15 @@ A missing setting has the default shown here. \`svc config check\` reports mista
       default: '127.0.0.1',
       variables: everyService('BIND_HOST'),
     }),
+    trustedProxies: setting(
+      listOf(addressBlock, 'a list of IP addresses and blocks such as [192.168.1.20, 10.0.0.0/8], without host names'),
+      {
+        meaning:
+          'IP addresses and blocks of your own proxies in front of the platform, such as [192.168.1.20, 10.0.0.0/8]. Limits of sign-ins count each client by the address that they write to X-Forwarded-For. Without them, all people behind a proxy count as one. The caddy of the platform is trusted anyway.',
+        default: [],
+        variables: { backend: ['TRUSTED_PROXIES'] },
+      },
+    ),
     ports: group(
       'A number is exactly that port. auto is the port in the comment or, if another program uses it, the next free port; the chosen one is written to state/ports.json and kept.',
       {

@@ -1,28 +1,37 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
+import type { AddressBlock } from '../../contracts/address-block.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { accountPath } from '../../contracts/token.ts';
 import { Budget } from '../../kit/budget.ts';
+import { clientAddress } from '../../kit/http/client-address.ts';
 import { readBody } from '../../kit/http/read-body.ts';
+import { networkOf } from '../../kit/network-of.ts';
 import { requireBrowser } from '../http/cross-origin.ts';
 
 /** A response to a passkey is the largest body: some kilobytes. */
 const bodyMaxBytes = 16 * 1024;
 const mebibyte = 1024 * 1024;
-/** Strangers send these bodies, so one address gets a part of the memory only. */
-const memoryLimits = { total: 16 * mebibyte, shares: { address: 4 * mebibyte } };
+/** Strangers send these bodies, so one network gets a part of the memory only. */
+const memoryLimits = { total: 16 * mebibyte, shares: { network: 4 * mebibyte } };
 /** A small body arrives at once: this is 1 KiB a second. */
 const slowest = { bytes: 5 * 1024, periodMs: 5000 };
 
-export interface AccountRoutes {
+/** The callers that the routes admit. */
+export interface AccountCallers {
+  readonly origins: readonly string[];
+  readonly trustedProxies: readonly AddressBlock[];
+}
+
+export interface AccountRoutes extends AccountCallers {
   readonly routes: FastifyInstance;
-  readonly memory: Budget<'address'>;
+  readonly memory: Budget<'network'>;
 }
 
 /** Registers routes that browsers use without a token. Only pages of the permitted origins may use them. */
 export function createAccountRoutes(
   app: FastifyInstance,
-  origins: readonly string[],
+  callers: AccountCallers,
   add: (account: AccountRoutes) => void,
 ): void {
   const hint = 'Wait for the answers to earlier requests.';
@@ -31,31 +40,34 @@ export function createAccountRoutes(
     routes.removeAllContentTypeParsers();
     // The handler reads the body. Another content type could be sent by a form of any site.
     routes.addContentTypeParser('application/json', (_request, _body, done) => done(null));
-    routes.addHook('onRequest', async (request) => requireBrowser(request, origins));
-    add({ routes, memory });
+    routes.addHook('onRequest', async (request) => requireBrowser(request, callers.origins));
+    add({ ...callers, routes, memory });
   });
 }
 
 export interface AccountRequest<Body> {
   readonly body: Body;
+  /** The client's network, by which failures and waiting work are counted. */
+  readonly network: string;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }
 
 /** `POST /account/PATH`. The body is checked by `shape`; an answer of null has the status 204. */
 export function addAccountRoute<Body>(
-  { routes, memory }: AccountRoutes,
+  { routes, memory, trustedProxies }: AccountRoutes,
   path: string,
   shape: z.ZodType<Body>,
   answer: (request: AccountRequest<Body>) => Promise<object | null>,
 ): void {
   routes.post(`${accountPath}/${path}`, async (request, reply) => {
-    const held = memory.hold({ address: request.ip }, 0);
+    const network = networkOf(clientAddress(request.raw, trustedProxies));
+    const held = memory.hold({ network }, 0);
     try {
       checkLength(request);
       const bytes = await readBody(request.raw, held, slowest);
       if (bytes === null) throw new SvcError('cancelled', 'The client left before its body had arrived.');
-      const answered = await answer({ body: parse(shape, bytes), request, reply });
+      const answered = await answer({ body: parse(shape, bytes), network, request, reply });
       reply.header('cache-control', 'no-store');
       return answered === null ? reply.code(204).send() : reply.send(answered);
     } finally {

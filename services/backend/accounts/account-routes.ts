@@ -1,14 +1,18 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import type { WithConfig } from '../bus/with-bus.ts';
 import { addAccountRoute, createAccountRoutes } from './account-route.ts';
 import { endSession, readRefreshToken, refreshSession, signedOut } from './browser-sessions.ts';
 import { clearedCookies, cookiesOf, refreshTokenIn } from './session-cookies.ts';
 import { type SignInNeeds, signIn } from './sign-in.ts';
 import { useLink } from './sign-in-links.ts';
 
+type AccountNeeds = SignInNeeds & WithConfig<'TRUSTED_PROXIES'>;
+
 /** `POST /account/…`: signs people in and out. */
-export function addAccounts(app: FastifyInstance, backend: SignInNeeds, origins: readonly string[]): void {
-  createAccountRoutes(app, origins, (account) => {
+export function addAccounts(app: FastifyInstance, backend: AccountNeeds, origins: readonly string[]): void {
+  const { TRUSTED_PROXIES: trustedProxies = [] } = backend.config;
+  createAccountRoutes(app, { origins, trustedProxies }, (account) => {
     addAccountRoute(account, 'link', z.object({ token: z.string().max(200) }), ({ body, ...exchange }) =>
       signIn(backend, { provenBy: 'link', find: (transaction) => useLink(transaction, backend, body.token) }, exchange),
     );

@@ -18,7 +18,10 @@ export function addErrors(app: FastifyInstance, backend: WithLog): void {
   app.setErrorHandler((thrown, request, reply) => {
     const refusal = refusalOf(thrown);
     if (refusal !== null) return send(request, reply, refusal.error, refusal.status);
-    if (thrown instanceof HttpRefusal) return send(request, reply, thrown, thrown.status);
+    if (thrown instanceof HttpRefusal) {
+      addHeaders(reply, thrown.headers);
+      return send(request, reply, thrown, thrown.status);
+    }
     return send(request, reply, withBugReported(thrown, logger.child({ request: request.id })));
   });
   app.setNotFoundHandler((request, reply) => {
@@ -37,6 +40,11 @@ function answer(request: FastifyRequest, reply: FastifyReply, error: SvcError, g
   const { code, message, hint } = error;
   const extensions = { code, ...(hint === undefined ? {} : { hint }), request: request.id };
   return reply.send({ errors: [{ message, extensions }] });
+}
+
+/** Names and values take turns, as in `ServerResponse.writeHead`. */
+function addHeaders(reply: FastifyReply, headers: readonly string[]): void {
+  for (let at = 0; at + 1 < headers.length; at += 2) reply.header(headers[at] ?? '', headers[at + 1]);
 }
 
 /** Fastify's own refusals, with their status, which may be more exact than ours. */

@@ -41,6 +41,19 @@ const text = (lengthMax: number): Row => ({
   ],
   bad: [long(lengthMax + 1)],
 });
+const addressBlocks: Row = {
+  good: [
+    ['127.0.0.1', [{ bytes: [127, 0, 0, 1], prefix: 32 }]],
+    [
+      '10.0.0.0/8, fd00::/8',
+      [
+        { bytes: [10, 0, 0, 0], prefix: 8 },
+        { bytes: [0xfd, ...new Array(15).fill(0)], prefix: 8 },
+      ],
+    ],
+  ],
+  bad: ['intranet.example', '10.0.0.1/8', '10.0.0.0/33', '127.1', '127.0.0.1:80', '[::1]', 'http://10.0.0.1'],
+};
 const url: Row = {
   good: [
     ['https://svc.example.com', 'https://svc.example.com'],
@@ -172,6 +185,7 @@ const rows: Rows = {
     IDENTITY_KEY_USAGE_THROTTLE_SECONDS: range(0, year),
     LOG_LEVEL: logLevels,
     CORS_ORIGINS: origins,
+    TRUSTED_PROXIES: addressBlocks,
     PRIVATE_MCP_URL: url,
     PUBLIC_BACKEND_URL: url,
     PUBLIC_FRONTEND_URL: url,
@@ -234,19 +248,7 @@ const rows: Rows = {
       good: [['/srv/a:/srv/b', ['/srv/a', '/srv/b']]],
       bad: ['srv', '/a:b', '~'],
     },
-    MCP_SERVER_ALLOWED_ADDRESSES: {
-      good: [
-        ['127.0.0.1', [{ bytes: [127, 0, 0, 1], prefix: 32 }]],
-        [
-          '10.0.0.0/8, fd00::/8',
-          [
-            { bytes: [10, 0, 0, 0], prefix: 8 },
-            { bytes: [0xfd, ...new Array(15).fill(0)], prefix: 8 },
-          ],
-        ],
-      ],
-      bad: ['intranet.example', '10.0.0.1/8', '10.0.0.0/33', '127.1', '127.0.0.1:80', '[::1]', 'http://10.0.0.1'],
-    },
+    MCP_SERVER_ALLOWED_ADDRESSES: addressBlocks,
     MCP_SERVER_DOCKER_SOCKET: text(1024),
     MCP_SERVER_IMAGE: text(255),
     MCP_SERVER_MEMORY_MAX_MB: range(64, 1_048_576),

@@ -171,6 +171,10 @@ export const variables = {
       meaning: 'Browser origins that may call the backend.',
       default: 'http://localhost:8888,http://localhost:3000',
     }),
+    TRUSTED_PROXIES: addressBlocks({
+      meaning: 'IP addresses and blocks of the proxies whose X-Forwarded-For names the client.',
+      source: 'additions',
+    }),
     PRIVATE_MCP_URL: url({
       meaning: 'Address of remote-mcp in the internal network.',
       default: 'http://localhost:3001/mcp',

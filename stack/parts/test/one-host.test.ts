@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type ConnectionOptions, connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { cataloguePath, internalFilesPath } from '../../../services/contracts/catalogue.ts';
-import { graphqlPath, jwksPath } from '../../../services/contracts/token.ts';
+import { accountPath, graphqlPath, jwksPath } from '../../../services/contracts/token.ts';
 import { until } from '../../test/until.ts';
 import { ask, send, type TestRequest } from './ask.ts';
 import { hasCaddy, host, openFront } from './running-caddy.ts';
@@ -17,6 +17,8 @@ const rows: readonly [path: string, service: string][] = [
   ['/.well-known/oauth-protected-resource/mcp', 'remote-mcp'],
   [graphqlPath, 'backend'],
   [`${graphqlPath}?a=b`, 'backend'],
+  [`${accountPath}/link`, 'backend'],
+  [`${accountPath}/provider/callback?code=a%2Fb`, 'backend'],
   [jwksPath, 'backend'],
   ['/.well-known/oauth-authorization-server', 'backend'],
   ['/oauth/callback', 'backend'],
@@ -50,6 +52,20 @@ const closed = [
 ];
 
 describe.skipIf(!hasCaddy)('through Caddy', () => {
+  test('the backend learns the client of a trusted proxy, and of no other', async () => {
+    await using front = await openFront(
+      `public: { host: ${host}, httpPort: auto }\ntrustedProxies: [127.0.0.2, 198.51.100.0/24]`,
+    );
+    const seen = async (localAddress: string, forwarded: string) => {
+      const headers = { 'x-forwarded-for': forwarded };
+      const port = Number(new URL(front.url).port);
+      const { body } = await ask({ path: graphqlPath, host, port, ca: null, localAddress, headers });
+      return JSON.parse(body).headers['x-forwarded-for'];
+    };
+    expect(await seen('127.0.0.2', '192.0.2.66, 198.51.100.1')).toBe('192.0.2.66, 198.51.100.1, 127.0.0.2');
+    expect(await seen('127.0.0.3', '192.0.2.66')).toBe('127.0.0.3');
+  });
+
   type Front = Awaited<ReturnType<typeof openFront>>;
   let fronts: Readonly<Record<'files' | 'none', Front>>;
   const open = (tls: string) => openFront(`public: { host: ${host}, ${tls}, httpPort: auto, httpsPort: auto }`);

@@ -5,6 +5,7 @@ import { withoutKeys } from '../../../contracts/keys.ts';
 import { BoundedLog } from '../../bounded-log.ts';
 import { Budget, type Owner } from '../../budget.ts';
 import type { Logger } from '../../log.ts';
+import { networkOf } from '../../network-of.ts';
 import { withBugReported } from '../../report-bug.ts';
 import type { Authorizer, Subscription } from '../bus.ts';
 import { withinDeadline } from '../deadline.ts';
@@ -17,7 +18,6 @@ import { Introductions } from './introductions.ts';
 import type { Issuer } from './issuer.ts';
 import { listen } from './listen.ts';
 import { provesBackend, type ReadLogin, readLogin } from './login.ts';
-import { networkOf } from './network-of.ts';
 import { type Applicant, admit, readApplicant, refuse } from './user-token.ts';
 
 /** The NATS account of the bus; the other two accounts are for the callout and the system. */
