@@ -3,7 +3,9 @@ import type { BackendSeeds } from '../kit/bus/bus.ts';
 import { openBus } from '../kit/bus/open-bus.ts';
 import { createLog } from '../kit/log.ts';
 import type { Surroundings } from '../kit/service.ts';
+import { Attempts } from './accounts/attempts.ts';
 import { findSession } from './accounts/browser-sessions.ts';
+import { Passwords } from './accounts/passwords.ts';
 import type { Config } from './config.ts';
 import type { Backend } from './context.ts';
 import { openBlobs } from './files/open-blobs.ts';
@@ -62,6 +64,8 @@ export async function openBackend(
     verifyOperatorToken: createOperatorTokenVerifier(tokenRules),
     verifyToken: createTokenVerifier({ ...tokenRules, isSignedIn }),
     changes,
+    passwords: new Passwords(),
+    attempts: new Attempts(),
     commandRuntimes: (runtimes, command) => commandRuntimes({ bus, processes }, runtimes, command),
   };
 }

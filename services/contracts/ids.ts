@@ -25,6 +25,7 @@ export const idPrefixes = {
   browserSession: 'ses',
   signInLink: 'lnk',
   mail: 'mai',
+  password: 'pwd',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;

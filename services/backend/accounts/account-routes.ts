@@ -1,13 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import type { WithConfig } from '../bus/with-bus.ts';
 import { addAccountRoute, createAccountRoutes } from './account-route.ts';
 import { endSession, readRefreshToken, refreshSession, signedOut } from './browser-sessions.ts';
+import { type PasswordNeeds, passwordShape, signInWithPassword } from './password-sign-in.ts';
 import { clearedCookies, cookiesOf, refreshTokenIn } from './session-cookies.ts';
 import { type SignInNeeds, signIn } from './sign-in.ts';
 import { useLink } from './sign-in-links.ts';
+import { waysToSignIn } from './sign-in-ways.ts';
 
-type AccountNeeds = SignInNeeds & WithConfig<'TRUSTED_PROXIES'>;
+type AccountNeeds = SignInNeeds & PasswordNeeds;
 
 /** `POST /account/…`: signs people in and out. */
 export function addAccounts(app: FastifyInstance, backend: AccountNeeds, origins: readonly string[]): void {
@@ -15,6 +16,12 @@ export function addAccounts(app: FastifyInstance, backend: AccountNeeds, origins
   createAccountRoutes(app, { origins, trustedProxies }, (account) => {
     addAccountRoute(account, 'link', z.object({ token: z.string().max(200) }), ({ body, ...exchange }) =>
       signIn(backend, { provenBy: 'link', find: (transaction) => useLink(transaction, backend, body.token) }, exchange),
+    );
+
+    addAccountRoute(account, 'ways', z.object({}), async () => waysToSignIn(backend));
+
+    addAccountRoute(account, 'password', passwordShape, ({ body, ...exchange }) =>
+      signInWithPassword(backend, body, exchange),
     );
 
     addAccountRoute(account, 'refresh', z.object({}), async ({ request, reply }) => {

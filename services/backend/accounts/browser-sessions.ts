@@ -3,6 +3,7 @@ import { type BrowserSessionId, findId, newId, parseId, type UserId } from '../.
 import type { WithBus, WithConfig } from '../bus/with-bus.ts';
 import { type Graph, type Node, pageMax, type Transaction, type WithGraph } from '../graph/graph.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
+import type { UserPrincipal } from '../tokens/verify-token.ts';
 import { announceAccount } from './announce-account.ts';
 
 /** The ways to prove a person. */
@@ -64,6 +65,13 @@ export async function endSession(backend: WithGraph & WithBus, id: BrowserSessio
   if (session === null) return;
   await backend.graph.write((transaction) => transaction.remove('browserSession', id, null));
   announceAccount(backend, parseId('user', session.user));
+}
+
+/** A page that is no longer signed in learns it from `announceAccount`, after the transaction. */
+export async function endOtherSessions(transaction: Transaction, { user, session }: UserPrincipal): Promise<void> {
+  const where = [{ field: 'user', equals: user }] as const;
+  const { nodes } = await transaction.select({ type: 'browserSession', anchor: null, where, limit: pageMax });
+  for (const { id } of nodes) if (id !== session) await transaction.remove('browserSession', id, null);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { SvcError } from '../../contracts/errors.ts';
-import { findId, newId, parseId, type SignInLinkId } from '../../contracts/ids.ts';
+import { findId, newId, parseId, type SignInLinkId, type UserId } from '../../contracts/ids.ts';
 import type { WithConfig } from '../bus/with-bus.ts';
 import { type Node, pageMax, type Transaction, type WithGraph } from '../graph/graph.ts';
 import { parseEmail } from '../members/users.ts';
@@ -49,6 +49,12 @@ export async function addLink(transaction: Transaction, backend: LinkNeeds, user
   const link = { id: newId('signInLink'), user: user.id, expiresAt: now + validMs, createdAt: now };
   await transaction.create('signInLink', link);
   return { email: user.email, url: urlOf(backend, link.id), expiresAt: link.expiresAt };
+}
+
+export async function removeLinks(transaction: Transaction, user: UserId): Promise<void> {
+  const where = [{ field: 'user', equals: user }] as const;
+  const { nodes } = await transaction.select({ type: 'signInLink', anchor: null, where, limit: pageMax });
+  for (const { id } of nodes) await transaction.remove('signInLink', id, null);
 }
 
 /** The token is in the fragment, which browsers send to no server. So no log contains it. */

@@ -52,6 +52,15 @@ export const schema = {
     search: [],
     edges: {},
   },
+  /** A password, as `accounts/passwords.ts` stores it. Never shown. */
+  password: {
+    owned: false,
+    fields: { user: 'text', hash: 'text', createdAt: 'time' },
+    unique: [['user']],
+    index: [],
+    search: [],
+    edges: {},
+  },
   member: {
     owned: true,
     fields: { user: 'text', role: 'text', suspended: 'boolean', createdAt: 'time' },
@@ -340,4 +349,5 @@ export const idKindOf = {
   browserSession: 'browserSession',
   signInLink: 'signInLink',
   mail: 'mail',
+  password: 'password',
 } as const satisfies Record<TypeName, IdKind>;

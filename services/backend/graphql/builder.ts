@@ -3,6 +3,7 @@ import type { Reason } from '../../contracts/bus/messages.ts';
 import type { WorkspaceId } from '../../contracts/ids.ts';
 import type { Secret } from '../../contracts/secret.ts';
 import type { SignInLink } from '../accounts/sign-in-links.ts';
+import type { Viewer } from '../accounts/viewer.ts';
 import type { SignedUrl } from '../files/tickets.ts';
 import type { Node, Page } from '../graph/graph.ts';
 import type { IdentifiedKey } from '../keys/identify-key.ts';
@@ -29,7 +30,7 @@ export interface GraphqlContext {
 
 /** The value behind each GraphQL type. Types are named by text, so that no file imports another's. */
 interface Objects {
-  Viewer: { readonly kind: string; readonly id: string; readonly name: string };
+  Viewer: Viewer;
   Membership: { readonly workspace: Node<'workspace'>; readonly role: string };
   SignInLink: SignInLink;
   PageInfo: { readonly next: string | null };

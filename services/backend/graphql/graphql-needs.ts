@@ -1,3 +1,5 @@
+import type { WithAttempts } from '../accounts/attempts.ts';
+import type { WithPasswords } from '../accounts/passwords.ts';
 import type { ChangeNeeds } from '../activity/change.ts';
 import type { WithConfig, WithLog } from '../bus/with-bus.ts';
 import type { WithBlobs } from '../files/blobs.ts';
@@ -15,7 +17,9 @@ export interface GraphqlNeeds
     WithBlobs,
     WithProcesses,
     WithSecrets,
-    WithMail {
+    WithMail,
+    WithPasswords,
+    WithAttempts {
   readonly verifyToken: VerifyToken;
   readonly changes: ChangeFeed;
 }

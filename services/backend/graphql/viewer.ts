@@ -1,3 +1,5 @@
+import { hasPassword } from '../accounts/set-password.ts';
+import { viewerOf } from '../accounts/viewer.ts';
 import { selectMemberships } from '../workspaces/find-workspaces.ts';
 import type { Builder } from './builder.ts';
 import { listArgs, listOf } from './paging.ts';
@@ -8,6 +10,8 @@ export function addViewer(builder: Builder): void {
       kind: t.exposeString('kind', { description: 'operator or user' }),
       id: t.exposeID('id'),
       name: t.exposeString('name'),
+      email: t.exposeString('email', { nullable: true, description: 'Of a user.' }),
+      hasPassword: t.boolean({ resolve: ({ id }, _args, { backend }) => hasPassword(backend.graph, id) }),
       memberships: t.field({
         type: ['Membership'],
         args: listArgs(builder),
@@ -30,11 +34,7 @@ export function addViewer(builder: Builder): void {
     t.field({
       type: 'Viewer',
       description: 'The caller.',
-      resolve: async (_root, _args, { backend, principal }) => {
-        if (principal.kind === 'operator') return { kind: 'operator', id: 'operator', name: principal.name };
-        const user = await backend.graph.find('user', principal.user, null);
-        return { kind: 'user', id: principal.user, name: user?.name ?? '' };
-      },
+      resolve: (_root, _args, { backend, principal }) => viewerOf(backend, principal),
     }),
   );
 }

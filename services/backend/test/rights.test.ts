@@ -60,7 +60,8 @@ async function addHome(name: string): Promise<Home> {
 }
 
 interface Row {
-  readonly right: Right | 'anyone';
+  /** `anyone`: also operators. `self`: every person for the own account, and no operator. */
+  readonly right: Right | 'anyone' | 'self';
   /** Each row acts on a new node, created by an operator, so that every role meets the same state. */
   readonly ask: (at: Home, token: string | undefined) => Promise<Answer>;
 }
@@ -89,6 +90,10 @@ const rows: Readonly<Record<string, Row>> = {
   createSignInLink: {
     right: 'operate',
     ask: (_at, token) => ask('mutation { createSignInLink(email: "owner@localhost") { expiresAt } }', {}, token),
+  },
+  setPassword: {
+    right: 'self',
+    ask: (_at, token) => ask('mutation { setPassword(password: "correct horse") { id } }', {}, token),
   },
   createWorkspace: {
     right: 'anyone',
@@ -367,6 +372,7 @@ const leastRole: Readonly<Record<Right, MemberRole | 'operator'>> = {
 };
 
 function may(who: string, right: Row['right']): boolean {
+  if (right === 'self') return who !== 'operator';
   return right === 'anyone' || everyone.indexOf(who) >= everyone.indexOf(leastRole[right]);
 }
 
@@ -383,6 +389,7 @@ describe.each(Object.entries(rows))('%s', (_name, row) => {
 
   test('a member of another workspace learns nothing, not even that it exists', async () => {
     const answer = await row.ask(home, tokens.get('stranger'));
+    if (row.right === 'self') return expect(JSON.stringify(answer.data)).not.toMatch(/Home|same/);
     const refused = row.right === 'operate' ? 'forbidden' : 'not_found';
     expect(answer.code).toBe(row.right === 'anyone' ? null : refused);
     expect(JSON.stringify(answer.errors)).not.toMatch(/Home|same/);

@@ -1,0 +1,83 @@
+import { SvcError } from '../../contracts/errors.ts';
+
+export interface FairQueueOptions {
+  /** Tasks that run at once. */
+  readonly atOnce: number;
+  readonly waitingMax: number;
+  /** Waiting tasks of one sender. */
+  readonly waitingEachMax: number;
+  readonly waitMaxMs: number;
+}
+
+/** Runs a few tasks at once. Senders take turns, so a sender with many tasks delays another one by one task only. */
+export class FairQueue {
+  readonly #options: FairQueueOptions;
+  /** The functions that begin the waiting tasks of each sender. The first sender has the next turn. */
+  readonly #waiting = new Map<string, (() => void)[]>();
+  #waitingCount = 0;
+  #running = 0;
+
+  constructor(options: FairQueueOptions) {
+    this.#options = options;
+  }
+
+  /** Throws `rate_limited` or `unavailable` if too many tasks wait, and `unavailable` if no turn comes in time. */
+  async run<Result>(sender: string, task: () => Promise<Result>): Promise<Result> {
+    if (this.#running < this.#options.atOnce) this.#running += 1;
+    else await this.#turn(sender);
+    try {
+      return await task();
+    } finally {
+      this.#leave();
+    }
+  }
+
+  #turn(sender: string): Promise<void> {
+    const { waitingMax, waitingEachMax, waitMaxMs } = this.#options;
+    const own = this.#waiting.get(sender) ?? [];
+    if (own.length >= waitingEachMax) {
+      throw new SvcError('rate_limited', 'Too many sign-ins from your network are waiting.', { hint });
+    }
+    if (this.#waitingCount >= waitingMax) throw busy();
+    return new Promise((resolve, reject) => {
+      const late = setTimeout(() => {
+        this.#remove(sender, begin);
+        reject(busy());
+      }, waitMaxMs);
+      const begin = () => {
+        clearTimeout(late);
+        resolve();
+      };
+      own.push(begin);
+      this.#waiting.set(sender, own);
+      this.#waitingCount += 1;
+    });
+  }
+
+  #remove(sender: string, begin: () => void): void {
+    const own = this.#waiting.get(sender) ?? [];
+    own.splice(own.indexOf(begin), 1);
+    if (own.length === 0) this.#waiting.delete(sender);
+    this.#waitingCount -= 1;
+  }
+
+  /** Gives the place to the sender whose turn it is. That sender's further tasks wait behind those of the others. */
+  #leave(): void {
+    const [next] = this.#waiting;
+    if (next === undefined) {
+      this.#running -= 1;
+      return;
+    }
+    const [sender, [first, ...others]] = next;
+    this.#waiting.delete(sender);
+    if (others.length > 0) this.#waiting.set(sender, others);
+    this.#waitingCount -= 1;
+    first?.();
+  }
+}
+
+const hint = 'Try again in some seconds.';
+
+function busy(): SvcError {
+  return new SvcError('unavailable', 'Too many sign-ins are waiting.', { hint });
+}
