@@ -26,6 +26,7 @@ export const idPrefixes = {
   signInLink: 'lnk',
   mail: 'mai',
   password: 'pwd',
+  passkey: 'psk',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;

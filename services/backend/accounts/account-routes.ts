@@ -2,13 +2,14 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { addAccountRoute, createAccountRoutes } from './account-route.ts';
 import { endSession, readRefreshToken, refreshSession, signedOut } from './browser-sessions.ts';
+import { beginPasskeySignIn, type PasskeyNeeds, passkeyShape, signInWithPasskey } from './passkey-sign-in.ts';
 import { type PasswordNeeds, passwordShape, signInWithPassword } from './password-sign-in.ts';
 import { clearedCookies, cookiesOf, refreshTokenIn } from './session-cookies.ts';
 import { type SignInNeeds, signIn } from './sign-in.ts';
 import { useLink } from './sign-in-links.ts';
 import { waysToSignIn } from './sign-in-ways.ts';
 
-type AccountNeeds = SignInNeeds & PasswordNeeds;
+type AccountNeeds = SignInNeeds & PasswordNeeds & PasskeyNeeds;
 
 /** `POST /account/…`: signs people in and out. */
 export function addAccounts(app: FastifyInstance, backend: AccountNeeds, origins: readonly string[]): void {
@@ -22,6 +23,12 @@ export function addAccounts(app: FastifyInstance, backend: AccountNeeds, origins
 
     addAccountRoute(account, 'password', passwordShape, ({ body, ...exchange }) =>
       signInWithPassword(backend, body, exchange),
+    );
+
+    addAccountRoute(account, 'passkey/options', z.object({}), (exchange) => beginPasskeySignIn(backend, exchange));
+
+    addAccountRoute(account, 'passkey', passkeyShape, ({ body, ...exchange }) =>
+      signInWithPasskey(backend, body.response, exchange),
     );
 
     addAccountRoute(account, 'refresh', z.object({}), async ({ request, reply }) => {

@@ -1,4 +1,9 @@
+import { findId } from '../../contracts/ids.ts';
 import type { WithConfig } from '../bus/with-bus.ts';
+import type { Graph } from '../graph/graph.ts';
+import { passkeysOf } from './passkeys.ts';
+import { findRelyingParty, type WithPageAddress } from './relying-party.ts';
+import { hasPassword } from './set-password.ts';
 
 /** The ways in that the sign-in page offers. They are those of the platform, and tell nothing about a person. */
 export interface SignInWays {
@@ -9,6 +14,18 @@ export interface SignInWays {
   readonly provider: { readonly name: string } | null;
 }
 
-export function waysToSignIn({ config }: WithConfig<'EMAIL_PROVIDER'>): SignInWays {
-  return { password: true, passkeys: false, mail: config.EMAIL_PROVIDER !== 'log', provider: null };
+export function waysToSignIn(backend: WithConfig<'EMAIL_PROVIDER'> & WithPageAddress): SignInWays {
+  return {
+    password: true,
+    passkeys: findRelyingParty(backend) !== null,
+    mail: backend.config.EMAIL_PROVIDER !== 'log',
+    provider: null,
+  };
+}
+
+/** Whether a person can sign in without a link. */
+export async function hasWayToSignIn(graph: Pick<Graph, 'findBy' | 'select'>, named: string): Promise<boolean> {
+  const user = findId('user', named);
+  if (user === null) return false;
+  return (await hasPassword(graph, user)) || (await passkeysOf(graph, user)).length > 0;
 }

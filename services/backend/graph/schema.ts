@@ -61,6 +61,25 @@ export const schema = {
     search: [],
     edges: {},
   },
+  /** A passkey (WebAuthn). `lastChallengeAt`: a response to an older challenge is a repeated one. */
+  passkey: {
+    owned: false,
+    fields: {
+      user: 'text',
+      name: 'text',
+      credentialId: 'text',
+      publicKey: 'text',
+      counter: 'integer',
+      transports: 'text',
+      lastChallengeAt: 'time?',
+      lastUsedAt: 'time?',
+      createdAt: 'time',
+    },
+    unique: [['credentialId']],
+    index: ['user'],
+    search: [],
+    edges: {},
+  },
   member: {
     owned: true,
     fields: { user: 'text', role: 'text', suspended: 'boolean', createdAt: 'time' },
@@ -350,4 +369,5 @@ export const idKindOf = {
   signInLink: 'signInLink',
   mail: 'mail',
   password: 'password',
+  passkey: 'passkey',
 } as const satisfies Record<TypeName, IdKind>;

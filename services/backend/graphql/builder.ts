@@ -2,6 +2,7 @@ import SchemaBuilder from '@pothos/core';
 import type { Reason } from '../../contracts/bus/messages.ts';
 import type { WorkspaceId } from '../../contracts/ids.ts';
 import type { Secret } from '../../contracts/secret.ts';
+import type { BegunPasskey } from '../accounts/add-passkey.ts';
 import type { SignInLink } from '../accounts/sign-in-links.ts';
 import type { Viewer } from '../accounts/viewer.ts';
 import type { SignedUrl } from '../files/tickets.ts';
@@ -33,6 +34,8 @@ interface Objects {
   Viewer: Viewer;
   Membership: { readonly workspace: Node<'workspace'>; readonly role: string };
   SignInLink: SignInLink;
+  Passkey: Node<'passkey'>;
+  BegunPasskey: BegunPasskey;
   PageInfo: { readonly next: string | null };
   Workspace: Node<'workspace'>;
   Person: Node<'user'>;

@@ -9,6 +9,7 @@ import { addMail } from './mail.ts';
 import { addMcpServers } from './mcp-servers.ts';
 import { addMembers } from './members.ts';
 import { addPaging } from './paging.ts';
+import { addPasskeys } from './passkeys.ts';
 import { addRoles } from './roles.ts';
 import { addRuntimes } from './runtimes.ts';
 import { addSkills } from './skills.ts';
@@ -23,6 +24,7 @@ export function createSchema(): GraphQLSchema {
   addPaging(builder);
   addViewer(builder);
   addAccountFields(builder);
+  addPasskeys(builder);
   addWorkspaces(builder);
   addMembers(builder);
   addRoles(builder);

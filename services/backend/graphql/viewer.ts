@@ -1,4 +1,7 @@
+import { findId } from '../../contracts/ids.ts';
+import { passkeysOf } from '../accounts/passkeys.ts';
 import { hasPassword } from '../accounts/set-password.ts';
+import { hasWayToSignIn } from '../accounts/sign-in-ways.ts';
 import { viewerOf } from '../accounts/viewer.ts';
 import { selectMemberships } from '../workspaces/find-workspaces.ts';
 import type { Builder } from './builder.ts';
@@ -12,6 +15,18 @@ export function addViewer(builder: Builder): void {
       name: t.exposeString('name'),
       email: t.exposeString('email', { nullable: true, description: 'Of a user.' }),
       hasPassword: t.boolean({ resolve: ({ id }, _args, { backend }) => hasPassword(backend.graph, id) }),
+      passkeys: t.field({
+        type: ['Passkey'],
+        args: listArgs(builder),
+        resolve: async ({ id }, args, { backend }) => {
+          const user = findId('user', id);
+          return user === null ? [] : (await passkeysOf(backend.graph, user)).slice(0, listOf(args.first));
+        },
+      }),
+      hasWayToSignIn: t.boolean({
+        description: 'Whether there is a password or a passkey. Otherwise only a link signs the caller in.',
+        resolve: ({ id }, _args, { backend }) => hasWayToSignIn(backend.graph, id),
+      }),
       memberships: t.field({
         type: ['Membership'],
         args: listArgs(builder),

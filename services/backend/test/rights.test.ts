@@ -4,6 +4,7 @@ import { newId, type WorkspaceId } from '../../contracts/ids.ts';
 import { newKey } from '../../contracts/keys.ts';
 import { createSchema } from '../graphql/schema.ts';
 import { type MemberRole, memberRoles, type Right } from '../members/access.ts';
+import { Authenticator } from './authenticator.ts';
 import { type Answer, startTestBackend, type TestBackend } from './start-test-backend.ts';
 
 let backend: TestBackend;
@@ -85,6 +86,11 @@ async function newMember({ workspace: w }: Home): Promise<string> {
   return (await backend.must(query, { w, e: `${fresh()}@example.com` })).addMember.id;
 }
 
+/** The id of a new passkey of this person, or null for an operator. */
+async function newPasskey(token: string | undefined): Promise<string | null> {
+  return (await rows.addPasskey?.ask(home, token))?.data?.addPasskey?.id ?? null;
+}
+
 const launch = { command: 'node', env: [{ name: 'A', value: 'b' }] };
 const rows: Readonly<Record<string, Row>> = {
   createSignInLink: {
@@ -94,6 +100,38 @@ const rows: Readonly<Record<string, Row>> = {
   setPassword: {
     right: 'self',
     ask: (_at, token) => ask('mutation { setPassword(password: "correct horse") { id } }', {}, token),
+  },
+  beginPasskey: {
+    right: 'self',
+    ask: (_at, token) => ask('mutation { beginPasskey { ticket } }', {}, token),
+  },
+  addPasskey: {
+    right: 'self',
+    ask: async (_at, token) => {
+      const begun = await ask('mutation { beginPasskey { options ticket } }', {}, token);
+      const { options = '{"user":{}}', ticket = 'x' } = begun.data?.beginPasskey ?? {};
+      const variables = { t: ticket, r: JSON.stringify(new Authenticator().register(JSON.parse(options))) };
+      const query = 'mutation ($t: String!, $r: String!) { addPasskey(ticket: $t, response: $r, name: "x") { id } }';
+      return await ask(query, variables, token);
+    },
+  },
+  renamePasskey: {
+    right: 'self',
+    ask: async (_at, token) =>
+      ask(
+        'mutation ($id: ID!) { renamePasskey(id: $id, name: "x") { id } }',
+        { id: (await newPasskey(token)) ?? newId('passkey') },
+        token,
+      ),
+  },
+  removePasskey: {
+    right: 'self',
+    ask: async (_at, token) =>
+      ask(
+        'mutation ($id: ID!) { removePasskey(id: $id) { id } }',
+        { id: (await newPasskey(token)) ?? newId('passkey') },
+        token,
+      ),
   },
   createWorkspace: {
     right: 'anyone',
