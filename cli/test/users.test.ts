@@ -14,6 +14,10 @@ test('a person is made a member, listed, changed and removed', async () => {
     '--role must be viewer or editor or admin or owner, not "king".',
   );
   expect((await svc('user create ben')).stderr).toContain('"ben" is not an e-mail address.');
+  const invited = await svc('user invite Cleo@example.com --role editor');
+  expect(invited).toMatchObject({ code: 0, stdout: 'Invited cleo@example.com to Default: editor.\n' });
+  expect(invited.stderr).toMatch(/^The link of the mail, for cleo@example\.com alone: http:.*\/invitation#token=inv_/);
+  expect((await svc('user invite ann@example.com')).code).toBe(5);
   await svc('workspace create Acme --owner-email ann@example.com');
   expect((await json('user list')).users).toContainEqual({
     ...{ email: 'ann@example.com', name: 'ann' },

@@ -6,6 +6,7 @@ import type { WithConfig, WithLog } from './bus/with-bus.ts';
 import type { WithBlobs } from './files/blobs.ts';
 import { removeUnused } from './files/keep-blobs.ts';
 import { forgetMail } from './mail/mail-state.ts';
+import { removeExpiredInvitations } from './workspaces/invitations.ts';
 import { continueRemovals } from './workspaces/remove-workspace.ts';
 
 const everyMs = 10 * 60_000;
@@ -13,7 +14,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 
 type GarbageCollected = ChangeNeeds & WithBlobs & WithLog & WithConfig<'HISTORY_DAYS'>;
 
-/** Regularly removes bytes that no file uses, what is expired of sessions, history and mail, and the rest of removed workspaces. Several backends may do so concurrently. */
+/** Regularly removes bytes that no file uses, what is expired of sessions, invitations, history and mail, and the rest of removed workspaces. Several backends may do so concurrently. */
 export function collectGarbage(backend: GarbageCollected): Subscription {
   const logger = backend.log('garbage');
   const stopping = new AbortController();
@@ -40,6 +41,7 @@ async function collect(backend: GarbageCollected, signal: AbortSignal): Promise<
   await continueRemovals(backend, signal);
   const now = Date.now();
   await removeExpired(backend.graph, now, signal);
+  await removeExpiredInvitations(backend.graph, now, signal);
   await removeUnused(backend, { now, signal });
   await forgetMail(backend.graph, now, signal);
   await forgetHistory(backend.graph, now - backend.config.HISTORY_DAYS * dayMs, signal);

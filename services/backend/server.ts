@@ -9,6 +9,7 @@ import { inTurn } from '../kit/http/in-turn.ts';
 import { Leaving } from '../kit/http/leaving.ts';
 import { listen, stopListening } from '../kit/http/listen.ts';
 import type { RunningService } from '../kit/service.ts';
+import { createAccountRoutes } from './accounts/account-route.ts';
 import { addAccounts } from './accounts/account-routes.ts';
 import { addCatalogue } from './catalogue/catalogue-route.ts';
 import type { Backend } from './context.ts';
@@ -17,6 +18,7 @@ import { addGraphql } from './graphql/graphql-route.ts';
 import { addCrossOrigin } from './http/cross-origin.ts';
 import { addErrors } from './http/http-errors.ts';
 import { watchReadiness } from './readiness.ts';
+import { addInvitationRoutes } from './workspaces/accept-invitation.ts';
 
 /** A request must have arrived by then: a slow sender cannot hold a connection. */
 const requestTimeoutMs = 30_000;
@@ -53,7 +55,10 @@ export async function startServer(backend: Backend): Promise<RunningService> {
   addErrors(app, backend);
   addRequestLog(app, backend);
   addCrossOrigin(app, origins);
-  addAccounts(app, backend, origins);
+  createAccountRoutes(app, { origins, trustedProxies: config.TRUSTED_PROXIES ?? [] }, (account) => {
+    addAccounts(account, backend);
+    addInvitationRoutes(account, backend);
+  });
   const sockets = addGraphql(app, backend, { origins, connections });
   addCatalogue(app, backend);
   addFiles(app, backend, origins);

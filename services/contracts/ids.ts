@@ -24,6 +24,7 @@ export const idPrefixes = {
   blob: 'blb',
   browserSession: 'ses',
   signInLink: 'lnk',
+  invitation: 'inv',
   mail: 'mai',
   password: 'pwd',
   passkey: 'psk',
@@ -43,6 +44,7 @@ export type FileId = Id<'file'>;
 export type RuntimeId = Id<'runtime'>;
 export type BrowserSessionId = Id<'browserSession'>;
 export type SignInLinkId = Id<'signInLink'>;
+export type InvitationId = Id<'invitation'>;
 export type MailId = Id<'mail'>;
 
 /** One process of a service, for its lifetime. */

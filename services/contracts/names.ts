@@ -41,6 +41,18 @@ export function parseName(kind: NameKind, text: string): string {
   return name;
 }
 
+const personNameLengthMax = 80;
+
+/** People's own names, in any script. */
+export function parsePersonName(text: string): string {
+  const name = text.trim();
+  if (name !== '' && name.length <= personNameLengthMax && !/\p{C}/u.test(name)) return name;
+  throw new SvcError(
+    'invalid_input',
+    `A name has 1 to ${personNameLengthMax} characters, and no line breaks or invisible characters.`,
+  );
+}
+
 export const descriptionLengthMax = 1024;
 
 export function parseDescription(text: string): string {

@@ -17,6 +17,8 @@ export const skillsMax = 10_000;
 export const membersMax = 1000;
 /** Not counting revoked ones: one for each agent of a person. */
 export const keysOfMemberMax = 100;
+/** Invitations that were not accepted yet. */
+export const invitationsMax = 500;
 /** A person's workspaces, of which the person is an owner. */
 export const ownWorkspacesMax = 50;
 /** A workspace needs dozens; with this limit a person can still read the list of roles. */

@@ -25,6 +25,7 @@ let b: Home;
 let token: string;
 /** The second member of each workspace. */
 const members = new Map<string, string>();
+const invitations = new Map<string, string>();
 
 beforeAll(async () => {
   ({ platform, backend, a, b } = await startTwoHomes());
@@ -34,6 +35,8 @@ beforeAll(async () => {
     const input = { email: `${newId('user')}@second.example`, role: 'viewer' } as const;
     const { addMember } = await backend.send(addMemberMutation, { workspace: home.workspace, input });
     members.set(home.workspace, addMember.id);
+    const invite = `inviteMember(workspace: "${home.workspace}", input: { email: "${newId('user')}@x.example", role: viewer }) { id }`;
+    invitations.set(home.workspace, (await asOperator(`mutation { ${invite} }`)).inviteMember.id);
     const agent = await platform.connect(home.same.keyText, `?skillIds=${home.same.skill}`);
     await Promise.all([agent.text('echo', { message: 'x' }), agent.text('get-env')]);
     await until(async () => (await pageOf(home.workspace, 'usage')).nodes === 2);
@@ -81,6 +84,7 @@ const named = ({ workspace, own, same }: Home): Readonly<Record<string, Argument
   revokeKey: { workspace, key: same.key },
   registerRuntime: { workspace, name: 'same' },
   revokeRuntime: { workspace, id: same.runtime },
+  withdrawInvitation: { workspace, id: invitations.get(workspace) },
   updateMember: { workspace, id: members.get(workspace), input: { role: 'editor' } },
   removeMember: { workspace, id: members.get(workspace), keysTo: members.get(workspace) },
 });
@@ -102,8 +106,8 @@ const untried: readonly RegExp[] = [
   // Texts that are stored or compared and name nothing: two workspaces may use the same text.
   /^Mutation\.(create|update)\w+\(input\.(name|description|instructions|disclosure|ifName)\)$/,
   /^Mutation\.(create|update)Skill\(input\.tools\.tool\)$/,
-  // A word of a closed list.
-  /^Mutation\.updateMember\(input\.role\)$/,
+  // A word of a closed list, and an address, which names nothing of a workspace.
+  /^Mutation\.(updateMember|inviteMember)(\(input\.(role|email)\))$/,
   // The digest of a file of B gives no access: services/backend/test/files.test.ts.
   /^Mutation\.(addSkillFile\(input\.(path|digest|ifDigest)|removeSkillFile\((path|ifDigest))\)$/,
   // Ids that are compared with those of A, in a test below.

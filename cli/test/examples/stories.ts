@@ -109,6 +109,8 @@ const onePlatform: readonly Line[] = [
     'Made ann@example.com a member of Acme: admin.',
   ),
   line('svc user list --workspace Acme --json', '{"users":['),
+  line('svc user invite cleo@example.com', 'Invited cleo@example.com to Default: viewer.'),
+  line('svc user invite cleo@example.com --role editor --workspace Acme', 'Invited cleo@example.com to Acme: editor.'),
   line('svc user reset ann@example.com', '/sign-in#token=lnk_'),
   line('svc user reset ann@example.com --json', '{"email":"ann@example.com"'),
   line('svc user update ann@example.com --role owner', 'Changed member ann@example.com: role.'),

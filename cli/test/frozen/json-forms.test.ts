@@ -139,6 +139,7 @@ test('every answer of the command line has its recorded form', async () => {
   await ask('server import .mcp.json --yes');
   await ask('server remove imported');
   await ask('user create ann@example.com');
+  await ask('user invite cleo@example.com');
   await ask('user reset ann@example.com');
   await ask('user update ann@example.com --role editor');
   await ask('user list');

@@ -1,6 +1,5 @@
-import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { addAccountRoute, createAccountRoutes } from './account-route.ts';
+import { type AccountRoutes, addAccountRoute } from './account-route.ts';
 import { endSession, readRefreshToken, refreshSession, signedOut } from './browser-sessions.ts';
 import { beginPasskeySignIn, type PasskeyNeeds, passkeyShape, signInWithPasskey } from './passkey-sign-in.ts';
 import { type PasswordNeeds, passwordShape, signInWithPassword } from './password-sign-in.ts';
@@ -12,38 +11,35 @@ import { waysToSignIn } from './sign-in-ways.ts';
 type AccountNeeds = SignInNeeds & PasswordNeeds & PasskeyNeeds;
 
 /** `POST /account/…`: signs people in and out. */
-export function addAccounts(app: FastifyInstance, backend: AccountNeeds, origins: readonly string[]): void {
-  const { TRUSTED_PROXIES: trustedProxies = [] } = backend.config;
-  createAccountRoutes(app, { origins, trustedProxies }, (account) => {
-    addAccountRoute(account, 'link', z.object({ token: z.string().max(200) }), ({ body, ...exchange }) =>
-      signIn(backend, { provenBy: 'link', find: (transaction) => useLink(transaction, backend, body.token) }, exchange),
-    );
+export function addAccounts(account: AccountRoutes, backend: AccountNeeds): void {
+  addAccountRoute(account, 'link', z.object({ token: z.string().max(200) }), ({ body, ...exchange }) =>
+    signIn(backend, { provenBy: 'link', find: (transaction) => useLink(transaction, backend, body.token) }, exchange),
+  );
 
-    addAccountRoute(account, 'ways', z.object({}), async () => waysToSignIn(backend));
+  addAccountRoute(account, 'ways', z.object({}), async () => waysToSignIn(backend));
 
-    addAccountRoute(account, 'password', passwordShape, ({ body, ...exchange }) =>
-      signInWithPassword(backend, body, exchange),
-    );
+  addAccountRoute(account, 'password', passwordShape, ({ body, ...exchange }) =>
+    signInWithPassword(backend, body, exchange),
+  );
 
-    addAccountRoute(account, 'passkey/options', z.object({}), (exchange) => beginPasskeySignIn(backend, exchange));
+  addAccountRoute(account, 'passkey/options', z.object({}), (exchange) => beginPasskeySignIn(backend, exchange));
 
-    addAccountRoute(account, 'passkey', passkeyShape, ({ body, ...exchange }) =>
-      signInWithPasskey(backend, body.response, exchange),
-    );
+  addAccountRoute(account, 'passkey', passkeyShape, ({ body, ...exchange }) =>
+    signInWithPasskey(backend, body.response, exchange),
+  );
 
-    addAccountRoute(account, 'refresh', z.object({}), async ({ request, reply }) => {
-      const token = refreshTokenIn(backend, request.headers);
-      if (token === undefined) throw signedOut();
-      const session = await refreshSession(backend, token);
-      reply.header('set-cookie', [...(await cookiesOf(backend, session))]);
-      return null;
-    });
+  addAccountRoute(account, 'refresh', z.object({}), async ({ request, reply }) => {
+    const token = refreshTokenIn(backend, request.headers);
+    if (token === undefined) throw signedOut();
+    const session = await refreshSession(backend, token);
+    reply.header('set-cookie', [...(await cookiesOf(backend, session))]);
+    return null;
+  });
 
-    addAccountRoute(account, 'sign-out', z.object({}), async ({ request, reply }) => {
-      const names = readRefreshToken(backend, refreshTokenIn(backend, request.headers) ?? '');
-      if (names !== null) await endSession(backend, names.id);
-      reply.header('set-cookie', [...clearedCookies(backend)]);
-      return null;
-    });
+  addAccountRoute(account, 'sign-out', z.object({}), async ({ request, reply }) => {
+    const names = readRefreshToken(backend, refreshTokenIn(backend, request.headers) ?? '');
+    if (names !== null) await endSession(backend, names.id);
+    reply.header('set-cookie', [...clearedCookies(backend)]);
+    return null;
   });
 }

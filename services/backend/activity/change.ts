@@ -43,8 +43,17 @@ export async function change<Result>(
   request: AccessRequest,
   work: (change: Change) => Promise<Result>,
 ): Promise<Result> {
+  return await changeAs(backend, (transaction) => getAccess(transaction, request), work);
+}
+
+/** A change whose right `open` proves in the same transaction, for a person who is no member yet. */
+export async function changeAs<Opened extends Access, Result>(
+  backend: ChangeNeeds,
+  open: (transaction: Transaction) => Promise<Opened>,
+  work: (change: Change & { readonly access: Opened }) => Promise<Result>,
+): Promise<Result> {
   const stored = await backend.graph.write(async (transaction) => {
-    const access = await getAccess(transaction, request);
+    const access = await open(transaction);
     const entries: ActivityEntry[] = [];
     const announcements: Announcement[] = [];
     const result = await work({

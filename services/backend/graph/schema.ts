@@ -88,6 +88,15 @@ export const schema = {
     search: [],
     edges: { person: 'user' },
   },
+  /** A person who may become a member. It is removed when it is accepted. Its token is signed, so it is not stored. */
+  invitation: {
+    owned: true,
+    fields: { email: 'text', role: 'text', expiresAt: 'time', createdAt: 'time' },
+    unique: [['email']],
+    index: ['email', 'expiresAt', 'createdAt'],
+    search: [],
+    edges: {},
+  },
   role: {
     owned: true,
     fields: { name: 'text', description: 'text', enabled: 'boolean', createdAt: 'time' },
@@ -367,6 +376,7 @@ export const idKindOf = {
   blob: 'blob',
   browserSession: 'browserSession',
   signInLink: 'signInLink',
+  invitation: 'invitation',
   mail: 'mail',
   password: 'password',
   passkey: 'passkey',

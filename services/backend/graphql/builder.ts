@@ -40,6 +40,8 @@ interface Objects {
   Workspace: Node<'workspace'>;
   Person: Node<'user'>;
   Member: Node<'member'>;
+  Invitation: Node<'invitation'>;
+  InvitationPage: Page<'invitation'>;
   Role: Node<'role'>;
   Skill: Node<'skill'>;
   SkillFile: Node<'file'>;

@@ -3,6 +3,7 @@ import { parseId } from '../../contracts/ids.ts';
 import { pageMax } from '../graph/graph.ts';
 import { memberRoles, parseMemberRole } from '../members/access.ts';
 import { addMember, removeMember, updateMember } from '../workspaces/change-members.ts';
+import { invitationUrl, invite, withdrawInvitation } from '../workspaces/invitations.ts';
 import type { Builder } from './builder.ts';
 import { listArgs, listOf, pageArgs, pageOf } from './paging.ts';
 
@@ -59,6 +60,40 @@ export function addMembers(builder: Builder): void {
     }),
   );
 
+  builder.objectType('Invitation', {
+    description: 'A person who may become a member, by a link in a mail.',
+    fields: (t) => ({
+      id: t.exposeID('id'),
+      email: t.exposeString('email'),
+      role: t.field({ type: roleType, resolve: ({ role }) => parseMemberRole(role) }),
+      expiresAt: t.exposeFloat('expiresAt'),
+      createdAt: t.exposeFloat('createdAt'),
+      url: t.string({
+        nullable: true,
+        description: 'The link, for operators; null for members: only the mail proves the address.',
+        resolve: (invitation, _args, { backend, principal }) =>
+          principal.kind === 'operator' ? invitationUrl(backend, invitation) : null,
+      }),
+    }),
+  });
+  builder.objectType('InvitationPage', {
+    fields: (t) => ({
+      nodes: t.expose('nodes', { type: ['Invitation'] }),
+      pageInfo: t.field({ type: 'PageInfo', resolve: (page) => page }),
+    }),
+  });
+  builder.objectField('Workspace', 'invitations', (t) =>
+    t.field({
+      type: 'InvitationPage',
+      description: 'Those that were not accepted yet. Owner and admin only.',
+      args: pageArgs(builder),
+      resolve: async ({ id: anchor }, args, { backend, access }) => {
+        await access(anchor, 'administer');
+        return await backend.graph.select({ type: 'invitation', anchor, orderBy: 'createdAt', ...pageOf(args) });
+      },
+    }),
+  );
+
   const input = builder.inputType('MemberInput', {
     fields: (t) => ({ email: t.string({ required: true }), role: t.field({ type: roleType, required: true }) }),
   });
@@ -72,6 +107,20 @@ export function addMembers(builder: Builder): void {
       args: { workspace: t.arg.id({ required: true }), input: t.arg({ type: input, required: true }) },
       resolve: (_root, args, { backend, principal }) =>
         addMember(backend, { principal, workspace: parseId('workspace', args.workspace) }, args.input),
+    }),
+    inviteMember: t.field({
+      type: 'Invitation',
+      description: 'Sends a link by mail, valid for seven days. Another one for the same address replaces it.',
+      args: { workspace: t.arg.id({ required: true }), input: t.arg({ type: input, required: true }) },
+      resolve: (_root, args, { backend, principal }) =>
+        invite(backend, { principal, workspace: parseId('workspace', args.workspace) }, args.input),
+    }),
+    withdrawInvitation: t.boolean({
+      args: { workspace: t.arg.id({ required: true }), id: t.arg.id({ required: true }) },
+      resolve: async (_root, { workspace, id }, { backend, principal }) => {
+        await withdrawInvitation(backend, { principal, workspace: parseId('workspace', workspace) }, id);
+        return true;
+      },
     }),
     updateMember: t.field({
       type: 'Member',

@@ -74,6 +74,13 @@ export function allows(role: Access['role'], right: Right): boolean {
   return least !== null && memberRoles.indexOf(role) >= memberRoles.indexOf(least);
 }
 
+/** Nobody changes a member of a higher role, or gives a role above their own. */
+export function requireRank({ role, workspace }: Access, other: MemberRole): void {
+  if (role === 'operator' || memberRoles.indexOf(role) >= memberRoles.indexOf(other)) return;
+  const message = `Your role "${role}" in the workspace "${workspace.name}" does not allow this: it requires ${other}.`;
+  throw new SvcError('forbidden', message);
+}
+
 export function noSuchWorkspace(named: string): SvcError {
   return new SvcError('not_found', `There is no workspace "${named}".`, {
     hint: 'The first svc up makes "Default"; { workspaces { nodes { name } } } at /graphql of the backend lists all of yours.',

@@ -169,6 +169,29 @@ const rows: Readonly<Record<string, Row>> = {
         token,
       ),
   },
+  inviteMember: {
+    right: 'administer',
+    ask: (at, token) =>
+      ask(
+        'mutation ($w: ID!, $e: String!) { inviteMember(workspace: $w, input: { email: $e, role: admin }) { id } }',
+        { w: at.workspace, e: `${fresh()}@example.com` },
+        token,
+      ),
+  },
+  withdrawInvitation: {
+    right: 'administer',
+    ask: async (at, token) => {
+      const { inviteMember } = await backend.must(
+        'mutation ($w: ID!, $e: String!) { inviteMember(workspace: $w, input: { email: $e, role: viewer }) { id } }',
+        { w: at.workspace, e: `${fresh()}@example.com` },
+      );
+      return ask(
+        'mutation ($w: ID!, $id: ID!) { withdrawInvitation(workspace: $w, id: $id) }',
+        { w: at.workspace, id: inviteMember.id },
+        token,
+      );
+    },
+  },
   updateMember: {
     right: 'administer',
     ask: async (at, token) =>

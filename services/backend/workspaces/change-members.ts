@@ -8,7 +8,7 @@ import { differences } from '../activity/record-activity.ts';
 import { everyPage } from '../graph/every-page.ts';
 import { tooMany } from '../graph/get-node.ts';
 import { type Node, pageMax, type Transaction } from '../graph/graph.ts';
-import { type Access, type MemberRole, memberRoles, parseMemberRole, requireRight } from '../members/access.ts';
+import { type MemberRole, parseMemberRole, requireRank, requireRight } from '../members/access.ts';
 import { ensureUser } from '../members/users.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
@@ -74,13 +74,6 @@ export async function updateMember(
   });
   announceAccount(backend, parseId('user', changed.user));
   return changed;
-}
-
-/** Nobody changes a member of a higher role, or gives a role above their own. */
-function requireRank({ role, workspace }: Access, other: MemberRole): void {
-  if (role === 'operator' || memberRoles.indexOf(role) >= memberRoles.indexOf(other)) return;
-  const message = `Your role "${role}" in the workspace "${workspace.name}" does not allow this: it requires ${other}.`;
-  throw new SvcError('forbidden', message);
 }
 
 export interface MemberRemoval extends BasedOn {

@@ -26,7 +26,7 @@ const longSliceMax = 25;
  */
 const order = [
   ...['key', 'mcpServer', 'status', 'tool', 'toolPattern', 'file', 'role', 'skill'],
-  ...['usage', 'activity', 'member'],
+  ...['usage', 'activity', 'invitation', 'member'],
 ] as const satisfies readonly OwnedType[];
 const longTypes: ReadonlySet<TypeName> = new Set(['mcpServer', 'tool', 'skill', 'activity']);
 

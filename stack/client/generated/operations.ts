@@ -237,6 +237,14 @@ export type CreateSignInLinkMutationVariables = Exact<{
 
 export type CreateSignInLinkMutation = { readonly createSignInLink: { readonly email: string, readonly url: string, readonly expiresAt: number } };
 
+export type InviteMemberMutationVariables = Exact<{
+  workspace: string;
+  input: MemberInput;
+}>;
+
+
+export type InviteMemberMutation = { readonly inviteMember: { readonly id: string, readonly email: string, readonly url: string | null, readonly expiresAt: number } };
+
 export type AddMemberMutationVariables = Exact<{
   workspace: string;
   input: MemberInput;
@@ -880,6 +888,10 @@ export const ownerQuery: Operation<OwnerQuery, OwnerQueryVariables> = {
 
 export const createSignInLinkMutation: Operation<CreateSignInLinkMutation, CreateSignInLinkMutationVariables> = {
   text: "mutation CreateSignInLink($email:String!){createSignInLink(email:$email){email url expiresAt}}",
+};
+
+export const inviteMemberMutation: Operation<InviteMemberMutation, InviteMemberMutationVariables> = {
+  text: "mutation InviteMember($workspace:ID!$input:MemberInput!){inviteMember(workspace:$workspace input:$input){id email url expiresAt}}",
 };
 
 export const addMemberMutation: Operation<AddMemberMutation, AddMemberMutationVariables> = {

@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newId, type WorkspaceId } from '../../contracts/ids.ts';
+import { Browser } from './browser.ts';
+import { startTestBackend, type TestBackend } from './start-test-backend.ts';
+
+let backend: TestBackend;
+let count = 0;
+beforeAll(async () => {
+  backend = await startTestBackend();
+});
+afterAll(() => backend.stop());
+
+const fresh = () => `person-${++count}@example.com`;
+
+async function addWorkspace(): Promise<WorkspaceId> {
+  const query = 'mutation ($i: CreateWorkspaceInput!) { createWorkspace(input: $i) { id } }';
+  return (await backend.must(query, { i: { name: `W${++count}`, ownerEmail: 'owner@example.com' } })).createWorkspace
+    .id;
+}
+
+const inviteQuery = (role = 'editor') =>
+  `mutation ($w: ID!, $e: String!) { inviteMember(workspace: $w, input: { email: $e, role: ${role} }) { id email role url } }`;
+
+/** The token in the link that the mail has. */
+async function invite(w: WorkspaceId, e: string): Promise<string> {
+  const { inviteMember } = await backend.must(inviteQuery(), { w, e });
+  const { pathname, hash } = new URL(inviteMember.url);
+  expect(pathname).toBe('/invitation');
+  return hash.slice('#token='.length);
+}
+
+async function membersOf(w: WorkspaceId): Promise<{ email: string; role: string }[]> {
+  const query = 'query ($w: ID!) { workspace(id: $w) { members { nodes { role person { email } } } } }';
+  const { workspace } = await backend.must(query, { w });
+  return workspace.members.nodes.map(({ role, person }: { role: string; person: { email: string } }) => ({
+    ...{ email: person.email, role },
+  }));
+}
+
+async function signIn(email: string): Promise<Browser> {
+  const { createSignInLink } = await backend.must(`mutation { createSignInLink(email: "${email}") { url } }`);
+  const browser = new Browser(backend.url);
+  await browser.post('/account/link', { token: new URL(createSignInLink.url).hash.slice('#token='.length) });
+  return browser;
+}
+
+const newBrowser = () => new Browser(backend.url);
+
+describe('an invitation', () => {
+  test('comes by mail, shows what it is for, and makes a new person a member, signed in', async () => {
+    const w = await addWorkspace();
+    const email = fresh();
+    const token = await invite(w, email.toUpperCase());
+    await expect.poll(() => backend.logged.join('')).toContain(`/invitation#token=${token}`);
+    const browser = newBrowser();
+    const shown = { workspace: expect.any(String), email, role: 'editor', hasAccount: false };
+    expect((await browser.post('/account/invitation', { token })).body).toEqual(shown);
+    expect((await membersOf(w)).length).toBe(1);
+    const { status, body } = await browser.post('/account/invitation/accept', { token, name: ' Zoë Łuk ' });
+    expect([status, body.user]).toEqual([200, { id: expect.any(String), email, name: 'Zoë Łuk' }]);
+    expect(await browser.signedInAs()).toBe(body.user.id);
+    expect(await membersOf(w)).toContainEqual({ email, role: 'editor' });
+    const activity =
+      'query ($w: ID!) { workspace(id: $w) { activity(first: 1) { nodes { actorName action subjectName } } } }';
+    expect((await backend.must(activity, { w })).workspace.activity.nodes).toEqual([
+      { actorName: 'Zoë Łuk', action: 'create', subjectName: email },
+    ]);
+  });
+
+  test('works once, also for two at the same moment', async () => {
+    const w = await addWorkspace();
+    const token = await invite(w, fresh());
+    const accept = () => newBrowser().post('/account/invitation/accept', { token });
+    const statuses = (await Promise.all([accept(), accept()])).map(({ status }) => status);
+    expect(statuses.sort()).toEqual([200, 401]);
+    expect((await accept()).status).toBe(401);
+    expect((await newBrowser().post('/account/invitation', { token })).status).toBe(401);
+  });
+
+  test('is no key to an account that exists: its person signs in first', async () => {
+    const w = await addWorkspace();
+    const email = fresh();
+    await newBrowser().post('/account/invitation/accept', { token: await invite(await addWorkspace(), email) });
+    const token = await invite(w, email);
+    const browser = newBrowser();
+    expect((await browser.post('/account/invitation', { token })).body).toMatchObject({ hasAccount: true });
+    const refused = await browser.post('/account/invitation/accept', { token });
+    expect([refused.status, refused.headers.getSetCookie()]).toEqual([403, []]);
+    // Nor is the session of somebody else.
+    const other = await signIn('owner@example.com');
+    expect((await other.post('/account/invitation/accept', { token })).status).toBe(403);
+    const own = await signIn(email);
+    expect((await own.post('/account/invitation/accept', { token })).status).toBe(200);
+    expect(await membersOf(w)).toContainEqual({ email, role: 'editor' });
+  });
+
+  test('is replaced by another one for the same address, and may be withdrawn', async () => {
+    const w = await addWorkspace();
+    const email = fresh();
+    const [first, second] = [await invite(w, email), await invite(w, email)];
+    const list = 'query ($w: ID!) { workspace(id: $w) { invitations { nodes { id email } } } }';
+    const { nodes } = (await backend.must(list, { w })).workspace.invitations;
+    expect(nodes).toEqual([{ id: second.split('.')[0], email }]);
+    expect((await newBrowser().post('/account/invitation/accept', { token: first })).status).toBe(401);
+    await backend.must('mutation ($w: ID!, $i: ID!) { withdrawInvitation(workspace: $w, id: $i) }', {
+      w,
+      i: nodes[0].id,
+    });
+    expect((await newBrowser().post('/account/invitation/accept', { token: second })).status).toBe(401);
+  });
+
+  test('is refused once it has expired, was changed, or its workspace is closed', async () => {
+    const w = await addWorkspace();
+    const token = await invite(w, fresh());
+    const [, ...signature] = token.split('.');
+    const link = await backend.must('mutation { createSignInLink(email: "owner@example.com") { url } }');
+    const foreign = new URL(link.createSignInLink.url).hash.slice('#token='.length);
+    const suspend = (s: boolean) =>
+      backend.must('mutation ($w: ID!, $s: Boolean) { updateWorkspace(id: $w, input: { suspended: $s }) { id } }', {
+        w,
+        s,
+      });
+    const status = async (text: string) =>
+      (await newBrowser().post('/account/invitation/accept', { token: text })).status;
+    for (const text of ['', 'x', `${newId('invitation')}.${signature.join('.')}`, `${token}x`, foreign]) {
+      expect([text, await status(text)]).toEqual([text, 401]);
+    }
+    // Nor does an invitation sign in as a link.
+    expect((await newBrowser().post('/account/link', { token })).status).toBe(401);
+    await suspend(true);
+    expect(await status(token)).toBe(401);
+    await suspend(false);
+    await backend.withGraph((graph) =>
+      graph.write(async (transaction) => {
+        const { nodes } = await transaction.select({ type: 'invitation', anchor: w, limit: 10 });
+        for (const { id } of nodes)
+          await transaction.update('invitation', id, { expiresAt: Date.now() }, { anchor: w });
+      }),
+    );
+    expect(await status(token)).toBe(401);
+    expect((await membersOf(w)).length).toBe(1);
+  });
+
+  test('is not made for a member, a wrong address, or a role above the inviter’s own', async () => {
+    const w = await addWorkspace();
+    const { token } = await backend.addMember(w, 'admin');
+    const ask = (e: string, role?: string) => backend.ask({ query: inviteQuery(role), variables: { w, e }, token });
+    expect((await ask('owner@example.com')).code).toBe('conflict');
+    expect((await ask('nobody')).code).toBe('invalid_input');
+    expect((await ask(fresh(), 'owner')).code).toBe('forbidden');
+    const { data } = await ask(fresh(), 'admin');
+    // The inviter cannot accept in the name of the invited person.
+    expect(data.inviteMember).toMatchObject({ role: 'admin', url: null });
+  });
+
+  test('to one address is sent a few times an hour at most, and changes nothing when it is not', async () => {
+    const w = await addWorkspace();
+    const email = fresh();
+    for (let i = 0; i < 5; i++) await invite(w, email);
+    const { code } = await backend.ask({
+      query: inviteQuery(),
+      variables: { w, e: email },
+      token: await backend.operatorToken(),
+    });
+    expect(code).toBe('rate_limited');
+    expect(
+      (await backend.must('query ($w: ID!) { workspace(id: $w) { invitations { nodes { id } } } }', { w })).workspace
+        .invitations.nodes,
+    ).toHaveLength(1);
+  });
+
+  test('keeps a name to its rule', async () => {
+    const token = await invite(await addWorkspace(), fresh());
+    for (const name of ['', ' ', 'a\nb', 'x'.repeat(81), '\u202eevil', 'y'.repeat(300)]) {
+      expect([name, (await newBrowser().post('/account/invitation/accept', { token, name })).status]).toEqual([
+        name,
+        400,
+      ]);
+    }
+    expect((await newBrowser().post('/account/invitation/accept', { token })).status).toBe(200);
+  });
+});
