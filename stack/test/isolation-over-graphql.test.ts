@@ -30,13 +30,16 @@ const invitations = new Map<string, string>();
 beforeAll(async () => {
   ({ platform, backend, a, b } = await startTwoHomes());
   token = await memberToken(platform.installation, `http://127.0.0.1:${platform.ports.backend}`, a.owner.email);
-  // Two usage rows and members in each workspace, because a list needs several rows for paging.
+  // Two usage rows, members and invitations in each workspace, because a list needs several rows for paging.
   for (const home of [a, b]) {
     const input = { email: `${newId('user')}@second.example`, role: 'viewer' } as const;
     const { addMember } = await backend.send(addMemberMutation, { workspace: home.workspace, input });
     members.set(home.workspace, addMember.id);
-    const invite = `inviteMember(workspace: "${home.workspace}", input: { email: "${newId('user')}@x.example", role: viewer }) { id }`;
-    invitations.set(home.workspace, (await asOperator(`mutation { ${invite} }`)).inviteMember.id);
+    for (let i = 0; i < 2; i++) {
+      const invited = `{ email: "${newId('user')}@x.example", role: viewer }`;
+      const invite = `inviteMember(workspace: "${home.workspace}", input: ${invited}) { id }`;
+      invitations.set(home.workspace, (await asOperator(`mutation { ${invite} }`)).inviteMember.id);
+    }
     const agent = await platform.connect(home.same.keyText, `?skillIds=${home.same.skill}`);
     await Promise.all([agent.text('echo', { message: 'x' }), agent.text('get-env')]);
     await until(async () => (await pageOf(home.workspace, 'usage')).nodes === 2);
@@ -84,6 +87,7 @@ const named = ({ workspace, own, same }: Home): Readonly<Record<string, Argument
   revokeKey: { workspace, key: same.key },
   registerRuntime: { workspace, name: 'same' },
   revokeRuntime: { workspace, id: same.runtime },
+  inviteMember: { workspace, input: { email: 'x@y.example', role: 'viewer' } },
   withdrawInvitation: { workspace, id: invitations.get(workspace) },
   updateMember: { workspace, id: members.get(workspace), input: { role: 'editor' } },
   removeMember: { workspace, id: members.get(workspace), keysTo: members.get(workspace) },
