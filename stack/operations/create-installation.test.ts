@@ -219,6 +219,22 @@ describe('an existing installation', () => {
     expect(() => check(theirs('user: us'))).not.toThrow();
   });
 
+  test('is refused without the key of its mail provider or the password of its mail server, by name', () => {
+    const mailBy = (mail: string) => definitionOf(`mail: { from: a@example.com, ${mail} }\n`);
+    const provider = mailBy('provider: provider_a, url: "https://mail.example.com"');
+    const ofUser = mailBy('provider: smtp, smtp: { host: mail.example.com, user: us }');
+    expect(() => check(mailBy('provider: smtp, smtp: { host: mail.example.com }'))).not.toThrow();
+    for (const [settings, setting] of [
+      [provider, 'mail.provider: provider_a'],
+      [ofUser, 'mail.smtp.user: us'],
+    ] as const) {
+      const message = `secrets/mail.key is missing, and ${setting} in svc.yaml needs it.`;
+      expect(() => check(settings)).toThrow(expect.objectContaining({ code: 'not_found', message }));
+    }
+    writeFileSync(fileOf('mail.key'), 'theirs');
+    for (const settings of [provider, ofUser]) expect(() => check(settings)).not.toThrow();
+  });
+
   test('is refused half of the signing pair', () => {
     rmSync(fileOf('jwt-private.pem'));
     const message = 'secrets/jwt-public.pem must hold the public half of secrets/jwt-private.pem.';

@@ -101,9 +101,23 @@ function trustedProxies({ definition, site }: Setup): readonly string[] {
   return [...(isBehind ? own : []), ...definition.trustedProxies];
 }
 
-function mailProvider({ definition, secrets }: Setup, give: Give): Record<string, string> {
-  const { provider, url = '' } = definition.mail;
-  if (provider === 'log') return {};
-  const prefix = provider.toUpperCase();
-  return { [`${prefix}_API_KEY_FILE`]: give(secrets.mailKey), ...given(`${prefix}_URL`, url) };
+function mailProvider({ installation, definition, secrets }: Setup, give: Give): Record<string, string> {
+  const { provider, url = '', smtp } = definition.mail;
+  switch (provider) {
+    case 'log':
+      return {};
+    case 'provider_a':
+    case 'provider_b': {
+      const prefix = provider.toUpperCase();
+      return { [`${prefix}_API_KEY_FILE`]: give(secrets.mailKey), ...given(`${prefix}_URL`, url) };
+    }
+    case 'smtp': {
+      const { host = '', port, tls, user, ca } = smtp;
+      return {
+        ...{ SMTP_HOST: host, SMTP_PORT: String(port), SMTP_TLS: tls },
+        ...(ca === undefined ? {} : { SMTP_CA_PATH: give(resolve(installation.dir, ca)) }),
+        ...(user === undefined ? {} : { SMTP_USER: user, SMTP_PASSWORD_FILE: give(secrets.mailKey) }),
+      };
+    }
+  }
 }

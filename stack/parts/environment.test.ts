@@ -177,6 +177,40 @@ test.each([
   expect(environmentFor(yaml).backend?.TRUSTED_PROXIES).toBe(proxies);
 });
 
+describe('mail by smtp', () => {
+  const mailVariables = (smtp: string) =>
+    Object.entries(
+      environmentFor(`mail: { provider: smtp, from: a@example.com, smtp: { host: mail.example.com, ${smtp} } }`)
+        .backend ?? {},
+    ).filter(([name]) => /^(SMTP|EMAIL|PROVIDER_B)_/.test(name));
+  const usual = {
+    EMAIL_PROVIDER: 'smtp',
+    EMAIL_FROM: 'a@example.com',
+    EMAIL_FROM_NAME: 'The Service Team',
+    SMTP_HOST: 'mail.example.com',
+    SMTP_PORT: '587',
+    SMTP_TLS: 'starttls',
+  };
+  const key = '/srv/svc/secrets/mail.key';
+
+  test.each([
+    ['no login', '', {}],
+    ['a login', 'user: us', { SMTP_USER: 'us', SMTP_PASSWORD_FILE: key }],
+    [
+      'all of its settings',
+      'port: 465, tls: implicit, user: us, ca: ca.pem',
+      {
+        ...{ SMTP_PORT: '465', SMTP_TLS: 'implicit', SMTP_USER: 'us', SMTP_PASSWORD_FILE: key },
+        SMTP_CA_PATH: '/srv/svc/ca.pem',
+      },
+    ],
+  ])('with %s', (_, smtp, changes) => {
+    expect(Object.fromEntries(mailVariables(smtp))).toEqual({ ...usual, ...changes });
+    const yaml = `mail: { provider: smtp, from: a@example.com, smtp: { host: mail.example.com, ${smtp} } }`;
+    expect(() => checkEnvironment(planOf(yaml).parts, readSecret)).not.toThrow();
+  });
+});
+
 describe('the graph of the backend is', () => {
   const dgraph = 'topology: distributed\ngraph: dgraph\n';
   const graphVariables = (yaml: string) =>
@@ -220,7 +254,8 @@ test('every variable that the stack decides has a recorded place, so that it can
   const graph = 'graphdb: { url: "https://db:8080", grpc: [db:9080], ca: db.pem, user: us, token: true }\n';
   const open = 'bus: { port: 4222, public: { servers: [nats://127.0.0.1:4222] } }\n';
   const settings = everyChoice.replace(/^environment: .*$/m, '');
-  const chosen = [settings, `${distributed}${external}${graph}`, `${distributed}${open}`];
+  const bySmtp = 'mail: { provider: smtp, from: a@b.example, smtp: { host: m.example, user: us, ca: ca.pem } }';
+  const chosen = [settings, bySmtp, `${distributed}${external}${graph}`, `${distributed}${open}`];
   const parts = chosen.flatMap((yaml) => planOf(yaml).parts);
   const unplaced = servicesOf(parts).flatMap(({ service, part }) => {
     const decided = Object.keys(part.variables).map((name) => name.replace(/_FILE$/, ''));

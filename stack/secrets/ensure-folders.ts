@@ -1,7 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { hasOwnGraph } from '../settings/definition.ts';
 import { removeLeftDrafts, writeIfAbsent } from '../state/durable-file.ts';
 import { closeEntries, closeMode, ensurePrivateFolder, gitignore, makeFolder } from '../state/folder.ts';
 import { type CreationStep, compileCacheOf, type Installation } from '../state/installation.ts';
@@ -70,7 +69,7 @@ function filesIn({ secretsDir }: Installation): readonly string[] {
 export function checkSecrets(installation: Installation, settings: SecretsFor): void {
   for (const row of ownRows(settings)) refuseDamaged(installation, row);
   refuseOtherKey(installation);
-  if (settings.graph === 'dgraph' && !hasOwnGraph(settings)) refuseMissing(installation, settings);
+  refuseMissing(installation, settings);
 }
 
 const allRows: readonly SecretRow[] = Object.values(secretRows);
@@ -117,13 +116,12 @@ function refuseDamaged({ secretsDir }: Installation, row: SecretRow): void {
   });
 }
 
-/** Secrets of an external Dgraph, which defines their form itself. */
+/** Secrets that only the operator has. */
 function refuseMissing({ secretsDir }: Installation, settings: SecretsFor): void {
   for (const { file, neededBy } of allRows) {
-    const field = neededBy?.(settings) ?? null;
-    if (field === null || hasSecret(join(secretsDir, file))) continue;
-    throw new SvcError('not_found', `secrets/${file} is missing, and graphdb.${field} in svc.yaml needs it.`, {
-      hint: "Write the secret of the external Dgraph into this file. Only secrets of the platform's own Dgraph are generated.",
-    });
+    const needed = neededBy?.(settings) ?? null;
+    if (needed === null || hasSecret(join(secretsDir, file))) continue;
+    const { setting, repair: hint } = needed;
+    throw new SvcError('not_found', `secrets/${file} is missing, and ${setting} in svc.yaml needs it.`, { hint });
   }
 }

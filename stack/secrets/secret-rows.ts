@@ -4,7 +4,7 @@ import { type Definition, hasOwnGraph } from '../settings/definition.ts';
 import { type BusSeedKind, busSeedPrefixes, isBusSeed, newBusSeed } from './bus-seeds.ts';
 import { isCertificateOf, newNodeKey, nodeCertificate } from './node-certificate.ts';
 
-export type SecretsFor = Pick<Definition, 'topology' | 'graph' | 'graphdb' | 'replicas'>;
+export type SecretsFor = Pick<Definition, 'topology' | 'graph' | 'graphdb' | 'replicas' | 'mail'>;
 
 /** The content of another file in secrets/, or an empty text. */
 type ReadFile = (name: string) => string;
@@ -23,8 +23,8 @@ export interface SecretRow {
   readonly of?: string;
   /** The repair of a damaged file; default: a backup. */
   readonly repair?: string;
-  /** The setting for which the operator must provide it, or null. */
-  readonly neededBy?: (settings: SecretsFor) => string | null;
+  /** Where the operator must provide it: for which setting, and how. Null where it is not needed. */
+  readonly neededBy?: (settings: SecretsFor) => { readonly setting: string; readonly repair: string } | null;
 }
 
 const ofSystem = {
@@ -99,13 +99,16 @@ export const secretRows = {
     file: 'graphdb-token.key',
     ...token,
     isOwn: hasOwnGraph,
-    neededBy: ({ graphdb }) => (graphdb.token ? 'token: true' : null),
+    neededBy: (settings) => (settings.graphdb.token ? ofOtherGraph(settings, 'token: true') : null),
   },
   /** The password of the backend's user there. */
   graphPassword: {
     file: 'graphdb-password.key',
     ...password,
-    neededBy: ({ graphdb: { user } }) => (user === undefined ? null : `user: ${user}`),
+    neededBy: (settings) => {
+      const { user } = settings.graphdb;
+      return user === undefined ? null : ofOtherGraph(settings, `user: ${user}`);
+    },
   },
   /** The password of Dgraph's built-in administrator. The platform does not use it. */
   graphAdminPassword: { file: 'graphdb-administrator.key', ...password },
@@ -119,8 +122,25 @@ export const secretRows = {
     isRight: (text, read) => isCertificateOf(text, read('graphdb-nodes.key')),
     repair: 'Remove both: the next svc up creates new ones.',
   },
-  mailKey: { file: 'mail.key' },
+  /** The key of the mail provider, or the password of the mail server's user. */
+  mailKey: {
+    file: 'mail.key',
+    neededBy: ({ mail: { provider, smtp } }) => {
+      if (provider === 'log' || (provider === 'smtp' && smtp.user === undefined)) return null;
+      return provider === 'smtp'
+        ? { setting: `mail.smtp.user: ${smtp.user}`, repair: "Write that user's password into this file." }
+        : { setting: `mail.provider: ${provider}`, repair: "Write the provider's key into this file." };
+    },
+  },
 } satisfies Readonly<Record<string, SecretRow>>;
+
+/** An external Dgraph defines the form of its secrets itself. */
+function ofOtherGraph(settings: SecretsFor, field: string): { setting: string; repair: string } | null {
+  if (settings.graph !== 'dgraph' || hasOwnGraph(settings)) return null;
+  const repair =
+    "Write the secret of the external Dgraph into this file. Only secrets of the platform's own Dgraph are generated.";
+  return { setting: `graphdb.${field}`, repair };
+}
 
 /** 32 random bytes. */
 function newToken(): string {

@@ -18,6 +18,20 @@ describe('a mistake is reported with its place and its rule', () => {
       'ports: 3000\n': /^svc\.yaml:2:8 ports must hold fields: backend, remote-mcp, runtime, frontend\.$/,
       'mail:\n  provider: provider_a\n  url: https://mail.example.com\n':
         /^svc\.yaml:3:13 mail\.from is required with mail\.provider: provider_a\.$/,
+      'mail:\n  provider: provider_b\n  from: a@example.com\n':
+        /^svc\.yaml:3:13 mail\.url is required with mail\.provider: provider_b\.$/,
+      'mail:\n  provider: smtp\n':
+        /^svc\.yaml:3:13 mail\.from is required with mail\.provider: smtp\.\nsvc\.yaml:3:13 mail\.smtp\.host is required with mail\.provider: smtp\.$/,
+      'mail:\n  provider: smtp\n  from: nobody\n  smtp: { host: mail.example.com }\n':
+        /^svc\.yaml:4:9 mail\.from must be an e-mail address, or null, not "nobody"\.$/,
+      'mail:\n  smtp: { host: mail.example.com, user: us }\n':
+        /^svc\.yaml:3:17 mail\.smtp\.host is for mail\.provider: smtp, and mail\.provider is log\.\nsvc\.yaml:3:41 mail\.smtp\.user is for mail\.provider: smtp/,
+      'mail:\n  provider: smtp\n  from: a@example.com\n  smtp: { host: "mail.example.com:25 x" }\n':
+        /^svc\.yaml:5:17 mail\.smtp\.host must be the name or address of a mail server, without its port/,
+      'mail: { smtp: { tls: ssl } }\n':
+        /^svc\.yaml:2:22 mail\.smtp\.tls must be one of starttls, implicit, none, not "ssl"\.$/,
+      'mail: { smtp: { port: 0 } }\n': /^svc\.yaml:2:23 mail\.smtp\.port must be a whole number from 1 to 65535/,
+      'mail: { smtp: { password: x } }\n': /^svc\.yaml:2:17 "mail\.smtp\.password" is not a field\./,
       'limits:\n  sessionIdleTimeoutMs: 1\n':
         /^svc\.yaml:3:25 limits\.sessionIdleTimeoutMs must be a whole number from 100 to/,
       'runtime:\n  commands: ["a,b"]\n': /^svc\.yaml:3:13 runtime\.commands must be any, none, or a list/,

@@ -45,11 +45,15 @@ function* ofOneProcess({ topology, engine, graph, bus, replicas, public: { host 
 }
 
 function* ofMail({ mail }: Definition): Conflicts {
-  if (mail.provider === 'log') return;
-  for (const name of ['from', 'url'] as const) {
-    if (mail[name] === undefined) {
-      yield ['mail.provider', `mail.${name} is required with mail.provider: ${mail.provider}.`];
-    }
+  const { provider, from, url, smtp } = mail;
+  const isSmtp = provider === 'smtp';
+  const ofProvider = isSmtp ? { 'smtp.host': smtp.host } : { url };
+  for (const [name, value] of provider === 'log' ? [] : Object.entries({ from, ...ofProvider })) {
+    if (value === undefined) yield ['mail.provider', `mail.${name} is required with mail.provider: ${provider}.`];
+  }
+  for (const [name, value] of isSmtp ? [] : Object.entries({ host: smtp.host, user: smtp.user, ca: smtp.ca })) {
+    if (value === undefined) continue;
+    yield [`mail.smtp.${name}`, `mail.smtp.${name} is for mail.provider: smtp, and mail.provider is ${provider}.`];
   }
 }
 

@@ -24,6 +24,7 @@ const { backend, 'remote-mcp': remoteMcp, runtime } = variables;
 /** A service's address needs a known port, so "any" (0) is not allowed here. */
 const port = orAuto(wholeNumber(1, 65_535));
 const email = matching(/^[^\s@]{1,64}@[^\s@]{1,255}$/, 'an e-mail address');
+const mailHost = matching(/^[0-9A-Za-z._:-]{1,255}$/, 'the name or address of a mail server, without its port');
 const publicUrl = orAuto(like(backend.PUBLIC_BACKEND_URL));
 const origin = textThat('an origin', (text) => URL.canParse(text) && new URL(text).origin === text);
 const origins = listOf(origin, 'a list of origins such as [https://app.example.com], without a path');
@@ -484,21 +485,22 @@ null: that Dgraph has no users.`,
         },
       ),
     }),
-    mail: group('How mail is sent. No feature sends mail yet: these settings wait for invitations.', {
-      provider: setting(oneOf('log', 'provider_a', 'provider_b'), {
-        meaning:
-          'log writes mail to the log; provider_a (EU) and provider_b (US) send it, with the key in secrets/mail.key.',
+    mail: group('How mail is sent: invitations, and links for forgotten passwords and new addresses.', {
+      provider: setting(oneOf('log', 'provider_a', 'provider_b', 'smtp'), {
+        meaning: `log writes mail to the log of the backend, at level info, with its one-time links: whoever reads that log can use them.
+provider_a (EU) and provider_b (US) send it over HTTP, with the key in secrets/mail.key. smtp sends it by a mail server of your own.`,
         default: 'log',
         variables: { backend: ['EMAIL_PROVIDER'] },
         write: String,
       }),
-      from: setting(optional(like(backend.EMAIL_FROM)), {
-        meaning: "The sender's address. provider_a and provider_b need it.",
+      from: setting(optional(email), {
+        meaning: "The sender's address. Every provider but log needs it.",
         default: null,
         variables: { backend: ['EMAIL_FROM'] },
         write: given,
       }),
       fromName: setting(like(backend.EMAIL_FROM_NAME), {
+        meaning: "The sender's name, for provider_a and smtp.",
         default: 'The Service Team',
         variables: { backend: ['EMAIL_FROM_NAME'] },
         write: String,
@@ -509,9 +511,39 @@ null: that Dgraph has no users.`,
         variables: { backend: ['PROVIDER_A_URL', 'PROVIDER_B_URL'] },
       }),
       timeoutSeconds: setting(like(backend.PROVIDER_A_TIMEOUT_SECONDS), {
+        meaning: 'How long provider_a may take for a mail, in seconds.',
         default: 10,
         variables: { backend: ['PROVIDER_A_TIMEOUT_SECONDS'] },
         write: String,
+      }),
+      smtp: group('A mail server of your own, for provider: smtp.', {
+        host: setting(optional(mailHost), {
+          meaning: 'Its name or address, such as mail.example.com. smtp needs it.',
+          default: null,
+          variables: { backend: ['SMTP_HOST'] },
+        }),
+        port: setting(wholeNumber(1, 65_535), {
+          default: 587,
+          note: '465 is usual with tls: implicit',
+          variables: { backend: ['SMTP_PORT'] },
+        }),
+        tls: setting(oneOf('starttls', 'implicit', 'none'), {
+          meaning:
+            'starttls: the connection is encrypted before anything is sent, or nothing is sent. implicit: it is encrypted from its beginning. none: in your own network only, because links and password can be read on the way.',
+          default: 'starttls',
+          variables: { backend: ['SMTP_TLS'] },
+        }),
+        user: setting(optional(like(backend.SMTP_USER)), {
+          meaning: 'Its user, whose password is in secrets/mail.key. null: without a login.',
+          default: null,
+          variables: { backend: ['SMTP_USER'] },
+        }),
+        ca: setting(pemFile, {
+          meaning:
+            "PEM file of the authority that signed its certificate, relative to this folder. null: the system's authorities.",
+          default: null,
+          variables: { backend: ['SMTP_CA_PATH'] },
+        }),
       }),
     }),
     logs: group('The log level of services, and the size of logs.', {
@@ -564,6 +596,7 @@ const elsewhere: { readonly [Service in ServiceName]: Readonly<Record<string, st
     JWT_PUBLIC_KEY_PATH: 'secrets/jwt-public.pem',
     PROVIDER_A_API_KEY: 'secrets/mail.key',
     PROVIDER_B_API_KEY: 'secrets/mail.key',
+    SMTP_PASSWORD: 'secrets/mail.key',
   },
   'remote-mcp': {
     NODE_ENV: 'the topology',

@@ -3,6 +3,7 @@ import { readPlan } from '../../../stack/engines/plan-of.ts';
 import { adviseOnMembers } from '../../../stack/engines/sandbox/check-sandbox.ts';
 import { checkMachine } from '../../../stack/lifecycle/check-machine.ts';
 import { withoutEffect } from '../../../stack/parts/environment.ts';
+import { checkSecrets } from '../../../stack/secrets/ensure-folders.ts';
 import { SvcCommand, environment as shell } from '../../command.ts';
 import { installationOf } from '../../objects/platform.ts';
 
@@ -22,6 +23,7 @@ export default class ConfigCheck extends SvcCommand {
     const { definition, parts } = plan;
     const { topology, engine } = definition;
     await checkMachine(installation, definition);
+    checkSecrets(installation, definition);
     const notices = await engineFor(definition).check(plan, shell);
     const aboutMembers = await adviseOnMembers(definition, shell.PATH);
     const warnings = [...notices, ...aboutMembers, ...withoutEffect(parts)];
