@@ -22,6 +22,7 @@ function statusWith(pids: readonly number[]): Status {
     supervisor: null,
     mcpServers: [],
     runtimes: [],
+    mail: null,
     urls: { app: 'http://localhost:1', api: 'http://localhost:2', mcp: 'http://localhost:3/mcp' },
   } as never;
 }
@@ -34,6 +35,24 @@ test('the memory of a process that all services share is shown once', () => {
   const text = described([7, 7]);
   expect(text).toContain('(embedded, process), in one process: pid 7, 100 MB.');
   expect(text.match(/100 MB/g)).toHaveLength(1);
+});
+
+test('mail is shown only while it fails or waits long', () => {
+  const well = { waiting: 0, failed: 0, unsure: 0, oldestAt: null, lastError: null };
+  const told = (mail: object) =>
+    describeStatus({ ...statusWith([7]), mail: { ...well, ...mail } } as never, plain as never).match(/mail: .*/)?.[0];
+  const minutesAgo = (minutes: number) => Date.now() - minutes * 60_000;
+  expect(told({})).toBeUndefined();
+  expect(told({ waiting: 3, oldestAt: minutesAgo(1) })).toBeUndefined();
+  expect(told({ waiting: 3, oldestAt: minutesAgo(6) })).toBe('mail: 3 mails wait to be sent, the oldest for 6 min.');
+  expect(told({ waiting: 1, oldestAt: minutesAgo(1), lastError: 'provider_a answered 503' })).toBe(
+    'mail: 1 mail waits to be sent, the oldest for 1 min. The last error: provider_a answered 503.',
+  );
+  expect(told({ failed: 1, unsure: 2, lastError: 'm:25 failed' })).toBe(
+    'mail: 1 mail was given up. 2 mails may have been sent and are not repeated. The last error: m:25 failed.',
+  );
+  const up = describeUp({ ...statusWith([7]), mail: { ...well, failed: 2 } } as never, plain as never);
+  expect(up).toContain('mail: 2 mails were given up.');
 });
 
 test('a full disk is shown before its consequences', () => {

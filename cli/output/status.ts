@@ -1,5 +1,6 @@
 import type { ServiceStatus, Status } from '../../stack/lifecycle/platform-status.ts';
 import { describeEnd } from '../../stack/lifecycle/unwanted-end.ts';
+import { describeMail } from './mail.ts';
 import { reasonsOf, shownStatus } from './reason.ts';
 import { details, spare, table } from './table.ts';
 import type { Colour, Terminal } from './terminal.ts';
@@ -69,7 +70,7 @@ export function describeStatus(status: Status, terminal: Terminal): string {
   const restarts = restarted ? [spare('RESTARTS')] : [];
   parts.push(table(['SERVICE', 'STATE', 'HEALTH', 'ADDRESS', spare('SINCE'), ...own, ...restarts], services, columns));
   const unread = status.contentProblem === null ? [] : [{ name: 'backend', text: status.contentProblem }];
-  const unwell = [...status.services.flatMap(tellingOf), ...unread];
+  const unwell = [...status.services.flatMap(tellingOf), ...unread, ...describeMail(status.mail)];
   if (unwell.length > 0) parts.push(details(unwell, terminal));
   if (status.mcpServers.length > 0) {
     const rows = status.mcpServers.map((server) => [

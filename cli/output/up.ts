@@ -1,4 +1,5 @@
 import type { Status } from '../../stack/lifecycle/platform-status.ts';
+import { describeMail } from './mail.ts';
 import { reasonsOf } from './reason.ts';
 import { describeAddresses, tellingOf } from './status.ts';
 import { details } from './table.ts';
@@ -27,10 +28,12 @@ function unwellIn({
   runtimes,
   fullDisk,
   contentProblem,
+  mail,
 }: Status): readonly { name: string; text: string }[] {
   return [
     ...(fullDisk === null ? [] : [{ name: 'disk', text: fullDisk }]),
     ...(contentProblem === null ? [] : [{ name: 'backend', text: contentProblem }]),
+    ...describeMail(mail),
     ...services.filter(({ health }) => health !== 'green').flatMap(tellingOf),
     ...reasonsOf(mcpServers.filter(({ status }) => status === 'Error')),
     ...runtimes.flatMap(({ name, available }) =>

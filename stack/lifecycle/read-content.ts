@@ -2,10 +2,12 @@ import { toSvcError } from '../../services/contracts/errors.ts';
 import { type BackendClient, clientOf, isBackend, type KnownPlatform } from '../client/backend-client.ts';
 import { everyPage } from '../client/every-page.ts';
 import {
+  healthOfMailQuery,
   healthOfMcpServersQuery,
   healthOfPlatformRuntimesQuery,
   healthOfRuntimesQuery,
   healthOfWorkspacesQuery,
+  type MailHealthFragment,
   type McpServerHealthFragment,
   type RuntimeHealthFragment,
 } from '../client/generated/operations.ts';
@@ -16,11 +18,13 @@ import type { ServiceState } from '../state/transition.ts';
 export interface Content {
   readonly mcpServers: readonly (McpServerHealthFragment & { readonly workspace: string })[];
   readonly runtimes: readonly RuntimeHealthFragment[];
+  /** Null if the backend did not answer, or is of a version without mail. */
+  readonly mail: MailHealthFragment | null;
   /** Why the backend did not answer about them; null if it answered, or none runs. */
   readonly contentProblem: string | null;
 }
 
-export const noContent: Content = { mcpServers: [], runtimes: [], contentProblem: null };
+export const noContent: Content = { mcpServers: [], runtimes: [], mail: null, contentProblem: null };
 
 /** A status must come in time: what the backend does not tell by then is left out. */
 const timeoutMs = 3000;
@@ -50,7 +54,8 @@ export async function readContent(
 }
 
 async function readAll(backend: BackendClient, signal: AbortSignal): Promise<Content> {
-  const [ofPlatform, all] = await Promise.all([
+  const [mail, ofPlatform, all] = await Promise.all([
+    readMail(backend, signal),
     everyPage(async (page) => (await backend.send(healthOfPlatformRuntimesQuery, page, { signal })).platformRuntimes),
     everyPage(async (page) => (await backend.send(healthOfWorkspacesQuery, page, { signal })).workspaces),
   ]);
@@ -68,5 +73,15 @@ async function readAll(backend: BackendClient, signal: AbortSignal): Promise<Con
     }, begun.runtimes);
     runtimes.push(...own);
   }
-  return { mcpServers, runtimes, contentProblem: null };
+  return { mcpServers, runtimes, mail, contentProblem: null };
+}
+
+async function readMail(backend: BackendClient, signal: AbortSignal): Promise<MailHealthFragment | null> {
+  try {
+    return (await backend.send(healthOfMailQuery, {}, { signal })).mail;
+  } catch (error) {
+    // The schema of an earlier version lacks it.
+    if (toSvcError(error).code === 'invalid_input') return null;
+    throw error;
+  }
 }

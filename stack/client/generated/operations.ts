@@ -715,6 +715,13 @@ export type HealthOfPlatformRuntimesQueryVariables = Exact<{
 
 export type HealthOfPlatformRuntimesQuery = { readonly platformRuntimes: { readonly nodes: ReadonlyArray<RuntimeHealthFragment>, readonly pageInfo: { readonly next: string | null } } };
 
+export type MailHealthFragment = { readonly waiting: number, readonly failed: number, readonly unsure: number, readonly oldestAt: number | null, readonly lastError: string | null };
+
+export type HealthOfMailQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type HealthOfMailQuery = { readonly mail: MailHealthFragment };
+
 export type HealthOfWorkspacesQueryVariables = Exact<{
   first?: number | null | undefined;
   after?: string | null | undefined;
@@ -1096,6 +1103,10 @@ export const callSumsQuery: Operation<CallSumsQuery, CallSumsQueryVariables> = {
 
 export const healthOfPlatformRuntimesQuery: Operation<HealthOfPlatformRuntimesQuery, HealthOfPlatformRuntimesQueryVariables> = {
   text: "query HealthOfPlatformRuntimes($first:Int$after:String){platformRuntimes(first:$first after:$after){nodes{...RuntimeHealth}pageInfo{next}}}fragment RuntimeHealth on Runtime{id name available sandboxes}",
+};
+
+export const healthOfMailQuery: Operation<HealthOfMailQuery, HealthOfMailQueryVariables> = {
+  text: "query HealthOfMail{mail{...MailHealth}}fragment MailHealth on Mail{waiting failed unsure oldestAt lastError}",
 };
 
 export const healthOfWorkspacesQuery: Operation<HealthOfWorkspacesQuery, HealthOfWorkspacesQueryVariables> = {
