@@ -99,6 +99,10 @@ describe('a generated tree', () => {
     expect(named.filter((name) => ['fastify', 'esbuild', 'typescript'].includes(name ?? ''))).toEqual([]);
   });
 
+  test('without pages has none', () => {
+    expect(existsSync(join(root, 'dist/services/frontend'))).toBe(false);
+  });
+
   test('is rebuilt only when a source changed or an output is missing, and drops outputs without a source', () => {
     expect(build('--if-changed').stderr).toBe('');
     rmSync(join(root, 'dist/cli/main.js'));
@@ -137,6 +141,16 @@ describe('dist/ of this repository', () => {
       ).toBe(true);
     }
     expect(await commandManifest(repository)).toBe(readFileSync(join(repository, 'oclif.manifest.json'), 'utf8'));
+  });
+
+  test('holds the pages of the frontend and the licences of their packages', () => {
+    const pages = join(repository, 'dist/services/frontend/page');
+    const [, script = ''] = /src="(\/assets\/[^"]+\.js)"/.exec(readFileSync(join(pages, 'index.html'), 'utf8')) ?? [];
+    for (const ending of ['', '.br', '.gz']) expect(existsSync(join(pages, script + ending)), ending).toBe(true);
+    const licences = readFileSync(join(repository, 'dist/licenses.txt'), 'utf8');
+    for (const name of ['react-dom', '@fontsource-variable/inter', '@radix-ui/colors']) {
+      expect(licences).toMatch(new RegExp(`^${name} \\d`, 'm'));
+    }
   });
 
   test('is published without dependencies, install scripts or foreign files, with each file once, in at most 10 MB', () => {

@@ -4,8 +4,9 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { bundle } from './bundle/bundle.ts';
 import { fingerprintOf, isCurrent, recordBuild } from './bundle/fingerprint.ts';
-import { licencesOf } from './bundle/licenses.ts';
+import { licencesOf, modulesIn } from './bundle/licenses.ts';
 import { commandManifest } from './bundle/manifest.ts';
+import { bundlePages } from './bundle/pages.ts';
 
 /**
  * `npm run build`: makes dist/, the content of the published package. With --if-changed, only if a source has changed.
@@ -18,7 +19,9 @@ const root = resolve(values.root);
 const dist = join(root, 'dist');
 const applySchemaModule = 'stack/apply/json-schema.ts';
 
-const fingerprint = fingerprintOf(root);
+const backendUrl = process.env.BUILD_PUBLIC_BACKEND_URL;
+
+const fingerprint = fingerprintOf(root, backendUrl);
 if (!values['if-changed'] || !isCurrent(root, fingerprint)) {
   const started = performance.now();
   try {
@@ -37,6 +40,7 @@ if (!values['if-changed'] || !isCurrent(root, fingerprint)) {
  */
 async function build(): Promise<string[]> {
   const { modules, data, metafile } = await bundle(root);
+  const pages = await bundlePages(root, backendUrl);
   const written: string[] = [];
   const write = (path: string, content: string | Buffer) => {
     writeIfDifferent(join(root, path), Buffer.from(content));
@@ -44,7 +48,8 @@ async function build(): Promise<string[]> {
   };
   for (const path of data) write(`dist/${path}`, readFileSync(join(root, path)));
   for (const [path, text] of [...modules].sort(chunksFirst)) write(`dist/${path}`, text);
-  write('dist/licenses.txt', licencesOf(metafile, root));
+  for (const [path, content] of pages.files) write(`dist/${path}`, content);
+  write('dist/licenses.txt', licencesOf([...modulesIn(metafile), ...pages.modules], root));
   if (existsSync(join(root, applySchemaModule))) write('dist/schemas/apply.schema.json', await applySchema());
   if (existsSync(join(root, 'cli/svc.cjs'))) {
     write('dist/svc.cjs', startedByShell(readFileSync(join(root, 'cli/svc.cjs'), 'utf8')));

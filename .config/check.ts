@@ -14,6 +14,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
 const checks: Readonly<Record<string, () => string | Promise<string>>> = {
   types: () => tool('tsc', ['--project', '.', '--pretty', 'false']),
+  'types of the pages': () => tool('tsc', ['--project', 'services/frontend', '--pretty', 'false']),
   'lint and format': () =>
     tool('biome', ['check', '--error-on-warnings', '--diagnostic-level=warn', '--colors=off', '.']),
   'GraphQL operations': () => operationsProblem(root),

@@ -79,8 +79,8 @@ describe('the import table', () => {
     expect(found).toEqual(isAllowed ? [] : [`${from}/x.ts:1 ${from} may not import ${to}/y.ts`]);
   });
 
-  test('the frontend may import graphql, ids, errors and env of the contracts', () => {
-    const statements = ['graphql/schema.ts', 'ids.ts', 'errors.ts', 'env/check.ts', 'keys.ts', 'ids-of-others.ts'];
+  test('the frontend may import graphql, ids, errors, env and the rules for input of the contracts', () => {
+    const statements = ['graphql/schema.ts', 'ids.ts', 'errors.ts', 'names.ts', 'keys.ts', 'ids-of-others.ts'];
     const text = statements.map((path) => `import '../contracts/${path}';`).join('\n');
     expect(violationsOf({ 'services/frontend/x.ts': text })).toEqual([
       'services/frontend/x.ts:5 services/frontend may not import services/contracts/keys.ts',

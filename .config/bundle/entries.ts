@@ -28,5 +28,5 @@ export function findEntries(root: string): Entry[] {
 }
 
 export function isTestCode(path: string): boolean {
-  return /\.(test|contract)\.ts$/.test(path) || path.split('/').includes('test');
+  return /\.(test|contract)\.tsx?$/.test(path) || path.split('/').includes('test');
 }

@@ -19,9 +19,9 @@ interface BuildRecord {
   readonly files: readonly string[];
 }
 
-/** A hash over all inputs of a build. */
-export function fingerprintOf(root: string): string {
-  const hash = createHash('sha256');
+/** A hash over all inputs of a build. The address of the backend is compiled into the pages. */
+export function fingerprintOf(root: string, backendUrl = ''): string {
+  const hash = createHash('sha256').update(`${backendUrl}\0`);
   const files = globSync(sourcePatterns, { cwd: root, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))

@@ -4,18 +4,23 @@ import type { Metafile } from 'esbuild';
 
 const licenceFile = /^(licen[cs]e|copying|notice)/i;
 
-/** The licences of every package in the bundle, as text with their authors' names and terms. */
-export function licencesOf(metafile: Metafile, root: string): string {
+/** The licences of every package with a module in dist/, as text with their authors' names and terms. */
+export function licencesOf(modules: Iterable<string>, root: string): string {
   const folders = new Set<string>();
-  for (const output of Object.values(metafile.outputs)) {
-    for (const [input, { bytesInOutput }] of Object.entries(output.inputs)) {
-      const folder = bytesInOutput > 0 ? packageFolder(input) : null;
-      if (folder !== null) folders.add(folder);
-    }
+  for (const module of modules) {
+    const folder = packageFolder(module);
+    if (folder !== null) folders.add(folder);
   }
   const sections = new Map([...folders].map((folder) => licenceOf(root, folder)));
   const sorted = [...sections].sort(([a], [b]) => (a < b ? -1 : 1));
   return sorted.map(([title, text]) => `${title}\n${'='.repeat(title.length)}\n\n${text.trim()}\n`).join('\n\n');
+}
+
+/** The modules that the programs contain, relative to the repository. */
+export function modulesIn(metafile: Metafile): string[] {
+  return Object.values(metafile.outputs).flatMap(({ inputs }) =>
+    Object.entries(inputs).flatMap(([input, { bytesInOutput }]) => (bytesInOutput > 0 ? [input] : [])),
+  );
 }
 
 /** `node_modules/a/node_modules/@b/c/lib/d.js` belongs to the package `node_modules/a/node_modules/@b/c`. */

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
-import { clients } from '../contracts/clients/clients.ts';
 import type { RunningService } from '../kit/service.ts';
 import { startFrontend } from './start.ts';
 
@@ -20,6 +23,14 @@ async function start(env: Record<string, string> = {}): Promise<string> {
 function environmentIn(html: string): unknown {
   const script = /<script>window\.__ENV__=(.*?);<\/script>/.exec(html)?.[1] ?? '';
   return JSON.parse(script);
+}
+
+/** Without the decoding that fetch does. */
+async function getBytes(url: string, accepted: string) {
+  const request = get(url, { headers: { 'accept-encoding': accepted } });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  const { 'content-encoding': encoding, etag: entityTag } = response.headers;
+  return { bytes: await buffer(response), encoding, entityTag };
 }
 
 const html = async (url: string) => (await fetch(url)).text();
@@ -42,13 +53,18 @@ describe('addresses', () => {
     expect(environmentIn(await html(url))).toMatchObject({ PUBLIC_BACKEND_URL: 'https://build.example.com' });
   });
 
-  test('a value cannot end its script element', async () => {
-    const url = await start({ PUBLIC_BACKEND_URL: 'https://api.example.com/</script><script>alert(1)</script>' });
-    const page = await html(url);
+  test('without both the value that the build compiled in is used', async () => {
+    const page = await html(await start());
+    const [, built] = /<meta name="backend" content="([^"]+)"/.exec(page) ?? [];
+    expect(built).toMatch(/^https?:/);
+    expect(environmentIn(page)).toMatchObject({ PUBLIC_BACKEND_URL: built });
+  });
+
+  test.each(['PUBLIC_BACKEND_URL', 'PUBLIC_MCP_URL'])('a value of %s cannot end its script element', async (name) => {
+    const value = 'https://api.example.com/</script><script>alert(1)</script>';
+    const page = await html(await start({ [name]: value }));
     expect(page).not.toContain('<script>alert');
-    expect(environmentIn(page)).toMatchObject({
-      PUBLIC_BACKEND_URL: 'https://api.example.com/</script><script>alert(1)</script>',
-    });
+    expect(environmentIn(page)).toMatchObject({ [name]: value });
   });
 
   test('a wrong value stops the boot by name', async () => {
@@ -58,43 +74,20 @@ describe('addresses', () => {
   });
 });
 
-describe('how to connect an agent', () => {
-  const clientsIn = (page: string): { title: string; about: string; text: string }[] =>
-    JSON.parse(/<script type="application\/json" id="clients">(.*?)<\/script>/s.exec(page)?.[1] ?? '');
-
-  test('the page has a snippet for every client, with the address for agents and no key', async () => {
-    const url = await start({ PUBLIC_MCP_URL: 'https://mcp.example.com/mcp' });
-    const shown = clientsIn(await html(url));
-    expect(shown.map(({ title }) => title)).toEqual(clients.map(({ title }) => title));
-    for (const { title, text, about } of shown) {
-      expect(text, title).toContain('https://mcp.example.com/mcp');
-      expect(text, title).toMatch(/SVC_API_KEY|SVA_…|\$\{input:/);
-      expect(about, title).not.toBe('');
-    }
-  });
-
-  test('an address cannot end its script element', async () => {
-    const page = await html(
-      await start({ PUBLIC_MCP_URL: 'https://mcp.example.com/</script><script>alert(1)</script>' }),
-    );
-    expect(page).not.toContain('<script>alert');
-    expect(clientsIn(page)).toHaveLength(clients.length);
-  });
-});
-
 describe('the content security policy', () => {
-  test('the policy allows the inline script by its hash and requests to the two services only', async () => {
+  test('the policy allows the inline scripts by their hashes and requests to the two services only', async () => {
     const url = await start({
       PUBLIC_BACKEND_URL: 'https://api.example.com',
       PUBLIC_MCP_URL: 'https://mcp.example.com/mcp',
     });
     const response = await fetch(url);
-    const script = /<script>(.*?)<\/script>/s.exec(await response.text())?.[1] ?? '';
-    const hash = createHash('sha256').update(script).digest('base64');
+    const scripts = [...(await response.text()).matchAll(/<script>(.*?)<\/script>/gs)].map(([, script = '']) => script);
+    expect(scripts).toHaveLength(2);
+    const hashes = scripts.map((script) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`);
     const policy = response.headers.get('content-security-policy')?.split('; ') ?? [];
     expect(policy).toContain("default-src 'none'");
-    expect(policy).toContain(`script-src 'self' 'sha256-${hash}'`);
-    expect(policy).toContain('connect-src https://api.example.com https://mcp.example.com');
+    expect(policy).toContain(`script-src 'self' ${hashes.join(' ')}`);
+    expect(policy).toContain('connect-src https://api.example.com wss://api.example.com https://mcp.example.com');
     expect(policy.join()).not.toContain('unsafe');
   });
 
@@ -122,6 +115,32 @@ describe('serving', () => {
     }
   });
 
+  test('every place of the application gets the same document', async () => {
+    const url = await start();
+    const home = await html(url);
+    for (const path of ['/sign-in', '/w/wks_1/settings/mcp-servers', '/w/wks_1/settings/mcp-servers?panel=srv_1']) {
+      const place = await fetch(url + path);
+      expect([place.status, place.headers.get('content-type')], path).toEqual([200, 'text/html; charset=utf-8']);
+      expect(await place.text(), path).toBe(home);
+    }
+  });
+
+  test.each([
+    ['br, gzip', 'br', brotliDecompressSync],
+    ['gzip', 'gzip', gunzipSync],
+    ['br;q=0, gzip', 'gzip', gunzipSync],
+  ])('a browser that accepts %s gets %s', async (accepted, encoding, decode) => {
+    const url = await start();
+    const [, script = ''] = /src="(\/assets\/[^"]+\.js)"/.exec(await html(url)) ?? [];
+    for (const path of ['/', script]) {
+      const plain = await getBytes(url + path, 'identity');
+      const encoded = await getBytes(url + path, accepted);
+      expect([plain.encoding, encoded.encoding], path).toEqual([undefined, encoding]);
+      expect(decode(encoded.bytes).equals(plain.bytes), path).toBe(true);
+      expect(encoded.entityTag, path).not.toBe(plain.entityTag);
+    }
+  });
+
   test("files in the browser's cache are not sent again", async () => {
     const url = await start();
     const entityTag = (await fetch(url)).headers.get('etag') ?? '';
@@ -141,7 +160,15 @@ describe('serving', () => {
     const head = await fetch(url, { method: 'HEAD' });
     expect([head.status, await head.text()]).toEqual([200, '']);
     expect((await fetch(url, { method: 'POST' })).status).toBe(405);
-    for (const path of ['/nothing', '/assets/../config.ts', '/page/page.js', '//', '/%00']) {
+    for (const path of [
+      '/assets/nothing',
+      '/assets/nothing.js',
+      '/assets',
+      '/config.ts',
+      '/page/page.js',
+      '//',
+      '/%00',
+    ]) {
       expect((await fetch(url + path)).status, path).toBe(404);
     }
   });

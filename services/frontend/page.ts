@@ -1,12 +1,16 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { snippetsFor } from '../contracts/clients/snippet.ts';
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { Config } from './config.ts';
 
 /** All files of the frontend, ready to send. */
 export interface Page {
+  /** The one document of all places: the browser's part of the application chooses by the path. */
+  readonly index: ServedFile;
   /** By path. */
-  readonly files: ReadonlyMap<string, ServedFile>;
+  readonly assets: ReadonlyMap<string, ServedFile>;
   /** The value of the Content-Security-Policy header (CSP 3). */
   readonly contentSecurityPolicy: string;
 }
@@ -14,40 +18,76 @@ export interface Page {
 export interface ServedFile {
   readonly type: string;
   readonly body: Buffer;
+  readonly encoded: readonly EncodedBody[];
   readonly entityTag: string;
   /** Its path changes with its content, so that it may be kept forever. */
   readonly immutable: boolean;
 }
 
+interface EncodedBody {
+  readonly encoding: 'br' | 'gzip';
+  readonly body: Buffer;
+}
+
+/** The output of the build: beside this file in dist/. Sources use the last build. */
+const folders = [join(import.meta.dirname, 'page'), join(import.meta.dirname, '../../dist/services/frontend/page')];
+
+const types: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+};
+/** The best one first. */
+const encodings = [
+  { encoding: 'br', ending: '.br' },
+  { encoding: 'gzip', ending: '.gz' },
+] as const;
+
 export async function readPage(config: Pick<Config, 'backendUrl' | 'mcpUrl'>): Promise<Page> {
-  const [html, css, js, icon] = await Promise.all([
-    readFile(new URL('./page/index.html', import.meta.url), 'utf8'),
-    readFile(new URL('./page/page.css', import.meta.url)),
-    readFile(new URL('./page/page.js', import.meta.url)),
-    readFile(new URL('./page/icon.svg', import.meta.url)),
-  ]);
-  const environment = environmentScript({ PUBLIC_BACKEND_URL: config.backendUrl, PUBLIC_MCP_URL: config.mcpUrl });
-  const clients = jsonInScript(snippetsFor(config.mcpUrl));
-  const assets = {
-    css: { path: `/assets/page-${shortHash(css)}.css`, type: 'text/css; charset=utf-8', body: css },
-    js: { path: `/assets/page-${shortHash(js)}.js`, type: 'text/javascript; charset=utf-8', body: js },
-    icon: { path: `/assets/icon-${shortHash(icon)}.svg`, type: 'image/svg+xml', body: icon },
+  const folder = folders.find((path) => existsSync(join(path, 'index.html')));
+  if (folder === undefined) throw new Error('The pages of the frontend are not built. Build them: npm run build');
+  const html = await readFile(join(folder, 'index.html'), 'utf8');
+  const backendUrl = config.backendUrl ?? builtBackendUrl(html);
+  const environment = environmentScript({ PUBLIC_BACKEND_URL: backendUrl, PUBLIC_MCP_URL: config.mcpUrl });
+  const document = html.replace('<!-- environment -->', () => `<script>${environment}</script>`);
+  const body = Buffer.from(document);
+  return {
+    index: {
+      type: 'text/html; charset=utf-8',
+      body,
+      encoded: [
+        { encoding: 'br', body: brotliCompressSync(body) },
+        { encoding: 'gzip', body: gzipSync(body) },
+      ],
+      entityTag: entityTagOf(body),
+      immutable: false,
+    },
+    assets: await readAssets(folder),
+    contentSecurityPolicy: contentSecurityPolicy(document, { backendUrl, mcpUrl: config.mcpUrl }),
   };
-  const index = html
-    .replace('<!-- environment -->', () => `<script>${environment}</script>`)
-    .replace('<!-- clients -->', () => `<script type="application/json" id="clients">${clients}</script>`)
-    .replaceAll('{{CSS}}', assets.css.path)
-    .replaceAll('{{JS}}', assets.js.path)
-    .replaceAll('{{ICON}}', assets.icon.path);
-  const served = (type: string, body: Buffer, immutable: boolean): ServedFile => ({
-    type,
-    body,
-    entityTag: `"${shortHash(body)}"`,
-    immutable,
-  });
-  const files = new Map([['/', served('text/html; charset=utf-8', Buffer.from(index), false)]]);
-  for (const { path, type, body } of Object.values(assets)) files.set(path, served(type, body, true));
-  return { files, contentSecurityPolicy: contentSecurityPolicy(config, environment) };
+}
+
+/** The build writes the address into the document as escaped text of an attribute. */
+function builtBackendUrl(html: string): string {
+  const content = /<meta name="backend" content="([^"]*)"/.exec(html)?.[1] ?? '';
+  return content.replace(/&#(\d+);/g, (_all, code) => String.fromCharCode(Number(code)));
+}
+
+async function readAssets(folder: string): Promise<ReadonlyMap<string, ServedFile>> {
+  const names = new Set(await readdir(join(folder, 'assets')));
+  const assets = new Map<string, ServedFile>();
+  for (const name of names) {
+    const type = types[extname(name)];
+    if (type === undefined) continue;
+    const read = (file: string) => readFile(join(folder, 'assets', file));
+    const compressed = encodings.filter(({ ending }) => names.has(name + ending));
+    const encoded = compressed.map(async ({ encoding, ending }) => ({ encoding, body: await read(name + ending) }));
+    const body = await read(name);
+    const entityTag = entityTagOf(body);
+    assets.set(`/assets/${name}`, { type, body, encoded: await Promise.all(encoded), entityTag, immutable: true });
+  }
+  return assets;
 }
 
 function environmentScript(env: Readonly<Record<string, string>>): string {
@@ -62,25 +102,28 @@ function jsonInScript(value: unknown): string {
   );
 }
 
-/** Only listed sources may run or be contacted. The one inline script is allowed by its hash. */
+/** Only listed sources may run or be contacted. Each inline script is allowed by its hash. */
 function contentSecurityPolicy(
-  { backendUrl, mcpUrl }: Pick<Config, 'backendUrl' | 'mcpUrl'>,
-  environment: string,
+  document: string,
+  { backendUrl, mcpUrl }: { readonly backendUrl: string; readonly mcpUrl: string },
 ): string {
-  const hash = createHash('sha256').update(environment).digest('base64');
-  const connect = [...new Set([new URL(backendUrl).origin, new URL(mcpUrl).origin])].join(' ');
+  const inline = [...document.matchAll(/<script>(.*?)<\/script>/gs)].map(([, script = '']) => script);
+  const hashes = inline.map((script) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`);
+  const backend = new URL(backendUrl).origin;
+  const connect = new Set([backend, backend.replace(/^http/, 'ws'), new URL(mcpUrl).origin]);
   return [
     "default-src 'none'",
-    `script-src 'self' 'sha256-${hash}'`,
+    ["script-src 'self'", ...hashes].join(' '),
     "style-src 'self'",
     "img-src 'self'",
-    `connect-src ${connect}`,
+    "font-src 'self'",
+    `connect-src ${[...connect].join(' ')}`,
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
   ].join('; ');
 }
 
-function shortHash(body: Buffer): string {
-  return createHash('sha256').update(body).digest('base64url').slice(0, 16);
+function entityTagOf(body: Buffer): string {
+  return `"${createHash('sha256').update(body).digest('base64url').slice(0, 16)}"`;
 }

@@ -83,7 +83,9 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
 
   test('the page comes with addresses that a browser reaches it and the backend at', async () => {
     const page = await fetch(origin);
-    expect(page.headers.get('content-security-policy')).toContain(`connect-src ${origin};`);
+    expect(page.headers.get('content-security-policy')).toContain(
+      `connect-src ${origin} ${origin.replace(/^http/, 'ws')};`,
+    );
     expect(await page.text()).toContain(`{"PUBLIC_BACKEND_URL":"${origin}","PUBLIC_MCP_URL":"${origin}/mcp"}`);
     const token = operatorTokens(platform.installation, undefined)();
     const question = { key: token, headers: { origin }, body: { query: '{ __typename }' } };

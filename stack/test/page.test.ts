@@ -14,21 +14,21 @@ describe.skipIf(!hasChromium)('the page in Chromium', () => {
     platform = await Platform.init();
     await platform.up();
     for (const name of ['one', 'two']) await platform.run(['server', 'add', name, '--', 'false']);
-    page = await Browser.open(`http://localhost:${platform.ports.frontend}/`);
+    page = await Browser.open(`http://localhost:${platform.ports.frontend}/connect`);
   }, startTimeoutMs);
   afterAll(async () => {
     await page?.[Symbol.asyncDispose]();
     await platform?.[Symbol.asyncDispose]();
   }, startTimeoutMs);
 
-  const textOf = (selector: string) => page.valueOf(`document.querySelector('${selector}').innerText.trim()`);
+  const textOf = (selector: string) => page.valueOf(`document.querySelector('${selector}')?.innerText.trim() ?? ''`);
   /** The colour of a dot at the moment at which its words change: green, amber and red are the colours of the states. */
   const colourOf = (selector: string) =>
-    page.valueOf(`getComputedStyle(document.querySelector('${selector} .dot')).backgroundColor`);
+    page.valueOf(`getComputedStyle(document.querySelector('${selector} .state i')).backgroundColor`);
   const colourNamed = (name: string) =>
     page.valueOf(`(() => {
       const one = document.body.appendChild(document.createElement('i'));
-      one.style.background = 'var(--${name}-dot)';
+      one.style.background = 'var(--${name}-9)';
       return getComputedStyle(one).backgroundColor;
     })()`);
 
@@ -46,7 +46,7 @@ describe.skipIf(!hasChromium)('the page in Chromium', () => {
     expect(await textOf('#remote-mcp .state')).toBe('answers');
     const green = await colourNamed('green');
     expect(await colourOf('#backend')).toBe(green);
-    const durations = `[...document.querySelectorAll('.dot')].map((dot) => getComputedStyle(dot).transitionDuration)`;
+    const durations = `[...document.querySelectorAll('.state i')].map((dot) => getComputedStyle(dot).transitionDuration)`;
     expect(new Set((await page.valueOf(durations)) as string[])).toEqual(new Set(['0s']));
   });
 
