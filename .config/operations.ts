@@ -1,7 +1,7 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { generatedFile, typedOperations } from './operations/typed-operations.ts';
+import { typedOperations } from './operations/typed-operations.ts';
 
 /**
  * `npm run operations`: regenerates the types and texts of the GraphQL operations. `npm run check` fails while they are
@@ -9,7 +9,10 @@ import { generatedFile, typedOperations } from './operations/typed-operations.ts
  */
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 try {
-  writeFileSync(join(root, generatedFile), await typedOperations(root));
+  for (const [path, text] of await typedOperations(root)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;

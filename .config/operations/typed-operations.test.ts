@@ -10,6 +10,8 @@ const files = {
   schema: 'services/contracts/graphql/schema.graphql',
   operations: 'stack/client/operations.graphql',
   generated: 'stack/client/generated/operations.ts',
+  pages: 'services/frontend/graphql/operations.graphql',
+  generatedForPages: 'services/frontend/graphql/generated/operations.ts',
 };
 
 /** A copy of the schema, the operations and the generated file, with one change. */
@@ -46,7 +48,15 @@ test('a field that is removed from the schema is reported', async () => {
   await expect(operationsProblem(root)).rejects.toThrow(/Cannot query field "lastHeartbeatAt"/);
 });
 
-test('an operation that was changed without npm run operations is reported', async () => {
-  const root = copyWith({ file: 'operations', from: 'versions', to: '' });
-  expect(await operationsProblem(root)).toContain('npm run operations');
+test.each([
+  ['operations', 'generated', 'versions'],
+  ['pages', 'generatedForPages', 'statusRevision'],
+] as const)('an operation of %s that was changed without npm run operations is reported', async (file, made, from) => {
+  const root = copyWith({ file, from, to: '' });
+  expect(await operationsProblem(root)).toBe(`${files[made]} is stale. Run npm run operations.`);
+});
+
+test('a field of the pages that the schema does not have is refused', async () => {
+  const root = copyWith({ file: 'pages', from: 'statusRevision', to: 'revisionOfStates' });
+  await expect(operationsProblem(root)).rejects.toThrow(/Cannot query field "revisionOfStates"/);
 });

@@ -1,11 +1,30 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { codegen } from '@graphql-codegen/core';
 import * as typescriptOperations from '@graphql-codegen/typescript-operations';
 import { Kind, parse, print, separateOperations, stripIgnoredCharacters } from 'graphql';
 
-export const operationsFile = 'stack/client/operations.graphql';
-export const generatedFile = 'stack/client/generated/operations.ts';
+/** A file with operations, and the TypeScript that is made from it. */
+interface OperationsFile {
+  readonly source: string;
+  readonly generated: string;
+  /** Where the type `Operation` is, seen from the generated file. */
+  readonly operationType: string;
+}
+
+/** The stack sends the first ones, the pages of the frontend the second ones. */
+const operationsFiles: readonly OperationsFile[] = [
+  {
+    source: 'stack/client/operations.graphql',
+    generated: 'stack/client/generated/operations.ts',
+    operationType: '../backend-client.ts',
+  },
+  {
+    source: 'services/frontend/graphql/operations.graphql',
+    generated: 'services/frontend/graphql/generated/operations.ts',
+    operationType: '../operation.ts',
+  },
+];
 const schemaFile = 'services/contracts/graphql/schema.graphql';
 
 const typeOptions = {
@@ -17,16 +36,19 @@ const typeOptions = {
   scalars: { ID: 'string' },
 };
 
-/**
- * TypeScript for every operation of `operations.graphql`: its types by graphql-codegen, then one value with its text.
- * Throws if an operation does not match the schema.
- */
-export async function typedOperations(root: string): Promise<string> {
-  const document = parse(readFileSync(join(root, operationsFile), 'utf8'));
+/** Generated files by path. Throws if an operation does not match the schema. */
+export async function typedOperations(root: string): Promise<ReadonlyMap<string, string>> {
+  const present = operationsFiles.filter(({ source }) => existsSync(join(root, source)));
+  return new Map(await Promise.all(present.map(async (file) => [file.generated, await typed(root, file)] as const)));
+}
+
+/** TypeScript for every operation of a file: its types by graphql-codegen, then one value with its text. */
+async function typed(root: string, { source, generated, operationType }: OperationsFile): Promise<string> {
+  const document = parse(readFileSync(join(root, source), 'utf8'));
   const types = await codegen({
-    filename: generatedFile,
+    filename: generated,
     schema: parse(readFileSync(join(root, schemaFile), 'utf8')),
-    documents: [{ location: operationsFile, document }],
+    documents: [{ location: source, document }],
     config: typeOptions,
     plugins: [{ types: {} }],
     pluginMap: { types: typescriptOperations },
@@ -47,20 +69,20 @@ export async function typedOperations(root: string): Promise<string> {
   });
   return [
     '// Made by `npm run operations` from ../operations.graphql.\n',
-    "import type { Operation } from '../backend-client.ts';\n",
+    `import type { Operation } from '${operationType}';\n`,
     types,
     ...values,
   ].join('\n');
 }
 
 /**
- * The error of `npm run check` if the operations do not match the schema or the generated file is stale; otherwise an
- * empty text.
+ * The error of `npm run check` if operations do not match the schema or a generated file is stale; otherwise an empty
+ * text.
  */
 export async function operationsProblem(root: string): Promise<string> {
   const current = await typedOperations(root);
-  if (readFileSync(join(root, generatedFile), 'utf8') === current) return '';
-  return `${generatedFile} is stale. Run npm run operations.`;
+  const stale = [...current].filter(([path, text]) => readFileSync(join(root, path), 'utf8') !== text);
+  return stale.map(([path]) => `${path} is stale. Run npm run operations.`).join('\n');
 }
 
 function capitalised(word: string): string {

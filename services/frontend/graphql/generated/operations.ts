@@ -1,0 +1,157 @@
+// Made by `npm run operations` from ../operations.graphql.
+
+import type { Operation } from '../operation.ts';
+
+/** Internal type. DO NOT USE DIRECTLY. */
+type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
+/** Internal type. DO NOT USE DIRECTLY. */
+export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
+/** Of the workspace: its configuration, the states of its MCP servers, its keys. Or of the own account. */
+export type ChangeKind =
+  | 'catalogue'
+  | 'status'
+  | 'key'
+  | 'account';
+
+export type McpServerKind =
+  | 'child'
+  | 'http';
+
+export type McpServerStatus =
+  | 'Connected'
+  | 'Disconnected'
+  | 'Error';
+
+export type Health =
+  | 'green'
+  | 'yellow'
+  | 'red';
+
+export type McpServerInput = {
+  readonly name: string;
+  readonly launch: LaunchInput;
+  /** Name of its runtime; absent: the platform's own. */
+  readonly runtime?: string | null | undefined;
+  readonly enabled?: boolean | null | undefined;
+  /** Seconds; absent: the platform's setting. */
+  readonly startTimeout?: number | null | undefined;
+  /** Seconds; absent: the platform's setting. */
+  readonly callTimeout?: number | null | undefined;
+};
+
+/** Either command (with args, cwd, env) or url (with headers). */
+export type LaunchInput = {
+  readonly command?: string | null | undefined;
+  readonly args?: ReadonlyArray<string> | null | undefined;
+  readonly cwd?: string | null | undefined;
+  readonly env?: ReadonlyArray<Setting> | null | undefined;
+  readonly url?: string | null | undefined;
+  readonly headers?: ReadonlyArray<Setting> | null | undefined;
+};
+
+export type Setting = {
+  readonly name: string;
+  /** Null keeps the stored value of the MCP server. */
+  readonly value?: string | null | undefined;
+  /** Whether the value is never shown. Absent: as stored if the value is kept, else true. */
+  readonly secret?: boolean | null | undefined;
+};
+
+export type ChangesSubscriptionVariables = Exact<{
+  workspace?: string | null | undefined;
+}>;
+
+
+export type ChangesSubscription = { readonly changes: { readonly kind: ChangeKind, readonly revision: number | null, readonly statusRevision: number | null } };
+
+export type ViewerQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ViewerQuery = { readonly viewer: { readonly id: string, readonly kind: string, readonly name: string, readonly memberships: ReadonlyArray<{ readonly role: string, readonly workspace: { readonly id: string, readonly name: string, readonly suspended: boolean } }> } };
+
+export type ProblemFragment = { readonly code: string, readonly message: string, readonly repair: string };
+
+export type McpServersQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  after?: string | null | undefined;
+  search?: string | null | undefined;
+}>;
+
+
+export type McpServersQuery = { readonly workspace: { readonly id: string, readonly mcpServers: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly kind: McpServerKind, readonly enabled: boolean, readonly version: number, readonly status: McpServerStatus, readonly health: Health, readonly restarts: number, readonly nextRetryAt: number | null, readonly reason: ProblemFragment | null, readonly runtimes: ReadonlyArray<{ readonly id: string, readonly name: string }> }>, readonly pageInfo: { readonly next: string | null } } } | null };
+
+export type McpServerQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  id?: string | null | undefined;
+}>;
+
+
+export type McpServerQuery = { readonly workspace: { readonly id: string, readonly mcpServer: { readonly id: string, readonly name: string, readonly kind: McpServerKind, readonly enabled: boolean, readonly version: number, readonly status: McpServerStatus, readonly health: Health, readonly restarts: number, readonly lastStartedAt: number | null, readonly nextRetryAt: number | null, readonly stderr: ReadonlyArray<string>, readonly sandboxes: ReadonlyArray<string>, readonly reason: ProblemFragment | null, readonly launch: { readonly command: string | null, readonly args: ReadonlyArray<string> | null, readonly cwd: string | null, readonly url: string | null, readonly env: ReadonlyArray<{ readonly name: string, readonly value: string | null }>, readonly headers: ReadonlyArray<{ readonly name: string, readonly value: string | null }> } | null, readonly tools: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string | null, readonly originalName: string, readonly description: string | null, readonly listed: boolean }>, readonly pageInfo: { readonly next: string | null } }, readonly skills: ReadonlyArray<{ readonly id: string, readonly name: string }>, readonly runtimes: ReadonlyArray<{ readonly id: string, readonly name: string }> } | null } | null };
+
+export type CreateMcpServerMutationVariables = Exact<{
+  workspace: string;
+  input: McpServerInput;
+}>;
+
+
+export type CreateMcpServerMutation = { readonly createMcpServer: { readonly id: string } };
+
+export type EnableMcpServerMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+  enabled: boolean;
+  ifVersion?: number | null | undefined;
+}>;
+
+
+export type EnableMcpServerMutation = { readonly updateMcpServer: { readonly id: string, readonly enabled: boolean } };
+
+export type RestartMcpServerMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+}>;
+
+
+export type RestartMcpServerMutation = { readonly restartMcpServer: boolean };
+
+export type RemoveMcpServerMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+  ifVersion?: number | null | undefined;
+  ifUsedBy?: ReadonlyArray<string> | string | null | undefined;
+}>;
+
+
+export type RemoveMcpServerMutation = { readonly removeMcpServer: boolean };
+
+export const changesSubscription: Operation<ChangesSubscription, ChangesSubscriptionVariables> = {
+  text: "subscription Changes($workspace:ID){changes(workspace:$workspace){kind revision statusRevision}}",
+};
+
+export const viewerQuery: Operation<ViewerQuery, ViewerQueryVariables> = {
+  text: "query Viewer{viewer{id kind name memberships{role workspace{id name suspended}}}}",
+};
+
+export const mcpServersQuery: Operation<McpServersQuery, McpServersQueryVariables> = {
+  text: "query McpServers($workspace:ID$after:String$search:String){workspace(id:$workspace){id mcpServers(first:100 after:$after search:$search){nodes{id name kind enabled version status health restarts nextRetryAt reason{...Problem}runtimes(first:3){id name}}pageInfo{next}}}}fragment Problem on Reason{code message repair}",
+};
+
+export const mcpServerQuery: Operation<McpServerQuery, McpServerQueryVariables> = {
+  text: "query McpServer($workspace:ID$id:ID){workspace(id:$workspace){id mcpServer(id:$id){id name kind enabled version status health restarts lastStartedAt nextRetryAt reason{...Problem}stderr sandboxes launch{command args cwd url env{name value}headers{name value}}tools(first:100){nodes{id name originalName description listed}pageInfo{next}}skills(first:100){id name}runtimes(first:10){id name}}}}fragment Problem on Reason{code message repair}",
+};
+
+export const createMcpServerMutation: Operation<CreateMcpServerMutation, CreateMcpServerMutationVariables> = {
+  text: "mutation CreateMcpServer($workspace:ID!$input:McpServerInput!){createMcpServer(workspace:$workspace input:$input){id}}",
+};
+
+export const enableMcpServerMutation: Operation<EnableMcpServerMutation, EnableMcpServerMutationVariables> = {
+  text: "mutation EnableMcpServer($workspace:ID!$id:ID!$enabled:Boolean!$ifVersion:Int){updateMcpServer(workspace:$workspace id:$id input:{enabled:$enabled ifVersion:$ifVersion}){id enabled}}",
+};
+
+export const restartMcpServerMutation: Operation<RestartMcpServerMutation, RestartMcpServerMutationVariables> = {
+  text: "mutation RestartMcpServer($workspace:ID!$id:ID!){restartMcpServer(workspace:$workspace id:$id)}",
+};
+
+export const removeMcpServerMutation: Operation<RemoveMcpServerMutation, RemoveMcpServerMutationVariables> = {
+  text: "mutation RemoveMcpServer($workspace:ID!$id:ID!$ifVersion:Int$ifUsedBy:[ID!]){removeMcpServer(workspace:$workspace id:$id ifVersion:$ifVersion ifUsedBy:$ifUsedBy)}",
+};
