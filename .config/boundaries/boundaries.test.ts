@@ -122,6 +122,27 @@ describe('the import table', () => {
   });
 });
 
+describe('sizes and colours of the pages', () => {
+  test.each([
+    ['a.tsx', `export const A = () => <p className="text-[#fff]" />;`, '#fff'],
+    ['a.tsx', `export const A = () => <p className="p-[3px]" />;`, '3px'],
+    ['a.tsx', `export const A = () => <p style={{ color: 'rgb(1 2 3)' }} />;`, 'rgb('],
+    ['a.css', 'p { margin: 1.5rem; }', '1.5rem'],
+    ['a.css', 'p { color: oklch(1 0 0); }', 'oklch('],
+  ])('are tokens: %s with %s', (name, text, literal) => {
+    expect(violationsOf({ [`services/frontend/pages/${name}`]: text })).toEqual([
+      `services/frontend/pages/${name}:1 holds the literal "${literal}"; sizes and colours are tokens`,
+    ]);
+  });
+
+  test('are literals in the file of tokens alone', () => {
+    const text = ':root { --a: #fff; --b: 4px; }';
+    expect(violationsOf({ 'services/frontend/app/tokens.css': text })).toEqual([]);
+    const code = `export const A = () => <a href="#panel" className="size-4 max-h-[60dvh]">{x.length}</a>;`;
+    expect(violationsOf({ 'services/frontend/pages/a.tsx': code })).toEqual([]);
+  });
+});
+
 describe('floors', () => {
   const wire = 'services/remote-mcp/wire/a.ts';
   const calls = 'services/remote-mcp/calls/a.ts';

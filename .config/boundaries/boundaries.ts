@@ -4,6 +4,7 @@ import { cycleViolations } from './cycles.ts';
 import { nameViolations } from './file-names.ts';
 import { floorViolations } from './floors.ts';
 import { importViolations } from './import-table.ts';
+import { literalViolations } from './page-literals.ts';
 import { processViolations } from './process-use.ts';
 import { readSourceFile } from './source-file.ts';
 import type { Violation } from './violation.ts';
@@ -24,6 +25,7 @@ export function boundaryViolations(root: string): Violation[] {
       ...processViolations(file),
     ]),
     ...cycleViolations(files),
+    ...literalViolations(root),
   ];
 }
 

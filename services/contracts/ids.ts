@@ -81,7 +81,7 @@ export function newProcessId(): ProcessId {
 
 /** The process id for some bytes; from 32 random bytes every id is equally likely. */
 export function processIdFrom(bytes: Uint8Array): ProcessId {
-  let rest = BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
+  let rest = BigInt(`0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`);
   let text = '';
   for (let i = 0; i < processLength; i++) {
     text += alphabet.charAt(Number(rest % 62n));

@@ -1,0 +1,18 @@
+import { useState } from 'react';
+import { backendUrl } from '../app/environment.ts';
+import { ShownError, unreachable } from '../graphql/shown-error.ts';
+
+/** An action of a person: whether it runs, and why it was refused. It runs once at a time. */
+export function useAction(action: () => Promise<unknown>) {
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<ShownError | null>(null);
+  const run = () => {
+    if (isBusy) return;
+    setBusy(true);
+    setError(null);
+    action()
+      .catch((thrown: unknown) => setError(thrown instanceof ShownError ? thrown : unreachable(backendUrl)))
+      .finally(() => setBusy(false));
+  };
+  return { run, isBusy, error };
+}

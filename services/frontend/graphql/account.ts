@@ -1,0 +1,70 @@
+import { accountPath } from '../../contracts/token.ts';
+import { backendUrl } from '../app/environment.ts';
+import { readHttpError, ShownError, unreachable } from './shown-error.ts';
+
+const accountTimeoutMs = 15_000;
+
+/** `POST /account/PATH`: its answer, null for 204. Throws a ShownError. */
+export async function postAccount(path: string, body: object): Promise<unknown> {
+  let response: Response;
+  try {
+    response = await fetch(`${backendUrl}${accountPath}/${path}`, {
+      method: 'POST',
+      credentials: 'include',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(accountTimeoutMs),
+    });
+  } catch {
+    throw unreachable(backendUrl);
+  }
+  const text = await response.text();
+  if (response.ok) return text === '' ? null : JSON.parse(text);
+  const requestId = response.headers.get('x-request-id');
+  throw readHttpError(text, requestId) ?? unreachable(backendUrl);
+}
+
+/** Whether the session was refreshed. Throws if the backend does not answer. */
+async function refresh(): Promise<boolean> {
+  try {
+    await postAccount('refresh', {});
+    return true;
+  } catch (error) {
+    if (error instanceof ShownError && error.code === 'unauthenticated') return false;
+    throw error;
+  }
+}
+
+let refreshing: Promise<boolean> | null = null;
+
+/** One refresh at a time in all tabs. Browsers have locks on secure pages only; elsewhere one tab takes turns with itself. */
+export function refreshSession(): Promise<boolean> {
+  const run = navigator.locks === undefined ? refresh : () => navigator.locks.request('svc-refresh', refresh);
+  refreshing ??= run().finally(() => {
+    refreshing = null;
+  });
+  return refreshing;
+}
+
+/** As `fetch`, with the session. A token that has expired is refreshed once, and the request is sent again. */
+export async function fetchWithSession(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
+  const send = () => fetch(input, { ...init, credentials: 'include' });
+  const response = await send();
+  if (response.status !== 401) return response;
+  if (await refreshSession()) return await send();
+  goToSignIn();
+  return response;
+}
+
+/** The page after it starts without anything in memory of the person before. */
+export function goToSignIn(): void {
+  const { pathname, search } = window.location;
+  if (pathname === '/sign-in') return;
+  const back = pathname === '/' ? '' : `?back=${encodeURIComponent(pathname + search)}`;
+  window.location.assign(`/sign-in${back}`);
+}
+
+export async function signOut(): Promise<void> {
+  await postAccount('sign-out', {});
+  window.location.assign('/sign-in');
+}
