@@ -2,12 +2,18 @@ import './app.css';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { Provider } from 'urql';
+import { client } from '../graphql/client.ts';
 import { router } from './router.tsx';
+import { followSystemTheme } from './theme.ts';
 
 const root = document.querySelector('#root');
 if (root === null) throw new Error('The document has no element #root.');
+followSystemTheme();
 createRoot(root).render(
   <StrictMode>
-    <RouterProvider router={router} />
+    <Provider value={client}>
+      <RouterProvider router={router} />
+    </Provider>
   </StrictMode>,
 );

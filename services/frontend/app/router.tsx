@@ -1,14 +1,12 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { Frame } from './frame.tsx';
+import { StartPage } from './start-page.tsx';
 
-const root = createRootRoute();
-
-const start = createRoute({
-  getParentRoute: () => root,
-  path: '/',
-  beforeLoad: () => {
-    throw redirect({ to: '/connect' });
-  },
+const root = createRootRoute({
+  notFoundComponent: lazyRouteComponent(() => import('../pages/not-found-page.tsx'), 'NotFoundPage'),
 });
+
+const start = createRoute({ getParentRoute: () => root, path: '/', component: StartPage });
 
 const connect = createRoute({
   getParentRoute: () => root,
@@ -16,7 +14,51 @@ const connect = createRoute({
   component: lazyRouteComponent(() => import('../pages/connect-page.tsx'), 'ConnectPage'),
 });
 
-export const router = createRouter({ routeTree: root.addChildren([start, connect]), defaultPreload: 'intent' });
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  validateSearch: ({ back }: Record<string, unknown>): { back?: string } => (typeof back === 'string' ? { back } : {}),
+  component: lazyRouteComponent(() => import('../pages/sign-in-page.tsx'), 'SignInPage'),
+});
+
+const workspace = createRoute({ getParentRoute: () => root, path: '/w/$workspace', component: Frame });
+
+const home = createRoute({
+  getParentRoute: () => workspace,
+  path: '/',
+  component: lazyRouteComponent(() => import('../pages/home-page.tsx'), 'HomePage'),
+});
+
+const mcpServers = createRoute({
+  getParentRoute: () => workspace,
+  path: '/settings/mcp-servers',
+  validateSearch: ({ panel, add, filter }: Record<string, unknown>): McpServersSearch => ({
+    ...(typeof panel === 'string' && { panel }),
+    ...(add === true && { add }),
+    ...(filter !== undefined && filter !== '' && { filter: String(filter).slice(0, 100) }),
+  }),
+  component: lazyRouteComponent(() => import('../pages/mcp-servers-page.tsx'), 'McpServersPage'),
+});
+
+interface McpServersSearch {
+  /** The MCP server whose panel is open. */
+  readonly panel?: string | undefined;
+  readonly add?: boolean | undefined;
+  readonly filter?: string | undefined;
+}
+
+const appearance = createRoute({
+  getParentRoute: () => workspace,
+  path: '/profile/appearance',
+  component: lazyRouteComponent(() => import('../pages/appearance-page.tsx'), 'AppearancePage'),
+});
+
+export const router = createRouter({
+  routeTree: root.addChildren([start, connect, signIn, workspace.addChildren([home, mcpServers, appearance])]),
+  defaultPreload: 'intent',
+  // A place sees only what its validateSearch returned.
+  search: { strict: true },
+});
 
 declare module '@tanstack/react-router' {
   interface Register {

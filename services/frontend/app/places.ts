@@ -1,0 +1,16 @@
+import type { IconName } from '../components/icon.tsx';
+
+export interface NamedPlace {
+  readonly title: string;
+  readonly to: '/w/$workspace' | '/w/$workspace/settings/mcp-servers' | '/w/$workspace/profile/appearance';
+  readonly icon: IconName;
+  /** After g. */
+  readonly key: string | null;
+}
+
+/** The places that the navigation, the shortcuts and the palette reach. */
+export const places: readonly NamedPlace[] = [
+  { title: 'Home', to: '/w/$workspace', icon: 'home', key: 'h' },
+  { title: 'MCP servers', to: '/w/$workspace/settings/mcp-servers', icon: 'server', key: 'm' },
+  { title: 'Appearance', to: '/w/$workspace/profile/appearance', icon: 'settings', key: 'a' },
+];

@@ -1,0 +1,194 @@
+import { type ReactNode, useState } from 'react';
+import { usePlace } from '../app/workspace.ts';
+import { Button } from '../components/button.tsx';
+import { ConfirmByTyping } from '../components/confirm-by-typing.tsx';
+import { ErrorLine, ErrorState } from '../components/error-state.tsx';
+import { RelativeTime } from '../components/relative-time.tsx';
+import { SidePanel } from '../components/side-panel.tsx';
+import { Skeleton } from '../components/skeleton.tsx';
+import { showToast } from '../components/toast.tsx';
+import { useAction } from '../components/use-action.ts';
+import { send } from '../graphql/client.ts';
+import {
+  enableMcpServerMutation,
+  type McpServerQuery,
+  mcpServerQuery,
+  removeMcpServerMutation,
+  restartMcpServerMutation,
+} from '../graphql/generated/operations.ts';
+import { useOperation } from '../graphql/use-operation.ts';
+import { ServerHealth, ServerStatus } from './mcp-server-state.tsx';
+
+type Server = NonNullable<NonNullable<McpServerQuery['workspace']>['mcpServer']>;
+
+/** Everything about one MCP server, and what can be done with it. */
+export function McpServerPanel({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
+  const { workspace } = usePlace();
+  const { data, error, retry } = useOperation(mcpServerQuery, { workspace: workspace.id, id });
+  const server = data?.workspace?.mcpServer ?? null;
+  return (
+    <SidePanel title={server?.name ?? 'MCP server'} onClose={onClose}>
+      {server !== null ? (
+        <Details server={server} onRemoved={onClose} />
+      ) : error !== null ? (
+        <ErrorState error={error} onRetry={retry} />
+      ) : data === null ? (
+        <Skeleton lines={6} />
+      ) : (
+        <p className="text-quiet">{`No MCP server has the id "${id}". It was removed, or the address is wrong.`}</p>
+      )}
+    </SidePanel>
+  );
+}
+
+function Details({ server, onRemoved }: { readonly server: Server; readonly onRemoved: () => void }) {
+  const { mayConfigure } = usePlace();
+  const { reason, launch, tools, skills } = server;
+  return (
+    <div className="grid gap-6">
+      <div className="flex flex-wrap gap-x-6 gap-y-1">
+        <ServerStatus status={server.status} />
+        {server.enabled ? <ServerHealth health={server.health} /> : <span className="text-quiet">off</span>}
+      </div>
+      {reason !== null && reason !== undefined && (
+        <div className="grid gap-1 rounded-control bg-bad-soft px-4 py-3 text-13">
+          <p className="break-words">{reason.message}</p>
+          <p className="break-words">{reason.repair}</p>
+        </div>
+      )}
+      {mayConfigure && <Actions server={server} onRemoved={onRemoved} />}
+      <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-2 text-13">
+        <Fact name="Started">{server.lastStartedAt ? <RelativeTime at={server.lastStartedAt} /> : 'not yet'}</Fact>
+        {server.nextRetryAt ? (
+          <Fact name="Next try">
+            <RelativeTime at={server.nextRetryAt} />
+          </Fact>
+        ) : null}
+        <Fact name="Restarts">{server.restarts}</Fact>
+        <Fact name="Runtime">{server.runtimes.map(({ name }) => name).join(', ') || 'none'}</Fact>
+        {server.sandboxes.length > 0 && <Fact name="Confined by">{server.sandboxes.join(', ')}</Fact>}
+        <Fact name="Skills">{skills.map(({ name }) => name).join(', ') || 'none'}</Fact>
+      </dl>
+      {launch !== null && launch !== undefined && (
+        <Section title="Launch">
+          <pre className="overflow-x-auto rounded-control border border-border bg-sunken px-3 py-2 text-12">
+            <code>{linesOf(launch)}</code>
+          </pre>
+        </Section>
+      )}
+      {server.stderr.length > 0 && (
+        <Section title="Last output">
+          <pre
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+            tabIndex={0}
+            className="max-h-64 overflow-auto rounded-control border border-border bg-sunken px-3 py-2 text-12"
+          >
+            <code>{server.stderr.join('\n')}</code>
+          </pre>
+        </Section>
+      )}
+      <Section
+        title={`Tools${tools.nodes.length > 0 ? ` (${tools.nodes.length}${tools.pageInfo.next ? '+' : ''})` : ''}`}
+      >
+        {tools.nodes.length === 0 ? (
+          <p className="text-13 text-quiet">It has listed no tools yet.</p>
+        ) : (
+          <ul className="grid gap-3">
+            {tools.nodes.map((tool) => (
+              <li key={tool.id} className="grid gap-1">
+                <code className="break-all text-13">{tool.name ?? tool.originalName}</code>
+                {tool.description && <p className="line-clamp-2 text-12 text-quiet">{tool.description}</p>}
+              </li>
+            ))}
+          </ul>
+        )}
+      </Section>
+    </div>
+  );
+}
+
+function Actions({ server, onRemoved }: { readonly server: Server; readonly onRemoved: () => void }) {
+  const { workspace } = usePlace();
+  const [isRemoving, setRemoving] = useState(false);
+  const { id, name, version } = server;
+  const at = { workspace: workspace.id, id };
+  const restart = useAction(async () => {
+    await send(restartMcpServerMutation, at);
+    showToast(`${name} restarts.`);
+  });
+  const setEnabled = (enabled: boolean, ifVersion: number | null) =>
+    send(enableMcpServerMutation, { ...at, enabled, ifVersion });
+  const toggle = useAction(async () => {
+    await setEnabled(!server.enabled, version);
+    showToast(server.enabled ? `${name} is off.` : `${name} is on.`, () => void setEnabled(server.enabled, null));
+  });
+  const skills = server.skills.map((skill) => skill.name);
+  return (
+    <div className="grid gap-2">
+      <div className="flex flex-wrap gap-2">
+        <Button onClick={restart.run} isBusy={restart.isBusy} disabled={!server.enabled}>
+          Restart
+        </Button>
+        <Button onClick={toggle.run} isBusy={toggle.isBusy}>
+          {server.enabled ? 'Disable' : 'Enable'}
+        </Button>
+        <Button className="text-bad" onClick={() => setRemoving(true)}>
+          Remove…
+        </Button>
+      </div>
+      <ErrorLine error={restart.error ?? toggle.error} />
+      {isRemoving && (
+        <ConfirmByTyping
+          title={`Remove ${name}`}
+          name={name}
+          verb="Remove MCP server"
+          consequence={
+            skills.length === 0
+              ? 'Its settings and its secrets are deleted. No skill uses it.'
+              : `Its settings and its secrets are deleted. These skills lose its tools: ${skills.join(', ')}.`
+          }
+          onConfirm={async () => {
+            await send(removeMcpServerMutation, {
+              ...{ ...at, ifVersion: version },
+              ifUsedBy: server.skills.map((skill) => skill.id),
+            });
+            onRemoved();
+          }}
+          onClose={() => setRemoving(false)}
+        />
+      )}
+    </div>
+  );
+}
+
+function Section({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  return (
+    <section className="grid gap-2">
+      <h3 className="font-medium text-13">{title}</h3>
+      {children}
+    </section>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <>
+      <dt className="text-quiet">{name}</dt>
+      <dd className="break-words">{children}</dd>
+    </>
+  );
+}
+
+function linesOf({ command, args, cwd, url, env, headers }: NonNullable<Server['launch']>): string {
+  const shown =
+    (separator: string) =>
+    ({ name, value }: { name: string; value?: string | null }) =>
+      `${name}${separator}${value ?? '[secret]'}`;
+  return [
+    ...(command ? [[command, ...(args ?? [])].join(' ')] : []),
+    ...(url ? [url] : []),
+    ...(cwd ? [`in ${cwd}`] : []),
+    ...env.map(shown('=')),
+    ...headers.map(shown(': ')),
+  ].join('\n');
+}

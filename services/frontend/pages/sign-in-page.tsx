@@ -1,0 +1,167 @@
+import { Link, useSearch } from '@tanstack/react-router';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { Button } from '../components/button.tsx';
+import { ErrorLine, ErrorState } from '../components/error-state.tsx';
+import { Field } from '../components/field.tsx';
+import { Skeleton } from '../components/skeleton.tsx';
+import { Snippet } from '../components/snippet.tsx';
+import { useAction } from '../components/use-action.ts';
+import { postAccount } from '../graphql/account.ts';
+import { ShownError } from '../graphql/shown-error.ts';
+import { providerUrl, readWays, signInWithPasskey, type Ways } from '../graphql/ways.ts';
+import { Question } from './question.tsx';
+
+/** Signs a person in: by the link in the fragment of the address, or by one of the ways of this installation. */
+export function SignInPage() {
+  const { back } = useSearch({ from: '/sign-in' });
+  const [token, setToken] = useState(takeToken);
+  const [refusal, setRefusal] = useState<ShownError | null>(null);
+  const used = useRef<string>(null);
+  useEffect(() => {
+    // A link that is pasted while this page is open changes the fragment alone.
+    const onHashChange = () => setToken((before) => takeToken() ?? before);
+    window.addEventListener('hashchange', onHashChange);
+    return () => window.removeEventListener('hashchange', onHashChange);
+  }, []);
+  useEffect(() => {
+    // A link works once, and React runs effects twice in development.
+    if (token === null || used.current === token) return;
+    used.current = token;
+    setRefusal(null);
+    postAccount('link', { token }).then(
+      () => enter(back),
+      (error: unknown) => error instanceof ShownError && setRefusal(error),
+    );
+  }, [token, back]);
+  if (token !== null && refusal === null) {
+    return (
+      <Question title="Signing you in">
+        <Skeleton lines={2} label="Signing you in" />
+      </Question>
+    );
+  }
+  return (
+    <Question title="Sign in">
+      {refusal !== null && <ErrorState error={refusal} />}
+      <WaysToSignIn back={back} />
+    </Question>
+  );
+}
+
+/** The token of a sign-in link. It leaves the address at once, so that it is in no history. */
+function takeToken(): string | null {
+  const token = new URLSearchParams(window.location.hash.slice(1)).get('token');
+  if (token !== null)
+    window.history.replaceState(window.history.state, '', window.location.pathname + window.location.search);
+  return token;
+}
+
+/**
+ * Starts the application without anything in memory of the person before. The way back may come from another site, so
+ * it is only a path of this one.
+ */
+function enter(back: string | undefined): void {
+  const { origin } = window.location;
+  const url = URL.parse(back ?? '/', origin);
+  window.location.replace(url?.origin === origin ? url : '/');
+}
+
+function WaysToSignIn({ back }: { readonly back: string | undefined }) {
+  const [ways, setWays] = useState<Ways | null>(null);
+  const [error, setError] = useState<ShownError | null>(null);
+  const [attempt, setAttempt] = useState(0);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each attempt asks again
+  useEffect(() => {
+    setError(null);
+    readWays().then(setWays, (thrown: unknown) => thrown instanceof ShownError && setError(thrown));
+  }, [attempt]);
+  const passkey = useAction(async () => {
+    await signInWithPasskey();
+    enter(back);
+  });
+  if (error !== null) return <ErrorState error={error} onRetry={() => setAttempt(attempt + 1)} />;
+  if (ways === null) return <Skeleton lines={3} />;
+  return (
+    <div className="grid gap-6">
+      {ways.password && <PasswordForm back={back} canReset={ways.mail} />}
+      {(ways.passkeys || ways.provider !== null) && (
+        <div className="grid gap-2">
+          {ways.passkeys && (
+            <Button icon="key" isBusy={passkey.isBusy} onClick={passkey.run}>
+              Use a passkey
+            </Button>
+          )}
+          <ErrorLine error={passkey.error} />
+          {ways.provider !== null && (
+            <Button onClick={() => window.location.assign(providerUrl)}>{`Continue with ${ways.provider}`}</Button>
+          )}
+        </div>
+      )}
+      <section className="grid gap-2 text-13">
+        <p className="text-quiet">
+          On the machine of the platform, this makes a link that signs you in. The link works once, within an hour.
+        </p>
+        <Snippet text="svc open" />
+        <p className="text-quiet">
+          <Link to="/connect" className="text-accent hover:underline">
+            How to connect an agent
+          </Link>
+        </p>
+      </section>
+    </div>
+  );
+}
+
+function PasswordForm({ back, canReset }: { readonly back: string | undefined; readonly canReset: boolean }) {
+  const [email, setEmail] = useState('');
+  const [password, setPassword] = useState('');
+  const [sentTo, setSentTo] = useState<string | null>(null);
+  const signIn = useAction(async () => {
+    await postAccount('password', { email, password });
+    enter(back);
+  });
+  const reset = useAction(async () => {
+    await postAccount('reset', { email });
+    setSentTo(email);
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    signIn.run();
+  };
+  return (
+    <form onSubmit={submit} className="grid gap-4">
+      <Field
+        label="E-mail"
+        type="email"
+        name="email"
+        autoComplete="username"
+        required
+        value={email}
+        onText={setEmail}
+      />
+      <Field
+        label="Password"
+        type="password"
+        name="password"
+        autoComplete="current-password"
+        required
+        value={password}
+        onText={setPassword}
+      />
+      <ErrorLine error={signIn.error ?? reset.error} />
+      <Button look="primary" type="submit" isBusy={signIn.isBusy}>
+        Sign in
+      </Button>
+      {canReset && (
+        <Button look="quiet" disabled={email === ''} isBusy={reset.isBusy} onClick={reset.run}>
+          Send me a sign-in link
+        </Button>
+      )}
+      {sentTo !== null && (
+        <p role="status" className="text-13 text-quiet">
+          {`If ${sentTo} has an account, a link is on its way. It works once, within an hour.`}
+        </p>
+      )}
+    </form>
+  );
+}

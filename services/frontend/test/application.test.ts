@@ -1,0 +1,288 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type BrowserContext, type Browser as Chromium, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createSignInLinkMutation } from '../../../stack/client/generated/operations.ts';
+import { hasChromium } from '../../../stack/test/browser.ts';
+import { foreignServers } from '../../../stack/test/foreign-servers.ts';
+import { Platform, startTimeoutMs, testTimeoutMs } from '../../../stack/test/platform.ts';
+
+vi.setConfig({ testTimeout: testTimeoutMs });
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const patience = { timeout: 20_000 };
+/** A change by another person is on the screen within this time, on a busy machine. */
+const soon = { timeout: 5000 };
+
+describe.skipIf(!hasChromium)('the application in Chromium', () => {
+  let platform: Platform;
+  let browser: Chromium;
+  let context: BrowserContext;
+  let page: Page;
+  /** Errors and refusals of the policy, in all pages. */
+  const complaints: string[] = [];
+
+  beforeAll(async () => {
+    platform = await Platform.start();
+    await platform.addServer('everything', foreignServers.everything);
+    browser = await chromium.launch({
+      executablePath: '/usr/bin/chromium',
+      args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
+    });
+    context = await newContext();
+    page = await context.newPage();
+    await page.goto(await signInLink());
+    await page.waitForURL(/\/w\//, patience);
+  }, startTimeoutMs);
+
+  afterAll(async () => {
+    await browser?.close();
+    await platform?.[Symbol.asyncDispose]();
+  }, startTimeoutMs);
+
+  const origin = () => `http://localhost:${platform.ports.frontend}`;
+  const places = async () => `${origin()}/w/${await platform.workspace()}`;
+
+  async function newContext(options: { colorScheme?: 'light' | 'dark'; width?: number } = {}): Promise<BrowserContext> {
+    const { colorScheme = 'light', width = 1440 } = options;
+    const made = await browser.newContext({ colorScheme, viewport: { width, height: 900 } });
+    made.setDefaultTimeout(patience.timeout);
+    made.on('weberror', (error) => complaints.push(String(error.error())));
+    made.on('console', (message) => {
+      if (/Content Security Policy/.test(message.text())) complaints.push(message.text());
+    });
+    return made;
+  }
+
+  async function signInLink(): Promise<string> {
+    const backend = await platform.backend();
+    const { createSignInLink } = await backend.send(createSignInLinkMutation, { email: 'owner@localhost' });
+    // The browser of the tests reaches the platform by this name.
+    return createSignInLink.url;
+  }
+
+  async function openServers(): Promise<void> {
+    await page.goto(`${await places()}/settings/mcp-servers`);
+    await row('everything').waitFor();
+  }
+
+  const row = (name: string) => page.getByRole('row').filter({ hasText: name });
+
+  test('a link signs in once, and its token leaves the address', async () => {
+    const link = await signInLink();
+    const first = await (await newContext()).newPage();
+    await first.goto(link);
+    await first.waitForURL(/\/w\//);
+    expect(await first.evaluate('window.location.hash')).toBe('');
+    await first.goBack().catch(() => null);
+    expect(first.url()).not.toContain('token');
+
+    const second = await (await newContext()).newPage();
+    await second.goto(link);
+    await second.getByRole('alert').waitFor();
+    expect(second.url()).toBe(`${origin()}/sign-in`);
+    expect(await second.evaluate('document.cookie')).toBe('');
+  });
+
+  test('a link that is pasted on the open page of sign-in signs in', async () => {
+    const other = await (await newContext()).newPage();
+    await other.goto(`${origin()}/sign-in`);
+    await other.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await other.goto(await signInLink());
+    await other.waitForURL(/\/w\//);
+  });
+
+  test('a place opens after sign-in, and an address of another site does not', async () => {
+    const path = new URL(`${await places()}/settings/mcp-servers`).pathname;
+    const stranger = await (await newContext()).newPage();
+    await stranger.goto(origin() + path);
+    await stranger.waitForURL(/\/sign-in/);
+    expect(new URL(stranger.url()).searchParams.get('back')).toBe(path);
+    await stranger.goto((await signInLink()).replace('#', `?back=${encodeURIComponent(path)}#`));
+    await stranger.waitForURL(origin() + path);
+
+    for (const elsewhere of ['//example.invalid/', '/\\example.invalid/', 'https://example.invalid/']) {
+      const victim = await (await newContext()).newPage();
+      await victim.goto((await signInLink()).replace('#', `?back=${encodeURIComponent(elsewhere)}#`));
+      await victim.waitForURL(/\/w\//);
+      expect(new URL(victim.url()).origin).toBe(origin());
+    }
+  });
+
+  test('shows MCP servers as they change, without asking at intervals', async () => {
+    await openServers();
+    await expect.poll(() => row('everything').textContent(), soon).toMatch(/Connected[\s\S]*healthy/);
+    await platform.run(['server', 'add', 'failing', '--', 'false']);
+    await row('failing').waitFor(soon);
+    await expect.poll(() => row('failing').textContent(), soon).toMatch(/Error[\s\S]*exit code 1/);
+
+    let asked = 0;
+    page.on('request', (request) => {
+      if (request.url().endsWith('/graphql')) asked += 1;
+    });
+    await platform.svc('server', 'remove', 'failing', '--yes');
+    await row('failing').waitFor({ state: 'detached', ...soon });
+    const askedMeanwhile = async () => {
+      const before = asked;
+      await page.waitForTimeout(3000);
+      return asked - before;
+    };
+    await expect.poll(askedMeanwhile, patience).toBe(0);
+  });
+
+  test('the keyboard reaches rows, panel, places and search', async () => {
+    await openServers();
+    await page.getByRole('grid').focus();
+    await page.keyboard.press('j');
+    await page.keyboard.press('k');
+    await page.keyboard.press('Enter');
+    const panel = page.getByRole('complementary', { name: 'everything' });
+    await panel.waitFor();
+    expect(page.url()).toMatch(/panel=srv_/);
+    await panel.getByText('get-sum').waitFor();
+    await page.keyboard.press('Escape');
+    await panel.waitFor({ state: 'detached' });
+    expect(await page.evaluate(`document.activeElement.getAttribute('role')`)).toBe('grid');
+
+    await page.keyboard.press('/');
+    await page.keyboard.type('nothing-like-it');
+    await page.getByText('No match').waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('g');
+    await page.keyboard.press('h');
+    await page.waitForURL(await places());
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+    await page.keyboard.press('Escape');
+
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').fill('every');
+    await page.getByRole('option', { name: 'everything' }).waitFor();
+    await page.keyboard.press('Enter');
+    await panel.waitFor();
+    await page.reload();
+    await panel.waitFor();
+  });
+
+  test('adds, disables, enables and removes an MCP server', async () => {
+    await openServers();
+    await page.keyboard.press('c');
+    const dialog = page.getByRole('dialog', { name: 'Add MCP server' });
+    await dialog.getByLabel('Command, address or JSON').fill(foreignServers.everything.join(' '));
+    const name = dialog.getByLabel('Name', { exact: true });
+    await name.fill('not a name');
+    await name.blur();
+    await dialog.getByText('"not a name" is not a valid name for an MCP server').waitFor();
+    expect(await dialog.getByRole('button', { name: 'Add MCP server' }).isDisabled()).toBe(true);
+    await name.fill('everything');
+    await dialog.getByRole('button', { name: 'Add MCP server' }).click();
+    await dialog.getByRole('alert').filter({ hasText: 'everything' }).waitFor();
+    await name.fill('second');
+    await dialog.getByLabel('Environment variables').fill('GREETING=hello\nAPI_TOKEN=of-great-worth');
+    await dialog.getByRole('button', { name: 'Add MCP server' }).click();
+
+    const panel = page.getByRole('complementary', { name: 'second' });
+    await panel.getByText('Connected').waitFor();
+    await panel.getByText('GREETING=hello').waitFor();
+    await panel.getByText('API_TOKEN=[secret]').waitFor();
+    expect(await page.content()).not.toContain('of-great-worth');
+    await panel.getByRole('button', { name: 'Disable' }).click();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await panel.getByRole('button', { name: 'Disable' }).waitFor();
+    await panel.getByText('Connected').waitFor();
+
+    await panel.getByRole('button', { name: 'Remove…' }).click();
+    const confirm = page.getByRole('dialog', { name: 'Remove second' });
+    const remove = confirm.getByRole('button', { name: 'Remove MCP server' });
+    await confirm.getByLabel('Type second to confirm').fill('secon');
+    expect(await remove.isDisabled()).toBe(true);
+    await confirm.getByLabel('Type second to confirm').fill('second');
+    await remove.click();
+    await panel.waitFor({ state: 'detached' });
+    await row('second').waitFor({ state: 'detached' });
+  });
+
+  test('an expired token is refreshed once, and the place stays', async () => {
+    await openServers();
+    const cookies = await context.cookies();
+    const access = cookies.filter(({ path }) => path === '/');
+    expect(access).toHaveLength(1);
+    await context.clearCookies({ name: access[0]?.name ?? '' });
+    const refreshes: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().endsWith('/account/refresh')) refreshes.push(request.url());
+    });
+    await page.reload();
+    await row('everything').waitFor();
+    expect(page.url()).toContain('/settings/mcp-servers');
+    expect(refreshes).toHaveLength(1);
+  });
+
+  test('a lost connection is shown, and the data stay and catch up', async () => {
+    await openServers();
+    await platform.svc('down');
+    await page.getByText('Reconnecting…').waitFor();
+    expect(await row('everything').isVisible()).toBe(true);
+    await platform.up();
+    await platform.run(['server', 'add', 'meanwhile', '--', 'false']);
+    await row('meanwhile').waitFor({ timeout: 30_000 });
+    await page.getByText('Reconnecting…').waitFor({ state: 'detached' });
+    await platform.svc('server', 'remove', 'meanwhile', '--yes');
+  });
+
+  test.each(['light', 'dark'] as const)('has no barriers that axe finds, in %s and on a phone', async (colorScheme) => {
+    const state = await context.storageState();
+    for (const width of [1440, 390]) {
+      const made = await browser.newContext({ colorScheme, viewport: { width, height: 900 }, storageState: state });
+      const looked = await made.newPage();
+      const base = await places();
+      for (const path of ['', '/settings/mcp-servers', '/settings/mcp-servers?add=true', '/profile/appearance']) {
+        await looked.goto(base + path);
+        await looked.getByRole('heading', { level: 1 }).waitFor();
+        await looked.waitForTimeout(400);
+        expect(await barriersIn(looked), `${path} at ${width}`).toEqual([]);
+        const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+        expect(await looked.evaluate(overflow), `${path} at ${width}`).toBe(0);
+      }
+      await made.close();
+    }
+    const stranger = await (await newContext({ colorScheme })).newPage();
+    for (const path of ['/sign-in', '/connect']) {
+      await stranger.goto(origin() + path);
+      await stranger.getByRole('heading', { level: 1 }).waitFor();
+      await stranger.waitForTimeout(400);
+      expect(await barriersIn(stranger), path).toEqual([]);
+    }
+  });
+
+  test('the chosen theme is there before the first paint, after a reload', async () => {
+    await page.goto(`${await places()}/profile/appearance`);
+    await page.getByLabel('Dark').check();
+    await page.addInitScript(`addEventListener('DOMContentLoaded', () => {
+      window.firstTheme = document.documentElement.className;
+    })`);
+    await page.reload();
+    expect(await page.evaluate('window.firstTheme')).toBe('dark');
+    await page.getByLabel('As the system has it').check();
+    expect(await page.evaluate('document.documentElement.className')).toBe('');
+  });
+
+  test('signs out', async () => {
+    await page.goto(await places());
+    await page.getByRole('button', { name: /^You: / }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.waitForURL(`${origin()}/sign-in`);
+    await page.goto(await places());
+    await page.waitForURL(/\/sign-in\?back=/);
+  });
+
+  test('the policy refused nothing, and nothing was thrown', () => {
+    expect(complaints).toEqual([]);
+  });
+
+  async function barriersIn(looked: Page): Promise<unknown> {
+    await looked.evaluate(axe);
+    return await looked.evaluate(`axe.run(document, { rules: { region: { enabled: false } } }).then(({ violations }) =>
+      violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 200)).join(' | ')))`);
+  }
+});
