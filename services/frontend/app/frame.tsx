@@ -37,7 +37,7 @@ export function Frame() {
   }, [id, isMember]);
   return (
     <PlaceContext value={place}>
-      <div className="grid min-h-dvh grid-rows-[auto_1fr] pb-14 tablet:pb-0">
+      <div className="grid min-h-dvh grid-rows-[auto_1fr] pb-14 desktop:pb-0">
         <TopBar place={place} viewer={data?.viewer ?? null} />
         <div className="mx-auto grid w-full max-w-content content-start gap-6 px-4 py-6 tablet:px-6 desktop:grid-cols-[auto_minmax(0,1fr)]">
           <SideNavigation workspace={id} />

@@ -35,7 +35,6 @@ export function Palette({ place, onClose }: { readonly place: Place | null; read
     >
       <Command label="Search" loop>
         <Command.Input
-          autoFocus
           value={text}
           onValueChange={setText}
           placeholder="Search places, actions and MCP servers"

@@ -5,6 +5,8 @@ import { Icon, type IconName } from './icon.tsx';
 export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly look?: keyof typeof looks;
   readonly icon?: IconName;
+  /** Inside of another control. */
+  readonly isSmall?: boolean;
   /** True while its action runs: it stays in place and cannot be pressed again. */
   readonly isBusy?: boolean;
   readonly ref?: Ref<HTMLButtonElement>;
@@ -14,10 +16,20 @@ const looks = {
   primary: 'bg-solid text-on-solid hover:bg-solid-hover',
   secondary: 'border border-border bg-surface text-text hover:bg-hover',
   quiet: 'text-quiet hover:bg-hover hover:text-text',
+  /** Leads to a question about something dangerous. */
+  dangerous: 'border border-border bg-surface text-bad hover:bg-bad-soft',
   danger: 'bg-bad text-on-danger hover:opacity-90',
 } as const;
 
-export function Button({ look = 'secondary', icon, isBusy = false, className, children, ...rest }: ButtonProps) {
+export function Button({
+  look = 'secondary',
+  icon,
+  isSmall = false,
+  isBusy = false,
+  className,
+  children,
+  ...rest
+}: ButtonProps) {
   return (
     <button
       type="button"
@@ -26,8 +38,9 @@ export function Button({ look = 'secondary', icon, isBusy = false, className, ch
       aria-busy={isBusy || undefined}
       onClick={isBusy ? (event) => event.preventDefault() : rest.onClick}
       className={classNames(
-        'inline-flex h-11 items-center justify-center gap-2 rounded-control px-3 font-medium text-13 whitespace-nowrap transition-colors tablet:h-8',
+        'inline-flex items-center justify-center gap-2 rounded-control px-3 font-medium text-13 whitespace-nowrap transition-colors',
         'disabled:opacity-50',
+        isSmall ? 'h-9 tablet:h-7' : 'h-11 tablet:h-8',
         looks[look],
         className,
       )}

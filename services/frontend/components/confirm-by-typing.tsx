@@ -34,7 +34,7 @@ export function ConfirmByTyping({
     <Dialog title={title} onClose={onClose}>
       <form onSubmit={submit} className="grid gap-4">
         <p>{consequence}</p>
-        <Field label={`Type ${name} to confirm`} value={typed} onText={setTyped} autoFocus isCode />
+        <Field label={`Type ${name} to confirm`} value={typed} onText={setTyped} isCode />
         <ErrorLine error={error} />
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>Cancel</Button>

@@ -14,7 +14,7 @@ export function CopyButton({ text, className }: { readonly text: string; readonl
   if (navigator.clipboard === undefined) return null;
   const copy = () => navigator.clipboard.writeText(text).then(() => setCopied(true));
   return (
-    <Button icon={isCopied ? 'check' : 'copy'} onClick={() => void copy()} {...(className && { className })}>
+    <Button isSmall icon={isCopied ? 'check' : 'copy'} onClick={() => void copy()} {...(className && { className })}>
       <span aria-live="polite">{isCopied ? 'Copied' : 'Copy'}</span>
     </Button>
   );

@@ -32,13 +32,14 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   );
 }
 
-/** Opens the dialog that gets the result as its `ref`. */
+/** Opens the dialog that gets the result as its `ref`, with the focus in its first field. */
 export function useModal() {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const { current } = dialog;
     if (current === null || current.open) return;
     current.showModal();
+    current.querySelector<HTMLElement>('input, textarea')?.focus();
     return () => current.close();
   }, []);
   return dialog;

@@ -61,7 +61,6 @@ export function AddMcpServer({
           label="Command, address or JSON"
           hint="Such as npx -y @modelcontextprotocol/server-memory, https://mcp.example.com/mcp, or the block for an agent."
           rows={4}
-          autoFocus
           value={text}
           onText={setText}
           problem={typed.kind === 'wrong' ? typed.problem : null}

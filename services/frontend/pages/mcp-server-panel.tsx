@@ -132,7 +132,7 @@ function Actions({ server, onRemoved }: { readonly server: Server; readonly onRe
         <Button onClick={toggle.run} isBusy={toggle.isBusy}>
           {server.enabled ? 'Disable' : 'Enable'}
         </Button>
-        <Button className="text-bad" onClick={() => setRemoving(true)}>
+        <Button look="dangerous" onClick={() => setRemoving(true)}>
           Remove…
         </Button>
       </div>

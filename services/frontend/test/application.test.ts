@@ -156,7 +156,8 @@ describe.skipIf(!hasChromium)('the application in Chromium', () => {
     await page.keyboard.press('Escape');
 
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox').fill('every');
+    await page.getByRole('combobox').waitFor();
+    await page.keyboard.type('every');
     await page.getByRole('option', { name: 'everything' }).waitFor();
     await page.keyboard.press('Enter');
     await panel.waitFor();
@@ -168,7 +169,8 @@ describe.skipIf(!hasChromium)('the application in Chromium', () => {
     await openServers();
     await page.keyboard.press('c');
     const dialog = page.getByRole('dialog', { name: 'Add MCP server' });
-    await dialog.getByLabel('Command, address or JSON').fill(foreignServers.everything.join(' '));
+    await dialog.waitFor();
+    await page.keyboard.insertText(foreignServers.everything.join(' '));
     const name = dialog.getByLabel('Name', { exact: true });
     await name.fill('not a name');
     await name.blur();
