@@ -2,7 +2,11 @@ import type { IconName } from '../components/icon.tsx';
 
 export interface NamedPlace {
   readonly title: string;
-  readonly to: '/w/$workspace' | '/w/$workspace/settings/mcp-servers' | '/w/$workspace/profile/appearance';
+  readonly to:
+    | '/w/$workspace'
+    | '/w/$workspace/settings/mcp-servers'
+    | '/w/$workspace/profile/api-keys'
+    | '/w/$workspace/profile/appearance';
   readonly icon: IconName;
   /** After g. */
   readonly key: string | null;
@@ -12,5 +16,6 @@ export interface NamedPlace {
 export const places: readonly NamedPlace[] = [
   { title: 'Home', to: '/w/$workspace', icon: 'home', key: 'h' },
   { title: 'MCP servers', to: '/w/$workspace/settings/mcp-servers', icon: 'server', key: 'm' },
+  { title: 'API keys', to: '/w/$workspace/profile/api-keys', icon: 'key', key: 'k' },
   { title: 'Appearance', to: '/w/$workspace/profile/appearance', icon: 'settings', key: 'a' },
 ];

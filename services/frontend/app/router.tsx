@@ -47,6 +47,13 @@ interface McpServersSearch {
   readonly filter?: string | undefined;
 }
 
+const apiKeys = createRoute({
+  getParentRoute: () => workspace,
+  path: '/profile/api-keys',
+  validateSearch: ({ add }: Record<string, unknown>): { add?: boolean | undefined } => (add === true ? { add } : {}),
+  component: lazyRouteComponent(() => import('../pages/api-keys-page.tsx'), 'ApiKeysPage'),
+});
+
 const appearance = createRoute({
   getParentRoute: () => workspace,
   path: '/profile/appearance',
@@ -54,7 +61,7 @@ const appearance = createRoute({
 });
 
 export const router = createRouter({
-  routeTree: root.addChildren([start, connect, signIn, workspace.addChildren([home, mcpServers, appearance])]),
+  routeTree: root.addChildren([start, connect, signIn, workspace.addChildren([home, mcpServers, apiKeys, appearance])]),
   defaultPreload: 'intent',
   // A place sees only what its validateSearch returned.
   search: { strict: true },

@@ -13,23 +13,16 @@ export interface Ways {
   readonly provider: string | null;
 }
 
-const linkOnly: Ways = { password: false, passkeys: false, mail: false, provider: null };
-
 export async function readWays(): Promise<Ways> {
-  try {
-    const answer = await postAccount('ways', {});
-    const [password, passkeys, mail] = ['password', 'passkeys', 'mail'].map((name) => fieldOf(answer, name) === true);
-    const provider = fieldOf(fieldOf(answer, 'provider'), 'name');
-    return {
-      password: password ?? false,
-      passkeys: passkeys ?? false,
-      mail: mail ?? false,
-      provider: typeof provider === 'string' ? provider : null,
-    };
-  } catch (error) {
-    if (error instanceof ShownError && error.code === 'not_found') return linkOnly;
-    throw error;
-  }
+  const answer = await postAccount('ways', {});
+  const isOffered = (name: string) => fieldOf(answer, name) === true;
+  const provider = fieldOf(fieldOf(answer, 'provider'), 'name');
+  return {
+    password: isOffered('password'),
+    passkeys: isOffered('passkeys'),
+    mail: isOffered('mail'),
+    provider: typeof provider === 'string' ? provider : null,
+  };
 }
 
 export const providerUrl = `${backendUrl}${accountPath}/provider`;

@@ -189,6 +189,7 @@ describe.skipIf(!hasChromium)('the application in Chromium', () => {
     await panel.getByText('API_TOKEN=[secret]').waitFor();
     expect(await page.content()).not.toContain('of-great-worth');
     await panel.getByRole('button', { name: 'Disable' }).click();
+    await panel.getByRole('button', { name: 'Enable' }).waitFor();
     await page.getByRole('button', { name: 'Undo' }).click();
     await panel.getByRole('button', { name: 'Disable' }).waitFor();
     await panel.getByText('Connected').waitFor();
@@ -202,6 +203,56 @@ describe.skipIf(!hasChromium)('the application in Chromium', () => {
     await remove.click();
     await panel.waitFor({ state: 'detached' });
     await row('second').waitFor({ state: 'detached' });
+  });
+
+  test('a password signs in, and a wrong one does not', async () => {
+    await page.goto(await places());
+    const password = 'a sentence that nobody guesses';
+    const query = `mutation { setPassword(password: "${password}") { id } }`;
+    const status = await page.evaluate(
+      async ([url, body]) => {
+        const headers = { 'content-type': 'application/json' };
+        return (await fetch(url ?? '', { method: 'POST', credentials: 'include', headers, body: body ?? '' })).status;
+      },
+      [`http://localhost:${platform.ports.backend}/graphql`, JSON.stringify({ query })],
+    );
+    expect(status).toBe(200);
+    const other = await (await newContext()).newPage();
+    await other.goto(`${origin()}/sign-in`);
+    await other.getByLabel('E-mail').fill('owner@localhost');
+    await other.getByLabel('Password').fill('another sentence');
+    await other.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await other.getByRole('alert').filter({ hasText: /./ }).waitFor();
+    await other.getByLabel('Password').fill(password);
+    await other.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await other.waitForURL(/\/w\//);
+  });
+
+  test('creates a key, shows it once, and revokes it', async () => {
+    await page.goto(await places());
+    await page.keyboard.press('g');
+    await page.keyboard.press('k');
+    await page.getByRole('heading', { name: 'API keys', exact: true }).waitFor();
+    await page.keyboard.press('c');
+    const dialog = page.getByRole('dialog', { name: 'Create API key' });
+    await dialog.waitFor();
+    await page.keyboard.type('agent-of-ann');
+    await page.keyboard.press('Enter');
+    const shown = page.getByRole('dialog', { name: 'Key agent-of-ann' });
+    const key = (await shown.getByText(/^SVA_/).textContent()) ?? '';
+    const agent = await platform.connect(key);
+    expect((await agent.client.listTools()).tools.length).toBeGreaterThan(0);
+    await shown.getByRole('button', { name: 'Done' }).click();
+    await row('agent-of-ann').waitFor();
+    await page.reload();
+    await row('agent-of-ann').waitFor();
+    expect(await page.content()).not.toContain(key);
+
+    await row('agent-of-ann').click();
+    const confirm = page.getByRole('dialog', { name: 'Revoke agent-of-ann' });
+    await confirm.getByLabel('Type agent-of-ann to confirm').fill('agent-of-ann');
+    await confirm.getByRole('button', { name: 'Revoke key' }).click();
+    await expect.poll(() => row('agent-of-ann').textContent(), soon).toContain('revoked');
   });
 
   test('an expired token is refreshed once, and the place stays', async () => {
@@ -238,7 +289,13 @@ describe.skipIf(!hasChromium)('the application in Chromium', () => {
       const made = await browser.newContext({ colorScheme, viewport: { width, height: 900 }, storageState: state });
       const looked = await made.newPage();
       const base = await places();
-      for (const path of ['', '/settings/mcp-servers', '/settings/mcp-servers?add=true', '/profile/appearance']) {
+      for (const path of [
+        '',
+        '/settings/mcp-servers',
+        '/settings/mcp-servers?add=true',
+        '/profile/api-keys',
+        '/profile/appearance',
+      ]) {
         await looked.goto(base + path);
         await looked.getByRole('heading', { level: 1 }).waitFor();
         await looked.waitForTimeout(400);

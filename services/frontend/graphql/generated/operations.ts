@@ -27,6 +27,16 @@ export type Health =
   | 'yellow'
   | 'red';
 
+export type KeyState =
+  | 'valid'
+  | 'expired'
+  | 'revoked';
+
+/** What a list of tools holds from the start: the tools of loaded skills, or those of all skills. */
+export type KeyDisclosure =
+  | 'skills'
+  | 'all';
+
 export type McpServerInput = {
   readonly name: string;
   readonly launch: LaunchInput;
@@ -55,6 +65,13 @@ export type Setting = {
   readonly value?: string | null | undefined;
   /** Whether the value is never shown. Absent: as stored if the value is kept, else true. */
   readonly secret?: boolean | null | undefined;
+};
+
+export type KeyInput = {
+  readonly name: string;
+  readonly roles?: ReadonlyArray<string> | null | undefined;
+  readonly disclosure?: KeyDisclosure | null | undefined;
+  readonly expiresAt?: number | null | undefined;
 };
 
 export type ChangesSubscriptionVariables = Exact<{
@@ -124,6 +141,31 @@ export type RemoveMcpServerMutationVariables = Exact<{
 
 export type RemoveMcpServerMutation = { readonly removeMcpServer: boolean };
 
+export type KeysQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type KeysQuery = { readonly workspace: { readonly id: string, readonly keys: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly hint: string, readonly state: KeyState, readonly version: number, readonly expiresAt: number | null, readonly lastUsedAt: number | null, readonly createdAt: number }>, readonly pageInfo: { readonly next: string | null } } } | null };
+
+export type CreateKeyMutationVariables = Exact<{
+  workspace: string;
+  input: KeyInput;
+}>;
+
+
+export type CreateKeyMutation = { readonly createKey: { readonly secret: string, readonly key: { readonly id: string, readonly name: string } } };
+
+export type RevokeKeyMutationVariables = Exact<{
+  workspace: string;
+  key: string;
+  ifVersion?: number | null | undefined;
+}>;
+
+
+export type RevokeKeyMutation = { readonly revokeKey: { readonly id: string, readonly state: KeyState } };
+
 export const changesSubscription: Operation<ChangesSubscription, ChangesSubscriptionVariables> = {
   text: "subscription Changes($workspace:ID){changes(workspace:$workspace){kind revision statusRevision}}",
 };
@@ -154,4 +196,16 @@ export const restartMcpServerMutation: Operation<RestartMcpServerMutation, Resta
 
 export const removeMcpServerMutation: Operation<RemoveMcpServerMutation, RemoveMcpServerMutationVariables> = {
   text: "mutation RemoveMcpServer($workspace:ID!$id:ID!$ifVersion:Int$ifUsedBy:[ID!]){removeMcpServer(workspace:$workspace id:$id ifVersion:$ifVersion ifUsedBy:$ifUsedBy)}",
+};
+
+export const keysQuery: Operation<KeysQuery, KeysQueryVariables> = {
+  text: "query Keys($workspace:ID$after:String){workspace(id:$workspace){id keys(first:100 after:$after){nodes{id name hint state version expiresAt lastUsedAt createdAt}pageInfo{next}}}}",
+};
+
+export const createKeyMutation: Operation<CreateKeyMutation, CreateKeyMutationVariables> = {
+  text: "mutation CreateKey($workspace:ID!$input:KeyInput!){createKey(workspace:$workspace input:$input){secret key{id name}}}",
+};
+
+export const revokeKeyMutation: Operation<RevokeKeyMutation, RevokeKeyMutationVariables> = {
+  text: "mutation RevokeKey($workspace:ID!$key:String!$ifVersion:Int){revokeKey(workspace:$workspace key:$key ifVersion:$ifVersion){id state}}",
 };
