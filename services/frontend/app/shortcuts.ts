@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react';
+import { useLayoutEffect, useRef } from 'react';
 
 /** A second key counts within this time. */
 const sequenceMs = 1200;
@@ -9,7 +9,8 @@ export type Shortcuts = Readonly<Record<string, () => void>>;
 export function useShortcuts(shortcuts: Shortcuts): void {
   const latest = useRef(shortcuts);
   latest.current = shortcuts;
-  useEffect(() => {
+  // Before the paint, so that a key works as soon as its place is visible.
+  useLayoutEffect(() => {
     let first: { key: string; at: number } | null = null;
     const onKeyDown = (event: KeyboardEvent) => {
       const isMod = event.metaKey || event.ctrlKey;

@@ -9,7 +9,7 @@ export function KeyShownOnce({ secret, about }: { readonly secret: string; reado
         <Icon name="warning" className="mt-1 text-warn" />
         {about}
       </p>
-      <Snippet text={secret} />
+      <Snippet text={secret} wraps />
     </div>
   );
 }

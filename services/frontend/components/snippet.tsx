@@ -2,11 +2,11 @@ import { type KeyboardEvent, useId, useRef, useState } from 'react';
 import { classNames } from './class-names.ts';
 import { CopyButton } from './copy-button.tsx';
 
-/** A text to copy. */
-export function Snippet({ text, about }: { readonly text: string; readonly about?: string }) {
+/** A text to copy. One that `wraps` is seen as a whole. */
+export function Snippet({ text, wraps = false }: { readonly text: string; readonly wraps?: boolean }) {
   return (
     <div className="relative overflow-hidden rounded-control border border-border bg-surface">
-      <SnippetText text={text} {...(about !== undefined && { about })} />
+      <SnippetText text={text} wraps={wraps} />
     </div>
   );
 }
@@ -65,12 +65,21 @@ export function SnippetTabs({ label, tabs }: { readonly label: string; readonly 
   );
 }
 
-function SnippetText({ text, about }: { readonly text: string; readonly about?: string }) {
+interface SnippetTextProps {
+  readonly text: string;
+  readonly about?: string;
+  readonly wraps?: boolean;
+}
+
+function SnippetText({ text, about, wraps = false }: SnippetTextProps) {
   return (
     <>
       {about !== undefined && <p className="px-4 pt-3 pr-24 text-12 text-quiet">{about}</p>}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-      <pre tabIndex={0} className="overflow-x-auto px-4 py-3 pr-24 text-13">
+      <pre
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+        tabIndex={0}
+        className={classNames('overflow-x-auto px-4 py-3 pr-24 text-13', wraps && 'whitespace-pre-wrap break-all')}
+      >
         <code>{text}</code>
       </pre>
       <CopyButton text={text} className="absolute top-2 right-2" />

@@ -230,6 +230,7 @@ describe.skipIf(!hasChromium)('the application in Chromium', () => {
 
   test('creates a key, shows it once, and revokes it', async () => {
     await page.goto(await places());
+    await page.getByRole('heading', { level: 1 }).waitFor();
     await page.keyboard.press('g');
     await page.keyboard.press('k');
     await page.getByRole('heading', { name: 'API keys', exact: true }).waitFor();
