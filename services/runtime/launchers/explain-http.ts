@@ -1,6 +1,6 @@
 import type { Reason } from '../../contracts/bus/messages.ts';
 import { inWords } from '../../contracts/system-words.ts';
-import type { AddressRefused } from './address-refused.ts';
+import type { AddressRefused } from '../../kit/addresses/address-refused.ts';
 
 /** Why a remote MCP server could not be reached at all; null when only this request may have failed. */
 export function explainNetworkError(host: string, error: unknown): Reason | null {

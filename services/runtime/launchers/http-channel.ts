@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Reason } from '../../contracts/bus/messages.ts';
 import { SvcError } from '../../contracts/errors.ts';
+import { AddressRefused } from '../../kit/addresses/address-refused.ts';
+import type { AddressRule } from '../../kit/addresses/address-rule.ts';
+import { createAllowedLookup, type Resolve } from '../../kit/addresses/allowed-lookup.ts';
 import { settledWithin } from '../time/settled-within.ts';
-import { AddressRefused } from './address-refused.ts';
-import type { AddressRule } from './address-rule.ts';
-import { createAllowedLookup, type Resolve } from './allowed-lookup.ts';
 import type { Channel, Outgoing } from './channel.ts';
 import { explainClosedStream, explainForeignAddress, explainStatus } from './explain-http.ts';
 import { readAnswer } from './http-answer.ts';

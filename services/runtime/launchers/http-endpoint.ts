@@ -3,8 +3,8 @@ import * as https from 'node:https';
 import type { LookupFunction } from 'node:net';
 import type { Reason } from '../../contracts/bus/messages.ts';
 import { isTransportHeader } from '../../contracts/launch.ts';
-import { AddressRefused, refuseAddress } from './address-refused.ts';
-import type { AddressRule } from './address-rule.ts';
+import { AddressRefused, refuseAddress } from '../../kit/addresses/address-refused.ts';
+import type { AddressRule } from '../../kit/addresses/address-rule.ts';
 import type { StreamPosition } from './event-stream.ts';
 import { explainAddress, explainNetworkError } from './explain-http.ts';
 

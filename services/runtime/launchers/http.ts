@@ -1,13 +1,13 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { AddressBlock } from '../../contracts/address-block.ts';
 import type { Reason } from '../../contracts/bus/messages.ts';
+import { createAddressRule } from '../../kit/addresses/address-rule.ts';
+import type { Resolve } from '../../kit/addresses/allowed-lookup.ts';
+import { resolveByDns } from '../../kit/addresses/resolve-by-dns.ts';
 import type { Log } from '../../kit/log.ts';
-import { createAddressRule } from './address-rule.ts';
-import type { Resolve } from './allowed-lookup.ts';
 import { HttpChannel } from './http-channel.ts';
 import { HttpLog } from './http-log.ts';
 import type { Launcher } from './launch.ts';
-import { resolveByDns } from './resolve-by-dns.ts';
 
 export interface HttpLauncherOptions {
   /** Variables that name proxies: HTTP_PROXY, HTTPS_PROXY, NO_PROXY. */

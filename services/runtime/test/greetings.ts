@@ -2,8 +2,8 @@ import { type AddressBlock, parseAddressBlock } from '../../contracts/address-bl
 import type { Reason } from '../../contracts/bus/messages.ts';
 import { newId } from '../../contracts/ids.ts';
 import type { Author } from '../../contracts/sandbox.ts';
+import type { Resolve } from '../../kit/addresses/allowed-lookup.ts';
 import { createLog } from '../../kit/log.ts';
-import type { Resolve } from '../launchers/allowed-lookup.ts';
 import { createHttpLauncher } from '../launchers/http.ts';
 import { writeRequest } from '../wire/write-message.ts';
 
