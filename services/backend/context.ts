@@ -2,7 +2,7 @@ import type { ProcessId } from '../contracts/ids.ts';
 import type { GraphqlNeeds } from './graphql/graphql-needs.ts';
 import type { MailSender } from './mail/mail-sender.ts';
 import type { SigningKeys } from './tokens/signing-keys.ts';
-import type { VerifyOperatorToken } from './tokens/verify-token.ts';
+import type { VerifyAgentToken, VerifyOperatorToken } from './tokens/verify-token.ts';
 
 /** All dependencies of the backend, built once. Functions name the parts they need: `WithGraph & WithBus`. */
 export interface Backend extends GraphqlNeeds {
@@ -12,4 +12,5 @@ export interface Backend extends GraphqlNeeds {
   readonly mailSender: MailSender;
   readonly signingKeys: SigningKeys;
   readonly verifyOperatorToken: VerifyOperatorToken;
+  readonly verifyAgentToken: VerifyAgentToken;
 }

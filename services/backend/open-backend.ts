@@ -18,7 +18,12 @@ import { Processes } from './runtimes/processes.ts';
 import { checkEncryptionKey } from './secrets/check-encryption-key.ts';
 import { openSecrets } from './secrets/secrets.ts';
 import { loadSigningKeys } from './tokens/signing-keys.ts';
-import { createOperatorTokenVerifier, createTokenVerifier, type UserPrincipal } from './tokens/verify-token.ts';
+import {
+  createAgentTokenVerifier,
+  createOperatorTokenVerifier,
+  createTokenVerifier,
+  type UserPrincipal,
+} from './tokens/verify-token.ts';
 
 /**
  * Builds the backend's context, each dependency once; `open` closes them in the opposite order. It is separate from
@@ -62,6 +67,7 @@ export async function openBackend(
     signingKeys,
     processes,
     verifyOperatorToken: createOperatorTokenVerifier(tokenRules),
+    verifyAgentToken: createAgentTokenVerifier({ ...tokenRules, audience: config.PUBLIC_MCP_URL }),
     verifyToken: createTokenVerifier({ ...tokenRules, isSignedIn }),
     changes,
     passwords: new Passwords(),

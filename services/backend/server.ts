@@ -17,6 +17,7 @@ import { addFiles } from './files/files-route.ts';
 import { addGraphql } from './graphql/graphql-route.ts';
 import { addCrossOrigin } from './http/cross-origin.ts';
 import { addErrors } from './http/http-errors.ts';
+import { addOauth, isOpenToAllOrigins } from './oauth/oauth-routes.ts';
 import { watchReadiness } from './readiness.ts';
 import { addInvitationRoutes } from './workspaces/accept-invitation.ts';
 
@@ -54,11 +55,12 @@ export async function startServer(backend: Backend): Promise<RunningService> {
   app.addContentTypeParser('*', (_request, _body, done) => done(null));
   addErrors(app, backend);
   addRequestLog(app, backend);
-  addCrossOrigin(app, origins);
+  addCrossOrigin(app, origins, isOpenToAllOrigins);
   createAccountRoutes(app, { origins, trustedProxies: config.TRUSTED_PROXIES ?? [] }, (account) => {
     addAccounts(account, backend);
     addInvitationRoutes(account, backend);
   });
+  await addOauth(app, backend, origins);
   const sockets = addGraphql(app, backend, { origins, connections });
   addCatalogue(app, backend);
   addFiles(app, backend, origins);

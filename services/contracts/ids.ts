@@ -28,6 +28,8 @@ export const idPrefixes = {
   mail: 'mai',
   password: 'pwd',
   passkey: 'psk',
+  oauthClient: 'oac',
+  oauthRecord: 'oar',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;
@@ -46,6 +48,7 @@ export type BrowserSessionId = Id<'browserSession'>;
 export type SignInLinkId = Id<'signInLink'>;
 export type InvitationId = Id<'invitation'>;
 export type MailId = Id<'mail'>;
+export type OauthRecordId = Id<'oauthRecord'>;
 
 /** One process of a service, for its lifetime. */
 export type ProcessId = Brand<'process'>;

@@ -1,10 +1,10 @@
 import { Secret } from './secret.ts';
 
 /**
- * The kind of a key. `legacy` keys (USK) are user keys of older installations: accepted, never issued. `operator` is a
- * token of the command line (contracts/token.ts) in place of a key.
+ * The kind of a key. `legacy` keys (USK) are user keys of older installations: accepted, never issued. `token` is a
+ * signed token in place of a key: of the command line (contracts/token.ts), or of an agent that signed in by OAuth.
  */
-export type KeyKind = 'user' | 'legacy' | 'runtime' | 'system' | 'operator';
+export type KeyKind = 'user' | 'legacy' | 'runtime' | 'system' | 'token';
 
 /** Why a text is not a key, decided from the text alone, before any look-up. */
 export type KeyRefusal = 'missing' | 'retired' | 'unknown_prefix' | 'malformed' | 'checksum';
@@ -24,7 +24,8 @@ const checksumLength = 6; // 62^6 > 2^32
 const legacyLengthMax = 512;
 /** A compact JWS (RFC 7515 §7.1) whose header begins with `{"`. */
 const tokenShape = /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/;
-const operatorTokenLengthMax = 600;
+/** A token of an agent names its client by a URL. */
+export const tokenLengthMax = 2048;
 const hintedLengthMin = 16; // four characters of a shorter text would reveal too much
 
 /** A new key: prefix, 32 random bytes, and a checksum, so that a typo is refused without a look-up. */
@@ -47,7 +48,7 @@ export function parseKey(text: string): ParsedKey {
   for (const kind of ['user', 'runtime', 'system'] as const) {
     if (text.startsWith(keyPrefixes[kind])) return checked(kind, text);
   }
-  if (text.length <= operatorTokenLengthMax && tokenShape.test(text)) return accepted('operator', text);
+  if (text.length <= tokenLengthMax && tokenShape.test(text)) return accepted('token', text);
   return refused('unknown_prefix');
 }
 

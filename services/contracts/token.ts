@@ -13,7 +13,15 @@ export type TokenKind = (typeof tokenKinds)[number];
 export const operatorTokenLifetimeSeconds = 300;
 /** Claim of a `session` token: the id of the browser's session. */
 export const sessionClaim = 'sid';
+/** Claim of an agent's access token: the key that stands for the connected agent. */
+export const keyClaim = 'key';
+/** Type of an agent's access token (RFC 9068 §2.1), so that no other token of this platform passes for one. */
+export const agentTokenType = 'at+jwt';
+/** The scope of agents: to use the tools that the person's choice of roles allows. */
+export const toolsScope = 'tools';
 export const graphqlPath = '/graphql';
 /** Prefix of the paths that sign people in and out. */
 export const accountPath = '/account';
+/** Prefix of the paths of the authorization server. */
+export const connectPath = '/connect';
 export const jwksPath = '/.well-known/jwks.json';

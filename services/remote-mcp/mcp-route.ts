@@ -7,6 +7,7 @@ import { HttpRefusal } from '../kit/http/http-refusal.ts';
 import { RefusedBodies } from '../kit/http/refused-bodies.ts';
 import { withBugReported } from '../kit/report-bug.ts';
 import { refuseSuspended } from './auth/refusals.ts';
+import { challengeOf } from './auth/resource-metadata.ts';
 import type { RemoteMcp } from './context.ts';
 import { strangers } from './http/agent-memory.ts';
 import { Exchange } from './http/exchange.ts';
@@ -55,7 +56,10 @@ export class McpRoute {
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { origin } = request.headers;
     const id = this.#requestIds.for(request.headers['x-request-id']);
-    const exchange = new Exchange(request, response, { id, cors: this.#origins.headers(origin), unread: this.#unread });
+    const exchange = new Exchange(request, response, {
+      ...{ id, cors: this.#origins.headers(origin), unread: this.#unread },
+      challenge: (authorization) => challengeOf(this.#platform.config, authorization),
+    });
     try {
       if (request.method === 'OPTIONS') this.#preflight(exchange, origin);
       else await this.#serve(exchange, origin);

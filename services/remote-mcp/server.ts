@@ -7,6 +7,7 @@ import { errorToHttp } from '../kit/http/error-to-http.ts';
 import { answerHealth } from '../kit/http/health.ts';
 import { inTurn } from '../kit/http/in-turn.ts';
 import { Leaving } from '../kit/http/leaving.ts';
+import { answerMetadata } from './auth/resource-metadata.ts';
 import type { RemoteMcp } from './context.ts';
 import { McpRoute } from './mcp-route.ts';
 import { degraded, missing } from './readiness.ts';
@@ -55,7 +56,7 @@ export class RemoteMcpServer {
     const url = request.url ?? '';
     this.leaving.asked(request, response);
     if (url === '/mcp' || url.startsWith('/mcp?')) void this.#route.handle(request, response);
-    else {
+    else if (!answerMetadata(this.#platform.config, request, response)) {
       const ready = () => missing(link, this.leaving.hasBegun);
       if (!answerHealth(request, response, ready, () => degraded(link))) refuseUnknown(response, url);
     }

@@ -53,14 +53,26 @@ export interface AccountRequest<Body> {
   readonly reply: FastifyReply;
 }
 
-/** `POST /account/PATH`. The body is checked by `shape`; an answer of null has the status 204. */
+type Answer<Body> = (request: AccountRequest<Body>) => Promise<object | null>;
+
+/** `POST /account/PATH`. */
 export function addAccountRoute<Body>(
+  account: AccountRoutes,
+  path: string,
+  shape: z.ZodType<Body>,
+  answer: Answer<Body>,
+): void {
+  addBrowserRoute(account, `${accountPath}/${path}`, shape, answer);
+}
+
+/** The body of the POST is checked by `shape`; an answer of null has the status 204. */
+export function addBrowserRoute<Body>(
   { routes, memory, trustedProxies }: AccountRoutes,
   path: string,
   shape: z.ZodType<Body>,
-  answer: (request: AccountRequest<Body>) => Promise<object | null>,
+  answer: Answer<Body>,
 ): void {
-  routes.post(`${accountPath}/${path}`, async (request, reply) => {
+  routes.post(path, async (request, reply) => {
     const network = networkOf(clientAddress(request.raw, trustedProxies));
     const held = memory.hold({ network }, 0);
     try {

@@ -2,9 +2,9 @@ import type { Graph } from '../graph/graph.ts';
 
 /** Nodes removed in one transaction. */
 const sliceMax = 100;
-const types = ['browserSession', 'signInLink'] as const;
+const types = ['browserSession', 'signInLink', 'oauthClient', 'oauthRecord'] as const;
 
-/** Removes expired sessions and links, which are refused anyway. Several backends may do so concurrently. */
+/** Removes expired sessions, links, and records of the authorization server, which are refused anyway. Several backends may do so concurrently. */
 export async function removeExpired(graph: Graph, now: number, signal: AbortSignal): Promise<void> {
   for (const type of types) while (!signal.aborted && (await removeSlice(graph, type, now)));
 }

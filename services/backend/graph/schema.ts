@@ -80,6 +80,33 @@ export const schema = {
     search: [],
     edges: {},
   },
+  /** An agent's program that registered itself with the authorization server (RFC 7591). It has no secret. */
+  oauthClient: {
+    owned: false,
+    /** `metadata` is a JSON object. An unused client expires a day after its registration. */
+    fields: { clientId: 'text', metadata: 'text', expiresAt: 'time', createdAt: 'time' },
+    unique: [['clientId']],
+    index: ['expiresAt'],
+    search: [],
+    edges: {},
+  },
+  /** A code, refresh token, grant or interaction of the authorization server. */
+  oauthRecord: {
+    owned: false,
+    /** `digest` stands for the record's id, which clients know, and `grant` for the id of its grant. */
+    fields: {
+      kind: 'text',
+      digest: 'text',
+      grant: 'text?',
+      payload: 'text',
+      expiresAt: 'time',
+      consumedAt: 'time?',
+    },
+    unique: [['digest']],
+    index: ['grant', 'expiresAt'],
+    search: [],
+    edges: {},
+  },
   member: {
     owned: true,
     fields: { user: 'text', role: 'text', suspended: 'boolean', createdAt: 'time' },
@@ -182,7 +209,8 @@ export const schema = {
     owned: true,
     /**
      * `activeName` equals `name` until the key is revoked or replaced, which frees the name. `disclosure`: null in keys
-     * of older installations. `replaces`: the key that a rotation ends.
+     * of older installations. `replaces`: the key that a rotation ends. `client`: the OAuth client of a connected agent,
+     * whose key has no text; null in every other key.
      */
     fields: {
       name: 'text',
@@ -193,6 +221,7 @@ export const schema = {
       allRoles: 'boolean',
       disclosure: 'text?',
       replaces: 'text?',
+      client: 'text?',
       expiresAt: 'time?',
       revokedAt: 'time?',
       firstUsedAt: 'time?',
@@ -380,4 +409,6 @@ export const idKindOf = {
   mail: 'mail',
   password: 'password',
   passkey: 'passkey',
+  oauthClient: 'oauthClient',
+  oauthRecord: 'oauthRecord',
 } as const satisfies Record<TypeName, IdKind>;

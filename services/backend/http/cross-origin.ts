@@ -5,10 +5,15 @@ import { SvcError } from '../../contracts/errors.ts';
 /**
  * CORS (Fetch standard, "CORS protocol") for the origins in CORS_ORIGINS, and for the backend's own pages, with their
  * cookies. A preflight from another origin is refused; a request from one gets no permission, and `requireOrigin`
- * refuses it.
+ * refuses it. Paths that are open to all origins have their own rules.
  */
-export function addCrossOrigin(app: FastifyInstance, origins: readonly string[]): void {
+export function addCrossOrigin(
+  app: FastifyInstance,
+  origins: readonly string[],
+  isOpenToAll: (url: string) => boolean,
+): void {
   app.addHook('onRequest', async (request, reply) => {
+    if (isOpenToAll(request.url)) return;
     reply.header('vary', 'Origin').header('x-content-type-options', 'nosniff');
     const { origin } = request.headers;
     if (origin !== undefined && origins.includes(origin)) {

@@ -1,3 +1,4 @@
+import { decodeProtectedHeader } from 'jose';
 import { type KeyReply, keyRequest, keyRequestMaxBytes, type Principal } from '../../contracts/bus/messages.ts';
 import { patterns } from '../../contracts/bus/subjects.ts';
 import { SvcError } from '../../contracts/errors.ts';
@@ -5,6 +6,7 @@ import { findId, operatorKeyOf } from '../../contracts/ids.ts';
 import { defaultDisclosure } from '../../contracts/key-disclosure.ts';
 import { parseKey } from '../../contracts/keys.ts';
 import type { Secret } from '../../contracts/secret.ts';
+import { agentTokenType } from '../../contracts/token.ts';
 import type { Subscription } from '../../kit/bus/bus.ts';
 import { parseBody, toBody } from '../bus/wire.ts';
 import type { WithBus } from '../bus/with-bus.ts';
@@ -12,13 +14,14 @@ import type { Node, WithGraph } from '../graph/graph.ts';
 import { isBeingRemoved } from '../members/access.ts';
 import { findOwner } from '../members/owner.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
-import type { VerifyOperatorToken } from '../tokens/verify-token.ts';
-import { findKeyBySecret } from './find-key.ts';
+import type { VerifyAgentToken, VerifyOperatorToken } from '../tokens/verify-token.ts';
+import { findAnyKey, findKeyBySecret } from './find-key.ts';
 import { disclosureOf, rolesPerKeyMax } from './key-fields.ts';
 import { stateOfKey } from './key-state.ts';
 import type { LastUsed } from './last-used.ts';
 
-type KeyCheckNeeds = WithGraph & WithSecrets & { readonly verifyOperatorToken: VerifyOperatorToken };
+type KeyCheckNeeds = WithGraph &
+  WithSecrets & { readonly verifyOperatorToken: VerifyOperatorToken; readonly verifyAgentToken: VerifyAgentToken };
 
 /** Answers remote-mcp's question about the owner of a key. Several backends take turns. */
 export function answerKeyChecks(backend: KeyCheckNeeds & WithBus, lastUsed: LastUsed): Subscription {
@@ -41,10 +44,16 @@ export function answerKeyChecks(backend: KeyCheckNeeds & WithBus, lastUsed: Last
  */
 export async function checkKey(backend: KeyCheckNeeds, text: string, now: number): Promise<KeyReply> {
   const parsed = parseKey(text);
-  if (parsed.ok && parsed.kind === 'operator') return checkOperator(backend, parsed.key);
+  if (parsed.ok && parsed.kind === 'token') {
+    return isAgentToken(text) ? await checkAgent(backend, parsed.key, now) : await checkOperator(backend, parsed.key);
+  }
   if (!parsed.ok || (parsed.kind !== 'user' && parsed.kind !== 'legacy')) return refuse('unknown');
   const key = await findKeyBySecret(backend, parsed.key);
   if (key === null) return refuse('unknown');
+  return await checkFound(backend, key, now);
+}
+
+async function checkFound(backend: KeyCheckNeeds, key: Node<'key'>, now: number): Promise<KeyReply> {
   const state = stateOfKey(key, now);
   if (state === 'revoked') return refuse('revoked', key.revokedAt);
   if (state === 'expired') return refuse('expired', key.expiresAt);
@@ -52,12 +61,37 @@ export async function checkKey(backend: KeyCheckNeeds, text: string, now: number
   return principal === null ? refuse('revoked') : { ok: true, principal };
 }
 
+/** The type alone chooses the check. A wrong type fails the check that it chooses. */
+function isAgentToken(token: string): boolean {
+  try {
+    return decodeProtectedHeader(token).typ === agentTokenType;
+  } catch {
+    return false;
+  }
+}
+
+/** A connected agent is a key without a text. Its token expires before the key does. */
+async function checkAgent(backend: KeyCheckNeeds, token: Secret, now: number): Promise<KeyReply> {
+  const agent = await verified(backend.verifyAgentToken(token.reveal()));
+  const key = agent === null ? null : await findAnyKey(backend, agent.key);
+  if (agent === null || key === null || key.client === null) return refuse('unknown');
+  const reply = await checkFound(backend, key, now);
+  if (!reply.ok) return reply;
+  if (reply.principal.user !== agent.user) return refuse('unknown');
+  const expiresAt = Math.min(agent.expiresAt, reply.principal.expiresAt ?? agent.expiresAt);
+  return { ok: true, principal: { ...reply.principal, expiresAt } };
+}
+
 /** A token that is not valid counts as an unknown key. */
-async function checkOperator({ graph, verifyOperatorToken }: KeyCheckNeeds, token: Secret): Promise<KeyReply> {
-  const operator = await verifyOperatorToken(token.reveal()).catch((error: unknown) => {
+async function verified<Owner>(checked: Promise<Owner>): Promise<Owner | null> {
+  return await checked.catch((error: unknown) => {
     if (error instanceof SvcError && error.code === 'unauthenticated') return null;
     throw error;
   });
+}
+
+async function checkOperator({ graph, verifyOperatorToken }: KeyCheckNeeds, token: Secret): Promise<KeyReply> {
+  const operator = await verified(verifyOperatorToken(token.reveal()));
   const workspace = operator === null ? null : await graph.find('workspace', operator.workspace, null);
   const owner = workspace === null ? null : await findOwner(graph, workspace.id);
   const user = owner === null ? null : findId('user', owner.user);

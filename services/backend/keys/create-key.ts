@@ -74,7 +74,7 @@ export async function addKey(
   });
 }
 
-async function requireRoomForKey({ transaction, workspace }: Change, user: UserId): Promise<void> {
+export async function requireRoomForKey({ transaction, workspace }: Change, user: UserId): Promise<void> {
   const options = { anchor: workspace, limitEach: pageMax };
   const keys = (await transaction.followBack({ from: 'key', edge: 'user' }, [user], options)).get(user) ?? [];
   if (keys.filter(({ revokedAt }) => revokedAt === null).length < keysOfMemberMax) return;

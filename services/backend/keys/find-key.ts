@@ -1,5 +1,5 @@
 import { SvcError } from '../../contracts/errors.ts';
-import { findId, type WorkspaceId } from '../../contracts/ids.ts';
+import { findId, type KeyId, type WorkspaceId } from '../../contracts/ids.ts';
 import type { Secret } from '../../contracts/secret.ts';
 import type { Graph, Node, Transaction, WithGraph } from '../graph/graph.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
@@ -15,6 +15,11 @@ export async function findKeyBySecret(
     if (found !== null) return found;
   }
   return null;
+}
+
+/** A key of any workspace by its id, which a signed token names. */
+export async function findAnyKey({ graph }: WithGraph, id: KeyId): Promise<Node<'key'> | null> {
+  return await graph.find('key', id, 'everywhere');
 }
 
 /** By id, or by the name of a key that is neither revoked nor replaced. */

@@ -59,7 +59,7 @@ const others = {
   user: 'A key that starts with SVA_ belongs to the platform that created it.',
   runtime: 'This is the key of a runtime.',
   system: 'This is the key of a component of the platform.',
-  operator: 'This is a token of the command line.',
+  token: 'This is a signed token.',
 } as const;
 
 const refusals: Readonly<Record<KeyRefusal, string>> = {

@@ -41,6 +41,7 @@ export async function storeKey(
     allRoles: roles === null,
     disclosure,
     replaces,
+    client: null,
     expiresAt,
     revokedAt: null,
     firstUsedAt: null,

@@ -22,14 +22,15 @@ export class Browser {
     return copy;
   }
 
+  /** As the browser follows a link: the path decides which cookies it sends. */
+  async get(path: string) {
+    const response = await fetch(this.#url + path, { headers: this.#cookiesFor(path), redirect: 'manual' });
+    for (const line of response.headers.getSetCookie()) this.#keep(line);
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  }
+
   async post(path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) {
-    const cookie = [...this.cookies].map(([name, { value }]) => `${name}=${value}`).join('; ');
-    const sent = {
-      'content-type': 'application/json',
-      ...this.#headers,
-      ...(cookie === '' ? {} : { cookie }),
-      ...headers,
-    };
+    const sent = { 'content-type': 'application/json', ...this.#headers, ...this.#cookiesFor(path), ...headers };
     const response = await fetch(this.#url + path, {
       method: 'POST',
       headers: Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== '')),
@@ -46,10 +47,21 @@ export class Browser {
     return status === 200 ? body.data.viewer.id : null;
   }
 
+  #cookiesFor(path: string): { readonly cookie?: string } {
+    const sent = [...this.cookies].filter(([, { attributes }]) => isFor(attributes, path));
+    return sent.length === 0 ? {} : { cookie: sent.map(([name, { value }]) => `${name}=${value}`).join('; ') };
+  }
+
   #keep(line: string): void {
     const [pair = '', ...attributes] = line.split('; ');
     const [name = '', value = ''] = pair.split('=', 2);
     if (attributes.includes('Max-Age=0')) this.cookies.delete(name);
     else this.cookies.set(name, { value, attributes: attributes.join('; ') });
   }
+}
+
+/** RFC 6265 §5.1.4. */
+function isFor(attributes: string, path: string): boolean {
+  const [, of = '/'] = /(?:^|; )path=([^;]*)/i.exec(attributes) ?? [];
+  return of === '/' || path === of || path.startsWith(`${of}/`) || path.startsWith(`${of}?`);
 }

@@ -3,8 +3,10 @@ import { errors, type JWTPayload, jwtVerify, type ProtectedHeaderParameters } fr
 import { z } from 'zod';
 import { SvcError } from '../../contracts/errors.ts';
 import { id } from '../../contracts/id-schema.ts';
-import type { BrowserSessionId, UserId, WorkspaceId } from '../../contracts/ids.ts';
+import type { BrowserSessionId, KeyId, UserId, WorkspaceId } from '../../contracts/ids.ts';
 import {
+  agentTokenType,
+  keyClaim,
   mcpTokenAudience,
   sessionClaim,
   tokenAudience,
@@ -76,6 +78,30 @@ export function createOperatorTokenVerifier(rules: Omit<TokenRules, 'isSignedIn'
   };
 }
 
+/** A connected agent, as its access token names it. */
+export interface AgentPrincipal {
+  readonly key: KeyId;
+  readonly user: UserId;
+  readonly expiresAt: number;
+}
+
+export type VerifyAgentToken = (token: string) => Promise<AgentPrincipal>;
+
+/** For access tokens of agents (RFC 9068 §4) at `audience`. Throws `unauthenticated`, and nothing else. */
+export function createAgentTokenVerifier(
+  rules: Omit<TokenRules, 'isSignedIn'> & { readonly audience: string },
+): VerifyAgentToken {
+  const now = rules.now ?? Date.now;
+  return async (token) => {
+    const payload = await verifySignature(token, { ...rules, type: agentTokenType }, now());
+    const parsed = agentClaims.safeParse(payload);
+    if (!parsed.success) throw refused(`its claim "${parsed.error.issues[0]?.path.join('.')}" is missing or wrong`);
+    return { key: parsed.data[keyClaim], user: parsed.data.sub, expiresAt: expiryOf(payload) };
+  };
+}
+
+const agentClaims = z.object({ sub: id('user'), [keyClaim]: id('key') });
+
 const operatorClaims = z.object({
   [tokenKindClaim]: z.literal('operator'),
   sub: z.string().min(1).max(255),
@@ -113,7 +139,7 @@ function expiryOf({ exp = 0 }: JWTPayload): number {
 /** RFC 8725: one algorithm, chosen here and never by the token (§3.1), issuer and audience checked (§3.8, §3.9). */
 async function verifySignature(
   token: string,
-  rules: Pick<TokenRules, 'issuer' | 'verifying'> & { readonly audience: string },
+  rules: Pick<TokenRules, 'issuer' | 'verifying'> & { readonly audience: string; readonly type?: string },
   now: number,
 ): Promise<JWTPayload> {
   const keyOf = ({ kid }: ProtectedHeaderParameters) => {
@@ -127,6 +153,7 @@ async function verifySignature(
       issuer: rules.issuer,
       audience: rules.audience,
       requiredClaims: ['exp', 'sub'],
+      ...(rules.type === undefined ? {} : { typ: rules.type }),
       currentDate: new Date(now),
     });
     return payload;

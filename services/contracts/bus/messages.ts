@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { id } from '../id-schema.ts';
 import { defaultDisclosure, keyDisclosures } from '../key-disclosure.ts';
+import { tokenLengthMax } from '../keys.ts';
 import { authors } from '../sandbox.ts';
 import { isShownName, shownLine, shownText } from '../shown-text.ts';
 import { toolNameLengthMax } from '../workspace-limits.ts';
@@ -132,7 +133,7 @@ export type HelloReply = z.infer<typeof helloReply>;
 
 /** JSON writes one character of a key with six bytes at most. */
 export const keyRequestMaxBytes = 4096;
-export const keyRequest = z.object({ key: z.string().max(600) });
+export const keyRequest = z.object({ key: z.string().max(tokenLengthMax) });
 
 /** The owner of a key. `roles` null means every role of the workspace. */
 export const principal = z.object({

@@ -36,7 +36,6 @@ const environment = choice({
 });
 /** The features that will read a variable. */
 const later = {
-  authorizationServer: { awaits: 'the authorization server' },
   files: { awaits: 'files of MCP servers' },
 } as const;
 const byProviderA = { EMAIL_PROVIDER: ['provider_a'] } as const;
@@ -151,14 +150,12 @@ export const variables = {
       default: '900',
       min: 1,
       max: year,
-      ...later.authorizationServer,
     }),
     JWT_REFRESH_TOKEN_TTL: integer({
       meaning: 'Lifetime of a refresh token, in seconds.',
       default: '604800',
       min: 1,
       max: year,
-      ...later.authorizationServer,
     }),
     IDENTITY_KEY_USAGE_THROTTLE_SECONDS: integer({
       meaning: 'Shortest time between two writes of a last-used timestamp, in seconds.',

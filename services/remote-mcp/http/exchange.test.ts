@@ -21,7 +21,10 @@ function answerWith(...bodies: readonly (string | Buffer)[]): void {
   const unread = new UnreadAnswers({ memory: agentMemory(), refusals: { write: () => undefined } });
   const left = [...bodies];
   server.on('request', (request, response) =>
-    new Exchange(request, response, { id: 'r', cors: [], unread }).json(200, left.shift() ?? ''),
+    new Exchange(request, response, { id: 'r', cors: [], unread, challenge: () => 'Bearer' }).json(
+      200,
+      left.shift() ?? '',
+    ),
   );
 }
 

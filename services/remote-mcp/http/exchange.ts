@@ -11,6 +11,8 @@ export interface ExchangeOptions {
   readonly id: string;
   readonly cors: readonly string[];
   readonly unread: UnreadAnswers;
+  /** WWW-Authenticate of a refused key. */
+  readonly challenge: (authorization: string | undefined) => string;
 }
 
 /** One HTTP request and its answer. Each answer carries the request's id and, for an allowed page, the CORS headers. */
@@ -21,15 +23,17 @@ export class Exchange {
   readonly id: string;
   readonly #common: readonly string[];
   readonly #unread: UnreadAnswers;
+  readonly #challenge: ExchangeOptions['challenge'];
   /** The key that admitted the request, and its workspace. */
   owner: AgentOwner = strangers;
 
-  constructor(request: IncomingMessage, response: ServerResponse, { id, cors, unread }: ExchangeOptions) {
+  constructor(request: IncomingMessage, response: ServerResponse, { id, cors, unread, challenge }: ExchangeOptions) {
     this.request = request;
     this.response = response;
     this.id = id;
     this.#common = cors.length === 0 ? ['x-request-id', id] : ['x-request-id', id, ...cors];
     this.#unread = unread;
+    this.#challenge = challenge;
   }
 
   /** False once the request is answered or its client has disconnected. */
@@ -80,7 +84,9 @@ export class Exchange {
     const isSpecial = error instanceof HttpRefusal;
     const status = isSpecial ? error.status : answer.status;
     const special = isSpecial ? error.headers : [];
-    const headers = [...headersOfStatus(status), ...special];
+    const usual =
+      status === 401 ? ['www-authenticate', this.#challenge(this.header('authorization'))] : headersOfStatus(status);
+    const headers = [...usual, ...special];
     this.json(status, text ?? JSON.stringify(answer.body), headers, reasonOf(status, error));
   }
 }

@@ -41,7 +41,7 @@ async function ask({ unread }: { readonly unread: UnreadAnswers }, owner: AgentO
   clients.push(client);
   client.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
   const [request, response] = await once(server, 'request');
-  const exchange = new Exchange(request, response, { id: 'x', cors: [], unread });
+  const exchange = new Exchange(request, response, { id: 'x', cors: [], unread, challenge: () => 'Bearer' });
   exchange.owner = owner;
   const socket: Socket = request.socket;
   const read = async () => {

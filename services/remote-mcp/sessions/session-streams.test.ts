@@ -80,7 +80,7 @@ test('a stream whose client left before it opened is not kept', async () => {
   const { session, principal } = opened();
   const tried = Promise.withResolvers<void>();
   const server = createServer(async (asked, response) => {
-    const exchange = new Exchange(asked, response, { id: 'x', cors: [], unread });
+    const exchange = new Exchange(asked, response, { id: 'x', cors: [], unread, challenge: () => 'Bearer' });
     // Meanwhile remote-mcp looks up its key and its session.
     await once(response, 'close');
     streams.add({ stream: exchange.stream(), session, principal, authorization: undefined });

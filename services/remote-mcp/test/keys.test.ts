@@ -18,8 +18,12 @@ afterAll(() => platform.stop());
 
 const pingWith = (authorization: string | null) => send(platform.mcpUrl, { headers: { authorization }, body: ping });
 
+/** Clients find the sign-in by it. Only a key that was sent can be wrong. */
+const challenge =
+  /^Bearer (error="invalid_token", )?resource_metadata="http:\/\/localhost:3001\/.well-known\/oauth-protected-resource\/mcp", scope="tools"$/;
+
 function expectRefused(answer: RawAnswer, message: RegExp): void {
-  expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+  expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, expect.stringMatching(challenge)]);
   const data = { code: 'unauthenticated', hint: expect.any(String) };
   expect(answer.body).toEqual({
     ...{ jsonrpc: '2.0', id: null },

@@ -173,12 +173,13 @@ describe('methods', () => {
     ['PATCH', '/mcp', ['405', 'GET, POST, DELETE, OPTIONS']],
     ['HEAD', '/mcp', ['405', 'GET, POST, DELETE, OPTIONS']],
     ['POST', '/health', ['405', 'GET, HEAD']],
+    ['POST', '/.well-known/oauth-protected-resource', ['405', 'GET, HEAD, OPTIONS']],
   ])('%s %s is no method of it', async (method, path, expected) => {
     const answer = await send(platform.url + path, { method, key });
     expect([String(answer.status), answer.headers.get('allow')]).toEqual(expected);
   });
 
-  test.each(['/', '/mcp/', '/mcpx', '/sse', '/.well-known/oauth-protected-resource', '/healthy', '//mcp'])(
+  test.each(['/', '/mcp/', '/mcpx', '/sse', '/.well-known/oauth-protected-resource/other', '/healthy', '//mcp'])(
     '%s is nothing',
     async (path) => {
       const answer = await send(platform.url + path, { key, body: ping });

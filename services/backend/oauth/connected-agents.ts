@@ -1,0 +1,96 @@
+import { newId, type RoleId, type UserId, type WorkspaceId } from '../../contracts/ids.ts';
+import { defaultDisclosure } from '../../contracts/key-disclosure.ts';
+import { parseName } from '../../contracts/names.ts';
+import { Secret } from '../../contracts/secret.ts';
+import { change, publishEvent } from '../activity/change.ts';
+import type { Node, WithGraph } from '../graph/graph.ts';
+import { requireRoomForKey } from '../keys/create-key.ts';
+import { findKeyBySecret } from '../keys/find-key.ts';
+import { stateOfKey } from '../keys/key-state.ts';
+import { requireRoles } from '../keys/store-key.ts';
+import type { WithSecrets } from '../secrets/secrets.ts';
+import type { UserPrincipal } from '../tokens/verify-token.ts';
+import type { OauthNeeds } from './oauth-needs.ts';
+
+export interface NewAgent {
+  readonly principal: UserPrincipal;
+  readonly workspace: WorkspaceId;
+  /** Null: every role of the workspace, also later ones. */
+  readonly roles: readonly RoleId[] | null;
+  readonly client: { readonly id: string; readonly name: string };
+  /** The id of the grant, which the graph does not have in a readable form. */
+  readonly grant: string;
+}
+
+/**
+ * A connected agent is a key without a text: its digest is made from the grant. So roles, usage, suspension, revocation
+ * and limits of keys hold for it. Each member may connect agents, because they act for that member.
+ */
+export async function connectAgent(backend: OauthNeeds, agent: NewAgent): Promise<Node<'key'>> {
+  const { secrets, config } = backend;
+  const { principal, workspace, roles, client, grant } = agent;
+  return await change(backend, { principal, workspace, right: 'read' }, async (change) => {
+    const { transaction } = change;
+    await requireRoomForKey(change, principal.user);
+    const roleNames = await requireRoles(change, roles);
+    const id = newId('key');
+    const name = nameOfAgent(client.name);
+    const now = Date.now();
+    const key = await transaction.create('key', {
+      ...{ id, workspace, name, activeName: null, digest: secrets.digest(secretOf(grant)), hint: '' },
+      ciphertext: '',
+      ...{ allRoles: roles === null, disclosure: defaultDisclosure, replaces: null, client: client.id },
+      expiresAt: now + config.JWT_REFRESH_TOKEN_TTL * 1000,
+      ...{ revokedAt: null, firstUsedAt: null, lastUsedAt: null, createdAt: now },
+    });
+    await transaction.link({ from: 'key', edge: 'user' }, id, [principal.user]);
+    if (roles !== null) await transaction.link({ from: 'key', edge: 'roles' }, id, roles);
+    change.record({
+      ...{ action: 'create', subject: id, subjectKind: 'key', subjectName: name },
+      changes: { roles: { to: roles === null ? 'all' : roleNames }, client: { to: client.id } },
+    });
+    return key;
+  });
+}
+
+/** The key of the agent, in any state. */
+export function findAgent(backend: WithGraph & WithSecrets, grant: string): Promise<Node<'key'> | null> {
+  return findKeyBySecret(backend, secretOf(grant));
+}
+
+/** Whether the agent may get further tokens: it is not revoked, and its person is still a member. */
+export async function isConnected(backend: WithGraph & WithSecrets, grant: string, user: UserId): Promise<boolean> {
+  const key = await findAgent(backend, grant);
+  if (key === null || stateOfKey(key, Date.now()) !== 'valid') return false;
+  return (await backend.graph.findBy('member', { user }, key.workspace)) !== null;
+}
+
+/** An agent that refreshes its tokens stays connected. Its key expires together with its refresh token. */
+export async function extendAgent({ graph }: WithGraph, key: Node<'key'>, expiresAt: number): Promise<void> {
+  const options = { anchor: key.workspace, keepsVersion: true };
+  await graph.write((transaction) => transaction.update('key', key.id, { expiresAt }, options));
+}
+
+/** Idempotent. The authorization server does so when a code or refresh token is used twice, and on revocation. */
+export async function disconnectGrant(backend: OauthNeeds, grant: string): Promise<void> {
+  const key = await findAgent(backend, grant);
+  if (key === null || key.revokedAt !== null) return;
+  const workspace = await backend.graph.write(async (transaction) => {
+    await transaction.update('key', key.id, { revokedAt: Date.now() }, { anchor: key.workspace });
+    return await transaction.find('workspace', key.workspace, null);
+  });
+  if (workspace !== null) publishEvent(backend.bus, workspace, 'key', key.id);
+}
+
+/** Grants have their own kind of text, so that no text of a key gives the digest of a grant. */
+function secretOf(grant: string): Secret {
+  return new Secret(`oauth grant of an agent ${grant}`);
+}
+
+const nameLengthMax = 64;
+
+/** Clients choose any name. A name in this platform has few kinds of letters, and does not look like an id. */
+function nameOfAgent(text: string): string {
+  const cleaned = text.replace(/[^A-Za-z0-9 .-]+/g, ' ').trim();
+  return parseName('key', cleaned.slice(0, nameLengthMax).trim() || 'Agent');
+}

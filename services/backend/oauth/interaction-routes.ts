@@ -1,0 +1,133 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type Provider from 'oidc-provider';
+import { z } from 'zod';
+import { SvcError } from '../../contracts/errors.ts';
+import { parseId } from '../../contracts/ids.ts';
+import { connectPath, toolsScope } from '../../contracts/token.ts';
+import { addBrowserRoute, createAccountRoutes } from '../accounts/account-route.ts';
+import { accessTokenIn } from '../accounts/session-cookies.ts';
+import { parseRoles, rolesPerKeyMax } from '../keys/key-fields.ts';
+import type { UserPrincipal } from '../tokens/verify-token.ts';
+import { selectMemberships } from '../workspaces/find-workspaces.ts';
+import { connectAgent } from './connected-agents.ts';
+import { hasInteraction } from './interaction-cookie.ts';
+import type { OauthNeeds } from './oauth-needs.ts';
+
+const workspacesMax = 100;
+const path = `${connectPath}/interaction/:uid`;
+const consent = z.object({
+  workspace: z.string().max(60),
+  roles: z.array(z.string().max(60)).max(rolesPerKeyMax).nullable(),
+  scopes: z.array(z.enum([toolsScope])).min(1),
+});
+
+interface InteractionNeeds {
+  readonly backend: OauthNeeds;
+  readonly provider: Provider;
+  readonly origins: readonly string[];
+}
+
+/** What the page of the consent asks, with the cookies of the person. */
+export function addInteractions(app: FastifyInstance, { backend, provider, origins }: InteractionNeeds): void {
+  const { TRUSTED_PROXIES: trustedProxies = [] } = backend.config;
+  createAccountRoutes(app, { origins, trustedProxies }, (account) => {
+    addBrowserRoute(account, path, z.object({}), async ({ request }) => {
+      const principal = await requirePerson(backend, request);
+      const interaction = await getInteraction(backend, provider, request);
+      return await describeInteraction(backend, provider, { principal, interaction });
+    });
+
+    addBrowserRoute(account, `${path}/consent`, consent, async ({ request, body }) => {
+      const principal = await requirePerson(backend, request);
+      const interaction = await getInteraction(backend, provider, request);
+      const client = await clientOf(provider, interaction);
+      const grant = new provider.Grant({ accountId: principal.user, clientId: client.id });
+      grant.addResourceScope(backend.config.PUBLIC_MCP_URL, body.scopes.join(' '));
+      const grantId = await grant.save();
+      try {
+        const workspace = parseId('workspace', body.workspace);
+        await connectAgent(backend, { principal, workspace, roles: parseRoles(body.roles), client, grant: grantId });
+      } catch (error) {
+        await grant.destroy();
+        throw error;
+      }
+      interaction.result = { login: { accountId: principal.user, remember: false }, consent: { grantId } };
+      await interaction.persist();
+      return { redirect: interaction.returnTo };
+    });
+
+    addBrowserRoute(account, `${path}/refuse`, z.object({}), async ({ request }) => {
+      await requirePerson(backend, request);
+      const interaction = await getInteraction(backend, provider, request);
+      interaction.result = { error: 'access_denied', error_description: 'The person refused.' };
+      await interaction.persist();
+      return { redirect: interaction.returnTo };
+    });
+  });
+}
+
+type Interaction = InstanceType<Provider['Interaction']>;
+
+async function requirePerson(backend: OauthNeeds, { headers }: FastifyRequest): Promise<UserPrincipal> {
+  const token = accessTokenIn(backend, headers);
+  const principal = token === undefined ? null : await backend.verifyToken(token);
+  if (principal?.kind === 'user') return principal;
+  throw new SvcError('unauthenticated', 'You are not signed in.', { hint: 'Sign in, then connect the agent.' });
+}
+
+/** The interaction that this browser began, and that nobody has answered. */
+async function getInteraction(backend: OauthNeeds, provider: Provider, request: FastifyRequest): Promise<Interaction> {
+  const { uid } = request.params as { readonly uid: string };
+  const interaction = hasInteraction(backend, request.headers, uid) ? await provider.Interaction.find(uid) : undefined;
+  if (interaction === undefined) {
+    throw new SvcError('not_found', 'This browser has no such request of an agent, or the request has expired.', {
+      hint: 'Start the sign-in again in the agent.',
+    });
+  }
+  if (interaction.result !== undefined) {
+    throw new SvcError('conflict', 'The request of the agent is answered already.');
+  }
+  return interaction;
+}
+
+interface Client {
+  readonly id: string;
+  readonly name: string;
+  readonly uri: string | null;
+  readonly logo: string | null;
+}
+
+async function clientOf(provider: Provider, { params }: Interaction): Promise<Client> {
+  const found = await provider.Client.find(String(params.client_id));
+  if (found === undefined) throw new SvcError('not_found', 'The agent is no longer registered.');
+  const { clientId: id, clientName: name, clientUri: uri, logoUri: logo } = found;
+  return { id, name: name ?? id, uri: uri ?? null, logo: logo ?? null };
+}
+
+async function describeInteraction(
+  backend: OauthNeeds,
+  provider: Provider,
+  { principal, interaction }: { readonly principal: UserPrincipal; readonly interaction: Interaction },
+): Promise<object> {
+  const { id: _id, ...client } = await clientOf(provider, interaction);
+  const redirect = new URL(String(interaction.params.redirect_uri));
+  const { memberships } = await selectMemberships(backend, principal, { limit: workspacesMax });
+  const workspaces = await Promise.all(
+    memberships.map(async ({ workspace: { id, name, suspended } }) => {
+      const page = { type: 'role', anchor: id, orderBy: 'name', limit: rolesPerKeyMax } as const;
+      const { nodes } = await backend.graph.select(page);
+      const roles = nodes.map((role) => ({ id: role.id, name: role.name, description: role.description }));
+      return suspended ? [] : [{ id, name, roles }];
+    }),
+  );
+  return {
+    client: { ...client, redirectHost: redirect.host || redirect.protocol, isLocal: isLocal(redirect) },
+    scopes: [toolsScope],
+    workspaces: workspaces.flat(),
+  };
+}
+
+/** A program on this person's machine. Any such program could name itself like this client. */
+function isLocal({ protocol, hostname }: URL): boolean {
+  return protocol !== 'https:' && (protocol !== 'http:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname));
+}

@@ -1,0 +1,131 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { SvcError } from '../../contracts/errors.ts';
+import { connectPath } from '../../contracts/token.ts';
+import { Budget } from '../../kit/budget.ts';
+import { clientAddress } from '../../kit/http/client-address.ts';
+import { readBody } from '../../kit/http/read-body.ts';
+import { networkOf } from '../../kit/network-of.ts';
+import { AddressAllowance } from './address-allowance.ts';
+import { createAuthorizationServer } from './authorization-server.ts';
+import { canonicalParameters, canonicalRegistration, withScope } from './canonical-request.ts';
+import { addInteractions } from './interaction-routes.ts';
+import type { OauthNeeds } from './oauth-needs.ts';
+import { passRequest } from './pass-request.ts';
+
+const bodyMaxBytes = 16 * 1024;
+const mebibyte = 1024 * 1024;
+/** Strangers send these bodies. */
+const memoryLimits = { total: 16 * mebibyte, shares: { network: 4 * mebibyte } };
+/** A small body arrives at once: this is 1 KiB a second. */
+const slowest = { bytes: 5 * 1024, periodMs: 5000 };
+/** An agent registers once for each address of its redirects. Offices share an address. */
+const registrations = { what: 'registrations', most: 60, periodMs: 60 * 60_000 };
+/** Each leaves a record for ten minutes. */
+const authorizations = { what: 'sign-ins of agents', most: 120, periodMs: 10 * 60_000 };
+const wellKnown = ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration'];
+
+/** Pages of any origin may use these: browsers' clients such as the MCP Inspector. They use no cookies. */
+export function isOpenToAllOrigins(url: string): boolean {
+  const [path = ''] = url.split('?', 1);
+  return openPaths.has(path) || wellKnown.some((one) => path === one || path.startsWith(`${one}/`));
+}
+
+const openPaths = new Set(['token', 'register', 'revoke'].map((name) => `${connectPath}/${name}`));
+
+/** The authorization server of agents: OAuth 2.1 as MCP uses it ("Authorization"), with consent by a signed-in person. */
+export async function addOauth(app: FastifyInstance, backend: OauthNeeds, origins: readonly string[]): Promise<void> {
+  const { config } = backend;
+  const provider = await createAuthorizationServer(backend);
+  const mcpUrl = config.PUBLIC_MCP_URL;
+  const hint = 'Wait for the answers to earlier requests.';
+  const memory = new Budget({ what: 'bytes of memory', hint, ...memoryLimits });
+  const registering = new AddressAllowance(registrations);
+  const authorizing = new AddressAllowance(authorizations);
+  const { TRUSTED_PROXIES: trustedProxies = [] } = config;
+  const networkOfClient = ({ raw }: FastifyRequest) => networkOf(clientAddress(raw, trustedProxies));
+  const pass = (exchange: Exchange, url: string, body: Buffer | null = null) =>
+    passRequest(provider, backend, exchange, { url, body });
+
+  addInteractions(app, { backend, provider, origins });
+
+  app.get(`${connectPath}/authorize`, async (request, reply) => {
+    authorizing.use(networkOfClient(request));
+    const given = new URL(request.url, mcpUrl).searchParams;
+    const parameters = withScope(canonicalParameters(given, mcpUrl));
+    return await pass({ request, reply }, `${connectPath}/authorize?${parameters}`);
+  });
+  app.get<{ Params: { uid: string } }>(`${connectPath}/authorize/:uid`, async (request, reply) =>
+    pass({ request, reply }, `${connectPath}/authorize/${encodeURIComponent(request.params.uid)}`),
+  );
+
+  const readForm = async (request: FastifyRequest) => {
+    const given = new URLSearchParams(
+      (await bodyOf(request, { memory, network: networkOfClient(request) })).toString(),
+    );
+    const parameters = canonicalParameters(given, mcpUrl);
+    parameters.delete('scope');
+    return Buffer.from(parameters.toString());
+  };
+  addPost(app, 'token', { read: readForm, pass });
+  addPost(app, 'revoke', { read: readForm, pass });
+  addPost(app, 'register', {
+    read: async (request) => {
+      registering.use(networkOfClient(request));
+      return canonicalRegistration(await bodyOf(request, { memory, network: networkOfClient(request) }));
+    },
+    pass,
+  });
+
+  const { pathname } = new URL(config.PUBLIC_BACKEND_URL);
+  for (const path of wellKnown) {
+    // RFC 8414 §3.1: for an issuer with a path, its metadata are at the well-known path before that path.
+    const paths = pathname === '/' ? [path] : [path, `${path}${pathname.replace(/\/$/, '')}`];
+    for (const url of paths) {
+      app.route({
+        method: ['GET', 'OPTIONS'],
+        url,
+        handler: async (request, reply) => pass({ request, reply }, path),
+      });
+    }
+  }
+}
+
+interface Exchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+interface PostRoute {
+  readonly read: (request: FastifyRequest) => Promise<Buffer>;
+  readonly pass: (exchange: Exchange, url: string, body?: Buffer | null) => Promise<void>;
+}
+
+function addPost(app: FastifyInstance, name: string, { read, pass }: PostRoute): void {
+  const url = `${connectPath}/${name}`;
+  app.post(url, async (request, reply) => {
+    const body = await read(request);
+    return await pass({ request, reply }, url, body);
+  });
+  app.options(url, async (request, reply) => pass({ request, reply }, url));
+}
+
+interface Sender {
+  readonly memory: Budget<'network'>;
+  readonly network: string;
+}
+
+async function bodyOf(request: FastifyRequest, { memory, network }: Sender): Promise<Buffer> {
+  const length = Number(request.headers['content-length']);
+  if (Number.isNaN(length)) throw new SvcError('invalid_input', 'The request has no Content-Length.');
+  if (length > bodyMaxBytes) {
+    throw new SvcError('too_large', `The body is above the limit of ${bodyMaxBytes} bytes.`);
+  }
+  const held = memory.hold({ network }, 0);
+  try {
+    const bytes = await readBody(request.raw, held, slowest);
+    if (bytes === null) throw new SvcError('cancelled', 'The client left before its body had arrived.');
+    return bytes;
+  } finally {
+    held.release();
+  }
+}

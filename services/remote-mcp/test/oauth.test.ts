@@ -1,0 +1,279 @@
+import { auth, Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Browser } from '../../backend/test/browser.ts';
+import { OauthClient, redirectUri, register, signIn, startPublicPlatform } from './oauth.ts';
+import { type Platform, until } from './platform.ts';
+import { result, tool } from './runtime.ts';
+import { TestWorkspace } from './workspace.ts';
+
+let platform: Platform;
+let workspace: TestWorkspace;
+let person: Browser;
+let role: string;
+let client: OauthClient;
+
+beforeAll(async () => {
+  platform = await startPublicPlatform();
+  workspace = await TestWorkspace.create(platform, 'acme');
+  await workspace.mcpServer('files', [tool('echo')]);
+  role = await workspace.role('All', [await workspace.skill('all', ['files/echo'])]);
+  platform.runtime.answer(async ({ params }) => result({ content: [{ type: 'text', text: params.arguments.text }] }));
+  person = await signIn(platform, 'acme@example.com');
+  client = await OauthClient.register(platform.backendUrl);
+});
+afterAll(() => platform.stop());
+
+function ping(token: string | null) {
+  return fetch(platform.mcpUrl, {
+    method: 'POST',
+    headers: {
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
+  });
+}
+
+test('a client of MCP finds the way by itself, and calls a tool after the consent', async () => {
+  const saved: { client?: unknown; tokens?: unknown; verifier?: string; to?: URL } = {};
+  const authProvider = {
+    redirectUrl: redirectUri,
+    clientMetadata: { client_name: 'SDK', redirect_uris: [redirectUri] },
+    clientInformation: () => saved.client as never,
+    saveClientInformation: (value: unknown) => void Object.assign(saved, { client: value }),
+    tokens: () => saved.tokens as never,
+    saveTokens: (value: unknown) => void Object.assign(saved, { tokens: value }),
+    redirectToAuthorization: (to: URL) => void Object.assign(saved, { to }),
+    saveCodeVerifier: (value: string) => void Object.assign(saved, { verifier: value }),
+    codeVerifier: () => saved.verifier ?? '',
+  };
+  const open = () => new StreamableHTTPClientTransport(new URL(platform.mcpUrl), { authProvider });
+  const agent = new Client({ name: 'test', version: '1' });
+  const first = open();
+  await expect(agent.connect(first)).rejects.toThrow(UnauthorizedError);
+
+  const { pathname, search } = saved.to ?? new URL('http://none');
+  const asked = await person.get(pathname + search);
+  const uid = new URL(asked.headers.get('location') ?? '').pathname.split('/').at(-1) ?? '';
+  expect((await person.post(`/connect/interaction/${uid}`, {})).body).toMatchObject({
+    client: { name: 'SDK', redirectHost: '127.0.0.1:7777', isLocal: true, uri: null, logo: null },
+    scopes: ['tools'],
+    workspaces: [{ id: workspace.id, name: 'acme', roles: [{ id: role, name: 'All' }] }],
+  });
+  const { back } = await new OauthClient(platform.backendUrl, '').consent(person, uid, { workspace: workspace.id });
+  expect(back.searchParams.get('iss')).toBe(platform.backendUrl);
+  await first.finishAuth(back.searchParams);
+
+  const signedIn = new Client({ name: 'test', version: '1' });
+  await signedIn.connect(open());
+  const answer = await signedIn.callTool({ name: 'call_tool', arguments: { name: 'echo', arguments: { text: 'hi' } } });
+  expect(answer.content).toEqual([{ type: 'text', text: 'hi' }]);
+  await signedIn.close();
+  expect(await auth(authProvider, { serverUrl: platform.mcpUrl })).toBe('AUTHORIZED');
+});
+
+describe('discovery', () => {
+  test('a 401 names the metadata by an absolute address, and the scope', async () => {
+    const { status, headers } = await ping(null);
+    const metadata = `${platform.url}/.well-known/oauth-protected-resource/mcp`;
+    expect([status, headers.get('www-authenticate')]).toEqual([
+      401,
+      `Bearer resource_metadata="${metadata}", scope="tools"`,
+    ]);
+    expect((await ping('eyJhbGciOiJFZERTQSJ9.e30.xx')).headers.get('www-authenticate')).toBe(
+      `Bearer error="invalid_token", resource_metadata="${metadata}", scope="tools"`,
+    );
+  });
+
+  test.each(['/mcp', ''])(
+    'the metadata of the resource are at the path "%s", for pages of any origin',
+    async (path) => {
+      const answer = await fetch(`${platform.url}/.well-known/oauth-protected-resource${path}`);
+      expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+      expect(await answer.json()).toEqual({
+        resource: platform.mcpUrl,
+        authorization_servers: [platform.backendUrl],
+        scopes_supported: ['tools'],
+        bearer_methods_supported: ['header'],
+      });
+    },
+  );
+
+  test.each(['oauth-authorization-server', 'openid-configuration'])('%s says what clients need', async (name) => {
+    const answer = await fetch(`${platform.backendUrl}/.well-known/${name}`, {
+      headers: { origin: 'https://a.example' },
+    });
+    expect(answer.headers.get('access-control-allow-origin')).toBe('https://a.example');
+    expect(await answer.json()).toMatchObject({
+      issuer: platform.backendUrl,
+      authorization_endpoint: `${platform.backendUrl}/connect/authorize`,
+      token_endpoint: `${platform.backendUrl}/connect/token`,
+      registration_endpoint: `${platform.backendUrl}/connect/register`,
+      revocation_endpoint: `${platform.backendUrl}/connect/revoke`,
+      jwks_uri: `${platform.backendUrl}/.well-known/jwks.json`,
+      code_challenge_methods_supported: ['S256'],
+      authorization_response_iss_parameter_supported: true,
+      client_id_metadata_document_supported: true,
+      token_endpoint_auth_methods_supported: ['none'],
+    });
+  });
+});
+
+describe('access tokens', () => {
+  test('are for remote-mcp alone, and signed with the published key', async () => {
+    const { access_token: token } = await client.connect(person, workspace.id);
+    const { keys } = await (await fetch(`${platform.backendUrl}/.well-known/jwks.json`)).json();
+    expect(decodeProtectedHeader(token)).toEqual({ alg: 'EdDSA', typ: 'at+jwt', kid: keys[0].kid });
+    expect(decodeJwt(token)).toMatchObject({ iss: 'service-platform', aud: platform.mcpUrl, scope: 'tools' });
+    expect((await ping(token)).status).toBe(200);
+  });
+
+  test.each([
+    ['no resource', undefined],
+    ['a trailing slash', (url: string) => `${url}/`],
+    ['a query', (url: string) => `${url}?roleIds=x`],
+    ['the origin only', (url: string) => new URL(url).origin],
+  ])('always name the same resource: %s', async (_name, write) => {
+    const resource = write?.(platform.mcpUrl);
+    const { uid } = await client.authorize(person, { resource });
+    const { code } = await client.consent(person, uid, { workspace: workspace.id });
+    const { body } = await client.exchange(code, { resource });
+    expect(decodeJwt(body.access_token).aud).toBe(platform.mcpUrl);
+    const { body: refreshed } = await client.refresh(body.refresh_token, { resource });
+    expect(decodeJwt(refreshed.access_token).aud).toBe(platform.mcpUrl);
+  });
+
+  test('another resource is refused', async () => {
+    const { location } = await client.authorize(person, { resource: 'https://other.example/mcp' });
+    expect(new URL(location ?? '').searchParams.get('error')).toBe('invalid_target');
+  });
+});
+
+describe('refresh tokens', () => {
+  test('three concurrent refreshes work, and their tokens too', async () => {
+    const { refresh_token: token } = await client.connect(person, workspace.id);
+    const answers = await Promise.all([client.refresh(token), client.refresh(token), client.refresh(token)]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    for (const { body } of answers) expect((await client.refresh(body.refresh_token)).status).toBe(200);
+  });
+
+  test('revocation ends the agent', async () => {
+    const { access_token: access, refresh_token: refresh } = await client.connect(person, workspace.id);
+    expect((await ping(access)).status).toBe(200);
+    expect((await client.post('revoke', { token: refresh })).status).toBe(200);
+    await until(async () => (await ping(access)).status === 401);
+    expect((await client.refresh(refresh)).body.error).toBe('invalid_grant');
+  });
+});
+
+describe('refusals', () => {
+  test('a code is used once: its second use ends the agent', async () => {
+    const { uid } = await client.authorize(person);
+    const { code } = await client.consent(person, uid, { workspace: workspace.id });
+    const { body } = await client.exchange(code);
+    expect((await ping(body.access_token)).status).toBe(200);
+    expect((await client.exchange(code)).body.error).toBe('invalid_grant');
+    await until(async () => (await ping(body.access_token)).status === 401);
+    expect((await client.refresh(body.refresh_token)).body.error).toBe('invalid_grant');
+  });
+
+  test('of two concurrent uses of a code, at most one gets tokens', async () => {
+    const { uid } = await client.authorize(person);
+    const { code } = await client.consent(person, uid, { workspace: workspace.id });
+    const answers = await Promise.all([client.exchange(code), client.exchange(code)]);
+    expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
+  });
+
+  test('PKCE is required, by S256 alone', async () => {
+    const refused = [
+      { code_challenge: undefined, code_challenge_method: undefined },
+      { code_challenge_method: 'plain' },
+    ];
+    for (const more of refused) {
+      const { location } = await client.authorize(person, more);
+      expect(new URL(location ?? '').searchParams.get('error')).toBe('invalid_request');
+    }
+    const { uid } = await client.authorize(person);
+    const { code } = await client.consent(person, uid, { workspace: workspace.id });
+    const answer = await client.exchange(code, { code_verifier: 'x'.repeat(43) });
+    expect(answer.body.error).toBe('invalid_grant');
+  });
+
+  test.each(['https://evil.example/', 'http://127.0.0.1.evil.example/callback', 'http://127.0.0.1:7777/other'])(
+    'nobody is sent to the unregistered address %s',
+    async (redirect) => {
+      const { status, location } = await client.authorize(person, { redirect_uri: redirect });
+      expect([status, location]).toEqual([400, null]);
+    },
+  );
+
+  test.each(['http://127.0.0.1', 'http://[::1]', 'http://localhost'])('%s may have any port', async (origin) => {
+    const local = await OauthClient.register(platform.backendUrl, { redirect_uris: [`${origin}/callback`] });
+    const { status } = await local.authorize(person, { redirect_uri: `${origin}:49152/callback` });
+    expect(status).toBe(303);
+  });
+
+  test('an interaction belongs to the browser that began it', async () => {
+    const { uid } = await client.authorize(person);
+    const other = await signIn(platform, 'acme@example.com');
+    expect((await other.post(`/connect/interaction/${uid}`, {})).status).toBe(404);
+    const answer = await client.consent(other, uid, { workspace: workspace.id });
+    expect(answer.status).toBe(404);
+  });
+
+  test('without a session, or from a foreign page, nothing is told', async () => {
+    const { uid } = await client.authorize(person);
+    const path = `/connect/interaction/${uid}`;
+    const signedOut = person.copy();
+    signedOut.cookies.delete(signedOut.nameOf('access'));
+    expect((await signedOut.post(path, {})).status).toBe(401);
+    expect((await person.post(path, {}, { origin: 'https://evil.example' })).status).toBe(403);
+    expect((await person.post(path, {}, { origin: '' })).status).toBe(403);
+  });
+
+  test('a person connects agents to their own workspaces and roles only', async () => {
+    const other = await TestWorkspace.create(platform, `other-${Date.now()}`);
+    const foreignRole = await other.role('Other', []);
+    const { uid } = await client.authorize(person);
+    expect((await client.consent(person, uid, { workspace: other.id })).status).toBe(404);
+    const roles = await client.consent(person, uid, { workspace: workspace.id, roles: [foreignRole] });
+    expect(roles.status).toBe(404);
+    // The request is still open.
+    expect((await client.consent(person, uid, { workspace: workspace.id, roles: [role] })).code).not.toBe('');
+  });
+
+  test('a refusal of the person goes back to the client', async () => {
+    const { uid } = await client.authorize(person);
+    const { body } = await person.post(`/connect/interaction/${uid}/refuse`, {});
+    const { headers } = await person.get(new URL(body.redirect).pathname);
+    expect(new URL(headers.get('location') ?? '').searchParams.get('error')).toBe('access_denied');
+  });
+
+  test('a revoked agent is cut off', async () => {
+    const { access_token: access, refresh_token: refresh } = await client.connect(person, workspace.id);
+    expect((await ping(access)).status).toBe(200);
+    await workspace.revoke(decodeJwt(access).key as never);
+    await until(async () => (await ping(access)).status === 401);
+    expect((await client.refresh(refresh)).body.error).toBe('invalid_grant');
+  });
+
+  test('a suspended workspace answers 403', async () => {
+    const { access_token: access } = await client.connect(person, workspace.id);
+    await workspace.suspend(true);
+    await until(async () => (await ping(access)).status === 403);
+    await workspace.suspend(false);
+    await until(async () => (await ping(access)).status === 200);
+  });
+
+  test.each([
+    ['no redirect', { redirect_uris: [] }],
+    ['too many redirects', { redirect_uris: Array.from({ length: 21 }, (_, i) => `https://a.example/${i}`) }],
+    ['a redirect to a script', { redirect_uris: ['javascript:alert(1)'] }],
+    ['plain http to another machine', { redirect_uris: ['http://a.example/callback'] }],
+    ['no object', 'text'],
+  ])('a registration with %s is refused', async (_name, metadata) => {
+    expect((await register(platform.backendUrl, metadata)).status).toBe(400);
+  });
+});
