@@ -31,6 +31,8 @@ const busAuthority = `${natsTest}: over TLS, whose authority must be known`;
 const busSeed = `${natsTest}: a backend with another %s seed is refused`;
 const persistent =
   'services/remote-mcp/test/persistent-messaging.test.ts: decides whether NATS keeps them on disk or in memory';
+const tokenLifetimes =
+  'services/backend/test/accounts.test.ts: live as JWT_ACCESS_TOKEN_TTL and JWT_REFRESH_TOKEN_TTL say, after a link at PUBLIC_FRONTEND_URL';
 const mailEngine = 'services/backend/mail/open-mail-engine.test.ts';
 const ofProviderA = `${mailEngine}: PROVIDER_A_API_KEY, EMAIL_FROM and EMAIL_FROM_NAME at PROVIDER_A_URL`;
 const ofProviderB = `${mailEngine}: PROVIDER_B_API_KEY and EMAIL_FROM without a name at PROVIDER_B_URL`;
@@ -68,7 +70,11 @@ const shownElsewhere: ReferencesElsewhere = {
     LOG_LEVEL: `${boot}: LOG_LEVEL decides what is logged`,
     CORS_ORIGINS: `${backendServer}: one that is listed may call`,
     BIND_HOST: `${boot}: BIND_HOST is where it listens`,
-    PUBLIC_FRONTEND_URL: 'later: comes with e-mail links and OAuth callbacks',
+    TRUSTED_PROXIES:
+      'services/backend/test/passwords.test.ts: are not avoided by another address of the same /64, nor by a forged one',
+    PUBLIC_FRONTEND_URL: tokenLifetimes,
+    JWT_ACCESS_TOKEN_TTL: tokenLifetimes,
+    JWT_REFRESH_TOKEN_TTL: tokenLifetimes,
     MCP_SERVER_COMMANDS: [
       `${commands}: none: MCP servers run no command, and no role changes that`,
       `${commands}: a list: these commands`,

@@ -153,6 +153,29 @@ describe('the cookies', () => {
     await secure.stop();
   });
 
+  test('live as JWT_ACCESS_TOKEN_TTL and JWT_REFRESH_TOKEN_TTL say, after a link at PUBLIC_FRONTEND_URL', async () => {
+    const other = await startTestBackend({
+      ...{ JWT_ACCESS_TOKEN_TTL: '60', JWT_REFRESH_TOKEN_TTL: '120' },
+      ...{ PUBLIC_FRONTEND_URL: 'http://app.example.com', CORS_ORIGINS: 'http://app.example.com' },
+    });
+    await other.must('mutation { createWorkspace(input: { name: "A", ownerEmail: "a@b" }) { id } }');
+    const { createSignInLink } = await other.must('mutation { createSignInLink(email: "a@b") { url } }');
+    const { origin, hash } = new URL(createSignInLink.url);
+    expect(origin).toBe('http://app.example.com');
+    const browser = new Browser(other.url, { origin });
+    await browser.post('/account/link', { token: hash.slice('#token='.length) });
+    const ages = [...browser.cookies].map(([, { attributes }]) => attributes.split('; ')[0]);
+    expect(ages).toEqual(['Max-Age=60', 'Max-Age=120']);
+    const [, claims = ''] = browser.cookies.get(browser.nameOf('access'))?.value.split('.') ?? [];
+    const { exp } = JSON.parse(Buffer.from(claims, 'base64url').toString());
+    expect(Math.abs(exp - Date.now() / 1000 - 60)).toBeLessThan(5);
+    await other.withGraph(async (graph) => {
+      const { nodes } = await graph.select({ type: 'browserSession', anchor: null, limit: 2 });
+      expect(nodes.map(({ createdAt, expiresAt }) => expiresAt - createdAt)).toEqual([120_000]);
+    });
+    await other.stop();
+  });
+
   test('of another backend on the same host have other names', async () => {
     const names = await Promise.all(
       ['http://localhost:3000', 'http://localhost:3100'].map(async (url) => {
