@@ -28,7 +28,7 @@ afterEach(async () => {
 function notingEngine(answer: (to: string, signal: AbortSignal) => Outcome | Promise<Outcome> = () => accepted) {
   const addresses: string[] = [];
   const engine: MailEngine = {
-    deadlineMs: 200,
+    deadlineMs: 10_000,
     async send({ to }, signal) {
       addresses.push(to);
       return await answer(to, signal);
@@ -151,9 +151,9 @@ describe('a mail is refused before it is queued', () => {
 
 describe('a mail that is refused', () => {
   it('is given up after its time, with the last reason and without its content', async () => {
-    startSender(notingEngine(() => refused('provider_a answered 503')).engine, { keptMs: 150 });
+    startSender(notingEngine(() => refused('provider_a answered 503')).engine, { keptMs: 1500 });
     await queue(backend);
-    await expect.poll(states).toEqual(['failed']);
+    await expect.poll(states, { timeout: 15_000 }).toEqual(['failed']);
     const [mail] = await allMail(backend);
     expect(mail).toMatchObject({ content: null, lastError: 'provider_a answered 503' });
     expect(mail?.attempts).toBeGreaterThan(1);
@@ -167,7 +167,7 @@ describe('a mail that is refused', () => {
     const { addresses, engine } = notingEngine(() => refused('no such mailbox', { isFinal: true }));
     startSender(engine);
     await queue(backend);
-    await expect.poll(states).toEqual(['failed']);
+    await expect.poll(states, { timeout: 15_000 }).toEqual(['failed']);
     expect(addresses).toHaveLength(1);
   });
 
@@ -175,7 +175,7 @@ describe('a mail that is refused', () => {
     await queue(backend, { expiresAt: Date.now() - 1 });
     const { addresses, engine } = notingEngine();
     startSender(engine);
-    await expect.poll(states).toEqual(['failed']);
+    await expect.poll(states, { timeout: 15_000 }).toEqual(['failed']);
     expect(addresses).toEqual([]);
     expect(await allMail(backend)).toMatchObject([{ lastError: 'its link expired before it could be sent' }]);
   });
@@ -197,7 +197,7 @@ describe('a mail that is refused', () => {
     startSender(engine, { firstRetryMs: 60_000, retryMaxMs: 60_000 });
     await queue(backend, { to: 'bad@x.org' });
     await queue(backend, { to: 'good@x.org' });
-    await expect.poll(states).toEqual(['waiting', 'sent']);
+    await expect.poll(states, { timeout: 15_000 }).toEqual(['waiting', 'sent']);
     expect(addresses).toEqual(['bad@x.org', 'good@x.org']);
     const { waiting, lastError, oldestAt } = await summariseMail(backend);
     expect({ waiting, lastError }).toEqual({ waiting: 1, lastError: 'no' });
@@ -210,7 +210,7 @@ describe('an outcome that is not known', () => {
     const { addresses, engine } = notingEngine(() => Promise.reject(new Error('a bug')));
     startSender(engine);
     await queue(backend);
-    await expect.poll(states).toEqual(['unsure']);
+    await expect.poll(states, { timeout: 15_000 }).toEqual(['unsure']);
     expect(addresses).toHaveLength(1);
     expect(backend.logged.join('')).toContain('a bug');
     expect(JSON.stringify(await allMail(backend))).not.toContain('a bug"');
@@ -240,7 +240,7 @@ describe('an outcome that is not known', () => {
     );
     const { addresses, engine } = notingEngine();
     startSender(engine);
-    await expect.poll(states).toEqual(['unsure']);
+    await expect.poll(states, { timeout: 15_000 }).toEqual(['unsure']);
     expect(await allMail(backend)).toMatchObject([{ content: null, lastError: expect.stringContaining('ended') }]);
     expect({ requests, addresses }).toEqual({ requests: 1, addresses: [] });
     provider.closeAllConnections();
