@@ -3,12 +3,13 @@ import { type AccountRoutes, addAccountRoute } from './account-route.ts';
 import { endSession, readRefreshToken, refreshSession, signedOut } from './browser-sessions.ts';
 import { beginPasskeySignIn, type PasskeyNeeds, passkeyShape, signInWithPasskey } from './passkey-sign-in.ts';
 import { type PasswordNeeds, passwordShape, signInWithPassword } from './password-sign-in.ts';
+import { type ResetNeeds, resetShape, sendSignInLink } from './reset.ts';
 import { clearedCookies, cookiesOf, refreshTokenIn } from './session-cookies.ts';
 import { type SignInNeeds, signIn } from './sign-in.ts';
 import { useLink } from './sign-in-links.ts';
 import { waysToSignIn } from './sign-in-ways.ts';
 
-type AccountNeeds = SignInNeeds & PasswordNeeds & PasskeyNeeds;
+type AccountNeeds = SignInNeeds & PasswordNeeds & PasskeyNeeds & ResetNeeds;
 
 /** `POST /account/…`: signs people in and out. */
 export function addAccounts(account: AccountRoutes, backend: AccountNeeds): void {
@@ -27,6 +28,8 @@ export function addAccounts(account: AccountRoutes, backend: AccountNeeds): void
   addAccountRoute(account, 'passkey', passkeyShape, ({ body, ...exchange }) =>
     signInWithPasskey(backend, body.response, exchange),
   );
+
+  addAccountRoute(account, 'reset', resetShape, (exchange) => sendSignInLink(backend, exchange));
 
   addAccountRoute(account, 'refresh', z.object({}), async ({ request, reply }) => {
     const token = refreshTokenIn(backend, request.headers);
