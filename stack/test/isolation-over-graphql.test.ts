@@ -131,8 +131,8 @@ const untried: readonly RegExp[] = [
   /^Mutation\.createWorkspace(\(input\.ownerEmail\))?$/,
   // Over WebSocket: services/backend/test/changes-feed.test.ts.
   /^Subscription\.changes(\(workspace\))?$/,
-  // Of the caller's own account, which belongs to no workspace: services/backend/test/{passwords,passkeys}.test.ts.
-  /^Mutation\.(setPassword|beginPasskey|addPasskey|renamePasskey|removePasskey)(\(.+\))?$/,
+  // Of the caller's own account, which belongs to no workspace: services/backend/test/{passwords,passkeys,sessions}.test.ts.
+  /^Mutation\.(setPassword|beginPasskey|addPasskey|renamePasskey|removePasskey|endSession|endOtherSessions)(\(.+\))?$/,
   // These fields read everything, and name nothing.
   /^Query\.(viewer|workspace|workspaces)$/,
 ];

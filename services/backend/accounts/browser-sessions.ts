@@ -67,6 +67,16 @@ export async function endSession(backend: WithGraph & WithBus, id: BrowserSessio
   announceAccount(backend, parseId('user', session.user));
 }
 
+/** Newest first. */
+export async function sessionsOf(
+  graph: Pick<Graph, 'select'>,
+  user: UserId,
+): Promise<readonly Node<'browserSession'>[]> {
+  const where = [{ field: 'user', equals: user }] as const;
+  const { nodes } = await graph.select({ type: 'browserSession', anchor: null, where, limit: pageMax });
+  return nodes.filter(({ expiresAt }) => expiresAt > Date.now()).toReversed();
+}
+
 /** A page that is no longer signed in learns it from `announceAccount`, after the transaction. */
 export async function endOtherSessions(transaction: Transaction, { user, session }: UserPrincipal): Promise<void> {
   const where = [{ field: 'user', equals: user }] as const;

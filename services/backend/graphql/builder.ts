@@ -34,6 +34,7 @@ interface Objects {
   Viewer: Viewer;
   Membership: { readonly workspace: Node<'workspace'>; readonly role: string };
   SignInLink: SignInLink;
+  BrowserSession: Node<'browserSession'>;
   Passkey: Node<'passkey'>;
   BegunPasskey: BegunPasskey;
   PageInfo: { readonly next: string | null };

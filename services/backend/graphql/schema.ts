@@ -12,6 +12,7 @@ import { addPaging } from './paging.ts';
 import { addPasskeys } from './passkeys.ts';
 import { addRoles } from './roles.ts';
 import { addRuntimes } from './runtimes.ts';
+import { addSessions } from './sessions.ts';
 import { addSkills } from './skills.ts';
 import { addTools } from './tools.ts';
 import { addUsage } from './usage.ts';
@@ -25,6 +26,7 @@ export function createSchema(): GraphQLSchema {
   addViewer(builder);
   addAccountFields(builder);
   addPasskeys(builder);
+  addSessions(builder);
   addWorkspaces(builder);
   addMembers(builder);
   addRoles(builder);

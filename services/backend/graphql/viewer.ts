@@ -1,4 +1,5 @@
 import { findId } from '../../contracts/ids.ts';
+import { sessionsOf } from '../accounts/browser-sessions.ts';
 import { passkeysOf } from '../accounts/passkeys.ts';
 import { hasPassword } from '../accounts/set-password.ts';
 import { hasWayToSignIn } from '../accounts/sign-in-ways.ts';
@@ -21,6 +22,15 @@ export function addViewer(builder: Builder): void {
         resolve: async ({ id }, args, { backend }) => {
           const user = findId('user', id);
           return user === null ? [] : (await passkeysOf(backend.graph, user)).slice(0, listOf(args.first));
+        },
+      }),
+      sessions: t.field({
+        type: ['BrowserSession'],
+        description: 'Newest first.',
+        args: listArgs(builder),
+        resolve: async ({ id }, args, { backend }) => {
+          const user = findId('user', id);
+          return user === null ? [] : (await sessionsOf(backend.graph, user)).slice(0, listOf(args.first));
         },
       }),
       hasWayToSignIn: t.boolean({

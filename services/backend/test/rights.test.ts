@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newId, type WorkspaceId } from '../../contracts/ids.ts';
+import { newId, parseId, type WorkspaceId } from '../../contracts/ids.ts';
 import { newKey } from '../../contracts/keys.ts';
 import { createSchema } from '../graphql/schema.ts';
 import { type MemberRole, memberRoles, type Right } from '../members/access.ts';
@@ -100,6 +100,23 @@ const rows: Readonly<Record<string, Row>> = {
   setPassword: {
     right: 'self',
     ask: (_at, token) => ask('mutation { setPassword(password: "correct horse") { id } }', {}, token),
+  },
+  endSession: {
+    right: 'self',
+    ask: async (_at, token) => {
+      const { data } = await ask('{ viewer { sessions(first: 1) { id } } }', {}, token);
+      const id = data?.viewer.sessions[0]?.id ?? newId('browserSession');
+      // A further session, because the token of this test stays in use.
+      const user = (await backend.withGraph((graph) => graph.find('browserSession', id, null)))?.user;
+      if (user !== undefined) await backend.userToken(parseId('user', user));
+      const seen = await ask('{ viewer { sessions(first: 1) { id } } }', {}, token);
+      const newest = seen.data?.viewer.sessions[0]?.id ?? id;
+      return await ask('mutation ($id: ID!) { endSession(id: $id) }', { id: newest }, token);
+    },
+  },
+  endOtherSessions: {
+    right: 'self',
+    ask: (_at, token) => ask('mutation { endOtherSessions { id } }', {}, token),
   },
   beginPasskey: {
     right: 'self',
