@@ -1,11 +1,12 @@
 import type { ProcessId } from '../contracts/ids.ts';
+import type { WithProvider } from './accounts/provider.ts';
 import type { GraphqlNeeds } from './graphql/graphql-needs.ts';
 import type { MailSender } from './mail/mail-sender.ts';
 import type { SigningKeys } from './tokens/signing-keys.ts';
 import type { VerifyAgentToken, VerifyOperatorToken } from './tokens/verify-token.ts';
 
 /** All dependencies of the backend, built once. Functions name the parts they need: `WithGraph & WithBus`. */
-export interface Backend extends GraphqlNeeds {
+export interface Backend extends GraphqlNeeds, WithProvider {
   /** Version of the program. */
   readonly version: string;
   readonly process: ProcessId;

@@ -6,6 +6,7 @@ import type { Surroundings } from '../kit/service.ts';
 import { Attempts } from './accounts/attempts.ts';
 import { findSession } from './accounts/browser-sessions.ts';
 import { Passwords } from './accounts/passwords.ts';
+import { openProvider } from './accounts/provider.ts';
 import type { Config } from './config.ts';
 import type { Backend } from './context.ts';
 import { openBlobs } from './files/open-blobs.ts';
@@ -72,6 +73,7 @@ export async function openBackend(
     changes,
     passwords: new Passwords(),
     attempts: new Attempts(),
+    provider: openProvider({ config }),
     commandRuntimes: (runtimes, command) => commandRuntimes({ bus, processes }, runtimes, command),
   };
 }

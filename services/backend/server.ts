@@ -11,6 +11,7 @@ import { listen, stopListening } from '../kit/http/listen.ts';
 import type { RunningService } from '../kit/service.ts';
 import { createAccountRoutes } from './accounts/account-route.ts';
 import { addAccounts } from './accounts/account-routes.ts';
+import { addProviderRoutes } from './accounts/provider-sign-in.ts';
 import { addCatalogue } from './catalogue/catalogue-route.ts';
 import type { Backend } from './context.ts';
 import { addFiles } from './files/files-route.ts';
@@ -56,6 +57,7 @@ export async function startServer(backend: Backend): Promise<RunningService> {
   addErrors(app, backend);
   addRequestLog(app, backend);
   addCrossOrigin(app, origins, isOpenToAllOrigins);
+  addProviderRoutes(app, backend);
   createAccountRoutes(app, { origins, trustedProxies: config.TRUSTED_PROXIES ?? [] }, (account) => {
     addAccounts(account, backend);
     addInvitationRoutes(account, backend);

@@ -30,6 +30,7 @@ export const idPrefixes = {
   passkey: 'psk',
   oauthClient: 'oac',
   oauthRecord: 'oar',
+  identity: 'idt',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;

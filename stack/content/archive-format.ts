@@ -38,7 +38,14 @@ export const endSchema = z.object({
 });
 
 /** Secrets that an archive may have: those of the platform itself. New ones are made for its bus and graph database. */
-export const archivedSecrets = ['encryptionKey', 'jwtPrivateKey', 'remoteMcpKey', 'runtimeKey', 'mailKey'] as const;
+export const archivedSecrets = [
+  'encryptionKey',
+  'jwtPrivateKey',
+  'remoteMcpKey',
+  'runtimeKey',
+  'mailKey',
+  'signInProvider',
+] as const;
 export type ArchivedSecret = (typeof archivedSecrets)[number];
 const secretMaxChars = 64 * 1024;
 

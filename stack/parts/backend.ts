@@ -42,6 +42,7 @@ function variables(setup: Setup, give: Give): Readonly<Record<string, string>> {
     PUBLIC_MCP_URL: addresses.public.mcp,
     CORS_ORIGINS: browserOrigins(definition, addresses).join(','),
     ...given('TRUSTED_PROXIES', trustedProxies(setup).join(',')),
+    ...signInProvider(setup, give),
     ...mailProvider(setup, give),
   };
 }
@@ -99,6 +100,12 @@ function trustedProxies({ definition, site }: Setup): readonly string[] {
   const isBehind = hasOneHost(definition) || sharedServices(definition).includes('backend');
   const own = site.isPrivate ? containers : [loopback];
   return [...(isBehind ? own : []), ...definition.trustedProxies];
+}
+
+function signInProvider({ definition, secrets }: Setup, give: Give): Record<string, string> {
+  const { issuer, name } = definition.signIn.provider;
+  if (issuer === undefined) return {};
+  return { SIGN_IN_PROVIDER_NAME: name, SIGN_IN_PROVIDER_CLIENT_SECRET_FILE: give(secrets.signInProvider) };
 }
 
 function mailProvider({ installation, definition, secrets }: Setup, give: Give): Record<string, string> {

@@ -14,6 +14,7 @@ const secretTexts: Readonly<Record<string, string>> = {
   [secrets.remoteMcpKey]: `SYK_${'a'.repeat(49)}`,
   [secrets.runtimeKey]: `SYK_${'b'.repeat(49)}`,
   [secrets.mailKey]: 'mail-key',
+  [secrets.signInProvider]: 'provider-secret',
 };
 const readSecret = (file: string) => secretTexts[file] ?? '';
 
@@ -48,6 +49,7 @@ test('with nothing chosen, these and no others', () => {
       HISTORY_DAYS: '365',
       FILES_DIR: '/srv/svc/data/blobs',
       INSTALLATION_DIR: '/srv/svc',
+      SIGN_IN_PASSWORDS: 'true',
       EMAIL_PROVIDER: 'log',
       EMAIL_FROM_NAME: 'The Service Team',
       PROVIDER_A_TIMEOUT_SECONDS: '10',
@@ -86,6 +88,7 @@ origins: { browsers: [https://other.example.com], agents: [https://a.example.com
 runtime: { name: big, commands: [npx, uvx], sandbox: container, allowedPaths: [/a, /b], memberFolders: [/m], allowedAddresses: [10.0.0.0/8, '::1'], dockerSocket: /run/user/1000/docker.sock }
 images: { base: "our-base:1.2.3" }
 limits: { sessionIdleTimeoutMs: 1000, fileSizeMaxMb: 5, memoryMaxMb: { mcp-server: 300 } }
+signIn: { passwords: false, provider: { name: Acme, issuer: https://login.example.com/, clientId: svc } }
 mail: { provider: provider_b, from: a@example.com, fromName: Us, url: https://mail.example.com, timeoutSeconds: 3 }
 logs: { level: debug, levels: 'bus=warn' }
 environment: { runtime: { HEARTBEAT_INTERVAL: 1000 }, backend: { JWT_ISSUER: me } }
@@ -112,6 +115,11 @@ test('every choice reaches its services, and only these', () => {
     'backend PUBLIC_BACKEND_URL: http://localhost:3000 → https://api.example.com',
     'backend PUBLIC_FRONTEND_URL: http://localhost:8888 → https://app.example.com',
     'backend PUBLIC_MCP_URL: http://localhost:3001/mcp → https://mcp.example.com/mcp',
+    'backend SIGN_IN_PASSWORDS: true → false',
+    'backend SIGN_IN_PROVIDER_CLIENT_ID: unset → svc',
+    'backend SIGN_IN_PROVIDER_CLIENT_SECRET_FILE: unset → /srv/svc/secrets/sign-in-provider.key',
+    'backend SIGN_IN_PROVIDER_ISSUER: unset → https://login.example.com/',
+    'backend SIGN_IN_PROVIDER_NAME: unset → Acme',
     'backend SVC_MAX_FILE_SIZE_MB: 10 → 5',
     'backend TRUSTED_PROXIES: unset → 192.168.1.20,10.0.0.0/8',
     'remote-mcp BIND_HOST: 127.0.0.1 → 0.0.0.0',

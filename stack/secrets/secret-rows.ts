@@ -4,7 +4,7 @@ import { type Definition, hasOwnGraph } from '../settings/definition.ts';
 import { type BusSeedKind, busSeedPrefixes, isBusSeed, newBusSeed } from './bus-seeds.ts';
 import { isCertificateOf, newNodeKey, nodeCertificate } from './node-certificate.ts';
 
-export type SecretsFor = Pick<Definition, 'topology' | 'graph' | 'graphdb' | 'replicas' | 'mail'>;
+export type SecretsFor = Pick<Definition, 'topology' | 'graph' | 'graphdb' | 'replicas' | 'mail' | 'signIn'>;
 
 /** The content of another file in secrets/, or an empty text. */
 type ReadFile = (name: string) => string;
@@ -131,6 +131,16 @@ export const secretRows = {
         ? { setting: `mail.smtp.user: ${smtp.user}`, repair: "Write that user's password into this file." }
         : { setting: `mail.provider: ${provider}`, repair: "Write the provider's key into this file." };
     },
+  },
+  signInProvider: {
+    file: 'sign-in-provider.key',
+    neededBy: ({ signIn: { provider } }) =>
+      provider.issuer === undefined
+        ? null
+        : {
+            setting: `signIn.provider.issuer: ${provider.issuer}`,
+            repair: "Write the provider's secret into this file.",
+          },
   },
 } satisfies Readonly<Record<string, SecretRow>>;
 

@@ -59,6 +59,14 @@ describe('a mistake is reported with its place and its rule', () => {
       'topology: distributed\nbus:\n  servers: [bus.example.com]\n': /^svc\.yaml:4:1[23] bus\.servers(\.0)? must be/,
       'topology: distributed\nbus:\n  servers: []\n':
         /^svc\.yaml:4:12 bus\.servers must be auto, or a list of addresses such as/,
+      'trustedProxies: [proxy.example]\n':
+        /^svc\.yaml:2:17 trustedProxies must be a list of IP addresses and blocks .* without host names/,
+      'signIn:\n  provider: { issuer: https://login.example.com }\n':
+        /^svc\.yaml:3:23 signIn\.provider\.clientId is required with signIn\.provider\.issuer\.$/,
+      'signIn:\n  provider: { clientId: svc }\n':
+        /^svc\.yaml:3:25 signIn\.provider\.issuer is required with signIn\.provider\.clientId\.$/,
+      'signIn:\n  provider: { issuer: "https://user@login.example.com", clientId: svc }\n':
+        /^svc\.yaml:3:23 signIn\.provider\.issuer must be a full http or https URL/,
       'runtime:\n  allowedAddresses: [10.0.0.0/8, intranet.example]\n':
         /^svc\.yaml:3:21 runtime\.allowedAddresses must be a list of IP addresses and blocks .* without host names and ports/,
       'runtime:\n  allowedAddresses: [10.0.0.1/8]\n':

@@ -17,6 +17,7 @@ export function conflictsIn(definition: Definition): readonly Conflict[] {
   const rules = [
     ofOneProcess,
     ofMail,
+    ofSignIn,
     ofAddresses,
     ofPublicHost,
     ofBus,
@@ -55,6 +56,13 @@ function* ofMail({ mail }: Definition): Conflicts {
     if (value === undefined) continue;
     yield [`mail.smtp.${name}`, `mail.smtp.${name} is for mail.provider: smtp, and mail.provider is ${provider}.`];
   }
+}
+
+function* ofSignIn({ signIn: { provider } }: Definition): Conflicts {
+  const { issuer, clientId } = provider;
+  if ((issuer === undefined) === (clientId === undefined)) return;
+  const [missing, present] = issuer === undefined ? ['issuer', 'clientId'] : ['clientId', 'issuer'];
+  yield [`signIn.provider.${present}`, `signIn.provider.${missing} is required with signIn.provider.${present}.`];
 }
 
 /** The same rule as in the services, reported with its place in the file. Ports do not matter to it. */

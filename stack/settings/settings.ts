@@ -485,6 +485,36 @@ null: that Dgraph has no users.`,
         },
       ),
     }),
+    signIn: group('How people sign in to the web page. A link by mail or from an operator always works.', {
+      passwords: setting(trueOrFalse(), {
+        meaning: 'Whether people may have passwords. Passkeys are offered wherever the page has https.',
+        default: true,
+        variables: { backend: ['SIGN_IN_PASSWORDS'] },
+        write: String,
+      }),
+      provider: group(
+        'An OpenID provider of your own, with the secret of this platform in secrets/sign-in-provider.key. Register PUBLIC_BACKEND_URL/account/provider/callback there as redirect URI. The first sign-in of a person finds the account by an address that the provider has verified.',
+        {
+          name: setting(like(backend.SIGN_IN_PROVIDER_NAME), {
+            meaning: 'Its name on the sign-in page.',
+            default: 'OpenID',
+            variables: { backend: ['SIGN_IN_PROVIDER_NAME'] },
+          }),
+          issuer: setting(optional(like(backend.SIGN_IN_PROVIDER_ISSUER)), {
+            meaning: 'Its issuer, such as https://login.example.com, exactly as the provider writes it. null: none.',
+            default: null,
+            variables: { backend: ['SIGN_IN_PROVIDER_ISSUER'] },
+            write: given,
+          }),
+          clientId: setting(optional(like(backend.SIGN_IN_PROVIDER_CLIENT_ID)), {
+            meaning: 'The id of this platform at the provider.',
+            default: null,
+            variables: { backend: ['SIGN_IN_PROVIDER_CLIENT_ID'] },
+            write: given,
+          }),
+        },
+      ),
+    }),
     mail: group('How mail is sent: invitations, and links for forgotten passwords and new addresses.', {
       provider: setting(oneOf('log', 'provider_a', 'provider_b', 'smtp'), {
         meaning: `log writes mail to the log of the backend, at level info, with its one-time links: whoever reads that log can use them.
@@ -594,6 +624,7 @@ const elsewhere: { readonly [Service in ServiceName]: Readonly<Record<string, st
     ENCRYPTION_KEY: 'secrets/encryption.key',
     JWT_PRIVATE_KEY_PATH: 'secrets/jwt-private.pem',
     JWT_PUBLIC_KEY_PATH: 'secrets/jwt-public.pem',
+    SIGN_IN_PROVIDER_CLIENT_SECRET: 'secrets/sign-in-provider.key',
     PROVIDER_A_API_KEY: 'secrets/mail.key',
     PROVIDER_B_API_KEY: 'secrets/mail.key',
     SMTP_PASSWORD: 'secrets/mail.key',

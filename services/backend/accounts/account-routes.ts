@@ -3,13 +3,14 @@ import { type AccountRoutes, addAccountRoute } from './account-route.ts';
 import { endSession, readRefreshToken, refreshSession, signedOut } from './browser-sessions.ts';
 import { beginPasskeySignIn, type PasskeyNeeds, passkeyShape, signInWithPasskey } from './passkey-sign-in.ts';
 import { type PasswordNeeds, passwordShape, signInWithPassword } from './password-sign-in.ts';
+import type { WithProvider } from './provider.ts';
 import { type ResetNeeds, resetShape, sendSignInLink } from './reset.ts';
 import { clearedCookies, cookiesOf, refreshTokenIn } from './session-cookies.ts';
 import { type SignInNeeds, signIn } from './sign-in.ts';
 import { useLink } from './sign-in-links.ts';
 import { waysToSignIn } from './sign-in-ways.ts';
 
-type AccountNeeds = SignInNeeds & PasswordNeeds & PasskeyNeeds & ResetNeeds;
+type AccountNeeds = SignInNeeds & PasswordNeeds & PasskeyNeeds & ResetNeeds & WithProvider;
 
 /** `POST /account/…`: signs people in and out. */
 export function addAccounts(account: AccountRoutes, backend: AccountNeeds): void {

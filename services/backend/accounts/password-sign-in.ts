@@ -7,6 +7,7 @@ import type { Graph, Node, Transaction } from '../graph/graph.ts';
 import type { AccountRequest } from './account-route.ts';
 import type { Attempt, Attempted, WithAttempts } from './attempts.ts';
 import type { Verdict, WithPasswords } from './passwords.ts';
+import { requirePasswords } from './require-passwords.ts';
 import { type SignInNeeds, signIn } from './sign-in.ts';
 
 /** The checks are those of `parseEmail`. A refusal does not quote the text, which may be a password in the wrong field. */
@@ -27,6 +28,7 @@ export async function signInWithPassword(
   { email, password }: z.infer<typeof passwordShape>,
   exchange: Omit<AccountRequest<unknown>, 'body'>,
 ) {
+  requirePasswords(backend);
   const { network, request } = exchange;
   const shown = new Secret(password);
   const stored = await findPassword(backend.graph, email);

@@ -1,7 +1,7 @@
 import { SvcError } from '../../contracts/errors.ts';
 import { newId } from '../../contracts/ids.ts';
 import type { Secret } from '../../contracts/secret.ts';
-import type { WithBus } from '../bus/with-bus.ts';
+import type { WithBus, WithConfig } from '../bus/with-bus.ts';
 import type { Graph, Node, Transaction, WithGraph } from '../graph/graph.ts';
 import type { TokenPrincipal, UserPrincipal } from '../tokens/verify-token.ts';
 import { announceAccount } from './announce-account.ts';
@@ -10,6 +10,7 @@ import { endOtherSessions, findSession, signedOut } from './browser-sessions.ts'
 import { getOwnUser, requireFreshProof, requirePerson } from './own-account.ts';
 import { tryPassword } from './password-sign-in.ts';
 import { checkNewPassword, type WithPasswords } from './passwords.ts';
+import { requirePasswords } from './require-passwords.ts';
 import { removeLinks } from './sign-in-links.ts';
 
 export interface NewPassword {
@@ -18,7 +19,7 @@ export interface NewPassword {
   readonly password: Secret;
 }
 
-type SetPasswordNeeds = WithGraph & WithBus & WithPasswords & WithAttempts;
+type SetPasswordNeeds = WithGraph & WithBus & WithConfig<'SIGN_IN_PASSWORDS'> & WithPasswords & WithAttempts;
 
 /** Sets the caller's password. Everybody else who is signed in as this person, or has a link, must use the new one. */
 export async function setPassword(
@@ -27,6 +28,7 @@ export async function setPassword(
   { current, password }: NewPassword,
 ): Promise<void> {
   const person = requirePerson(principal);
+  requirePasswords(backend);
   const user = await getOwnUser(backend.graph, person);
   checkNewPassword(password, user.email);
   if (current === null) await requireFreshProof(backend.graph, person);

@@ -107,6 +107,18 @@ export const schema = {
     search: [],
     edges: {},
   },
+  /** The name of a person at an external OpenID provider. */
+  identity: {
+    owned: false,
+    fields: { user: 'text', issuer: 'text', subject: 'text', createdAt: 'time' },
+    unique: [
+      ['issuer', 'subject'],
+      ['issuer', 'user'],
+    ],
+    index: [],
+    search: [],
+    edges: {},
+  },
   member: {
     owned: true,
     fields: { user: 'text', role: 'text', suspended: 'boolean', createdAt: 'time' },
@@ -411,4 +423,5 @@ export const idKindOf = {
   passkey: 'passkey',
   oauthClient: 'oauthClient',
   oauthRecord: 'oauthRecord',
+  identity: 'identity',
 } as const satisfies Record<TypeName, IdKind>;

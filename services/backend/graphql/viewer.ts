@@ -34,8 +34,9 @@ export function addViewer(builder: Builder): void {
         },
       }),
       hasWayToSignIn: t.boolean({
-        description: 'Whether there is a password or a passkey. Otherwise only a link signs the caller in.',
-        resolve: ({ id }, _args, { backend }) => hasWayToSignIn(backend.graph, id),
+        description:
+          'Whether there is a password, a passkey or an identity at the provider. Otherwise only a link signs the caller in.',
+        resolve: ({ id }, _args, { backend }) => hasWayToSignIn(backend, id),
       }),
       memberships: t.field({
         type: ['Membership'],

@@ -41,6 +41,14 @@ export class Browser {
     return { status: response.status, headers: response.headers, text, body: text === '' ? null : JSON.parse(text) };
   }
 
+  /** Goes to an address, as after a click, and does not follow its redirect. */
+  async get(path: string): Promise<{ readonly status: number; readonly location: string }> {
+    const cookie = [...this.cookies].map(([name, { value }]) => `${name}=${value}`).join('; ');
+    const response = await fetch(this.#url + path, { redirect: 'manual', headers: cookie === '' ? {} : { cookie } });
+    for (const line of response.headers.getSetCookie()) this.#keep(line);
+    return { status: response.status, location: response.headers.get('location') ?? '' };
+  }
+
   /** Null for a cookie's caller who is not signed in, else the address of the person. */
   async signedInAs(): Promise<string | null> {
     const { status, body } = await this.post(graphqlPath, { query: '{ viewer { id } }' });

@@ -147,6 +147,8 @@ const rules: { readonly [Service in ServiceName]: readonly Rule[] } = {
     seedsOnNats,
     together('PRIVATE_GRAPHDB_USER', 'PRIVATE_GRAPHDB_PASSWORD'),
     together('SMTP_USER', 'SMTP_PASSWORD'),
+    together('SIGN_IN_PROVIDER_ISSUER', 'SIGN_IN_PROVIDER_CLIENT_ID'),
+    together('SIGN_IN_PROVIDER_ISSUER', 'SIGN_IN_PROVIDER_CLIENT_SECRET'),
   ],
   frontend: [
     noInternalPublicUrl({ PUBLIC_BACKEND_URL: undefined, PUBLIC_MCP_URL: variables.frontend.PUBLIC_MCP_URL.default }),

@@ -94,6 +94,15 @@ export function url<Given extends Options>(options: Given): Variable<string> & G
   );
 }
 
+/** The issuer of tokens: another text, even with a slash more, is another issuer. */
+export function issuer<Given extends Options>(options: Given): Variable<string> & Given {
+  return variable(
+    'a full http or https URL, with scheme and without user, query or fragment',
+    (raw) => (isPlainUrl(raw) ? raw : null),
+    options,
+  );
+}
+
 /** Browser origins: scheme, host and port, nothing else. */
 export function origins<Given extends Options>(options: Given): Variable<readonly string[]> & Given {
   return variable(

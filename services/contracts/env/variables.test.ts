@@ -186,6 +186,17 @@ const rows: Rows = {
     LOG_LEVEL: logLevels,
     CORS_ORIGINS: origins,
     TRUSTED_PROXIES: addressBlocks,
+    SIGN_IN_PASSWORDS: boolean,
+    SIGN_IN_PROVIDER_NAME: text(64),
+    SIGN_IN_PROVIDER_ISSUER: {
+      good: [
+        ['https://login.example.com', 'https://login.example.com'],
+        ['https://login.example.com/o/svc/', 'https://login.example.com/o/svc/'],
+      ],
+      bad: url.bad,
+    },
+    SIGN_IN_PROVIDER_CLIENT_ID: text(255),
+    SIGN_IN_PROVIDER_CLIENT_SECRET: password,
     PRIVATE_MCP_URL: url,
     PUBLIC_BACKEND_URL: url,
     PUBLIC_FRONTEND_URL: url,
@@ -319,6 +330,15 @@ const companions: { readonly [Variable in string]?: EnvRecord } = {
   'backend PRIVATE_GRAPHDB_PASSWORD': { PRIVATE_GRAPHDB_USER: 'groot' },
   'backend SMTP_USER': { SMTP_PASSWORD: 'word' },
   'backend SMTP_PASSWORD': { SMTP_USER: 'svc' },
+  'backend SIGN_IN_PROVIDER_ISSUER': { SIGN_IN_PROVIDER_CLIENT_ID: 'svc', SIGN_IN_PROVIDER_CLIENT_SECRET: 'word' },
+  'backend SIGN_IN_PROVIDER_CLIENT_ID': {
+    SIGN_IN_PROVIDER_ISSUER: 'https://login.example.com',
+    SIGN_IN_PROVIDER_CLIENT_SECRET: 'word',
+  },
+  'backend SIGN_IN_PROVIDER_CLIENT_SECRET': {
+    SIGN_IN_PROVIDER_ISSUER: 'https://login.example.com',
+    SIGN_IN_PROVIDER_CLIENT_ID: 'svc',
+  },
   'backend NODE_ENV': { PUBLIC_BACKEND_URL: 'http://localhost:3000' },
 };
 

@@ -9,6 +9,7 @@ import {
   choice,
   graphAddress,
   integer,
+  issuer,
   levels,
   logLevels,
   origins,
@@ -170,6 +171,31 @@ export const variables = {
     }),
     TRUSTED_PROXIES: addressBlocks({
       meaning: 'IP addresses and blocks of the proxies whose X-Forwarded-For names the client.',
+      source: 'additions',
+    }),
+    SIGN_IN_PASSWORDS: boolean({
+      meaning: 'Whether people may sign in by a password.',
+      default: 'true',
+      source: 'additions',
+    }),
+    SIGN_IN_PROVIDER_NAME: text({
+      meaning: 'Name of the external OpenID provider on the sign-in page.',
+      default: 'OpenID',
+      lengthMax: 64,
+      source: 'additions',
+    }),
+    SIGN_IN_PROVIDER_ISSUER: issuer({
+      meaning: 'Issuer of the external OpenID provider by which people may sign in.',
+      source: 'additions',
+    }),
+    SIGN_IN_PROVIDER_CLIENT_ID: text({
+      meaning: 'Id of the platform at the provider.',
+      lengthMax: 255,
+      source: 'additions',
+    }),
+    SIGN_IN_PROVIDER_CLIENT_SECRET: secret({
+      meaning: 'Secret of the platform at the provider.',
+      ...password,
       source: 'additions',
     }),
     PRIVATE_MCP_URL: url({

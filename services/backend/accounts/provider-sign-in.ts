@@ -1,0 +1,148 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { SvcError } from '../../contracts/errors.ts';
+import { newId, parseId } from '../../contracts/ids.ts';
+import { accountPath } from '../../contracts/token.ts';
+import { clientAddress } from '../../kit/http/client-address.ts';
+import { networkOf } from '../../kit/network-of.ts';
+import type { WithLog } from '../bus/with-bus.ts';
+import type { Node, Transaction } from '../graph/graph.ts';
+import { type AddressConfig, accountCookie, readCookie, writeCookie } from './cookies.ts';
+import { FairQueue } from './fair-queue.ts';
+import {
+  newProviderChecks,
+  type ProvenIdentity,
+  type Provider,
+  providerCallbackPath,
+  type WithProvider,
+} from './provider.ts';
+import { seal, sealedMaxAgeMs, unseal } from './sealed.ts';
+import { type SignInNeeds, signIn } from './sign-in.ts';
+
+/** Requests to the provider at once. Networks take turns, so that a flood of false codes delays nobody else for long. */
+const queueOptions = { atOnce: 16, waitingMax: 256, waitingEachMax: 8, waitMaxMs: 10_000 };
+
+/** The codes that the sign-in page explains. */
+export type ProviderRefusal =
+  | 'no_provider'
+  | 'provider_unavailable'
+  | 'provider_refused'
+  | 'expired'
+  | 'address_not_verified'
+  | 'unknown_address'
+  | 'other_identity';
+
+class Refused extends Error {
+  readonly code: ProviderRefusal;
+
+  constructor(code: ProviderRefusal, cause?: unknown) {
+    super(code, cause === undefined ? undefined : { cause });
+    this.code = code;
+  }
+}
+
+export type ProviderNeeds = SignInNeeds & WithProvider & WithLog;
+
+/** Two addresses that a browser visits. Each answer is a redirect, so that a person never sees an error in JSON. */
+export function addProviderRoutes(app: FastifyInstance, backend: ProviderNeeds): void {
+  const queue = new FairQueue(queueOptions);
+  const networkOfClient = (request: FastifyRequest) =>
+    networkOf(clientAddress(request.raw, backend.config.TRUSTED_PROXIES ?? []));
+  const visit = (path: string, answer: (exchange: Exchange) => Promise<string>) =>
+    app.get(path, async (request, reply) => {
+      reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer');
+      const to = await queue
+        .run(networkOfClient(request), () => answer({ request, reply }))
+        .catch((thrown: unknown) => refusalPage(backend, request, thrown));
+      return reply.redirect(to, 303);
+    });
+  visit(`${accountPath}/provider`, (exchange) => begin(backend, exchange));
+  visit(providerCallbackPath, (exchange) => finish(backend, exchange));
+}
+
+interface Exchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+async function begin(backend: ProviderNeeds, { reply }: Exchange): Promise<string> {
+  const provider = getProvider(backend);
+  const checks = newProviderChecks();
+  const url = await provider.begin(checks).catch((thrown: unknown) => {
+    throw new Refused('provider_unavailable', thrown);
+  });
+  const sealed = seal(backend, JSON.stringify(checks), place);
+  reply.header('set-cookie', writeCookie(cookieOf(backend), sealed, sealedMaxAgeMs / 1000));
+  return url.href;
+}
+
+const checksShape = z.object({ state: z.string(), nonce: z.string(), verifier: z.string() });
+
+async function finish(backend: ProviderNeeds, { request, reply }: Exchange): Promise<string> {
+  const provider = getProvider(backend);
+  const sealed = unseal(backend, readCookie(request.headers, cookieOf(backend)) ?? '', place);
+  if (sealed === null) throw new Refused('expired');
+  // Each sign-in has one chance, also when it fails.
+  reply.header('set-cookie', writeCookie(cookieOf(backend), '', 0));
+  const [, search = ''] = /^[^?]*(\?.*)$/.exec(request.url) ?? [];
+  const checks = checksShape.parse(JSON.parse(sealed.value));
+  const identity = await provider.finish(search, checks).catch((thrown: unknown) => {
+    throw new Refused('provider_refused', thrown);
+  });
+  const find = (transaction: Transaction) => findPerson(transaction, identity);
+  await signIn(backend, { provenBy: 'provider', find }, { request, reply });
+  return `${backend.config.PUBLIC_FRONTEND_URL}/`;
+}
+
+/** The first time, a verified address finds the person. From then on only the provider's own name of the person counts. */
+async function findPerson(transaction: Transaction, identity: ProvenIdentity): Promise<Node<'user'>> {
+  const { issuer, subject, email } = identity;
+  const known = await transaction.findBy('identity', { issuer, subject }, null);
+  if (known !== null) {
+    const user = await transaction.find('user', parseId('user', known.user), null);
+    if (user === null) throw new Refused('unknown_address');
+    return user;
+  }
+  if (email === null) throw new Refused('address_not_verified');
+  const user = await transaction.findBy('user', { email: email.trim().toLowerCase() }, null);
+  if (user === null) throw new Refused('unknown_address');
+  // Providers give an address to somebody else when its owner leaves.
+  if ((await transaction.findBy('identity', { issuer, user: user.id }, null)) !== null)
+    throw new Refused('other_identity');
+  await transaction.create('identity', {
+    id: newId('identity'),
+    user: user.id,
+    issuer,
+    subject,
+    createdAt: Date.now(),
+  });
+  return user;
+}
+
+function getProvider({ provider }: WithProvider): Provider {
+  if (provider === null) throw new Refused('no_provider');
+  return provider;
+}
+
+/** A bug is thrown on. */
+function refusalPage(backend: ProviderNeeds, request: FastifyRequest, thrown: unknown): string {
+  const code = codeOf(thrown);
+  if (code === null) throw thrown;
+  const reason =
+    thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause.message.slice(0, 200) : undefined;
+  backend.log('accounts').info({ request: request.id, code, reason }, 'refused a sign-in by the provider');
+  return `${backend.config.PUBLIC_FRONTEND_URL}/sign-in?refused=${code}`;
+}
+
+function codeOf(thrown: unknown): ProviderRefusal | null {
+  if (thrown instanceof Refused) return thrown.code;
+  const isBusy = thrown instanceof SvcError && ['rate_limited', 'unavailable'].includes(thrown.code);
+  return isBusy ? 'provider_unavailable' : null;
+}
+
+const place = { node: 'browser', field: 'sign-in by the provider' } as const;
+
+/** Lax, because the provider sends the browser back. */
+function cookieOf(backend: AddressConfig) {
+  return accountCookie(backend, 'provider', 'Lax');
+}
