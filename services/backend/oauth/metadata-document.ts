@@ -56,8 +56,11 @@ function get(url: URL, options: RequestOptions): Promise<Answer> {
       let length = 0;
       answer.on('data', (piece: Buffer) => {
         length += piece.length;
-        if (length > documentMaxBytes) asking.destroy(new Error(`the document is above ${documentMaxBytes} bytes`));
-        else pieces.push(piece);
+        if (length <= documentMaxBytes) pieces.push(piece);
+        else {
+          reject(new Error(`the document is above ${documentMaxBytes} bytes`));
+          asking.destroy();
+        }
       });
       answer.on('error', reject);
       answer.on('end', () => {

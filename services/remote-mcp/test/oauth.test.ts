@@ -1,7 +1,9 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { auth, Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
-import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Browser } from '../../backend/test/browser.ts';
+import { newId } from '../../contracts/ids.ts';
 import { OauthClient, redirectUri, register, signIn, startPublicPlatform } from './oauth.ts';
 import { type Platform, until } from './platform.ts';
 import { result, tool } from './runtime.ts';
@@ -275,5 +277,47 @@ describe('refusals', () => {
     ['no object', 'text'],
   ])('a registration with %s is refused', async (_name, metadata) => {
     expect((await register(platform.backendUrl, metadata)).status).toBe(400);
+  });
+
+  test('a flood of registrations is stopped', async () => {
+    const flooded = await startPublicPlatform();
+    const metadata = { redirect_uris: [redirectUri] };
+    const statuses: number[] = [];
+    for (let i = 0; i < 61; i++) statuses.push((await register(flooded.backendUrl, metadata)).status);
+    expect([statuses.slice(0, 60).every((status) => status === 201), statuses[60]]).toEqual([true, 429]);
+    await flooded.stop();
+  });
+});
+
+describe('other tokens are refused', () => {
+  const key = generateKeyPairSync('ed25519').privateKey;
+
+  test.each([
+    ['another audience', { aud: 'https://other.example/mcp' }],
+    ['another issuer', { iss: 'somebody' }],
+    ['no audience', { aud: [] }],
+    ['a past expiry', { exp: 1_000_000_000 }],
+    ['no key', { key: undefined }],
+    ['another person', { sub: newId('user') }],
+    ['an unknown key', { key: newId('key') }],
+  ])('%s', async (_name, changed) => {
+    const { access_token: good } = await client.connect(person, workspace.id);
+    expect((await ping(await platform.sign({ ...decodeJwt(good), ...changed }, 'at+jwt'))).status).toBe(401);
+  });
+
+  test('another type, another signature', async () => {
+    const { access_token: good } = await client.connect(person, workspace.id);
+    expect((await ping(await platform.sign(decodeJwt(good), 'at+jwt'))).status).toBe(200);
+    expect((await ping(await platform.sign(decodeJwt(good), 'JWT'))).status).toBe(401);
+    const forged = new SignJWT(decodeJwt(good)).setProtectedHeader({ alg: 'EdDSA', typ: 'at+jwt' });
+    expect((await ping(await forged.sign(key))).status).toBe(401);
+  });
+
+  test("a browser's session at remote-mcp, and an agent's token at GraphQL", async () => {
+    const session = person.cookies.get(person.nameOf('access'))?.value ?? '';
+    expect((await ping(session)).status).toBe(401);
+    const { access_token: good } = await client.connect(person, workspace.id);
+    const headers = { authorization: `Bearer ${good}` };
+    expect((await person.post('/graphql', { query: '{ viewer { id } }' }, headers)).status).toBe(401);
   });
 });

@@ -37,6 +37,8 @@ export interface Platform {
   /** Another remote-mcp on the same bus. */
   startAnother(env?: Readonly<Record<string, string>>, through?: Hub, drainMs?: number): Promise<RunningService>;
   connectRuntime(name?: 'cloud' | 'lonely'): Promise<TestRuntime>;
+  /** Signs claims with the key of the platform. */
+  sign(claims: JWTPayload, type: string): Promise<string>;
   stopBackend(): Promise<void>;
   startBackend(): Promise<void>;
   restartRemoteMcp(): Promise<Platform>;
@@ -139,6 +141,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
       runtimes.push(another);
       return another;
     },
+    sign: (claims, type) => new SignJWT(claims).setProtectedHeader({ alg: 'EdDSA', typ: type }).sign(privateKey),
     stopBackend: () => backend.stop(),
     startBackend: async () => {
       backend = await bootBackend();
