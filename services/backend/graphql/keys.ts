@@ -31,6 +31,10 @@ export function addKeys(builder: Builder): void {
         resolve: lastUsedStepMs,
       }),
       createdAt: t.exposeFloat('createdAt'),
+      client: t.exposeString('client', {
+        nullable: true,
+        description: 'The OAuth client of a connected agent. null: a key with a text.',
+      }),
       disclosure: t.field({ type: disclosureType, resolve: disclosureOf }),
       replaces: t.field({
         type: 'ReplacedKey',

@@ -31,6 +31,7 @@ export async function rotateKey(
     const { transaction, workspace } = change;
     const old = await getChangeableKey(change, parseId('key', id));
     if (old.revokedAt !== null) throw revoked(old);
+    if (old.client !== null) throw isAgent(old);
     await requireNoRotation(transaction, old, now);
     const roles = await rolesOf(transaction, old);
     const user = await userOf(change, old);
@@ -55,6 +56,13 @@ export async function rotateKey(
     return created;
   });
   return { key, secret };
+}
+
+/** An agent gets its next tokens by itself. A text for its key would outlive its grant. */
+function isAgent({ name }: Node<'key'>): SvcError {
+  return new SvcError('conflict', `"${name}" is a connected agent, which has no key to rotate.`, {
+    hint: 'Revoke it, and connect the agent again.',
+  });
 }
 
 /** The key that this one replaces, as long as it is valid. */

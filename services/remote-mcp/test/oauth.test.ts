@@ -261,6 +261,16 @@ describe('refusals', () => {
     expect((await client.refresh(refresh)).body.error).toBe('invalid_grant');
   });
 
+  test('an agent is told apart from keys with a text, and is not rotated', async () => {
+    const { access_token: access } = await client.connect(person, workspace.id);
+    const id = String(decodeJwt(access).key);
+    const query = 'query ($id: ID!) { workspace(id: $id) { keys(first: 100) { nodes { id client } } } }';
+    const { workspace: seen } = await platform.must(query, { id: workspace.id });
+    expect(seen.keys.nodes).toContainEqual({ id, client: client.id });
+    const rotate = 'mutation ($w: ID!, $id: ID!) { rotateKey(workspace: $w, id: $id) { secret } }';
+    await expect(platform.must(rotate, { w: workspace.id, id })).rejects.toThrow('is a connected agent');
+  });
+
   test('a suspended workspace answers 403', async () => {
     const { access_token: access } = await client.connect(person, workspace.id);
     await workspace.suspend(true);
