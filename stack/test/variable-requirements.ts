@@ -31,6 +31,7 @@ const busAuthority = `${natsTest}: over TLS, whose authority must be known`;
 const busSeed = `${natsTest}: a backend with another %s seed is refused`;
 const persistent =
   'services/remote-mcp/test/persistent-messaging.test.ts: decides whether NATS keeps them on disk or in memory';
+const provider = 'services/backend/test/provider.test.ts';
 const tokenLifetimes =
   'services/backend/test/accounts.test.ts: live as JWT_ACCESS_TOKEN_TTL and JWT_REFRESH_TOKEN_TTL say, after a link at PUBLIC_FRONTEND_URL';
 const mailEngine = 'services/backend/mail/open-mail-engine.test.ts';
@@ -72,6 +73,11 @@ const shownElsewhere: ReferencesElsewhere = {
     BIND_HOST: `${boot}: BIND_HOST is where it listens`,
     TRUSTED_PROXIES:
       'services/backend/test/passwords.test.ts: are not avoided by another address of the same /64, nor by a forged one',
+    SIGN_IN_PASSWORDS: `${provider}: passwords can be switched off`,
+    SIGN_IN_PROVIDER_NAME: `${provider}: is offered by the sign-in page`,
+    SIGN_IN_PROVIDER_ISSUER: `${provider}: finds the person by a verified address`,
+    SIGN_IN_PROVIDER_CLIENT_ID: `${provider}: finds the person by a verified address`,
+    SIGN_IN_PROVIDER_CLIENT_SECRET: `${provider}: finds the person by a verified address`,
     PUBLIC_FRONTEND_URL: tokenLifetimes,
     JWT_ACCESS_TOKEN_TTL: tokenLifetimes,
     JWT_REFRESH_TOKEN_TTL: tokenLifetimes,

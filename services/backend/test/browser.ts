@@ -22,11 +22,12 @@ export class Browser {
     return copy;
   }
 
-  /** As the browser follows a link: the path decides which cookies it sends. */
+  /** As after a click, without following a redirect. The path decides which cookies are sent. */
   async get(path: string) {
     const response = await fetch(this.#url + path, { headers: this.#cookiesFor(path), redirect: 'manual' });
     for (const line of response.headers.getSetCookie()) this.#keep(line);
-    return { status: response.status, headers: response.headers, text: await response.text() };
+    const { status, headers } = response;
+    return { status, headers, location: headers.get('location') ?? '', text: await response.text() };
   }
 
   async post(path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) {
@@ -39,14 +40,6 @@ export class Browser {
     for (const line of response.headers.getSetCookie()) this.#keep(line);
     const text = await response.text();
     return { status: response.status, headers: response.headers, text, body: text === '' ? null : JSON.parse(text) };
-  }
-
-  /** Goes to an address, as after a click, and does not follow its redirect. */
-  async get(path: string): Promise<{ readonly status: number; readonly location: string }> {
-    const cookie = [...this.cookies].map(([name, { value }]) => `${name}=${value}`).join('; ');
-    const response = await fetch(this.#url + path, { redirect: 'manual', headers: cookie === '' ? {} : { cookie } });
-    for (const line of response.headers.getSetCookie()) this.#keep(line);
-    return { status: response.status, location: response.headers.get('location') ?? '' };
   }
 
   /** Null for a cookie's caller who is not signed in, else the address of the person. */
