@@ -32,7 +32,9 @@ describe.skipIf(!hasNatsServer || !hasCaddy || !hasPebble)('with an authority', 
       await using platform = await init({ directory, ca: ownFile, https, http });
       expect(await platform.up()).not.toContain('no certificate');
       const reached = await ask({ host, path: '/mcp', method: 'POST', port: https, ca: root });
-      expect([reached.status, reached.headers['www-authenticate']]).toEqual([401, 'Bearer']);
+      const metadata = `https://${host}:${https}/.well-known/oauth-protected-resource/mcp`;
+      const challenge = `Bearer resource_metadata="${metadata}", scope="tools"`;
+      expect([reached.status, reached.headers['www-authenticate']]).toEqual([401, challenge]);
       const plain = await ask({ host, path: '/mcp', port: http, ca: null });
       expect([plain.status, plain.headers.location]).toEqual([308, `https://${host}:${https}/mcp`]);
       expect((await platform.svc('status')).urls.mcp).toBe(`https://${host}:${https}/mcp`);

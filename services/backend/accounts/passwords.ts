@@ -1,11 +1,10 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
-import { SvcError } from '../../contracts/errors.ts';
+import { normalisePassword } from '../../contracts/password-rule.ts';
 import type { Secret } from '../../contracts/secret.ts';
 import { FairQueue } from './fair-queue.ts';
 
 /** A verification takes a quarter of a second of one processor and 32 MiB. Two leave threads to files and other work. */
 const queueOptions = { atOnce: 2, waitingMax: 256, waitingEachMax: 8, waitMaxMs: 5_000 };
-export const passwordLength = { min: 10, max: 200 } as const;
 
 /** How a password is stored: the cost of scrypt (RFC 7914 §2) as exponent of N, r and p. */
 export interface Cost {
@@ -51,28 +50,8 @@ export class Passwords {
   }
 
   #compute(password: Secret, { cost, salt }: Omit<Stored, 'hash'>, address: string): Promise<Buffer> {
-    return this.#queue.run(address, () => computeScrypt(normalise(password), salt, cost));
+    return this.#queue.run(address, () => computeScrypt(normalisePassword(password.reveal()), salt, cost));
   }
-}
-
-/** Throws unless the text may become the password of this person. */
-export function checkNewPassword(password: Secret, email: string): void {
-  const text = normalise(password);
-  const { length } = [...text];
-  if (length < passwordLength.min || length > passwordLength.max) {
-    throw new SvcError(
-      'invalid_input',
-      `A password must have ${passwordLength.min} to ${passwordLength.max} characters; this one has ${length}.`,
-    );
-  }
-  if (text.toLowerCase() === email.toLowerCase()) {
-    throw new SvcError('invalid_input', 'A password must not be the e-mail address.');
-  }
-}
-
-/** Keyboards write "é" as one character or as two (RFC 8265 §4.2). */
-function normalise(password: Secret): string {
-  return password.reveal().normalize('NFC');
 }
 
 interface Stored {

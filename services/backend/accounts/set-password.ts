@@ -1,5 +1,6 @@
 import { SvcError } from '../../contracts/errors.ts';
 import { newId } from '../../contracts/ids.ts';
+import { checkPassword } from '../../contracts/password-rule.ts';
 import type { Secret } from '../../contracts/secret.ts';
 import type { WithBus, WithConfig } from '../bus/with-bus.ts';
 import type { Graph, Node, Transaction, WithGraph } from '../graph/graph.ts';
@@ -9,7 +10,7 @@ import type { WithAttempts } from './attempts.ts';
 import { endOtherSessions, findSession, signedOut } from './browser-sessions.ts';
 import { getOwnUser, requireFreshProof, requirePerson } from './own-account.ts';
 import { tryPassword } from './password-sign-in.ts';
-import { checkNewPassword, type WithPasswords } from './passwords.ts';
+import type { WithPasswords } from './passwords.ts';
 import { requirePasswords } from './require-passwords.ts';
 import { removeLinks } from './sign-in-links.ts';
 
@@ -30,7 +31,7 @@ export async function setPassword(
   const person = requirePerson(principal);
   requirePasswords(backend);
   const user = await getOwnUser(backend.graph, person);
-  checkNewPassword(password, user.email);
+  checkPassword(password.reveal(), user.email);
   if (current === null) await requireFreshProof(backend.graph, person);
   const stored = await backend.graph.findBy('password', { user: user.id }, null);
   if (current !== null) await checkCurrent(backend, { user, person, stored, current });

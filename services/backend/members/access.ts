@@ -1,7 +1,7 @@
 import { SvcError } from '../../contracts/errors.ts';
 import type { WorkspaceId } from '../../contracts/ids.ts';
 import type { Graph, Node } from '../graph/graph.ts';
-import type { TokenPrincipal } from '../tokens/verify-token.ts';
+import type { TokenPrincipal, UserPrincipal } from '../tokens/verify-token.ts';
 
 /** Roles of members, from the least to the most. Each includes the rights of those before it. */
 export const memberRoles = ['viewer', 'editor', 'admin', 'owner'] as const;
@@ -20,10 +20,13 @@ export const leastRole = {
 } as const satisfies Record<string, MemberRole | null>;
 export type Right = keyof typeof leastRole;
 
+/** In whose name a change is made. */
+export type Actor = Extract<TokenPrincipal, { kind: 'operator' }> | Pick<UserPrincipal, 'kind' | 'user'>;
+
 /** A workspace together with the proof that the caller may use it. */
 export interface Access {
   readonly workspace: Node<'workspace'>;
-  readonly principal: TokenPrincipal;
+  readonly principal: Actor;
   readonly role: MemberRole | 'operator';
 }
 

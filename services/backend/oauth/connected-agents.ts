@@ -2,12 +2,13 @@ import { newId, type RoleId, type UserId, type WorkspaceId } from '../../contrac
 import { defaultDisclosure } from '../../contracts/key-disclosure.ts';
 import { parseName } from '../../contracts/names.ts';
 import { Secret } from '../../contracts/secret.ts';
-import { change, publishEvent } from '../activity/change.ts';
-import type { Node, WithGraph } from '../graph/graph.ts';
+import { change, changeAs } from '../activity/change.ts';
+import type { Node, Transaction, WithGraph } from '../graph/graph.ts';
 import { requireRoomForKey } from '../keys/create-key.ts';
 import { findKeyBySecret } from '../keys/find-key.ts';
 import { stateOfKey } from '../keys/key-state.ts';
 import { requireRoles } from '../keys/store-key.ts';
+import type { Access } from '../members/access.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
 import type { UserPrincipal } from '../tokens/verify-token.ts';
 import type { OauthNeeds } from './oauth-needs.ts';
@@ -71,15 +72,34 @@ export async function extendAgent({ graph }: WithGraph, key: Node<'key'>, expire
   await graph.write((transaction) => transaction.update('key', key.id, { expiresAt }, options));
 }
 
-/** Idempotent. The authorization server does so when a code or refresh token is used twice, and on revocation. */
+/**
+ * Idempotent. The authorization server does so when a code or refresh token is used twice, and when the agent revokes
+ * its own token. It is recorded as an action of the agent's person.
+ */
 export async function disconnectGrant(backend: OauthNeeds, grant: string): Promise<void> {
   const key = await findAgent(backend, grant);
   if (key === null || key.revokedAt !== null) return;
-  const workspace = await backend.graph.write(async (transaction) => {
-    await transaction.update('key', key.id, { revokedAt: Date.now() }, { anchor: key.workspace });
-    return await transaction.find('workspace', key.workspace, null);
-  });
-  if (workspace !== null) publishEvent(backend.bus, workspace, 'key', key.id);
+  await changeAs(
+    backend,
+    (transaction) => accessOfAgent(transaction, key),
+    async ({ transaction, record, announce }) => {
+      const present = await transaction.find('key', key.id, key.workspace);
+      if (present === null || present.revokedAt !== null) return;
+      await transaction.update('key', key.id, { revokedAt: Date.now() }, { anchor: key.workspace });
+      record({ action: 'revoke', subject: key.id, subjectKind: 'key', subjectName: key.name, changes: {} });
+      announce({ kind: 'key', key: key.id });
+    },
+  );
+}
+
+/** The agent acts for its person, who may be suspended or removed by now. */
+async function accessOfAgent(transaction: Transaction, key: Node<'key'>): Promise<Access> {
+  const workspace = await transaction.find('workspace', key.workspace, null);
+  const options = { anchor: key.workspace, limitEach: 1 };
+  const users = await transaction.follow({ from: 'key', edge: 'user' }, [key.id], options);
+  const user = users.get(key.id)?.[0];
+  if (workspace === null || user === undefined) throw new Error(`the agent ${key.id} has no workspace or no person`);
+  return { workspace, principal: { kind: 'user', user: user.id }, role: 'viewer' };
 }
 
 /** Grants have their own kind of text, so that no text of a key gives the digest of a grant. */

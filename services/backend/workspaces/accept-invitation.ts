@@ -38,7 +38,7 @@ export function addInvitationRoutes(account: AccountRoutes, backend: AcceptNeeds
         const { invitation, workspace } = await findInvitation(backend, transaction, body.token);
         const user = await personOf(transaction, invitation, { current, name });
         const session = await openSession(transaction, backend, { user, provenBy: 'link', request: exchange.request });
-        const principal = { kind: 'user', user: user.id, session: session.id } as const;
+        const principal = { kind: 'user', user: user.id } as const;
         return { workspace, principal, role: parseMemberRole(invitation.role), invitation, user, session };
       },
       async ({ transaction, access, workspace, record }) => {

@@ -64,6 +64,8 @@ export function Frame() {
 
 function TopBar({ place, viewer }: { readonly place: Place | null; readonly viewer: Viewer | null }) {
   const [open, setOpen] = useState<'palette' | 'shortcuts' | null>(null);
+  // A dialog says a moment later that it is closed. By then a key may have opened the other one.
+  const close = (closed: typeof open) => setOpen((present) => (present === closed ? null : present));
   const navigate = useNavigate();
   const connection = useConnection();
   const { workspace: id = '' } = useParams({ strict: false });
@@ -92,8 +94,8 @@ function TopBar({ place, viewer }: { readonly place: Place | null; readonly view
         {viewer !== null && <PersonMenu viewer={viewer} />}
       </div>
       <Suspense>
-        {open === 'palette' && <Palette place={place} onClose={() => setOpen(null)} />}
-        {open === 'shortcuts' && <ShortcutList onClose={() => setOpen(null)} />}
+        {open === 'palette' && <Palette place={place} onClose={() => close('palette')} />}
+        {open === 'shortcuts' && <ShortcutList onClose={() => close('shortcuts')} />}
       </Suspense>
     </header>
   );

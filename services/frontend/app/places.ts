@@ -6,6 +6,8 @@ export interface NamedPlace {
     | '/w/$workspace'
     | '/w/$workspace/settings/mcp-servers'
     | '/w/$workspace/profile/api-keys'
+    | '/w/$workspace/profile/connected-agents'
+    | '/w/$workspace/profile/account'
     | '/w/$workspace/profile/appearance';
   readonly icon: IconName;
   /** After g. */
@@ -17,5 +19,7 @@ export const places: readonly NamedPlace[] = [
   { title: 'Home', to: '/w/$workspace', icon: 'home', key: 'h' },
   { title: 'MCP servers', to: '/w/$workspace/settings/mcp-servers', icon: 'server', key: 'm' },
   { title: 'API keys', to: '/w/$workspace/profile/api-keys', icon: 'key', key: 'k' },
+  { title: 'Connected agents', to: '/w/$workspace/profile/connected-agents', icon: 'activity', key: 'c' },
+  { title: 'Account', to: '/w/$workspace/profile/account', icon: 'person', key: 'p' },
   { title: 'Appearance', to: '/w/$workspace/profile/appearance', icon: 'settings', key: 'a' },
 ];

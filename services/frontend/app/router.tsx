@@ -21,6 +21,18 @@ const signIn = createRoute({
   component: lazyRouteComponent(() => import('../pages/sign-in-page.tsx'), 'SignInPage'),
 });
 
+const consent = createRoute({
+  getParentRoute: () => root,
+  path: '/connect/$request',
+  component: lazyRouteComponent(() => import('../pages/consent-page.tsx'), 'ConsentPage'),
+});
+
+const invitation = createRoute({
+  getParentRoute: () => root,
+  path: '/invitation',
+  component: lazyRouteComponent(() => import('../pages/invitation-page.tsx'), 'InvitationPage'),
+});
+
 const workspace = createRoute({ getParentRoute: () => root, path: '/w/$workspace', component: Frame });
 
 const home = createRoute({
@@ -54,6 +66,18 @@ const apiKeys = createRoute({
   component: lazyRouteComponent(() => import('../pages/api-keys-page.tsx'), 'ApiKeysPage'),
 });
 
+const connectedAgents = createRoute({
+  getParentRoute: () => workspace,
+  path: '/profile/connected-agents',
+  component: lazyRouteComponent(() => import('../pages/connected-agents-page.tsx'), 'ConnectedAgentsPage'),
+});
+
+const account = createRoute({
+  getParentRoute: () => workspace,
+  path: '/profile/account',
+  component: lazyRouteComponent(() => import('../pages/account-page.tsx'), 'AccountPage'),
+});
+
 const appearance = createRoute({
   getParentRoute: () => workspace,
   path: '/profile/appearance',
@@ -61,7 +85,10 @@ const appearance = createRoute({
 });
 
 export const router = createRouter({
-  routeTree: root.addChildren([start, connect, signIn, workspace.addChildren([home, mcpServers, apiKeys, appearance])]),
+  routeTree: root.addChildren([
+    ...[start, connect, consent, invitation, signIn],
+    workspace.addChildren([home, mcpServers, apiKeys, connectedAgents, account, appearance]),
+  ]),
   defaultPreload: 'intent',
   // A place sees only what its validateSearch returned.
   search: { strict: true },

@@ -5,10 +5,26 @@ import { readHttpError, ShownError, unreachable } from './shown-error.ts';
 const accountTimeoutMs = 15_000;
 
 /** `POST /account/PATH`: its answer, null for 204. Throws a ShownError. */
-export async function postAccount(path: string, body: object): Promise<unknown> {
+export function postAccount(path: string, body: object): Promise<unknown> {
+  return post(`${accountPath}/${path}`, body);
+}
+
+/** As `postAccount`, at any path, for a person who is signed in. A token that has expired is refreshed once. */
+export async function postSignedIn(path: string, body: object): Promise<unknown> {
+  try {
+    return await post(path, body);
+  } catch (error) {
+    if (!(error instanceof ShownError) || error.code !== 'unauthenticated') throw error;
+    if (await refreshSession()) return await post(path, body);
+    goToSignIn();
+    throw error;
+  }
+}
+
+async function post(path: string, body: object): Promise<unknown> {
   let response: Response;
   try {
-    response = await fetch(`${backendUrl}${accountPath}/${path}`, {
+    response = await fetch(`${backendUrl}${path}`, {
       method: 'POST',
       credentials: 'include',
       headers: { 'content-type': 'application/json' },
@@ -59,12 +75,19 @@ export async function fetchWithSession(input: RequestInfo | URL, init: RequestIn
 /** The page after it starts without anything in memory of the person before. */
 export function goToSignIn(): void {
   const { pathname, search } = window.location;
-  if (pathname === '/sign-in') return;
+  if (isSigningOut || pathname === '/sign-in') return;
   const back = pathname === '/' ? '' : `?back=${encodeURIComponent(pathname + search)}`;
   window.location.assign(`/sign-in${back}`);
 }
 
+/** The backend closes the connections of the page before it answers, which would lead back here after the next sign-in. */
+let isSigningOut = false;
+
 export async function signOut(): Promise<void> {
-  await postAccount('sign-out', {});
+  isSigningOut = true;
+  await postAccount('sign-out', {}).catch((error: unknown) => {
+    isSigningOut = false;
+    throw error;
+  });
   window.location.assign('/sign-in');
 }

@@ -5,6 +5,7 @@ import { backendUrl } from '../app/environment.ts';
 import { goToSignIn, refreshSession } from './account.ts';
 import { refreshShown } from './client.ts';
 import { changesSubscription } from './generated/operations.ts';
+import { fieldOf } from './shown-error.ts';
 
 export type Connection = 'connecting' | 'live' | 'lost';
 
@@ -12,6 +13,9 @@ export type Connection = 'connecting' | 'live' | 'lost';
 const coalesceMs = 50;
 const retryFirstMs = 500;
 const retryMaxMs = 15_000;
+
+/** The backend closes the connections of a session that has ended with this code. */
+const signedOutCode = 4401;
 
 let connection: Connection = 'connecting';
 const listeners = new Set<() => void>();
@@ -34,7 +38,10 @@ export function followChanges(workspace: string): () => void {
     retryWait: waitBeforeRetry,
     on: {
       connected: () => setConnection('live'),
-      closed: () => setConnection(connection === 'connecting' ? 'connecting' : 'lost'),
+      closed: (event) => {
+        if (fieldOf(event, 'code') === signedOutCode) return goToSignIn();
+        setConnection(connection === 'connecting' ? 'connecting' : 'lost');
+      },
       error: () => setConnection('lost'),
     },
   });

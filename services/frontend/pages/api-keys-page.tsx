@@ -1,5 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { useState } from 'react';
 import { useShortcuts } from '../app/shortcuts.ts';
 import { usePlace } from '../app/workspace.ts';
 import { Button } from '../components/button.tsx';
@@ -7,16 +7,14 @@ import { ConfirmByTyping } from '../components/confirm-by-typing.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
 import { ErrorState } from '../components/error-state.tsx';
-import { RelativeTime } from '../components/relative-time.tsx';
+import { Moment } from '../components/moment.tsx';
 import { Skeleton } from '../components/skeleton.tsx';
 import { StatusDot } from '../components/status-dot.tsx';
 import { send } from '../graphql/client.ts';
-import { type KeysQuery, keysQuery, revokeKeyMutation } from '../graphql/generated/operations.ts';
-import { usePages } from '../graphql/use-pages.ts';
+import { revokeKeyMutation } from '../graphql/generated/operations.ts';
 import { CreateKey } from './create-key.tsx';
+import { type OwnKey as Row, useOwnKeys } from './own-keys.ts';
 import { PageHead } from './page-head.tsx';
-
-type Row = NonNullable<KeysQuery['workspace']>['keys']['nodes'][number];
 
 const from = '/w/$workspace/profile/api-keys';
 const idOf = ({ id }: Row) => id;
@@ -52,7 +50,7 @@ const columns: readonly Column<Row>[] = [
   },
 ];
 
-/** The API keys of agents in this workspace. */
+/** The person's own API keys in this workspace. */
 export function ApiKeysPage() {
   const { workspace } = usePlace();
   const { add } = useSearch({ from });
@@ -60,12 +58,8 @@ export function ApiKeysPage() {
   const setAdding = (isAdding: boolean) => void navigate({ search: isAdding ? { add: true } : {}, replace: !isAdding });
   useShortcuts({ c: () => setAdding(true) });
   const [revoking, setRevoking] = useState<Row | null>(null);
-  const variables = useMemo(() => ({ workspace: workspace.id }), [workspace.id]);
-  const { rows, error, hasMore, loadMore, retry } = usePages({
-    operation: keysQuery,
-    variables,
-    pageOf: (answer: KeysQuery) => answer.workspace?.keys ?? null,
-  });
+  const { keys, error, retry } = useOwnKeys();
+  const rows = keys?.filter(({ client }) => client == null) ?? null;
   const createButton = (
     <Button look="primary" icon="plus" onClick={() => setAdding(true)}>
       Create key
@@ -75,7 +69,7 @@ export function ApiKeysPage() {
     <>
       <PageHead
         title="API keys"
-        about="An agent shows a key to connect. Open a key to revoke it."
+        about="Yours, in this workspace. An agent shows a key to connect. Open a key to revoke it."
         action={createButton}
       />
       {error !== null && (
@@ -90,15 +84,7 @@ export function ApiKeysPage() {
           An agent needs an API key to use the tools of this workspace. It is shown once.
         </EmptyState>
       ) : (
-        <DataTable
-          label="API keys"
-          columns={columns}
-          rows={rows}
-          idOf={idOf}
-          onOpen={(row) => row.state !== 'revoked' && setRevoking(row)}
-          hasMore={hasMore}
-          onNeedMore={loadMore}
-        />
+        <DataTable label="API keys" columns={columns} rows={rows} idOf={idOf} onOpen={setRevoking} />
       )}
       {add === true && <CreateKey onClose={() => setAdding(false)} />}
       {revoking !== null && (
@@ -115,8 +101,4 @@ export function ApiKeysPage() {
       )}
     </>
   );
-}
-
-function Moment({ at, otherwise }: { readonly at: number | null | undefined; readonly otherwise: string }) {
-  return <span className="text-quiet">{at === null || at === undefined ? otherwise : <RelativeTime at={at} />}</span>;
 }

@@ -9,6 +9,8 @@ import { useAction } from '../components/use-action.ts';
 import { postAccount } from '../graphql/account.ts';
 import { ShownError } from '../graphql/shown-error.ts';
 import { providerUrl, readWays, signInWithPasskey, type Ways } from '../graphql/ways.ts';
+import { enter } from './enter.ts';
+import { takeToken } from './link-token.ts';
 import { Question } from './question.tsx';
 
 /** Signs a person in: by the link in the fragment of the address, or by one of the ways of this installation. */
@@ -46,24 +48,6 @@ export function SignInPage() {
       <WaysToSignIn back={back} />
     </Question>
   );
-}
-
-/** The token of a sign-in link. It leaves the address at once, so that it is in no history. */
-function takeToken(): string | null {
-  const token = new URLSearchParams(window.location.hash.slice(1)).get('token');
-  if (token !== null)
-    window.history.replaceState(window.history.state, '', window.location.pathname + window.location.search);
-  return token;
-}
-
-/**
- * Starts the application without anything in memory of the person before. The way back may come from another site, so
- * it is only a path of this one.
- */
-function enter(back: string | undefined): void {
-  const { origin } = window.location;
-  const url = URL.parse(back ?? '/', origin);
-  window.location.replace(url?.origin === origin ? url : '/');
 }
 
 function WaysToSignIn({ back }: { readonly back: string | undefined }) {

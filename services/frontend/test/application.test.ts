@@ -1,5 +1,8 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
 import { type BrowserContext, type Browser as Chromium, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createSignInLinkMutation } from '../../../stack/client/generated/operations.ts';
@@ -205,18 +208,17 @@ describe.skipIf(!hasChromium)('the application in Chromium', () => {
     await row('second').waitFor({ state: 'detached' });
   });
 
-  test('a password signs in, and a wrong one does not', async () => {
-    await page.goto(await places());
+  test('a password that is set signs in, and a wrong one does not', async () => {
+    await page.goto(`${await places()}/profile/account`);
+    await page.getByText('Only a link signs you in so far.').waitFor();
     const password = 'a sentence that nobody guesses';
-    const query = `mutation { setPassword(password: "${password}") { id } }`;
-    const status = await page.evaluate(
-      async ([url, body]) => {
-        const headers = { 'content-type': 'application/json' };
-        return (await fetch(url ?? '', { method: 'POST', credentials: 'include', headers, body: body ?? '' })).status;
-      },
-      [`http://localhost:${platform.ports.backend}/graphql`, JSON.stringify({ query })],
-    );
-    expect(status).toBe(200);
+    await page.getByLabel('New password').fill('too short');
+    await page.getByLabel('New password').blur();
+    await page.getByText('A password must have 10 to 200 characters').waitFor();
+    await page.getByLabel('New password').fill(password);
+    await page.getByRole('button', { name: 'Set password' }).click();
+    await page.getByRole('button', { name: 'Change password' }).waitFor();
+    expect(await page.content()).not.toContain(password);
     const other = await (await newContext()).newPage();
     await other.goto(`${origin()}/sign-in`);
     await other.getByLabel('E-mail').fill('owner@localhost');
@@ -253,13 +255,123 @@ describe.skipIf(!hasChromium)('the application in Chromium', () => {
     const confirm = page.getByRole('dialog', { name: 'Revoke agent-of-ann' });
     await confirm.getByLabel('Type agent-of-ann to confirm').fill('agent-of-ann');
     await confirm.getByRole('button', { name: 'Revoke key' }).click();
-    await expect.poll(() => row('agent-of-ann').textContent(), soon).toContain('revoked');
+    await row('agent-of-ann').waitFor({ state: 'detached', ...soon });
+    await expect(agent.client.listTools()).rejects.toThrow();
+  });
+
+  test('a passkey of the device signs in', async () => {
+    const made = await newContext();
+    const own = await made.newPage();
+    const device = await made.newCDPSession(own);
+    await device.send('WebAuthn.enable');
+    await device.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true },
+        ...{ isUserVerified: true, automaticPresenceSimulation: true },
+      },
+    });
+    await own.goto(await signInLink());
+    await own.waitForURL(/\/w\//);
+    await own.goto(`${await places()}/profile/account`);
+    await own.getByRole('button', { name: 'Add passkey' }).click();
+    await own.getByText('Passkey 1').waitFor();
+    await made.clearCookies();
+    await own.goto(`${origin()}/sign-in`);
+    await own.getByRole('button', { name: 'Use a passkey' }).click();
+    await own.waitForURL(/\/w\//);
+    await own.goto(`${await places()}/profile/account`);
+    await own.getByRole('button', { name: 'Remove Passkey 1' }).click();
+    await own.getByText('Passkey 1').waitFor({ state: 'detached' });
+  });
+
+  test('a browser that was left signed in is signed out from another one', async () => {
+    const left = await (await newContext()).newPage();
+    await left.goto(await signInLink());
+    await left.waitForURL(/\/w\//);
+    await page.goto(`${await places()}/profile/account`);
+    await page.getByText('this browser').waitFor();
+    const others = page.getByRole('button', { name: /^Sign out Chrome/ });
+    const before = await others.count();
+    await others.first().click();
+    await expect.poll(() => others.count(), soon).toBe(before - 1);
+    await left.waitForURL(/\/sign-in/, soon);
+  });
+
+  test('an invited person joins by the link of the mail', async () => {
+    const { url } = await platform.svc('user', 'invite', 'ann@example.com', '--role', 'editor');
+    const invited = await (await newContext()).newPage();
+    await invited.goto(url);
+    await invited.getByRole('heading', { name: 'Join Default' }).waitFor();
+    expect(invited.url()).toBe(`${origin()}/invitation`);
+    await invited.getByText('ann@example.com').waitFor();
+    await invited.getByLabel('Your name').fill('Ann Łuk');
+    await invited.getByRole('button', { name: 'Join the workspace' }).click();
+    await invited.waitForURL(/\/w\//);
+    await invited.getByRole('button', { name: 'You: Ann Łuk' }).waitFor();
+    await invited.goto(url);
+    await invited.getByRole('alert').filter({ hasText: 'The invitation is not valid' }).waitFor();
+  });
+
+  test('an agent is connected by consent, works, and is cut off', async () => {
+    const backend = `http://localhost:${platform.ports.backend}`;
+    const mcpUrl = `http://localhost:${platform.ports['remote-mcp']}/mcp`;
+    const answered = Promise.withResolvers<URLSearchParams>();
+    const agentServer = createServer((request, response) => {
+      answered.resolve(new URL(request.url ?? '', mcpUrl).searchParams);
+      response.end('Done.');
+    });
+    await new Promise<void>((resolve) => agentServer.listen(0, '127.0.0.1', resolve));
+    const callback = `http://127.0.0.1:${(agentServer.address() as AddressInfo).port}/callback`;
+    const registration = {
+      client_name: 'Helpful agent',
+      redirect_uris: [callback],
+      token_endpoint_auth_method: 'none',
+    };
+    const registered = await fetch(`${backend}/connect/register`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(registration),
+    });
+    const { client_id: client } = (await registered.json()) as { client_id: string };
+    const verifier = 'v'.repeat(50);
+    const challenge = createHash('sha256').update(verifier).digest('base64url');
+    const asked = { client_id: client, redirect_uri: callback, resource: mcpUrl };
+    const query = {
+      ...asked,
+      response_type: 'code',
+      state: 's',
+      code_challenge: challenge,
+      code_challenge_method: 'S256',
+    };
+
+    await page.goto(`${backend}/connect/authorize?${new URLSearchParams(query)}`);
+    await page.getByRole('heading', { name: 'Connect Helpful agent?' }).waitFor();
+    await page.getByText('It is a program on this computer').waitFor();
+    expect(await barriersIn(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Connect', exact: true }).click();
+    const answer = await answered.promise;
+    await page.getByText('Done.').waitFor();
+    agentServer.close();
+    const code = answer.get('code') ?? '';
+    const form = { ...asked, grant_type: 'authorization_code', code, code_verifier: verifier };
+    const token = await fetch(`${backend}/connect/token`, { method: 'POST', body: new URLSearchParams(form) });
+    const { access_token: access } = (await token.json()) as { access_token: string };
+    const agent = await platform.connect(access);
+    expect((await agent.client.listTools()).tools.length).toBeGreaterThan(0);
+
+    await page.goto(`${await places()}/profile/connected-agents`);
+    await row('Helpful agent').click();
+    const confirm = page.getByRole('dialog', { name: 'Cut off Helpful agent' });
+    await confirm.getByLabel('Type Helpful agent to confirm').fill('Helpful agent');
+    await confirm.getByRole('button', { name: 'Cut off' }).click();
+    await page.getByText('No connected agents').waitFor();
+    await expect(agent.client.listTools()).rejects.toThrow();
   });
 
   test('an expired token is refreshed once, and the place stays', async () => {
     await openServers();
     const cookies = await context.cookies();
-    const access = cookies.filter(({ path }) => path === '/');
+    const access = cookies.filter(({ name }) => name.endsWith('-access'));
     expect(access).toHaveLength(1);
     await context.clearCookies({ name: access[0]?.name ?? '' });
     const refreshes: string[] = [];
@@ -295,6 +407,8 @@ describe.skipIf(!hasChromium)('the application in Chromium', () => {
         '/settings/mcp-servers',
         '/settings/mcp-servers?add=true',
         '/profile/api-keys',
+        '/profile/connected-agents',
+        '/profile/account',
         '/profile/appearance',
       ]) {
         await looked.goto(base + path);
@@ -307,7 +421,7 @@ describe.skipIf(!hasChromium)('the application in Chromium', () => {
       await made.close();
     }
     const stranger = await (await newContext({ colorScheme })).newPage();
-    for (const path of ['/sign-in', '/connect']) {
+    for (const path of ['/sign-in', '/connect', '/invitation#token=x']) {
       await stranger.goto(origin() + path);
       await stranger.getByRole('heading', { level: 1 }).waitFor();
       await stranger.waitForTimeout(400);

@@ -141,13 +141,12 @@ export type RemoveMcpServerMutationVariables = Exact<{
 
 export type RemoveMcpServerMutation = { readonly removeMcpServer: boolean };
 
-export type KeysQueryVariables = Exact<{
+export type OwnKeysQueryVariables = Exact<{
   workspace?: string | null | undefined;
-  after?: string | null | undefined;
 }>;
 
 
-export type KeysQuery = { readonly workspace: { readonly id: string, readonly keys: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly hint: string, readonly state: KeyState, readonly version: number, readonly expiresAt: number | null, readonly lastUsedAt: number | null, readonly createdAt: number }>, readonly pageInfo: { readonly next: string | null } } } | null };
+export type OwnKeysQuery = { readonly workspace: { readonly id: string, readonly ownKeys: ReadonlyArray<{ readonly id: string, readonly name: string, readonly hint: string, readonly client: string | null, readonly state: KeyState, readonly version: number, readonly expiresAt: number | null, readonly lastUsedAt: number | null, readonly createdAt: number }> } | null };
 
 export type CreateKeyMutationVariables = Exact<{
   workspace: string;
@@ -165,6 +164,52 @@ export type RevokeKeyMutationVariables = Exact<{
 
 
 export type RevokeKeyMutation = { readonly revokeKey: { readonly id: string, readonly state: KeyState } };
+
+export type AccountQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type AccountQuery = { readonly viewer: { readonly id: string, readonly email: string | null, readonly hasPassword: boolean, readonly hasWayToSignIn: boolean, readonly passkeys: ReadonlyArray<{ readonly id: string, readonly name: string, readonly lastUsedAt: number | null }>, readonly sessions: ReadonlyArray<{ readonly id: string, readonly device: string, readonly lastUsedAt: number, readonly isCurrent: boolean }> } };
+
+export type SetPasswordMutationVariables = Exact<{
+  current?: string | null | undefined;
+  password: string;
+}>;
+
+
+export type SetPasswordMutation = { readonly setPassword: { readonly id: string } };
+
+export type BeginPasskeyMutationVariables = Exact<{ [key: string]: never; }>;
+
+
+export type BeginPasskeyMutation = { readonly beginPasskey: { readonly options: string, readonly ticket: string } };
+
+export type AddPasskeyMutationVariables = Exact<{
+  ticket: string;
+  response: string;
+  name: string;
+}>;
+
+
+export type AddPasskeyMutation = { readonly addPasskey: { readonly id: string } };
+
+export type RemovePasskeyMutationVariables = Exact<{
+  id: string;
+}>;
+
+
+export type RemovePasskeyMutation = { readonly removePasskey: { readonly id: string } };
+
+export type EndSessionMutationVariables = Exact<{
+  id: string;
+}>;
+
+
+export type EndSessionMutation = { readonly endSession: boolean };
+
+export type EndOtherSessionsMutationVariables = Exact<{ [key: string]: never; }>;
+
+
+export type EndOtherSessionsMutation = { readonly endOtherSessions: { readonly id: string } };
 
 export const changesSubscription: Operation<ChangesSubscription, ChangesSubscriptionVariables> = {
   text: "subscription Changes($workspace:ID){changes(workspace:$workspace){kind revision statusRevision}}",
@@ -198,8 +243,8 @@ export const removeMcpServerMutation: Operation<RemoveMcpServerMutation, RemoveM
   text: "mutation RemoveMcpServer($workspace:ID!$id:ID!$ifVersion:Int$ifUsedBy:[ID!]){removeMcpServer(workspace:$workspace id:$id ifVersion:$ifVersion ifUsedBy:$ifUsedBy)}",
 };
 
-export const keysQuery: Operation<KeysQuery, KeysQueryVariables> = {
-  text: "query Keys($workspace:ID$after:String){workspace(id:$workspace){id keys(first:100 after:$after){nodes{id name hint state version expiresAt lastUsedAt createdAt}pageInfo{next}}}}",
+export const ownKeysQuery: Operation<OwnKeysQuery, OwnKeysQueryVariables> = {
+  text: "query OwnKeys($workspace:ID){workspace(id:$workspace){id ownKeys(first:100){id name hint client state version expiresAt lastUsedAt createdAt}}}",
 };
 
 export const createKeyMutation: Operation<CreateKeyMutation, CreateKeyMutationVariables> = {
@@ -208,4 +253,32 @@ export const createKeyMutation: Operation<CreateKeyMutation, CreateKeyMutationVa
 
 export const revokeKeyMutation: Operation<RevokeKeyMutation, RevokeKeyMutationVariables> = {
   text: "mutation RevokeKey($workspace:ID!$key:String!$ifVersion:Int){revokeKey(workspace:$workspace key:$key ifVersion:$ifVersion){id state}}",
+};
+
+export const accountQuery: Operation<AccountQuery, AccountQueryVariables> = {
+  text: "query Account{viewer{id email hasPassword hasWayToSignIn passkeys(first:20){id name lastUsedAt}sessions(first:50){id device lastUsedAt isCurrent}}}",
+};
+
+export const setPasswordMutation: Operation<SetPasswordMutation, SetPasswordMutationVariables> = {
+  text: "mutation SetPassword($current:String$password:String!){setPassword(current:$current password:$password){id}}",
+};
+
+export const beginPasskeyMutation: Operation<BeginPasskeyMutation, BeginPasskeyMutationVariables> = {
+  text: "mutation BeginPasskey{beginPasskey{options ticket}}",
+};
+
+export const addPasskeyMutation: Operation<AddPasskeyMutation, AddPasskeyMutationVariables> = {
+  text: "mutation AddPasskey($ticket:String!$response:String!$name:String!){addPasskey(ticket:$ticket response:$response name:$name){id}}",
+};
+
+export const removePasskeyMutation: Operation<RemovePasskeyMutation, RemovePasskeyMutationVariables> = {
+  text: "mutation RemovePasskey($id:ID!){removePasskey(id:$id){id}}",
+};
+
+export const endSessionMutation: Operation<EndSessionMutation, EndSessionMutationVariables> = {
+  text: "mutation EndSession($id:ID!){endSession(id:$id)}",
+};
+
+export const endOtherSessionsMutation: Operation<EndOtherSessionsMutation, EndOtherSessionsMutationVariables> = {
+  text: "mutation EndOtherSessions{endOtherSessions{id}}",
 };

@@ -86,7 +86,9 @@ test.skipIf(!canIssue)(
     await using trial = await DockerTrial.init({ settings });
     expect(await trial.up()).not.toContain('no certificate');
     const reached = await ask({ host, path: '/mcp', method: 'POST', port: https, ca: authority.root });
-    expect([reached.status, reached.headers['www-authenticate']]).toEqual([401, 'Bearer']);
+    const metadata = `https://${host}:${https}/.well-known/oauth-protected-resource/mcp`;
+    const challenge = `Bearer resource_metadata="${metadata}", scope="tools"`;
+    expect([reached.status, reached.headers['www-authenticate']]).toEqual([401, challenge]);
     const { serialNumber } = await certificateAt(https, host);
     await trial.platform.svc('down');
     await trial.up();

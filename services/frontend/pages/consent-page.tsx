@@ -1,0 +1,174 @@
+import { useParams } from '@tanstack/react-router';
+import { useEffect, useId, useState } from 'react';
+import { Button } from '../components/button.tsx';
+import { ErrorLine, ErrorState } from '../components/error-state.tsx';
+import { Skeleton } from '../components/skeleton.tsx';
+import { useAction } from '../components/use-action.ts';
+import { type AgentRequest, answerAgent, type OfferedWorkspace, readAgentRequest } from '../graphql/agent-request.ts';
+import { ShownError } from '../graphql/shown-error.ts';
+import { Question } from './question.tsx';
+
+/** An agent asks for access: the person chooses the workspace and the roles, or refuses. */
+export function ConsentPage() {
+  const { request: id } = useParams({ from: '/connect/$request' });
+  const [request, setRequest] = useState<AgentRequest | null>(null);
+  const [error, setError] = useState<ShownError | null>(null);
+  useEffect(() => {
+    readAgentRequest(id).then(setRequest, (thrown: unknown) => thrown instanceof ShownError && setError(thrown));
+  }, [id]);
+  if (error !== null) {
+    return (
+      <Question title="The agent cannot be connected">
+        <ErrorState error={error} />
+      </Question>
+    );
+  }
+  if (request === null) {
+    return (
+      <Question title="Connect an agent">
+        <Skeleton lines={4} label="Reading the request of the agent" />
+      </Question>
+    );
+  }
+  return <Consent id={id} request={request} />;
+}
+
+function Consent({ id, request }: { readonly id: string; readonly request: AgentRequest }) {
+  const { client, workspaces } = request;
+  const [chosen, setChosen] = useState(workspaces[0]?.id ?? '');
+  const [roles, setRoles] = useState<ReadonlySet<string> | null>(null);
+  const workspace = workspaces.find((one) => one.id === chosen);
+  const connect = useAction(async () => {
+    const answer = { workspace: chosen, roles: roles === null ? null : [...roles], scopes: request.scopes };
+    window.location.assign(await answerAgent(id, 'consent', answer));
+  });
+  const refuse = useAction(async () => window.location.assign(await answerAgent(id, 'refuse', {})));
+  const select = (to: string) => {
+    setChosen(to);
+    setRoles(null);
+  };
+  return (
+    <Question title={`Connect ${client.name}?`}>
+      <p>
+        <strong className="font-medium">{client.name}</strong> asks to use tools as you. Your answer goes to{' '}
+        <strong className="break-all font-medium">{client.redirectHost}</strong>.
+      </p>
+      {client.isLocal && (
+        <p className="rounded-control border border-border bg-warn-soft px-4 py-3 text-13">
+          It is a program on this computer, and any program here could use this name. Connect it only if you have just
+          started it.
+        </p>
+      )}
+      {workspace === undefined ? (
+        <p role="alert" className="text-bad">
+          You are in no workspace that an agent could use.
+        </p>
+      ) : (
+        <>
+          <WorkspaceChoice workspaces={workspaces} chosen={chosen} onChoose={select} />
+          <RoleChoice workspace={workspace} roles={roles} onChoose={setRoles} />
+        </>
+      )}
+      <ErrorLine error={connect.error ?? refuse.error} />
+      <div className="flex justify-end gap-2">
+        <Button isBusy={refuse.isBusy} onClick={refuse.run}>
+          Refuse
+        </Button>
+        <Button
+          look="primary"
+          disabled={workspace === undefined || roles?.size === 0}
+          isBusy={connect.isBusy}
+          onClick={connect.run}
+        >
+          Connect
+        </Button>
+      </div>
+      <p className="text-12 text-quiet">You can cut it off at any time, under Connected agents.</p>
+    </Question>
+  );
+}
+
+interface WorkspaceChoiceProps {
+  readonly workspaces: readonly OfferedWorkspace[];
+  readonly chosen: string;
+  readonly onChoose: (id: string) => void;
+}
+
+function WorkspaceChoice({ workspaces, chosen, onChoose }: WorkspaceChoiceProps) {
+  const id = useId();
+  return (
+    <div className="grid gap-1">
+      <label htmlFor={id} className="font-medium text-13">
+        Workspace
+      </label>
+      <select
+        id={id}
+        value={chosen}
+        onChange={({ target }) => onChoose(target.value)}
+        className="h-11 rounded-control border border-border-strong bg-surface px-3 text-16 tablet:h-9 tablet:text-14"
+      >
+        {workspaces.map((workspace) => (
+          <option key={workspace.id} value={workspace.id}>
+            {workspace.name}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+interface RoleChoiceProps {
+  readonly workspace: OfferedWorkspace;
+  /** Null: every role of the workspace. */
+  readonly roles: ReadonlySet<string> | null;
+  readonly onChoose: (roles: ReadonlySet<string> | null) => void;
+}
+
+function RoleChoice({ workspace, roles, onChoose }: RoleChoiceProps) {
+  const toggle = (role: string) => onChoose((roles ?? new Set<string>()).symmetricDifference(new Set([role])));
+  return (
+    <fieldset className="grid gap-1">
+      <legend className="mb-1 font-medium text-13">What it may use</legend>
+      <label className="flex min-h-11 items-center gap-3 tablet:min-h-9">
+        <input
+          type="radio"
+          name="roles"
+          checked={roles === null}
+          onChange={() => onChoose(null)}
+          className="size-4 accent-solid"
+        />
+        Every role, also later ones
+      </label>
+      {workspace.roles.length > 0 && (
+        <label className="flex min-h-11 items-center gap-3 tablet:min-h-9">
+          <input
+            type="radio"
+            name="roles"
+            checked={roles !== null}
+            onChange={() => onChoose(new Set())}
+            className="size-4 accent-solid"
+          />
+          Only these roles
+        </label>
+      )}
+      {roles !== null && (
+        <div className="grid gap-1 pl-7">
+          {workspace.roles.map((role) => (
+            <label key={role.id} className="flex min-h-11 items-center gap-3 tablet:min-h-9">
+              <input
+                type="checkbox"
+                checked={roles.has(role.id)}
+                onChange={() => toggle(role.id)}
+                className="size-4 accent-solid"
+              />
+              <span className="min-w-0">
+                <span className="break-words">{role.name}</span>
+                {role.description !== '' && <span className="block text-12 text-quiet">{role.description}</span>}
+              </span>
+            </label>
+          ))}
+        </div>
+      )}
+    </fieldset>
+  );
+}

@@ -1,0 +1,96 @@
+import { Link } from '@tanstack/react-router';
+import { type FormEvent, useEffect, useState } from 'react';
+import { parsePersonName } from '../../contracts/names.ts';
+import { Button } from '../components/button.tsx';
+import { ErrorLine, ErrorState } from '../components/error-state.tsx';
+import { Field, problemOf } from '../components/field.tsx';
+import { Skeleton } from '../components/skeleton.tsx';
+import { useAction } from '../components/use-action.ts';
+import { postAccount } from '../graphql/account.ts';
+import { ShownError } from '../graphql/shown-error.ts';
+import { enter } from './enter.ts';
+import { takeToken } from './link-token.ts';
+import { Question } from './question.tsx';
+
+interface Invitation {
+  readonly workspace: string;
+  readonly email: string;
+  readonly role: string;
+  readonly hasAccount: boolean;
+}
+
+/** A person who was invited joins a workspace. */
+export function InvitationPage() {
+  const [token] = useState(takeToken);
+  const [invitation, setInvitation] = useState<Invitation | null>(null);
+  const [error, setError] = useState<ShownError | null>(null);
+  useEffect(() => {
+    postAccount('invitation', { token: token ?? '' }).then(
+      // The backend answers in this shape.
+      (answer) => setInvitation(answer as Invitation),
+      (thrown: unknown) => thrown instanceof ShownError && setError(thrown),
+    );
+  }, [token]);
+  if (error !== null) {
+    return (
+      <Question title="Invitation">
+        <ErrorState error={error} />
+      </Question>
+    );
+  }
+  if (invitation === null) {
+    return (
+      <Question title="Invitation">
+        <Skeleton lines={3} label="Reading the invitation" />
+      </Question>
+    );
+  }
+  return <Join token={token ?? ''} invitation={invitation} />;
+}
+
+function Join({ token, invitation }: { readonly token: string; readonly invitation: Invitation }) {
+  const { workspace, email, role, hasAccount } = invitation;
+  const [name, setName] = useState('');
+  const isReady = hasAccount || problemOf(parsePersonName, name) === null;
+  const join = useAction(async () => {
+    await postAccount('invitation/accept', { token, ...(hasAccount ? {} : { name }) });
+    enter('/');
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (isReady) join.run();
+  };
+  return (
+    <Question title={`Join ${workspace}`}>
+      <p>
+        <strong className="break-all font-medium">{email}</strong> becomes a member with the role {role}.
+      </p>
+      <form onSubmit={submit} className="grid gap-4">
+        {!hasAccount && (
+          <Field
+            label="Your name"
+            name="name"
+            autoComplete="name"
+            hint="As others see it."
+            value={name}
+            onText={setName}
+            rule={parsePersonName}
+          />
+        )}
+        <ErrorLine error={join.error} />
+        <Button look="primary" type="submit" disabled={!isReady} isBusy={join.isBusy}>
+          Join the workspace
+        </Button>
+      </form>
+      {hasAccount && (
+        <p className="text-13 text-quiet">
+          This address has an account.{' '}
+          <Link to="/sign-in" className="text-accent hover:underline">
+            Sign in
+          </Link>{' '}
+          with it, then open the link of the mail again.
+        </p>
+      )}
+    </Question>
+  );
+}
