@@ -104,7 +104,10 @@ describe.each<Listener>(['backend', 'remote-mcp', 'frontend'])('every listener: 
       const { status, body } = await ask(listener, path, { headers });
       const visible = body.replaceAll(rebound, '');
       expect([path, visible]).toEqual([path, expect.not.stringMatching(new RegExp(`${key}|${session}|${token}`))]);
-      if (path === '/mcp' || path === '/graphql') expect(status).toBeGreaterThanOrEqual(400);
+      if (path !== '/mcp' && path !== '/graphql') continue;
+      // The application's document is the same at every path and for everybody.
+      if (listener === 'frontend') expect(body).toBe((await ask(listener, '/')).body);
+      else expect(status).toBeGreaterThanOrEqual(400);
     }
   });
 
@@ -123,8 +126,20 @@ test('the page of the platform cannot be framed', async () => {
   expect((await ask('frontend', '/')).headers['content-security-policy']).toContain("frame-ancestors 'none'");
 });
 
-test('no answer sends a client elsewhere for a token', async () => {
-  for (const name of ['oauth-protected-resource', 'oauth-authorization-server', 'openid-configuration']) {
+test('no answer sends a client elsewhere for a token, whatever name the client used', async () => {
+  const { urls } = await platform.svc('status');
+  const headers = { host: rebound };
+  const metadata = new URL('/.well-known/oauth-protected-resource/mcp', urls.mcp).href;
+  const refused = await ask('remote-mcp', '/mcp', { method: 'POST', headers });
+  expect(refused.headers['www-authenticate']).toBe(`Bearer resource_metadata="${metadata}", scope="tools"`);
+  for (const path of ['', '/mcp']) {
+    const { body } = await ask('remote-mcp', `/.well-known/oauth-protected-resource${path}`, { headers });
+    expect(JSON.parse(body)).toMatchObject({ resource: urls.mcp, authorization_servers: [urls.api] });
+  }
+  for (const name of ['oauth-authorization-server', 'openid-configuration']) {
     expect([name, (await ask('remote-mcp', `/.well-known/${name}`)).status]).toEqual([name, 404]);
+    const { body } = await ask('backend', `/.well-known/${name}`, { headers });
+    const leadsTo = Object.values(JSON.parse(body)).filter((value) => /^https?:/.test(String(value)));
+    expect([name, leadsTo.filter((url) => !String(url).startsWith(urls.api))]).toEqual([name, []]);
   }
 });
