@@ -28,8 +28,6 @@ const clients: Readonly<Record<string, { readonly program: string; readonly pyth
 };
 
 const otherRefusals: Readonly<Record<string, RegExp>> = {
-  // A client of OAuth asks for a sign-in instead of showing the refusal, and shows that answer.
-  'mcp-remote': /There is no sign-in here: agents use an API key\. The key is missing or was refused\./,
   // It shows nothing but the status.
   'the OpenAI Agents SDK': /HTTP error 401/,
 };
@@ -49,23 +47,33 @@ describe.skipIf(installed === '')('an MCP client that others wrote', () => {
     await platform[Symbol.asyncDispose]();
   }, startTimeoutMs);
 
+  interface Options {
+    readonly key: string;
+    readonly url?: string;
+    /** Ends the client as soon as it writes this: it would wait for a person. */
+    readonly until?: RegExp;
+  }
+
   function run(
     name: string,
-    with_: { readonly key: string },
+    { key: shown, url = platform.mcpUrl, until }: Options,
   ): Promise<{ code: number | null; stdout: string; stderr: string }> {
     const { program, python } = clients[name] ?? expect.fail(name);
     const file = fileURLToPath(new URL(`clients/${program}`, import.meta.url));
     const env = {
-      ...{ PATH: process.env.PATH, HOME: home, CLIENTS: installed, PLATFORM: platform.mcpUrl, SVC_API_KEY: with_.key },
+      ...{ PATH: process.env.PATH, HOME: home, CLIENTS: installed, PLATFORM: url, SVC_API_KEY: shown },
       ...(python === undefined ? {} : { PYTHONPATH: join(installed, python), PYTHONDONTWRITEBYTECODE: '1' }),
     };
-    const child = spawn(python === undefined ? process.execPath : 'python3', [file], { env, timeout: testTimeoutMs });
+    const options = { env, timeout: testTimeoutMs, detached: true };
+    const child = spawn(python === undefined ? process.execPath : 'python3', [file], options);
     let [stdout, stderr] = ['', ''];
     child.stdout.on('data', (chunk) => {
       stdout += chunk;
     });
     child.stderr.on('data', (chunk) => {
       stderr += chunk;
+      // With the programs that it has started.
+      if (until?.test(stderr) && child.pid !== undefined && child.exitCode === null) process.kill(-child.pid);
     });
     return new Promise((resolve, reject) => {
       child.once('error', reject);
@@ -83,9 +91,22 @@ describe.skipIf(installed === '')('an MCP client that others wrote', () => {
     expect(answer).toBe('42');
   });
 
-  test.concurrent.each(Object.keys(clients))('%s shows why a wrong key is refused', async (name) => {
+  const others = Object.keys(clients).filter((name) => name !== 'mcp-remote');
+  test.concurrent.each(others)('%s shows why a wrong key is refused', async (name) => {
     const { code, stdout, stderr } = await run(name, { key: wrongKey });
     expect(code).not.toBe(0);
     expect(stdout + stderr).toMatch(otherRefusals[name] ?? refusal);
+  });
+
+  test('mcp-remote asks for a sign-in instead of a wrong key, and finds the address of it', async () => {
+    const url = `http://localhost:${platform.ports['remote-mcp']}/mcp`;
+    const asked = /visiting:\s+(http:\/\/localhost:\d+\/connect\/authorize\?\S+)/;
+    const { stderr } = await run('mcp-remote', { key: wrongKey, url, until: asked });
+    const [, address = ''] = asked.exec(stderr) ?? [];
+    const page = await fetch(address, { redirect: 'manual' });
+    expect([page.status, page.headers.get('location')]).toEqual([
+      303,
+      expect.stringMatching(new RegExp(`^http://localhost:${platform.ports.frontend}/connect/`)),
+    ]);
   });
 });

@@ -179,19 +179,21 @@ function BottomBar({ workspace }: { readonly workspace: string }) {
       className="fixed inset-x-0 bottom-0 z-10 border-border border-t bg-background desktop:hidden"
     >
       <ul className="mx-auto grid max-w-content grid-flow-col">
-        {places.map(({ title, to, icon }) => (
-          <li key={to}>
-            <Link
-              to={to}
-              params={{ workspace }}
-              activeOptions={{ exact: to === '/w/$workspace', includeSearch: false }}
-              className={classNames(linkClass, 'h-14 flex-col justify-center gap-1 text-12')}
-            >
-              <Icon name={icon} />
-              {title}
-            </Link>
-          </li>
-        ))}
+        {places
+          .filter(({ onPhone }) => onPhone !== null)
+          .map(({ onPhone, to, icon }) => (
+            <li key={to}>
+              <Link
+                to={to}
+                params={{ workspace }}
+                activeOptions={{ exact: to === '/w/$workspace', includeSearch: false }}
+                className={classNames(linkClass, 'h-14 flex-col justify-center gap-1 text-12')}
+              >
+                <Icon name={icon} />
+                {onPhone}
+              </Link>
+            </li>
+          ))}
       </ul>
     </nav>
   );
