@@ -187,7 +187,10 @@ export function mailContract({ start, named, rows, hasKey }: MailEngineUnderTest
     expect(receiver.attempts).toBe(2);
   });
 
-  it.runIf(hasKey)('waits while the key is wrong, and shows the key nowhere', async () => {
+  // The log has no receiver that could refuse a key or be away.
+  if (!hasKey) return;
+
+  it('waits while the key is wrong, and shows the key nowhere', async () => {
     startSender({ key: 'wrong-key-93af' });
     await queue(backend);
     await expect.poll(async () => (await allMail(backend))[0]?.attempts, { timeout: 15_000 }).toBeGreaterThan(1);
@@ -200,7 +203,7 @@ export function mailContract({ start, named, rows, hasKey }: MailEngineUnderTest
     expect(receiver.received).toEqual([]);
   });
 
-  it.runIf(hasKey)('delivers mail that waited for a receiver that was away', async () => {
+  it('delivers mail that waited for a receiver that was away', async () => {
     await receiver.stop();
     startSender({ times: onceTimes });
     await queue(backend);
