@@ -6,6 +6,7 @@ import { accountPath } from '../../contracts/token.ts';
 import { Budget } from '../../kit/budget.ts';
 import { clientAddress } from '../../kit/http/client-address.ts';
 import { readBody } from '../../kit/http/read-body.ts';
+import { responseClosed } from '../../kit/http/response-closed.ts';
 import { networkOf } from '../../kit/network-of.ts';
 import { requireBrowser } from '../http/cross-origin.ts';
 
@@ -14,6 +15,9 @@ const bodyMaxBytes = 16 * 1024;
 const mebibyte = 1024 * 1024;
 /** Strangers send these bodies, so one network gets a part of the memory only. */
 const memoryLimits = { total: 16 * mebibyte, shares: { network: 4 * mebibyte } };
+const smallAnswerChars = 16 * 1024;
+/** Of a text in memory, at most. */
+const bytesOfChar = 2;
 /** A small body arrives at once: this is 1 KiB a second. */
 const slowest = { bytes: 5 * 1024, periodMs: 5000 };
 
@@ -81,7 +85,13 @@ export function addBrowserRoute<Body>(
       if (bytes === null) throw new SvcError('cancelled', 'The client left before its body had arrived.');
       const answered = await answer({ body: parse(shape, bytes), network, request, reply });
       reply.header('cache-control', 'no-store');
-      return answered === null ? reply.code(204).send() : reply.send(answered);
+      if (answered === null) return reply.code(204).send();
+      const text = JSON.stringify(answered);
+      // A small answer is never refused: its sign-in is done.
+      if (text.length > smallAnswerChars) held.resize(text.length * bytesOfChar);
+      reply.type('application/json').send(text);
+      await responseClosed(reply.raw);
+      return reply;
     } finally {
       held.release();
     }

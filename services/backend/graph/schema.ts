@@ -103,7 +103,7 @@ export const schema = {
       consumedAt: 'time?',
     },
     unique: [['digest']],
-    index: ['grant', 'expiresAt'],
+    index: ['kind', 'grant', 'expiresAt'],
     search: [],
     edges: {},
   },
@@ -130,7 +130,8 @@ export const schema = {
   /** A person who may become a member. It is removed when it is accepted. Its token is signed, so it is not stored. */
   invitation: {
     owned: true,
-    fields: { email: 'text', role: 'text', expiresAt: 'time', createdAt: 'time' },
+    /** `invitedBy` is a user; null: an operator. */
+    fields: { email: 'text', role: 'text', invitedBy: 'text?', expiresAt: 'time', createdAt: 'time' },
     unique: [['email']],
     index: ['email', 'expiresAt', 'createdAt'],
     search: [],

@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { SvcError } from '../../contracts/errors.ts';
 import { graphqlPath } from '../../contracts/token.ts';
@@ -7,6 +6,7 @@ import type { AdmittedConnections } from '../../kit/http/admitted-connections.ts
 import { HttpRefusal } from '../../kit/http/http-refusal.ts';
 import { LargeMessages } from '../../kit/http/large-messages.ts';
 import { readBody } from '../../kit/http/read-body.ts';
+import { responseClosed } from '../../kit/http/response-closed.ts';
 import { depthMax, locateMembers, valueBytes, valuesMax } from '../../kit/json-members.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import { authenticate } from './authenticate.ts';
@@ -81,7 +81,7 @@ export function addGraphql(
             .type(response.headers.get('content-type') ?? 'application/json')
             .header('cache-control', 'no-store')
             .send(answer);
-          await Promise.all([closed(reply.raw), operation.ended]);
+          await Promise.all([responseClosed(reply.raw), operation.ended]);
           return reply;
         } finally {
           held.release();
@@ -90,24 +90,6 @@ export function addGraphql(
     });
   });
   return new GraphqlSockets(app.server, backend, { origins, connections, memory });
-}
-
-/**
- * Resolves when the answer was sent or the client disconnected. A response queued behind another one emits no close, so
- * the socket is watched too.
- */
-function closed(response: ServerResponse): Promise<void> {
-  const { socket } = response.req;
-  return new Promise((resolve) => {
-    const end = () => {
-      response.off('close', end);
-      socket.off('close', end);
-      resolve();
-    };
-    if (response.closed || socket.destroyed) return resolve();
-    response.once('close', end);
-    socket.once('close', end);
-  });
 }
 
 declare module 'fastify' {

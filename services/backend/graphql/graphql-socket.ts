@@ -101,6 +101,8 @@ export class GraphqlSockets {
       if (principal.kind === 'operator') {
         throw new SvcError('unsupported', 'Only people follow changes.');
       }
+      // The client may have left meanwhile: nothing would release its place.
+      if (socket.destroyed) return;
       const owner = ownerOf(principal);
       this.#surface.connections.use(socket, owner);
       const place = this.#places.hold(owner, 1);

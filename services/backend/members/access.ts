@@ -79,9 +79,13 @@ export function allows(role: Access['role'], right: Right): boolean {
 
 /** Nobody changes a member of a higher role, or gives a role above their own. */
 export function requireRank({ role, workspace }: Access, other: MemberRole): void {
-  if (role === 'operator' || memberRoles.indexOf(role) >= memberRoles.indexOf(other)) return;
+  if (role === 'operator' || isAtLeast(role, other)) return;
   const message = `Your role "${role}" in the workspace "${workspace.name}" does not allow this: it requires ${other}.`;
   throw new SvcError('forbidden', message);
+}
+
+export function isAtLeast(role: MemberRole, other: MemberRole): boolean {
+  return memberRoles.indexOf(role) >= memberRoles.indexOf(other);
 }
 
 export function noSuchWorkspace(named: string): SvcError {

@@ -3,6 +3,7 @@ import Provider, { type Configuration, errors, interactionPolicy, type KoaContex
 import { findId } from '../../contracts/ids.ts';
 import { connectPath, jwksPath, keyClaim, toolsScope } from '../../contracts/token.ts';
 import { cookie } from '../accounts/cookies.ts';
+import { FairQueue } from '../accounts/fair-queue.ts';
 import { noteClientUse } from './clients.ts';
 import { extendAgent, findAgent, isConnected } from './connected-agents.ts';
 import { interactionCookie, interactionSeconds } from './interaction-cookie.ts';
@@ -11,6 +12,8 @@ import type { OauthNeeds } from './oauth-needs.ts';
 import { Records } from './records.ts';
 import { createStore } from './store.ts';
 
+/** Strangers name the documents. Each takes a connection for some seconds, and hosts take turns. */
+const fetchLimits = { atOnce: 16, waitingMax: 64, waitingEachMax: 8, waitMaxMs: 2500 };
 /** A client exchanges its code at once. */
 const codeSeconds = 60;
 /** An agent that refreshes is written at most once in this part of its lifetime. */
@@ -50,6 +53,7 @@ export async function createAuthorizationServer(backend: OauthNeeds): Promise<Pr
 
 function setup(backend: OauthNeeds, records: Records): Configuration {
   const { config } = backend;
+  const fetches = new FairQueue(fetchLimits);
   return {
     routes: {
       authorization: `${connectPath}/authorize`,
@@ -109,7 +113,7 @@ function setup(backend: OauthNeeds, records: Records): Configuration {
       ctx.type = 'text/plain';
       ctx.body = `The sign-in of the agent failed: ${description ?? error}. Start it again in the agent.\n`;
     },
-    fetch: fetchDocument,
+    fetch: (from) => fetches.run(new URL(String(from)).host, () => fetchDocument(from)),
     features: {
       devInteractions: { enabled: false },
       userinfo: { enabled: false },

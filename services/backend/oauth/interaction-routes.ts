@@ -3,17 +3,20 @@ import type Provider from 'oidc-provider';
 import { z } from 'zod';
 import { SvcError } from '../../contracts/errors.ts';
 import { parseId } from '../../contracts/ids.ts';
+import { shownLine } from '../../contracts/shown-text.ts';
 import { connectPath, toolsScope } from '../../contracts/token.ts';
 import { addBrowserRoute, createAccountRoutes } from '../accounts/account-route.ts';
 import { accessTokenIn } from '../accounts/session-cookies.ts';
 import { parseRoles, rolesPerKeyMax } from '../keys/key-fields.ts';
 import type { UserPrincipal } from '../tokens/verify-token.ts';
 import { selectMemberships } from '../workspaces/find-workspaces.ts';
+import { noteClientUse } from './clients.ts';
 import { connectAgent } from './connected-agents.ts';
 import { hasInteraction } from './interaction-cookie.ts';
 import type { OauthNeeds } from './oauth-needs.ts';
 
 const workspacesMax = 100;
+const nameLengthMax = 100;
 const path = `${connectPath}/interaction/:uid`;
 const consent = z.object({
   workspace: z.string().max(60),
@@ -51,6 +54,7 @@ export function addInteractions(app: FastifyInstance, { backend, provider, origi
         await grant.destroy();
         throw error;
       }
+      await noteClientUse(backend, client.id);
       interaction.result = { login: { accountId: principal.user, remember: false }, consent: { grantId } };
       await interaction.persist();
       return { redirect: interaction.returnTo };
@@ -101,7 +105,8 @@ async function clientOf(provider: Provider, { params }: Interaction): Promise<Cl
   const found = await provider.Client.find(String(params.client_id));
   if (found === undefined) throw new SvcError('not_found', 'The agent is no longer registered.');
   const { clientId: id, clientName: name, clientUri: uri, logoUri: logo } = found;
-  return { id, name: name ?? id, uri: uri ?? null, logo: logo ?? null };
+  // Clients choose any name, also one with hidden characters.
+  return { id, name: shownLine(name ?? id, nameLengthMax), uri: uri ?? null, logo: logo ?? null };
 }
 
 async function describeInteraction(
@@ -121,10 +126,15 @@ async function describeInteraction(
     }),
   );
   return {
-    client: { ...client, redirectHost: redirect.host || redirect.protocol, isLocal: isLocal(redirect) },
+    client: { ...client, redirectHost: shownTarget(redirect), isLocal: isLocal(redirect) },
     scopes: [toolsScope],
     workspaces: workspaces.flat(),
   };
+}
+
+/** A scheme of a program on this machine may have any host behind it, also one that looks like a well-known site. */
+function shownTarget({ protocol, host }: URL): string {
+  return ['https:', 'http:'].includes(protocol) ? host : `${protocol}//${host}`;
 }
 
 /** A program on this person's machine. Any such program could name itself like this client. */

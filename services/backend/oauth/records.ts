@@ -5,10 +5,12 @@ import type { Node, Transaction, WithGraph } from '../graph/graph.ts';
 import { pageMax } from '../graph/graph.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
 
-/** Codes, refresh tokens, grants and interactions of all persons together. Expired ones are removed regularly. */
-const recordsMax = 200_000;
-/** The number of records is read once for this many new ones. */
+/** Strangers begin interactions. Each lasts ten minutes. */
+const interactionsMax = 50_000;
+/** The number of interactions is read once for this many new ones. */
 const countedEvery = 200;
+/** Concurrent refreshes need a few. The reuse of an older token is refused as an unknown one. */
+const recordsOfGrantMax = 32;
 
 export type RecordNeeds = WithGraph & WithSecrets;
 
@@ -44,7 +46,8 @@ export class Records {
 
   async keep({ kind, id, payload, grant, expiresAt }: RecordToKeep): Promise<void> {
     const { graph, secrets } = this.#backend;
-    await this.#requireRoom();
+    if (kind === 'Interaction') await this.#requireRoom();
+    const ofGrant = grant === undefined ? null : secrets.fingerprint(nameOf({ kind: 'Grant', id: grant }));
     await graph.write(async (transaction) => {
       const known = await this.#find(transaction, { kind, id });
       const node = known?.id ?? newId('oauthRecord');
@@ -55,8 +58,9 @@ export class Records {
       }
       await transaction.create('oauthRecord', {
         ...{ id: node, kind, digest: secrets.digest(nameOf({ kind, id })), payload: text, expiresAt, consumedAt: null },
-        grant: grant === undefined ? null : secrets.fingerprint(nameOf({ kind: 'Grant', id: grant })),
+        grant: ofGrant,
       });
+      if (ofGrant !== null) await forgetOldest(transaction, ofGrant);
     });
   }
 
@@ -113,9 +117,19 @@ export class Records {
 
   async #requireRoom(): Promise<void> {
     if (this.#untilCounted-- > 0) return;
-    const count = await this.#backend.graph.count({ type: 'oauthRecord', anchor: null, limit: 1 });
-    if (count >= recordsMax) throw new SvcError('unavailable', 'Too many agents are signing in now.');
+    const where = [{ field: 'kind', equals: 'Interaction' }] as const;
+    const count = await this.#backend.graph.count({ type: 'oauthRecord', anchor: null, where, limit: 1 });
+    if (count >= interactionsMax) throw new SvcError('unavailable', 'Too many agents are signing in now.');
     this.#untilCounted = countedEvery;
+  }
+}
+
+/** An agent that refreshes in a loop takes no more place than others. */
+async function forgetOldest(transaction: Transaction, grant: string): Promise<void> {
+  const where = [{ field: 'grant', equals: grant }] as const;
+  const { nodes } = await transaction.select({ type: 'oauthRecord', anchor: null, where, limit: pageMax });
+  for (const { id } of nodes.slice(0, Math.max(0, nodes.length - recordsOfGrantMax))) {
+    await transaction.remove('oauthRecord', id, null);
   }
 }
 

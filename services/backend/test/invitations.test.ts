@@ -153,6 +153,44 @@ describe('an invitation', () => {
     expect(data.inviteMember).toMatchObject({ role: 'admin', url: null });
   });
 
+  test('gives no right that its inviter has lost, and replaces none of a higher role', async () => {
+    const w = await addWorkspace();
+    const { token: by, user } = await backend.addMember(w, 'admin');
+    const email = fresh();
+    const { data } = await backend.ask({ query: inviteQuery('admin'), variables: { w, e: email }, token: by });
+    const list = 'query ($w: ID!) { workspace(id: $w) { invitations { nodes { id url } } } }';
+    const { nodes } = (await backend.must(list, { w })).workspace.invitations;
+    expect(nodes[0].id).toBe(data.inviteMember.id);
+    const token = new URL(nodes[0].url).hash.slice('#token='.length);
+    const status = async () => (await newBrowser().post('/account/invitation', { token })).status;
+    const members = 'query ($w: ID!) { workspace(id: $w) { members { nodes { id person { id } } } } }';
+    const found = (await backend.must(members, { w })).workspace.members.nodes as {
+      id: string;
+      person: { id: string };
+    }[];
+    const m = found.find(({ person }) => person.id === user)?.id;
+    const update = (input: string) =>
+      backend.must(`mutation ($w: ID!, $m: ID!) { updateMember(workspace: $w, id: $m, input: { ${input} }) { id } }`, {
+        w,
+        m,
+      });
+    expect(await status()).toBe(200);
+    await update('suspended: true');
+    expect(await status()).toBe(401);
+    await update('suspended: false, role: editor');
+    expect(await status()).toBe(401);
+    await update('role: owner');
+    expect(await status()).toBe(200);
+    await backend.must('mutation ($w: ID!, $m: ID!) { removeMember(workspace: $w, id: $m) }', { w, m });
+    expect(await status()).toBe(401);
+
+    const { token: admin } = await backend.addMember(w, 'admin');
+    const invited = fresh();
+    await backend.must(inviteQuery('owner'), { w, e: invited });
+    const replaced = await backend.ask({ query: inviteQuery('viewer'), variables: { w, e: invited }, token: admin });
+    expect(replaced.code).toBe('forbidden');
+  });
+
   test('to one address is sent a few times an hour at most, and changes nothing when it is not', async () => {
     const w = await addWorkspace();
     const email = fresh();

@@ -9,7 +9,7 @@ import type { Graph, Node } from '../graph/graph.ts';
 import { invitation as invitationLetter } from '../mail/letters.ts';
 import type { WithMail } from '../mail/mail-sender.ts';
 import { queueMail } from '../mail/queue-mail.ts';
-import { type MemberRole, requireRank } from '../members/access.ts';
+import { allows, isAtLeast, type MemberRole, parseMemberRole, requireRank } from '../members/access.ts';
 import { parseEmail } from '../members/users.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
@@ -40,6 +40,7 @@ export async function invite(
     requireRank(access, input.role);
     await requireNoMember(change, email);
     const before = await transaction.findBy('invitation', { email }, workspace);
+    if (before !== null) requireRank(access, parseMemberRole(before.role));
     if (before !== null) await transaction.remove('invitation', before.id, workspace);
     else await requireRoom(change);
     const createdAt = Date.now();
@@ -48,6 +49,7 @@ export async function invite(
       workspace,
       email,
       role: input.role,
+      invitedBy: access.principal.kind === 'user' ? access.principal.user : null,
       createdAt,
       expiresAt: createdAt + validMs,
     };
@@ -94,7 +96,7 @@ export function invitationUrl({ config, secrets }: LinkNeeds, { id }: Pick<Node<
 /** The invitation of a token, with its open workspace. Throws `unauthenticated` without saying why. */
 export async function findInvitation(
   { secrets }: WithSecrets,
-  graph: Pick<Graph, 'find'>,
+  graph: Pick<Graph, 'find' | 'findBy'>,
   token: string,
 ): Promise<{ readonly invitation: Node<'invitation'>; readonly workspace: Node<'workspace'> }> {
   const [, named = '', signature = ''] = /^(\w{1,40})\.([\w.-]{1,100})$/.exec(token) ?? [];
@@ -106,7 +108,18 @@ export async function findInvitation(
   const workspace = await graph.find('workspace', invitation.workspace, null);
   // A workspace that is being removed is suspended too.
   if (workspace === null || workspace.suspended) throw noLongerValid();
+  await requireInviter(graph, invitation);
   return { invitation, workspace };
+}
+
+/** An invitation gives no right that its inviter has lost. */
+async function requireInviter(graph: Pick<Graph, 'find' | 'findBy'>, invitation: Node<'invitation'>): Promise<void> {
+  const { invitedBy: user, workspace } = invitation;
+  if (user === null) return;
+  const member = await graph.findBy('member', { user }, workspace);
+  const role = member === null || member.suspended ? null : parseMemberRole(member.role);
+  if (role !== null && allows(role, 'administer') && isAtLeast(role, parseMemberRole(invitation.role))) return;
+  throw noLongerValid();
 }
 
 /** A signature for another purpose makes no invitation. */

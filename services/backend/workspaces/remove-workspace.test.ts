@@ -52,7 +52,15 @@ async function fullWorkspace(skills = 1) {
       ...{ id: newId('file'), workspace: id, skill: skill.id, path: 'a', digest: 'd', sizeBytes: 1, createdAt: 1 },
     });
     await transaction.create('invitation', {
-      ...{ id: newId('invitation'), workspace: id, email: 'x@example.com', role: 'viewer', expiresAt: 1, createdAt: 1 },
+      ...{
+        id: newId('invitation'),
+        workspace: id,
+        email: 'x@example.com',
+        role: 'viewer',
+        invitedBy: null,
+        expiresAt: 1,
+        createdAt: 1,
+      },
     });
     await transaction.create('usage', {
       ...{ id: newId('usage'), ...of, hour: 1, slot: 's', key: 'k', tool: 't', skill: null },
