@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { SvcError } from '../../contracts/errors.ts';
 import { newId, parseId } from '../../contracts/ids.ts';
+import type { ProviderRefusal } from '../../contracts/provider-refusal.ts';
 import { accountPath } from '../../contracts/token.ts';
 import { clientAddress } from '../../kit/http/client-address.ts';
 import { networkOf } from '../../kit/network-of.ts';
@@ -21,16 +22,6 @@ import { type SignInNeeds, signIn } from './sign-in.ts';
 
 /** Requests to the provider at once. Networks take turns, so that a flood of false codes delays nobody else for long. */
 const queueOptions = { atOnce: 16, waitingMax: 256, waitingEachMax: 8, waitMaxMs: 10_000 };
-
-/** The codes that the sign-in page explains. */
-export type ProviderRefusal =
-  | 'no_provider'
-  | 'provider_unavailable'
-  | 'provider_refused'
-  | 'expired'
-  | 'address_not_verified'
-  | 'unknown_address'
-  | 'other_identity';
 
 class Refused extends Error {
   readonly code: ProviderRefusal;

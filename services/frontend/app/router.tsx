@@ -1,4 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { findProviderRefusal, type ProviderRefusal } from '../../contracts/provider-refusal.ts';
 import { Frame } from './frame.tsx';
 import { StartPage } from './start-page.tsx';
 
@@ -17,9 +18,19 @@ const connect = createRoute({
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  validateSearch: ({ back }: Record<string, unknown>): { back?: string } => (typeof back === 'string' ? { back } : {}),
+  validateSearch: ({ back, refused }: Record<string, unknown>): SignInSearch => ({
+    ...(typeof back === 'string' && { back }),
+    ...(findProviderRefusal(refused) !== undefined && { refused: findProviderRefusal(refused) }),
+  }),
   component: lazyRouteComponent(() => import('../pages/sign-in-page.tsx'), 'SignInPage'),
 });
+
+interface SignInSearch {
+  /** The path to open after the sign-in. */
+  readonly back?: string | undefined;
+  /** Why the external provider led back here. */
+  readonly refused?: ProviderRefusal | undefined;
+}
 
 const consent = createRoute({
   getParentRoute: () => root,

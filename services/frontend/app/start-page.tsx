@@ -20,7 +20,7 @@ export function StartPage() {
         <Skeleton />
       ) : (
         <EmptyState title="You are in no workspace yet">
-          Ask an owner to add you, or create a workspace on the machine of the platform: svc workspace create
+          Ask an owner to invite you, or create a workspace on the machine of the platform: svc workspace create
         </EmptyState>
       )}
     </main>

@@ -127,6 +127,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                   aria-selected={selected?.has(rowId) ?? rowId === openId}
                   tabIndex={-1}
                   onClick={() => {
+                    // The browser has focused the cell, which takes no keys.
+                    list.current?.focus({ preventScroll: true });
                     setActive(rowId);
                     onOpen(row);
                   }}

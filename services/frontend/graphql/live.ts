@@ -52,7 +52,7 @@ export function followChanges(workspace: string): () => void {
   return () => {
     unsubscribe();
     void client.dispose();
-    connection = 'connecting';
+    setConnection('connecting');
   };
 }
 

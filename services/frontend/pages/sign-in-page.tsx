@@ -12,12 +12,13 @@ import { providerUrl, readWays, signInWithPasskey, type Ways } from '../graphql/
 import { enter } from './enter.ts';
 import { takeToken } from './link-token.ts';
 import { Question } from './question.tsx';
+import { refusedByProvider } from './refused-by-provider.ts';
 
 /** Signs a person in: by the link in the fragment of the address, or by one of the ways of this installation. */
 export function SignInPage() {
-  const { back } = useSearch({ from: '/sign-in' });
+  const { back, refused } = useSearch({ from: '/sign-in' });
   const [token, setToken] = useState(takeToken);
-  const [refusal, setRefusal] = useState<ShownError | null>(null);
+  const [refusal, setRefusal] = useState(() => (refused === undefined ? null : refusedByProvider(refused)));
   const used = useRef<string>(null);
   useEffect(() => {
     // A link that is pasted while this page is open changes the fragment alone.
@@ -67,7 +68,8 @@ function WaysToSignIn({ back }: { readonly back: string | undefined }) {
   if (ways === null) return <Skeleton lines={3} />;
   return (
     <div className="grid gap-6">
-      {ways.password && <PasswordForm back={back} canReset={ways.mail} />}
+      {ways.password && <PasswordForm back={back} />}
+      {ways.mail && <LinkForm />}
       {(ways.passkeys || ways.provider !== null) && (
         <div className="grid gap-2">
           {ways.passkeys && (
@@ -96,17 +98,12 @@ function WaysToSignIn({ back }: { readonly back: string | undefined }) {
   );
 }
 
-function PasswordForm({ back, canReset }: { readonly back: string | undefined; readonly canReset: boolean }) {
+function PasswordForm({ back }: { readonly back: string | undefined }) {
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
-  const [sentTo, setSentTo] = useState<string | null>(null);
   const signIn = useAction(async () => {
     await postAccount('password', { email, password });
     enter(back);
-  });
-  const reset = useAction(async () => {
-    await postAccount('reset', { email });
-    setSentTo(email);
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -132,15 +129,41 @@ function PasswordForm({ back, canReset }: { readonly back: string | undefined; r
         value={password}
         onText={setPassword}
       />
-      <ErrorLine error={signIn.error ?? reset.error} />
+      <ErrorLine error={signIn.error} />
       <Button look="primary" type="submit" isBusy={signIn.isBusy}>
         Sign in
       </Button>
-      {canReset && (
-        <Button look="quiet" disabled={email === ''} isBusy={reset.isBusy} onClick={reset.run}>
-          Send me a sign-in link
-        </Button>
-      )}
+    </form>
+  );
+}
+
+/** For a person without a password, or who forgot it. */
+function LinkForm() {
+  const [email, setEmail] = useState('');
+  const [sentTo, setSentTo] = useState<string | null>(null);
+  const send = useAction(async () => {
+    await postAccount('reset', { email });
+    setSentTo(email);
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    send.run();
+  };
+  return (
+    <form onSubmit={submit} className="grid gap-4 border-border border-t pt-6">
+      <Field
+        label="E-mail for a sign-in link"
+        type="email"
+        name="link-email"
+        autoComplete="email"
+        required
+        value={email}
+        onText={setEmail}
+      />
+      <ErrorLine error={send.error} />
+      <Button type="submit" isBusy={send.isBusy}>
+        Send me a sign-in link
+      </Button>
       {sentTo !== null && (
         <p role="status" className="text-13 text-quiet">
           {`If ${sentTo} has an account, a link is on its way. It works once, within an hour.`}

@@ -95,6 +95,15 @@ describe.skipIf(!hasChromium)('the application in Chromium', () => {
     await other.waitForURL(/\/w\//);
   });
 
+  test('a refusal of the external provider is explained, and no other text of the address is shown', async () => {
+    const other = await (await newContext()).newPage();
+    await other.goto(`${origin()}/sign-in?refused=unknown_address`);
+    await other.getByRole('alert').filter({ hasText: 'No account here has the e-mail address' }).waitFor();
+    await other.goto(`${origin()}/sign-in?refused=Call+this+number`);
+    await other.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect(await other.content()).not.toContain('Call this number');
+  });
+
   test('a place opens after sign-in, and an address of another site does not', async () => {
     const path = new URL(`${await places()}/settings/mcp-servers`).pathname;
     const stranger = await (await newContext()).newPage();
@@ -157,6 +166,15 @@ describe.skipIf(!hasChromium)('the application in Chromium', () => {
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
     await page.keyboard.press('Escape');
+
+    // The second key of a sequence is no key of the place.
+    await page.keyboard.press('g');
+    await page.keyboard.press('k');
+    await page.getByRole('heading', { name: 'API keys', exact: true }).waitFor();
+    await page.keyboard.press('g');
+    await page.keyboard.press('c');
+    await page.getByRole('heading', { name: 'Connected agents' }).waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(0);
 
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox').waitFor();
