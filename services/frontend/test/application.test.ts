@@ -173,7 +173,7 @@ describe.skipIf(!hasChromium)('the application in Chromium', () => {
     await page.getByRole('heading', { name: 'API keys', exact: true }).waitFor();
     await page.keyboard.press('g');
     await page.keyboard.press('c');
-    await page.getByRole('heading', { name: 'Connected agents' }).waitFor();
+    await page.getByRole('heading', { name: 'Connected agents', exact: true }).waitFor();
     expect(await page.getByRole('dialog').count()).toBe(0);
 
     await page.keyboard.press('Control+k');
