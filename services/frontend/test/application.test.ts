@@ -1,123 +1,85 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import { type BrowserContext, type Browser as Chromium, chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { createSignInLinkMutation } from '../../../stack/client/generated/operations.ts';
 import { hasChromium } from '../../../stack/test/browser.ts';
 import { foreignServers } from '../../../stack/test/foreign-servers.ts';
 import { Platform, startTimeoutMs, testTimeoutMs } from '../../../stack/test/platform.ts';
+import { barriersIn, overflowOf, patience, SignedInBrowser, soon } from './signed-in-browser.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const patience = { timeout: 20_000 };
-/** A change by another person is on the screen within this time, on a busy machine. */
-const soon = { timeout: 5000 };
-
 describe.skipIf(!hasChromium)('the application in Chromium', () => {
+  let browser: SignedInBrowser;
   let platform: Platform;
-  let browser: Chromium;
-  let context: BrowserContext;
   let page: Page;
-  /** Errors and refusals of the policy, in all pages. */
-  const complaints: string[] = [];
 
   beforeAll(async () => {
     platform = await Platform.start();
     await platform.addServer('everything', foreignServers.everything);
-    browser = await chromium.launch({
-      executablePath: '/usr/bin/chromium',
-      args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
-    });
-    context = await newContext();
-    page = await context.newPage();
-    await page.goto(await signInLink());
-    await page.waitForURL(/\/w\//, patience);
+    browser = await SignedInBrowser.open(platform);
+    page = browser.page;
   }, startTimeoutMs);
 
   afterAll(async () => {
-    await browser?.close();
-    await platform?.[Symbol.asyncDispose]();
+    await browser?.[Symbol.asyncDispose]();
   }, startTimeoutMs);
 
-  const origin = () => `http://localhost:${platform.ports.frontend}`;
-  const places = async () => `${origin()}/w/${await platform.workspace()}`;
-
-  async function newContext(options: { colorScheme?: 'light' | 'dark'; width?: number } = {}): Promise<BrowserContext> {
-    const { colorScheme = 'light', width = 1440 } = options;
-    const made = await browser.newContext({ colorScheme, viewport: { width, height: 900 } });
-    made.setDefaultTimeout(patience.timeout);
-    made.on('weberror', (error) => complaints.push(String(error.error())));
-    made.on('console', (message) => {
-      if (/Content Security Policy/.test(message.text())) complaints.push(message.text());
-    });
-    return made;
-  }
-
-  async function signInLink(): Promise<string> {
-    const backend = await platform.backend();
-    const { createSignInLink } = await backend.send(createSignInLinkMutation, { email: 'owner@localhost' });
-    // The browser of the tests reaches the platform by this name.
-    return createSignInLink.url;
-  }
-
   async function openServers(): Promise<void> {
-    await page.goto(`${await places()}/settings/mcp-servers`);
+    await page.goto(`${await browser.places()}/settings/mcp-servers`);
     await row('everything').waitFor();
   }
 
   const row = (name: string) => page.getByRole('row').filter({ hasText: name });
 
   test('a link signs in once, and its token leaves the address', async () => {
-    const link = await signInLink();
-    const first = await (await newContext()).newPage();
+    const link = await browser.signInLink();
+    const first = await (await browser.newContext()).newPage();
     await first.goto(link);
     await first.waitForURL(/\/w\//);
     expect(await first.evaluate('window.location.hash')).toBe('');
     await first.goBack().catch(() => null);
     expect(first.url()).not.toContain('token');
 
-    const second = await (await newContext()).newPage();
+    const second = await (await browser.newContext()).newPage();
     await second.goto(link);
     await second.getByRole('alert').waitFor();
-    expect(second.url()).toBe(`${origin()}/sign-in`);
+    expect(second.url()).toBe(`${browser.origin}/sign-in`);
     expect(await second.evaluate('document.cookie')).toBe('');
   });
 
   test('a link that is pasted on the open page of sign-in signs in', async () => {
-    const other = await (await newContext()).newPage();
-    await other.goto(`${origin()}/sign-in`);
+    const other = await (await browser.newContext()).newPage();
+    await other.goto(`${browser.origin}/sign-in`);
     await other.getByRole('heading', { name: 'Sign in' }).waitFor();
-    await other.goto(await signInLink());
+    await other.goto(await browser.signInLink());
     await other.waitForURL(/\/w\//);
   });
 
   test('a refusal of the external provider is explained, and no other text of the address is shown', async () => {
-    const other = await (await newContext()).newPage();
-    await other.goto(`${origin()}/sign-in?refused=unknown_address`);
+    const other = await (await browser.newContext()).newPage();
+    await other.goto(`${browser.origin}/sign-in?refused=unknown_address`);
     await other.getByRole('alert').filter({ hasText: 'No account here has the e-mail address' }).waitFor();
-    await other.goto(`${origin()}/sign-in?refused=Call+this+number`);
+    await other.goto(`${browser.origin}/sign-in?refused=Call+this+number`);
     await other.getByRole('heading', { name: 'Sign in' }).waitFor();
     expect(await other.content()).not.toContain('Call this number');
   });
 
   test('a place opens after sign-in, and an address of another site does not', async () => {
-    const path = new URL(`${await places()}/settings/mcp-servers`).pathname;
-    const stranger = await (await newContext()).newPage();
-    await stranger.goto(origin() + path);
+    const path = new URL(`${await browser.places()}/settings/mcp-servers`).pathname;
+    const stranger = await (await browser.newContext()).newPage();
+    await stranger.goto(browser.origin + path);
     await stranger.waitForURL(/\/sign-in/);
     expect(new URL(stranger.url()).searchParams.get('back')).toBe(path);
-    await stranger.goto((await signInLink()).replace('#', `?back=${encodeURIComponent(path)}#`));
-    await stranger.waitForURL(origin() + path);
+    await stranger.goto((await browser.signInLink()).replace('#', `?back=${encodeURIComponent(path)}#`));
+    await stranger.waitForURL(browser.origin + path);
 
     for (const elsewhere of ['//example.invalid/', '/\\example.invalid/', 'https://example.invalid/']) {
-      const victim = await (await newContext()).newPage();
-      await victim.goto((await signInLink()).replace('#', `?back=${encodeURIComponent(elsewhere)}#`));
+      const victim = await (await browser.newContext()).newPage();
+      await victim.goto((await browser.signInLink()).replace('#', `?back=${encodeURIComponent(elsewhere)}#`));
       await victim.waitForURL(/\/w\//);
-      expect(new URL(victim.url()).origin).toBe(origin());
+      expect(new URL(victim.url()).origin).toBe(browser.origin);
     }
   });
 
@@ -162,7 +124,7 @@ describe.skipIf(!hasChromium)('the application in Chromium', () => {
     await page.keyboard.press('Escape');
     await page.keyboard.press('g');
     await page.keyboard.press('h');
-    await page.waitForURL(await places());
+    await page.waitForURL(await browser.places());
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
     await page.keyboard.press('Escape');
@@ -227,7 +189,7 @@ describe.skipIf(!hasChromium)('the application in Chromium', () => {
   });
 
   test('a password that is set signs in, and a wrong one does not', async () => {
-    await page.goto(`${await places()}/profile/account`);
+    await page.goto(`${await browser.places()}/profile/account`);
     await page.getByText('Only a link signs you in so far.').waitFor();
     const password = 'a sentence that nobody guesses';
     await page.getByLabel('New password').fill('too short');
@@ -237,8 +199,8 @@ describe.skipIf(!hasChromium)('the application in Chromium', () => {
     await page.getByRole('button', { name: 'Set password' }).click();
     await page.getByRole('button', { name: 'Change password' }).waitFor();
     expect(await page.content()).not.toContain(password);
-    const other = await (await newContext()).newPage();
-    await other.goto(`${origin()}/sign-in`);
+    const other = await (await browser.newContext()).newPage();
+    await other.goto(`${browser.origin}/sign-in`);
     await other.getByLabel('E-mail').fill('owner@localhost');
     await other.getByLabel('Password').fill('another sentence');
     await other.getByRole('button', { name: 'Sign in', exact: true }).click();
@@ -249,7 +211,7 @@ describe.skipIf(!hasChromium)('the application in Chromium', () => {
   });
 
   test('creates a key, shows it once, and revokes it', async () => {
-    await page.goto(await places());
+    await page.goto(await browser.places());
     await page.getByRole('heading', { level: 1 }).waitFor();
     await page.keyboard.press('g');
     await page.keyboard.press('k');
@@ -278,7 +240,7 @@ describe.skipIf(!hasChromium)('the application in Chromium', () => {
   });
 
   test('a passkey of the device signs in', async () => {
-    const made = await newContext();
+    const made = await browser.newContext();
     const own = await made.newPage();
     const device = await made.newCDPSession(own);
     await device.send('WebAuthn.enable');
@@ -288,25 +250,25 @@ describe.skipIf(!hasChromium)('the application in Chromium', () => {
         ...{ isUserVerified: true, automaticPresenceSimulation: true },
       },
     });
-    await own.goto(await signInLink());
+    await own.goto(await browser.signInLink());
     await own.waitForURL(/\/w\//);
-    await own.goto(`${await places()}/profile/account`);
+    await own.goto(`${await browser.places()}/profile/account`);
     await own.getByRole('button', { name: 'Add passkey' }).click();
     await own.getByText('Passkey 1').waitFor();
     await made.clearCookies();
-    await own.goto(`${origin()}/sign-in`);
+    await own.goto(`${browser.origin}/sign-in`);
     await own.getByRole('button', { name: 'Use a passkey' }).click();
     await own.waitForURL(/\/w\//);
-    await own.goto(`${await places()}/profile/account`);
+    await own.goto(`${await browser.places()}/profile/account`);
     await own.getByRole('button', { name: 'Remove Passkey 1' }).click();
     await own.getByText('Passkey 1').waitFor({ state: 'detached' });
   });
 
   test('a browser that was left signed in is signed out from another one', async () => {
-    const left = await (await newContext()).newPage();
-    await left.goto(await signInLink());
+    const left = await (await browser.newContext()).newPage();
+    await left.goto(await browser.signInLink());
     await left.waitForURL(/\/w\//);
-    await page.goto(`${await places()}/profile/account`);
+    await page.goto(`${await browser.places()}/profile/account`);
     await page.getByText('this browser').waitFor();
     const others = page.getByRole('button', { name: /^Sign out Chrome/ });
     const before = await others.count();
@@ -317,10 +279,10 @@ describe.skipIf(!hasChromium)('the application in Chromium', () => {
 
   test('an invited person joins by the link of the mail', async () => {
     const { url } = await platform.svc('user', 'invite', 'ann@example.com', '--role', 'editor');
-    const invited = await (await newContext()).newPage();
+    const invited = await (await browser.newContext()).newPage();
     await invited.goto(url);
     await invited.getByRole('heading', { name: 'Join Default' }).waitFor();
-    expect(invited.url()).toBe(`${origin()}/invitation`);
+    expect(invited.url()).toBe(`${browser.origin}/invitation`);
     await invited.getByText('ann@example.com').waitFor();
     await invited.getByLabel('Your name').fill('Ann Łuk');
     await invited.getByRole('button', { name: 'Join the workspace' }).click();
@@ -377,7 +339,7 @@ describe.skipIf(!hasChromium)('the application in Chromium', () => {
     const agent = await platform.connect(access);
     expect((await agent.client.listTools()).tools.length).toBeGreaterThan(0);
 
-    await page.goto(`${await places()}/profile/connected-agents`);
+    await page.goto(`${await browser.places()}/profile/connected-agents`);
     await row('Helpful agent').click();
     const confirm = page.getByRole('dialog', { name: 'Cut off Helpful agent' });
     await confirm.getByLabel('Type Helpful agent to confirm').fill('Helpful agent');
@@ -388,10 +350,10 @@ describe.skipIf(!hasChromium)('the application in Chromium', () => {
 
   test('an expired token is refreshed once, and the place stays', async () => {
     await openServers();
-    const cookies = await context.cookies();
+    const cookies = await browser.context.cookies();
     const access = cookies.filter(({ name }) => name.endsWith('-access'));
     expect(access).toHaveLength(1);
-    await context.clearCookies({ name: access[0]?.name ?? '' });
+    await browser.context.clearCookies({ name: access[0]?.name ?? '' });
     const refreshes: string[] = [];
     page.on('request', (request) => {
       if (request.url().endsWith('/account/refresh')) refreshes.push(request.url());
@@ -415,11 +377,10 @@ describe.skipIf(!hasChromium)('the application in Chromium', () => {
   });
 
   test.each(['light', 'dark'] as const)('has no barriers that axe finds, in %s and on a phone', async (colorScheme) => {
-    const state = await context.storageState();
     for (const width of [1440, 390]) {
-      const made = await browser.newContext({ colorScheme, viewport: { width, height: 900 }, storageState: state });
+      const made = await browser.newContextOfOwner({ colorScheme, width });
       const looked = await made.newPage();
-      const base = await places();
+      const base = await browser.places();
       for (const path of [
         '',
         '/settings/mcp-servers',
@@ -433,14 +394,13 @@ describe.skipIf(!hasChromium)('the application in Chromium', () => {
         await looked.getByRole('heading', { level: 1 }).waitFor();
         await looked.waitForTimeout(400);
         expect(await barriersIn(looked), `${path} at ${width}`).toEqual([]);
-        const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
-        expect(await looked.evaluate(overflow), `${path} at ${width}`).toBe(0);
+        expect(await overflowOf(looked), `${path} at ${width}`).toBe(0);
       }
       await made.close();
     }
-    const stranger = await (await newContext({ colorScheme })).newPage();
+    const stranger = await (await browser.newContext({ colorScheme })).newPage();
     for (const path of ['/sign-in', '/connect', '/invitation#token=x']) {
-      await stranger.goto(origin() + path);
+      await stranger.goto(browser.origin + path);
       await stranger.getByRole('heading', { level: 1 }).waitFor();
       await stranger.waitForTimeout(400);
       expect(await barriersIn(stranger), path).toEqual([]);
@@ -448,7 +408,7 @@ describe.skipIf(!hasChromium)('the application in Chromium', () => {
   });
 
   test('the chosen theme is there before the first paint, after a reload', async () => {
-    await page.goto(`${await places()}/profile/appearance`);
+    await page.goto(`${await browser.places()}/profile/appearance`);
     await page.getByLabel('Dark').check();
     await page.addInitScript(`addEventListener('DOMContentLoaded', () => {
       window.firstTheme = document.documentElement.className;
@@ -460,21 +420,15 @@ describe.skipIf(!hasChromium)('the application in Chromium', () => {
   });
 
   test('signs out', async () => {
-    await page.goto(await places());
+    await page.goto(await browser.places());
     await page.getByRole('button', { name: /^You: / }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
-    await page.waitForURL(`${origin()}/sign-in`);
-    await page.goto(await places());
+    await page.waitForURL(`${browser.origin}/sign-in`);
+    await page.goto(await browser.places());
     await page.waitForURL(/\/sign-in\?back=/);
   });
 
   test('the policy refused nothing, and nothing was thrown', () => {
-    expect(complaints).toEqual([]);
+    expect(browser.complaints).toEqual([]);
   });
-
-  async function barriersIn(looked: Page): Promise<unknown> {
-    await looked.evaluate(axe);
-    return await looked.evaluate(`axe.run(document, { rules: { region: { enabled: false } } }).then(({ violations }) =>
-      violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 200)).join(' | ')))`);
-  }
 });
