@@ -1,33 +1,44 @@
 import type { IconName } from '../components/icon.tsx';
 
-export interface NamedPlace {
+interface NamedPlace {
   readonly title: string;
-  readonly to:
-    | '/w/$workspace'
-    | '/w/$workspace/settings/mcp-servers'
-    | '/w/$workspace/profile/api-keys'
-    | '/w/$workspace/profile/connected-agents'
-    | '/w/$workspace/profile/account'
-    | '/w/$workspace/profile/appearance';
+  readonly to: '/w/$workspace' | `/w/$workspace/${string}`;
   readonly icon: IconName;
-  /** After g. */
+  /** Home is behind the mark; the top bar has the places of work; settings and profile have a navigation of their own. */
+  readonly area: 'home' | 'work' | 'settings' | 'profile';
+  /** The key after g. */
   readonly key: string | null;
-  /** Its name in the bar of a phone, which has room for five; null: the palette and the menus reach it. */
-  readonly onPhone: string | null;
+  /** A phone has it in its bar, which has room for four and a menu of the others. */
+  readonly inBar?: true;
 }
 
-/** The places that the navigation, the shortcuts and the palette reach. */
-export const places: readonly NamedPlace[] = [
-  { title: 'Home', to: '/w/$workspace', icon: 'home', key: 'h', onPhone: 'Home' },
-  { title: 'MCP servers', to: '/w/$workspace/settings/mcp-servers', icon: 'server', key: 'm', onPhone: 'MCP servers' },
-  { title: 'API keys', to: '/w/$workspace/profile/api-keys', icon: 'key', key: 'k', onPhone: 'API keys' },
+/**
+ * The places that the navigations, the shortcuts and the palette reach, in their order. A place is one row here and one
+ * lazy route in router.tsx.
+ */
+export const places = [
+  { title: 'Home', to: '/w/$workspace', icon: 'home', area: 'home', key: 'h', inBar: true },
   {
-    title: 'Connected agents',
-    to: '/w/$workspace/profile/connected-agents',
-    icon: 'activity',
-    key: 'c',
-    onPhone: 'Agents',
+    ...{ title: 'MCP servers', to: '/w/$workspace/settings/mcp-servers', icon: 'server', area: 'settings' },
+    ...{ key: 'm', inBar: true },
   },
-  { title: 'Account', to: '/w/$workspace/profile/account', icon: 'person', key: 'p', onPhone: 'Account' },
-  { title: 'Appearance', to: '/w/$workspace/profile/appearance', icon: 'settings', key: 'a', onPhone: null },
-];
+  { title: 'Account', to: '/w/$workspace/profile/account', icon: 'person', area: 'profile', key: 'p' },
+  { title: 'API keys', to: '/w/$workspace/profile/api-keys', icon: 'key', area: 'profile', key: 'k', inBar: true },
+  {
+    ...{ title: 'Connected agents', to: '/w/$workspace/profile/connected-agents', icon: 'agent', area: 'profile' },
+    key: 'c',
+  },
+  { title: 'Appearance', to: '/w/$workspace/profile/appearance', icon: 'theme', area: 'profile', key: 't' },
+] as const satisfies readonly NamedPlace[];
+
+export const areaTitles = { settings: 'Settings', profile: 'Profile' } as const;
+
+export function placesOf(area: NamedPlace['area']) {
+  return places.filter((place) => place.area === area);
+}
+
+/** The area with a navigation of its own that a path lies in. */
+export function areaOf(path: string): keyof typeof areaTitles | null {
+  const [, , , area] = path.split('/');
+  return area === 'settings' || area === 'profile' ? area : null;
+}

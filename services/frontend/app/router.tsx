@@ -101,6 +101,7 @@ export const router = createRouter({
     workspace.addChildren([home, mcpServers, apiKeys, connectedAgents, account, appearance]),
   ]),
   defaultPreload: 'intent',
+  scrollRestoration: true,
   // A place sees only what its validateSearch returned.
   search: { strict: true },
 });

@@ -13,6 +13,10 @@ export function Menu({ trigger, children }: { readonly trigger: ReactNode; reado
           align="start"
           sideOffset={4}
           collisionPadding={8}
+          onCloseAutoFocus={(event) => {
+            // An item that led to another place gave the focus to its heading.
+            if (document.activeElement?.matches('h1') === true) event.preventDefault();
+          }}
           className="z-30 min-w-48 animate-appear rounded-control border border-border bg-surface p-1 shadow-float"
         >
           {children}

@@ -28,7 +28,7 @@ export function Toasts() {
   return (
     <div
       role="status"
-      className="pointer-events-none fixed inset-x-0 bottom-16 z-40 grid justify-items-center gap-2 px-4 desktop:bottom-6"
+      className="pointer-events-none fixed inset-x-0 bottom-16 z-40 grid justify-items-center gap-2 px-4 tablet:bottom-6"
     >
       {shown.map(({ id, text, undo }) => (
         <div

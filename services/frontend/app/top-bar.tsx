@@ -1,0 +1,117 @@
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { lazy, Suspense, useState } from 'react';
+import { Button, IconButton } from '../components/button.tsx';
+import { Icon } from '../components/icon.tsx';
+import { LiveBadge } from '../components/live-badge.tsx';
+import { Menu, MenuItem, MenuLabel, MenuLine } from '../components/menu.tsx';
+import { signOut } from '../graphql/account.ts';
+import { useConnection } from '../graphql/live.ts';
+import { PlaceItems, WorkNavigation } from './navigation.tsx';
+import { areaTitles, places } from './places.ts';
+import { useShortcuts } from './shortcuts.ts';
+import { chooseTheme, themes, useTheme } from './theme.ts';
+import type { Place, Viewer } from './workspace.ts';
+
+const Palette = lazy(() => import('./palette.tsx').then(({ Palette: component }) => ({ default: component })));
+const ShortcutList = lazy(() =>
+  import('./shortcut-list.tsx').then(({ ShortcutList: component }) => ({ default: component })),
+);
+
+/** The mark, the workspace, the places of work, the search and the person. */
+export function TopBar({ place, viewer }: { readonly place: Place | null; readonly viewer: Viewer | null }) {
+  const [open, setOpen] = useState<'palette' | 'shortcuts' | null>(null);
+  // A dialog says a moment later that it is closed. By then a key may have opened the other one.
+  const close = (closed: typeof open) => setOpen((present) => (present === closed ? null : present));
+  const navigate = useNavigate();
+  const connection = useConnection();
+  const { workspace: id = '' } = useParams({ strict: false });
+  const goTo = places.flatMap(({ key, to }) =>
+    key === null ? [] : [[`g ${key}`, () => void navigate({ to, params: { workspace: id } })] as const],
+  );
+  useShortcuts({
+    ...Object.fromEntries(goTo),
+    'mod+k': () => setOpen(open === 'palette' ? null : 'palette'),
+    '?': () => setOpen('shortcuts'),
+  });
+  return (
+    <header className="sticky top-0 z-10 border-border border-b bg-background">
+      <div className="mx-auto flex h-12 max-w-content items-center gap-1 px-2 tablet:px-4">
+        <Link
+          to="/w/$workspace"
+          params={{ workspace: id }}
+          aria-label="Home"
+          title="Home"
+          className="inline-flex size-11 shrink-0 items-center justify-center rounded-control text-accent hover:bg-hover tablet:size-8"
+        >
+          <Icon name="mark" />
+        </Link>
+        {place === null || viewer === null ? (
+          <span className="h-3 w-24 animate-late rounded-control bg-active" />
+        ) : (
+          <WorkspaceMenu place={place} viewer={viewer} />
+        )}
+        <WorkNavigation workspace={id} />
+        <span className="flex-1" />
+        {connection === 'lost' && <LiveBadge />}
+        <Button look="quiet" icon="search" onClick={() => setOpen('palette')}>
+          <span className="sr-only tablet:not-sr-only">Search</span>
+          <kbd className="hidden text-12 text-quiet tablet:inline">{modKey}K</kbd>
+        </Button>
+        {viewer !== null && <PersonMenu viewer={viewer} workspace={id} />}
+      </div>
+      <Suspense>
+        {open === 'palette' && <Palette place={place} onClose={() => close('palette')} />}
+        {open === 'shortcuts' && <ShortcutList onClose={() => close('shortcuts')} />}
+      </Suspense>
+    </header>
+  );
+}
+
+export const modKey = /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘' : 'Ctrl ';
+
+function WorkspaceMenu({ place, viewer }: { readonly place: Place; readonly viewer: Viewer }) {
+  const navigate = useNavigate();
+  return (
+    <Menu
+      trigger={
+        <Button look="quiet" className="min-w-0">
+          <span className="truncate text-text">{place.workspace.name}</span>
+          <Icon name="chevron" />
+        </Button>
+      }
+    >
+      <MenuLabel>Workspaces</MenuLabel>
+      {viewer.memberships.map(({ workspace }) => (
+        <MenuItem
+          key={workspace.id}
+          isCurrent={workspace.id === place.workspace.id}
+          onSelect={() => void navigate({ to: '/w/$workspace', params: { workspace: workspace.id } })}
+        >
+          {workspace.name}
+        </MenuItem>
+      ))}
+      <MenuLine />
+      <MenuLabel>{areaTitles.settings}</MenuLabel>
+      <PlaceItems area="settings" workspace={place.workspace.id} />
+    </Menu>
+  );
+}
+
+function PersonMenu({ viewer, workspace }: { readonly viewer: Viewer; readonly workspace: string }) {
+  const theme = useTheme();
+  return (
+    <Menu trigger={<IconButton label={`You: ${viewer.name}`} icon="person" />}>
+      <MenuLabel>{viewer.name}</MenuLabel>
+      <PlaceItems area="profile" workspace={workspace} />
+      <MenuLine />
+      <MenuLabel>Theme</MenuLabel>
+      {themes.map((one) => (
+        <MenuItem key={one} isCurrent={one === theme} onSelect={() => chooseTheme(one)}>
+          {`${one.charAt(0).toUpperCase()}${one.slice(1)}`}
+        </MenuItem>
+      ))}
+      <MenuLine />
+      <MenuItem onSelect={() => void signOut()}>Sign out</MenuItem>
+    </Menu>
+  );
+}
