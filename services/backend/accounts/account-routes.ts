@@ -7,15 +7,15 @@ import type { WithProvider } from './provider.ts';
 import { type ResetNeeds, resetShape, sendSignInLink } from './reset.ts';
 import { clearedCookies, cookiesOf, refreshTokenIn } from './session-cookies.ts';
 import { type SignInNeeds, signIn } from './sign-in.ts';
-import { useLink } from './sign-in-links.ts';
+import { readLink } from './sign-in-links.ts';
 import { waysToSignIn } from './sign-in-ways.ts';
 
 type AccountNeeds = SignInNeeds & PasswordNeeds & PasskeyNeeds & ResetNeeds & WithProvider;
 
 /** `POST /account/…`: signs people in and out. */
 export function addAccounts(account: AccountRoutes, backend: AccountNeeds): void {
-  addAccountRoute(account, 'link', z.object({ token: z.string().max(200) }), ({ body, ...exchange }) =>
-    signIn(backend, { provenBy: 'link', find: (transaction) => useLink(transaction, backend, body.token) }, exchange),
+  addAccountRoute(account, 'link', z.object({ token: z.string().max(200) }), async ({ body, ...exchange }) =>
+    signIn(backend, { provenBy: 'link', find: readLink(backend, body.token) }, exchange),
   );
 
   addAccountRoute(account, 'ways', z.object({}), async () => waysToSignIn(backend));

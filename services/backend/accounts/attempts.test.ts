@@ -12,11 +12,11 @@ function open() {
       now += ms;
     },
     fail: (account: string, network: string, times = 1) => {
-      for (let i = 0; i < times; i++) attempts.begin({ account, network });
+      for (let i = 0; i < times; i++) attempts.begin({ what: 'password', account, network });
     },
     refusal(account: string, network: string): { message: string; headers: readonly string[]; status: number } | null {
       try {
-        attempts.begin({ account, network }).withdraw();
+        attempts.begin({ what: 'password', account, network }).withdraw();
         return null;
       } catch (thrown) {
         return thrown as ReturnType<ReturnType<typeof open>['refusal']>;
@@ -72,21 +72,28 @@ test('a hundred of a network, for any account', () => {
 
 test('attempts at the same moment are limited too', () => {
   const { attempts } = open();
-  const running = Array.from({ length: 10 }, () => attempts.begin({ account: 'ann', network: 'n' }));
-  expect(() => attempts.begin({ account: 'ann', network: 'n' })).toThrow('Too many');
+  const running = Array.from({ length: 10 }, () => attempts.begin({ what: 'password', account: 'ann', network: 'n' }));
+  expect(() => attempts.begin({ what: 'password', account: 'ann', network: 'n' })).toThrow('Too many');
   running[0]?.withdraw();
-  expect(() => attempts.begin({ account: 'ann', network: 'n' })).not.toThrow();
+  expect(() => attempts.begin({ what: 'password', account: 'ann', network: 'n' })).not.toThrow();
 });
 
 test('a success forgets the failures of the person from there, and no others', () => {
   const { attempts, fail, refusal } = open();
   fail('ann', 'n', 9);
-  attempts.begin({ account: 'ann', network: 'n' }).succeed();
+  attempts.begin({ what: 'password', account: 'ann', network: 'n' }).succeed();
   fail('ann', 'n', 9);
   expect(refusal('ann', 'n')).toBe(null);
   // 18 of the network's hundred have failed, although the person succeeded between.
   for (let i = 0; i < 82; i++) fail(`person ${i}`, 'n');
   expect(refusal('bob', 'n')).not.toBe(null);
+});
+
+test('a flood of asked links leaves passwords of the network open', () => {
+  const { attempts, refusal } = open();
+  for (let i = 0; i < 100; i++) attempts.begin({ what: 'link', account: `person ${i}`, network: 'n' });
+  expect(() => attempts.begin({ what: 'link', account: 'ann', network: 'n' })).toThrow('Too many');
+  expect(refusal('ann', 'n')).toBe(null);
 });
 
 test('many other failures do not push out recent ones', () => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { BoundedMap } from '../../kit/bounded-map.ts';
 import { HttpRefusal } from '../../kit/http/http-refusal.ts';
 
@@ -15,7 +16,9 @@ const limits = {
 const namesMax = 65_536;
 
 export interface Attempted {
-  /** The address that somebody claims to have. It need not exist. */
+  /** Each is counted apart, so that a flood of one leaves the others open. */
+  readonly what: 'password' | 'passkey' | 'link';
+  /** The address or passkey that somebody claims to have. It need not exist. */
   readonly account: string;
   readonly network: string;
 }
@@ -40,13 +43,13 @@ export class Attempts {
   }
 
   /** Throws `rate_limited` with the time of the next attempt. */
-  begin({ account, network }: Attempted): Attempt {
+  begin({ what, account, network }: Attempted): Attempt {
     const now = this.#now();
-    const both = `${network} ${account}`;
+    const both = nameOf(what, network, account);
     const counted = [
       [this.#accountFromNetwork, both],
-      [this.#account, account],
-      [this.#network, network],
+      [this.#account, nameOf(what, account)],
+      [this.#network, nameOf(what, network)],
     ] as const;
     const waitMs = Math.max(...counted.map(([failures, name]) => failures.waitMs(name, now)));
     if (waitMs > 0) throw tooMany(waitMs);
@@ -62,6 +65,11 @@ export class Attempts {
       },
     };
   }
+}
+
+/** Short, whatever a stranger sent. */
+function nameOf(...parts: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
 }
 
 interface Limit {

@@ -77,8 +77,12 @@ export async function sessionsOf(
   return nodes.filter(({ expiresAt }) => expiresAt > Date.now()).toReversed();
 }
 
-/** A page that is no longer signed in learns it from `announceAccount`, after the transaction. */
+/**
+ * A page that is no longer signed in learns it from `announceAccount`, after the transaction. A sign-in writes the user
+ * too, so one of the two concurrent transactions sees the other.
+ */
 export async function endOtherSessions(transaction: Transaction, { user, session }: UserPrincipal): Promise<void> {
+  await transaction.update('user', user, {}, { anchor: null });
   const where = [{ field: 'user', equals: user }] as const;
   const { nodes } = await transaction.select({ type: 'browserSession', anchor: null, where, limit: pageMax });
   for (const { id } of nodes) if (id !== session) await transaction.remove('browserSession', id, null);

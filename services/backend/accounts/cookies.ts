@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { accountPath } from '../../contracts/token.ts';
 import type { WithConfig } from '../bus/with-bus.ts';
 
 export type AddressConfig = WithConfig<'PUBLIC_BACKEND_URL'>;
@@ -12,26 +11,21 @@ export interface Cookie {
 
 export interface CookieTraits {
   readonly use: string;
-  /** Prefix of the name over https (RFC 6265bis §4.1.3): other hosts of the domain cannot set the cookie. */
-  readonly secure: '__Host-' | '__Secure-';
-  readonly attributes: string;
+  readonly sameSite: 'Lax' | 'Strict';
 }
 
-/** Scripts cannot read it (RFC 6265 §4.1). Cookies ignore ports, so the name tells apart the backends of one host. */
-export function cookie({ config }: AddressConfig, { use, secure, attributes }: CookieTraits): Cookie {
+/**
+ * Scripts cannot read it (RFC 6265 §4.1). Cookies ignore ports, so the name tells apart the backends of one host. Over
+ * https, other hosts of the domain cannot set it, because of the prefix of its name (RFC 6265bis §4.1.3).
+ */
+export function cookie({ config }: AddressConfig, { use, sameSite }: CookieTraits): Cookie {
   const address = config.PUBLIC_BACKEND_URL;
   const name = `svc-${createHash('sha256').update(address).digest('hex').slice(0, 8)}-${use}`;
   const isSecure = address.startsWith('https:');
   return {
-    name: isSecure ? `${secure}${name}` : name,
-    attributes: `${attributes}; HttpOnly${isSecure ? '; Secure' : ''}`,
+    name: isSecure ? `__Host-${name}` : name,
+    attributes: `Path=/; SameSite=${sameSite}; HttpOnly${isSecure ? '; Secure' : ''}`,
   };
-}
-
-/** A cookie that only the paths that sign people in receive. */
-export function accountCookie(backend: AddressConfig, use: string, sameSite: 'Lax' | 'Strict'): Cookie {
-  const attributes = `Path=${accountPath}; SameSite=${sameSite}`;
-  return cookie(backend, { use, secure: '__Secure-', attributes });
 }
 
 /** The value of Set-Cookie. An age of 0 removes the cookie. */

@@ -72,3 +72,20 @@ test('a failed task frees its place', async () => {
   await expect(queue.run('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
   expect(await queue.run('b', async () => 'done')).toBe('done');
 });
+
+test('a full queue refuses the last task of the sender with the most', async () => {
+  const { begun, run, end } = open({ waitingMax: 4 });
+  void run('first');
+  const flood = [1, 2, 3, 4].map((number) => run('flood', `flood ${number}`));
+  const refused = expect(flood[3]).rejects.toMatchObject({ code: 'unavailable' });
+  void run('victim');
+  await refused;
+  for (let i = 0; i < 4; i++) await end();
+  expect(begun).toEqual(['first', 'flood 1', 'victim', 'flood 2', 'flood 3']);
+});
+
+test('a full queue of single tasks refuses the new one', async () => {
+  const { run } = open({ waitingMax: 2 });
+  for (const name of ['first', 'a', 'b']) void run(name);
+  await expect(run('c')).rejects.toMatchObject({ code: 'unavailable' });
+});

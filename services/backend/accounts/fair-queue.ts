@@ -9,11 +9,16 @@ export interface FairQueueOptions {
   readonly waitMaxMs: number;
 }
 
+interface Waiting {
+  readonly begin: () => void;
+  readonly refuse: () => void;
+}
+
 /** Runs a few tasks at once. Senders take turns, so a sender with many tasks delays another one by one task only. */
 export class FairQueue {
   readonly #options: FairQueueOptions;
-  /** The functions that begin the waiting tasks of each sender. The first sender has the next turn. */
-  readonly #waiting = new Map<string, (() => void)[]>();
+  /** The waiting tasks of each sender. The first sender has the next turn. */
+  readonly #waiting = new Map<string, Waiting[]>();
   #waitingCount = 0;
   #running = 0;
 
@@ -21,7 +26,7 @@ export class FairQueue {
     this.#options = options;
   }
 
-  /** Throws `rate_limited` or `unavailable` if too many tasks wait, and `unavailable` if no turn comes in time. */
+  /** Throws `rate_limited` or `unavailable` if too many tasks wait; a full queue refuses the sender with the most. Throws `unavailable` if no turn comes in time. */
   async run<Result>(sender: string, task: () => Promise<Result>): Promise<Result> {
     if (this.#running < this.#options.atOnce) this.#running += 1;
     else await this.#turn(sender);
@@ -38,25 +43,40 @@ export class FairQueue {
     if (own.length >= waitingEachMax) {
       throw new SvcError('rate_limited', 'Too many sign-ins from your network are waiting.', { hint });
     }
-    if (this.#waitingCount >= waitingMax) throw busy();
+    if (this.#waitingCount >= waitingMax) this.#refuseLargest(own.length);
     return new Promise((resolve, reject) => {
       const late = setTimeout(() => {
-        this.#remove(sender, begin);
+        this.#remove(sender, task);
         reject(busy());
       }, waitMaxMs);
-      const begin = () => {
-        clearTimeout(late);
-        resolve();
+      const task = {
+        begin: () => {
+          clearTimeout(late);
+          resolve();
+        },
+        refuse: () => {
+          clearTimeout(late);
+          reject(busy());
+        },
       };
-      own.push(begin);
+      own.push(task);
       this.#waiting.set(sender, own);
       this.#waitingCount += 1;
     });
   }
 
-  #remove(sender: string, begin: () => void): void {
+  /** Refuses the last task of the sender with the most waiting ones. Throws if that is the new task's sender. */
+  #refuseLargest(ownCount: number): void {
+    const [largest] = [...this.#waiting].toSorted(([, one], [, other]) => other.length - one.length);
+    const last = largest?.[1].at(-1);
+    if (largest === undefined || last === undefined || largest[1].length <= ownCount + 1) throw busy();
+    this.#remove(largest[0], last);
+    last.refuse();
+  }
+
+  #remove(sender: string, task: Waiting): void {
     const own = this.#waiting.get(sender) ?? [];
-    own.splice(own.indexOf(begin), 1);
+    own.splice(own.indexOf(task), 1);
     if (own.length === 0) this.#waiting.delete(sender);
     this.#waitingCount -= 1;
   }
@@ -72,7 +92,7 @@ export class FairQueue {
     this.#waiting.delete(sender);
     if (others.length > 0) this.#waiting.set(sender, others);
     this.#waitingCount -= 1;
-    first?.();
+    first?.begin();
   }
 }
 

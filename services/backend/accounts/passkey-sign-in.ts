@@ -6,7 +6,7 @@ import type { WithLog } from '../bus/with-bus.ts';
 import type { Node, Transaction } from '../graph/graph.ts';
 import type { AccountRequest } from './account-route.ts';
 import type { WithAttempts } from './attempts.ts';
-import { type AddressConfig, accountCookie, readCookie, writeCookie } from './cookies.ts';
+import { type AddressConfig, cookie, readCookie, writeCookie } from './cookies.ts';
 import { type AuthenticationResponse, authenticationShape } from './passkey-responses.ts';
 import { getRelyingParty } from './relying-party.ts';
 import { type Sealed, seal, sealedMaxAgeMs, unseal } from './sealed.ts';
@@ -32,7 +32,7 @@ export async function signInWithPasskey(backend: PasskeyNeeds, response: Authent
   const { network, request, reply } = exchange;
   const challenge = unseal(backend, readCookie(request.headers, cookieOf(backend)) ?? '', place);
   if (challenge === null) throw notBegun();
-  const attempt = backend.attempts.begin({ account: `passkey ${response.id}`, network });
+  const attempt = backend.attempts.begin({ what: 'passkey', account: response.id, network });
   try {
     const passkey = await backend.graph.findBy('passkey', { credentialId: response.id }, null);
     if (passkey === null) throw refused('it is unknown');
@@ -118,5 +118,5 @@ function notBegun(): SvcError {
 const place = { node: 'browser', field: 'challenge to sign in with a passkey' } as const;
 
 function cookieOf(backend: AddressConfig) {
-  return accountCookie(backend, 'passkey', 'Strict');
+  return cookie(backend, { use: 'passkey', sameSite: 'Strict' });
 }

@@ -42,7 +42,7 @@ export async function signInWithPassword(
   return await signIn(backend, { provenBy: 'password', find }, exchange);
 }
 
-interface TriedPassword extends Attempted {
+interface TriedPassword extends Omit<Attempted, 'what'> {
   readonly stored: Node<'password'> | null;
   readonly shown: Secret;
 }
@@ -52,7 +52,7 @@ export async function tryPassword(
   { passwords, attempts }: WithPasswords & WithAttempts,
   { stored, shown, ...attempted }: TriedPassword,
 ): Promise<Verdict> {
-  const attempt = attempts.begin(attempted);
+  const attempt = attempts.begin({ ...attempted, what: 'password' });
   const verdict = await passwords.verify(shown, stored?.hash ?? null, attempted.network).catch(withdrawing(attempt));
   if (verdict !== 'wrong') attempt.succeed();
   return verdict;

@@ -8,7 +8,7 @@ import { clientAddress } from '../../kit/http/client-address.ts';
 import { networkOf } from '../../kit/network-of.ts';
 import type { WithLog } from '../bus/with-bus.ts';
 import type { Node, Transaction } from '../graph/graph.ts';
-import { type AddressConfig, accountCookie, readCookie, writeCookie } from './cookies.ts';
+import { type AddressConfig, cookie, readCookie, writeCookie } from './cookies.ts';
 import { FairQueue } from './fair-queue.ts';
 import {
   newProviderChecks,
@@ -135,5 +135,5 @@ const place = { node: 'browser', field: 'sign-in by the provider' } as const;
 
 /** Lax, because the provider sends the browser back. */
 function cookieOf(backend: AddressConfig) {
-  return accountCookie(backend, 'provider', 'Lax');
+  return cookie(backend, { use: 'provider', sameSite: 'Lax' });
 }

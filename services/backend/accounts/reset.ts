@@ -11,7 +11,7 @@ import type { WithSecrets } from '../secrets/secrets.ts';
 import type { AccountRequest } from './account-route.ts';
 import type { WithAttempts } from './attempts.ts';
 import { emailShape } from './password-sign-in.ts';
-import { addLink } from './sign-in-links.ts';
+import { addAskedLink } from './sign-in-links.ts';
 
 export const resetShape = z.object({ email: emailShape });
 
@@ -30,7 +30,7 @@ export async function sendSignInLink(
   backend: ResetNeeds,
   { body: { email }, network, request }: AccountRequest<z.infer<typeof resetShape>>,
 ): Promise<null> {
-  backend.attempts.begin({ account: `reset ${email}`, network });
+  backend.attempts.begin({ what: 'link', account: email, network });
   const [isQueued] = await Promise.all([queueLink(backend, email), pause(answerMs)]);
   backend.log('accounts').info({ request: request.id, network, isQueued }, 'asked for a link by mail');
   return null;
@@ -41,7 +41,9 @@ async function queueLink(backend: ResetNeeds, email: string): Promise<boolean> {
     const isQueued = await backend.graph.write(async (transaction) => {
       const user = await transaction.findBy('user', { email }, null);
       if (user === null) return false;
-      const { url, expiresAt } = await addLink(transaction, backend, user);
+      const link = await addAskedLink(transaction, backend, user);
+      if (link === null) return false;
+      const { url, expiresAt } = link;
       const letter = signInLink({ link: new Secret(url), expiresAt });
       await queueMail(backend, transaction, { kind: 'sign-in', to: email, letter, workspace: null, expiresAt });
       return true;

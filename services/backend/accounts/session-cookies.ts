@@ -6,7 +6,7 @@ import type { Node } from '../graph/graph.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
 import type { SigningKeys } from '../tokens/signing-keys.ts';
 import { refreshTokenOf } from './browser-sessions.ts';
-import { type AddressConfig, accountCookie, type Cookie, cookie, readCookie, writeCookie } from './cookies.ts';
+import { type AddressConfig, type Cookie, cookie, readCookie, writeCookie } from './cookies.ts';
 
 type CookieNeeds = WithSecrets &
   WithConfig<'PUBLIC_BACKEND_URL' | 'JWT_ISSUER' | 'JWT_ACCESS_TOKEN_TTL' | 'JWT_REFRESH_TOKEN_TTL'> & {
@@ -46,10 +46,9 @@ async function accessTokenOf({ config, signingKeys }: CookieNeeds, { id, user }:
 
 /** Sent with every request to the backend. Lax, because an agent's sign-in begins with a link from another site. */
 function access(backend: AddressConfig): Cookie {
-  return cookie(backend, { use: 'access', secure: '__Host-', attributes: 'Path=/; SameSite=Lax' });
+  return cookie(backend, { use: 'access', sameSite: 'Lax' });
 }
 
-/** Sent only where it is used. */
 function refresh(backend: AddressConfig): Cookie {
-  return accountCookie(backend, 'refresh', 'Strict');
+  return cookie(backend, { use: 'refresh', sameSite: 'Strict' });
 }

@@ -35,7 +35,7 @@ export async function setPassword(
   if (current === null) await requireFreshProof(backend.graph, person);
   const stored = await backend.graph.findBy('password', { user: user.id }, null);
   if (current !== null) await checkCurrent(backend, { user, person, stored, current });
-  const hash = await backend.passwords.hash(password, person.session);
+  const hash = await backend.passwords.hash(password, person.user);
   await backend.graph.write(async (transaction) => {
     if ((await findSession(transaction, person.session)) === null) throw signedOut();
     await writePassword(transaction, { user, stored, hash });
@@ -56,9 +56,9 @@ interface CurrentPassword {
   readonly current: Secret;
 }
 
-/** Counted by session in place of the network, so that a stolen session does not guess. */
+/** Counted by person in place of the network, so that stolen sessions do not guess. */
 async function checkCurrent(backend: SetPasswordNeeds, { user, person, stored, current }: CurrentPassword) {
-  const tried = { account: user.email, network: person.session, stored, shown: current };
+  const tried = { account: user.email, network: person.user, stored, shown: current };
   if ((await tryPassword(backend, tried)) !== 'wrong') return;
   throw new SvcError('forbidden', 'The current password is wrong.');
 }

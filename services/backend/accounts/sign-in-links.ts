@@ -8,7 +8,9 @@ import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
 const validMs = 60 * 60_000;
 /** A further one ends the oldest. */
-const linksPerUserMax = 5;
+const linksPerUserMax = 10;
+/** Links that strangers can ask for leave places to operators. */
+const askedLinksMax = 5;
 
 export interface SignInLink {
   readonly email: string;
@@ -39,10 +41,15 @@ export async function createSignInLink(
   });
 }
 
-export async function addLink(transaction: Transaction, backend: LinkNeeds, user: Node<'user'>): Promise<SignInLink> {
-  const where = [{ field: 'user', equals: user.id }] as const;
-  const { nodes } = await transaction.select({ type: 'signInLink', anchor: null, where, limit: pageMax });
-  for (const { id } of nodes.slice(0, Math.max(0, nodes.length - linksPerUserMax + 1))) {
+/** A link that a stranger asked for, or null: it takes no place of an operator's link. */
+export async function addAskedLink(transaction: Transaction, backend: LinkNeeds, user: Node<'user'>) {
+  const links = await linksOf(transaction, user.id);
+  return links.filter(isValid).length < askedLinksMax ? await addLink(transaction, backend, user) : null;
+}
+
+async function addLink(transaction: Transaction, backend: LinkNeeds, user: Node<'user'>): Promise<SignInLink> {
+  const links = await linksOf(transaction, user.id);
+  for (const { id } of links.slice(0, Math.max(0, links.length - linksPerUserMax + 1))) {
     await transaction.remove('signInLink', id, null);
   }
   const now = Date.now();
@@ -52,9 +59,16 @@ export async function addLink(transaction: Transaction, backend: LinkNeeds, user
 }
 
 export async function removeLinks(transaction: Transaction, user: UserId): Promise<void> {
+  for (const { id } of await linksOf(transaction, user)) await transaction.remove('signInLink', id, null);
+}
+
+async function linksOf(transaction: Transaction, user: UserId): Promise<readonly Node<'signInLink'>[]> {
   const where = [{ field: 'user', equals: user }] as const;
-  const { nodes } = await transaction.select({ type: 'signInLink', anchor: null, where, limit: pageMax });
-  for (const { id } of nodes) await transaction.remove('signInLink', id, null);
+  return (await transaction.select({ type: 'signInLink', anchor: null, where, limit: pageMax })).nodes;
+}
+
+function isValid({ expiresAt }: Node<'signInLink'>): boolean {
+  return expiresAt > Date.now();
 }
 
 /** The token is in the fragment, which browsers send to no server. So no log contains it. */
@@ -62,11 +76,19 @@ function urlOf({ config, secrets }: LinkNeeds, id: SignInLinkId): string {
   return `${config.PUBLIC_FRONTEND_URL}/sign-in#token=${id}.${secrets.sign(purposeOf(id))}`;
 }
 
-/** Removes the link of this token and returns its person. Throws `unauthenticated` without saying why. */
-export async function useLink(transaction: Transaction, backend: WithSecrets, token: string): Promise<Node<'user'>> {
+/**
+ * Reads the token of a link. The result removes the link and returns its person. Both throw `unauthenticated` without
+ * saying why.
+ */
+export function readLink(backend: WithSecrets, token: string): (transaction: Transaction) => Promise<Node<'user'>> {
   const id = readToken(backend, token);
-  const link = id === null ? null : await transaction.find('signInLink', id, null);
-  if (link === null || link.expiresAt <= Date.now()) throw noLongerValid();
+  if (id === null) throw noLongerValid();
+  return (transaction) => useLink(transaction, id);
+}
+
+async function useLink(transaction: Transaction, id: SignInLinkId): Promise<Node<'user'>> {
+  const link = await transaction.find('signInLink', id, null);
+  if (link === null || !isValid(link)) throw noLongerValid();
   await transaction.remove('signInLink', link.id, null);
   const user = await transaction.find('user', parseId('user', link.user), null);
   if (user === null) throw noLongerValid();

@@ -270,7 +270,7 @@ function boundMessages(socket: WebSocket): void {
     const now = performance.now();
     if (now - since > messagesPeriodMs) [messages, since] = [0, now];
     messages += 1;
-    if (messages > messagesMax) socket.close(1008, 'Too many messages.');
+    if (messages > messagesMax) socket.terminate();
   });
 }
 

@@ -27,7 +27,6 @@ const { Check, Prompt } = interactionPolicy;
 export async function createAuthorizationServer(backend: OauthNeeds): Promise<Provider> {
   const { config, secrets } = backend;
   const records = new Records(backend);
-  const traits = { secure: '__Secure-', attributes: '' } as const;
   const provider = new Provider(config.PUBLIC_BACKEND_URL, {
     ...setup(backend, records),
     adapter: createStore(backend, records),
@@ -35,9 +34,9 @@ export async function createAuthorizationServer(backend: OauthNeeds): Promise<Pr
     cookies: {
       keys: [secrets.sign('cookies of the authorization server')],
       names: {
-        session: cookie(backend, { use: 'oauth-session', ...traits }).name,
-        interaction: cookie(backend, { use: 'oauth-interaction', ...traits }).name,
-        resume: cookie(backend, { use: 'oauth-resume', ...traits }).name,
+        session: cookieName(backend, 'oauth-session'),
+        interaction: cookieName(backend, 'oauth-interaction'),
+        resume: cookieName(backend, 'oauth-resume'),
       },
       short: { httpOnly: true, sameSite: 'lax' },
       long: { httpOnly: true, sameSite: 'lax' },
@@ -49,6 +48,11 @@ export async function createAuthorizationServer(backend: OauthNeeds): Promise<Pr
     backend.log('oauth').error({ err: error }, 'authorization server failed'),
   );
   return provider;
+}
+
+/** oidc-provider gives its cookies paths, which the prefix `__Host-` does not allow (RFC 6265bis §4.1.3.2). */
+function cookieName(backend: OauthNeeds, use: string): string {
+  return cookie(backend, { use, sameSite: 'Lax' }).name.replace('__Host-', '__Secure-');
 }
 
 function setup(backend: OauthNeeds, records: Records): Configuration {

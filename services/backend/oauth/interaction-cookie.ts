@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { connectPath } from '../../contracts/token.ts';
 import { type AddressConfig, type Cookie, cookie, readCookie, writeCookie } from '../accounts/cookies.ts';
 
 /** A person signs in and decides within this time. */
@@ -17,8 +16,7 @@ export function hasInteraction(backend: AddressConfig, headers: IncomingHttpHead
   return readCookie(headers, cookieOf(backend, uid)) === uid;
 }
 
-/** Each interaction has a path of its own, so that two agents can be connected at the same time. */
+/** Each interaction has a cookie of its own, so that two agents can be connected at the same time. */
 function cookieOf(backend: AddressConfig, uid: string): Cookie {
-  const attributes = `Path=${connectPath}/interaction/${uid}; SameSite=Lax`;
-  return cookie(backend, { use: 'connect', secure: '__Secure-', attributes });
+  return cookie(backend, { use: `connect-${uid}`, sameSite: 'Lax' });
 }

@@ -124,7 +124,7 @@ describe('a passkey', () => {
     expect(signingIn.options).toMatchObject({ rpId: 'localhost', userVerification: 'required' });
     const [[name = '', cookie] = []] = signingIn.browser.cookies;
     expect([name.replace(/[0-9a-f]{8}/, '*'), cookie?.attributes]).toEqual([
-      ...['svc-*-passkey', 'Max-Age=300; Path=/account; SameSite=Strict; HttpOnly'],
+      ...['svc-*-passkey', 'Max-Age=300; Path=/; SameSite=Strict; HttpOnly'],
     ]);
     expect(cookie?.value).not.toContain(signingIn.options.challenge);
   });

@@ -100,7 +100,7 @@ describe('a sign-in by the provider', () => {
       ...{ state: expect.stringMatching(/^[\w-]{40,}$/), nonce: expect.stringMatching(/^[\w-]{40,}$/) },
     });
     const [[, cookie] = []] = browser.cookies;
-    expect(cookie?.attributes).toBe('Max-Age=300; Path=/account; SameSite=Lax; HttpOnly');
+    expect(cookie?.attributes).toBe('Max-Age=300; Path=/; SameSite=Lax; HttpOnly');
     expect(cookie?.value).not.toContain(searchParams.get('state'));
   });
 
