@@ -6,6 +6,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { RunningService } from '../kit/service.ts';
 import { startFrontend } from './start.ts';
+import { firstLoadBytes } from './test/first-load.ts';
 
 const running: RunningService[] = [];
 afterEach(async () => {
@@ -178,4 +179,10 @@ describe('serving', () => {
     await running.splice(0)[0]?.stop();
     await expect(fetch(url)).rejects.toThrow();
   });
+});
+
+test('the first load of a place is at most 170 KB of JavaScript', async () => {
+  const bytes = await firstLoadBytes('mcp-servers-page');
+  expect(bytes).toBeGreaterThan(50_000);
+  expect(bytes).toBeLessThanOrEqual(170_000);
 });

@@ -4,6 +4,7 @@ import { Button, IconButton } from '../components/button.tsx';
 import { Icon } from '../components/icon.tsx';
 import { LiveBadge } from '../components/live-badge.tsx';
 import { Menu, MenuItem, MenuLabel, MenuLine } from '../components/menu.tsx';
+import { showToast } from '../components/toast.tsx';
 import { signOut } from '../graphql/account.ts';
 import { useConnection } from '../graphql/live.ts';
 import { PlaceItems, WorkNavigation } from './navigation.tsx';
@@ -111,7 +112,11 @@ function PersonMenu({ viewer, workspace }: { readonly viewer: Viewer; readonly w
         </MenuItem>
       ))}
       <MenuLine />
-      <MenuItem onSelect={() => void signOut()}>Sign out</MenuItem>
+      <MenuItem
+        onSelect={() => void signOut().catch(() => showToast('You are still signed in: the backend does not answer.'))}
+      >
+        Sign out
+      </MenuItem>
     </Menu>
   );
 }

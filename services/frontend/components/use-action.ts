@@ -1,6 +1,5 @@
 import { useState } from 'react';
-import { backendUrl } from '../app/environment.ts';
-import { ShownError, unreachable } from '../graphql/shown-error.ts';
+import { bugInPage, ShownError } from '../graphql/shown-error.ts';
 
 /** An action of a person: whether it runs, and why it was refused. It runs once at a time. */
 export function useAction(action: () => Promise<unknown>) {
@@ -11,7 +10,7 @@ export function useAction(action: () => Promise<unknown>) {
     setBusy(true);
     setError(null);
     action()
-      .catch((thrown: unknown) => setError(thrown instanceof ShownError ? thrown : unreachable(backendUrl)))
+      .catch((thrown: unknown) => setError(thrown instanceof ShownError ? thrown : bugInPage(thrown)))
       .finally(() => setBusy(false));
   };
   return { run, isBusy, error };

@@ -50,6 +50,17 @@ export function unreachable(address: string): ShownError {
   });
 }
 
+/** The page itself failed: no answer of the backend says why. */
+export function bugInPage(thrown: unknown): ShownError {
+  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  return new ShownError({
+    code: 'internal',
+    message: `The page failed: ${text}`,
+    hint: 'Reload the page. If it fails again, send this message to the operator.',
+    requestId: null,
+  });
+}
+
 export function fieldOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }

@@ -1,4 +1,4 @@
-import { useLocation } from '@tanstack/react-router';
+import { useMatch } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { usePlace } from '../app/workspace.ts';
 
@@ -35,7 +35,7 @@ let shownPath: string | null = null;
  */
 function useArrival(title: string) {
   const heading = useRef<HTMLHeadingElement>(null);
-  const path = useLocation({ select: ({ pathname }) => pathname });
+  const path = useMatch({ strict: false, select: ({ pathname }) => pathname });
   const { workspace } = usePlace();
   useEffect(() => {
     document.title = title === workspace.name ? title : `${title} · ${workspace.name}`;
