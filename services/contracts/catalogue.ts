@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { health, ownDeadlines, reason, serverStatus } from './bus/messages.ts';
 import { id } from './id-schema.ts';
+import { toolRuleEffects } from './tool-rules.ts';
 
 /**
  * remote-mcp's view of a workspace. `GET {backend}/internal/catalogue/<workspace>` answers lines of JSON
  * (application/x-ndjson), `head` first and `end` last, with an entity tag over both versions. A pull without `end` is
- * incomplete and discarded; with `?snapshot` it is never incomplete, and costs the backend more.
+ * incomplete and discarded; with `?snapshot` it is never incomplete, and costs the backend more. With `?rules` remote-mcp
+ * says that it applies the rules of roles; for an older remote-mcp, roles with rules are disabled.
  */
 
 export const catalogueEntry = z.discriminatedUnion('entry', [
@@ -64,6 +66,11 @@ export const catalogueEntry = z.discriminatedUnion('entry', [
     description: z.string(),
     enabled: z.boolean(),
     skills: z.array(id('skill')),
+    /** Which tools of its skills it lets pass (tool-rules.ts). Absent from older backends, which have no rules. */
+    readOnly: z.boolean().default(false),
+    rules: z
+      .array(z.object({ effect: z.enum(toolRuleEffects), mcpServer: id('mcpServer'), pattern: z.string() }))
+      .default([]),
   }),
   z.object({ entry: z.literal('end'), entries: z.number().int() }),
 ]);

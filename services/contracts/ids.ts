@@ -9,6 +9,7 @@ export const idPrefixes = {
   user: 'usr',
   member: 'mem',
   role: 'rol',
+  toolRule: 'rul',
   skill: 'skl',
   mcpServer: 'srv',
   tool: 'tol',

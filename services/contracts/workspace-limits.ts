@@ -32,6 +32,10 @@ export const patternsOfSkillMax = 32;
 export const patternsOfWorkspaceMax = 10_000;
 /** The limit of one read of edges. */
 export const skillsOfRoleMax = 1000;
+/** More than a person can read; each is compared with every tool of its MCP server. */
+export const rulesOfRoleMax = 100;
+/** Of all roles of a workspace, for the same reason as patterns. */
+export const rulesOfWorkspaceMax = 10_000;
 
 /** An agent reads them whole, into a limited context. */
 export const instructionsMaxBytes = 256 * 1024;

@@ -7,7 +7,7 @@ import { SvcError } from '../../services/contracts/errors.ts';
  *
  * The promise: a version of the platform reads every format up to its own. A change that an older version would read wrongly is a new format.
  * Format 2 has the secrets, where asked, and the sections of the bus before those of the graph; format 1 has none of them. Format 3 has types and
- * fields of nodes that earlier ones lack: patterns of tools, deadlines of MCP servers, rotations of keys. Format 4 has accounts, mail and OAuth. An
+ * fields of nodes that earlier ones lack: patterns of tools, deadlines of MCP servers, rotations of keys. Format 4 has accounts, mail, OAuth and tool rules. An
  * archive with secrets is encrypted as a whole, after it was compressed, with a passphrase (age-encryption.org/v1).
  */
 export const formatVersion = 4;

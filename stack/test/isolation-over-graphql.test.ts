@@ -66,11 +66,13 @@ async function pageOf(workspace: string, field: string) {
   return { nodes: seen.workspace.all.nodes.length as number, next: seen.workspace.one.pageInfo.next as string | null };
 }
 
+const rulesAbout = (mcpServer: string) => [{ effect: 'deny', mcpServer, tool: 'echo' }];
+
 /** For each mutation of a workspace, arguments that name this workspace's objects. */
 const named = ({ workspace, own, same }: Home): Readonly<Record<string, Arguments>> => ({
   updateWorkspace: { id: workspace, input: { name: 'Mine' } },
-  createRole: { workspace, input: { name: 'r', skills: [same.skill] } },
-  updateRole: { workspace, id: same.role, input: { skills: [same.skill] } },
+  createRole: { workspace, input: { name: 'r', skills: [same.skill], rules: rulesAbout(own) } },
+  updateRole: { workspace, id: same.role, input: { skills: [same.skill], rules: rulesAbout(own) } },
   removeRole: { workspace, id: same.role },
   createSkill: { workspace, input: { name: 's', tools: [{ mcpServer: own, tool: 'echo' }] } },
   updateSkill: { workspace, id: same.skill, input: { tools: [{ mcpServer: own, tool: 'echo' }] } },
@@ -110,6 +112,7 @@ const untried: readonly RegExp[] = [
   // Texts that are stored or compared and name nothing: two workspaces may use the same text.
   /^Mutation\.(create|update)\w+\(input\.(name|description|instructions|disclosure|ifName)\)$/,
   /^Mutation\.(create|update)Skill\(input\.tools\.tool\)$/,
+  /^Mutation\.(create|update)Role\(input\.(readOnly|rules\.(effect|tool))\)$/,
   // A word of a closed list, and an address, which names nothing of a workspace.
   /^Mutation\.(updateMember|inviteMember)(\(input\.(role|email)\))$/,
   // The digest of a file of B gives no access: services/backend/test/files.test.ts.

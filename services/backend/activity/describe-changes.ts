@@ -8,9 +8,11 @@ type Value = NonNullable<Exclude<Change, 'changed'>['to']> | null;
 
 /** Changes as the activity stores them. */
 export function parseChanges(text: string): Changes {
-  const { removedTools, replaces, ...changes }: Changes = JSON.parse(text);
+  const { removedTools, removedRules, replaces, ...changes }: Changes = JSON.parse(text);
   // The other values are those of the new key.
   if (replaces !== undefined) return { replaces };
+  // A role loses its rules about a removed MCP server.
+  if (typeof removedRules === 'object') return { ...changes, rules: { from: removedRules.to ?? null, to: [] } };
   // A skill loses the tools of a removed MCP server.
   if (typeof removedTools !== 'object') return changes;
   return { ...changes, tools: { from: removedTools.to ?? null, to: [] } };

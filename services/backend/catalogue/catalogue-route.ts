@@ -7,7 +7,7 @@ import type { Graph, Node, WithGraph } from '../graph/graph.ts';
 import { requireRemoteMcp } from '../keys/require-remote-mcp.ts';
 import { noSuchWorkspace } from '../members/access.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
-import { type CatalogueSource, readCatalogue, tagOf } from './read-catalogue.ts';
+import { type CatalogueReader, type CatalogueSource, readCatalogue, tagOf } from './read-catalogue.ts';
 
 type CatalogueNeeds = WithGraph & WithSecrets;
 
@@ -17,7 +17,7 @@ type CatalogueNeeds = WithGraph & WithSecrets;
  * line is sent.
  */
 export function addCatalogue(app: FastifyInstance, backend: CatalogueNeeds): void {
-  type Pull = { Params: { workspace: string }; Querystring: { snapshot?: unknown } };
+  type Pull = { Params: { workspace: string }; Querystring: { snapshot?: unknown; rules?: unknown } };
   app.get<Pull>(`${cataloguePath}/:workspace`, async (request, reply) => {
     await requireRemoteMcp(backend, request);
     const workspace = await getWorkspace(backend.graph, request.params.workspace);
@@ -26,9 +26,10 @@ export function addCatalogue(app: FastifyInstance, backend: CatalogueNeeds): voi
       return reply.code(304).header('etag', tagOf(workspace)).send();
     }
     const isSnapshot = request.query.snapshot !== undefined;
+    const reader = { appliesRules: request.query.rules !== undefined };
     const { tag, lines } = isSnapshot
-      ? await snapshotOf(backend.graph, workspace.id, catalogueMaxBytes)
-      : { tag: tagOf(workspace), lines: linesOf(backend.graph, workspace) };
+      ? await snapshotOf(backend.graph, workspace.id, { ...reader, sizeMaxBytes: catalogueMaxBytes })
+      : { tag: tagOf(workspace), lines: linesOf(backend.graph, workspace, reader) };
     return reply
       .header('etag', tag)
       .type('application/x-ndjson')
@@ -40,13 +41,13 @@ export function addCatalogue(app: FastifyInstance, backend: CatalogueNeeds): voi
 export function snapshotOf(
   graph: Graph,
   id: string,
-  sizeMaxBytes: number,
+  { sizeMaxBytes, ...reader }: CatalogueReader & { readonly sizeMaxBytes: number },
 ): Promise<{ tag: string; lines: readonly string[] }> {
   return graph.write(async (transaction) => {
     const workspace = await getWorkspace(transaction, id);
     const lines: string[] = [];
     let sizeBytes = 0;
-    for await (const line of linesOf(transaction, workspace)) {
+    for await (const line of linesOf(transaction, workspace, reader)) {
       sizeBytes += Buffer.byteLength(line);
       if (sizeBytes > sizeMaxBytes) {
         throw new SvcError('too_large', `The catalogue of "${workspace.name}" has more than ${sizeMaxBytes} bytes.`);
@@ -57,8 +58,12 @@ export function snapshotOf(
   });
 }
 
-async function* linesOf(graph: CatalogueSource, workspace: Node<'workspace'>): AsyncGenerator<string, void, undefined> {
-  for await (const slice of readCatalogue(graph, workspace)) {
+async function* linesOf(
+  graph: CatalogueSource,
+  workspace: Node<'workspace'>,
+  reader: CatalogueReader,
+): AsyncGenerator<string, void, undefined> {
+  for await (const slice of readCatalogue(graph, workspace, reader)) {
     yield `${slice.map((entry) => JSON.stringify(entry)).join('\n')}\n`;
   }
 }

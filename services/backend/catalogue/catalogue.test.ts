@@ -119,7 +119,10 @@ describe('a catalogue', () => {
       },
     ]);
     expect(entries.filter(({ entry }) => entry === 'role')).toEqual([
-      { entry: 'role', id: role.id, name: 'Writer', description: '', enabled: true, skills: [skill.id] },
+      {
+        ...{ entry: 'role', id: role.id, name: 'Writer', description: '', enabled: true, skills: [skill.id] },
+        ...{ readOnly: false, rules: [] },
+      },
     ]);
     expect(entries.at(-1)).toEqual({ entry: 'end', entries: entries.length });
   });
@@ -160,7 +163,7 @@ describe('a catalogue', () => {
     const workspace = await backend.graph.find('workspace', id, null);
     if (workspace === null) throw new Error('no workspace');
     const kinds: string[] = [];
-    for await (const slice of readCatalogue(backend.graph, workspace)) {
+    for await (const slice of readCatalogue(backend.graph, workspace, { appliesRules: true })) {
       kinds.push(...slice.map(({ entry }) => entry));
       if (kinds.length === 1) await updateSkill(backend, owner, id, skill.id, { description: 'other' });
     }
@@ -188,10 +191,12 @@ describe('a catalogue', () => {
 
   test('is not kept as a snapshot when it is too large for any reader', async () => {
     const { id, name } = await fullWorkspace();
-    const { lines } = await snapshotOf(backend.graph, id, 100_000);
+    const { lines } = await snapshotOf(backend.graph, id, { appliesRules: true, sizeMaxBytes: 100_000 });
     const sizeBytes = Buffer.byteLength(lines.join(''));
-    expect((await snapshotOf(backend.graph, id, sizeBytes)).lines).toEqual(lines);
-    await expect(snapshotOf(backend.graph, id, sizeBytes - 1)).rejects.toMatchObject({
+    expect((await snapshotOf(backend.graph, id, { appliesRules: true, sizeMaxBytes: sizeBytes })).lines).toEqual(lines);
+    await expect(
+      snapshotOf(backend.graph, id, { appliesRules: true, sizeMaxBytes: sizeBytes - 1 }),
+    ).rejects.toMatchObject({
       code: 'too_large',
       message: `The catalogue of "${name}" has more than ${sizeBytes - 1} bytes.`,
     });

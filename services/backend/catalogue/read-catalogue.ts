@@ -1,8 +1,15 @@
 import type { CatalogueEntry } from '../../contracts/catalogue.ts';
 import { findId, type WorkspaceId } from '../../contracts/ids.ts';
-import { filesOfSkillMax, patternsOfSkillMax, toolsOfSkillMax } from '../../contracts/workspace-limits.ts';
+import { hasLimits } from '../../contracts/tool-rules.ts';
+import {
+  filesOfSkillMax,
+  patternsOfSkillMax,
+  rulesOfRoleMax,
+  toolsOfSkillMax,
+} from '../../contracts/workspace-limits.ts';
 import { everyPage } from '../graph/every-page.ts';
 import { edgesMax, type Node, pageMax, type Transaction } from '../graph/graph.ts';
+import { limitsOf } from '../roles/tool-rules.ts';
 import { stateOf } from '../servers/status.ts';
 
 /** Nodes read at once: a page must not hold the event loop for more than a few milliseconds. */
@@ -16,6 +23,12 @@ const followedMax = edgesMax / edgesEach;
 
 /** A graph, or a transaction that sees all data at one moment. */
 export type CatalogueSource = Pick<Transaction, 'find' | 'select' | 'follow' | 'followBack'>;
+
+/** What the remote-mcp that pulls the catalogue can do. */
+export interface CatalogueReader {
+  /** An older one does not: for it, a role with rules is disabled, because it would let every tool pass. */
+  readonly appliesRules: boolean;
+}
 
 type Tagged = Pick<Node<'workspace'>, 'revision' | 'statusRevision'>;
 
@@ -31,12 +44,13 @@ export function tagOf({ revision, statusRevision }: Tagged): string {
 export async function* readCatalogue(
   graph: CatalogueSource,
   workspace: Node<'workspace'>,
+  reader: CatalogueReader,
 ): AsyncGenerator<readonly CatalogueEntry[], void, undefined> {
   const { id, name, suspended, revision, statusRevision } = workspace;
   yield [{ entry: 'head', workspace: id, name, suspended, version: revision, statusVersion: statusRevision }];
   let entries = 1;
   for (const part of [mcpServers, tools, skills, roles]) {
-    for await (const slice of part(graph, id)) {
+    for await (const slice of part(graph, id, reader)) {
       if (!(await isUnchanged(graph, workspace))) return;
       entries += slice.length;
       if (slice.length > 0) yield slice;
@@ -131,12 +145,17 @@ function filesOf(files: readonly Node<'file'>[]): SkillEntry['files'] {
     .sort((one, other) => (one.path < other.path ? -1 : 1));
 }
 
-async function* roles(graph: CatalogueSource, anchor: WorkspaceId): Slices {
+async function* roles(graph: CatalogueSource, anchor: WorkspaceId, { appliesRules }: CatalogueReader): Slices {
   for await (const page of everyPage(graph, { type: 'role', anchor, limit: followedMax })) {
     const options = { anchor, limitEach: edgesEach };
     const skills = await graph.follow({ from: 'role', edge: 'skills' }, idsOf(page), options);
-    yield page.map(({ id, name, description, enabled }) => {
-      return { entry: 'role', id, name, description, enabled, skills: idsOf(skills.get(id) ?? []) };
+    const ruled = { anchor, limitEach: rulesOfRoleMax };
+    const ruleNodes = await graph.followBack({ from: 'toolRule', edge: 'of' }, idsOf(page), ruled);
+    yield page.map((role) => {
+      const { id, name, description } = role;
+      const limits = limitsOf(role, ruleNodes.get(id) ?? []);
+      const enabled = role.enabled && (appliesRules || !hasLimits(limits));
+      return { entry: 'role', id, name, description, enabled, skills: idsOf(skills.get(id) ?? []), ...limits };
     });
   }
 }

@@ -139,11 +139,21 @@ export const schema = {
   },
   role: {
     owned: true,
-    fields: { name: 'text', description: 'text', enabled: 'boolean', createdAt: 'time' },
+    /** `toolLimit`: `read_only`, or null for none. */
+    fields: { name: 'text', description: 'text', enabled: 'boolean', toolLimit: 'text?', createdAt: 'time' },
     unique: [['name']],
     index: ['name', 'createdAt'],
     search: ['name', 'description'],
     edges: { skills: 'skill' },
+  },
+  /** A rule of a role: it allows or denies the tools of the MCP server that match. Compared when a tool is used. */
+  toolRule: {
+    owned: true,
+    fields: { role: 'text', mcpServer: 'text', pattern: 'text', effect: 'text', createdAt: 'time' },
+    unique: [['role', 'mcpServer', 'pattern']],
+    index: ['role', 'mcpServer'],
+    search: [],
+    edges: { of: 'role', server: 'mcpServer' },
   },
   skill: {
     owned: true,
@@ -402,6 +412,7 @@ export const idKindOf = {
   user: 'user',
   member: 'member',
   role: 'role',
+  toolRule: 'toolRule',
   skill: 'skill',
   mcpServer: 'mcpServer',
   tool: 'tool',

@@ -47,6 +47,7 @@ interface Objects {
   Skill: Node<'skill'>;
   SkillFile: Node<'file'>;
   ToolPattern: Node<'toolPattern'>;
+  ToolRule: Node<'toolRule'>;
   Upload: SignedUrl;
   Tool: Node<'tool'>;
   McpServer: Node<'mcpServer'>;

@@ -18,10 +18,12 @@ export function createLoader(graph: Graph) {
   const serverOfPattern = batched((patterns, options) =>
     graph.follow({ from: 'toolPattern', edge: 'server' }, patterns, options),
   );
+  const serverOfRule = batched((rules, options) => graph.follow({ from: 'toolRule', edge: 'server' }, rules, options));
   const listings = new Map<string, Promise<readonly Node<'tool'>[]>>();
   const spokesmen = new Map<string, EdgeEnd>();
   return {
     skillsOfRole: batched((roles, options) => graph.follow({ from: 'role', edge: 'skills' }, roles, options)),
+    rulesOfRole: batched((roles, options) => graph.followBack({ from: 'toolRule', edge: 'of' }, roles, options)),
     toolsOfSkill: batched((skills, options) => graph.follow({ from: 'skill', edge: 'tools' }, skills, options)),
     patternsOfSkill: batched((skills, options) =>
       graph.followBack({ from: 'toolPattern', edge: 'of' }, skills, options),
@@ -44,6 +46,7 @@ export function createLoader(graph: Graph) {
       return (await serverOfTool(oneOfServer, 1))[0] ?? null;
     },
     serverOfPattern: async (pattern: Node<'toolPattern'>) => (await serverOfPattern(pattern, 1))[0] ?? null,
+    serverOfRule: async (rule: Node<'toolRule'>) => (await serverOfRule(rule, 1))[0] ?? null,
     /** The listed tools of an MCP server. Skills that follow it at the same time share one reading. */
     listedToolsOf({ mcpServer, workspace }: Node<'toolPattern'>): Promise<readonly Node<'tool'>[]> {
       const reading = listings.get(mcpServer) ?? listedTools(graph, { mcpServer, workspace });

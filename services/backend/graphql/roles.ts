@@ -1,12 +1,16 @@
 import { findId, parseId } from '../../contracts/ids.ts';
+import { toolRuleEffects } from '../../contracts/tool-rules.ts';
+import { rulesOfRoleMax } from '../../contracts/workspace-limits.ts';
 import { pageMax } from '../graph/graph.ts';
 import { stateOfKey } from '../keys/key-state.ts';
 import { createRole, removeRole, updateRole } from '../roles/change-roles.ts';
+import { parseEffect } from '../roles/tool-rules.ts';
 import type { Builder } from './builder.ts';
 import { listArgs, listOf, pageOf, searchArgs } from './paging.ts';
 import { requireName } from './workspaces.ts';
 
 export function addRoles(builder: Builder): void {
+  const effectType = addEffect(builder);
   builder.objectType('Role', {
     fields: (t) => ({
       id: t.exposeID('id'),
@@ -19,6 +23,16 @@ export function addRoles(builder: Builder): void {
         args: listArgs(builder),
         resolve: (role, args, { load }) => load.skillsOfRole(role, listOf(args.first)),
       }),
+      readOnly: t.boolean({
+        description: 'Whether it lets only tools pass that their MCP servers describe as read-only (readOnlyHint).',
+        resolve: (role) => role.toolLimit !== null,
+      }),
+      rules: t.field({
+        type: ['ToolRule'],
+        description: 'Deny wins over allow. Without a rule that allows, every tool of its skills is allowed.',
+        args: listArgs(builder, rulesOfRoleMax),
+        resolve: (role, args, { load }) => load.rulesOfRole(role, listOf(args.first, rulesOfRoleMax)),
+      }),
       keys: t.field({
         type: ['Key'],
         description: 'The valid keys that are limited to roles, this one among them. Owner and admin only.',
@@ -29,6 +43,22 @@ export function addRoles(builder: Builder): void {
           return keys.filter((key) => stateOfKey(key, Date.now()) === 'valid').slice(0, listOf(args.first));
         },
       }),
+    }),
+  });
+
+  builder.objectType('ToolRule', {
+    description: 'What a role says about tools of one MCP server.',
+    fields: (t) => ({
+      effect: t.field({ type: effectType, resolve: ({ effect }) => parseEffect(effect) }),
+      mcpServer: t.field({
+        type: 'McpServer',
+        resolve: async (rule, _args, { load }) => {
+          const server = await load.serverOfRule(rule);
+          if (server === null) throw new Error(`rule ${rule.id} has no MCP server`);
+          return server;
+        },
+      }),
+      tool: t.exposeString('pattern', { description: "The MCP server's name of a tool. * stands for any characters." }),
     }),
   });
 
@@ -61,16 +91,30 @@ export function addRoles(builder: Builder): void {
     }),
   }));
 
-  addMutations(builder);
+  addMutations(builder, effectType);
 }
 
-function addMutations(builder: Builder): void {
+function addEffect(builder: Builder) {
+  return builder.enumType('ToolRuleEffect', { values: toolRuleEffects });
+}
+
+function addMutations(builder: Builder, effectType: ReturnType<typeof addEffect>): void {
+  const ruleInput = builder.inputType('ToolRuleInput', {
+    description: "Tools by their MCP server's name and their own, which may hold * for any characters.",
+    fields: (t) => ({
+      effect: t.field({ type: effectType, required: true }),
+      mcpServer: t.string({ required: true }),
+      tool: t.string({ required: true }),
+    }),
+  });
   const input = builder.inputType('RoleInput', {
     fields: (t) => ({
       name: t.string({ required: true }),
       description: t.string({ defaultValue: '' }),
       enabled: t.boolean({ defaultValue: true }),
       skills: t.idList({ defaultValue: [] }),
+      readOnly: t.boolean({ defaultValue: false }),
+      rules: t.field({ type: [ruleInput], defaultValue: [] }),
     }),
   });
   const patch = builder.inputType('RolePatch', {
@@ -79,6 +123,8 @@ function addMutations(builder: Builder): void {
       description: t.string(),
       enabled: t.boolean(),
       skills: t.idList(),
+      readOnly: t.boolean(),
+      rules: t.field({ type: [ruleInput] }),
       ifVersion: t.int(),
     }),
   });

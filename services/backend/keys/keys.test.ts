@@ -50,7 +50,7 @@ async function newWorkspace() {
 
 async function addRole(workspace: WorkspaceId, name: string): Promise<RoleId> {
   const id = newId('role');
-  const role = { id, workspace, name, description: '', enabled: true, createdAt: Date.now() };
+  const role = { id, workspace, name, description: '', enabled: true, toolLimit: null, createdAt: Date.now() };
   await backend.graph.write((transaction) => transaction.create('role', role));
   return id;
 }

@@ -9,6 +9,7 @@ import { type Node, pageMax } from '../graph/graph.ts';
 import { replaceEdges } from '../graph/replace-edges.ts';
 import { stateOfKey } from '../keys/key-state.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
+import { type RuleRef, removeRulesOf, replaceRules } from './tool-rules.ts';
 
 /** The fields of a role; an absent or null field stays unchanged, or gets its default. */
 export interface RoleInput {
@@ -16,6 +17,8 @@ export interface RoleInput {
   readonly description?: string | null | undefined;
   readonly enabled?: boolean | null | undefined;
   readonly skills?: readonly string[] | null | undefined;
+  readonly readOnly?: boolean | null | undefined;
+  readonly rules?: readonly RuleRef[] | null | undefined;
 }
 
 export interface RolePatch extends RoleInput {
@@ -41,11 +44,16 @@ export function createRole(
       name,
       description: parseDescription(input.description ?? ''),
       enabled: input.enabled ?? true,
+      toolLimit: limitOf(input.readOnly ?? false),
       createdAt: Date.now(),
     });
     const skills = await replaceSkills(change, role, input.skills ?? []);
+    const rules = await replaceRules(change, role, input.rules ?? []);
     const { description, enabled } = role;
-    const changes = differences({}, { description, enabled, skills: skills.after });
+    const changes = {
+      ...differences({}, { description, enabled, skills: skills.after }),
+      ...differences({ readOnly: false, rules: [] }, { readOnly: input.readOnly ?? false, rules: rules.after }),
+    };
     change.record({ action: 'create', subject: role.id, subjectKind: 'role', subjectName: name, changes });
     return role;
   });
@@ -70,13 +78,19 @@ export function updateRole(
     const description = patch.description == null ? before.description : parseDescription(patch.description);
     const enabled = patch.enabled ?? before.enabled;
     const skills = patch.skills == null ? null : await replaceSkills(change, before, patch.skills);
+    const rules = patch.rules == null ? null : await replaceRules(change, before, patch.rules);
+    const wasReadOnly = before.toolLimit !== null;
+    const readOnly = patch.readOnly ?? wasReadOnly;
     const changes = {
       ...differences(before, { name, description, enabled }),
+      ...differences({ readOnly: wasReadOnly }, { readOnly }),
+      ...(rules === null ? {} : differences({ rules: rules.before }, { rules: rules.after })),
       ...(skills === null ? {} : differences({ skills: skills.before }, { skills: skills.after })),
     };
     if (Object.keys(changes).length === 0) return before;
     change.record({ action: 'update', subject: before.id, subjectKind: 'role', subjectName: name, changes });
-    return await transaction.update('role', before.id, { name, description, enabled }, { anchor: workspace });
+    const values = { name, description, enabled, toolLimit: limitOf(readOnly) };
+    return await transaction.update('role', before.id, values, { anchor: workspace });
   });
 }
 
@@ -101,6 +115,7 @@ export function removeRole(
     const ends = await change.transaction.followBack(edge, [role.id], { anchor: workspace, limitEach: pageMax });
     const keys = (ends.get(role.id) ?? []).filter((key) => stateOfKey(key, Date.now()) === 'valid');
     requireSeen({ kind: 'role', name: role.name }, { kind: 'key', objects: keys, seen: ifUsedBy });
+    await removeRulesOf(change.transaction, role);
     await change.transaction.remove('role', role.id, workspace);
     change.record({
       action: 'remove',
@@ -110,6 +125,10 @@ export function removeRole(
       changes: {},
     });
   });
+}
+
+function limitOf(readOnly: boolean): string | null {
+  return readOnly ? 'read_only' : null;
 }
 
 /** Returns the names of the skills before and after. */

@@ -8,6 +8,7 @@ import { type Node, pageMax } from '../graph/graph.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import { removePatternsOf } from '../tools/tool-patterns.ts';
 import { runtimesOf } from './change-servers.ts';
+import { rulesAbout } from './rules-about.ts';
 import { followers, skillsUsing, usedTools } from './skills-using.ts';
 
 export interface ServerRemoval extends BasedOn {
@@ -37,6 +38,7 @@ export function removeMcpServer(
     }
     const runtimes = await runtimesOf(change, server);
     await takeFromSkills(change, server);
+    await takeFromRoles(change, server);
     await removePatternsOf(transaction, workspace, { field: 'mcpServer', id: server.id });
     await removeAllOf(change, server, 'tool');
     await removeAllOf(change, server, 'status');
@@ -75,6 +77,30 @@ async function takeFromSkills(change: Change, server: Node<'mcpServer'>): Promis
     const changes = differences({}, { removedTools: tools.sort() });
     change.record({ action: 'update', subject: skill.id, subjectKind: 'skill', subjectName: skill.name, changes });
   }
+}
+
+/**
+ * A role that allows tools of this MCP server alone would allow every tool without these rules. Then a person decides
+ * first what the role allows.
+ */
+async function takeFromRoles(change: Change, server: Node<'mcpServer'>): Promise<void> {
+  const { transaction, workspace } = change;
+  for (const { role, lost, widens } of await rulesAbout(transaction, server)) {
+    if (widens) throw allowsNothingElse(role, server);
+    for (const { id } of lost) await transaction.remove('toolRule', id, workspace);
+    await transaction.update('role', role.id, { name: role.name }, { anchor: workspace });
+    const refs = lost.map(({ effect, pattern }) => `${effect} ${server.name}/${pattern}`).sort();
+    const changes = differences({}, { removedRules: refs });
+    change.record({ action: 'update', subject: role.id, subjectKind: 'role', subjectName: role.name, changes });
+  }
+}
+
+function allowsNothingElse(role: Node<'role'>, server: Node<'mcpServer'>): SvcError {
+  return new SvcError(
+    'conflict',
+    `The role "${role.name}" allows only tools of the MCP server "${server.name}". Without its rules the role would allow every tool.`,
+    { hint: 'Change the rules of the role or remove the role, and try again.' },
+  );
 }
 
 function inTooManySkills({ name }: Node<'mcpServer'>): SvcError {

@@ -1,12 +1,11 @@
-import { nearest } from '../../contracts/did-you-mean.ts';
-import { SvcError } from '../../contracts/errors.ts';
 import type { WorkspaceId } from '../../contracts/ids.ts';
 import { isToolPattern } from '../../contracts/tool-pattern.ts';
 import { toolsOfSkillMax } from '../../contracts/workspace-limits.ts';
 import type { Change } from '../activity/change.ts';
 import { tooMany } from '../graph/get-node.ts';
-import { type Node, pageMax, type Transaction } from '../graph/graph.ts';
+import type { Node, Transaction } from '../graph/graph.ts';
 import { replaceEdges } from '../graph/replace-edges.ts';
+import { getServers } from '../servers/get-servers.ts';
 import { ensureTools, type ToolRef } from '../tools/ensure-tools.ts';
 import { replacePatterns } from '../tools/tool-patterns.ts';
 
@@ -34,30 +33,6 @@ export async function replaceTools(
     before: [...(await refsOf(transaction, workspace, ends.before)), ...patterns.before].sort(),
     after: [...(await refsOf(transaction, workspace, ends.after)), ...patterns.after].sort(),
   };
-}
-
-/** The MCP servers of the references by name. */
-async function getServers(
-  transaction: Transaction,
-  workspace: WorkspaceId,
-  refs: readonly ToolRef[],
-): Promise<ReadonlyMap<string, Node<'mcpServer'>>> {
-  const servers = new Map<string, Node<'mcpServer'>>();
-  for (const name of new Set(refs.map(({ mcpServer }) => mcpServer))) {
-    const server = await transaction.findBy('mcpServer', { name }, workspace);
-    if (server === null) throw await unknownServer(transaction, workspace, name);
-    servers.set(name, server);
-  }
-  return servers;
-}
-
-async function unknownServer(transaction: Transaction, workspace: WorkspaceId, name: string): Promise<SvcError> {
-  const { nodes } = await transaction.select({ type: 'mcpServer', anchor: workspace, limit: pageMax });
-  const known = nodes.map((server) => server.name);
-  const near = nearest(name, known);
-  return new SvcError('not_found', `This workspace has no MCP server "${name.slice(0, 80)}".`, {
-    hint: near === null ? 'List them: svc server list' : `Did you mean "${near}"?`,
-  });
 }
 
 async function refsOf(

@@ -49,7 +49,7 @@ async function fill(graph: Graph): Promise<void> {
   for (const [i, own] of [...fullOnes, ...others].entries()) {
     await graph.write(async (transaction) => {
       const id = newId('role');
-      const told = { name: `Role ${i}`, description: '', enabled: true };
+      const told = { name: `Role ${i}`, description: '', enabled: true, toolLimit: null };
       await transaction.create('role', { id, workspace, createdAt: i, ...told });
       await transaction.link({ from: 'role', edge: 'skills' }, id, own);
     });
@@ -78,7 +78,7 @@ test('its catalogue is complete', async () => {
     const node = await graph.find('workspace', workspace, null);
     if (node === null) throw new Error('no workspace');
     const found: Record<string, number> = {};
-    for await (const slice of readCatalogue(graph, node)) {
+    for await (const slice of readCatalogue(graph, node, { appliesRules: true })) {
       for (const { entry } of slice) found[entry] = (found[entry] ?? 0) + 1;
     }
     return found;

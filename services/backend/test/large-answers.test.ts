@@ -20,7 +20,7 @@ beforeAll(async () => {
         await transaction.create('skill', { id, workspace, createdAt: i, ...told });
       }
       for (let i = 0; i < 100; i++) {
-        const told = { name: `role-${i}`, description: '', enabled: true };
+        const told = { name: `role-${i}`, description: '', enabled: true, toolLimit: null };
         const role = await transaction.create('role', { id: newId('role'), workspace, createdAt: i, ...told });
         await transaction.link({ from: 'role', edge: 'skills' }, role.id, skills.slice(0, 1));
       }

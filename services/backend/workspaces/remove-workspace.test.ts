@@ -43,7 +43,10 @@ async function fullWorkspace(skills = 1) {
   ];
   const skill = await createSkill(backend, owner, id, { name: 's', tools });
   for (let number = 1; number < skills; number++) await createSkill(backend, owner, id, { name: `s-${number}` });
-  const role = await createRole(backend, owner, id, { name: 'R', skills: [skill.id] });
+  const role = await createRole(backend, owner, id, {
+    ...{ name: 'R', skills: [skill.id] },
+    rules: [{ effect: 'deny', mcpServer: 'files', tool: 'x' }],
+  });
   const key = await createKey(backend, { principal: owner, workspace: id }, { name: 'k', roles: [role.id] });
   const { runtime } = await registerRuntime(backend, owner, { workspace: id, name: 'edge' });
   await backend.graph.write(async (transaction) => {

@@ -29,7 +29,10 @@ async function viewOfStarting(): Promise<CallView> {
     ...{ entry: 'skill', id: skill, name: 'all', description: '', instructions: '' },
     ...{ tools: [tool], missingTools: [], patterns: [], files: [], mcpServers: [server] },
   });
-  builder.add({ entry: 'role', id: newId('role'), name: 'All', description: '', enabled: true, skills: [skill] });
+  builder.add({
+    ...{ entry: 'role', id: newId('role'), name: 'All', description: '', enabled: true, skills: [skill] },
+    ...{ readOnly: false, rules: [] },
+  });
   builder.add({ entry: 'end', entries: 6 });
   const catalogue = await builder.build();
   if (catalogue === null) throw new Error('incomplete');

@@ -3,7 +3,7 @@ import type { UsageRecord } from '../../contracts/bus/messages.ts';
 import { isObject } from '../../contracts/is-object.ts';
 import { withBugReported } from '../../kit/report-bug.ts';
 import type { Skill, Tool } from '../catalogue/catalogue.ts';
-import { explainInactive, explainUnavailable } from '../tools/explain.ts';
+import { explainInactiveTool, explainRefused, explainUnavailable } from '../tools/explain.ts';
 import { failed, formatToolText } from '../tools/tool-text.ts';
 import { resolveTool } from '../tools/view.ts';
 import { Attempts } from './attempts.ts';
@@ -47,7 +47,9 @@ export async function callMcpServer(
       case 'unknown':
         return unknownTool(name);
       case 'inactive':
-        return { kind: 'result', json: formatToolText(failed(explainInactive(view, found.skill))) };
+        return refused(explainInactiveTool(view, found.tool, found.skill));
+      case 'refused':
+        return refused(explainRefused(view, found.tool, found.skill));
       case 'starting':
       case 'unavailable':
         count(parts, call, { ...found, view, outcome: 'error', startedAt: performance.now() - waitedMs });
@@ -103,6 +105,11 @@ async function send(
   const outcome = isError ? 'error' : isToolError(payload) ? 'tool_error' : 'ok';
   count(parts, call, { tool, skill, view, outcome, startedAt: attempts.startedAt });
   return { kind: isError ? 'error_of_mcp_server' : 'result', json: payload };
+}
+
+/** Not counted as a call: an agent without the right could fill the usage of the tool. */
+function refused(why: string): CallAnswer {
+  return { kind: 'result', json: formatToolText(failed(why)) };
 }
 
 function unknownTool(name: string): CallAnswer {

@@ -6,6 +6,7 @@ import { byOriginalName, followTools } from '../../contracts/tool-pattern.ts';
 import { giveWay } from '../../kit/give-way.ts';
 import type { RuntimeProcesses } from '../routing/runtime-processes.ts';
 import type { Catalogue, McpServer, Role, Skill, Tool } from './catalogue.ts';
+import { RoleRules } from './role-rules.ts';
 import { definitionFor } from './tool-definition.ts';
 
 type Entry<Kind extends CatalogueEntry['entry']> = Extract<CatalogueEntry, { entry: Kind }>;
@@ -72,7 +73,7 @@ export class CatalogueBuilder {
     const toolsByName = new Map<string, Tool>();
     for (const entry of byName(this.#tools)) {
       await giveWay();
-      const tool = this.#tool(entry);
+      const tool = this.#tool(entry, tools.size);
       if (tool !== null) {
         tools.set(entry.id, tool);
         const ofServer = listed.get(entry.mcpServer) ?? [];
@@ -90,7 +91,7 @@ export class CatalogueBuilder {
     const roles = new Map<RoleId, Role>();
     for (const entry of this.#roles) {
       await giveWay();
-      roles.set(entry.id, role(entry, skills));
+      roles.set(entry.id, role(entry, skills, await RoleRules.of(entry, { listed, count: tools.size })));
     }
     const { workspace, name, suspended, version, statusVersion } = this.#head;
     return {
@@ -112,16 +113,17 @@ export class CatalogueBuilder {
     return { ...server, callTimeout, processes: found };
   }
 
-  #tool({ id, name, originalName, definition, mcpServer }: Entry<'tool'>): GrowingTool | null {
+  #tool({ id, name, originalName, definition, mcpServer }: Entry<'tool'>, position: number): GrowingTool | null {
     const server = this.#mcpServers.get(mcpServer);
     if (server === undefined) return null;
     const skills: Skill[] = [];
     const described = definitionFor(name, definition);
     const item = {
-      ...{ id, name, skills, mcpServer: server },
+      ...{ id, name, position, skills, mcpServer: server },
       originalNameText: JSON.stringify(originalName),
       definition: described?.text ?? null,
       isRepeatable: described?.isRepeatable ?? false,
+      isReadOnly: described?.isReadOnly ?? false,
       hash: hash('sha256', described?.text ?? name, 'buffer').readUIntLE(0, 6),
     };
     return { id, originalName, item, skills };
@@ -146,10 +148,10 @@ export class CatalogueBuilder {
   }
 }
 
-function role(entry: Entry<'role'>, skills: ReadonlyMap<SkillId, GrowingSkill>): Role {
+function role(entry: Entry<'role'>, skills: ReadonlyMap<SkillId, GrowingSkill>, rules: RoleRules | null): Role {
   const { id, name, description, enabled } = entry;
   const own = entry.skills.flatMap((skill) => skills.get(skill) ?? []);
-  const item = { id, name, description, enabled, skills: own.map((skill) => skill.item) };
+  const item = { id, name, description, enabled, skills: own.map((skill) => skill.item), rules };
   for (const skill of own) skill.roles.push(item);
   return item;
 }

@@ -36,7 +36,10 @@ function entriesOf(count: number): CatalogueEntry[] {
       ...{ entry: 'skill', id: skill, name: 'all', description: '', instructions: '', tools: own },
       ...{ missingTools: [], patterns: [], files: [], mcpServers: [server] },
     },
-    { entry: 'role', id: newId('role'), name: 'All', description: '', enabled: true, skills: [skill] },
+    {
+      ...{ entry: 'role' as const, id: newId('role'), name: 'All', description: '', enabled: true, skills: [skill] },
+      ...{ readOnly: false, rules: [] },
+    },
   ];
   return [...entries, { entry: 'end', entries: entries.length + 1 }];
 }

@@ -1,6 +1,7 @@
 import type { Health, Reason, ServerStatus } from '../../contracts/bus/messages.ts';
 import type { FileId, McpServerId, RoleId, SkillId, ToolId, WorkspaceId } from '../../contracts/ids.ts';
 import type { RuntimeProcess } from '../routing/runtime-process.ts';
+import type { RoleRules } from './role-rules.ts';
 
 /** The skills, roles and tools of a workspace at one version. Immutable. */
 export interface Catalogue {
@@ -40,11 +41,15 @@ export interface Tool {
   /** JSON text of the name that its MCP server knows it by. */
   readonly originalNameText: string;
   readonly mcpServer: McpServer;
+  /** Its number among the tools of the catalogue. */
+  readonly position: number;
   readonly skills: readonly Skill[];
   /** JSON text of the tool as agents see it; null if its MCP server describes it wrongly. */
   readonly definition: string | null;
   /** An interrupted call may be sent again. */
   readonly isRepeatable: boolean;
+  /** Its MCP server declares that it changes nothing. */
+  readonly isReadOnly: boolean;
   /** Equal for equal definitions: 48 bits. */
   readonly hash: number;
 }
@@ -77,4 +82,6 @@ export interface Role {
   readonly description: string;
   readonly enabled: boolean;
   readonly skills: readonly Skill[];
+  /** Null: it lets every tool pass. */
+  readonly rules: RoleRules | null;
 }

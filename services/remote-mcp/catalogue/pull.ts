@@ -32,7 +32,7 @@ export type Pulled =
 export async function pullCatalogue(workspace: WorkspaceId, options: PullOptions): Promise<Pulled> {
   const { asked, signal } = options;
   const { etag, isSnapshot } = asked;
-  const answer = await askBackend(options, `${cataloguePath}/${workspace}${isSnapshot ? '?snapshot' : ''}`, {
+  const answer = await askBackend(options, `${cataloguePath}/${workspace}?rules${isSnapshot ? '&snapshot' : ''}`, {
     signal: AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]),
     headers: { accept: 'application/x-ndjson', ...(etag === null || etag === '' ? {} : { 'if-none-match': etag }) },
   });

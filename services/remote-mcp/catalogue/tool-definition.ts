@@ -1,4 +1,5 @@
 import { isObject } from '../../contracts/is-object.ts';
+import { isReadOnlyTool } from '../../contracts/tool-rules.ts';
 import { memberTexts, writeMembers } from '../../kit/json-members.ts';
 
 export interface ToolDefinition {
@@ -6,6 +7,8 @@ export interface ToolDefinition {
   readonly text: string;
   /** Whether its MCP server declares the tool idempotent (2025-11-25, "ToolAnnotations"). */
   readonly isRepeatable: boolean;
+  /** Whether its MCP server declares the tool read-only. */
+  readonly isReadOnly: boolean;
 }
 
 /**
@@ -20,7 +23,7 @@ export function definitionFor(name: string, original: string): ToolDefinition | 
   if (members === null) return null;
   members.delete('name');
   const text = writeMembers([['name', JSON.stringify(name)], ...members]);
-  return { text, isRepeatable: isRepeatable(parsed.annotations) };
+  return { text, isRepeatable: isRepeatable(parsed.annotations), isReadOnly: isReadOnlyTool(parsed) };
 }
 
 function isRepeatable(annotations: unknown): boolean {

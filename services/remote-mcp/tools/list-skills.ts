@@ -2,10 +2,10 @@ import { withoutKeys } from '../../contracts/keys.ts';
 import { type SkillsSeen, skillsSeenName } from '../../contracts/skills-seen.ts';
 import { isAvailable } from '../catalogue/availability.ts';
 import type { Role, Skill } from '../catalogue/catalogue.ts';
-import { explainSkill, names } from './explain.ts';
+import { explainHidden, explainSkill, names } from './explain.ts';
 import { formatCursor, parseCursor } from './page.ts';
 import { type ToolText, told } from './tool-text.ts';
-import { isActive, isDisclosed, isOfKey, isUsable, type View } from './view.ts';
+import { isActive, isDisclosed, isOfKey, isUsable, permittedTools, type View } from './view.ts';
 
 const pageMaxSkills = 50;
 const descriptionMaxChars = 500;
@@ -27,14 +27,14 @@ export function listSkills(view: View, { query, cursor }: ListSkillsArguments): 
   const page = rest.slice(0, pageMaxSkills);
   const lines = page.map((skill) => describe(view, skill));
   const parts = [heading(usable.length, asked), ...lines, goOn(page, rest), describeRoles(view)];
-  return { ...told(parts.filter(Boolean).join('\n\n')), meta: { [skillsSeenName]: seen(usable) } };
+  return { ...told(parts.filter(Boolean).join('\n\n')), meta: { [skillsSeenName]: seen(view, usable) } };
 }
 
-function seen(usable: readonly Skill[]): SkillsSeen {
+function seen(view: View, usable: readonly Skill[]): SkillsSeen {
   const named = (skills: readonly Skill[]) => skills.slice(0, namesMax).map(({ name }) => name);
   return {
     skills: usable.length,
-    tools: new Set(usable.flatMap(({ tools }) => tools)).size,
+    tools: new Set(usable.flatMap((skill) => permittedTools(view, skill))).size,
     names: named(usable),
     unavailable: named(usable.filter((skill) => !isAvailable(skill))),
   };
@@ -48,10 +48,11 @@ function heading(count: number, asked: string): string {
 
 function describe(view: View, skill: Skill): string {
   const roles = skill.roles.filter((role) => isActive(view, role));
-  const count = skill.tools.length;
+  const permitted = permittedTools(view, skill);
+  const count = permitted.length;
   const tools = count === 0 ? 'instructions without tools' : `${count} ${count === 1 ? 'tool' : 'tools'}`;
   const loaded = isDisclosed(view, skill) ? ', loaded' : '';
-  const explanation = explainSkill(skill);
+  const explanation = [explainSkill(skill, permitted), explainHidden(view, skill)].filter(Boolean).join(' ');
   const state = isAvailable(skill) ? `Available, ${tools}${loaded}.` : `Not available${loaded}.`;
   const description = skill.description === '' ? '' : `: ${skill.description.slice(0, descriptionMaxChars)}`;
   return [

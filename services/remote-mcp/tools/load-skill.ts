@@ -1,12 +1,12 @@
 import { isExpected } from '../catalogue/availability.ts';
-import type { Skill } from '../catalogue/catalogue.ts';
+import type { Skill, Tool } from '../catalogue/catalogue.ts';
 import { skillsMax, withSkill } from '../sessions/disclosure.ts';
 import type { Session } from '../sessions/session.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import { explainInactive, explainSkill, explainUnknownSkill } from './explain.ts';
+import { explainHidden, explainInactive, explainSkill, explainUnknownSkill } from './explain.ts';
 import { describeFiles } from './read-skill-file.ts';
 import { failed, type ToolText, told } from './tool-text.ts';
-import { findSkill, isUsable, type View } from './view.ts';
+import { findSkill, isUsable, permittedTools, type View } from './view.ts';
 
 /** Beyond this length, tools are only named: a model could not read more definitions anyway. */
 const definitionsMaxChars = 1024 * 1024;
@@ -30,9 +30,10 @@ export async function loadSkill(
     ...present,
     disclosure: withSkill(present.disclosure, skill.id),
   }));
-  const explanation = explainSkill(skill);
+  const tools = permittedTools(view, skill);
+  const explanation = [explainSkill(skill, tools), explainHidden(view, skill)].filter(Boolean).join(' ');
   const files = describeFiles(skill);
-  if (isExpected(skill)) return told(...[instructions(skill), definitions(skill), files, explanation].filter(Boolean));
+  if (isExpected(skill)) return told(...[instructions(skill), definitions(tools), files, explanation].filter(Boolean));
   return failed(
     ...[instructions(skill), files].filter(Boolean),
     `The tools of this skill are not available now. ${explanation} The skill stays loaded: its tools are listed as soon as they are available.`,
@@ -43,7 +44,7 @@ function instructions({ name, description, instructions: text }: Skill): string 
   return [`# ${name}`, description, text].filter(Boolean).join('\n\n');
 }
 
-function definitions({ tools }: Skill): string {
+function definitions(tools: readonly Tool[]): string {
   const shown: string[] = [];
   const named: string[] = [];
   let chars = 0;

@@ -33,6 +33,18 @@ export function isUsable(view: View, skill: Skill): boolean {
   return false;
 }
 
+/** Whether the role is one by which the agent may use the tool. Operators are not bound by the rules of roles. */
+export function letsPass({ principal }: Pick<View, 'principal'>, role: Role, tool: Tool): boolean {
+  return role.rules === null || principal.operator === true || role.rules.letsPass(tool);
+}
+
+/** The tools of a usable skill that an active role with this skill lets pass. */
+export function permittedTools(view: View, skill: Skill): readonly Tool[] {
+  const active = skill.roles.filter((role) => isActive(view, role));
+  if (active.some(({ rules }) => rules === null)) return skill.tools;
+  return skill.tools.filter((tool) => active.some((role) => letsPass(view, role, tool)));
+}
+
 export function isDisclosed({ session: { disclosure } }: View, skill: Skill): boolean {
   return disclosure.skills.includes(skill.id) || skill.roles.some((role) => disclosure.roles.includes(role.id));
 }
@@ -59,18 +71,20 @@ export function listedTools(view: View): readonly Tool[] {
 export function listedInNoOrder(view: View): ReadonlySet<Tool> {
   const listed = new Set<Tool>();
   for (const skill of disclosedSkills(view)) {
-    if (isUsable(view, skill) && isExpected(skill)) for (const tool of skill.tools) listed.add(tool);
+    if (isUsable(view, skill) && isExpected(skill)) for (const tool of permittedTools(view, skill)) listed.add(tool);
   }
   return listed;
 }
 
-/** The meaning of a tool's name in a call. Every tool of a usable skill can be called, listed or not. The skill is null for an operator. */
+/** The meaning of a tool's name in a call. Every tool of a usable skill that a role lets pass can be called, listed or not. The skill is null for an operator. */
 export type Resolution =
   | { readonly kind: 'callable'; readonly tool: Tool; readonly skill: Skill | null }
   /** Callable once the MCP servers that start now are Connected. */
   | { readonly kind: 'starting'; readonly tool: Tool; readonly skill: Skill | null }
   | { readonly kind: 'unavailable'; readonly tool: Tool; readonly skill: Skill | null }
   | { readonly kind: 'inactive'; readonly tool: Tool; readonly skill: Skill }
+  /** No role of the key lets it pass. */
+  | { readonly kind: 'refused'; readonly tool: Tool; readonly skill: Skill }
   | { readonly kind: 'unknown' };
 
 const unknown: Resolution = { kind: 'unknown' };
@@ -82,7 +96,7 @@ export function resolveTool(view: View, name: string): Resolution {
   if (view.principal.operator) return { kind: stateOf({ mcpServers: [tool.mcpServer] }), tool, skill: null };
   let best: Resolution = unknown;
   for (const skill of tool.skills) {
-    const kind = kindOf(view, skill);
+    const kind = kindOf(view, skill, tool);
     if (rank[kind] > rank[best.kind] || (kind === 'callable' && isDisclosed(view, skill))) best = { kind, tool, skill };
   }
   return best;
@@ -91,15 +105,22 @@ export function resolveTool(view: View, name: string): Resolution {
 /** If several skills contain the tool, the best resolution counts. */
 const rank: Readonly<Record<Resolution['kind'], number>> = {
   unknown: 0,
-  inactive: 1,
-  unavailable: 2,
-  starting: 3,
-  callable: 4,
+  refused: 1,
+  inactive: 2,
+  unavailable: 3,
+  starting: 4,
+  callable: 5,
 };
 
-function kindOf(view: View, skill: Skill): Resolution['kind'] {
-  if (isUsable(view, skill)) return stateOf(skill);
-  return isSkillOfKey(view, skill) ? 'inactive' : 'unknown';
+function kindOf(view: View, skill: Skill, tool: Tool): Resolution['kind'] {
+  let kind: 'unknown' | 'refused' | 'inactive' = 'unknown';
+  for (const role of skill.roles) {
+    if (!isOfKey(view.principal, role)) continue;
+    if (!letsPass(view, role, tool)) kind = kind === 'inactive' ? kind : 'refused';
+    else if (isActive(view, role)) return stateOf(skill);
+    else kind = 'inactive';
+  }
+  return kind;
 }
 
 function stateOf(needs: Pick<Skill, 'mcpServers'>): 'callable' | 'starting' | 'unavailable' {

@@ -24,6 +24,10 @@ export type MemberPatch = {
   readonly ifVersion?: number | null | undefined;
 };
 
+export type ToolRuleEffect =
+  | 'allow'
+  | 'deny';
+
 export type McpServerKind =
   | 'child'
   | 'http';
@@ -72,6 +76,8 @@ export type RoleInput = {
   readonly description?: string | null | undefined;
   readonly enabled?: boolean | null | undefined;
   readonly skills?: ReadonlyArray<string> | null | undefined;
+  readonly readOnly?: boolean | null | undefined;
+  readonly rules?: ReadonlyArray<ToolRuleInput> | null | undefined;
 };
 
 export type RolePatch = {
@@ -79,7 +85,16 @@ export type RolePatch = {
   readonly description?: string | null | undefined;
   readonly enabled?: boolean | null | undefined;
   readonly skills?: ReadonlyArray<string> | null | undefined;
+  readonly readOnly?: boolean | null | undefined;
+  readonly rules?: ReadonlyArray<ToolRuleInput> | null | undefined;
   readonly ifVersion?: number | null | undefined;
+};
+
+/** Tools by their MCP server's name and their own, which may hold * for any characters. */
+export type ToolRuleInput = {
+  readonly effect: ToolRuleEffect;
+  readonly mcpServer: string;
+  readonly tool: string;
 };
 
 export type SkillInput = {

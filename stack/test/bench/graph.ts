@@ -67,7 +67,8 @@ const lookUps: Readonly<Record<string, (filled: FilledGraph, round: number) => P
   "pull of another workspace's catalogue": async ({ graph, beside }) => {
     const workspace = await graph.find('workspace', beside, null);
     let last: string | undefined;
-    if (workspace !== null) for await (const slice of readCatalogue(graph, workspace)) last = slice.at(-1)?.entry;
+    if (workspace !== null)
+      for await (const slice of readCatalogue(graph, workspace, { appliesRules: true })) last = slice.at(-1)?.entry;
     return Number(last === 'end');
   },
   'change of one node': async ({ graph, workspace }, revision) => {

@@ -15,7 +15,16 @@ export function userNode(values: Partial<NewNode<'user'>> = {}): NewNode<'user'>
 
 export function roleNode(workspace: WorkspaceId, values: Partial<NewNode<'role'>> = {}): NewNode<'role'> {
   const id = newId('role');
-  return { id, workspace, name: `Role ${id}`, description: '', enabled: true, createdAt: 1, ...values };
+  return {
+    id,
+    workspace,
+    name: `Role ${id}`,
+    description: '',
+    enabled: true,
+    toolLimit: null,
+    createdAt: 1,
+    ...values,
+  };
 }
 
 export function skillNode(workspace: WorkspaceId, values: Partial<NewNode<'skill'>> = {}): NewNode<'skill'> {

@@ -23,6 +23,7 @@ beforeAll(async () => {
         name,
         description: '',
         enabled: true,
+        toolLimit: null,
         createdAt: i,
       });
     }
