@@ -126,6 +126,8 @@ const untried: readonly RegExp[] = [
   /^Mutation\.registerRuntime\(name\)$/,
   // Workspace B is tried with all its objects, in the row of the mutation itself.
   /^Mutation\.\w+\(workspace\)$/,
+  // Roles are compared with those of the skills of A: in a test below.
+  /^Workspace\.skills\(role\)$/,
   // Arguments of every list are tested below, with every list.
   /^(Query\.workspaces|Workspace\.\w+|McpServer\.tools)\((after|search)\)$/,
   // Operations for operators only: services/backend/test/rights.test.ts.
@@ -210,6 +212,12 @@ describe('over GraphQL', () => {
       }
     }
     expect(answers).toEqual(Array(4).fill('invalid_input'));
+  });
+
+  test('a filter by a role of B finds nothing', async () => {
+    const { data, code, text } = await ask(`{ ${within(`skills(role: "${b.same.role}") { nodes { id } }`)} }`);
+    expect([code, data.workspace.skills.nodes]).toEqual([null, []]);
+    expectNothingOf(b, text);
   });
 
   test('operations of operators are refused to everybody else', async () => {

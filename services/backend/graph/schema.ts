@@ -352,7 +352,7 @@ export const schema = {
       durationMs: 'integer',
     },
     unique: [['slot']],
-    index: ['hour'],
+    index: ['hour', 'skill'],
     search: [],
     edges: {},
   },

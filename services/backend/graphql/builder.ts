@@ -13,6 +13,7 @@ import type { MailSummary } from '../mail/mail-state.ts';
 import type { Access, Right } from '../members/access.ts';
 import type { LaunchView, ShownSetting } from '../servers/launch.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
+import type { SkillUsage } from '../usage/usage-of-skill.ts';
 import type { GraphqlNeeds } from './graphql-needs.ts';
 import type { Loader } from './loader.ts';
 import type { Operation } from './operation.ts';
@@ -72,6 +73,7 @@ interface Objects {
   RolePage: Page<'role'>;
   MemberPage: Page<'member'>;
   SkillPage: Page<'skill'>;
+  SkillUsage: SkillUsage;
   McpServerPage: Page<'mcpServer'>;
   ToolPage: Page<'tool'>;
   KeyPage: Page<'key'>;

@@ -1,12 +1,14 @@
 import { findId, parseId } from '../../contracts/ids.ts';
 import { followTools } from '../../contracts/tool-pattern.ts';
-import { filesOfSkillMax, patternsOfSkillMax, toolsOfSkillMax } from '../../contracts/workspace-limits.ts';
+import { filesOfSkillMax, patternsOfSkillMax, rolesMax, toolsOfSkillMax } from '../../contracts/workspace-limits.ts';
 import { offerUpload, removeFile } from '../files/change-files.ts';
 import { downloadUrl } from '../files/tickets.ts';
 import type { Node } from '../graph/graph.ts';
 import { type NeededServer, whyIncomplete, whyLeftOut, whyUnavailable } from '../skills/availability.ts';
 import { createSkill, removeSkill, updateSkill } from '../skills/change-skills.ts';
+import { usageOfSkill } from '../usage/usage-of-skill.ts';
 import type { Builder, GraphqlContext } from './builder.ts';
+import { filterSkills, parseRoleFilter } from './filter-skills.ts';
 import { stateOfServer } from './mcp-servers.ts';
 import { listArgs, listOf, pageOf, searchArgs } from './paging.ts';
 import { requireName } from './workspaces.ts';
@@ -25,6 +27,15 @@ export function addSkills(builder: Builder): void {
         args: listArgs(builder, toolsOfSkillMax),
         resolve: async (skill, args, { load }) =>
           (await followedBy(load, skill)).tools.slice(0, listOf(args.first, toolsOfSkillMax)),
+      }),
+      toolCount: t.int({
+        description: 'The number of its tools, named and matching.',
+        resolve: async (skill, _args, { load }) => (await followedBy(load, skill)).tools.length,
+      }),
+      definitionsLength: t.int({
+        description: 'Characters of the definitions of its tools, which an agent reads when it loads the skill.',
+        resolve: async (skill, _args, { load }) =>
+          (await followedBy(load, skill)).tools.reduce((sum, { definition }) => sum + (definition?.length ?? 0), 0),
       }),
       namedTools: t.field({
         type: ['Tool'],
@@ -71,6 +82,22 @@ export function addSkills(builder: Builder): void {
           const named = await load.toolsOfSkill(skill, toolsOfSkillMax);
           return whyIncomplete(needed, named) ?? whyLeftOut((await followedBy(load, skill)).leftOut);
         },
+      }),
+      usage: t.field({
+        type: 'SkillUsage',
+        description: 'Calls of its tools in the last days, up to 90.',
+        args: { days: t.arg.int({ required: true }) },
+        resolve: (skill, { days }, { backend }) => usageOfSkill(backend.graph, skill, { days, now: Date.now() }),
+      }),
+    }),
+  });
+
+  builder.objectType('SkillUsage', {
+    fields: (t) => ({
+      calls: t.exposeInt('calls'),
+      errors: t.exposeInt('errors'),
+      isComplete: t.exposeBoolean('isComplete', {
+        description: 'False: there are more records than are summed, so the true numbers are larger.',
       }),
     }),
   });
@@ -121,10 +148,19 @@ export function addSkills(builder: Builder): void {
   builder.objectFields('Workspace', (t) => ({
     skills: t.field({
       type: 'SkillPage',
-      args: searchArgs(builder),
-      resolve: async (workspace, args, { backend, access }) => {
+      description: 'By name. With a filter, a page may hold fewer than "first" before the last one.',
+      args: {
+        ...searchArgs(builder),
+        role: t.arg.id({ description: 'Those of this role alone.' }),
+        available: t.arg.boolean({ description: 'Those that are available, or those that are not.' }),
+      },
+      resolve: async (workspace, args, { backend, access, load }) => {
         await access(workspace.id, 'read');
-        return await backend.graph.select({ type: 'skill', anchor: workspace.id, orderBy: 'name', ...pageOf(args) });
+        const page = pageOf(args);
+        const matches = matchesOf(load, args);
+        return matches.length > 0
+          ? await filterSkills(backend.graph, { workspace: workspace.id, page, matches })
+          : await backend.graph.select({ type: 'skill', anchor: workspace.id, orderBy: 'name', ...page });
       },
     }),
     skill: t.field({
@@ -229,6 +265,23 @@ function addMutations(builder: Builder): void {
       },
     }),
   }));
+}
+
+interface SkillFilter {
+  readonly role?: string | null | undefined;
+  readonly available?: boolean | null | undefined;
+}
+
+function matchesOf(load: GraphqlContext['load'], { role, available }: SkillFilter) {
+  const matches: ((skill: Node<'skill'>) => Promise<boolean>)[] = [];
+  if (role != null) {
+    const id = parseRoleFilter(role);
+    matches.push(async (skill) => (await load.rolesOfSkill(skill, rolesMax)).some((one) => one.id === id));
+  }
+  if (available != null) {
+    matches.push(async (skill) => (whyUnavailable(await needsOf(load, skill)) === null) === available);
+  }
+  return matches;
 }
 
 /** The MCP servers of a skill with their states. */
