@@ -11,7 +11,7 @@ import type { WithSecrets } from '../secrets/secrets.ts';
 import type { AccountRequest } from './account-route.ts';
 import type { WithAttempts } from './attempts.ts';
 import { emailShape } from './password-sign-in.ts';
-import { addAskedLink } from './sign-in-links.ts';
+import { addLink } from './sign-in-links.ts';
 
 export const resetShape = z.object({ email: emailShape });
 
@@ -41,9 +41,7 @@ async function queueLink(backend: ResetNeeds, email: string): Promise<boolean> {
     const isQueued = await backend.graph.write(async (transaction) => {
       const user = await transaction.findBy('user', { email }, null);
       if (user === null) return false;
-      const link = await addAskedLink(transaction, backend, user);
-      if (link === null) return false;
-      const { url, expiresAt } = link;
+      const { url, expiresAt } = await addLink(transaction, backend, user);
       const letter = signInLink({ link: new Secret(url), expiresAt });
       await queueMail(backend, transaction, { kind: 'sign-in', to: email, letter, workspace: null, expiresAt });
       return true;

@@ -7,10 +7,8 @@ import type { WithSecrets } from '../secrets/secrets.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
 const validMs = 60 * 60_000;
-/** A further one ends the oldest. */
+/** A further one ends the oldest. Strangers can ask for five an hour by mail, which leaves five to operators. */
 const linksPerUserMax = 10;
-/** Links that strangers can ask for leave places to operators. */
-const askedLinksMax = 5;
 
 export interface SignInLink {
   readonly email: string;
@@ -41,13 +39,7 @@ export async function createSignInLink(
   });
 }
 
-/** A link that a stranger asked for, or null: it takes no place of an operator's link. */
-export async function addAskedLink(transaction: Transaction, backend: LinkNeeds, user: Node<'user'>) {
-  const links = await linksOf(transaction, user.id);
-  return links.filter(isValid).length < askedLinksMax ? await addLink(transaction, backend, user) : null;
-}
-
-async function addLink(transaction: Transaction, backend: LinkNeeds, user: Node<'user'>): Promise<SignInLink> {
+export async function addLink(transaction: Transaction, backend: LinkNeeds, user: Node<'user'>): Promise<SignInLink> {
   const links = await linksOf(transaction, user.id);
   for (const { id } of links.slice(0, Math.max(0, links.length - linksPerUserMax + 1))) {
     await transaction.remove('signInLink', id, null);
@@ -67,10 +59,6 @@ async function linksOf(transaction: Transaction, user: UserId): Promise<readonly
   return (await transaction.select({ type: 'signInLink', anchor: null, where, limit: pageMax })).nodes;
 }
 
-function isValid({ expiresAt }: Node<'signInLink'>): boolean {
-  return expiresAt > Date.now();
-}
-
 /** The token is in the fragment, which browsers send to no server. So no log contains it. */
 function urlOf({ config, secrets }: LinkNeeds, id: SignInLinkId): string {
   return `${config.PUBLIC_FRONTEND_URL}/sign-in#token=${id}.${secrets.sign(purposeOf(id))}`;
@@ -88,7 +76,7 @@ export function readLink(backend: WithSecrets, token: string): (transaction: Tra
 
 async function useLink(transaction: Transaction, id: SignInLinkId): Promise<Node<'user'>> {
   const link = await transaction.find('signInLink', id, null);
-  if (link === null || !isValid(link)) throw noLongerValid();
+  if (link === null || link.expiresAt <= Date.now()) throw noLongerValid();
   await transaction.remove('signInLink', link.id, null);
   const user = await transaction.find('user', parseId('user', link.user), null);
   if (user === null) throw noLongerValid();

@@ -61,6 +61,15 @@ describe('a link by mail', () => {
     expect(backend.logged.join('')).toContain('"isQueued":false');
   });
 
+  test('ends no link that an operator made before', async () => {
+    const query = 'mutation { createSignInLink(email: "dora@example.com") { url } }';
+    await backend.must('mutation { createWorkspace(input: { name: "dora", ownerEmail: "dora@example.com" }) { id } }');
+    const { createSignInLink } = await backend.must(query);
+    for (let i = 0; i < 12; i++) expect((await reset('dora@example.com')).status).toBe(204);
+    const token = new URL(createSignInLink.url).hash.slice('#token='.length);
+    expect((await new Browser(backend.url).post('/account/link', { token })).status).toBe(200);
+  });
+
   test('is refused to a network that asks for many', async () => {
     const statuses = [];
     for (let i = 0; i < 11; i++) statuses.push((await reset('dan@example.com', '203.0.113.5')).status);
