@@ -17,8 +17,11 @@ export const sessionClaim = 'sid';
 export const keyClaim = 'key';
 /** Type of an agent's access token (RFC 9068 §2.1), so that no other token of this platform passes for one. */
 export const agentTokenType = 'at+jwt';
-/** The scope of agents: to use the tools that the person's choice of roles allows. */
+/** Scopes of agents, within the roles that the person chose. `tools` includes `tools:read`: tools that change nothing. */
 export const toolsScope = 'tools';
+export const readScope = 'tools:read';
+export const agentScopes = [toolsScope, readScope] as const;
+export type AgentScope = (typeof agentScopes)[number];
 export const graphqlPath = '/graphql';
 /** Prefix of the paths that sign people in and out. */
 export const accountPath = '/account';

@@ -7,13 +7,14 @@ import { HttpRefusal } from '../kit/http/http-refusal.ts';
 import { RefusedBodies } from '../kit/http/refused-bodies.ts';
 import { withBugReported } from '../kit/report-bug.ts';
 import { refuseSuspended } from './auth/refusals.ts';
-import { challengeOf } from './auth/resource-metadata.ts';
+import { challengeOf, stepUpChallengeOf } from './auth/resource-metadata.ts';
 import type { RemoteMcp } from './context.ts';
 import { strangers } from './http/agent-memory.ts';
 import { Exchange } from './http/exchange.ts';
 import { Origins, preflightHeaders } from './http/origins.ts';
 import { RequestIds } from './http/request-id.ts';
 import { UnreadAnswers } from './http/unread-answers.ts';
+import { InsufficientScope } from './tools/check-scope.ts';
 import { Endpoint } from './wire/revision-2025-11-25/endpoint.ts';
 import { errorResponse, errorToJsonRpc } from './wire/revision-2025-11-25/error-to-json-rpc.ts';
 
@@ -64,7 +65,7 @@ export class McpRoute {
       if (request.method === 'OPTIONS') this.#preflight(exchange, origin);
       else await this.#serve(exchange, origin);
     } catch (thrown) {
-      const error = withBugReported(thrown, this.#platform.log('http'));
+      const error = this.#withChallenge(withBugReported(thrown, this.#platform.log('http')));
       // Requests without a valid key must not delay others.
       if (error.code === 'unauthenticated') await giveWay();
       this.#note(exchange, error);
@@ -97,6 +98,14 @@ export class McpRoute {
           headers: ['allow', methods],
         });
     }
+  }
+
+  /** A client asks its person for more when a refusal names the missing scope. */
+  #withChallenge(error: SvcError): SvcError {
+    if (!(error instanceof InsufficientScope)) return error;
+    const headers = ['www-authenticate', stepUpChallengeOf(this.#platform.config)];
+    const hint = error.hint === undefined ? {} : { hint: error.hint };
+    return new HttpRefusal(error.code, error.message, { status: 403, headers, ...hint });
   }
 
   /**

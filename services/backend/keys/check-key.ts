@@ -6,7 +6,7 @@ import { findId, operatorKeyOf } from '../../contracts/ids.ts';
 import { defaultDisclosure } from '../../contracts/key-disclosure.ts';
 import { parseKey } from '../../contracts/keys.ts';
 import type { Secret } from '../../contracts/secret.ts';
-import { agentTokenType } from '../../contracts/token.ts';
+import { agentTokenType, readScope } from '../../contracts/token.ts';
 import type { Subscription } from '../../kit/bus/bus.ts';
 import { parseBody, toBody } from '../bus/wire.ts';
 import type { WithBus } from '../bus/with-bus.ts';
@@ -79,7 +79,7 @@ async function checkAgent(backend: KeyCheckNeeds, token: Secret, now: number): P
   if (!reply.ok) return reply;
   if (reply.principal.user !== agent.user) return refuse('unknown');
   const expiresAt = Math.min(agent.expiresAt, reply.principal.expiresAt ?? agent.expiresAt);
-  return { ok: true, principal: { ...reply.principal, expiresAt } };
+  return { ok: true, principal: { ...reply.principal, expiresAt, readOnly: agent.scope === readScope } };
 }
 
 /** A token that is not valid counts as an unknown key. */

@@ -1,7 +1,7 @@
 import { exportJWK, type JWK } from 'jose';
 import Provider, { type Configuration, errors, interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider';
 import { findId } from '../../contracts/ids.ts';
-import { connectPath, jwksPath, keyClaim, toolsScope } from '../../contracts/token.ts';
+import { agentScopes, connectPath, jwksPath, keyClaim } from '../../contracts/token.ts';
 import { cookie } from '../accounts/cookies.ts';
 import { FairQueue } from '../accounts/fair-queue.ts';
 import { noteClientUse } from './clients.ts';
@@ -66,7 +66,7 @@ function setup(backend: OauthNeeds, records: Records): Configuration {
       revocation: `${connectPath}/revoke`,
       jwks: jwksPath,
     },
-    scopes: [toolsScope],
+    scopes: [...agentScopes],
     responseTypes: ['code'],
     // Programs on people's machines cannot keep a secret (RFC 8252 §8.5), so no client has one.
     clientAuthMethods: ['none'],
@@ -139,7 +139,7 @@ function setup(backend: OauthNeeds, records: Records): Configuration {
         getResourceServerInfo: (_ctx: KoaContextWithOIDC, resource: string) => {
           if (resource !== config.PUBLIC_MCP_URL) throw new errors.InvalidTarget();
           return {
-            scope: toolsScope,
+            scope: agentScopes.join(' '),
             audience: config.PUBLIC_MCP_URL,
             accessTokenTTL: config.JWT_ACCESS_TOKEN_TTL,
             accessTokenFormat: 'jwt',

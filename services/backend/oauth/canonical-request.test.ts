@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { canonicalParameters } from './canonical-request.ts';
+import { canonicalParameters, withScope } from './canonical-request.ts';
 
 const own = 'https://tools.example/mcp';
 const resourcesOf = (...given: string[]) =>
@@ -31,4 +31,17 @@ test.each([
 test('two ways to write the resource are one resource, and other parameters stay', () => {
   expect(resourcesOf(own, `${own}/`)).toEqual([own]);
   expect(canonicalParameters(new URLSearchParams('a=1&state=x%20y'), own).toString()).toBe('a=1&state=x+y');
+});
+
+test.each([
+  [undefined, 'tools'],
+  ['', 'tools'],
+  ['tools:read', 'tools:read'],
+  ['tools:read tools', 'tools'],
+  ['openid offline_access', 'tools'],
+  ['openid tools:read', 'tools:read'],
+  ['tools:reader', 'tools'],
+])('a request of the scope "%s" is one of "%s"', (asked, meant) => {
+  const parameters = withScope(new URLSearchParams(asked === undefined ? {} : { scope: asked }));
+  expect(parameters.getAll('scope')).toEqual([meant]);
 });

@@ -1,4 +1,4 @@
-import { toolsScope } from '../../contracts/token.ts';
+import { type AgentScope, readScope, toolsScope } from '../../contracts/token.ts';
 import { clientMetadata } from './client-metadata.ts';
 
 /**
@@ -15,8 +15,14 @@ export function canonicalParameters(given: URLSearchParams, mcpUrl: string): URL
 
 /** A client may ask for scopes of other servers; what it gets is in the answer (RFC 6749 §3.3). */
 export function withScope(parameters: URLSearchParams): URLSearchParams {
-  parameters.set('scope', toolsScope);
+  parameters.set('scope', scopeOf(parameters.get('scope') ?? ''));
   return parameters;
+}
+
+/** The widest scope of ours in the list. A client that names none of ours asks for all tools. */
+export function scopeOf(list: string): AgentScope {
+  const asked = list.split(' ');
+  return asked.includes(readScope) && !asked.includes(toolsScope) ? readScope : toolsScope;
 }
 
 /** The URL of remote-mcp with a trailing slash or a query, or its origin alone, also means remote-mcp. */

@@ -2,6 +2,7 @@ import { newId, type RoleId, type UserId, type WorkspaceId } from '../../contrac
 import { defaultDisclosure } from '../../contracts/key-disclosure.ts';
 import { parseName } from '../../contracts/names.ts';
 import { Secret } from '../../contracts/secret.ts';
+import type { AgentScope } from '../../contracts/token.ts';
 import { change, changeAs } from '../activity/change.ts';
 import type { Node, Transaction, WithGraph } from '../graph/graph.ts';
 import { requireRoomForKey } from '../keys/create-key.ts';
@@ -18,6 +19,7 @@ export interface NewAgent {
   readonly workspace: WorkspaceId;
   /** Null: every role of the workspace, also later ones. */
   readonly roles: readonly RoleId[] | null;
+  readonly scope: AgentScope;
   readonly client: { readonly id: string; readonly name: string };
   /** The id of the grant, which the graph does not have in a readable form. */
   readonly grant: string;
@@ -29,7 +31,7 @@ export interface NewAgent {
  */
 export async function connectAgent(backend: OauthNeeds, agent: NewAgent): Promise<Node<'key'>> {
   const { secrets, config } = backend;
-  const { principal, workspace, roles, client, grant } = agent;
+  const { principal, workspace, roles, scope, client, grant } = agent;
   return await change(backend, { principal, workspace, right: 'read' }, async (change) => {
     const { transaction } = change;
     await requireRoomForKey(change, principal.user);
@@ -48,7 +50,7 @@ export async function connectAgent(backend: OauthNeeds, agent: NewAgent): Promis
     if (roles !== null) await transaction.link({ from: 'key', edge: 'roles' }, id, roles);
     change.record({
       ...{ action: 'create', subject: id, subjectKind: 'key', subjectName: name },
-      changes: { roles: { to: roles === null ? 'all' : roleNames }, client: { to: client.id } },
+      changes: { roles: { to: roles === null ? 'all' : roleNames }, client: { to: client.id }, scope: { to: scope } },
     });
     return key;
   });

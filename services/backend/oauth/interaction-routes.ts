@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { SvcError } from '../../contracts/errors.ts';
 import { parseId } from '../../contracts/ids.ts';
 import { shownLine } from '../../contracts/shown-text.ts';
-import { connectPath, toolsScope } from '../../contracts/token.ts';
+import { type AgentScope, agentScopes, connectPath, readScope } from '../../contracts/token.ts';
 import { addBrowserRoute, createAccountRoutes } from '../accounts/account-route.ts';
 import { accessTokenIn } from '../accounts/session-cookies.ts';
 import { parseRoles, rolesPerKeyMax } from '../keys/key-fields.ts';
@@ -21,7 +21,7 @@ const path = `${connectPath}/interaction/:uid`;
 const consent = z.object({
   workspace: z.string().max(60),
   roles: z.array(z.string().max(60)).max(rolesPerKeyMax).nullable(),
-  scopes: z.array(z.enum([toolsScope])).min(1),
+  scope: z.enum(agentScopes),
 });
 
 interface InteractionNeeds {
@@ -44,17 +44,29 @@ export function addInteractions(app: FastifyInstance, { backend, provider, origi
       const principal = await requirePerson(backend, request);
       const interaction = await getInteraction(backend, provider, request);
       const client = await clientOf(provider, interaction);
+      const { scope } = body;
+      if (!offeredScopes(interaction).includes(scope)) {
+        throw new SvcError('invalid_input', `The agent did not ask for the scope "${scope}".`);
+      }
       const grant = new provider.Grant({ accountId: principal.user, clientId: client.id });
-      grant.addResourceScope(backend.config.PUBLIC_MCP_URL, body.scopes.join(' '));
+      grant.addResourceScope(backend.config.PUBLIC_MCP_URL, scope);
       const grantId = await grant.save();
       try {
         const workspace = parseId('workspace', body.workspace);
-        await connectAgent(backend, { principal, workspace, roles: parseRoles(body.roles), client, grant: grantId });
+        await connectAgent(backend, {
+          principal,
+          workspace,
+          roles: parseRoles(body.roles),
+          client,
+          scope,
+          grant: grantId,
+        });
       } catch (error) {
         await grant.destroy();
         throw error;
       }
       await noteClientUse(backend, client.id);
+      interaction.params.scope = scope;
       interaction.result = { login: { accountId: principal.user, remember: false }, consent: { grantId } };
       await interaction.persist();
       return { redirect: interaction.returnTo };
@@ -94,6 +106,11 @@ async function getInteraction(backend: OauthNeeds, provider: Provider, request: 
   return interaction;
 }
 
+/** The scope that the agent asked for, and the narrower one. */
+function offeredScopes({ params }: Interaction): readonly AgentScope[] {
+  return params.scope === readScope ? [readScope] : agentScopes;
+}
+
 interface Client {
   readonly id: string;
   readonly name: string;
@@ -127,7 +144,7 @@ async function describeInteraction(
   );
   return {
     client: { ...client, redirectHost: shownTarget(redirect), isLocal: isLocal(redirect) },
-    scopes: [toolsScope],
+    scopes: offeredScopes(interaction),
     workspaces: workspaces.flat(),
   };
 }

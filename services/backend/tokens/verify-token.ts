@@ -5,6 +5,8 @@ import { SvcError } from '../../contracts/errors.ts';
 import { id } from '../../contracts/id-schema.ts';
 import type { BrowserSessionId, KeyId, UserId, WorkspaceId } from '../../contracts/ids.ts';
 import {
+  type AgentScope,
+  agentScopes,
   agentTokenType,
   keyClaim,
   mcpTokenAudience,
@@ -82,6 +84,7 @@ export function createOperatorTokenVerifier(rules: Omit<TokenRules, 'isSignedIn'
 export interface AgentPrincipal {
   readonly key: KeyId;
   readonly user: UserId;
+  readonly scope: AgentScope;
   readonly expiresAt: number;
 }
 
@@ -96,11 +99,12 @@ export function createAgentTokenVerifier(
     const payload = await verifySignature(token, { ...rules, type: agentTokenType }, now());
     const parsed = agentClaims.safeParse(payload);
     if (!parsed.success) throw refused(`its claim "${parsed.error.issues[0]?.path.join('.')}" is missing or wrong`);
-    return { key: parsed.data[keyClaim], user: parsed.data.sub, expiresAt: expiryOf(payload) };
+    const { [keyClaim]: key, sub: user, scope } = parsed.data;
+    return { key, user, scope, expiresAt: expiryOf(payload) };
   };
 }
 
-const agentClaims = z.object({ sub: id('user'), [keyClaim]: id('key') });
+const agentClaims = z.object({ sub: id('user'), [keyClaim]: id('key'), scope: z.enum(agentScopes) });
 
 const operatorClaims = z.object({
   [tokenKindClaim]: z.literal('operator'),

@@ -149,6 +149,8 @@ export const principal = z.object({
   expiresAt: time.nullable(),
   /** An operator of the platform, who may call every tool of the workspace. Absent from older backends. */
   operator: z.boolean().optional(),
+  /** A connected agent whose person lets it use tools that change nothing. Absent from older backends. */
+  readOnly: z.boolean().optional(),
 });
 export type Principal = z.infer<typeof principal>;
 

@@ -1,4 +1,4 @@
-import { connectPath } from '../../contracts/token.ts';
+import { type AgentScope, connectPath } from '../../contracts/token.ts';
 import { backendUrl } from '../app/environment.ts';
 import { postSignedIn } from './account.ts';
 import { fieldOf, unreachable } from './shown-error.ts';
@@ -11,7 +11,8 @@ export interface AgentRequest {
     readonly redirectHost: string;
     readonly isLocal: boolean;
   };
-  readonly scopes: readonly string[];
+  /** What the person may allow, the widest first. */
+  readonly scopes: readonly AgentScope[];
   readonly workspaces: readonly OfferedWorkspace[];
 }
 

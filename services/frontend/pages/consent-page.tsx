@@ -1,5 +1,6 @@
 import { useParams } from '@tanstack/react-router';
 import { useEffect, useId, useState } from 'react';
+import { type AgentScope, readScope, toolsScope } from '../../contracts/token.ts';
 import { Button } from '../components/button.tsx';
 import { ErrorLine, ErrorState } from '../components/error-state.tsx';
 import { Skeleton } from '../components/skeleton.tsx';
@@ -36,10 +37,11 @@ export function ConsentPage() {
 function Consent({ id, request }: { readonly id: string; readonly request: AgentRequest }) {
   const { client, workspaces } = request;
   const [chosen, setChosen] = useState(workspaces[0]?.id ?? '');
+  const [scope, setScope] = useState(request.scopes[0] ?? readScope);
   const [roles, setRoles] = useState<ReadonlySet<string> | null>(null);
   const workspace = workspaces.find((one) => one.id === chosen);
   const connect = useAction(async () => {
-    const answer = { workspace: chosen, roles: roles === null ? null : [...roles], scopes: request.scopes };
+    const answer = { workspace: chosen, roles: roles === null ? null : [...roles], scope };
     window.location.assign(await answerAgent(id, 'consent', answer));
   });
   const refuse = useAction(async () => window.location.assign(await answerAgent(id, 'refuse', {})));
@@ -50,7 +52,8 @@ function Consent({ id, request }: { readonly id: string; readonly request: Agent
   return (
     <Question title={`Connect ${client.name}?`}>
       <p>
-        <strong className="font-medium">{client.name}</strong> asks to use tools as you. Your answer goes to{' '}
+        <strong className="font-medium">{client.name}</strong> asks to{' '}
+        {request.scopes.includes(toolsScope) ? 'use tools' : 'use read-only tools'} as you. Your answer goes to{' '}
         <strong className="break-all font-medium">{client.redirectHost}</strong>.
       </p>
       {client.isLocal && (
@@ -67,6 +70,7 @@ function Consent({ id, request }: { readonly id: string; readonly request: Agent
         <>
           <WorkspaceChoice workspaces={workspaces} chosen={chosen} onChoose={select} />
           <RoleChoice workspace={workspace} roles={roles} onChoose={setRoles} />
+          <ScopeChoice scopes={request.scopes} chosen={scope} onChoose={setScope} />
         </>
       )}
       <ErrorLine error={connect.error ?? refuse.error} />
@@ -114,6 +118,40 @@ function WorkspaceChoice({ workspaces, chosen, onChoose }: WorkspaceChoiceProps)
         ))}
       </select>
     </div>
+  );
+}
+
+interface ScopeChoiceProps {
+  readonly scopes: readonly AgentScope[];
+  readonly chosen: AgentScope;
+  readonly onChoose: (scope: AgentScope) => void;
+}
+
+const scopeWords: Readonly<Record<AgentScope, { readonly title: string; readonly meaning: string }>> = {
+  [toolsScope]: { title: 'Use every tool', meaning: 'It can read, and it can change and delete things.' },
+  [readScope]: { title: 'Only read', meaning: 'It can use the tools that change nothing, as their MCP servers say.' },
+};
+
+function ScopeChoice({ scopes, chosen, onChoose }: ScopeChoiceProps) {
+  return (
+    <fieldset className="grid gap-1">
+      <legend className="mb-1 font-medium text-13">What it may do</legend>
+      {scopes.map((scope) => (
+        <label key={scope} className="flex min-h-11 items-center gap-3 tablet:min-h-9">
+          <input
+            type="radio"
+            name="scope"
+            checked={scope === chosen}
+            onChange={() => onChoose(scope)}
+            className="size-4 shrink-0 accent-solid"
+          />
+          <span className="min-w-0">
+            {scopeWords[scope].title}
+            <span className="block text-12 text-quiet">{scopeWords[scope].meaning}</span>
+          </span>
+        </label>
+      ))}
+    </fieldset>
   );
 }
 

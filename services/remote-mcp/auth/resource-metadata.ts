@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { toolsScope } from '../../contracts/token.ts';
+import { agentScopes, toolsScope } from '../../contracts/token.ts';
 
 const wellKnown = '/.well-known/oauth-protected-resource';
 const cacheSeconds = 300;
@@ -14,9 +14,17 @@ export interface PublicAddresses {
  * one. Only a refused token is an error; a client without a token asks how to get one.
  */
 export function challengeOf(config: PublicAddresses, authorization: string | undefined): string {
+  return challenge(config, authorization === undefined ? '' : 'error="invalid_token", ');
+}
+
+/** WWW-Authenticate of a 403 that a wider scope would answer (RFC 6750 §3.1; MCP 2025-11-25, "Scope Challenge Handling"). */
+export function stepUpChallengeOf(config: PublicAddresses): string {
+  return challenge(config, 'error="insufficient_scope", ');
+}
+
+function challenge(config: PublicAddresses, error: string): string {
   const { origin, pathname } = new URL(config.PUBLIC_MCP_URL);
   const metadata = `${origin}${wellKnown}${pathname === '/' ? '' : pathname}`;
-  const error = authorization === undefined ? '' : 'error="invalid_token", ';
   return `Bearer ${error}resource_metadata="${metadata}", scope="${toolsScope}"`;
 }
 
@@ -34,7 +42,7 @@ export function answerMetadata(config: PublicAddresses, request: IncomingMessage
     const text = JSON.stringify({
       resource: config.PUBLIC_MCP_URL,
       authorization_servers: [config.PUBLIC_BACKEND_URL],
-      scopes_supported: [toolsScope],
+      scopes_supported: agentScopes,
       bearer_methods_supported: ['header'],
     });
     response.writeHead(200, [

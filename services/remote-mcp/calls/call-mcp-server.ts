@@ -3,6 +3,7 @@ import type { UsageRecord } from '../../contracts/bus/messages.ts';
 import { isObject } from '../../contracts/is-object.ts';
 import { withBugReported } from '../../kit/report-bug.ts';
 import type { Skill, Tool } from '../catalogue/catalogue.ts';
+import { checkScope } from '../tools/check-scope.ts';
 import { explainInactiveTool, explainRefused, explainUnavailable } from '../tools/explain.ts';
 import { failed, formatToolText } from '../tools/tool-text.ts';
 import { resolveTool } from '../tools/view.ts';
@@ -36,6 +37,9 @@ export async function callMcpServer(
   for (;;) {
     let waitedMs = 0;
     let found = resolveTool(view, name);
+    // Before anything is sent: the refusal is a status of HTTP. No wider scope opens what a role refuses.
+    if (found.kind !== 'unknown' && found.kind !== 'inactive' && found.kind !== 'refused')
+      checkScope(view.principal, found.tool);
     if (found.kind === 'starting') {
       const waitsSince = performance.now();
       const silenceLeftMs = attempts.silenceLeftMs(silenceMaxOf(found.tool.mcpServer, parts.silenceMaxMs));

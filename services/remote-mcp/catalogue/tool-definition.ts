@@ -27,7 +27,11 @@ export function definitionFor(name: string, original: string): ToolDefinition | 
 }
 
 function isRepeatable(annotations: unknown): boolean {
-  return isObject(annotations) && (annotations.readOnlyHint === true || annotations.idempotentHint === true);
+  return isReadOnly(annotations) || (isObject(annotations) && annotations.idempotentHint === true);
+}
+
+function isReadOnly(annotations: unknown): boolean {
+  return isObject(annotations) && annotations.readOnlyHint === true;
 }
 
 function parse(text: string): unknown {

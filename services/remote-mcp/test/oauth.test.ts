@@ -18,8 +18,8 @@ let client: OauthClient;
 beforeAll(async () => {
   platform = await startPublicPlatform();
   workspace = await TestWorkspace.create(platform, 'acme');
-  await workspace.mcpServer('files', [tool('echo')]);
-  role = await workspace.role('All', [await workspace.skill('all', ['files/echo'])]);
+  await workspace.mcpServer('files', [tool('echo'), tool('look', { annotations: { readOnlyHint: true } })]);
+  role = await workspace.role('All', [await workspace.skill('all', ['files/echo', 'files/look'])]);
   platform.runtime.answer(async ({ params }) => result({ content: [{ type: 'text', text: params.arguments.text }] }));
   person = await signIn(platform, 'acme@example.com');
   client = await OauthClient.register(platform.backendUrl);
@@ -39,18 +39,7 @@ function ping(token: string | null) {
 }
 
 test('a client of MCP finds the way by itself, and calls a tool after the consent', async () => {
-  const saved: { client?: unknown; tokens?: unknown; verifier?: string; to?: URL } = {};
-  const authProvider = {
-    redirectUrl: redirectUri,
-    clientMetadata: { client_name: 'SDK', redirect_uris: [redirectUri] },
-    clientInformation: () => saved.client as never,
-    saveClientInformation: (value: unknown) => void Object.assign(saved, { client: value }),
-    tokens: () => saved.tokens as never,
-    saveTokens: (value: unknown) => void Object.assign(saved, { tokens: value }),
-    redirectToAuthorization: (to: URL) => void Object.assign(saved, { to }),
-    saveCodeVerifier: (value: string) => void Object.assign(saved, { verifier: value }),
-    codeVerifier: () => saved.verifier ?? '',
-  };
+  const { saved, authProvider } = rememberingProvider();
   const open = () => new StreamableHTTPClientTransport(new URL(platform.mcpUrl), { authProvider });
   const agent = new Client({ name: 'test', version: '1' });
   const first = open();
@@ -61,7 +50,7 @@ test('a client of MCP finds the way by itself, and calls a tool after the consen
   const uid = new URL(asked.headers.get('location') ?? '').pathname.split('/').at(-1) ?? '';
   expect((await person.post(`/connect/interaction/${uid}`, {})).body).toMatchObject({
     client: { name: 'SDK', redirectHost: '127.0.0.1:7777', isLocal: true, uri: null, logo: null },
-    scopes: ['tools'],
+    scopes: ['tools', 'tools:read'],
     workspaces: [{ id: workspace.id, name: 'acme', roles: [{ id: role, name: 'All' }] }],
   });
   const { back } = await new OauthClient(platform.backendUrl, '').consent(person, uid, { workspace: workspace.id });
@@ -74,6 +63,110 @@ test('a client of MCP finds the way by itself, and calls a tool after the consen
   expect(answer.content).toEqual([{ type: 'text', text: 'hi' }]);
   await signedIn.close();
   expect(await auth(authProvider, { serverUrl: platform.mcpUrl })).toBe('AUTHORIZED');
+});
+
+/** What the client of the SDK keeps between its steps. */
+function rememberingProvider() {
+  const saved: { client?: unknown; tokens?: { scope?: string }; verifier?: string; to?: URL } = {};
+  const authProvider = {
+    redirectUrl: redirectUri,
+    clientMetadata: { client_name: 'SDK', redirect_uris: [redirectUri] },
+    clientInformation: () => saved.client as never,
+    saveClientInformation: (value: unknown) => void Object.assign(saved, { client: value }),
+    tokens: () => saved.tokens as never,
+    saveTokens: (value: unknown) => void Object.assign(saved, { tokens: value }),
+    redirectToAuthorization: (to: URL) => void Object.assign(saved, { to }),
+    saveCodeVerifier: (value: string) => void Object.assign(saved, { verifier: value }),
+    codeVerifier: () => saved.verifier ?? '',
+  };
+  return { saved, authProvider };
+}
+
+describe('scopes', () => {
+  test('a client steps up: the person lets it read first, and use every tool later', async () => {
+    const { saved, authProvider } = rememberingProvider();
+    const answered = async (transport: StreamableHTTPClientTransport, scope: string) => {
+      const { pathname, search } = saved.to ?? new URL('http://none');
+      const asked = await person.get(pathname + search);
+      const uid = new URL(asked.headers.get('location') ?? '').pathname.split('/').at(-1) ?? '';
+      const { back } = await client.consent(person, uid, { workspace: workspace.id, scope });
+      await transport.finishAuth(back.searchParams);
+    };
+    const open = () => new StreamableHTTPClientTransport(new URL(platform.mcpUrl), { authProvider });
+    const first = open();
+    await expect(new Client({ name: 'test', version: '1' }).connect(first)).rejects.toThrow(UnauthorizedError);
+    await answered(first, 'tools:read');
+    expect(saved.tokens?.scope).toBe('tools:read');
+
+    const reader = new Client({ name: 'test', version: '1' });
+    const reading = open();
+    await reader.connect(reading);
+    expect((await reader.callTool({ name: 'look', arguments: { text: 'seen' } })).content).toEqual([
+      { type: 'text', text: 'seen' },
+    ]);
+    await expect(reader.callTool({ name: 'echo', arguments: { text: 'hi' } })).rejects.toThrow(UnauthorizedError);
+    expect(saved.to?.searchParams.get('scope')).toBe('tools:read tools');
+    await answered(reading, 'tools');
+    await reader.close();
+
+    const writer = new Client({ name: 'test', version: '1' });
+    await writer.connect(open());
+    expect((await writer.callTool({ name: 'echo', arguments: { text: 'hi' } })).content).toEqual([
+      { type: 'text', text: 'hi' },
+    ]);
+    await writer.close();
+  });
+
+  test.each([
+    ['by its name', { name: 'echo', arguments: {} }],
+    ['by call_tool', { name: 'call_tool', arguments: { name: 'echo', arguments: {} } }],
+  ])(
+    'a call beyond the scope, %s, answers 403 with the missing scope, and reaches no runtime',
+    async (_way, params) => {
+      const { uid } = await client.authorize(person, { scope: 'tools:read' });
+      const { code } = await client.consent(person, uid, { workspace: workspace.id, scope: 'tools:read' });
+      const { body } = await client.exchange(code);
+      // A refresh keeps the scope, whatever the client asks for.
+      const { body: refreshed } = await client.refresh(body.refresh_token, { scope: 'tools' });
+      expect(decodeJwt(refreshed.access_token).scope).toBe('tools:read');
+      const headers = {
+        authorization: `Bearer ${refreshed.access_token}`,
+        ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      };
+      const send = (method: string, given: object, more: Record<string, string> = {}) =>
+        fetch(platform.mcpUrl, {
+          method: 'POST',
+          headers: { ...headers, ...more },
+          body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: given }),
+        });
+      const clientInfo = { name: 'test', version: '1' };
+      const opened = await send('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo });
+      const session = { 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' };
+      const before = platform.runtime.calls.length;
+      const refused = await send('tools/call', params, session);
+      expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([
+        403,
+        `Bearer error="insufficient_scope", resource_metadata="${platform.url}/.well-known/oauth-protected-resource/mcp", scope="tools"`,
+      ]);
+      expect(platform.runtime.calls.length).toBe(before);
+      const looked = await send('tools/call', { name: 'look', arguments: { text: 'seen' } }, session);
+      expect(looked.status).toBe(200);
+    },
+  );
+
+  test('the person cannot give more than the agent asked for', async () => {
+    const { uid } = await client.authorize(person, { scope: 'tools:read' });
+    expect((await person.post(`/connect/interaction/${uid}`, {})).body.scopes).toEqual(['tools:read']);
+    expect((await client.consent(person, uid, { workspace: workspace.id, scope: 'tools' })).status).toBe(400);
+    expect((await client.consent(person, uid, { workspace: workspace.id, scope: 'tools:read' })).code).not.toBe('');
+  });
+
+  test('a token without a scope of ours is refused', async () => {
+    const { access_token: good } = await client.connect(person, workspace.id);
+    for (const scope of [undefined, '', 'openid', 'tools tools:read']) {
+      expect((await ping(await platform.sign({ ...decodeJwt(good), scope }, 'at+jwt'))).status).toBe(401);
+    }
+  });
 });
 
 describe('discovery', () => {
@@ -97,7 +190,7 @@ describe('discovery', () => {
       expect(await answer.json()).toEqual({
         resource: platform.mcpUrl,
         authorization_servers: [platform.backendUrl],
-        scopes_supported: ['tools'],
+        scopes_supported: ['tools', 'tools:read'],
         bearer_methods_supported: ['header'],
       });
     },

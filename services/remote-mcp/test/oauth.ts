@@ -80,9 +80,9 @@ export class OauthClient {
   async consent(
     browser: Browser,
     uid: string,
-    choice: { readonly workspace: string; readonly roles?: readonly string[] },
+    choice: { readonly workspace: string; readonly roles?: readonly string[]; readonly scope?: string },
   ) {
-    const body = { roles: null, scopes: ['tools'], ...choice };
+    const body = { roles: null, scope: 'tools', ...choice };
     const answer = await browser.post(`/connect/interaction/${uid}/consent`, body);
     if (answer.status !== 200) return { ...answer, code: '', back: new URL('http://none/') };
     const resumed = await browser.get(new URL(answer.body.redirect).pathname);
