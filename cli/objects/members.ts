@@ -36,7 +36,7 @@ export async function getMember({ backend, workspace }: Tenancy, given: string):
 /** The keys of a member that are read. */
 export const keysOfMemberMax = 100;
 
-/** Names and ids of the keys that a removal revokes. */
+/** The keys and connected agents that a removal takes from the member. */
 export async function fetchKeysOf({ backend, workspace }: Tenancy, { id }: Member) {
   const members = await everyPage(async ({ first, after }) => {
     const page = { workspace: workspace.id, first: Math.min(first, membersPerPageMax), after };
@@ -47,3 +47,17 @@ export async function fetchKeysOf({ backend, workspace }: Tenancy, { id }: Membe
 
 /** Each may have a hundred keys in the answer. */
 const membersPerPageMax = 100;
+
+type KeyOfMember = Awaited<ReturnType<typeof fetchKeysOf>>[number];
+
+/** A connected agent is a key of an OAuth client. */
+export function isAgent({ client }: Pick<KeyOfMember, 'client'>): boolean {
+  return client != null;
+}
+
+/** What the removal of its member does to a key. `heir` is the member who gets the keys. */
+export function fateOf(key: Pick<KeyOfMember, 'name' | 'client'>, heir: Member | null): string {
+  if (isAgent(key)) return `The connected agent "${key.name}" is cut off: it acts for this person.`;
+  if (heir === null) return `The key "${key.name}" is revoked: its agents lose access.`;
+  return `The key "${key.name}" goes to ${heir.person.email}: its agents go on.`;
+}

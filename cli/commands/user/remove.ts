@@ -3,13 +3,13 @@ import * as Flags from '@oclif/core/flags';
 import { removeMemberMutation } from '../../../stack/client/generated/operations.ts';
 import { SvcCommand, workspaceFlag, yesFlag } from '../../command.ts';
 import { agreeToRemoval } from '../../consent.ts';
-import { fetchKeysOf, getMember, keysOfMemberMax, type Member } from '../../objects/members.ts';
+import { fateOf, fetchKeysOf, getMember, isAgent, keysOfMemberMax } from '../../objects/members.ts';
 import { tenancyOf } from '../../objects/platform.ts';
 
 export default class UserRemove extends SvcCommand {
   static override summary = 'End the membership of a person in a workspace.';
   static override description =
-    'The keys of the person are revoked, or given to another member, so that their agents go on. MCP servers, skills and roles that the person made stay, and so does the history.';
+    'The keys of the person are revoked, or given to another member, so that their agents go on. Connected agents are cut off: they act for the person. MCP servers, skills and roles that the person made stay, and so does the history.';
   static override aliases = ['users:remove'];
   static override examples = [
     { description: 'Remove a member', command: '<%= config.bin %> user remove ann@example.com' },
@@ -38,7 +38,7 @@ export default class UserRemove extends SvcCommand {
     const keys = await fetchKeysOf(tenancy, member);
     await agreeToRemoval(terminal, {
       subject: `the member "${email}"`,
-      affected: keys.map(({ name }) => fateOf(name, heir)),
+      affected: keys.map((key) => fateOf(key, heir)),
       yes: flags.yes,
     });
     await backend.send(removeMemberMutation, {
@@ -46,13 +46,8 @@ export default class UserRemove extends SvcCommand {
       // A longer list was not read to its end.
       ifUsedBy: keys.length < keysOfMemberMax ? keys.map((key) => key.id) : null,
     });
-    const affected = keys.map(({ id, name }) => ({ kind: 'key', id, name }));
+    const affected = keys.map((key) => ({ kind: isAgent(key) ? 'agent' : 'key', id: key.id, name: key.name }));
     terminal.json({ id: member.id, name: email, removed: true, affected });
     terminal.result(`Removed ${email} from ${workspace.name}.`);
   }
-}
-
-function fateOf(key: string, heir: Member | null): string {
-  if (heir === null) return `The key "${key}" is revoked: its agents lose access.`;
-  return `The key "${key}" goes to ${heir.person.email}: its agents go on.`;
 }

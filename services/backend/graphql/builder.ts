@@ -14,6 +14,7 @@ import type { Access, Right } from '../members/access.ts';
 import type { LaunchView, ShownSetting } from '../servers/launch.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import type { SkillUsage } from '../usage/usage-of-skill.ts';
+import type { Membership } from '../workspaces/find-workspaces.ts';
 import type { GraphqlNeeds } from './graphql-needs.ts';
 import type { Loader } from './loader.ts';
 import type { Operation } from './operation.ts';
@@ -33,7 +34,7 @@ export interface GraphqlContext {
 /** The value behind each GraphQL type. Types are named by text, so that no file imports another's. */
 interface Objects {
   Viewer: Viewer;
-  Membership: { readonly workspace: Node<'workspace'>; readonly role: string };
+  Membership: Membership;
   SignInLink: SignInLink;
   BrowserSession: Node<'browserSession'>;
   Passkey: Node<'passkey'>;

@@ -29,6 +29,11 @@ export function addMembers(builder: Builder): void {
           return person;
         },
       }),
+      lastSignedInAt: t.float({
+        nullable: true,
+        description: 'In any browser, for any workspace.',
+        resolve: async (member, _args, { load }) => (await load.personOfMember(member))?.signedInAt ?? null,
+      }),
       keys: t.field({
         type: ['Key'],
         description: 'Their keys that are not revoked.',
@@ -141,7 +146,10 @@ export function addMembers(builder: Builder): void {
         id: t.arg.id({ required: true }),
         ifVersion: t.arg.int(),
         ifUsedBy: t.arg.idList({ description: 'Keys that may be revoked or handed over; absent: any.' }),
-        keysTo: t.arg.id({ description: 'The member who gets the keys; absent: they are revoked.' }),
+        keysTo: t.arg.id({
+          description:
+            'The member who gets the keys; absent: they are revoked. Connected agents are cut off in either case.',
+        }),
       },
       resolve: async (_root, { workspace, ...removal }, { backend, principal }) => {
         await removeMember(backend, { principal, workspace: parseId('workspace', workspace) }, removal);

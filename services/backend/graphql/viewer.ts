@@ -51,6 +51,7 @@ export function addViewer(builder: Builder): void {
 
   builder.objectType('Membership', {
     fields: (t) => ({
+      id: t.exposeID('id', { description: 'Of the caller as a member of the workspace.' }),
       workspace: t.expose('workspace', { type: 'Workspace' }),
       role: t.exposeString('role', { description: 'owner, admin, editor or viewer' }),
     }),

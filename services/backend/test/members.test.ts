@@ -205,6 +205,55 @@ describe('members change members', () => {
   });
 });
 
+describe('a removed member’s connected agents', () => {
+  /** A connected agent is a key of a client. */
+  async function withAgent() {
+    const { id, members, owner } = await open();
+    const { token } = await backend.addMember(id, 'viewer');
+    const [, leaving] = await members();
+    const query = `mutation ($w: ID!) {
+      key: createKey(workspace: $w, input: { name: "key" }) { key { id } }
+      agent: createKey(workspace: $w, input: { name: "agent" }) { key { id } }
+    }`;
+    const { agent } = (await backend.ask({ query, variables: { w: id }, token })).data;
+    await backend.withGraph((graph) =>
+      graph.write((transaction) =>
+        transaction.update('key', agent.key.id, { client: 'client', activeName: null }, { anchor: id }),
+      ),
+    );
+    return { id, members, owner, leaving };
+  }
+
+  test('are cut off, while the keys go to another member', async () => {
+    const { id, members, owner, leaving } = await withAgent();
+    const query = 'mutation ($w: ID!, $m: ID!, $k: ID) { removeMember(workspace: $w, id: $m, keysTo: $k) }';
+    await backend.must(query, { w: id, m: leaving.id, k: owner });
+    expect((await members())[0].keys).toEqual([{ name: 'key', state: 'valid' }]);
+    const all = '{ workspace(id: "W") { keys { nodes { name state } } } }'.replace('W', id);
+    expect((await backend.must(all)).workspace.keys.nodes).toContainEqual({ name: 'agent', state: 'revoked' });
+  });
+});
+
+test('a member’s last sign-in is known, and a person knows the own memberships by id', async () => {
+  const { id, members } = await open();
+  const { token } = await backend.addMember(id, 'viewer');
+  const [owner, own] = await members();
+  const at = Date.now();
+  await backend.withGraph(async (graph) => {
+    const member = await graph.find('member', own.id, id);
+    const user = member && (await graph.findBy('user', { email: own.person.email }, null));
+    if (user)
+      await graph.write((transaction) => transaction.update('user', user.id, { signedInAt: at }, { anchor: null }));
+  });
+  const list = '{ workspace(id: "W") { members { nodes { id lastSignedInAt } } } }'.replace('W', id);
+  expect((await backend.must(list)).workspace.members.nodes).toEqual([
+    { id: owner.id, lastSignedInAt: null },
+    { id: own.id, lastSignedInAt: at },
+  ]);
+  const { data } = await backend.ask({ query: '{ viewer { memberships { id workspace { id } } } }', token });
+  expect(data.viewer.memberships).toEqual([{ id: own.id, workspace: { id } }]);
+});
+
 describe('a workspace of a person', () => {
   const create = 'mutation ($i: CreateWorkspaceInput!) { createWorkspace(input: $i) { name owner { id } } }';
 

@@ -79,7 +79,10 @@ export async function updateMember(
 export interface MemberRemoval extends BasedOn {
   /** Ids of the keys that may be revoked or handed over; absent: any. */
   readonly ifUsedBy?: readonly string[] | null | undefined;
-  /** The id of the member who gets the keys, so that their agents go on; absent: the keys are revoked. */
+  /**
+   * The id of the member who gets the keys, so that their agents go on; absent: the keys are revoked. Connected agents
+   * are cut off in either case: the person let them in to act for that person.
+   */
   readonly keysTo?: string | null | undefined;
 }
 
@@ -103,7 +106,7 @@ export async function removeMember(
     const keys = await keysInUse(transaction, member);
     requireSeen({ kind: 'member', name: user.email }, { kind: 'key', objects: keys, seen: ifUsedBy });
     for (const key of keys) {
-      if (heir === null) await revoke(change, key);
+      if (heir === null || key.client !== null) await revoke(change, key);
       else await handOver(change, key, { from: user, to: heir });
     }
     await transaction.remove('member', member.id, workspace);

@@ -32,6 +32,8 @@ async function selectPresent({ graph }: WithGraph, page: PageRequest): Promise<P
 }
 
 export interface Membership {
+  /** Of the member. */
+  readonly id: Node<'member'>['id'];
   readonly workspace: Node<'workspace'>;
   readonly role: string;
 }
@@ -59,9 +61,12 @@ export async function selectMemberships(
   const memberships = await Promise.all(
     nodes
       .filter((member) => !member.suspended)
-      .map(async ({ workspace, role }) => ({ workspace: await find(backend, workspace), role })),
+      .map(async ({ id, workspace, role }) => ({ id, workspace: await find(backend, workspace), role })),
   );
-  return { memberships: memberships.flatMap(({ workspace, role }) => (workspace ? [{ workspace, role }] : [])), next };
+  return {
+    memberships: memberships.flatMap(({ workspace, ...rest }) => (workspace ? [{ workspace, ...rest }] : [])),
+    next,
+  };
 }
 
 /** The id of the workspace with that name, or null. */

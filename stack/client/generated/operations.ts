@@ -236,7 +236,7 @@ export type KeysOfMembersQueryVariables = Exact<{
 }>;
 
 
-export type KeysOfMembersQuery = { readonly workspace: { readonly members: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly keys: ReadonlyArray<{ readonly id: string, readonly name: string }> }>, readonly pageInfo: { readonly next: string | null } } } | null };
+export type KeysOfMembersQuery = { readonly workspace: { readonly members: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly keys: ReadonlyArray<{ readonly id: string, readonly name: string, readonly client: string | null }> }>, readonly pageInfo: { readonly next: string | null } } } | null };
 
 export type OwnerQueryVariables = Exact<{
   name: string;
@@ -901,7 +901,7 @@ export const membersQuery: Operation<MembersQuery, MembersQueryVariables> = {
 };
 
 export const keysOfMembersQuery: Operation<KeysOfMembersQuery, KeysOfMembersQueryVariables> = {
-  text: "query KeysOfMembers($workspace:ID$first:Int$after:String){workspace(id:$workspace){members(first:$first after:$after){nodes{id keys(first:100){id name}}pageInfo{next}}}}",
+  text: "query KeysOfMembers($workspace:ID$first:Int$after:String){workspace(id:$workspace){members(first:$first after:$after){nodes{id keys(first:100){id name client}}pageInfo{next}}}}",
 };
 
 export const ownerQuery: Operation<OwnerQuery, OwnerQueryVariables> = {
