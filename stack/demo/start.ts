@@ -8,6 +8,7 @@ import { apply } from '../apply/apply.ts';
 import { findProblems } from '../apply/find-problems.ts';
 import { readApplyFile } from '../apply/read-file.ts';
 import { type BackendClient, connectToBackend } from '../client/backend-client.ts';
+import { findFirstSignIn } from '../client/first-sign-in.ts';
 import { createKeyMutation, revokeKeyMutation, workspaceQuery } from '../client/generated/operations.ts';
 import type { Urls } from '../lifecycle/urls.ts';
 import { createInstallation } from '../operations/create-installation.ts';
@@ -76,6 +77,9 @@ async function startDemo(): Promise<void> {
 async function openDemo(installation: Installation, urls: Urls): Promise<void> {
   const backend = await connectToBackend(installation);
   process.stdout.write(greeting(urls, await setUpDemo(backend, stopping.signal)));
+  // A file or a log would keep the link.
+  const signIn = process.stdout.isTTY ? await findFirstSignIn(installation) : null;
+  if (signIn !== null) process.stdout.write(`\n${signIn}\n`);
 }
 
 function greeting({ app, api, mcp }: Urls, { key, isReplaced }: Awaited<ReturnType<typeof setUpDemo>>): string {

@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test, vi } from 'vitest';
+import { hasTerminal } from '../../../cli/test/run-at-terminal.ts';
+import { shellWord } from '../../../cli/typed/shell-word.ts';
 import { parseKey } from '../../../services/contracts/keys.ts';
 import { ping, send } from '../../../services/remote-mcp/test/raw.ts';
 import { isFree } from '../../machine/is-free.ts';
@@ -17,9 +19,10 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const dir = folderOfEachTest();
 
+const program = fileURLToPath(new URL('../start.ts', import.meta.url));
+
 /** Runs `npm start` in an empty folder. */
 function start(): StartedProgram {
-  const program = fileURLToPath(new URL('../start.ts', import.meta.url));
   return new StartedProgram(spawn(process.execPath, [program], { cwd: dir(), stdio: ['ignore', 'pipe', 'pipe'] }));
 }
 
@@ -44,6 +47,8 @@ test('it prints addresses, a working key and snippets; Ctrl-C leaves nothing; th
   expect(first.stdout).toContain(
     `claude mcp add --transport http platform ${one.mcp} --header "Authorization: Bearer ${one.key}"`,
   );
+  // Only a terminal shows a link that signs in: a file would keep it.
+  expect(first.stdout).not.toContain('#token=');
   expect(processesOf(join(dir(), 'svc'))).not.toEqual([]);
   expect(await first.end('SIGINT')).toBe(0);
   expect(first.stdout).not.toContain('revoked');
@@ -67,4 +72,19 @@ test('it prints addresses, a working key and snippets; Ctrl-C leaves nothing; th
   second.child.kill('SIGHUP');
   await until(() => readFileSync(join(dir(), 'svc/logs/platform.log'), 'utf8').split('"stopping"').length === 3);
   expect(await second.end('SIGHUP')).toBe(0);
+});
+
+test.skipIf(!hasTerminal)('on a terminal it prints a link that signs the owner in', async () => {
+  const command = [process.execPath, program].map(shellWord).join(' ');
+  const args = ['--quiet', '--flush', '--return', '--command', command, '/dev/null'];
+  const started = new StartedProgram(spawn('script', args, { cwd: dir(), stdio: 'pipe' }));
+  const seen = () => started.stdout.replaceAll('\r', '');
+  await until(() => {
+    if (started.child.exitCode !== null) throw new Error(started.stdout);
+    return /^Sign in, once, within an hour: \S+$/m.test(seen());
+  }, 50_000);
+  const [, app = ''] = /^ {2}app {3}(\S+)/m.exec(seen()) ?? [];
+  expect(seen()).toMatch(new RegExp(`^Sign in, once, within an hour: ${app}/sign-in#token=\\S+$`, 'm'));
+  started.child.stdin?.write('\u0003');
+  expect(await started.end()).toBe(0);
 });
