@@ -1,4 +1,6 @@
 import { type Launch, launch as launchParser } from './bus/messages.ts';
+import { type DeclaredSettingInput, findDeclaredProblems } from './declared-settings.ts';
+import { type LaunchProblem, problemOfSettingName, type SettingsField, settingRules } from './setting-rules.ts';
 import { launchMaxBytes, settingsMax } from './workspace-limits.ts';
 
 /** A launch as a caller gives it: either `command` or `url`, each with its settings. */
@@ -9,6 +11,8 @@ export interface LaunchInput {
   readonly env?: readonly Setting[] | null | undefined;
   readonly url?: string | null | undefined;
   readonly headers?: readonly Setting[] | null | undefined;
+  /** What its variables or headers mean. Absent or null: as stored, and none for a new MCP server. */
+  readonly settings?: readonly DeclaredSettingInput[] | null | undefined;
 }
 
 export interface Setting {
@@ -17,13 +21,6 @@ export interface Setting {
   readonly value?: string | null | undefined;
   /** Whether its value is never shown. Absent or null: as stored if the value stays, else true. */
   readonly secret?: boolean | null | undefined;
-}
-
-export interface LaunchProblem {
-  /** The part of the launch with the problem. */
-  readonly path: readonly (string | number)[];
-  /** Never repeats the value of a variable or a header, which may be secret. */
-  readonly message: string;
 }
 
 export type CheckedLaunch =
@@ -60,6 +57,7 @@ function readChild(command: string, input: LaunchInput, problems: LaunchProblem[
   for (const [name, text] of Object.entries({ command, cwd: cwd ?? '', args: args.join('') })) {
     if (text.includes('\0')) problems.push({ path: [name], message: `"${name}" must not hold a zero byte` });
   }
+  problems.push(...findDeclaredProblems('env', input.settings ?? []));
   return { kind: 'child', command: command.trim(), args, cwd, env: readSettings('env', input.env ?? [], problems) };
 }
 
@@ -69,6 +67,7 @@ function readHttp(url: string, input: LaunchInput, problems: LaunchProblem[]): L
   }
   const wrong = problemOfUrl(url.trim());
   if (wrong !== null) problems.push({ path: ['url'], message: wrong });
+  problems.push(...findDeclaredProblems('headers', input.settings ?? []));
   return { kind: 'http', url: url.trim(), headers: readSettings('headers', input.headers ?? [], problems) };
 }
 
@@ -85,72 +84,24 @@ function withoutCredentials(text: string): string {
   return text.replace(/[^/]*@/, '…@');
 }
 
-export type SettingsField = 'env' | 'headers';
-
 function readSettings(
   field: SettingsField,
   settings: readonly Setting[],
   problems: LaunchProblem[],
 ): Record<string, string> {
-  const { isName, rule, isValue, keyOf } = settingRules[field];
+  const { isValue, keyOf } = settingRules[field];
   const seen = new Map<string, string>();
   for (const { name, value } of settings) {
     const complain = (message: string) => problems.push({ path: [field, name], message });
     const key = keyOf(name);
-    if (!isName(name)) complain(`"${name.slice(0, 80)}" in "${field}" is not a valid name: it must be ${rule}`);
-    else if (field === 'headers' && isTransportHeader(name))
-      complain(`"${name}" in "headers" belongs to the connection: the runtime sets it, so leave it out`);
+    const wrong = problemOfSettingName(field, name);
+    if (wrong !== null) complain(wrong);
     else if (seen.has(key)) complain(`"${name}" is in "${field}" twice`);
     if (value == null) complain(`"${name.slice(0, 80)}" in "${field}" has no value, and no stored value to keep`);
     else if (!isValue(value)) complain(`the value of "${name.slice(0, 80)}" in "${field}" holds a forbidden character`);
     seen.set(key, value ?? '');
   }
   return Object.fromEntries(seen);
-}
-
-interface SettingRules {
-  readonly isName: (name: string) => boolean;
-  readonly rule: string;
-  readonly isValue: (value: string) => boolean;
-  /** Equal for names that mean the same. */
-  readonly keyOf: (name: string) => string;
-}
-
-/**
- * Headers of the connection and of proxies (RFC 9110 §7.6.1, §11.7), and headers that decide where a request ends or to
- * which host it goes. The transport sets them; a second value would make one request look like two.
- */
-export function isTransportHeader(name: string): boolean {
-  const key = name.toLowerCase();
-  return key.startsWith('proxy-') || transportHeaders.includes(key);
-}
-
-const transportHeaders = [
-  ...['host', 'connection', 'content-length', 'transfer-encoding', 'upgrade', 'te', 'trailer', 'keep-alive', 'expect'],
-  ...['http2-settings', 'alt-used'],
-];
-
-const settingRules: { readonly [Field in SettingsField]: SettingRules } = {
-  env: {
-    isName: (name) => /^[A-Za-z_][A-Za-z0-9_]{0,254}$/.test(name),
-    rule: 'letters, digits and _, not starting with a digit',
-    isValue: (value) => !value.includes('\0'),
-    keyOf: (name) => name,
-  },
-  headers: {
-    // RFC 9110 §5.6.2: a token.
-    isName: (name) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,255}$/.test(name),
-    rule: 'a header name of RFC 9110',
-    // Visible text, spaces and tabs (RFC 9110 §5.5).
-    isValue: (value) => /^[\t\x20-\x7e\x80-\xff]*$/.test(value),
-    // Header names are the same in any case (RFC 9110 §5.1).
-    keyOf: (name) => name.toLowerCase(),
-  },
-};
-
-/** The name under which a setting is stored, equal for names that mean the same. */
-export function settingKey(field: SettingsField, name: string): string {
-  return settingRules[field].keyOf(name);
 }
 
 function checkSizes(launch: Launch): CheckedLaunch {

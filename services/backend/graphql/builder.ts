@@ -11,7 +11,7 @@ import type { IdentifiedKey } from '../keys/identify-key.ts';
 import type { SeenChange } from '../live/follower.ts';
 import type { MailSummary } from '../mail/mail-state.ts';
 import type { Access, Right } from '../members/access.ts';
-import type { LaunchView, ShownSetting } from '../servers/launch.ts';
+import type { FilledSetting, LaunchView, ShownSetting } from '../servers/launch.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import type { SkillUsage } from '../usage/usage-of-skill.ts';
 import type { Membership } from '../workspaces/find-workspaces.ts';
@@ -55,6 +55,7 @@ interface Objects {
   McpServer: Node<'mcpServer'>;
   Launch: LaunchView;
   ShownSetting: ShownSetting;
+  DeclaredSetting: FilledSetting;
   Reason: Reason;
   Key: Node<'key'>;
   ReplacedKey: Node<'key'>;

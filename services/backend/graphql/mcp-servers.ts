@@ -191,6 +191,17 @@ function addLaunch(builder: Builder): void {
       value: t.exposeString('value', { nullable: true, description: 'Null if it is secret.' }),
     }),
   });
+  builder.objectType('DeclaredSetting', {
+    description: 'An environment variable or a header that people fill in.',
+    fields: (t) => ({
+      name: t.exposeString('name'),
+      title: t.exposeString('title', { description: 'Empty: its name.' }),
+      description: t.exposeString('description'),
+      secret: t.exposeBoolean('secret', { description: 'Whether its value is never shown.' }),
+      required: t.exposeBoolean('required', { description: 'Without a value, the MCP server is not started.' }),
+      isSet: t.exposeBoolean('isSet', { description: 'Whether it has a value.' }),
+    }),
+  });
   builder.objectType('Launch', {
     fields: (t) => ({
       command: t.exposeString('command', { nullable: true }),
@@ -201,6 +212,10 @@ function addLaunch(builder: Builder): void {
       headerNames: t.exposeStringList('headerNames'),
       env: t.expose('env', { type: ['ShownSetting'] }),
       headers: t.expose('headers', { type: ['ShownSetting'] }),
+      settings: t.expose('settings', {
+        type: ['DeclaredSetting'],
+        description: 'Those of env or headers that people fill in.',
+      }),
       setBy: t.expose('setBy', { type: authorType, description: 'Who set it.' }),
       fingerprint: t.exposeString('fingerprint', {
         description: 'Equal for equal configurations, secrets included; it reveals nothing else.',
@@ -219,6 +234,16 @@ function addMutations(builder: Builder): void {
       }),
     }),
   });
+  const declaration = builder.inputType('SettingDeclaration', {
+    description: 'Says what a variable of env, or a header of headers, is for.',
+    fields: (t) => ({
+      name: t.string({ required: true }),
+      title: t.string(),
+      description: t.string(),
+      secret: t.boolean({ description: 'Absent: true.' }),
+      required: t.boolean({ description: 'Absent: true. Without a value, the MCP server is not started.' }),
+    }),
+  });
   const launchInput = builder.inputType('LaunchInput', {
     description: 'Either command (with args, cwd, env) or url (with headers).',
     fields: (t) => ({
@@ -228,6 +253,10 @@ function addMutations(builder: Builder): void {
       env: t.field({ type: [setting] }),
       url: t.string(),
       headers: t.field({ type: [setting] }),
+      settings: t.field({
+        type: [declaration],
+        description: 'Settings that people fill in. Null keeps those of the MCP server.',
+      }),
     }),
   });
   const input = builder.inputType('McpServerInput', {

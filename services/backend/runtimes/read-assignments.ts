@@ -6,7 +6,7 @@ import type { WithConfig, WithLog } from '../bus/with-bus.ts';
 import type { Node, WithGraph } from '../graph/graph.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
 import { type CommandRule, findRefusal, howToAllow, parseCommandRule } from '../servers/command-rule.ts';
-import { decryptLaunch, type KeptLaunch } from '../servers/launch.ts';
+import { decryptLaunch, type KeptLaunch, missingIn } from '../servers/launch.ts';
 import { assignedServers } from './assigned.ts';
 import { entryBytesOf } from './plan-assignments.ts';
 
@@ -57,10 +57,13 @@ function read(
   backend: AssignmentNeeds,
   server: Node<'mcpServer'>,
   { rule, confinesMembers }: LaunchRules,
-): Omit<KeptLaunch, 'plain'> | { readonly refused: Reason } | null {
+): Pick<KeptLaunch, 'launch' | 'setBy'> | { readonly refused: Reason } | null {
   const kept = findLaunch(backend, server);
   if (kept === null) return null;
-  const refused = findRefused(kept, rule) ?? (confinesMembers ? null : findUnconfined(kept, server.name));
+  const refused =
+    findRefused(kept, rule) ??
+    (confinesMembers ? null : findUnconfined(kept, server.name)) ??
+    findIncomplete(kept, server.name);
   return refused === null ? { launch: kept.launch, setBy: kept.setBy } : { refused };
 }
 
@@ -90,6 +93,26 @@ function findRefused({ launch }: KeptLaunch, rule: CommandRule): Reason | null {
   const refusal = findRefusal(rule, launch);
   if (refusal === null) return null;
   return { code: 'command_refused', message: shownLine(refusal, refusalLengthMax), repair: howToAllow };
+}
+
+/** The names that a reason lists. */
+const namesMax = 5;
+const nameLengthMax = 80;
+
+function findIncomplete(kept: KeptLaunch, name: string): Reason | null {
+  const missing = missingIn(kept);
+  const [first] = missing;
+  if (first === undefined) return null;
+  const listed = missing.slice(0, namesMax).map((setting) => setting.slice(0, nameLengthMax));
+  const more = missing.length > namesMax ? ` and ${missing.length - namesMax} more` : '';
+  const names = listed.join(', ') + more;
+  const flags = kept.launch.kind === 'child' ? '--env' : '--header';
+  const isOne = missing.length === 1;
+  return {
+    code: 'missing_settings',
+    message: `The MCP server "${name}" is not started: the required ${isOne ? 'setting' : 'settings'} ${names} ${isOne ? 'has' : 'have'} no value.`,
+    repair: `Set ${isOne ? 'it' : 'them'}: svc server update ${name} ${flags} ${first.slice(first.indexOf('.') + 1).slice(0, nameLengthMax)}`,
+  };
 }
 
 /** A runtime of an older version runs every command without a sandbox, and connects to every address. */

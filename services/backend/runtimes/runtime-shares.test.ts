@@ -76,7 +76,7 @@ async function addLargeServer({ id, addServer }: Workspace, name: string): Promi
     cwd: null,
     env: {},
   } as const;
-  const ciphertext = encryptLaunch(backend, server.id, { launch, plain: [], setBy: 'member' });
+  const ciphertext = encryptLaunch(backend, server.id, { launch, plain: [], declared: [], setBy: 'member' });
   await backend.graph.write((transaction) =>
     transaction.update('mcpServer', server.id, { launch: ciphertext }, { anchor: id }),
   );

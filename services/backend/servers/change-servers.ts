@@ -19,7 +19,7 @@ import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import { getRuntimeNamed, runtimesPerServerMax, runtimesRunning } from './bound-runtimes.ts';
 import { checkCommand, parseCommandRule } from './command-rule.ts';
 import { type CompleteLaunch, completeLaunch, type Keeping, requireOwnSecrets } from './kept-settings.ts';
-import { decryptLaunch, encryptLaunch, fingerprintOf, type KeptLaunch, launchChanges } from './launch.ts';
+import { decryptLaunch, encryptLaunch, fingerprintOf, type KeptLaunch, launchChanges, missingIn } from './launch.ts';
 import { noDeadlines, parseDeadlines } from './parse-deadlines.ts';
 
 export type ServerChangeNeeds = ChangeNeeds & WithConfig & WithSecrets;
@@ -171,7 +171,7 @@ interface LaunchChange {
 /**
  * The fields of a new launch, or null when nothing changes. A member who changes a part becomes the author of the whole
  * launch, so that a member must know its secret values. An operator becomes its author by giving a launch, even an
- * unchanged one. It restarts unless only the visibility of settings changes.
+ * unchanged one. It restarts unless only the visibility or the description of settings changes.
  */
 function findRelaunch(
   backend: ServerChangeNeeds,
@@ -188,7 +188,8 @@ function findRelaunch(
   const isOther = !isDeepStrictEqual(given.launch, before.launch);
   const takesOver = author === 'operator' ? launch !== null : isOther || isMoved;
   const after: KeptLaunch = { ...given, setBy: takesOver ? author : before.setBy };
-  const restarts = isOther || after.setBy !== before.setBy;
+  const isFilledOtherwise = !isDeepStrictEqual(missingIn(before), missingIn(after));
+  const restarts = isOther || isFilledOtherwise || after.setBy !== before.setBy;
   if (!restarts && fingerprintOf(secrets, after) === fingerprintOf(secrets, before)) return null;
   return {
     changes: launchChanges(before, after),

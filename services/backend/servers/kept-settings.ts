@@ -1,7 +1,9 @@
 import type { Launch } from '../../contracts/bus/messages.ts';
+import { declaredSettings } from '../../contracts/declared-settings.ts';
 import { SvcError } from '../../contracts/errors.ts';
-import { type LaunchInput, type Setting, type SettingsField, settingKey } from '../../contracts/launch.ts';
+import type { LaunchInput, Setting } from '../../contracts/launch.ts';
 import type { Author } from '../../contracts/sandbox.ts';
+import { type SettingsField, settingKey } from '../../contracts/setting-rules.ts';
 import { type KeptLaunch, settingsOf } from './launch.ts';
 import { parseLaunch } from './parse-launch.ts';
 
@@ -12,8 +14,8 @@ export interface Keeping {
   readonly author: Author;
 }
 
-/** A launch with all its values, and the names of its settings whose values may be shown. */
-export type CompleteLaunch = Pick<KeptLaunch, 'launch' | 'plain'>;
+/** A launch with all its values, the names of its settings whose values may be shown, and its declared settings. */
+export type CompleteLaunch = Omit<KeptLaunch, 'setBy'>;
 
 /** Takes the values that the input leaves out from the stored launch. Without an MCP server, all must be given. */
 export function completeLaunch(input: LaunchInput, keeping: Keeping | null): CompleteLaunch {
@@ -28,8 +30,11 @@ export function completeLaunch(input: LaunchInput, keeping: Keeping | null): Com
     return { ...setting, value: setting.value ?? before?.value, secret: setting.secret ?? before?.secret ?? true };
   });
   const launch = parseLaunch({ ...input, ...(input[field] == null ? {} : { [field]: settings }) });
+  const declared =
+    input.settings == null ? declaredIn(keeping?.kept ?? null, field) : declaredSettings(field, input.settings);
+  const declaredSecrets = new Set(declared.filter(({ secret }) => secret).map(({ name }) => name));
   const plain = settings.filter(({ secret }) => !secret).map(({ name }) => settingKey(field, name));
-  return { launch, plain: plain.sort() };
+  return { launch, plain: plain.filter((name) => !declaredSecrets.has(name)).sort(), declared };
 }
 
 /** Throws unless the author may use the secret values of the stored launch without knowing them. */
@@ -53,9 +58,14 @@ interface Stored {
 }
 
 function storedIn({ launch, plain }: KeptLaunch, field: SettingsField): ReadonlyMap<string, Stored> {
-  if ((launch.kind === 'child') !== (field === 'env')) return new Map();
+  if (fieldOf(launch) !== field) return new Map();
   const entries = Object.entries(settingsOf(launch));
   return new Map(entries.map(([name, value]) => [name, { value, secret: !plain.includes(name) }]));
+}
+
+/** Declarations for a command say nothing about an address. */
+function declaredIn(kept: KeptLaunch | null, field: SettingsField): KeptLaunch['declared'] {
+  return kept === null || fieldOf(kept.launch) !== field ? [] : kept.declared;
 }
 
 /** A secret value must not come out: neither shown, nor sent to a program that somebody else chose. */

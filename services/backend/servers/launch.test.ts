@@ -12,7 +12,7 @@ const id = newId('mcpServer');
 function folderAfterMove(cwd: string | null, from: string | undefined, to: string | undefined) {
   const launch: Launch = { kind: 'child', command: 'npx', args: [], cwd, env: {} };
   const keeper = (folder: string | undefined) => ({ secrets, config: { INSTALLATION_DIR: folder } });
-  const text = encryptLaunch(keeper(from), id, { launch, plain: [], setBy: 'operator' });
+  const text = encryptLaunch(keeper(from), id, { launch, plain: [], declared: [], setBy: 'operator' });
   const read = decryptLaunch(keeper(to), { id, launch: text }).launch;
   return read.kind === 'child' ? read.cwd : undefined;
 }

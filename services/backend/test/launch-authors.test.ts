@@ -151,6 +151,7 @@ test('a launch stored without an author counts as the operator’s', () => {
   expect(decryptLaunch({ secrets, config: { INSTALLATION_DIR: undefined } }, { id, launch: text })).toEqual({
     launch: kept,
     plain: [],
+    declared: [],
     setBy: 'operator',
   });
 });

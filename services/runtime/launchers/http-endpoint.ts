@@ -2,7 +2,7 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import type { LookupFunction } from 'node:net';
 import type { Reason } from '../../contracts/bus/messages.ts';
-import { isTransportHeader } from '../../contracts/launch.ts';
+import { isTransportHeader } from '../../contracts/setting-rules.ts';
 import { AddressRefused, refuseAddress } from '../../kit/addresses/address-refused.ts';
 import type { AddressRule } from '../../kit/addresses/address-rule.ts';
 import type { StreamPosition } from './event-stream.ts';

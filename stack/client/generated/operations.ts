@@ -161,6 +161,19 @@ export type LaunchInput = {
   readonly env?: ReadonlyArray<Setting> | null | undefined;
   readonly url?: string | null | undefined;
   readonly headers?: ReadonlyArray<Setting> | null | undefined;
+  /** Settings that people fill in. Null keeps those of the MCP server. */
+  readonly settings?: ReadonlyArray<SettingDeclaration> | null | undefined;
+};
+
+/** Says what a variable of env, or a header of headers, is for. */
+export type SettingDeclaration = {
+  readonly name: string;
+  readonly title?: string | null | undefined;
+  readonly description?: string | null | undefined;
+  /** Absent: true. */
+  readonly secret?: boolean | null | undefined;
+  /** Absent: true. Without a value, the MCP server is not started. */
+  readonly required?: boolean | null | undefined;
 };
 
 export type Setting = {
