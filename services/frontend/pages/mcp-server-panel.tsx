@@ -17,6 +17,7 @@ import {
   restartMcpServerMutation,
 } from '../graphql/generated/operations.ts';
 import { useOperation } from '../graphql/use-operation.ts';
+import { McpServerSettings } from './mcp-server-settings.tsx';
 import { ServerHealth, ServerStatus } from './mcp-server-state.tsx';
 
 type Server = NonNullable<NonNullable<McpServerQuery['workspace']>['mcpServer']>;
@@ -69,9 +70,18 @@ function Details({ server, onRemoved }: { readonly server: Server; readonly onRe
         {server.sandboxes.length > 0 && <Fact name="Confined by">{server.sandboxes.join(', ')}</Fact>}
         <Fact name="Skills">{skills.map(({ name }) => name).join(', ') || 'none'}</Fact>
       </dl>
+      {mayConfigure && launch !== null && launch !== undefined && launch.settings.length > 0 && (
+        <Section title="Settings">
+          <McpServerSettings server={server} launch={launch} />
+        </Section>
+      )}
       {launch !== null && launch !== undefined && (
         <Section title="Launch">
-          <pre className="overflow-x-auto rounded-control border border-border bg-sunken px-3 py-2 text-12">
+          <pre
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+            tabIndex={0}
+            className="overflow-x-auto rounded-control border border-border bg-sunken px-3 py-2 text-12"
+          >
             <code>{linesOf(launch)}</code>
           </pre>
         </Section>

@@ -27,6 +27,10 @@ export type Health =
   | 'yellow'
   | 'red';
 
+export type Author =
+  | 'operator'
+  | 'member';
+
 export type KeyState =
   | 'valid'
   | 'expired'
@@ -116,7 +120,7 @@ export type McpServerQueryVariables = Exact<{
 }>;
 
 
-export type McpServerQuery = { readonly workspace: { readonly id: string, readonly mcpServer: { readonly id: string, readonly name: string, readonly kind: McpServerKind, readonly enabled: boolean, readonly version: number, readonly status: McpServerStatus, readonly health: Health, readonly restarts: number, readonly lastStartedAt: number | null, readonly nextRetryAt: number | null, readonly stderr: ReadonlyArray<string>, readonly sandboxes: ReadonlyArray<string>, readonly reason: ProblemFragment | null, readonly launch: { readonly command: string | null, readonly args: ReadonlyArray<string> | null, readonly cwd: string | null, readonly url: string | null, readonly env: ReadonlyArray<{ readonly name: string, readonly value: string | null }>, readonly headers: ReadonlyArray<{ readonly name: string, readonly value: string | null }> } | null, readonly tools: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string | null, readonly originalName: string, readonly description: string | null, readonly listed: boolean }>, readonly pageInfo: { readonly next: string | null } }, readonly skills: ReadonlyArray<{ readonly id: string, readonly name: string }>, readonly runtimes: ReadonlyArray<{ readonly id: string, readonly name: string }> } | null } | null };
+export type McpServerQuery = { readonly workspace: { readonly id: string, readonly mcpServer: { readonly id: string, readonly name: string, readonly kind: McpServerKind, readonly enabled: boolean, readonly version: number, readonly status: McpServerStatus, readonly health: Health, readonly restarts: number, readonly lastStartedAt: number | null, readonly nextRetryAt: number | null, readonly stderr: ReadonlyArray<string>, readonly sandboxes: ReadonlyArray<string>, readonly reason: ProblemFragment | null, readonly launch: { readonly command: string | null, readonly args: ReadonlyArray<string> | null, readonly cwd: string | null, readonly url: string | null, readonly setBy: Author, readonly env: ReadonlyArray<{ readonly name: string, readonly value: string | null }>, readonly headers: ReadonlyArray<{ readonly name: string, readonly value: string | null }>, readonly settings: ReadonlyArray<{ readonly name: string, readonly title: string, readonly description: string, readonly secret: boolean, readonly required: boolean, readonly isSet: boolean }> } | null, readonly tools: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string | null, readonly originalName: string, readonly description: string | null, readonly listed: boolean }>, readonly pageInfo: { readonly next: string | null } }, readonly skills: ReadonlyArray<{ readonly id: string, readonly name: string }>, readonly runtimes: ReadonlyArray<{ readonly id: string, readonly name: string }> } | null } | null };
 
 export type CreateMcpServerMutationVariables = Exact<{
   workspace: string;
@@ -125,6 +129,16 @@ export type CreateMcpServerMutationVariables = Exact<{
 
 
 export type CreateMcpServerMutation = { readonly createMcpServer: { readonly id: string } };
+
+export type SetMcpServerLaunchMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+  launch: LaunchInput;
+  ifVersion?: number | null | undefined;
+}>;
+
+
+export type SetMcpServerLaunchMutation = { readonly updateMcpServer: { readonly id: string, readonly version: number } };
 
 export type EnableMcpServerMutationVariables = Exact<{
   workspace: string;
@@ -237,11 +251,15 @@ export const mcpServersQuery: Operation<McpServersQuery, McpServersQueryVariable
 };
 
 export const mcpServerQuery: Operation<McpServerQuery, McpServerQueryVariables> = {
-  text: "query McpServer($workspace:ID$id:ID){workspace(id:$workspace){id mcpServer(id:$id){id name kind enabled version status health restarts lastStartedAt nextRetryAt reason{...Problem}stderr sandboxes launch{command args cwd url env{name value}headers{name value}}tools(first:100){nodes{id name originalName description listed}pageInfo{next}}skills(first:100){id name}runtimes(first:10){id name}}}}fragment Problem on Reason{code message repair}",
+  text: "query McpServer($workspace:ID$id:ID){workspace(id:$workspace){id mcpServer(id:$id){id name kind enabled version status health restarts lastStartedAt nextRetryAt reason{...Problem}stderr sandboxes launch{command args cwd url env{name value}headers{name value}settings{name title description secret required isSet}setBy}tools(first:100){nodes{id name originalName description listed}pageInfo{next}}skills(first:100){id name}runtimes(first:10){id name}}}}fragment Problem on Reason{code message repair}",
 };
 
 export const createMcpServerMutation: Operation<CreateMcpServerMutation, CreateMcpServerMutationVariables> = {
   text: "mutation CreateMcpServer($workspace:ID!$input:McpServerInput!){createMcpServer(workspace:$workspace input:$input){id}}",
+};
+
+export const setMcpServerLaunchMutation: Operation<SetMcpServerLaunchMutation, SetMcpServerLaunchMutationVariables> = {
+  text: "mutation SetMcpServerLaunch($workspace:ID!$id:ID!$launch:LaunchInput!$ifVersion:Int){updateMcpServer(workspace:$workspace id:$id input:{launch:$launch ifVersion:$ifVersion}){id version}}",
 };
 
 export const enableMcpServerMutation: Operation<EnableMcpServerMutation, EnableMcpServerMutationVariables> = {
