@@ -1,5 +1,9 @@
+import type { IdKind } from '../../contracts/ids.ts';
+import { allows } from '../members/access.ts';
 import type { Builder } from './builder.ts';
 import { pageArgs, pageOf } from './paging.ts';
+
+const namedByAddress: ReadonlySet<string> = new Set<IdKind>(['invitation', 'member']);
 
 export function addActivity(builder: Builder): void {
   builder.objectType('Activity', {
@@ -11,7 +15,14 @@ export function addActivity(builder: Builder): void {
       action: t.exposeString('action'),
       subject: t.exposeString('subject'),
       subjectKind: t.exposeString('subjectKind'),
-      subjectName: t.exposeString('subjectName'),
+      subjectName: t.string({
+        description: 'For an invitation or a member an e-mail address, which owner and admin alone see.',
+        resolve: async ({ workspace, subjectKind, subjectName }, _args, { access }) => {
+          if (!namedByAddress.has(subjectKind)) return subjectName;
+          const { role } = await access(workspace, 'read');
+          return allows(role, 'administer') ? subjectName : 'a person';
+        },
+      }),
       changes: t.exposeString('changes', { description: 'JSON text of what changed, secrets left out.' }),
     }),
   });

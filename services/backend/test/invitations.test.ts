@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId, type WorkspaceId } from '../../contracts/ids.ts';
+import { graphqlPath } from '../../contracts/token.ts';
 import { Browser } from './browser.ts';
 import { startTestBackend, type TestBackend } from './start-test-backend.ts';
 
@@ -65,6 +66,31 @@ describe('an invitation', () => {
     expect((await backend.must(activity, { w })).workspace.activity.nodes).toEqual([
       { actorName: 'Zoë Łuk', action: 'create', subjectName: email },
     ]);
+  });
+
+  test('shows its address in the activity to owner and admin alone', async () => {
+    const w = await addWorkspace();
+    const invited = fresh();
+    await invite(w, invited);
+    const query = 'query ($w: ID!) { workspace(id: $w) { activity { nodes { subjectKind subjectName } } } }';
+    const namesFor = async (role: string) => {
+      const email = fresh();
+      await backend.must(
+        `mutation ($w: ID!, $e: String!) { addMember(workspace: $w, input: { email: $e, role: ${role} }) { id } }`,
+        { w, e: email },
+      );
+      const person = await signIn(email);
+      const { text, body } = await person.post(graphqlPath, { query, variables: { w } });
+      const isOfPerson = ({ subjectKind }: { subjectKind: string }) => /^(invitation|member)$/.test(subjectKind);
+      const of = body.data.workspace.activity.nodes.filter(isOfPerson);
+      return { text, names: new Set(of.map(({ subjectName }: { subjectName: string }) => subjectName)) };
+    };
+    for (const role of ['viewer', 'editor']) {
+      const { text, names } = await namesFor(role);
+      expect(names).toEqual(new Set(['a person']));
+      expect(text).not.toContain(invited);
+    }
+    for (const role of ['admin', 'owner']) expect((await namesFor(role)).names).toContain(invited);
   });
 
   test('works once, also for two at the same moment', async () => {
