@@ -1,22 +1,20 @@
 import { z } from 'zod';
 import { type AccountRoutes, addAccountRoute } from './account-route.ts';
 import { endSession, readRefreshToken, refreshSession, signedOut } from './browser-sessions.ts';
+import { linkShape, signInWithLink } from './link-sign-in.ts';
 import { beginPasskeySignIn, type PasskeyNeeds, passkeyShape, signInWithPasskey } from './passkey-sign-in.ts';
 import { type PasswordNeeds, passwordShape, signInWithPassword } from './password-sign-in.ts';
 import type { WithProvider } from './provider.ts';
 import { type ResetNeeds, resetShape, sendSignInLink } from './reset.ts';
 import { clearedCookies, cookiesOf, refreshTokenIn } from './session-cookies.ts';
-import { type SignInNeeds, signIn } from './sign-in.ts';
-import { readLink } from './sign-in-links.ts';
+import type { SignInNeeds } from './sign-in.ts';
 import { waysToSignIn } from './sign-in-ways.ts';
 
 type AccountNeeds = SignInNeeds & PasswordNeeds & PasskeyNeeds & ResetNeeds & WithProvider;
 
 /** `POST /account/…`: signs people in and out. */
 export function addAccounts(account: AccountRoutes, backend: AccountNeeds): void {
-  addAccountRoute(account, 'link', z.object({ token: z.string().max(200) }), async ({ body, ...exchange }) =>
-    signIn(backend, { provenBy: 'link', find: readLink(backend, body.token) }, exchange),
-  );
+  addAccountRoute(account, 'link', linkShape, (exchange) => signInWithLink(backend, exchange));
 
   addAccountRoute(account, 'ways', z.object({}), async () => waysToSignIn(backend));
 

@@ -6,7 +6,7 @@ import { parseId } from '../../contracts/ids.ts';
 import { shownLine } from '../../contracts/shown-text.ts';
 import { type AgentScope, agentScopes, connectPath, readScope } from '../../contracts/token.ts';
 import { addBrowserRoute, createAccountRoutes } from '../accounts/account-route.ts';
-import { accessTokenIn } from '../accounts/session-cookies.ts';
+import { findSignedIn } from '../accounts/signed-in-person.ts';
 import { parseRoles, rolesPerKeyMax } from '../keys/key-fields.ts';
 import type { UserPrincipal } from '../tokens/verify-token.ts';
 import { selectMemberships } from '../workspaces/find-workspaces.ts';
@@ -85,9 +85,8 @@ export function addInteractions(app: FastifyInstance, { backend, provider, origi
 type Interaction = InstanceType<Provider['Interaction']>;
 
 async function requirePerson(backend: OauthNeeds, { headers }: FastifyRequest): Promise<UserPrincipal> {
-  const token = accessTokenIn(backend, headers);
-  const principal = token === undefined ? null : await backend.verifyToken(token);
-  if (principal?.kind === 'user') return principal;
+  const principal = await findSignedIn(backend, headers);
+  if (principal !== null) return principal;
   throw new SvcError('unauthenticated', 'You are not signed in.', { hint: 'Sign in, then connect the agent.' });
 }
 

@@ -108,6 +108,26 @@ describe('a sign-in link', () => {
     expect((await new Browser(backend.url).post('/account/link', { token: next })).status).toBe(200);
   });
 
+  test('replaces another person in a browser only when asked to, and stays valid until then', async () => {
+    await backend.must(
+      'mutation { createWorkspace(input: { name: "Other", ownerEmail: "other@example.com" }) { id } }',
+    );
+    const { createSignInLink } = await backend.must(
+      'mutation { createSignInLink(email: "other@example.com") { url } }',
+    );
+    const token = new URL(createSignInLink.url).hash.slice('#token='.length);
+    const browser = await signIn();
+    const before = [...browser.cookies];
+    const refused = await browser.post('/account/link', { token });
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'conflict']);
+    expect(refused.body.error.message).toMatch(/^You are signed in as \S+, and the link is for other@example.com\.$/);
+    expect([...browser.cookies]).toEqual(before);
+    // The same person may use another link.
+    expect((await browser.post('/account/link', { token: await newToken() })).status).toBe(200);
+    const answer = await browser.post('/account/link', { token, replaces: true });
+    expect(answer.body.user.email).toBe('other@example.com');
+  });
+
   test('is made for known people only', async () => {
     const token = await backend.operatorToken();
     const query = 'mutation { createSignInLink(email: "nobody@example.com") { url } }';
@@ -123,7 +143,7 @@ describe('a sign-in link', () => {
 });
 
 describe('the cookies', () => {
-  test('cannot be read by scripts, and the refresh token goes to its own paths only', async () => {
+  test('cannot be read by scripts, and no other site sends the refresh token', async () => {
     const browser = await signIn();
     const attributes = Object.fromEntries(
       [...browser.cookies].map(([name, cookie]) => [name.replace(/^svc-[0-9a-f]{8}-/, ''), cookie.attributes]),

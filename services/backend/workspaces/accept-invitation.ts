@@ -1,17 +1,15 @@
-import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { SvcError } from '../../contracts/errors.ts';
-import { newId, type UserId } from '../../contracts/ids.ts';
+import type { UserId } from '../../contracts/ids.ts';
 import { parsePersonName } from '../../contracts/names.ts';
-import { membersMax } from '../../contracts/workspace-limits.ts';
 import { type AccountRoutes, addAccountRoute } from '../accounts/account-route.ts';
 import { announceAccount } from '../accounts/announce-account.ts';
-import { accessTokenIn } from '../accounts/session-cookies.ts';
 import { answerSignedIn, openSession, type SignInNeeds } from '../accounts/sign-in.ts';
+import { findSignedIn } from '../accounts/signed-in-person.ts';
 import { type ChangeNeeds, changeAs } from '../activity/change.ts';
-import { tooMany } from '../graph/get-node.ts';
 import type { Node, Transaction } from '../graph/graph.ts';
 import { parseMemberRole } from '../members/access.ts';
+import { createMember } from '../members/create-member.ts';
 import { ensureUser } from '../members/users.ts';
 import type { VerifyToken } from '../tokens/verify-token.ts';
 import { findInvitation } from './invitations.ts';
@@ -30,13 +28,13 @@ export function addInvitationRoutes(account: AccountRoutes, backend: AcceptNeeds
   });
 
   addAccountRoute(account, 'invitation/accept', accepted, async ({ body, ...exchange }) => {
-    const current = await currentUser(backend, exchange.request);
+    const current = await findSignedIn(backend, exchange.request.headers);
     const name = body.name === undefined ? null : parsePersonName(body.name);
     const joined = await changeAs(
       backend,
       async (transaction) => {
         const { invitation, workspace } = await findInvitation(backend, transaction, body.token);
-        const user = await personOf(transaction, invitation, { current, name });
+        const user = await personOf(transaction, invitation, { current: current?.user ?? null, name });
         const session = await openSession(transaction, backend, { user, provenBy: 'link', request: exchange.request });
         const principal = { kind: 'user', user: user.id } as const;
         return { workspace, principal, role: parseMemberRole(invitation.role), invitation, user, session };
@@ -46,7 +44,7 @@ export function addInvitationRoutes(account: AccountRoutes, backend: AcceptNeeds
         await transaction.remove('invitation', invitation.id, workspace);
         const known = await transaction.findBy('member', { user: user.id }, workspace);
         if (known === null) {
-          const member = await join(transaction, invitation, user);
+          const member = await createMember(transaction, { workspace, user: user.id, role: access.role });
           const subject = { subject: member.id, subjectKind: 'member', subjectName: user.email } as const;
           record({ action: 'create', ...subject, changes: { role: { to: invitation.role } } });
         }
@@ -56,13 +54,6 @@ export function addInvitationRoutes(account: AccountRoutes, backend: AcceptNeeds
     announceAccount(backend, joined.user.id);
     return await answerSignedIn(backend, joined, exchange);
   });
-}
-
-/** The person who is signed in in this browser, or null. */
-async function currentUser(backend: AcceptNeeds, { headers }: FastifyRequest): Promise<UserId | null> {
-  const token = accessTokenIn(backend, headers);
-  const principal = token === undefined ? null : await backend.verifyToken(token).catch(() => null);
-  return principal?.kind === 'user' ? principal.user : null;
 }
 
 /**
@@ -87,19 +78,4 @@ async function personOf(
 
 function hasAccount(user: Node<'user'> | null): user is Node<'user'> {
   return user !== null && user.signedInAt !== null;
-}
-
-async function join(
-  transaction: Transaction,
-  { workspace, role }: Node<'invitation'>,
-  user: Node<'user'>,
-): Promise<Node<'member'>> {
-  if ((await transaction.count({ type: 'member', anchor: workspace, limit: 1 })) >= membersMax) {
-    throw tooMany('members of a workspace', membersMax);
-  }
-  const member = await transaction.create('member', {
-    ...{ id: newId('member'), workspace, user: user.id, role, suspended: false, createdAt: Date.now() },
-  });
-  await transaction.link({ from: 'member', edge: 'person' }, member.id, [user.id]);
-  return member;
 }

@@ -1,14 +1,13 @@
 import { SvcError } from '../../contracts/errors.ts';
-import { newId, parseId, type UserId, type WorkspaceId } from '../../contracts/ids.ts';
-import { membersMax } from '../../contracts/workspace-limits.ts';
+import { parseId, type UserId, type WorkspaceId } from '../../contracts/ids.ts';
 import { announceAccount } from '../accounts/announce-account.ts';
 import { type Change, type ChangeNeeds, change } from '../activity/change.ts';
 import { type BasedOn, findSince, requireSeen, requireVersion } from '../activity/changed-meanwhile.ts';
 import { differences } from '../activity/record-activity.ts';
 import { everyPage } from '../graph/every-page.ts';
-import { tooMany } from '../graph/get-node.ts';
 import { type Node, pageMax, type Transaction } from '../graph/graph.ts';
 import { type MemberRole, parseMemberRole, requireRank, requireRight } from '../members/access.ts';
+import { createMember } from '../members/create-member.ts';
 import { ensureUser } from '../members/users.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
@@ -38,14 +37,7 @@ export async function addMember(
         hint: 'Change the role: svc user update EMAIL --role ROLE',
       });
     }
-    if ((await transaction.count({ type: 'member', anchor: workspace.id, limit: membersMax })) >= membersMax) {
-      throw tooMany('members of a workspace', membersMax);
-    }
-    const member = await transaction.create('member', {
-      ...{ id: newId('member'), workspace: workspace.id, user: user.id },
-      ...{ role, suspended: false, createdAt: Date.now() },
-    });
-    await transaction.link({ from: 'member', edge: 'person' }, member.id, [user.id]);
+    const member = await createMember(transaction, { workspace: workspace.id, user: user.id, role });
     record(entryOf('create', { member, user }, { role: { to: role } }));
     return member;
   });

@@ -8,6 +8,7 @@ import { recordActivity } from '../activity/record-activity.ts';
 import type { WithBus } from '../bus/with-bus.ts';
 import { tooMany } from '../graph/get-node.ts';
 import { type Node, pageMax, type Transaction, type WithGraph } from '../graph/graph.ts';
+import { createMember } from '../members/create-member.ts';
 import { ensureUser } from '../members/users.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import { requireFreeName } from './update-workspace.ts';
@@ -37,15 +38,7 @@ export async function createWorkspace(
       statusRevision: 0,
       createdAt,
     });
-    const member = await transaction.create('member', {
-      id: newId('member'),
-      workspace: workspace.id,
-      user: owner.id,
-      role: 'owner',
-      suspended: false,
-      createdAt,
-    });
-    await transaction.link({ from: 'member', edge: 'person' }, member.id, [owner.id]);
+    await createMember(transaction, { workspace: workspace.id, user: owner.id, role: 'owner' });
     await recordActivity(
       transaction,
       { workspace, principal },

@@ -36,6 +36,9 @@ export function SignInPage() {
       (error: unknown) => error instanceof ShownError && setRefusal(error),
     );
   }, [token, back]);
+  if (token !== null && refusal?.code === 'conflict') {
+    return <ReplacePerson question={refusal.message} token={token} back={back} />;
+  }
   if (token !== null && refusal === null) {
     return (
       <Question title="Signing you in">
@@ -47,6 +50,32 @@ export function SignInPage() {
     <Question title="Sign in">
       {refusal !== null && <ErrorState error={refusal} />}
       <WaysToSignIn back={back} />
+    </Question>
+  );
+}
+
+interface ReplacePersonProps {
+  readonly question: string;
+  readonly token: string;
+  readonly back: string | undefined;
+}
+
+/** Somebody else is signed in in this browser. */
+function ReplacePerson({ question, token, back }: ReplacePersonProps) {
+  const replace = useAction(async () => {
+    await postAccount('link', { token, replaces: true });
+    enter(back);
+  });
+  return (
+    <Question title="Sign in as another person?">
+      <p className="break-words">{question}</p>
+      <ErrorLine error={replace.error} />
+      <div className="flex flex-wrap gap-2">
+        <Button look="primary" isBusy={replace.isBusy} onClick={replace.run}>
+          Sign in by the link
+        </Button>
+        <Button onClick={() => enter(back)}>Stay signed in</Button>
+      </div>
     </Question>
   );
 }

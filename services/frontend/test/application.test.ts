@@ -57,6 +57,21 @@ describe.skipIf(!hasChromium)('the application in Chromium', () => {
     await other.waitForURL(/\/w\//);
   });
 
+  test('a link for another person asks before it replaces who is signed in', async () => {
+    await platform.run(['user', 'create', 'guest@example.com', '--role', 'viewer']);
+    const link = await browser.signInLink('guest@example.com');
+    const shared = await (await browser.newContext()).newPage();
+    await shared.goto(await browser.signInLink());
+    await shared.waitForURL(/\/w\//);
+    await shared.goto(link);
+    await shared.getByText('You are signed in as owner@localhost, and the link is for guest@example.com.').waitFor();
+    await shared.getByRole('button', { name: 'Stay signed in' }).click();
+    await shared.getByRole('button', { name: 'You: owner' }).waitFor();
+    await shared.goto(link);
+    await shared.getByRole('button', { name: 'Sign in by the link' }).click();
+    await shared.getByRole('button', { name: 'You: guest' }).waitFor();
+  });
+
   test('a refusal of the external provider is explained, and no other text of the address is shown', async () => {
     const other = await (await browser.newContext()).newPage();
     await other.goto(`${browser.origin}/sign-in?refused=unknown_address`);
