@@ -3,6 +3,7 @@ import { type BrowserSessionId, findId, newId, parseId, type UserId } from '../.
 import type { WithBus, WithConfig } from '../bus/with-bus.ts';
 import { type Graph, type Node, pageMax, type Transaction, type WithGraph } from '../graph/graph.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
+import { readSignedText, signText } from '../secrets/signed-text.ts';
 import type { UserPrincipal } from '../tokens/verify-token.ts';
 import { announceAccount } from './announce-account.ts';
 
@@ -92,8 +93,8 @@ export async function endOtherSessions(transaction: Transaction, { user, session
  * A refresh token is `SESSION.GENERATION.SIGNATURE`. The signature proves that this platform made it; the session knows
  * which generation is current. So equal requests get equal tokens, and no token is stored.
  */
-export function refreshTokenOf({ secrets }: WithSecrets, { id, generation }: TokenNames): string {
-  return `${id}.${generation}.${secrets.sign(purposeOf({ id, generation }))}`;
+export function refreshTokenOf(backend: WithSecrets, { id, generation }: TokenNames): string {
+  return signText(backend, 'refresh token', `${id}.${generation}`);
 }
 
 interface TokenNames {
@@ -101,18 +102,10 @@ interface TokenNames {
   readonly generation: number;
 }
 
-/** Null for a text that this platform did not sign. Such a text costs no look-up. */
-export function readRefreshToken({ secrets }: WithSecrets, text: string): TokenNames | null {
-  const [, named = '', digits = '', signature = ''] = /^(\w{1,40})\.(\d{1,10})\.([\w.-]{1,100})$/.exec(text) ?? [];
+export function readRefreshToken(backend: WithSecrets, token: string): TokenNames | null {
+  const [named = '', generation] = readSignedText(backend, 'refresh token', token)?.split('.') ?? [];
   const id = findId('browserSession', named);
-  if (id === null) return null;
-  const names = { id, generation: Number(digits) };
-  return secrets.isSigned(purposeOf(names), signature) ? names : null;
-}
-
-/** A signature for another purpose makes no token. */
-function purposeOf({ id, generation }: TokenNames): string {
-  return `refresh token ${id} ${generation}`;
+  return id === null ? null : { id, generation: Number(generation) };
 }
 
 /**

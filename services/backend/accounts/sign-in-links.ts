@@ -4,6 +4,7 @@ import type { WithConfig } from '../bus/with-bus.ts';
 import { type Node, pageMax, type Transaction, type WithGraph } from '../graph/graph.ts';
 import { parseEmail } from '../members/users.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
+import { readSignedText, signText } from '../secrets/signed-text.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
 const validMs = 60 * 60_000;
@@ -60,8 +61,8 @@ async function linksOf(transaction: Transaction, user: UserId): Promise<readonly
 }
 
 /** The token is in the fragment, which browsers send to no server. So no log contains it. */
-function urlOf({ config, secrets }: LinkNeeds, id: SignInLinkId): string {
-  return `${config.PUBLIC_FRONTEND_URL}/sign-in#token=${id}.${secrets.sign(purposeOf(id))}`;
+function urlOf(backend: LinkNeeds, id: SignInLinkId): string {
+  return `${backend.config.PUBLIC_FRONTEND_URL}/sign-in#token=${signText(backend, 'sign-in link', id)}`;
 }
 
 /**
@@ -69,7 +70,7 @@ function urlOf({ config, secrets }: LinkNeeds, id: SignInLinkId): string {
  * saying why.
  */
 export function readLink(backend: WithSecrets, token: string): (transaction: Transaction) => Promise<Node<'user'>> {
-  const id = readToken(backend, token);
+  const id = findId('signInLink', readSignedText(backend, 'sign-in link', token) ?? '');
   if (id === null) throw noLongerValid();
   return (transaction) => useLink(transaction, id);
 }
@@ -81,18 +82,6 @@ async function useLink(transaction: Transaction, id: SignInLinkId): Promise<Node
   const user = await transaction.find('user', parseId('user', link.user), null);
   if (user === null) throw noLongerValid();
   return user;
-}
-
-/** Null for a text that this platform did not sign. Such a text costs no look-up. */
-function readToken({ secrets }: WithSecrets, text: string): SignInLinkId | null {
-  const [, named = '', signature = ''] = /^(\w{1,40})\.([\w.-]{1,100})$/.exec(text) ?? [];
-  const id = findId('signInLink', named);
-  return id !== null && secrets.isSigned(purposeOf(id), signature) ? id : null;
-}
-
-/** A signature for another purpose makes no link. */
-function purposeOf(id: SignInLinkId): string {
-  return `sign-in link ${id}`;
 }
 
 function noLongerValid(): SvcError {

@@ -6,6 +6,7 @@ import { parseId } from '../../contracts/ids.ts';
 import type { WithConfig } from '../bus/with-bus.ts';
 import type { Node } from '../graph/graph.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
+import { readSignedText, signText } from '../secrets/signed-text.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
 /** How long an issued address may be used. */
@@ -43,7 +44,7 @@ export const filesPath = '/files';
 export function signUrl(backend: WithSecrets & WithConfig, what: Omit<Ticket, 'expiresAt'>): SignedUrl {
   const expiresAt = Date.now() + validMs;
   const text = Buffer.from(JSON.stringify({ ...what, expiresAt })).toString('base64url');
-  const query = new URLSearchParams({ ticket: `${text}.${backend.secrets.sign(purposeOf(text))}` });
+  const query = new URLSearchParams({ ticket: signText(backend, 'file ticket', text) });
   const base = backend.config.PUBLIC_BACKEND_URL.replace(/\/$/, '');
   return { url: `${base}${filesPath}/${what.digest}?${query}`, expiresAt };
 }
@@ -59,18 +60,12 @@ export function downloadUrl(
 
 /** Throws `forbidden` for every fault, because an honest holder needs no details. */
 export function readTicket(backend: WithSecrets, text: string, does: Ticket['does']): Ticket {
-  const [claims = '', ...signature] = text.split('.');
-  if (!backend.secrets.isSigned(purposeOf(claims), signature.join('.')))
-    throw refused('it was not issued by this platform');
+  const claims = readSignedText(backend, 'file ticket', text);
+  if (claims === null) throw refused('it was not issued by this platform');
   const read = ticket.parse(JSON.parse(Buffer.from(claims, 'base64url').toString()));
   if (read.does !== does) throw refused(`it is for the ${read.does} of a file`);
   if (read.expiresAt <= Date.now()) throw refused('it has expired');
   return read;
-}
-
-/** A signature for another purpose does not make a ticket. */
-function purposeOf(claims: string): string {
-  return `file ticket ${claims}`;
 }
 
 function refused(why: string): SvcError {

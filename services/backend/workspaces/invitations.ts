@@ -1,5 +1,5 @@
 import { SvcError } from '../../contracts/errors.ts';
-import { findId, type InvitationId, newId, parseId, type WorkspaceId } from '../../contracts/ids.ts';
+import { findId, newId, parseId, type WorkspaceId } from '../../contracts/ids.ts';
 import { Secret } from '../../contracts/secret.ts';
 import { invitationsMax } from '../../contracts/workspace-limits.ts';
 import { type Change, type ChangeNeeds, change } from '../activity/change.ts';
@@ -12,6 +12,7 @@ import { queueMail } from '../mail/queue-mail.ts';
 import { allows, isAtLeast, type MemberRole, parseMemberRole, requireRank } from '../members/access.ts';
 import { parseEmail } from '../members/users.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
+import { readSignedText, signText } from '../secrets/signed-text.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
 const dayMs = 24 * 60 * 60_000;
@@ -89,21 +90,19 @@ export async function withdrawInvitation(
 }
 
 /** The token is in the fragment, which browsers send to no server. So no log contains it. */
-export function invitationUrl({ config, secrets }: LinkNeeds, { id }: Pick<Node<'invitation'>, 'id'>): string {
-  return `${config.PUBLIC_FRONTEND_URL}/invitation#token=${id}.${secrets.sign(purposeOf(id))}`;
+export function invitationUrl(backend: LinkNeeds, { id }: Pick<Node<'invitation'>, 'id'>): string {
+  return `${backend.config.PUBLIC_FRONTEND_URL}/invitation#token=${signText(backend, 'invitation', id)}`;
 }
 
 /** The invitation of a token, with its open workspace. Throws `unauthenticated` without saying why. */
 export async function findInvitation(
-  { secrets }: WithSecrets,
+  backend: WithSecrets,
   graph: Pick<Graph, 'find' | 'findBy'>,
   token: string,
 ): Promise<{ readonly invitation: Node<'invitation'>; readonly workspace: Node<'workspace'> }> {
-  const [, named = '', signature = ''] = /^(\w{1,40})\.([\w.-]{1,100})$/.exec(token) ?? [];
-  const id = findId('invitation', named);
-  const isOurs = id !== null && secrets.isSigned(purposeOf(id), signature);
+  const id = findId('invitation', readSignedText(backend, 'invitation', token) ?? '');
   // The token leads to the workspace.
-  const invitation = isOurs ? await graph.find('invitation', id, 'everywhere') : null;
+  const invitation = id === null ? null : await graph.find('invitation', id, 'everywhere');
   if (invitation === null || invitation.expiresAt <= Date.now()) throw noLongerValid();
   const workspace = await graph.find('workspace', invitation.workspace, null);
   // A workspace that is being removed is suspended too.
@@ -120,11 +119,6 @@ async function requireInviter(graph: Pick<Graph, 'find' | 'findBy'>, invitation:
   const role = member === null || member.suspended ? null : parseMemberRole(member.role);
   if (role !== null && allows(role, 'administer') && isAtLeast(role, parseMemberRole(invitation.role))) return;
   throw noLongerValid();
-}
-
-/** A signature for another purpose makes no invitation. */
-function purposeOf(id: InvitationId): string {
-  return `invitation ${id}`;
 }
 
 function noLongerValid(): SvcError {
