@@ -75,7 +75,8 @@ test('it prints addresses, a working key and snippets; Ctrl-C leaves nothing; th
 });
 
 test.skipIf(!hasTerminal)('on a terminal it prints a link that signs the owner in', async () => {
-  const command = [process.execPath, program].map(shellWord).join(' ');
+  // Some shells stay between, and Ctrl-C ends them as well.
+  const command = `exec ${[process.execPath, program].map(shellWord).join(' ')}`;
   const args = ['--quiet', '--flush', '--return', '--command', command, '/dev/null'];
   const started = new StartedProgram(spawn('script', args, { cwd: dir(), stdio: 'pipe' }));
   const seen = () => started.stdout.replaceAll('\r', '');
