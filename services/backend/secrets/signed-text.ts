@@ -1,6 +1,6 @@
 import type { WithSecrets } from './secrets.ts';
 
-/** A signature for one purpose is none for another. */
+/** A text that is signed for one purpose is refused for another. */
 export type SignedFor = 'refresh token' | 'sign-in link' | 'invitation' | 'file ticket';
 
 /** `TEXT.SIGNATURE`: a text that only this platform can have written. */

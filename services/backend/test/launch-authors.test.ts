@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Assigned } from '../../contracts/bus/messages.ts';
 import { newId, type WorkspaceId } from '../../contracts/ids.ts';
-import { newKey } from '../../contracts/keys.ts';
 import { Secret } from '../../contracts/secret.ts';
 import { openSecrets } from '../secrets/secrets.ts';
 import { decryptLaunch } from '../servers/launch.ts';
 import { startTestBackend, type TestBackend } from './start-test-backend.ts';
-import { connectRuntime, type TestRuntime } from './test-runtime.ts';
+import { connectCloudRuntime, type TestRuntime } from './test-runtime.ts';
 
 let backend: TestBackend;
 let cloud: TestRuntime;
@@ -17,12 +16,7 @@ let count = 0;
 
 beforeAll(async () => {
   backend = await startTestBackend();
-  const key = newKey('system');
-  await backend.must(
-    'mutation ($key: String!) { registerSystemKey(input: { component: "runtime", key: $key, runtimeNames: ["cloud"] }) }',
-    { key: key.reveal() },
-  );
-  cloud = await connectRuntime(backend, { kind: 'system', key, component: 'runtime', runtimeName: 'cloud' });
+  cloud = await connectCloudRuntime(backend);
   const { createWorkspace } = await backend.must(
     'mutation { createWorkspace(input: { name: "W", ownerEmail: "owner@localhost" }) { id } }',
   );

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type McpServerId, parseId, type WorkspaceId } from '../../contracts/ids.ts';
-import { newKey } from '../../contracts/keys.ts';
 import { patternsOfSkillMax, toolsOfSkillMax } from '../../contracts/workspace-limits.ts';
 import { startTestBackend, type TestBackend } from './start-test-backend.ts';
-import { connectRuntime, type TestRuntime, toolNamed } from './test-runtime.ts';
+import { connectCloudRuntime, type TestRuntime, toolNamed } from './test-runtime.ts';
 
 let backend: TestBackend;
 let cloud: TestRuntime;
@@ -12,12 +11,7 @@ let files: McpServerId;
 
 beforeAll(async () => {
   backend = await startTestBackend();
-  const key = newKey('system');
-  await backend.must(
-    'mutation ($key: String!) { registerSystemKey(input: { component: "runtime", key: $key, runtimeNames: ["cloud"] }) }',
-    { key: key.reveal() },
-  );
-  cloud = await connectRuntime(backend, { kind: 'system', key, component: 'runtime', runtimeName: 'cloud' });
+  cloud = await connectCloudRuntime(backend);
   await cloud.shakeHands();
 });
 afterAll(() => backend.stop());

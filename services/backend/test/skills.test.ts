@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type McpServerId, newId, parseId, type SkillId, type WorkspaceId } from '../../contracts/ids.ts';
-import { newKey } from '../../contracts/keys.ts';
 import { startTestBackend, type TestBackend } from './start-test-backend.ts';
-import { connectRuntime, type TestRuntime, toolNamed } from './test-runtime.ts';
+import { connectCloudRuntime, type TestRuntime, toolNamed } from './test-runtime.ts';
 
 let backend: TestBackend;
 let cloud: TestRuntime;
@@ -19,12 +18,7 @@ beforeAll(async () => {
     {},
   );
   w = createWorkspace.id;
-  const key = newKey('system');
-  await backend.must(
-    'mutation ($key: String!) { registerSystemKey(input: { component: "runtime", key: $key, runtimeNames: ["cloud"] }) }',
-    { key: key.reveal() },
-  );
-  cloud = await connectRuntime(backend, { kind: 'system', key, component: 'runtime', runtimeName: 'cloud' });
+  cloud = await connectCloudRuntime(backend);
   await cloud.shakeHands();
   const up = await addServer('up');
   await addServer('down');

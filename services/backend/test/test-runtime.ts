@@ -18,6 +18,7 @@ import { type Bus, type Credentials, payloadMaxBytes } from '../../kit/bus/bus.t
 import { parseBody, toBody } from '../bus/wire.ts';
 import { registerSystemKey } from '../keys/system-keys.ts';
 import { operator, type TestBackend } from './open-test-backend.ts';
+import type { TestBackend as StartedBackend } from './start-test-backend.ts';
 
 /** A runtime's process as the backend sees it: its connection and its messages. */
 export interface TestRuntime {
@@ -58,6 +59,16 @@ export async function connectPlatformRuntime(backend: TestBackend, runtimeName: 
     runtimeNames: [runtimeName],
   });
   return await connectRuntime(backend, { kind: 'system', key, component: 'runtime', runtimeName });
+}
+
+/** The runtime of the platform, with a system key that it registers. */
+export async function connectCloudRuntime(backend: Pick<StartedBackend, 'must' | 'hub'>): Promise<TestRuntime> {
+  const key = newKey('system');
+  await backend.must(
+    'mutation ($key: String!) { registerSystemKey(input: { component: "runtime", key: $key, runtimeNames: ["cloud"] }) }',
+    { key: key.reveal() },
+  );
+  return await connectRuntime(backend, { kind: 'system', key, component: 'runtime', runtimeName: 'cloud' });
 }
 
 export async function connectRuntime(

@@ -21,7 +21,7 @@ export function withText(
   return next;
 }
 
-/** The stored value, or empty if there is none or if it is secret. */
+/** The stored value. A secret value is never shown, so its field is empty. */
 export function shownValue(launch: ShownLaunch, name: string): string {
   return valuesOf(launch).find((one) => one.name === name)?.value ?? '';
 }

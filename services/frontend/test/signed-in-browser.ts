@@ -13,7 +13,7 @@ export const soon = { timeout: 5000 };
 /** Chromium, in which the owner of a platform is signed in. */
 export class SignedInBrowser implements AsyncDisposable {
   readonly platform: Platform;
-  /** That of the owner. */
+  /** The owner is signed in in it. */
   readonly context: BrowserContext;
   readonly page: Page;
   /** Errors and refusals of the content security policy, in all pages. A test expects none at the end. */
