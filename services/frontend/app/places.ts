@@ -18,6 +18,7 @@ interface NamedPlace {
  */
 export const places = [
   { title: 'Home', to: '/w/$workspace', icon: 'home', area: 'home', key: 'h', inBar: true },
+  { title: 'Skills', to: '/w/$workspace/skills', icon: 'skill', area: 'work', key: 's', inBar: true },
   {
     ...{ title: 'MCP servers', to: '/w/$workspace/settings/mcp-servers', icon: 'server', area: 'settings' },
     ...{ key: 'm', inBar: true },

@@ -1,6 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { findProviderRefusal, type ProviderRefusal } from '../../contracts/provider-refusal.ts';
 import { Frame } from './frame.tsx';
+import { readSkillSearch, readSkillsSearch } from './skill-search.ts';
 import { StartPage } from './start-page.tsx';
 
 const root = createRootRoute({
@@ -52,6 +53,20 @@ const home = createRoute({
   component: lazyRouteComponent(() => import('../pages/home-page.tsx'), 'HomePage'),
 });
 
+const skills = createRoute({
+  getParentRoute: () => workspace,
+  path: '/skills',
+  validateSearch: readSkillsSearch,
+  component: lazyRouteComponent(() => import('../pages/skills-page.tsx'), 'SkillsPage'),
+});
+
+const skill = createRoute({
+  getParentRoute: () => workspace,
+  path: '/skills/$skill',
+  validateSearch: readSkillSearch,
+  component: lazyRouteComponent(() => import('../pages/skill-page.tsx'), 'SkillPage'),
+});
+
 const mcpServers = createRoute({
   getParentRoute: () => workspace,
   path: '/settings/mcp-servers',
@@ -98,7 +113,7 @@ const appearance = createRoute({
 export const router = createRouter({
   routeTree: root.addChildren([
     ...[start, connect, consent, invitation, signIn],
-    workspace.addChildren([home, mcpServers, apiKeys, connectedAgents, account, appearance]),
+    workspace.addChildren([home, skills, skill, mcpServers, apiKeys, connectedAgents, account, appearance]),
   ]),
   defaultPreload: 'intent',
   scrollRestoration: true,

@@ -9,6 +9,8 @@ export interface Place {
   readonly workspace: Membership['workspace'];
   /** Whether the person may change the configuration: owners and admins may. */
   readonly mayConfigure: boolean;
+  /** Whether the person may change skills and roles: editors may, too. */
+  readonly mayEdit: boolean;
 }
 
 export const PlaceContext = createContext<Place | null>(null);
@@ -21,7 +23,8 @@ export function usePlace(): Place {
 }
 
 export function placeOf(viewer: Viewer, { workspace, role }: Membership): Place {
-  return { viewer, workspace, mayConfigure: role === 'owner' || role === 'admin' };
+  const mayConfigure = role === 'owner' || role === 'admin';
+  return { viewer, workspace, mayConfigure, mayEdit: mayConfigure || role === 'editor' };
 }
 
 const lastKey = 'workspace';

@@ -150,7 +150,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                         role="gridcell"
                         tabIndex={-1}
                         className={classNames(
-                          'min-w-0 truncate text-13',
+                          'min-w-0 truncate text-13 max-tablet:empty:hidden',
                           column.isTitle && 'w-full font-medium text-14 tablet:w-auto',
                           column.isRight && 'tablet:text-right',
                         )}

@@ -41,6 +41,37 @@ export type KeyDisclosure =
   | 'skills'
   | 'all';
 
+export type SkillInput = {
+  readonly name: string;
+  readonly description?: string | null | undefined;
+  readonly instructions?: string | null | undefined;
+  readonly tools?: ReadonlyArray<ToolRef> | null | undefined;
+};
+
+export type SkillFileInput = {
+  /** Relative, such as references/forms.md */
+  readonly path: string;
+  /** sha256 of the bytes, as 64 hexadecimal digits. */
+  readonly digest: string;
+  readonly sizeBytes: number;
+  /** sha256 of the file that may be replaced, empty for none. Absent: any. */
+  readonly ifDigest?: string | null | undefined;
+};
+
+export type SkillPatch = {
+  readonly name?: string | null | undefined;
+  readonly description?: string | null | undefined;
+  readonly instructions?: string | null | undefined;
+  readonly tools?: ReadonlyArray<ToolRef> | null | undefined;
+  readonly ifVersion?: number | null | undefined;
+};
+
+/** A tool by its MCP server's name and its own; it may be named before the MCP server has listed it. With * for any characters, all listed tools that match. */
+export type ToolRef = {
+  readonly mcpServer: string;
+  readonly tool: string;
+};
+
 export type McpServerInput = {
   readonly name: string;
   readonly launch: LaunchInput;
@@ -104,6 +135,145 @@ export type ViewerQueryVariables = Exact<{ [key: string]: never; }>;
 export type ViewerQuery = { readonly viewer: { readonly id: string, readonly kind: string, readonly name: string, readonly memberships: ReadonlyArray<{ readonly role: string, readonly workspace: { readonly id: string, readonly name: string, readonly suspended: boolean } }> } };
 
 export type ProblemFragment = { readonly code: string, readonly message: string, readonly repair: string };
+
+export type SkillsQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  after?: string | null | undefined;
+  search?: string | null | undefined;
+  role?: string | null | undefined;
+  available?: boolean | null | undefined;
+}>;
+
+
+export type SkillsQuery = { readonly workspace: { readonly id: string, readonly skills: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly description: string, readonly available: boolean, readonly toolCount: number, readonly reason: ProblemFragment | null, readonly roles: ReadonlyArray<{ readonly id: string, readonly name: string }> }>, readonly pageInfo: { readonly next: string | null } } } | null };
+
+export type RoleNamesQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type RoleNamesQuery = { readonly workspace: { readonly id: string, readonly roles: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly description: string }>, readonly pageInfo: { readonly next: string | null } } } | null };
+
+export type SkillQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  id?: string | null | undefined;
+}>;
+
+
+export type SkillQuery = { readonly workspace: { readonly id: string, readonly skill: { readonly id: string, readonly name: string, readonly description: string, readonly instructions: string, readonly version: number, readonly available: boolean, readonly toolCount: number, readonly definitionsLength: number, readonly reason: ProblemFragment | null, readonly tools: ReadonlyArray<{ readonly id: string, readonly originalName: string, readonly listed: boolean, readonly mcpServer: { readonly id: string, readonly name: string, readonly status: McpServerStatus } }>, readonly namedTools: ReadonlyArray<{ readonly id: string }>, readonly patterns: ReadonlyArray<{ readonly pattern: string, readonly mcpServer: { readonly id: string, readonly name: string } }>, readonly roles: ReadonlyArray<{ readonly id: string, readonly name: string }>, readonly mcpServers: ReadonlyArray<{ readonly id: string, readonly name: string, readonly enabled: boolean, readonly version: number, readonly status: McpServerStatus, readonly reason: ProblemFragment | null }>, readonly files: ReadonlyArray<{ readonly path: string, readonly digest: string, readonly sizeBytes: number }> } | null } | null };
+
+export type SkillTextsQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  id?: string | null | undefined;
+}>;
+
+
+export type SkillTextsQuery = { readonly workspace: { readonly id: string, readonly skill: { readonly id: string, readonly name: string, readonly description: string, readonly instructions: string, readonly version: number } | null } | null };
+
+export type SkillToolsQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  id?: string | null | undefined;
+}>;
+
+
+export type SkillToolsQuery = { readonly workspace: { readonly id: string, readonly skill: { readonly id: string, readonly version: number, readonly namedTools: ReadonlyArray<{ readonly id: string, readonly originalName: string, readonly mcpServer: { readonly id: string, readonly name: string } }>, readonly patterns: ReadonlyArray<{ readonly pattern: string, readonly mcpServer: { readonly id: string, readonly name: string } }> } | null } | null };
+
+export type SkillFilesQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  id?: string | null | undefined;
+}>;
+
+
+export type SkillFilesQuery = { readonly workspace: { readonly id: string, readonly skill: { readonly id: string, readonly files: ReadonlyArray<{ readonly path: string, readonly url: string }> } | null } | null };
+
+export type SkillCallsQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  id?: string | null | undefined;
+}>;
+
+
+export type SkillCallsQuery = { readonly workspace: { readonly id: string, readonly skill: { readonly id: string, readonly week: { readonly calls: number, readonly errors: number, readonly isComplete: boolean }, readonly month: { readonly calls: number, readonly errors: number, readonly isComplete: boolean } } | null } | null };
+
+export type SkillsOfRoleQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  id?: string | null | undefined;
+}>;
+
+
+export type SkillsOfRoleQuery = { readonly workspace: { readonly id: string, readonly role: { readonly id: string, readonly name: string, readonly version: number, readonly skills: ReadonlyArray<{ readonly id: string }> } | null } | null };
+
+export type FoundToolsQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  search?: string | null | undefined;
+}>;
+
+
+export type FoundToolsQuery = { readonly workspace: { readonly id: string, readonly tools: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly originalName: string, readonly listed: boolean, readonly mcpServer: { readonly id: string, readonly name: string } }>, readonly pageInfo: { readonly next: string | null } } } | null };
+
+export type ToolsOfMcpServerQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  name?: string | null | undefined;
+}>;
+
+
+export type ToolsOfMcpServerQuery = { readonly workspace: { readonly id: string, readonly mcpServer: { readonly id: string, readonly name: string, readonly tools: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly originalName: string, readonly listed: boolean }>, readonly pageInfo: { readonly next: string | null } } } | null } | null };
+
+export type CreateSkillMutationVariables = Exact<{
+  workspace: string;
+  input: SkillInput;
+}>;
+
+
+export type CreateSkillMutation = { readonly createSkill: { readonly id: string } };
+
+export type UpdateSkillMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+  input: SkillPatch;
+}>;
+
+
+export type UpdateSkillMutation = { readonly updateSkill: { readonly id: string, readonly version: number } };
+
+export type RemoveSkillMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+  ifVersion?: number | null | undefined;
+  ifUsedBy?: ReadonlyArray<string> | string | null | undefined;
+}>;
+
+
+export type RemoveSkillMutation = { readonly removeSkill: boolean };
+
+export type AddSkillFileMutationVariables = Exact<{
+  workspace: string;
+  skill: string;
+  input: SkillFileInput;
+}>;
+
+
+export type AddSkillFileMutation = { readonly addSkillFile: { readonly url: string } };
+
+export type RemoveSkillFileMutationVariables = Exact<{
+  workspace: string;
+  skill: string;
+  path: string;
+  ifDigest?: string | null | undefined;
+}>;
+
+
+export type RemoveSkillFileMutation = { readonly removeSkillFile: boolean };
+
+export type ChangeSkillsOfRoleMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+  skills: ReadonlyArray<string> | string;
+  ifVersion?: number | null | undefined;
+}>;
+
+
+export type ChangeSkillsOfRoleMutation = { readonly updateRole: { readonly id: string, readonly version: number } };
 
 export type McpServersQueryVariables = Exact<{
   workspace?: string | null | undefined;
@@ -244,6 +414,70 @@ export const changesSubscription: Operation<ChangesSubscription, ChangesSubscrip
 
 export const viewerQuery: Operation<ViewerQuery, ViewerQueryVariables> = {
   text: "query Viewer{viewer{id kind name memberships{role workspace{id name suspended}}}}",
+};
+
+export const skillsQuery: Operation<SkillsQuery, SkillsQueryVariables> = {
+  text: "query Skills($workspace:ID$after:String$search:String$role:ID$available:Boolean){workspace(id:$workspace){id skills(first:100 after:$after search:$search role:$role available:$available){nodes{id name description available reason{...Problem}toolCount roles(first:20){id name}}pageInfo{next}}}}fragment Problem on Reason{code message repair}",
+};
+
+export const roleNamesQuery: Operation<RoleNamesQuery, RoleNamesQueryVariables> = {
+  text: "query RoleNames($workspace:ID$after:String){workspace(id:$workspace){id roles(first:100 after:$after){nodes{id name description}pageInfo{next}}}}",
+};
+
+export const skillQuery: Operation<SkillQuery, SkillQueryVariables> = {
+  text: "query Skill($workspace:ID$id:ID){workspace(id:$workspace){id skill(id:$id){id name description instructions version available reason{...Problem}toolCount definitionsLength tools(first:1000){id originalName listed mcpServer{id name status}}namedTools(first:1000){id}patterns(first:32){pattern mcpServer{id name}}roles(first:1000){id name}mcpServers(first:100){id name enabled version status reason{...Problem}}files(first:512){path digest sizeBytes}}}}fragment Problem on Reason{code message repair}",
+};
+
+export const skillTextsQuery: Operation<SkillTextsQuery, SkillTextsQueryVariables> = {
+  text: "query SkillTexts($workspace:ID$id:ID){workspace(id:$workspace){id skill(id:$id){id name description instructions version}}}",
+};
+
+export const skillToolsQuery: Operation<SkillToolsQuery, SkillToolsQueryVariables> = {
+  text: "query SkillTools($workspace:ID$id:ID){workspace(id:$workspace){id skill(id:$id){id version namedTools(first:1000){id originalName mcpServer{id name}}patterns(first:32){pattern mcpServer{id name}}}}}",
+};
+
+export const skillFilesQuery: Operation<SkillFilesQuery, SkillFilesQueryVariables> = {
+  text: "query SkillFiles($workspace:ID$id:ID){workspace(id:$workspace){id skill(id:$id){id files(first:512){path url}}}}",
+};
+
+export const skillCallsQuery: Operation<SkillCallsQuery, SkillCallsQueryVariables> = {
+  text: "query SkillCalls($workspace:ID$id:ID){workspace(id:$workspace){id skill(id:$id){id week:usage(days:7){calls errors isComplete}month:usage(days:30){calls errors isComplete}}}}",
+};
+
+export const skillsOfRoleQuery: Operation<SkillsOfRoleQuery, SkillsOfRoleQueryVariables> = {
+  text: "query SkillsOfRole($workspace:ID$id:ID){workspace(id:$workspace){id role(id:$id){id name version skills(first:1000){id}}}}",
+};
+
+export const foundToolsQuery: Operation<FoundToolsQuery, FoundToolsQueryVariables> = {
+  text: "query FoundTools($workspace:ID$search:String){workspace(id:$workspace){id tools(first:50 search:$search){nodes{id originalName listed mcpServer{id name}}pageInfo{next}}}}",
+};
+
+export const toolsOfMcpServerQuery: Operation<ToolsOfMcpServerQuery, ToolsOfMcpServerQueryVariables> = {
+  text: "query ToolsOfMcpServer($workspace:ID$name:String){workspace(id:$workspace){id mcpServer(name:$name){id name tools(first:100){nodes{id originalName listed}pageInfo{next}}}}}",
+};
+
+export const createSkillMutation: Operation<CreateSkillMutation, CreateSkillMutationVariables> = {
+  text: "mutation CreateSkill($workspace:ID!$input:SkillInput!){createSkill(workspace:$workspace input:$input){id}}",
+};
+
+export const updateSkillMutation: Operation<UpdateSkillMutation, UpdateSkillMutationVariables> = {
+  text: "mutation UpdateSkill($workspace:ID!$id:ID!$input:SkillPatch!){updateSkill(workspace:$workspace id:$id input:$input){id version}}",
+};
+
+export const removeSkillMutation: Operation<RemoveSkillMutation, RemoveSkillMutationVariables> = {
+  text: "mutation RemoveSkill($workspace:ID!$id:ID!$ifVersion:Int$ifUsedBy:[ID!]){removeSkill(workspace:$workspace id:$id ifVersion:$ifVersion ifUsedBy:$ifUsedBy)}",
+};
+
+export const addSkillFileMutation: Operation<AddSkillFileMutation, AddSkillFileMutationVariables> = {
+  text: "mutation AddSkillFile($workspace:ID!$skill:ID!$input:SkillFileInput!){addSkillFile(workspace:$workspace skill:$skill input:$input){url}}",
+};
+
+export const removeSkillFileMutation: Operation<RemoveSkillFileMutation, RemoveSkillFileMutationVariables> = {
+  text: "mutation RemoveSkillFile($workspace:ID!$skill:ID!$path:String!$ifDigest:String){removeSkillFile(workspace:$workspace skill:$skill path:$path ifDigest:$ifDigest)}",
+};
+
+export const changeSkillsOfRoleMutation: Operation<ChangeSkillsOfRoleMutation, ChangeSkillsOfRoleMutationVariables> = {
+  text: "mutation ChangeSkillsOfRole($workspace:ID!$id:ID!$skills:[ID!]!$ifVersion:Int){updateRole(workspace:$workspace id:$id input:{skills:$skills ifVersion:$ifVersion}){id version}}",
 };
 
 export const mcpServersQuery: Operation<McpServersQuery, McpServersQueryVariables> = {
