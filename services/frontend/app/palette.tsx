@@ -3,7 +3,7 @@ import { Command } from 'cmdk';
 import { type ReactNode, useDeferredValue, useState } from 'react';
 import { useModal } from '../components/dialog.tsx';
 import { Icon, type IconName } from '../components/icon.tsx';
-import { mcpServersQuery } from '../graphql/generated/operations.ts';
+import { foundSkillsQuery, mcpServersQuery } from '../graphql/generated/operations.ts';
 import { useOperation } from '../graphql/use-operation.ts';
 import { places } from './places.ts';
 import { chooseTheme, themes } from './theme.ts';
@@ -21,6 +21,8 @@ export function Palette({ place, onClose }: { readonly place: Place | null; read
   const isPaused = search.length < 2 || place === null;
   const { data } = useOperation(mcpServersQuery, { workspace: id, search }, isPaused);
   const found = isPaused ? [] : (data?.workspace?.mcpServers.nodes ?? []).slice(0, 8);
+  const skills = useOperation(foundSkillsQuery, { workspace: id, search }, isPaused);
+  const foundSkills = isPaused ? [] : (skills.data?.workspace?.skills.nodes ?? []);
   const navigate = useNavigate();
   const then = (action: () => unknown) => () => {
     dialog.current?.close();
@@ -37,11 +39,27 @@ export function Palette({ place, onClose }: { readonly place: Place | null; read
         <Command.Input
           value={text}
           onValueChange={setText}
-          placeholder="Search places, actions and MCP servers"
+          placeholder="Search places, actions, skills and MCP servers"
           className="h-12 w-full border-border border-b bg-surface px-4 text-16 outline-none tablet:text-14"
         />
         <Command.List className="max-h-[60dvh] overflow-y-auto p-1">
           <Command.Empty className="px-3 py-6 text-center text-quiet">Nothing has this name.</Command.Empty>
+          {foundSkills.length > 0 && (
+            <Command.Group heading="Skills" className={groupClass}>
+              {foundSkills.map(({ id: skill, name }) => (
+                <Item
+                  key={skill}
+                  value={`Skill ${name}`}
+                  icon="skill"
+                  onSelect={then(() =>
+                    navigate({ to: '/w/$workspace/skills/$skill', params: { workspace: id, skill }, search: {} }),
+                  )}
+                >
+                  {name}
+                </Item>
+              ))}
+            </Command.Group>
+          )}
           {found.length > 0 && (
             <Command.Group heading="MCP servers" className={groupClass}>
               {found.map(({ id: panel, name }) => (
@@ -78,6 +96,17 @@ export function Palette({ place, onClose }: { readonly place: Place | null; read
             </Command.Group>
           )}
           <Command.Group heading="Actions" className={groupClass}>
+            {place?.mayEdit && (
+              <Item
+                value="Create skill"
+                icon="plus"
+                onSelect={then(() =>
+                  navigate({ to: '/w/$workspace/skills', params: { workspace: id }, search: { add: true } }),
+                )}
+              >
+                Create skill
+              </Item>
+            )}
             {place?.mayConfigure && (
               <Item
                 value="Add MCP server"

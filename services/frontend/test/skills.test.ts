@@ -99,6 +99,17 @@ describe.skipIf(!hasChromium)('the pages of skills in Chromium', () => {
     expect(JSON.stringify(skill)).toContain('**all**');
   });
 
+  test('the palette finds a skill by its name', async () => {
+    await page.goto(await browser.places());
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').waitFor();
+    await page.keyboard.type('read-f');
+    await page.getByRole('option', { name: 'read-forms' }).waitFor();
+    await page.keyboard.press('Enter');
+    await heading('read-forms');
+  });
+
   test('text that is not saved stays, and a person is asked before leaving', async () => {
     await openSkill('read-forms');
     await page.getByRole('button', { name: 'Edit instructions' }).click();

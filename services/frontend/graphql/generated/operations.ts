@@ -147,6 +147,14 @@ export type SkillsQueryVariables = Exact<{
 
 export type SkillsQuery = { readonly workspace: { readonly id: string, readonly skills: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly description: string, readonly available: boolean, readonly toolCount: number, readonly reason: ProblemFragment | null, readonly roles: ReadonlyArray<{ readonly id: string, readonly name: string }> }>, readonly pageInfo: { readonly next: string | null } } } | null };
 
+export type FoundSkillsQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  search?: string | null | undefined;
+}>;
+
+
+export type FoundSkillsQuery = { readonly workspace: { readonly id: string, readonly skills: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string }> } } | null };
+
 export type RoleNamesQueryVariables = Exact<{
   workspace?: string | null | undefined;
   after?: string | null | undefined;
@@ -418,6 +426,10 @@ export const viewerQuery: Operation<ViewerQuery, ViewerQueryVariables> = {
 
 export const skillsQuery: Operation<SkillsQuery, SkillsQueryVariables> = {
   text: "query Skills($workspace:ID$after:String$search:String$role:ID$available:Boolean){workspace(id:$workspace){id skills(first:100 after:$after search:$search role:$role available:$available){nodes{id name description available reason{...Problem}toolCount roles(first:20){id name}}pageInfo{next}}}}fragment Problem on Reason{code message repair}",
+};
+
+export const foundSkillsQuery: Operation<FoundSkillsQuery, FoundSkillsQueryVariables> = {
+  text: "query FoundSkills($workspace:ID$search:String){workspace(id:$workspace){id skills(first:8 search:$search){nodes{id name}}}}",
 };
 
 export const roleNamesQuery: Operation<RoleNamesQuery, RoleNamesQueryVariables> = {
