@@ -19,6 +19,7 @@ interface NamedPlace {
 export const places = [
   { title: 'Home', to: '/w/$workspace', icon: 'home', area: 'home', key: 'h', inBar: true },
   { title: 'Skills', to: '/w/$workspace/skills', icon: 'skill', area: 'work', key: 's', inBar: true },
+  { title: 'Roles', to: '/w/$workspace/roles', icon: 'role', area: 'work', key: 'r' },
   {
     ...{ title: 'MCP servers', to: '/w/$workspace/settings/mcp-servers', icon: 'server', area: 'settings' },
     ...{ key: 'm', inBar: true },

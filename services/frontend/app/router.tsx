@@ -67,6 +67,27 @@ const skill = createRoute({
   component: lazyRouteComponent(() => import('../pages/skill-page.tsx'), 'SkillPage'),
 });
 
+const roles = createRoute({
+  getParentRoute: () => workspace,
+  path: '/roles',
+  validateSearch: ({ panel, add, skills, roles }: Record<string, unknown>): RolesSearch => ({
+    ...(typeof panel === 'string' && { panel }),
+    ...(add === true && { add }),
+    ...(skills !== undefined && skills !== '' && { skills: String(skills).slice(0, 100) }),
+    ...(roles !== undefined && roles !== '' && { roles: String(roles).slice(0, 100) }),
+  }),
+  component: lazyRouteComponent(() => import('../pages/roles-page.tsx'), 'RolesPage'),
+});
+
+interface RolesSearch {
+  /** The role whose panel is open. */
+  readonly panel?: string | undefined;
+  readonly add?: boolean | undefined;
+  /** Filters of both sides of the matrix, by name. */
+  readonly skills?: string | undefined;
+  readonly roles?: string | undefined;
+}
+
 const mcpServers = createRoute({
   getParentRoute: () => workspace,
   path: '/settings/mcp-servers',
@@ -113,7 +134,7 @@ const appearance = createRoute({
 export const router = createRouter({
   routeTree: root.addChildren([
     ...[start, connect, consent, invitation, signIn],
-    workspace.addChildren([home, skills, skill, mcpServers, apiKeys, connectedAgents, account, appearance]),
+    workspace.addChildren([home, roles, skills, skill, mcpServers, apiKeys, connectedAgents, account, appearance]),
   ]),
   defaultPreload: 'intent',
   scrollRestoration: true,

@@ -2,14 +2,14 @@ import { useState } from 'react';
 import { bugInPage, ShownError } from '../graphql/shown-error.ts';
 
 /** An action of a person: whether it runs, and why it was refused. It runs once at a time. */
-export function useAction(action: () => Promise<unknown>) {
+export function useAction<Given extends readonly unknown[]>(action: (...given: Given) => Promise<unknown>) {
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<ShownError | null>(null);
-  const run = () => {
+  const run = (...given: Given) => {
     if (isBusy) return;
     setBusy(true);
     setError(null);
-    action()
+    action(...given)
       .catch((thrown: unknown) => setError(thrown instanceof ShownError ? thrown : bugInPage(thrown)))
       .finally(() => setBusy(false));
   };

@@ -13,6 +13,10 @@ export type ChangeKind =
   | 'key'
   | 'account';
 
+export type ToolRuleEffect =
+  | 'allow'
+  | 'deny';
+
 export type McpServerKind =
   | 'child'
   | 'http';
@@ -346,6 +350,78 @@ export type RemoveMcpServerMutationVariables = Exact<{
 
 export type RemoveMcpServerMutation = { readonly removeMcpServer: boolean };
 
+export type RoleRowFragment = { readonly id: string, readonly name: string, readonly description: string, readonly enabled: boolean, readonly version: number, readonly readOnly: boolean, readonly skills: ReadonlyArray<{ readonly id: string }>, readonly rules: ReadonlyArray<{ readonly effect: ToolRuleEffect, readonly tool: string, readonly mcpServer: { readonly id: string, readonly name: string } }> };
+
+export type RolesQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  after?: string | null | undefined;
+  search?: string | null | undefined;
+}>;
+
+
+export type RolesQuery = { readonly workspace: { readonly id: string, readonly roles: { readonly nodes: ReadonlyArray<RoleRowFragment>, readonly pageInfo: { readonly next: string | null } } } | null };
+
+export type RoleQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  id?: string | null | undefined;
+}>;
+
+
+export type RoleQuery = { readonly workspace: { readonly id: string, readonly role: RoleRowFragment | null } | null };
+
+export type KeysOfRoleQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  id?: string | null | undefined;
+}>;
+
+
+export type KeysOfRoleQuery = { readonly workspace: { readonly id: string, readonly role: { readonly id: string, readonly keys: ReadonlyArray<{ readonly id: string, readonly name: string, readonly roles: ReadonlyArray<{ readonly id: string }> | null }> } | null } | null };
+
+export type SkillNamesQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  after?: string | null | undefined;
+  search?: string | null | undefined;
+}>;
+
+
+export type SkillNamesQuery = { readonly workspace: { readonly id: string, readonly skills: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly description: string }>, readonly pageInfo: { readonly next: string | null } } } | null };
+
+export type FindToolsQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  mcpServer?: string | null | undefined;
+  tool?: string | null | undefined;
+}>;
+
+
+export type FindToolsQuery = { readonly workspace: { readonly id: string, readonly mcpServers: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string }> }, readonly tools: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly originalName: string, readonly description: string | null, readonly mcpServer: { readonly id: string, readonly name: string } }> } } | null };
+
+export type CreateRoleMutationVariables = Exact<{
+  workspace: string;
+  input: RoleInput;
+}>;
+
+
+export type CreateRoleMutation = { readonly createRole: { readonly id: string } };
+
+export type UpdateRoleMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+  input: RolePatch;
+}>;
+
+
+export type UpdateRoleMutation = { readonly updateRole: RoleRowFragment };
+
+export type RemoveRoleMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+  ifVersion?: number | null | undefined;
+  ifUsedBy?: ReadonlyArray<string> | string | null | undefined;
+}>;
+
+
+export type RemoveRoleMutation = { readonly removeRole: boolean };
+
 export type OwnKeysQueryVariables = Exact<{
   workspace?: string | null | undefined;
 }>;
@@ -518,6 +594,38 @@ export const restartMcpServerMutation: Operation<RestartMcpServerMutation, Resta
 
 export const removeMcpServerMutation: Operation<RemoveMcpServerMutation, RemoveMcpServerMutationVariables> = {
   text: "mutation RemoveMcpServer($workspace:ID!$id:ID!$ifVersion:Int$ifUsedBy:[ID!]){removeMcpServer(workspace:$workspace id:$id ifVersion:$ifVersion ifUsedBy:$ifUsedBy)}",
+};
+
+export const rolesQuery: Operation<RolesQuery, RolesQueryVariables> = {
+  text: "query Roles($workspace:ID$after:String$search:String){workspace(id:$workspace){id roles(first:25 after:$after search:$search){nodes{...RoleRow}pageInfo{next}}}}fragment RoleRow on Role{id name description enabled version readOnly skills(first:1000){id}rules(first:100){effect tool mcpServer{id name}}}",
+};
+
+export const roleQuery: Operation<RoleQuery, RoleQueryVariables> = {
+  text: "query Role($workspace:ID$id:ID){workspace(id:$workspace){id role(id:$id){...RoleRow}}}fragment RoleRow on Role{id name description enabled version readOnly skills(first:1000){id}rules(first:100){effect tool mcpServer{id name}}}",
+};
+
+export const keysOfRoleQuery: Operation<KeysOfRoleQuery, KeysOfRoleQueryVariables> = {
+  text: "query KeysOfRole($workspace:ID$id:ID){workspace(id:$workspace){id role(id:$id){id keys(first:1000){id name roles(first:2){id}}}}}",
+};
+
+export const skillNamesQuery: Operation<SkillNamesQuery, SkillNamesQueryVariables> = {
+  text: "query SkillNames($workspace:ID$after:String$search:String){workspace(id:$workspace){id skills(first:100 after:$after search:$search){nodes{id name description}pageInfo{next}}}}",
+};
+
+export const findToolsQuery: Operation<FindToolsQuery, FindToolsQueryVariables> = {
+  text: "query FindTools($workspace:ID$mcpServer:String$tool:String){workspace(id:$workspace){id mcpServers(first:5 search:$mcpServer){nodes{id name}}tools(first:50 search:$tool){nodes{id originalName description mcpServer{id name}}}}}",
+};
+
+export const createRoleMutation: Operation<CreateRoleMutation, CreateRoleMutationVariables> = {
+  text: "mutation CreateRole($workspace:ID!$input:RoleInput!){createRole(workspace:$workspace input:$input){id}}",
+};
+
+export const updateRoleMutation: Operation<UpdateRoleMutation, UpdateRoleMutationVariables> = {
+  text: "mutation UpdateRole($workspace:ID!$id:ID!$input:RolePatch!){updateRole(workspace:$workspace id:$id input:$input){...RoleRow}}fragment RoleRow on Role{id name description enabled version readOnly skills(first:1000){id}rules(first:100){effect tool mcpServer{id name}}}",
+};
+
+export const removeRoleMutation: Operation<RemoveRoleMutation, RemoveRoleMutationVariables> = {
+  text: "mutation RemoveRole($workspace:ID!$id:ID!$ifVersion:Int$ifUsedBy:[ID!]){removeRole(workspace:$workspace id:$id ifVersion:$ifVersion ifUsedBy:$ifUsedBy)}",
 };
 
 export const ownKeysQuery: Operation<OwnKeysQuery, OwnKeysQueryVariables> = {
