@@ -196,8 +196,13 @@ function consequenceFor(keys: readonly Key[] | null): string {
       .map((key) => key.name)
       .join(', ')}${rest}`;
   };
-  const last = keys.filter((key) => key.roles?.length === 1);
-  const blind =
-    last.length === 0 ? '' : ` These have no other role, so their agents see no skills any more: ${listed(last)}.`;
-  return `Its skills stay. These keys lose it: ${listed(keys)}.${blind}`;
+  const blind = keys.filter((key) => key.roles?.length === 1);
+  const kept = keys.filter((key) => key.roles?.length !== 1);
+  return [
+    'Its skills stay.',
+    ...(kept.length === 0 ? [] : [`These keys lose it: ${listed(kept)}.`]),
+    ...(blind.length === 0
+      ? []
+      : [`These keys have no other role, so their agents see no skills any more: ${listed(blind)}.`]),
+  ].join(' ');
 }

@@ -1,5 +1,6 @@
 import { Command } from 'cmdk';
 import { useDeferredValue, useId, useState } from 'react';
+import { isToolPattern } from '../../contracts/tool-pattern.ts';
 import { rulesOfRoleMax } from '../../contracts/workspace-limits.ts';
 import { usePlace } from '../app/workspace.ts';
 import { IconButton } from '../components/button.tsx';
@@ -148,7 +149,7 @@ function AddRule({
           value={text}
           onValueChange={setText}
           maxLength={1200}
-          placeholder="Tool, or MCP server/pattern such as files/delete_*"
+          placeholder="Tool, or a pattern: files/delete_*"
           className="h-11 w-full rounded-control border border-border-strong bg-surface px-3 text-16 tablet:h-9 tablet:text-13"
         />
         <Command.List className={classNames('mt-1 rounded-control', text.trim() !== '' && 'border border-border p-1')}>
@@ -181,7 +182,7 @@ interface Found {
   };
 }
 
-/** The typed rule first, then tools that were found, then all tools of an MCP server. */
+/** Tools that were found, then all tools of an MCP server, then what was typed: it may be half a name. A pattern is whole. */
 function choicesOf(text: string, found: Found | null): readonly Omit<ToolRuleInput, 'effect'>[] {
   const typed = readTypedRule(text);
   const given = text.includes('/') ? text.slice(0, text.indexOf('/')).trim() : null;
@@ -189,6 +190,8 @@ function choicesOf(text: string, found: Found | null): readonly Omit<ToolRuleInp
     .map(({ originalName, mcpServer }) => ({ mcpServer: mcpServer.name, tool: originalName }))
     .filter(({ mcpServer }) => given === null || mcpServer === given);
   const whole = (found?.mcpServers.nodes ?? []).map(({ name }) => ({ mcpServer: name, tool: '*' }));
-  const all = [...(typed === null ? [] : [typed]), ...tools.slice(0, shownMax), ...whole];
+  const asTyped = typed === null ? [] : [typed];
+  const known = [...tools.slice(0, shownMax), ...whole];
+  const all = isToolPattern(text) ? [...asTyped, ...known] : [...known, ...asTyped];
   return [...new Map(all.map((one) => [`${one.mcpServer}/${one.tool}`, one])).values()];
 }

@@ -24,7 +24,7 @@ export interface RolesMatrixProps {
 }
 
 const rowHeight = 44;
-const columnWidth = 112;
+const columnWidth = 128;
 /** Cells outside the screen that exist, so that a fast scroll shows no gap. */
 const overscan = 6;
 const pageOfRows = 10;
@@ -111,7 +111,11 @@ export function RolesMatrix(props: RolesMatrixProps) {
         aria-activedescendant={skills.length > 0 && roles.length > 0 ? `${id}-${at.row}-${at.column}` : undefined}
         tabIndex={0}
         onKeyDown={onKeyDown}
-        className="group relative max-h-[calc(100dvh-var(--spacing)*60)] overflow-auto -outline-offset-2 [--names:calc(var(--spacing)*36)] tablet:[--names:calc(var(--spacing)*60)]"
+        className={classNames(
+          // The active cell shows the focus.
+          skills.length > 0 && 'focus-visible:outline-none',
+          'group relative max-h-[calc(100dvh-var(--spacing)*60)] overflow-auto -outline-offset-2 [--names:calc(var(--spacing)*36)] tablet:[--names:calc(var(--spacing)*60)]',
+        )}
       >
         <div
           role="row"
@@ -147,7 +151,7 @@ export function RolesMatrix(props: RolesMatrixProps) {
                     onClick={() => onOpen(role)}
                     title={role.name}
                     className={classNames(
-                      'grid size-full content-center rounded-control px-2 text-center transition-colors hover:bg-hover',
+                      'grid size-full content-center rounded-control px-1 text-center transition-colors hover:bg-hover',
                       role.id === openId && 'bg-accent-soft',
                     )}
                   >
