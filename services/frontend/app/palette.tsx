@@ -122,6 +122,17 @@ export function Palette({ place, onClose }: { readonly place: Place | null; read
                 Add MCP server
               </Item>
             )}
+            {place?.mayEdit && (
+              <Item
+                value="Create role"
+                icon="plus"
+                onSelect={then(() =>
+                  navigate({ to: '/w/$workspace/roles', params: { workspace: id }, search: { add: true } }),
+                )}
+              >
+                Create role
+              </Item>
+            )}
             {place?.viewer.memberships
               .filter(({ workspace }) => workspace.id !== id)
               .map(({ workspace }) => (

@@ -393,7 +393,7 @@ export type FindToolsQueryVariables = Exact<{
 }>;
 
 
-export type FindToolsQuery = { readonly workspace: { readonly id: string, readonly mcpServers: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string }> }, readonly tools: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly originalName: string, readonly description: string | null, readonly mcpServer: { readonly id: string, readonly name: string } }> } } | null };
+export type FindToolsQuery = { readonly workspace: { readonly id: string, readonly mcpServers: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string }> }, readonly tools: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly originalName: string, readonly mcpServer: { readonly id: string, readonly name: string } }> } } | null };
 
 export type CreateRoleMutationVariables = Exact<{
   workspace: string;
@@ -613,7 +613,7 @@ export const skillNamesQuery: Operation<SkillNamesQuery, SkillNamesQueryVariable
 };
 
 export const findToolsQuery: Operation<FindToolsQuery, FindToolsQueryVariables> = {
-  text: "query FindTools($workspace:ID$mcpServer:String$tool:String){workspace(id:$workspace){id mcpServers(first:5 search:$mcpServer){nodes{id name}}tools(first:50 search:$tool){nodes{id originalName description mcpServer{id name}}}}}",
+  text: "query FindTools($workspace:ID$mcpServer:String$tool:String){workspace(id:$workspace){id mcpServers(first:5 search:$mcpServer){nodes{id name}}tools(first:50 search:$tool){nodes{id originalName mcpServer{id name}}}}}",
 };
 
 export const createRoleMutation: Operation<CreateRoleMutation, CreateRoleMutationVariables> = {
