@@ -4,7 +4,9 @@ import { openTerminal } from '../output/terminal.ts';
 import { explainKey, type KeySituation } from './explain-key.ts';
 
 const unavailable = { code: 'x', message: 'The MCP server "crm" is Error. It exited.', repair: 'Set CRM_TOKEN.' };
-const reader = { id: 'r1', name: 'Reader', enabled: true, skills: [{ id: 's1', name: 'reading' }] };
+const noLimits = { readOnly: false, rules: [] };
+const reader = { ...noLimits, id: 'r1', name: 'Reader', enabled: true, skills: [{ id: 's1', name: 'reading' }] };
+const denying = { ...reader, rules: [{ effect: 'deny', tool: 't*', mcpServer: { name: 'files' } }] } as const;
 const skillOf = (id: string, name: string, tools: readonly string[] = []) => ({
   ...{ id, name, available: true, reason: null, mcpServers: [] },
   roles: [],
@@ -63,6 +65,24 @@ describe('a gap is explained:', () => {
       { skills: [{ ...skillOf('s1', 'reading', ['t1']), available: false, reason: unavailable }] },
       { kind: 'skill', why: /crm/, change: /CRM_TOKEN/ },
     ],
+    [
+      'a tool that a rule denies',
+      { roles: [denying] },
+      {
+        ...{ kind: 'tool', name: 'files/t1', why: /^The role Reader does not allow it \(rule: deny files\/t\*\)\.$/ },
+        change: /svc role update Reader --remove-deny 'files\/t\*'$/,
+      },
+    ],
+    [
+      'a tool that no rule allows',
+      { roles: [{ ...reader, rules: [{ effect: 'allow', tool: 'x', mcpServer: { name: 'files' } }] }] },
+      { why: /allowed tools only/, change: /--add-allow files\/t1$/ },
+    ],
+    [
+      'a tool that may change something',
+      { roles: [{ ...reader, readOnly: true }] },
+      { why: /rule: read-only/, change: /--no-read-only$/ },
+    ],
     ['a tool in no skill', { tools: [...base.tools, toolOf('t2')] }, { kind: 'tool', name: 'files/t2' }],
     [
       'a failed MCP server',
@@ -81,6 +101,16 @@ describe('a gap is explained:', () => {
     ]);
     expect(gapsOf(situation)).toContainEqual(expect.objectContaining(Object.fromEntries(expected)));
   });
+});
+
+test('a tool that another role lets pass is no gap, and is listed only there', () => {
+  const other = { ...reader, id: 'r2', name: 'Other' };
+  const { roles, unusable } = explainKey({ ...base, roles: [denying, other] });
+  expect(unusable).toEqual([]);
+  expect(roles.map(({ skills }) => skills.map(({ tools }) => tools))).toEqual([[[]], [['t1']]]);
+  const definition = JSON.stringify({ annotations: { readOnlyHint: true } });
+  const reading = { roles: [{ ...reader, readOnly: true }], tools: [toolOf('t1', { definition })] };
+  expect(gapsOf(reading)).toEqual([]);
 });
 
 test('a key that is refused is not accepted', () => {

@@ -1,5 +1,7 @@
 import type { KeyDisclosure } from '../../services/contracts/key-disclosure.ts';
+import { describeRefusal, type RuleRefusal, refusalOf } from '../../services/contracts/tool-rules.ts';
 import type { Key } from '../objects/keys.ts';
+import { limitsOf, ruledTool } from '../objects/role-limits.ts';
 import type { Role } from '../objects/roles.ts';
 import type { McpServer } from '../objects/servers.ts';
 import type { Skill } from '../objects/skills.ts';
@@ -62,15 +64,19 @@ export interface ExplainedSkill {
 export function explainKey(situation: KeySituation): Explanation {
   const { workspace, key, roles, skills, tools } = situation;
   const nameOfTool = new Map(tools.map(({ id, name, originalName }) => [id, name ?? originalName]));
+  const toolById = new Map(tools.map((tool) => [tool.id, tool]));
   const skillById = new Map(skills.map((skill) => [skill.id, skill]));
   const explained = roles
     .filter((role) => isOfKey(key, role))
-    .map(({ id, name, enabled, skills: inRole }) => ({
-      ...{ id, name, enabled },
-      skills: inRole.flatMap((one) => {
+    .map((role) => ({
+      ...{ id: role.id, name: role.name, enabled: role.enabled },
+      skills: role.skills.flatMap((one) => {
         const skill = skillById.get(one.id);
         if (skill === undefined) return [];
-        const names = skill.tools.map((tool) => nameOfTool.get(tool.id) ?? tool.id).sort();
+        const names = skill.tools
+          .filter((tool) => refusalBy(role, toolById.get(tool.id)) === null)
+          .map((tool) => nameOfTool.get(tool.id) ?? tool.id)
+          .sort();
         return [{ id: one.id, name: one.name, available: skill.available, reason: skill.reason, tools: names }];
       }),
     }));
@@ -88,6 +94,7 @@ export function explainKey(situation: KeySituation): Explanation {
       ...gapsOfSkills(situation),
       ...gapsOfServers(situation),
       ...gapsOfTools(situation),
+      ...gapsByRules(situation),
     ],
   };
 }
@@ -194,7 +201,58 @@ function gapsOfTools({ tools, skills }: KeySituation): readonly Gap[] {
   });
 }
 
+/** Tools that no enabled role of the key with their skill lets pass. */
+function gapsByRules({ key, roles, skills, tools }: KeySituation): readonly Gap[] {
+  const toolsOfSkill = new Map(skills.map((skill) => [skill.id, skill.tools]));
+  const rolesOf = new Map<string, Role[]>();
+  for (const role of roles) {
+    if (!role.enabled || !isOfKey(key, role)) continue;
+    const own = new Set(role.skills.flatMap(({ id }) => (toolsOfSkill.get(id) ?? []).map((tool) => tool.id)));
+    for (const id of own) rolesOf.set(id, [...(rolesOf.get(id) ?? []), role]);
+  }
+  return tools.flatMap((tool): Gap[] => {
+    const refusals = (rolesOf.get(tool.id) ?? []).map((role) => ({ role, refusal: refusalBy(role, tool) }));
+    const [first] = refusals;
+    if (first === undefined || refusals.some(({ refusal }) => refusal === null)) return [];
+    const why = refusals
+      .slice(0, rolesToldMax)
+      .flatMap(({ role, refusal }) =>
+        refusal === null
+          ? []
+          : [`The role ${role.name} does not allow it (rule: ${describeRefusal(refusal, tool.mcpServer.name)}).`],
+      )
+      .join(' ');
+    const name = `${tool.mcpServer.name}/${tool.originalName}`;
+    return [{ kind: 'tool', name, why, change: changes.liftRule(first, name) }];
+  });
+}
+
+const rolesToldMax = 5;
+
+function refusalBy(role: Role, tool: WorkspaceTool | undefined): RuleRefusal | null {
+  return tool === undefined ? null : refusalOf(limitsOf(role), ruledTool(tool));
+}
+
+interface Refused {
+  readonly role: Role;
+  readonly refusal: RuleRefusal | null;
+}
+
+/** The flag of svc role update that lets a tool pass. */
+function flagThatLifts({ refusal }: Refused, tool: string): string {
+  switch (refusal?.kind) {
+    case 'deny':
+      return `--remove-deny ${shellWord(`${refusal.rule.mcpServer}/${refusal.rule.pattern}`)}`;
+    case 'read_only':
+      return '--no-read-only';
+    default:
+      return `--add-allow ${shellWord(tool)}`;
+  }
+}
+
 const changes = {
+  liftRule: (refused: Refused, tool: string) =>
+    `Change the rules: svc role update ${shellWord(refused.role.name)} ${flagThatLifts(refused, tool)}`,
   enableRole: (role: string) => `Enable it: svc role update ${shellWord(role)} --enable`,
   addSkill: (role: string, skill: string) =>
     `Put a skill into a role: svc role update ${shellWord(role)} --add-skill ${shellWord(skill)}`,

@@ -1,9 +1,11 @@
 import { constantDefinitions } from '../../services/contracts/constant-definitions.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { KeyDisclosure } from '../../services/contracts/key-disclosure.ts';
+import { refusalOf } from '../../services/contracts/tool-rules.ts';
 import type { BackendClient } from '../../stack/client/backend-client.ts';
 import { everyPage } from '../../stack/client/every-page.ts';
 import { type ToolsOfWorkspaceQuery, toolsOfWorkspaceQuery } from '../../stack/client/generated/operations.ts';
+import { limitsOf, ruledTool } from './role-limits.ts';
 import type { Role } from './roles.ts';
 import { fetchSkills } from './skills.ts';
 
@@ -37,9 +39,19 @@ export async function toolListSizes(
       fetchSkills(backend, workspace),
       fetchWorkspaceTools(backend, workspace),
     ]);
-    const usable = new Set(roles.filter(({ enabled }) => enabled).flatMap((role) => role.skills.map(({ id }) => id)));
+    const toolById = new Map(tools.map((tool) => [tool.id, tool]));
+    const toolsOf = new Map(skills.map((skill) => [skill.id, skill.tools]));
     const wanted = new Set(
-      skills.filter(({ id }) => usable.has(id)).flatMap((skill) => skill.tools.map(({ id }) => id)),
+      roles
+        .filter(({ enabled }) => enabled)
+        .flatMap((role) => {
+          const limits = limitsOf(role);
+          const passes = (id: string) => {
+            const tool = toolById.get(id);
+            return tool !== undefined && refusalOf(limits, ruledTool(tool)) === null;
+          };
+          return role.skills.flatMap((skill) => (toolsOf.get(skill.id) ?? []).map(({ id }) => id).filter(passes));
+        }),
     );
     const definitions = tools.flatMap(({ id, definition }) =>
       wanted.has(id) && definition !== null ? [definition] : [],

@@ -102,3 +102,32 @@ test('a role is changed and removed, and what else changes is confirmed', async 
   ]);
   expect(await svc('role remove Other --yes')).toMatchObject({ code: 0 });
 }, 60_000);
+
+test('tool rules of a role are given, changed, shown and refused', async () => {
+  await svc('skill create ruled --tool demo/*');
+  expect((await svc('role create Ruled --skill ruled --deny demo/ad')).stderr).toContain('Did you mean "demo/add"?');
+  expect((await svc('role create Ruled --deny add')).stderr).toContain('--deny must be MCPSERVER/TOOL');
+  expect((await svc('role create Ruled --allow demo/add --deny demo/add')).stderr).toContain('both allows and denies');
+  expect(await svc('role create Ruled --skill ruled --deny demo/add --read-only')).toMatchObject({ code: 0 });
+  expect(await json('role show Ruled')).toMatchObject({ readOnly: true, allow: [], deny: ['demo/add'] });
+  const update = async (line: string) => (await svc(`role update Ruled ${line}`)).stdout;
+  expect(await update('--add-deny demo/f* --no-read-only')).toBe('Changed role Ruled: readOnly, deny.\n');
+  expect(await update('--add-deny demo/fa*l --remove-deny demo/f* --add-allow demo/*')).toBe(
+    'Changed role Ruled: allow, deny.\n',
+  );
+  expect(await update('--add-allow demo/*')).toBe('Nothing to change: the role Ruled is like that already.\n');
+  expect((await svc('role update Ruled --remove-deny demo/now')).stderr).toContain(
+    'The role "Ruled" has no rule "deny demo/now".',
+  );
+  expect(await svc('role update Ruled --add-deny demo/later --allow-missing')).toMatchObject({ code: 0 });
+  expect((await svc('role show Ruled')).stdout).toMatch(
+    /\nallow +demo\/\*\ndeny +demo\/add, demo\/fa\*l, demo\/later\n/,
+  );
+  await svc('keys create --name ruled --role Ruled');
+  const { roles, unusable } = await json('keys explain ruled');
+  expect(roles).toMatchObject([{ name: 'Ruled', skills: [{ tools: ['echo', 'now', 'slow_report'] }] }]);
+  expect(unusable).toContainEqual({
+    ...{ kind: 'tool', name: 'demo/fail', why: 'The role Ruled does not allow it (rule: deny demo/fa*l).' },
+    change: "Change the rules: svc role update Ruled --remove-deny 'demo/fa*l'",
+  });
+}, 60_000);

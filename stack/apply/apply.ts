@@ -17,6 +17,7 @@ import { checkPlan } from './check-plan.ts';
 import { readLive } from './live-workspace.ts';
 import { type Difference, type Plan, type PlannedChange, planChanges } from './plan-changes.ts';
 import type { ReadFile } from './read-file.ts';
+import { rulesAfter } from './rules-after.ts';
 import { findDuplicates, mergeFiles, refuseMistakes, type WantedObject } from './wanted-workspace.ts';
 
 export interface ApplyOptions {
@@ -114,11 +115,17 @@ async function carryOut(backend: BackendClient, plan: Plan, signal: AbortSignal 
     const present = plan.live.files.get(name) ?? [];
     if (files !== undefined) await saveFiles(backend, { workspace, skill }, { wanted: files, present });
   });
-  await save(plan.roles, async ({ wanted: { name, description, enabled, skills: names }, live }) => {
-    const input = { name, description, enabled, skills: names?.map(idOfSkill) };
-    if (live === null) return backend.send(createRoleMutation, { workspace, input });
-    return backend.send(updateRoleMutation, { workspace, ...patchOf(live, input) });
-  });
+  await save(
+    plan.roles,
+    async ({ wanted: { name, description, enabled, skills: names, readOnly, ...rules }, live }) => {
+      const input = {
+        ...{ name, description, enabled, readOnly },
+        ...{ skills: names?.map(idOfSkill), rules: rulesAfter(rules, live) },
+      };
+      if (live === null) return backend.send(createRoleMutation, { workspace, input });
+      return backend.send(updateRoleMutation, { workspace, ...patchOf(live, input) });
+    },
+  );
   const { removals } = plan;
   const removalOf = ({ id, version }: { readonly id: string; readonly version: number }) => {
     return { workspace, id, ifVersion: version };

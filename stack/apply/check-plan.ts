@@ -42,6 +42,10 @@ function referencesIn({ wanted, live, removals }: Plan): readonly References[] {
     ...wanted.roles.map(({ name, place, skills = [] }) => {
       return { ...skill, place, subject: `The role "${name}" has`, names: skills };
     }),
+    ...wanted.roles.map(({ name, place, allow = [], deny = [] }) => {
+      const names = [...allow, ...deny].map((tool) => tool.mcpServer);
+      return { ...mcpServer, place, subject: `The role "${name}" has rules about tools of`, names };
+    }),
   ];
 }
 

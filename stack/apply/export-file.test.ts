@@ -41,7 +41,14 @@ test('everything is written, with the schema for editors and without defaults', 
       ],
       roles: [
         ...[
-          { id: '3', name: 'Reader', description: '', enabled: true, version: 1, skills: [{ id: '2', name: 'read' }] },
+          {
+            ...{ id: '3', name: 'Reader', description: '', enabled: true, version: 1, readOnly: true },
+            skills: [{ id: '2', name: 'read' }],
+            rules: [
+              { effect: 'deny' as const, tool: 'write_*', mcpServer: { name: 'files' } },
+              { effect: 'deny' as const, tool: 'delete', mcpServer: { name: 'crm' } },
+            ],
+          },
         ],
       ],
     },
@@ -83,6 +90,10 @@ roles:
   - name: Reader
     skills:
       - read
+    readOnly: true
+    deny:
+      - crm/delete
+      - files/write_*
 `);
 });
 

@@ -2,7 +2,7 @@ import { relative, sep } from 'node:path';
 import { Document } from 'yaml';
 import { withoutSecretWords } from '../../services/contracts/secret-words.ts';
 import type { LiveMcpServerFragment, LiveRoleFragment, LiveSkillFragment } from '../client/generated/operations.ts';
-import { refsOfSkill } from './plan-changes.ts';
+import { refsOfRules, refsOfSkill } from './plan-changes.ts';
 
 export interface Exported {
   readonly workspace: string;
@@ -81,12 +81,16 @@ function exportSkill(skill: LiveSkillFragment, from: string | undefined) {
   return withoutEmpty({ name, description, instructions: instructions === '' ? null : { text: instructions }, tools });
 }
 
-function exportRole({ name, description, enabled, skills }: LiveRoleFragment) {
+function exportRole(role: LiveRoleFragment) {
+  const { name, description, enabled, skills, readOnly } = role;
   return withoutEmpty({
     name,
     description,
     enabled: enabled ? null : false,
     skills: skills.map((skill) => skill.name).toSorted(),
+    readOnly: readOnly ? true : null,
+    allow: refsOfRules(role, 'allow'),
+    deny: refsOfRules(role, 'deny'),
   });
 }
 

@@ -10,6 +10,7 @@ import { findSecretWord, looksSecret } from '../../services/contracts/secret-wor
 import { isToolPattern, parseToolPattern } from '../../services/contracts/tool-pattern.ts';
 import {
   instructionsMaxBytes,
+  rulesOfRoleMax,
   skillsOfRoleMax,
   toolNameLengthMax,
   toolsOfSkillMax,
@@ -263,6 +264,30 @@ const role = fields(
     skills: list(text('the name of a skill'), 'a list of names of skills', skillsOfRoleMax)
       .optional()
       .meta({ description: 'Names of its skills.' }),
+    readOnly: trueOrFalse.optional().meta({
+      description: 'Whether only tools pass that their MCP servers describe as read-only. Default: false.',
+    }),
+    allow: list(tool, 'a list of tools', rulesOfRoleMax)
+      .optional()
+      .meta({ description: 'If it names any, only these tools pass, each as MCPSERVER/TOOL.' }),
+    deny: list(tool, 'a list of tools', rulesOfRoleMax)
+      .optional()
+      .meta({ description: 'Tools that never pass, each as MCPSERVER/TOOL.' }),
   },
   'fields such as name and skills',
-);
+).transform((given, context) => {
+  if (context.issues.length > 0) return z.NEVER;
+  const { allow = [], deny = [] } = given;
+  const complain = (message: string) => context.addIssue({ code: 'custom', message });
+  const denied = new Set(deny.map(textOfTool));
+  const both = allow.map(textOfTool).find((text) => denied.has(text));
+  if (both !== undefined) complain(`The role both allows and denies "${both.slice(0, 200)}": leave one of them out.`);
+  if (allow.length + deny.length > rulesOfRoleMax) {
+    complain(`"allow" and "deny" together have more than ${rulesOfRoleMax} tools.`);
+  }
+  return given;
+});
+
+function textOfTool({ mcpServer, tool }: { readonly mcpServer: string; readonly tool: string }): string {
+  return `${mcpServer}/${tool}`;
+}

@@ -23,7 +23,7 @@ const skill = (name: string, line = 1, tools: WantedSkill['tools'] = []): Wanted
 });
 const role = (name: string, line = 1, skills: readonly string[] = []): WantedRole => ({
   ...named(name, line),
-  ...{ description: '', enabled: true, skills },
+  ...{ description: '', enabled: true, skills, readOnly: false, allow: [], deny: [] },
 });
 const toolsOf = (...mcpServers: readonly string[]) =>
   mcpServers.map((server, index) => ({ mcpServer: server, tool: `tool-${index}` }));
@@ -73,7 +73,7 @@ const read = {
   patterns: [],
 };
 const reader = {
-  ...{ id: '4', name: 'Reader', description: '', enabled: true, version: 1 },
+  ...{ id: '4', name: 'Reader', description: '', enabled: true, version: 1, readOnly: false, rules: [] },
   skills: [{ id: '3', name: 'read' }],
 };
 const same: LiveWorkspace = { ...empty, mcpServers: [files, crm], skills: [read], roles: [reader] };
@@ -122,6 +122,12 @@ test.each<readonly [what: string, live: LiveWorkspace, change: string]>([
     'update read (tools)',
   ],
   ["a role's skills", { ...same, roles: [{ ...reader, skills: [] }] }, 'update Reader (skills)'],
+  ['a read-only role', { ...same, roles: [{ ...reader, readOnly: true }] }, 'update Reader (readOnly)'],
+  [
+    'rules of a role',
+    { ...same, roles: [{ ...reader, rules: [{ effect: 'deny', tool: 'a', mcpServer: { name: 'files' } }] }] },
+    'update Reader (deny)',
+  ],
   ['a role that is off', { ...same, roles: [{ ...reader, enabled: false }] }, 'update Reader (enabled)'],
 ])('a difference is named: %s', (_, live, change) => {
   expect(changes(live).filter((line) => !line.startsWith('none'))).toEqual([change]);
@@ -141,6 +147,17 @@ test('a field that the files do not name stays as it is', () => {
     [],
     [{ field: 'description', from: 'Read', to: 'Other' }],
     [],
+  ]);
+});
+
+test('rules of the effect that the files do not name stay, and their MCP server must exist', () => {
+  const rules = [{ effect: 'allow', tool: 'a', mcpServer: { name: 'files' } }] as const;
+  const live = { ...same, roles: [{ ...reader, rules }] };
+  const deny = [{ mcpServer: 'gone', tool: 'b' }];
+  const plan = planChanges({ ...wanted, roles: [{ ...named('Reader', 1), deny }] }, live, { prune: false });
+  expect(plan.roles[0]?.differences).toEqual([{ field: 'deny', from: [], to: ['gone/b'] }]);
+  expect(checkPlan(plan).map(({ message }) => message)).toEqual([
+    expect.stringContaining('The role "Reader" has rules about tools of "gone", which is not an MCP server here.'),
   ]);
 });
 

@@ -1,5 +1,6 @@
 import type { LaunchInput } from '../../services/contracts/launch.ts';
 import { withoutSecretWords } from '../../services/contracts/secret-words.ts';
+import { type ToolRuleEffect, toolRuleEffects } from '../../services/contracts/tool-rules.ts';
 import type {
   JudgeLaunchQuery,
   LiveMcpServerFragment,
@@ -224,5 +225,21 @@ function roleDifferences(wish: WantedRole, live: LiveRoleFragment): readonly Dif
     ...difference('description', live.description, wish.description),
     ...difference('enabled', live.enabled, wish.enabled),
     ...difference('skills', liveSkills, wish.skills),
+    ...difference('readOnly', live.readOnly, wish.readOnly),
+    ...toolRuleEffects.flatMap((effect) =>
+      difference(
+        effect,
+        refsOfRules(live, effect),
+        wish[effect]?.map(({ mcpServer, tool }) => `${mcpServer}/${tool}`),
+      ),
+    ),
   ];
+}
+
+/** The tools that a role allows or denies, as MCPSERVER/TOOL, in order. */
+export function refsOfRules({ rules }: Pick<LiveRoleFragment, 'rules'>, effect: ToolRuleEffect): readonly string[] {
+  return rules
+    .filter((rule) => rule.effect === effect)
+    .map(({ mcpServer, tool }) => `${mcpServer.name}/${tool}`)
+    .sort();
 }

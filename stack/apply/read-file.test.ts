@@ -41,7 +41,7 @@ skills:
   - from: skills/folder
     description: Told here
 roles:
-  - { name: Reader, skills: [read-documents] }
+  - { name: Reader, skills: [read-documents], readOnly: true, allow: ["files/**"], deny: [crm/delete_x] }
 `,
     );
     const wanted = read(file, { MY_KEY: 'secret' });
@@ -82,7 +82,13 @@ roles:
         },
         { name: 'from-folder', description: 'Told here', instructions: 'Do this.', tools: undefined },
       ],
-      roles: [{ name: 'Reader', skills: ['read-documents'] }],
+      roles: [
+        {
+          ...{ name: 'Reader', skills: ['read-documents'], readOnly: true },
+          allow: [{ mcpServer: 'files', tool: '*' }],
+          deny: [{ mcpServer: 'crm', tool: 'delete_x' }],
+        },
+      ],
       sections: new Set(['mcpServers', 'skills', 'roles']),
     });
   });
@@ -140,6 +146,11 @@ describe('a mistake is reported with its place', () => {
       'skills:\n  - { from: other }\n':
         '2:13 skills.0.from: "other/SKILL.md" must begin with "---", a name and a description, and "---".',
       'roles:\n  - { skills: [] }\n': '2:5 roles.0.name must be the name of the role.',
+      'roles:\n  - { name: x, deny: [delete] }\n':
+        '2:23 roles.0.deny.0 must be MCPSERVER/TOOL, such as files/read_file or files/*.',
+      'roles:\n  - { name: x, readOnly: yes }\n': '2:26 roles.0.readOnly must be true or false.',
+      'roles:\n  - { name: x, allow: ["a/*"], deny: ["a/**"] }\n':
+        '2:5 roles.0: The role both allows and denies "a/*": leave one of them out.',
       '- a\n': '1:1 The file must be fields: workspace, mcpServers, skills, roles.',
       'roles: [\n': /^\d+:\d+ /,
       'skills:\n  - { name: Not A Name }\n':
@@ -181,6 +192,11 @@ describe('a mistake is reported with its place', () => {
       'the skills of a role',
       `roles:\n  - { name: x, skills: [${Array(1001).fill('a').join(', ')}] }\n`,
       '2:24 roles.0.skills must be a list of names of skills, at most 1,000 of them.',
+    ],
+    [
+      'the rules of a role',
+      `roles:\n  - { name: x, allow: [${Array.from({ length: 60 }, (_, i) => `a/${i}`)}], deny: [${Array.from({ length: 41 }, (_, i) => `b/${i}`)}] }\n`,
+      '2:5 roles.0: "allow" and "deny" together have more than 100 tools.',
     ],
   ])('more than allowed: %s', (_, text, message) => expectMistake(text, message));
 

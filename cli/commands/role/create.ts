@@ -1,9 +1,11 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
+import { toolRuleEffects } from '../../../services/contracts/tool-rules.ts';
 import { createRoleMutation } from '../../../stack/client/generated/operations.ts';
-import { SvcCommand, workspaceFlag } from '../../command.ts';
+import { allowMissingFlag, repeatedFlag, SvcCommand, workspaceFlag } from '../../command.ts';
 import { tenancyOf } from '../../objects/platform.ts';
 import { fetchSkillNames, skillNamed } from '../../objects/skills.ts';
+import { checkToolRefs, parseToolRef } from '../../objects/tool-refs.ts';
 
 export default class RoleCreate extends SvcCommand {
   static override summary = 'Create a role: a set of skills that agents may use.';
@@ -13,6 +15,10 @@ export default class RoleCreate extends SvcCommand {
     {
       description: 'With several, in another workspace',
       command: '<%= config.bin %> role create Support --skill tickets --skill mail --workspace Acme',
+    },
+    {
+      description: 'Without the tools that write',
+      command: "<%= config.bin %> role create Clerk --skill support --deny 'mail/write_*'",
     },
   ];
   static override args = { name: Args.string({ description: 'Name of the role', required: true, name: 'NAME' }) };
@@ -24,18 +30,33 @@ export default class RoleCreate extends SvcCommand {
       multipleNonGreedy: true,
     }),
     description: Flags.string({ summary: 'What the role is for.', helpValue: 'TEXT', default: '' }),
+    allow: repeatedFlag('A tool to allow; only those given pass. May be repeated.', 'MCPSERVER/TOOL'),
+    deny: repeatedFlag('A tool to deny; * stands for any characters. May be repeated.', 'MCPSERVER/TOOL'),
+    'read-only': Flags.boolean({ summary: 'Let only tools pass that their MCP servers describe as read-only.' }),
+    'allow-missing': allowMissingFlag,
     workspace: workspaceFlag('Workspace it belongs to.'),
   };
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(RoleCreate);
     const terminal = this.terminal(flags);
+    const refs = {
+      allow: (flags.allow ?? []).map((text) => parseToolRef('--allow', text)),
+      deny: (flags.deny ?? []).map((text) => parseToolRef('--deny', text)),
+    };
     const { backend, workspace } = await tenancyOf(flags);
     const known = flags.skill === undefined ? [] : await fetchSkillNames({ backend, workspace });
     const skills = (flags.skill ?? []).map((name) => skillNamed(known, name));
+    await checkToolRefs({ backend, workspace }, [...refs.allow, ...refs.deny], {
+      allowMissing: flags['allow-missing'],
+    });
+    const rules = toolRuleEffects.flatMap((effect) => refs[effect].map((ref) => ({ effect, ...ref })));
     const answer = await backend.send(createRoleMutation, {
       workspace: workspace.id,
-      input: { name: args.name, description: flags.description, skills: skills.map((skill) => skill.id) },
+      input: {
+        ...{ name: args.name, description: flags.description, skills: skills.map((skill) => skill.id) },
+        ...{ readOnly: flags['read-only'], rules },
+      },
     });
     const { id, name, enabled } = answer.createRole;
     terminal.json({ id, name, active: enabled, skills: skills.map((skill) => ({ id: skill.id, name: skill.name })) });

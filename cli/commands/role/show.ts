@@ -1,4 +1,5 @@
 import * as Args from '@oclif/core/args';
+import { refsOfRules } from '../../../stack/apply/plan-changes.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { tenancyOf } from '../../objects/platform.ts';
 import { getRole, type RoleDetails } from '../../objects/roles.ts';
@@ -8,7 +9,7 @@ import { oneLine } from '../../output/width.ts';
 import { shellWord } from '../../typed/shell-word.ts';
 
 export default class RoleShow extends SvcCommand {
-  static override summary = 'Show one role: its skills, and the keys that are limited to it.';
+  static override summary = 'Show one role: its skills, its tool rules, and the keys that are limited to it.';
   static override aliases = ['roles:show'];
   static override examples = [
     { description: 'Show one', command: '<%= config.bin %> role show Reader' },
@@ -21,13 +22,19 @@ export default class RoleShow extends SvcCommand {
     const { args, flags } = await this.parse(RoleShow);
     const terminal = this.terminal(flags);
     const role = await getRole(await tenancyOf(flags), args.name);
-    const { enabled, keys, ...rest } = role;
-    terminal.json({ ...rest, active: enabled, keys: keys.map(({ id, name }) => ({ id, name })) });
+    const { enabled, keys, readOnly, rules: _, ...rest } = role;
+    terminal.json({
+      ...{ ...rest, active: enabled, readOnly },
+      ...{ allow: refsOfRules(role, 'allow'), deny: refsOfRules(role, 'deny') },
+      keys: keys.map(({ id, name }) => ({ id, name })),
+    });
     terminal.result(describeRole(role, terminal));
   }
 }
 
-function describeRole({ id, name, description, enabled, skills, keys }: RoleDetails, terminal: Terminal): string {
+function describeRole(role: RoleDetails, terminal: Terminal): string {
+  const { id, name, description, enabled, skills, keys, readOnly } = role;
+  const [allow, deny] = [refsOfRules(role, 'allow'), refsOfRules(role, 'deny')];
   const skillNames = skills.map((skill) =>
     skill.available ? skill.name : `${skill.name} (${terminal.paint('red', 'unavailable')})`,
   );
@@ -39,6 +46,9 @@ function describeRole({ id, name, description, enabled, skills, keys }: RoleDeta
       ...(description === '' ? [] : [['description', oneLine(description)] as const]),
       ['state', enabled ? terminal.paint('green', 'enabled') : terminal.paint('grey', 'disabled')],
       ['skills', skillNames.join(', ') || `none. Add one: svc role update ${shellWord(name)} --add-skill SKILL`],
+      ...(readOnly ? [['tools', 'only those that their MCP servers describe as read-only'] as const] : []),
+      ...(allow.length > 0 ? [['allow', oneLine(allow.join(', '))] as const] : []),
+      ...(deny.length > 0 ? [['deny', oneLine(deny.join(', '))] as const] : []),
       [
         'keys',
         limited === '' ? 'all keys without a list of roles' : `${limited}, and all keys without a list of roles`,

@@ -35,6 +35,7 @@ export const filled: Readonly<Record<string, string>> = {
   'role create NAME --skill x': 'role create y --skill x',
   'role update NAME': 'role update x --description new',
   'role update NAME --add-skill SKILL': 'role update x --add-skill x',
+  'role update x x': 'role update x --no-read-only',
   'role update x --add-skill SKILL': 'role update x --add-skill x',
   'runtime register NAME': 'runtime register y',
   'runtime register NAME --out FILE': 'runtime register y --out y.env',

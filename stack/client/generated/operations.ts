@@ -525,7 +525,12 @@ export type RemoveSkillFileMutationVariables = Exact<{
 
 export type RemoveSkillFileMutation = { readonly removeSkillFile: boolean };
 
-export type RoleFragment = { readonly id: string, readonly name: string, readonly enabled: boolean, readonly skills: ReadonlyArray<{ readonly id: string, readonly name: string }> };
+export type RoleLimitsFragment = { readonly readOnly: boolean, readonly rules: ReadonlyArray<{ readonly effect: ToolRuleEffect, readonly tool: string, readonly mcpServer: { readonly name: string } }> };
+
+export type RoleFragment = (
+  { readonly id: string, readonly name: string, readonly enabled: boolean, readonly skills: ReadonlyArray<{ readonly id: string, readonly name: string }> }
+  & RoleLimitsFragment
+);
 
 export type RolesQueryVariables = Exact<{
   workspace?: string | null | undefined;
@@ -543,7 +548,10 @@ export type RoleQueryVariables = Exact<{
 }>;
 
 
-export type RoleQuery = { readonly workspace: { readonly role: { readonly id: string, readonly name: string, readonly description: string, readonly enabled: boolean, readonly version: number, readonly skills: ReadonlyArray<{ readonly id: string, readonly name: string, readonly available: boolean }>, readonly keys: ReadonlyArray<{ readonly id: string, readonly name: string, readonly roles: ReadonlyArray<{ readonly id: string }> | null }> } | null } | null };
+export type RoleQuery = { readonly workspace: { readonly role: (
+      { readonly id: string, readonly name: string, readonly description: string, readonly enabled: boolean, readonly version: number, readonly skills: ReadonlyArray<{ readonly id: string, readonly name: string, readonly available: boolean }>, readonly keys: ReadonlyArray<{ readonly id: string, readonly name: string, readonly roles: ReadonlyArray<{ readonly id: string }> | null }> }
+      & RoleLimitsFragment
+    ) | null } | null };
 
 export type CreateRoleMutationVariables = Exact<{
   workspace: string;
@@ -798,7 +806,10 @@ export type LiveSkillsQueryVariables = Exact<{
 
 export type LiveSkillsQuery = { readonly workspace: { readonly skills: { readonly nodes: ReadonlyArray<LiveSkillFragment>, readonly pageInfo: { readonly next: string | null } } } | null };
 
-export type LiveRoleFragment = { readonly id: string, readonly name: string, readonly description: string, readonly enabled: boolean, readonly version: number, readonly skills: ReadonlyArray<{ readonly id: string, readonly name: string }> };
+export type LiveRoleFragment = (
+  { readonly id: string, readonly name: string, readonly description: string, readonly enabled: boolean, readonly version: number, readonly skills: ReadonlyArray<{ readonly id: string, readonly name: string }> }
+  & RoleLimitsFragment
+);
 
 export type LiveRolesQueryVariables = Exact<{
   workspace?: string | null | undefined;
@@ -1042,11 +1053,11 @@ export const removeSkillFileMutation: Operation<RemoveSkillFileMutation, RemoveS
 };
 
 export const rolesQuery: Operation<RolesQuery, RolesQueryVariables> = {
-  text: "query Roles($workspace:ID$first:Int$after:String){workspace(id:$workspace){roles(first:$first after:$after){nodes{...Role}pageInfo{next}}}}fragment Role on Role{id name enabled skills(first:1000){id name}}",
+  text: "query Roles($workspace:ID$first:Int$after:String){workspace(id:$workspace){roles(first:$first after:$after){nodes{...Role}pageInfo{next}}}}fragment RoleLimits on Role{readOnly rules(first:100){effect tool mcpServer{name}}}fragment Role on Role{id name enabled ...RoleLimits skills(first:1000){id name}}",
 };
 
 export const roleQuery: Operation<RoleQuery, RoleQueryVariables> = {
-  text: "query Role($workspace:ID$id:ID$name:String){workspace(id:$workspace){role(id:$id name:$name){id name description enabled version skills(first:1000){id name available}keys(first:1000){id name roles(first:2){id}}}}}",
+  text: "query Role($workspace:ID$id:ID$name:String){workspace(id:$workspace){role(id:$id name:$name){id name description enabled version ...RoleLimits skills(first:1000){id name available}keys(first:1000){id name roles(first:2){id}}}}}fragment RoleLimits on Role{readOnly rules(first:100){effect tool mcpServer{name}}}",
 };
 
 export const createRoleMutation: Operation<CreateRoleMutation, CreateRoleMutationVariables> = {
@@ -1158,7 +1169,7 @@ export const liveSkillsQuery: Operation<LiveSkillsQuery, LiveSkillsQueryVariable
 };
 
 export const liveRolesQuery: Operation<LiveRolesQuery, LiveRolesQueryVariables> = {
-  text: "query LiveRoles($workspace:ID$first:Int$after:String){workspace(id:$workspace){roles(first:$first after:$after){nodes{...LiveRole}pageInfo{next}}}}fragment LiveRole on Role{id name description enabled version skills(first:1000){id name}}",
+  text: "query LiveRoles($workspace:ID$first:Int$after:String){workspace(id:$workspace){roles(first:$first after:$after){nodes{...LiveRole}pageInfo{next}}}}fragment RoleLimits on Role{readOnly rules(first:100){effect tool mcpServer{name}}}fragment LiveRole on Role{id name description enabled version ...RoleLimits skills(first:1000){id name}}",
 };
 
 export const runtimeNamesQuery: Operation<RuntimeNamesQuery, RuntimeNamesQueryVariables> = {
