@@ -93,7 +93,7 @@ export const schema = {
   /** A code, refresh token, grant or interaction of the authorization server. */
   oauthRecord: {
     owned: false,
-    /** `digest` stands for the record's id, which clients know, and `grant` for the id of its grant. */
+    /** `digest` stands for the record's id, which clients know. `grant`: the record of the grant of a code or token. */
     fields: {
       kind: 'text',
       digest: 'text',
@@ -233,7 +233,7 @@ export const schema = {
     /**
      * `activeName` equals `name` until the key is revoked or replaced, which frees the name. `disclosure`: null in keys
      * of older installations. `replaces`: the key that a rotation ends. `client`: the OAuth client of a connected agent,
-     * whose key has no text; null in every other key.
+     * whose key has no text; null in every other key. `grant`: the record of that agent's grant.
      */
     fields: {
       name: 'text',
@@ -245,6 +245,7 @@ export const schema = {
       disclosure: 'text?',
       replaces: 'text?',
       client: 'text?',
+      grant: 'text?',
       expiresAt: 'time?',
       revokedAt: 'time?',
       firstUsedAt: 'time?',

@@ -238,7 +238,7 @@ describe('checking a key', () => {
         ...{ id: key, workspace: id, name: 'old', activeName: 'old', hint: 'USK…tion', allRoles: true },
         digest: backend.secrets.digest(new Secret(text)),
         ciphertext: backend.secrets.encrypt(new Secret(text), { node: key, field: 'ciphertext' }),
-        ...{ disclosure: null, replaces: null, client: null, expiresAt: null, revokedAt: null },
+        ...{ disclosure: null, replaces: null, client: null, grant: null, expiresAt: null, revokedAt: null },
         ...{ firstUsedAt: null, lastUsedAt: null, createdAt: Date.now() },
       });
       await transaction.link({ from: 'key', edge: 'user' }, key, [owner.user]);

@@ -1,4 +1,5 @@
 import type { WorkspaceId } from '../../contracts/ids.ts';
+import { removeGrantOfKey } from '../accounts/remove-grant.ts';
 import { type ChangeNeeds, change } from '../activity/change.ts';
 import { requireVersion } from '../activity/changed-meanwhile.ts';
 import type { Node } from '../graph/graph.ts';
@@ -33,6 +34,7 @@ export async function revokeKey(
       changes: {},
     });
     change.announce({ kind: 'key', key: key.id });
+    await removeGrantOfKey(transaction, key);
     return await transaction.update('key', key.id, { revokedAt: Date.now(), activeName: null }, { anchor: workspace });
   });
 }

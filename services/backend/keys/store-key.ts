@@ -42,6 +42,7 @@ export async function storeKey(
     disclosure,
     replaces,
     client: null,
+    grant: null,
     expiresAt,
     revokedAt: null,
     firstUsedAt: null,

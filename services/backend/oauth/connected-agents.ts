@@ -13,6 +13,7 @@ import type { Access } from '../members/access.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
 import type { UserPrincipal } from '../tokens/verify-token.ts';
 import type { OauthNeeds } from './oauth-needs.ts';
+import { findRecord } from './records.ts';
 
 export interface NewAgent {
   readonly principal: UserPrincipal;
@@ -39,10 +40,13 @@ export async function connectAgent(backend: OauthNeeds, agent: NewAgent): Promis
     const id = newId('key');
     const name = nameOfAgent(client.name);
     const now = Date.now();
+    const record = await findRecord(transaction, secrets, { kind: 'Grant', id: grant });
+    if (record === null) throw new Error('a grant has no record');
     const key = await transaction.create('key', {
       ...{ id, workspace, name, activeName: null, digest: secrets.digest(secretOf(grant)), hint: '' },
       ciphertext: '',
       ...{ allRoles: roles === null, disclosure: defaultDisclosure, replaces: null, client: client.id },
+      grant: record.id,
       expiresAt: now + config.JWT_REFRESH_TOKEN_TTL * 1000,
       ...{ revokedAt: null, firstUsedAt: null, lastUsedAt: null, createdAt: now },
     });

@@ -1,6 +1,7 @@
 import { SvcError } from '../../contracts/errors.ts';
-import { newId } from '../../contracts/ids.ts';
+import { newId, type OauthRecordId } from '../../contracts/ids.ts';
 import { Secret } from '../../contracts/secret.ts';
+import { removeTokensOfGrant } from '../accounts/remove-grant.ts';
 import type { Node, Transaction, WithGraph } from '../graph/graph.ts';
 import { pageMax } from '../graph/graph.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
@@ -44,30 +45,33 @@ export class Records {
     this.#backend = backend;
   }
 
-  async keep({ kind, id, payload, grant, expiresAt }: RecordToKeep): Promise<void> {
+  /** False if the grant of the record is gone. */
+  async keep({ kind, id, payload, grant, expiresAt }: RecordToKeep): Promise<boolean> {
     const { graph, secrets } = this.#backend;
     if (kind === 'Interaction') await this.#requireRoom();
-    const ofGrant = grant === undefined ? null : secrets.fingerprint(nameOf({ kind: 'Grant', id: grant }));
-    await graph.write(async (transaction) => {
-      const known = await this.#find(transaction, { kind, id });
+    return await graph.write(async (transaction) => {
+      const ofGrant = grant === undefined ? null : await findRecord(transaction, secrets, { kind: 'Grant', id: grant });
+      if (grant !== undefined && ofGrant === null) return false;
+      const known = await findRecord(transaction, secrets, { kind, id });
       const node = known?.id ?? newId('oauthRecord');
       const text = secrets.encrypt(new Secret(JSON.stringify(payload)), { node, field: 'payload' });
       if (known !== null) {
         await transaction.update('oauthRecord', node, { payload: text, expiresAt }, { anchor: null });
-        return;
+        return true;
       }
       await transaction.create('oauthRecord', {
         ...{ id: node, kind, digest: secrets.digest(nameOf({ kind, id })), payload: text, expiresAt, consumedAt: null },
-        grant: ofGrant,
+        grant: ofGrant?.id ?? null,
       });
-      if (ofGrant !== null) await forgetOldest(transaction, ofGrant);
+      if (ofGrant !== null) await forgetOldest(transaction, ofGrant.id);
+      return true;
     });
   }
 
   /** Null for an unknown or expired record. */
   async find(name: RecordName): Promise<StoredRecord | null> {
     const { graph, secrets } = this.#backend;
-    const node = await this.#find(graph, name);
+    const node = await findRecord(graph, secrets, name);
     if (node === null || node.expiresAt <= Date.now()) return null;
     const payload = JSON.parse(secrets.decrypt(node.payload, { node: node.id, field: 'payload' }).reveal());
     return { payload, expiresAt: node.expiresAt, consumedAt: node.consumedAt };
@@ -75,44 +79,42 @@ export class Records {
 
   /** False if the record was consumed before. Of several backends, one consumes it. */
   async consume(name: RecordName): Promise<boolean> {
-    return await this.#backend.graph.write(async (transaction) => {
-      const node = await this.#find(transaction, name);
-      if (node === null || node.consumedAt !== null) return false;
-      await transaction.update('oauthRecord', node.id, { consumedAt: Date.now() }, { anchor: null });
+    const isConsumed = await this.#change(name, async (transaction, { id, consumedAt }) => {
+      if (consumedAt !== null) return false;
+      await transaction.update('oauthRecord', id, { consumedAt: Date.now() }, { anchor: null });
       return true;
     });
+    return isConsumed ?? false;
   }
 
   async extend(name: RecordName, expiresAt: number): Promise<void> {
-    await this.#backend.graph.write(async (transaction) => {
-      const node = await this.#find(transaction, name);
-      if (node !== null) await transaction.update('oauthRecord', node.id, { expiresAt }, { anchor: null });
+    await this.#change(name, async (transaction, { id }) => {
+      await transaction.update('oauthRecord', id, { expiresAt }, { anchor: null });
     });
   }
 
+  /** A grant goes with its codes and tokens. */
   async remove(name: RecordName): Promise<void> {
-    await this.#backend.graph.write(async (transaction) => {
-      const node = await this.#find(transaction, name);
-      if (node !== null) await transaction.remove('oauthRecord', node.id, null);
+    await this.#change(name, async (transaction, { id }) => {
+      if (name.kind === 'Grant') await removeTokensOfGrant(transaction, id);
+      await transaction.remove('oauthRecord', id, null);
     });
   }
 
-  /** Removes the codes and tokens of a grant. */
-  async removeOfGrant(grant: string): Promise<void> {
+  async removeTokens(grant: string): Promise<void> {
+    await this.#change({ kind: 'Grant', id: grant }, (transaction, { id }) => removeTokensOfGrant(transaction, id));
+  }
+
+  /** Undefined without such a record. */
+  #change<Result>(
+    name: RecordName,
+    change: (transaction: Transaction, record: Node<'oauthRecord'>) => Promise<Result>,
+  ): Promise<Result | undefined> {
     const { graph, secrets } = this.#backend;
-    const where = [{ field: 'grant', equals: secrets.fingerprint(nameOf({ kind: 'Grant', id: grant })) }] as const;
-    await graph.write(async (transaction) => {
-      const { nodes } = await transaction.select({ type: 'oauthRecord', anchor: null, where, limit: pageMax });
-      for (const { id } of nodes) await transaction.remove('oauthRecord', id, null);
+    return graph.write(async (transaction) => {
+      const record = await findRecord(transaction, secrets, name);
+      return record === null ? undefined : await change(transaction, record);
     });
-  }
-
-  async #find(graph: Pick<Transaction, 'findBy'>, name: RecordName): Promise<Node<'oauthRecord'> | null> {
-    for (const digest of this.#backend.secrets.digests(nameOf(name))) {
-      const node = await graph.findBy('oauthRecord', { digest }, null);
-      if (node !== null) return node;
-    }
-    return null;
   }
 
   async #requireRoom(): Promise<void> {
@@ -124,8 +126,21 @@ export class Records {
   }
 }
 
+/** In any state. */
+export async function findRecord(
+  graph: Pick<Transaction, 'findBy'>,
+  secrets: WithSecrets['secrets'],
+  name: RecordName,
+): Promise<Node<'oauthRecord'> | null> {
+  for (const digest of secrets.digests(nameOf(name))) {
+    const node = await graph.findBy('oauthRecord', { digest }, null);
+    if (node !== null) return node;
+  }
+  return null;
+}
+
 /** An agent that refreshes in a loop takes no more place than others. */
-async function forgetOldest(transaction: Transaction, grant: string): Promise<void> {
+async function forgetOldest(transaction: Transaction, grant: OauthRecordId): Promise<void> {
   const where = [{ field: 'grant', equals: grant }] as const;
   const { nodes } = await transaction.select({ type: 'oauthRecord', anchor: null, where, limit: pageMax });
   for (const { id } of nodes.slice(0, Math.max(0, nodes.length - recordsOfGrantMax))) {

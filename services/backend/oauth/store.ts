@@ -67,7 +67,9 @@ class RecordStore implements Adapter {
 
   async upsert(id: string, payload: AdapterPayload, expiresIn = usualSeconds): Promise<void> {
     const expiresAt = Date.now() + expiresIn * secondMs;
-    await this.#records.keep({ kind: this.#kind, id, payload, grant: payload.grantId, expiresAt });
+    const isKept = await this.#records.keep({ kind: this.#kind, id, payload, grant: payload.grantId, expiresAt });
+    // The agent was cut off since this request began.
+    if (!isKept) throw new errors.InvalidGrant('the agent is not connected');
   }
 
   async find(id: string): Promise<AdapterPayload | undefined> {
@@ -91,7 +93,7 @@ class RecordStore implements Adapter {
   }
 
   async revokeByGrantId(grant: string): Promise<void> {
-    await this.#records.removeOfGrant(grant);
+    await this.#records.removeTokens(grant);
   }
 
   #isConsumed(consumedAt: number | null): boolean {

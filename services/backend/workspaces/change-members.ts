@@ -1,6 +1,7 @@
 import { SvcError } from '../../contracts/errors.ts';
 import { parseId, type UserId, type WorkspaceId } from '../../contracts/ids.ts';
 import { announceAccount } from '../accounts/announce-account.ts';
+import { removeGrantOfKey } from '../accounts/remove-grant.ts';
 import { type Change, type ChangeNeeds, change } from '../activity/change.ts';
 import { type BasedOn, findSince, requireSeen, requireVersion } from '../activity/changed-meanwhile.ts';
 import { differences } from '../activity/record-activity.ts';
@@ -111,6 +112,7 @@ export async function removeMember(
 
 async function revoke({ transaction, workspace, record }: Change, key: Node<'key'>): Promise<void> {
   await transaction.update('key', key.id, { revokedAt: Date.now(), activeName: null }, { anchor: workspace });
+  await removeGrantOfKey(transaction, key);
   record({ action: 'revoke', subject: key.id, subjectKind: 'key', subjectName: key.name, changes: {} });
 }
 

@@ -42,7 +42,7 @@ export function keyNode(workspace: WorkspaceId, values: Partial<NewNode<'key'>> 
   const id = newId('key');
   const times = { expiresAt: null, revokedAt: null, firstUsedAt: null, lastUsedAt: null, createdAt: 1 };
   const secrets = { digest: `digest of ${id}`, ciphertext: '', hint: '' };
-  const rest = { activeName: null, allRoles: true, disclosure: null, replaces: null, client: null };
+  const rest = { activeName: null, allRoles: true, disclosure: null, replaces: null, client: null, grant: null };
   return { id, workspace, name: id, ...rest, ...secrets, ...times, ...values };
 }
 
