@@ -1,24 +1,23 @@
 import { exportJWK, type JWK } from 'jose';
 import Provider, { type Configuration, errors, interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider';
+import { SvcError } from '../../contracts/errors.ts';
 import { findId } from '../../contracts/ids.ts';
 import { agentScopes, connectPath, jwksPath, keyClaim } from '../../contracts/token.ts';
 import { cookie } from '../accounts/cookies.ts';
-import { FairQueue } from '../accounts/fair-queue.ts';
 import { noteClientUse } from './clients.ts';
 import { extendAgent, findAgent, isConnected } from './connected-agents.ts';
+import { DocumentFetches } from './document-fetches.ts';
+import { errorPage, messageOf } from './error-page.ts';
 import { interactionCookie, interactionSeconds } from './interaction-cookie.ts';
-import { fetchDocument } from './metadata-document.ts';
 import type { OauthNeeds } from './oauth-needs.ts';
+import { networkHeader } from './pass-request.ts';
 import { Records } from './records.ts';
 import { createStore } from './store.ts';
 
-/** Strangers name the documents. Each takes a connection for some seconds, and hosts take turns. */
-const fetchLimits = { atOnce: 16, waitingMax: 64, waitingEachMax: 8, waitMaxMs: 2500 };
 /** A client exchanges its code at once. */
 const codeSeconds = 60;
 /** An agent that refreshes is written at most once in this part of its lifetime. */
 const extendedAfter = 0.01;
-const clientIdLengthMax = 300;
 /** Of a metadata document, in seconds. */
 const cacheDuration = { min: 60, max: 86_400 };
 const { Check, Prompt } = interactionPolicy;
@@ -57,7 +56,7 @@ function cookieName(backend: OauthNeeds, use: string): string {
 
 function setup(backend: OauthNeeds, records: Records): Configuration {
   const { config } = backend;
-  const fetches = new FairQueue(fetchLimits);
+  const documents = new DocumentFetches();
   return {
     routes: {
       authorization: `${connectPath}/authorize`,
@@ -113,11 +112,12 @@ function setup(backend: OauthNeeds, records: Records): Configuration {
         },
       },
     },
-    renderError: (ctx, { error, error_description: description }) => {
-      ctx.type = 'text/plain';
-      ctx.body = `The sign-in of the agent failed: ${description ?? error}. Start it again in the agent.\n`;
+    renderError: (ctx, error) => {
+      const { html, headers } = errorPage(messageOf(error));
+      ctx.set({ ...headers });
+      ctx.body = html;
     },
-    fetch: (from) => fetches.run(new URL(String(from)).host, () => fetchDocument(from)),
+    fetch: (from) => documents.fetch(String(from)),
     features: {
       devInteractions: { enabled: false },
       userinfo: { enabled: false },
@@ -129,7 +129,7 @@ function setup(backend: OauthNeeds, records: Records): Configuration {
         enabled: true,
         ack: 'draft-02',
         cacheDuration,
-        allowFetch: (_ctx, id) => id.length <= clientIdLengthMax,
+        allowFetch: (ctx, id) => mayFetch(documents, ctx, id),
         allowClient: () => true,
       },
       resourceIndicators: {
@@ -149,6 +149,16 @@ function setup(backend: OauthNeeds, records: Records): Configuration {
       },
     },
   };
+}
+
+/** No request is under way when the page of the consent reads a client again. */
+function mayFetch(documents: DocumentFetches, ctx: KoaContextWithOIDC | undefined, id: string): boolean {
+  try {
+    return documents.isAdmitted(id, ctx === undefined ? null : ctx.get(networkHeader));
+  } catch (error) {
+    if (error instanceof SvcError) throw new errors.TemporarilyUnavailable(error.message);
+    throw error;
+  }
 }
 
 /** The page asks at each connection, so that a person sees who gets access, and to which workspace. */

@@ -4,15 +4,12 @@ import { SvcError } from '../../contracts/errors.ts';
 const redirectsMax = 20;
 const urlLengthMax = 1000;
 const url = z.string().max(urlLengthMax);
-const webUrl = url.regex(/^https?:\/\//i);
 
 /** The fields of a client (RFC 7591 §2) that mean something here. Clients send others, which are left out. */
 const shape = z.object({
   client_id: url.optional(),
   client_name: z.string().max(200).optional(),
   redirect_uris: z.array(url).min(1).max(redirectsMax),
-  client_uri: webUrl.optional().catch(undefined),
-  logo_uri: webUrl.optional().catch(undefined),
 });
 
 /**

@@ -2,12 +2,13 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type Provider from 'oidc-provider';
 import { z } from 'zod';
 import { SvcError } from '../../contracts/errors.ts';
-import { parseId } from '../../contracts/ids.ts';
+import { parseId, type WorkspaceId } from '../../contracts/ids.ts';
 import { shownLine } from '../../contracts/shown-text.ts';
 import { type AgentScope, agentScopes, connectPath, readScope } from '../../contracts/token.ts';
 import { addBrowserRoute, createAccountRoutes } from '../accounts/account-route.ts';
 import { findSignedIn } from '../accounts/signed-in-person.ts';
 import { parseRoles, rolesPerKeyMax } from '../keys/key-fields.ts';
+import { getAccess } from '../members/access.ts';
 import type { UserPrincipal } from '../tokens/verify-token.ts';
 import { selectMemberships } from '../workspaces/find-workspaces.ts';
 import { noteClientUse } from './clients.ts';
@@ -17,9 +18,10 @@ import type { OauthNeeds } from './oauth-needs.ts';
 
 const workspacesMax = 100;
 const nameLengthMax = 100;
+const descriptionLengthMax = 200;
 const path = `${connectPath}/interaction/:uid`;
-const consent = z.object({
-  workspace: z.string().max(60),
+const ofWorkspace = z.object({ workspace: z.string().max(60) });
+const consent = ofWorkspace.extend({
   roles: z.array(z.string().max(60)).max(rolesPerKeyMax).nullable(),
   scope: z.enum(agentScopes),
 });
@@ -38,6 +40,12 @@ export function addInteractions(app: FastifyInstance, { backend, provider, origi
       const principal = await requirePerson(backend, request);
       const interaction = await getInteraction(backend, provider, request);
       return await describeInteraction(backend, provider, { principal, interaction });
+    });
+
+    addBrowserRoute(account, `${path}/roles`, ofWorkspace, async ({ request, body }) => {
+      const principal = await requirePerson(backend, request);
+      await getInteraction(backend, provider, request);
+      return await offeredRoles(backend, principal, parseId('workspace', body.workspace));
     });
 
     addBrowserRoute(account, `${path}/consent`, consent, async ({ request, body }) => {
@@ -113,16 +121,14 @@ function offeredScopes({ params }: Interaction): readonly AgentScope[] {
 interface Client {
   readonly id: string;
   readonly name: string;
-  readonly uri: string | null;
-  readonly logo: string | null;
 }
 
 async function clientOf(provider: Provider, { params }: Interaction): Promise<Client> {
   const found = await provider.Client.find(String(params.client_id));
   if (found === undefined) throw new SvcError('not_found', 'The agent is no longer registered.');
-  const { clientId: id, clientName: name, clientUri: uri, logoUri: logo } = found;
+  const { clientId: id, clientName: name } = found;
   // Clients choose any name, also one with hidden characters.
-  return { id, name: shownLine(name ?? id, nameLengthMax), uri: uri ?? null, logo: logo ?? null };
+  return { id, name: shownLine(name ?? id, nameLengthMax) };
 }
 
 async function describeInteraction(
@@ -133,19 +139,23 @@ async function describeInteraction(
   const { id: _id, ...client } = await clientOf(provider, interaction);
   const redirect = new URL(String(interaction.params.redirect_uri));
   const { memberships } = await selectMemberships(backend, principal, { limit: workspacesMax });
-  const workspaces = await Promise.all(
-    memberships.map(async ({ workspace: { id, name, suspended } }) => {
-      const page = { type: 'role', anchor: id, orderBy: 'name', limit: rolesPerKeyMax } as const;
-      const { nodes } = await backend.graph.select(page);
-      const roles = nodes.map((role) => ({ id: role.id, name: role.name, description: role.description }));
-      return suspended ? [] : [{ id, name, roles }];
-    }),
-  );
+  const workspaces = memberships.flatMap(({ workspace: { id, name, suspended } }) => (suspended ? [] : [{ id, name }]));
   return {
     client: { ...client, redirectHost: shownTarget(redirect), isLocal: isLocal(redirect) },
     scopes: offeredScopes(interaction),
-    workspaces: workspaces.flat(),
+    workspaces,
   };
+}
+
+/** Of the chosen workspace alone: all roles of all workspaces would be a large answer. */
+async function offeredRoles(backend: OauthNeeds, principal: UserPrincipal, workspace: WorkspaceId): Promise<object> {
+  await getAccess(backend.graph, { principal, workspace, right: 'read' });
+  const page = { type: 'role', anchor: workspace, orderBy: 'name', limit: rolesPerKeyMax } as const;
+  const { nodes } = await backend.graph.select(page);
+  const roles = nodes.map(({ id, name, description }) => ({
+    ...{ id, name, description: shownLine(description, descriptionLengthMax) },
+  }));
+  return { roles };
 }
 
 /** A scheme of a program on this machine may have any host behind it, also one that looks like a well-known site. */

@@ -3,11 +3,13 @@ import { SvcError } from '../../contracts/errors.ts';
 import { connectPath } from '../../contracts/token.ts';
 import { Budget } from '../../kit/budget.ts';
 import { clientAddress } from '../../kit/http/client-address.ts';
+import { errorToHttp } from '../../kit/http/error-to-http.ts';
 import { readBody } from '../../kit/http/read-body.ts';
 import { networkOf } from '../../kit/network-of.ts';
 import { AddressAllowance } from './address-allowance.ts';
 import { createAuthorizationServer } from './authorization-server.ts';
 import { canonicalParameters, canonicalRegistration, withScope } from './canonical-request.ts';
+import { errorPage } from './error-page.ts';
 import { addInteractions } from './interaction-routes.ts';
 import type { OauthNeeds } from './oauth-needs.ts';
 import { passRequest } from './pass-request.ts';
@@ -44,11 +46,11 @@ export async function addOauth(app: FastifyInstance, backend: OauthNeeds, origin
   const { TRUSTED_PROXIES: trustedProxies = [] } = config;
   const networkOfClient = ({ raw }: FastifyRequest) => networkOf(clientAddress(raw, trustedProxies));
   const pass = (exchange: Exchange, url: string, body: Buffer | null = null) =>
-    passRequest(provider, backend, exchange, { url, body });
+    passRequest(provider, backend, exchange, { url, body, network: networkOfClient(exchange.request) });
 
   addInteractions(app, { backend, provider, origins });
 
-  app.get(`${connectPath}/authorize`, async (request, reply) => {
+  app.get(`${connectPath}/authorize`, { errorHandler: showError }, async (request, reply) => {
     authorizing.use(networkOfClient(request));
     const given = new URL(request.url, mcpUrl).searchParams;
     const parameters = withScope(canonicalParameters(given, mcpUrl));
@@ -88,6 +90,13 @@ export async function addOauth(app: FastifyInstance, backend: OauthNeeds, origin
       });
     }
   }
+}
+
+/** A person's browser asks, so a page answers. Other errors are bugs. */
+function showError(thrown: unknown, _request: FastifyRequest, reply: FastifyReply): void {
+  if (!(thrown instanceof SvcError)) throw thrown;
+  const { html, headers } = errorPage([thrown.message, thrown.hint].join(' ').trim());
+  reply.code(errorToHttp(thrown).status).headers(headers).send(html);
 }
 
 interface Exchange {

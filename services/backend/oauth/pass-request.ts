@@ -8,7 +8,12 @@ export interface PassedRequest {
   /** Path and query. */
   readonly url: string;
   readonly body: Buffer | null;
+  /** The client's network. */
+  readonly network: string;
 }
+
+/** Tells the authorization server the network of the client. No header of the client has this name there. */
+export const networkHeader = 'x-client-network';
 
 /**
  * Hands a request to oidc-provider with only what the authorization server needs: the body was read and bounded before,
@@ -18,7 +23,7 @@ export async function passRequest(
   provider: Provider,
   { config }: WithConfig<'PUBLIC_BACKEND_URL'>,
   exchange: { readonly request: FastifyRequest; readonly reply: FastifyReply },
-  { url, body }: PassedRequest,
+  { url, body, network }: PassedRequest,
 ): Promise<void> {
   const { request, reply } = exchange;
   const { protocol, host, pathname } = new URL(config.PUBLIC_BACKEND_URL);
@@ -29,6 +34,7 @@ export async function passRequest(
     host,
     'x-forwarded-proto': protocol.slice(0, -1),
     'x-forwarded-host': host,
+    [networkHeader]: network,
     ...(body === null ? {} : { 'content-type': rest['content-type'] ?? '', 'content-length': String(body.length) }),
   };
   const passed = Object.assign(Readable.from(body === null ? [] : [body]), {

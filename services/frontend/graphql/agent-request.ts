@@ -19,12 +19,23 @@ export interface AgentRequest {
 export interface OfferedWorkspace {
   readonly id: string;
   readonly name: string;
-  readonly roles: readonly { readonly id: string; readonly name: string; readonly description: string }[];
+}
+
+export interface OfferedRole {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
 }
 
 export async function readAgentRequest(id: string): Promise<AgentRequest> {
   // The backend answers in this shape.
   return (await postSignedIn(pathOf(id), {})) as AgentRequest;
+}
+
+/** The roles of one of the offered workspaces. */
+export async function readOfferedRoles(id: string, workspace: string): Promise<readonly OfferedRole[]> {
+  // The backend answers in this shape.
+  return fieldOf(await postSignedIn(`${pathOf(id)}/roles`, { workspace }), 'roles') as readonly OfferedRole[];
 }
 
 /** Returns the address that hands the answer to the agent. */

@@ -5,7 +5,14 @@ import { Button } from '../components/button.tsx';
 import { ErrorLine, ErrorState } from '../components/error-state.tsx';
 import { Skeleton } from '../components/skeleton.tsx';
 import { useAction } from '../components/use-action.ts';
-import { type AgentRequest, answerAgent, type OfferedWorkspace, readAgentRequest } from '../graphql/agent-request.ts';
+import {
+  type AgentRequest,
+  answerAgent,
+  type OfferedRole,
+  type OfferedWorkspace,
+  readAgentRequest,
+  readOfferedRoles,
+} from '../graphql/agent-request.ts';
 import { ShownError } from '../graphql/shown-error.ts';
 import { Question } from './question.tsx';
 
@@ -39,7 +46,7 @@ function Consent({ id, request }: { readonly id: string; readonly request: Agent
   const [chosen, setChosen] = useState(workspaces[0]?.id ?? '');
   const [scope, setScope] = useState(request.scopes[0] ?? readScope);
   const [roles, setRoles] = useState<ReadonlySet<string> | null>(null);
-  const workspace = workspaces.find((one) => one.id === chosen);
+  const offered = useOfferedRoles(id, chosen);
   const connect = useAction(async () => {
     const answer = { workspace: chosen, roles: roles === null ? null : [...roles], scope };
     window.location.assign(await answerAgent(id, 'consent', answer));
@@ -62,25 +69,25 @@ function Consent({ id, request }: { readonly id: string; readonly request: Agent
           started it.
         </p>
       )}
-      {workspace === undefined ? (
+      {chosen === '' ? (
         <p role="alert" className="text-bad">
           You are in no workspace that an agent could use.
         </p>
       ) : (
         <>
           <WorkspaceChoice workspaces={workspaces} chosen={chosen} onChoose={select} />
-          <RoleChoice workspace={workspace} roles={roles} onChoose={setRoles} />
+          <RoleChoice offered={offered.roles} roles={roles} onChoose={setRoles} />
           <ScopeChoice scopes={request.scopes} chosen={scope} onChoose={setScope} />
         </>
       )}
-      <ErrorLine error={connect.error ?? refuse.error} />
+      <ErrorLine error={connect.error ?? refuse.error ?? offered.error} />
       <div className="flex justify-end gap-2">
         <Button isBusy={refuse.isBusy} onClick={refuse.run}>
           Refuse
         </Button>
         <Button
           look="primary"
-          disabled={workspace === undefined || roles?.size === 0}
+          disabled={chosen === '' || roles?.size === 0}
           isBusy={connect.isBusy}
           onClick={connect.run}
         >
@@ -90,6 +97,32 @@ function Consent({ id, request }: { readonly id: string; readonly request: Agent
       <p className="text-12 text-quiet">You can cut it off at any time, under Connected agents.</p>
     </Question>
   );
+}
+
+interface OfferedRoles {
+  /** Empty until the roles are read. */
+  readonly roles: readonly OfferedRole[];
+  readonly error: ShownError | null;
+}
+
+const noRoles: OfferedRoles = { roles: [], error: null };
+
+function useOfferedRoles(id: string, workspace: string): OfferedRoles {
+  const [offered, setOffered] = useState(noRoles);
+  useEffect(() => {
+    setOffered(noRoles);
+    if (workspace === '') return;
+    let isLatest = true;
+    const show = (read: OfferedRoles) => isLatest && setOffered(read);
+    readOfferedRoles(id, workspace).then(
+      (roles) => show({ roles, error: null }),
+      (thrown: unknown) => thrown instanceof ShownError && show({ roles: [], error: thrown }),
+    );
+    return () => {
+      isLatest = false;
+    };
+  }, [id, workspace]);
+  return offered;
 }
 
 interface WorkspaceChoiceProps {
@@ -156,13 +189,13 @@ function ScopeChoice({ scopes, chosen, onChoose }: ScopeChoiceProps) {
 }
 
 interface RoleChoiceProps {
-  readonly workspace: OfferedWorkspace;
+  readonly offered: readonly OfferedRole[];
   /** Null: every role of the workspace. */
   readonly roles: ReadonlySet<string> | null;
   readonly onChoose: (roles: ReadonlySet<string> | null) => void;
 }
 
-function RoleChoice({ workspace, roles, onChoose }: RoleChoiceProps) {
+function RoleChoice({ offered, roles, onChoose }: RoleChoiceProps) {
   const toggle = (role: string) => onChoose((roles ?? new Set<string>()).symmetricDifference(new Set([role])));
   return (
     <fieldset className="grid gap-1">
@@ -177,7 +210,7 @@ function RoleChoice({ workspace, roles, onChoose }: RoleChoiceProps) {
         />
         Every role, also later ones
       </label>
-      {workspace.roles.length > 0 && (
+      {offered.length > 0 && (
         <label className="flex min-h-11 items-center gap-3 tablet:min-h-9">
           <input
             type="radio"
@@ -191,7 +224,7 @@ function RoleChoice({ workspace, roles, onChoose }: RoleChoiceProps) {
       )}
       {roles !== null && (
         <div className="grid gap-1 pl-7">
-          {workspace.roles.map((role) => (
+          {offered.map((role) => (
             <label key={role.id} className="flex min-h-11 items-center gap-3 tablet:min-h-9">
               <input
                 type="checkbox"

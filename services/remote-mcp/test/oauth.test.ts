@@ -49,10 +49,12 @@ test('a client of MCP finds the way by itself, and calls a tool after the consen
   const asked = await person.get(pathname + search);
   const uid = new URL(asked.headers.get('location') ?? '').pathname.split('/').at(-1) ?? '';
   expect((await person.post(`/connect/interaction/${uid}`, {})).body).toMatchObject({
-    client: { name: 'SDK', redirectHost: '127.0.0.1:7777', isLocal: true, uri: null, logo: null },
+    client: { name: 'SDK', redirectHost: '127.0.0.1:7777', isLocal: true },
     scopes: ['tools', 'tools:read'],
-    workspaces: [{ id: workspace.id, name: 'acme', roles: [{ id: role, name: 'All' }] }],
+    workspaces: [{ id: workspace.id, name: 'acme' }],
   });
+  const offered = await person.post(`/connect/interaction/${uid}/roles`, { workspace: workspace.id });
+  expect(offered.body).toEqual({ roles: [{ id: role, name: 'All', description: '' }] });
   const { back } = await new OauthClient(platform.backendUrl, '').consent(person, uid, { workspace: workspace.id });
   expect(back.searchParams.get('iss')).toBe(platform.backendUrl);
   await first.finishAuth(back.searchParams);
@@ -300,6 +302,67 @@ describe('refusals', () => {
     expect(answer.body.error).toBe('invalid_grant');
   });
 
+  test.each([
+    ['an unknown client', 'nobody', 'This platform does not know the agent'],
+    ['no client', undefined, 'missing required parameter'],
+    ['a document that cannot be fetched', 'https://127.0.0.1/client.json', 'This platform does not know the agent'],
+  ])('%s gets a page of ours, and is sent nowhere', async (_who, id, words) => {
+    const { status, location, text, headers } = await client.authorize(person, { client_id: id });
+    expect([status, location]).toEqual([400, null]);
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/);
+    expect(text).toContain(words);
+    expect(text).not.toMatch(/127\.0\.0\.1|href|http-equiv/);
+  });
+
+  test('a flood of sign-ins is stopped, with a page', async () => {
+    const flooded = await startPublicPlatform();
+    const url = `${flooded.backendUrl}/connect/authorize?client_id=x`;
+    for (let i = 0; i < 120; i++) expect((await fetch(url)).status).toBe(400);
+    const answer = await fetch(url);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([429, 'text/html; charset=utf-8']);
+    expect(await answer.text()).toContain('Too many sign-ins of agents from this address');
+    await flooded.stop();
+  });
+
+  test.each([
+    ['x://claude.ai/callback', 'x://claude.ai', true],
+    ['cursor://anysphere.cursor-retrieval/callback', 'cursor://anysphere.cursor-retrieval', true],
+    ['https://claude.ai/callback', 'claude.ai', false],
+    ['http://localhost:1234/callback', 'localhost:1234', true],
+  ])('the person sees where %s leads', async (redirect, shown, isLocal) => {
+    const other = await OauthClient.register(platform.backendUrl, { redirect_uris: [redirect] });
+    const { uid } = await other.authorize(person, { redirect_uri: redirect });
+    const { body } = await person.post(`/connect/interaction/${uid}`, {});
+    expect(body.client).toEqual({ name: 'Test agent', redirectHost: shown, isLocal });
+  });
+
+  test('the answer to the page is small, however many workspaces and roles there are', async () => {
+    const name = 'w'.repeat(40);
+    const many = Array.from({ length: 20 }, (_, i) => `${name}${i}`);
+    const ownerEmail = 'many@example.com';
+    const mutation = 'mutation ($input: CreateWorkspaceInput!) { createWorkspace(input: $input) { id } }';
+    const ids: string[] = [];
+    for (const one of many) {
+      ids.push((await platform.must(mutation, { input: { name: one, ownerEmail } })).createWorkspace.id);
+    }
+    const add =
+      'mutation ($workspace: ID!, $input: RoleInput!) { createRole(workspace: $workspace, input: $input) { id } }';
+    for (let i = 0; i < 30; i++) {
+      const input = { name: `Role ${i}`, description: 'd'.repeat(1000), skills: [] };
+      await platform.must(add, { workspace: ids[0], input });
+    }
+    const browser = await signIn(platform, ownerEmail);
+    const { uid } = await client.authorize(browser);
+    const { body, text } = await browser.post(`/connect/interaction/${uid}`, {});
+    expect([body.workspaces.length, text.length < 20 * 200]).toEqual([20, true]);
+    const roles = await browser.post(`/connect/interaction/${uid}/roles`, { workspace: ids[0] });
+    expect([roles.body.roles.length, roles.text.length < 30 * 400]).toEqual([30, true]);
+    // Roles of other workspaces are as unknown as the workspaces.
+    expect((await browser.post(`/connect/interaction/${uid}/roles`, { workspace: workspace.id })).status).toBe(404);
+    expect((await person.post(`/connect/interaction/${uid}/roles`, { workspace: workspace.id })).status).toBe(404);
+  });
+
   test.each(['https://evil.example/', 'http://127.0.0.1.evil.example/callback', 'http://127.0.0.1:7777/other'])(
     'nobody is sent to the unregistered address %s',
     async (redirect) => {
@@ -356,6 +419,8 @@ describe('refusals', () => {
     await workspace.revoke(decodeJwt(access).key as never);
     await until(async () => (await ping(access)).status === 401);
     expect((await client.refresh(refresh)).body.error).toBe('invalid_grant');
+    // Nothing of it is left: its token is as unknown as one that never was.
+    expect((await client.refresh(refresh)).body).toEqual((await client.refresh('x'.repeat(43))).body);
   });
 
   test('an agent is told apart from keys with a text, and is not rotated', async () => {
