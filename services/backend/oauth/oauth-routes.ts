@@ -112,11 +112,29 @@ interface PostRoute {
 function addPost(app: FastifyInstance, name: string, { read, pass }: PostRoute): void {
   const url = `${connectPath}/${name}`;
   app.post(url, async (request, reply) => {
+    permitPage({ request, reply });
     const body = await read(request);
     return await pass({ request, reply }, url, body);
   });
-  app.options(url, async (request, reply) => pass({ request, reply }, url));
+  app.options(url, async (request, reply) => {
+    permitPage({ request, reply });
+    return reply.code(204).headers(preflight).send();
+  });
 }
+
+/** Fetch standard, "CORS protocol". A page of any origin reads every answer, also a refusal. It sends no cookies. */
+function permitPage({ request, reply }: Exchange): void {
+  const { origin } = request.headers;
+  if (origin !== undefined) reply.raw.setHeader('access-control-allow-origin', origin);
+  reply.raw.setHeader('vary', 'origin');
+}
+
+/** Clients send the revision of MCP with every request (2025-11-25, "Authorization Server Metadata Discovery"). */
+const preflight = {
+  'access-control-allow-methods': 'POST',
+  'access-control-allow-headers': 'authorization, content-type, mcp-protocol-version',
+  'access-control-max-age': '600',
+};
 
 interface Sender {
   readonly memory: Budget<'network'>;

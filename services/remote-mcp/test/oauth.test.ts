@@ -1,10 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { auth, Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Browser } from '../../backend/test/browser.ts';
 import { newId } from '../../contracts/ids.ts';
-import { OauthClient, redirectUri, register, signIn, startPublicPlatform } from './oauth.ts';
+import { OauthClient, redirectUri, register, rememberingProvider, signIn, startPublicPlatform } from './oauth.ts';
 import { type Platform, until } from './platform.ts';
 import { result, tool } from './runtime.ts';
 import { TestWorkspace } from './workspace.ts';
@@ -57,6 +57,10 @@ test('a client of MCP finds the way by itself, and calls a tool after the consen
   expect(offered.body).toEqual({ roles: [{ id: role, name: 'All', description: '' }] });
   const { back } = await new OauthClient(platform.backendUrl, '').consent(person, uid, { workspace: workspace.id });
   expect(back.searchParams.get('iss')).toBe(platform.backendUrl);
+  // RFC 9207 §2.4: the answer of another authorization server is mixed up with this one.
+  const mixedUp = new URLSearchParams(back.searchParams);
+  mixedUp.set('iss', 'https://other.example');
+  await expect(first.finishAuth(mixedUp)).rejects.toThrow('Issuer mismatch');
   await first.finishAuth(back.searchParams);
 
   const signedIn = new Client({ name: 'test', version: '1' });
@@ -66,23 +70,6 @@ test('a client of MCP finds the way by itself, and calls a tool after the consen
   await signedIn.close();
   expect(await auth(authProvider, { serverUrl: platform.mcpUrl })).toBe('AUTHORIZED');
 });
-
-/** What the client of the SDK keeps between its steps. */
-function rememberingProvider() {
-  const saved: { client?: unknown; tokens?: { scope?: string }; verifier?: string; to?: URL } = {};
-  const authProvider = {
-    redirectUrl: redirectUri,
-    clientMetadata: { client_name: 'SDK', redirect_uris: [redirectUri] },
-    clientInformation: () => saved.client as never,
-    saveClientInformation: (value: unknown) => void Object.assign(saved, { client: value }),
-    tokens: () => saved.tokens as never,
-    saveTokens: (value: unknown) => void Object.assign(saved, { tokens: value }),
-    redirectToAuthorization: (to: URL) => void Object.assign(saved, { to }),
-    saveCodeVerifier: (value: string) => void Object.assign(saved, { verifier: value }),
-    codeVerifier: () => saved.verifier ?? '',
-  };
-  return { saved, authProvider };
-}
 
 describe('scopes', () => {
   test('a client steps up: the person lets it read first, and use every tool later', async () => {
@@ -243,8 +230,14 @@ describe('access tokens', () => {
   });
 
   test('another resource is refused', async () => {
-    const { location } = await client.authorize(person, { resource: 'https://other.example/mcp' });
+    const resource = 'https://other.example/mcp';
+    const { location } = await client.authorize(person, { resource });
     expect(new URL(location ?? '').searchParams.get('error')).toBe('invalid_target');
+    const { uid } = await client.authorize(person);
+    const { code } = await client.consent(person, uid, { workspace: workspace.id });
+    expect((await client.exchange(code, { resource })).body.error).toBe('invalid_target');
+    const { refresh_token: token } = await client.connect(person, workspace.id);
+    expect((await client.refresh(token, { resource })).body.error).toBe('invalid_target');
   });
 });
 
@@ -254,6 +247,21 @@ describe('refresh tokens', () => {
     const answers = await Promise.all([client.refresh(token), client.refresh(token), client.refresh(token)]);
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
     for (const { body } of answers) expect((await client.refresh(body.refresh_token)).status).toBe(200);
+  });
+
+  test('the reuse of one after its grace ends the agent', async () => {
+    const { access_token: access, refresh_token: first } = await client.connect(person, workspace.id);
+    const { body: second } = await client.refresh(first);
+    expect((await client.refresh(first)).status).toBe(200);
+    expect((await ping(access)).status).toBe(200);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 31_000 });
+    try {
+      expect((await client.refresh(first)).body.error).toBe('invalid_grant');
+      expect((await client.refresh(second.refresh_token)).body.error).toBe('invalid_grant');
+      await until(async () => (await ping(access)).status === 401);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test('revocation ends the agent', async () => {
@@ -410,7 +418,8 @@ describe('refusals', () => {
     const { uid } = await client.authorize(person);
     const { body } = await person.post(`/connect/interaction/${uid}/refuse`, {});
     const { headers } = await person.get(new URL(body.redirect).pathname);
-    expect(new URL(headers.get('location') ?? '').searchParams.get('error')).toBe('access_denied');
+    const { searchParams } = new URL(headers.get('location') ?? '');
+    expect(Object.fromEntries(searchParams)).toMatchObject({ error: 'access_denied', iss: platform.backendUrl });
   });
 
   test('a revoked agent is cut off', async () => {
@@ -431,6 +440,23 @@ describe('refusals', () => {
     expect(seen.keys.nodes).toContainEqual({ id, client: client.id });
     const rotate = 'mutation ($w: ID!, $id: ID!) { rotateKey(workspace: $w, id: $id) { secret } }';
     await expect(platform.must(rotate, { w: workspace.id, id })).rejects.toThrow('is a connected agent');
+  });
+
+  test('the agent of a suspended member answers 403', async () => {
+    const email = 'colleague@example.com';
+    const add = 'mutation ($w: ID!, $input: MemberInput!) { addMember(workspace: $w, input: $input) { id } }';
+    const { addMember } = await platform.must(add, { w: workspace.id, input: { email, role: 'viewer' } });
+    const { access_token: access } = await client.connect(await signIn(platform, email), workspace.id);
+    expect((await ping(access)).status).toBe(200);
+    const suspend = async (suspended: boolean) => {
+      const update =
+        'mutation ($w: ID!, $id: ID!, $input: MemberPatch!) { updateMember(workspace: $w, id: $id, input: $input) { id } }';
+      await platform.must(update, { w: workspace.id, id: addMember.id, input: { suspended } });
+    };
+    await suspend(true);
+    await until(async () => (await ping(access)).status === 403);
+    await suspend(false);
+    await until(async () => (await ping(access)).status === 200);
   });
 
   test('a suspended workspace answers 403', async () => {
@@ -491,5 +517,67 @@ describe('other tokens are refused', () => {
     const { access_token: good } = await client.connect(person, workspace.id);
     const headers = { authorization: `Bearer ${good}` };
     expect((await person.post('/graphql', { query: '{ viewer { id } }' }, headers)).status).toBe(401);
+  });
+});
+
+describe('clients in pages of any origin', () => {
+  const origin = 'https://inspector.example';
+  const preflight = (url: string, method: string, from = origin) =>
+    fetch(url, {
+      method: 'OPTIONS',
+      headers: {
+        origin: from,
+        'access-control-request-method': method,
+        'access-control-request-headers': 'authorization,content-type,mcp-protocol-version',
+      },
+    });
+
+  test.each([
+    ['/connect/register', 'POST'],
+    ['/connect/token', 'POST'],
+    ['/connect/revoke', 'POST'],
+    ['/.well-known/oauth-authorization-server', 'GET'],
+    ['/.well-known/openid-configuration', 'GET'],
+  ])('may ask %s, without cookies', async (path, method) => {
+    const { status, headers } = await preflight(platform.backendUrl + path, method);
+    expect(status).toBe(204);
+    expect(headers.get('access-control-allow-origin')).toMatch(/^(\*|https:\/\/inspector\.example)$/);
+    expect(headers.get('access-control-allow-methods')).toContain(method);
+    expect(headers.get('access-control-allow-headers')).toContain('mcp-protocol-version');
+    expect(headers.get('access-control-allow-credentials')).toBeNull();
+  });
+
+  test.each(['/connect/register', '/connect/token'])('may read what %s refuses', async (path) => {
+    const { status, headers } = await fetch(platform.backendUrl + path, {
+      method: 'POST',
+      headers: { origin },
+      body: '',
+    });
+    expect(status).toBe(400);
+    expect(headers.get('access-control-allow-origin')).toBe(origin);
+  });
+
+  test('may read the metadata of the resource', async () => {
+    const { status, headers } = await preflight(`${platform.url}/.well-known/oauth-protected-resource/mcp`, 'GET');
+    expect([status, headers.get('access-control-allow-origin')]).toEqual([204, '*']);
+    expect(headers.get('access-control-allow-headers')).toContain('mcp-protocol-version');
+  });
+
+  test.each(['interaction/x', 'interaction/x/consent', 'interaction/x/roles', 'interaction/x/refuse'])(
+    'may not answer for the person: %s',
+    async (path) => {
+      const { status, headers } = await preflight(`${platform.backendUrl}/connect/${path}`, 'POST');
+      expect([status, headers.get('access-control-allow-origin')]).toEqual([403, null]);
+    },
+  );
+
+  test('call tools where an operator allows their origin, and read the way to sign in', async () => {
+    const { url } = await platform.startAnother({ REMOTE_PORT: '0', SVC_ALLOWED_ORIGINS: origin });
+    const { status, headers } = await preflight(`${url}/mcp`, 'POST');
+    expect([status, headers.get('access-control-allow-origin')]).toEqual([204, origin]);
+    expect((await preflight(`${url}/mcp`, 'POST', 'https://evil.example')).status).toBe(403);
+    const asked = await fetch(`${url}/mcp`, { method: 'POST', headers: { origin }, body: '{}' });
+    expect([asked.status, asked.headers.get('access-control-allow-origin')]).toEqual([401, origin]);
+    expect(asked.headers.get('access-control-expose-headers')).toContain('www-authenticate');
   });
 });

@@ -6,25 +6,45 @@ import { type Platform, startPlatform } from './platform.ts';
 export const redirectUri = 'http://127.0.0.1:7777/callback';
 
 /** A platform whose public addresses are its real ones, as the authorization server needs. */
-export async function startPublicPlatform(backendEnv: Readonly<Record<string, string>> = {}): Promise<Platform> {
+export async function startPublicPlatform(
+  backendEnv: Readonly<Record<string, string>> = {},
+  env: Readonly<Record<string, string>> = {},
+): Promise<Platform> {
   const [mcpPort, backendPort] = [await freePort(), await freePort()];
   const addresses = {
     PUBLIC_MCP_URL: `http://127.0.0.1:${mcpPort}/mcp`,
     PUBLIC_BACKEND_URL: `http://127.0.0.1:${backendPort}`,
   };
   return await startPlatform({
-    env: { ...addresses, REMOTE_PORT: String(mcpPort) },
+    env: { ...addresses, REMOTE_PORT: String(mcpPort), ...env },
     backendEnv: { ...addresses, PORT: String(backendPort), ...backendEnv },
   });
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   await new Promise((resolve) => server.close(resolve));
   if (address === null || typeof address === 'string') throw new Error('no port');
   return address.port;
+}
+
+/** What the client of the SDK keeps between its steps. */
+export function rememberingProvider() {
+  const saved: { client?: unknown; tokens?: { scope?: string }; verifier?: string; to?: URL } = {};
+  const authProvider = {
+    redirectUrl: redirectUri,
+    clientMetadata: { client_name: 'SDK', redirect_uris: [redirectUri] },
+    clientInformation: () => saved.client as never,
+    saveClientInformation: (value: unknown) => void Object.assign(saved, { client: value }),
+    tokens: () => saved.tokens as never,
+    saveTokens: (value: unknown) => void Object.assign(saved, { tokens: value }),
+    redirectToAuthorization: (to: URL) => void Object.assign(saved, { to }),
+    saveCodeVerifier: (value: string) => void Object.assign(saved, { verifier: value }),
+    codeVerifier: () => saved.verifier ?? '',
+  };
+  return { saved, authProvider };
 }
 
 /** The browser of a person who used a sign-in link. */
