@@ -47,13 +47,19 @@ export async function checkKey(backend: KeyCheckNeeds, text: string, now: number
   if (parsed.ok && parsed.kind === 'token') {
     return isAgentToken(text) ? await checkAgent(backend, parsed.key, now) : await checkOperator(backend, parsed.key);
   }
+  return await checkUserKey(backend, text, now);
+}
+
+/** Only a key with a text. */
+export async function checkUserKey(backend: WithGraph & WithSecrets, text: string, now: number): Promise<KeyReply> {
+  const parsed = parseKey(text);
   if (!parsed.ok || (parsed.kind !== 'user' && parsed.kind !== 'legacy')) return refuse('unknown');
   const key = await findKeyBySecret(backend, parsed.key);
   if (key === null) return refuse('unknown');
   return await checkFound(backend, key, now);
 }
 
-async function checkFound(backend: KeyCheckNeeds, key: Node<'key'>, now: number): Promise<KeyReply> {
+async function checkFound(backend: WithGraph, key: Node<'key'>, now: number): Promise<KeyReply> {
   const state = stateOfKey(key, now);
   if (state === 'revoked') return refuse('revoked', key.revokedAt);
   if (state === 'expired') return refuse('expired', key.expiresAt);
@@ -70,11 +76,11 @@ function isAgentToken(token: string): boolean {
   }
 }
 
-/** A connected agent is a key without a text. Its token expires before the key does. */
+/** The token stands for the key of a connected agent, or for a key that a program exchanged. It expires before the key does. */
 async function checkAgent(backend: KeyCheckNeeds, token: Secret, now: number): Promise<KeyReply> {
   const agent = await verified(backend.verifyAgentToken(token.reveal()));
   const key = agent === null ? null : await findAnyKey(backend, agent.key);
-  if (agent === null || key === null || key.client === null) return refuse('unknown');
+  if (agent === null || key === null || agent.client !== (key.client ?? key.id)) return refuse('unknown');
   const reply = await checkFound(backend, key, now);
   if (!reply.ok) return reply;
   if (reply.principal.user !== agent.user) return refuse('unknown');
@@ -119,7 +125,7 @@ function refuse(refusal: Extract<KeyReply, { ok: false }>['refusal'], at: number
 }
 
 /** Null when its user is no longer a member: the key then has no owner. */
-async function principalOf({ graph }: KeyCheckNeeds, key: Node<'key'>): Promise<Principal | null> {
+async function principalOf({ graph }: WithGraph, key: Node<'key'>): Promise<Principal | null> {
   const anchor = key.workspace;
   const [workspace, users, roles] = await Promise.all([
     graph.find('workspace', anchor, null),

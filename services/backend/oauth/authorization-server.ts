@@ -67,8 +67,9 @@ function setup(backend: OauthNeeds, records: Records): Configuration {
     },
     scopes: [...agentScopes],
     responseTypes: ['code'],
-    // Programs on people's machines cannot keep a secret (RFC 8252 §8.5), so no client has one.
-    clientAuthMethods: ['none'],
+    // Programs on people's machines cannot keep a secret (RFC 8252 §8.5), so no registered client has one. The others
+    // are for `exchangeKey`.
+    clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post'],
     clientDefaults: {
       application_type: 'native',
       token_endpoint_auth_method: 'none',
@@ -120,6 +121,8 @@ function setup(backend: OauthNeeds, records: Records): Configuration {
     fetch: (from) => documents.fetch(String(from)),
     features: {
       devInteractions: { enabled: false },
+      // Only named here, in the metadata: `exchangeKey` answers, and no registered client has this grant type.
+      clientCredentials: { enabled: true },
       userinfo: { enabled: false },
       rpInitiatedLogout: { enabled: false },
       // RFC 7009 §2.1: a client revokes its own tokens.

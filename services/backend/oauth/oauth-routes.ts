@@ -11,6 +11,7 @@ import { createAuthorizationServer } from './authorization-server.ts';
 import { canonicalParameters, canonicalRegistration, withScope } from './canonical-request.ts';
 import { errorPage } from './error-page.ts';
 import { addInteractions } from './interaction-routes.ts';
+import { exchangeKey, keyExchange } from './key-exchange.ts';
 import type { OauthNeeds } from './oauth-needs.ts';
 import { passRequest } from './pass-request.ts';
 
@@ -24,6 +25,8 @@ const slowest = { bytes: 5 * 1024, periodMs: 5000 };
 const registrations = { what: 'registrations', most: 60, periodMs: 60 * 60_000 };
 /** Each leaves a record for ten minutes. */
 const authorizations = { what: 'sign-ins of agents', most: 120, periodMs: 10 * 60_000 };
+/** Each token is valid for some minutes. */
+const exchanges = { what: 'exchanges of keys', most: 600, periodMs: 10 * 60_000 };
 const wellKnown = ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration'];
 
 /** Pages of any origin may use these: browsers' clients such as the MCP Inspector. They use no cookies. */
@@ -43,6 +46,7 @@ export async function addOauth(app: FastifyInstance, backend: OauthNeeds, origin
   const memory = new Budget({ what: 'bytes of memory', hint, ...memoryLimits });
   const registering = new AddressAllowance(registrations);
   const authorizing = new AddressAllowance(authorizations);
+  const exchanging = new AddressAllowance(exchanges);
   const { TRUSTED_PROXIES: trustedProxies = [] } = config;
   const networkOfClient = ({ raw }: FastifyRequest) => networkOf(clientAddress(raw, trustedProxies));
   const pass = (exchange: Exchange, url: string, body: Buffer | null = null) =>
@@ -65,10 +69,21 @@ export async function addOauth(app: FastifyInstance, backend: OauthNeeds, origin
       (await bodyOf(request, { memory, network: networkOfClient(request) })).toString(),
     );
     const parameters = canonicalParameters(given, mcpUrl);
-    parameters.delete('scope');
+    // A refresh keeps its scope.
+    if (parameters.get('grant_type') !== keyExchange) parameters.delete('scope');
     return Buffer.from(parameters.toString());
   };
-  addPost(app, 'token', { read: readForm, pass });
+  addPost(app, 'token', {
+    read: readForm,
+    pass: async (exchange, url, body = null) => {
+      const form = new URLSearchParams(String(body));
+      if (form.get('grant_type') !== keyExchange) return await pass(exchange, url, body);
+      exchanging.use(networkOfClient(exchange.request));
+      const { authorization } = exchange.request.headers;
+      const { status, headers, body: answer } = await exchangeKey(backend, { form, authorization });
+      await exchange.reply.code(status).headers(headers).send(answer);
+    },
+  });
   addPost(app, 'revoke', { read: readForm, pass });
   addPost(app, 'register', {
     read: async (request) => {

@@ -80,10 +80,12 @@ export function createOperatorTokenVerifier(rules: Omit<TokenRules, 'isSignedIn'
   };
 }
 
-/** A connected agent, as its access token names it. */
+/** A connected agent, or a program that exchanged its key, as the access token names it. */
 export interface AgentPrincipal {
   readonly key: KeyId;
   readonly user: UserId;
+  /** The OAuth client of the agent, or the id of the exchanged key. */
+  readonly client: string;
   readonly scope: AgentScope;
   readonly expiresAt: number;
 }
@@ -99,12 +101,17 @@ export function createAgentTokenVerifier(
     const payload = await verifySignature(token, { ...rules, type: agentTokenType }, now());
     const parsed = agentClaims.safeParse(payload);
     if (!parsed.success) throw refused(`its claim "${parsed.error.issues[0]?.path.join('.')}" is missing or wrong`);
-    const { [keyClaim]: key, sub: user, scope } = parsed.data;
-    return { key, user, scope, expiresAt: expiryOf(payload) };
+    const { [keyClaim]: key, sub: user, client_id: client, scope } = parsed.data;
+    return { key, user, client, scope, expiresAt: expiryOf(payload) };
   };
 }
 
-const agentClaims = z.object({ sub: id('user'), [keyClaim]: id('key'), scope: z.enum(agentScopes) });
+const agentClaims = z.object({
+  sub: id('user'),
+  [keyClaim]: id('key'),
+  client_id: z.string().min(1),
+  scope: z.enum(agentScopes),
+});
 
 const operatorClaims = z.object({
   [tokenKindClaim]: z.literal('operator'),

@@ -1,5 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { auth, Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
+import {
+  auth,
+  Client,
+  ClientCredentialsProvider,
+  StreamableHTTPClientTransport,
+  UnauthorizedError,
+} from '@modelcontextprotocol/client';
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Browser } from '../../backend/test/browser.ts';
@@ -200,7 +206,8 @@ describe('discovery', () => {
       code_challenge_methods_supported: ['S256'],
       authorization_response_iss_parameter_supported: true,
       client_id_metadata_document_supported: true,
-      token_endpoint_auth_methods_supported: ['none'],
+      grant_types_supported: expect.arrayContaining(['authorization_code', 'refresh_token', 'client_credentials']),
+      token_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
     });
   });
 });
@@ -498,6 +505,8 @@ describe('other tokens are refused', () => {
     ['no key', { key: undefined }],
     ['another person', { sub: newId('user') }],
     ['an unknown key', { key: newId('key') }],
+    ['another client', { client_id: 'other' }],
+    ['no client', { client_id: undefined }],
   ])('%s', async (_name, changed) => {
     const { access_token: good } = await client.connect(person, workspace.id);
     expect((await ping(await platform.sign({ ...decodeJwt(good), ...changed }, 'at+jwt'))).status).toBe(401);
@@ -517,6 +526,95 @@ describe('other tokens are refused', () => {
     const { access_token: good } = await client.connect(person, workspace.id);
     const headers = { authorization: `Bearer ${good}` };
     expect((await person.post('/graphql', { query: '{ viewer { id } }' }, headers)).status).toBe(401);
+  });
+});
+
+describe('a program with a key', () => {
+  const exchange = (parameters: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>> = {}) =>
+    fetch(`${platform.backendUrl}/connect/token`, {
+      method: 'POST',
+      headers,
+      body: new URLSearchParams({ grant_type: 'client_credentials', ...parameters }),
+    });
+  const basic = (id: string, secret: string) => ({
+    authorization: `Basic ${Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`).toString('base64')}`,
+  });
+  let count = 0;
+  const newKey = (more: { expiresAt?: number } = {}) => workspace.key(`program-${++count}`, more);
+
+  test('finds the way by itself, calls a tool, and is cut off with its key', async () => {
+    const key = await newKey();
+    const authProvider = new ClientCredentialsProvider({ clientId: key.id, clientSecret: key.text });
+    const program = new Client({ name: 'test', version: '1' });
+    await program.connect(new StreamableHTTPClientTransport(new URL(platform.mcpUrl), { authProvider }));
+    const { content } = await program.callTool({ name: 'echo', arguments: { text: 'hi' } });
+    expect(content).toEqual([{ type: 'text', text: 'hi' }]);
+    await program.close();
+    const token = authProvider.tokens()?.access_token ?? '';
+    expect((await ping(token)).status).toBe(200);
+    await workspace.revoke(key.id);
+    await until(async () => (await ping(token)).status === 401);
+    expect((await exchange({ client_id: key.id, client_secret: key.text })).status).toBe(401);
+  });
+
+  test('gets a token that ends with its key, without a refresh token, in both ways to authenticate', async () => {
+    const expiresAt = Date.now() + 60_000;
+    const key = await newKey({ expiresAt });
+    const answers = [
+      await exchange({ client_id: key.id, client_secret: key.text }),
+      await exchange({}, basic(key.id, key.text)),
+    ];
+    for (const answer of answers) {
+      expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
+      const body = await answer.json();
+      expect(Object.keys(body).sort()).toEqual(['access_token', 'expires_in', 'scope', 'token_type']);
+      const claims = decodeJwt(body.access_token);
+      expect(claims).toMatchObject({ aud: platform.mcpUrl, client_id: key.id, key: key.id, scope: 'tools' });
+      expect(claims.exp).toBeLessThanOrEqual(expiresAt / 1000);
+    }
+  });
+
+  test('may ask for a token that only reads', async () => {
+    const key = await newKey();
+    const answer = await exchange({ client_id: key.id, client_secret: key.text, scope: 'tools:read' });
+    const { access_token: token, scope } = await answer.json();
+    expect([scope, decodeJwt(token).scope, (await ping(token)).status]).toEqual(['tools:read', 'tools:read', 200]);
+  });
+
+  test('is refused for anything else', async () => {
+    const [key, other] = [await newKey(), await newKey()];
+    const { access_token: agent } = await client.connect(person, workspace.id);
+    const own = { client_id: key.id, client_secret: key.text };
+    const { access_token: token } = await (await exchange(own)).json();
+    const rows: readonly [number, string, Readonly<Record<string, string>>, Readonly<Record<string, string>>?][] = [
+      [401, 'invalid_client', { client_id: other.id, client_secret: key.text }],
+      [401, 'invalid_client', { client_id: key.id, client_secret: `${key.text}x` }],
+      [401, 'invalid_client', { client_id: key.id }],
+      [401, 'invalid_client', { client_id: client.id }],
+      [401, 'invalid_client', { client_id: String(decodeJwt(agent).key), client_secret: agent }],
+      [401, 'invalid_client', { client_id: key.id, client_secret: token }],
+      [401, 'invalid_client', { client_id: key.id, client_secret: platform.runtimeKey }],
+      [401, 'invalid_client', {}, { authorization: `Bearer ${key.text}` }],
+      [401, 'invalid_client', {}, { authorization: 'Basic !' }],
+      [400, 'invalid_request', own, basic(key.id, key.text)],
+      [400, 'invalid_target', { ...own, resource: 'https://other.example/mcp' }],
+    ];
+    for (const [status, error, parameters, headers] of rows) {
+      const answer = await exchange(parameters, headers);
+      const text = await answer.text();
+      expect([answer.status, JSON.parse(text).error]).toEqual([status, error]);
+      expect(text).not.toContain(key.text);
+    }
+    expect(platform.logged.join('')).not.toContain(key.text);
+  });
+
+  test('no registration gives a client a secret or this grant', async () => {
+    const asked = { grant_types: ['client_credentials'], token_endpoint_auth_method: 'client_secret_post' };
+    const { status, body } = await register(platform.backendUrl, { redirect_uris: [redirectUri], ...asked });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ token_endpoint_auth_method: 'none' });
+    expect(body.grant_types).toEqual(['authorization_code', 'refresh_token']);
+    expect(body.client_secret).toBeUndefined();
   });
 });
 

@@ -14,6 +14,7 @@ import { measureGraph } from './graph.ts';
 import { measureProxies } from './proxies.ts';
 import { measureReplicas } from './replicas.ts';
 import { measureSessions } from './sessions.ts';
+import { measureSignIn } from './sign-in.ts';
 import { measureUp } from './up.ts';
 
 const { positionals: wanted, values: files } = parseArgs({
@@ -30,6 +31,7 @@ const groups: Readonly<Record<string, () => Promise<Figure[]>>> = {
   endurance: measureEndurance,
   disturbances: measureDisturbances,
   sessions: measureSessions,
+  'sign-in': measureSignIn,
   changes: measureChanges,
   replicas: measureReplicas,
   graph: measureGraph,
