@@ -134,7 +134,7 @@ const appearance = createRoute({
 export const router = createRouter({
   routeTree: root.addChildren([
     ...[start, connect, consent, invitation, signIn],
-    workspace.addChildren([home, roles, skills, skill, mcpServers, apiKeys, connectedAgents, account, appearance]),
+    workspace.addChildren([home, skills, skill, roles, mcpServers, apiKeys, connectedAgents, account, appearance]),
   ]),
   defaultPreload: 'intent',
   scrollRestoration: true,
