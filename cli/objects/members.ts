@@ -1,18 +1,12 @@
 import { SvcError } from '../../services/contracts/errors.ts';
+import { type MemberRole, memberRoles } from '../../services/contracts/member-roles.ts';
 import type { BackendClient } from '../../stack/client/backend-client.ts';
 import { everyPage } from '../../stack/client/every-page.ts';
-import {
-  keysOfMembersQuery,
-  type MemberFragment,
-  type MemberRole,
-  membersQuery,
-} from '../../stack/client/generated/operations.ts';
+import { keysOfMembersQuery, type MemberFragment, membersQuery } from '../../stack/client/generated/operations.ts';
 import { choice } from '../typed/how-it-runs.ts';
 import { named, type Tenancy } from './platform.ts';
 
 export type Member = MemberFragment;
-
-export const memberRoles: readonly MemberRole[] = ['viewer', 'editor', 'admin', 'owner'];
 
 /** The value of `--role`. */
 export function parseMemberRole(text: string | undefined): MemberRole | undefined {

@@ -1,8 +1,9 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
+import { memberRoles } from '../../../services/contracts/member-roles.ts';
 import { addMemberMutation } from '../../../stack/client/generated/operations.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
-import { memberRoles, parseMemberRole } from '../../objects/members.ts';
+import { parseMemberRole } from '../../objects/members.ts';
 import { tenancyOf } from '../../objects/platform.ts';
 import { shellWord } from '../../typed/shell-word.ts';
 

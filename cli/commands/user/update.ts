@@ -1,9 +1,10 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
+import { memberRoles } from '../../../services/contracts/member-roles.ts';
 import { updateMemberMutation } from '../../../stack/client/generated/operations.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { fieldsThatDiffer, requireChange, tellChanged } from '../../objects/changes.ts';
-import { getMember, memberRoles, parseMemberRole } from '../../objects/members.ts';
+import { getMember, parseMemberRole } from '../../objects/members.ts';
 import { tenancyOf } from '../../objects/platform.ts';
 
 export default class UserUpdate extends SvcCommand {

@@ -1,7 +1,8 @@
 import { SvcError } from '../../contracts/errors.ts';
 import { parseId } from '../../contracts/ids.ts';
+import { memberRoles } from '../../contracts/member-roles.ts';
 import { pageMax } from '../graph/graph.ts';
-import { memberRoles, parseMemberRole } from '../members/access.ts';
+import { parseMemberRole } from '../members/access.ts';
 import { addMember, removeMember, updateMember } from '../workspaces/change-members.ts';
 import { invitationUrl, invite, withdrawInvitation } from '../workspaces/invitations.ts';
 import type { Builder } from './builder.ts';

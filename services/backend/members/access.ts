@@ -1,11 +1,8 @@
 import { SvcError } from '../../contracts/errors.ts';
 import type { WorkspaceId } from '../../contracts/ids.ts';
+import { findMemberRole, isAtLeast, type MemberRole } from '../../contracts/member-roles.ts';
 import type { Graph, Node } from '../graph/graph.ts';
 import type { TokenPrincipal, UserPrincipal } from '../tokens/verify-token.ts';
-
-/** Roles of members, from the least to the most. Each includes the rights of those before it. */
-export const memberRoles = ['viewer', 'editor', 'admin', 'owner'] as const;
-export type MemberRole = (typeof memberRoles)[number];
 
 /** The least role for each right. `operate` is for operators alone. */
 export const leastRole = {
@@ -74,7 +71,7 @@ export function requireRight({ role, workspace }: Access, right: Right): void {
 export function allows(role: Access['role'], right: Right): boolean {
   if (role === 'operator') return true;
   const least = leastRole[right];
-  return least !== null && memberRoles.indexOf(role) >= memberRoles.indexOf(least);
+  return least !== null && isAtLeast(role, least);
 }
 
 /** Nobody changes a member of a higher role, or gives a role above their own. */
@@ -84,10 +81,6 @@ export function requireRank({ role, workspace }: Access, other: MemberRole): voi
   throw new SvcError('forbidden', message);
 }
 
-export function isAtLeast(role: MemberRole, other: MemberRole): boolean {
-  return memberRoles.indexOf(role) >= memberRoles.indexOf(other);
-}
-
 export function noSuchWorkspace(named: string): SvcError {
   return new SvcError('not_found', `There is no workspace "${named}".`, {
     hint: 'The first svc up makes "Default"; { workspaces { nodes { name } } } at /graphql of the backend lists all of yours.',
@@ -95,7 +88,7 @@ export function noSuchWorkspace(named: string): SvcError {
 }
 
 export function parseMemberRole(text: string): MemberRole {
-  const role = memberRoles.find((candidate) => candidate === text);
-  if (role === undefined) throw new Error(`member role "${text}" in the graph`);
+  const role = findMemberRole(text);
+  if (role === null) throw new Error(`member role "${text}" in the graph`);
   return role;
 }

@@ -3,8 +3,8 @@ import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId, type WorkspaceId } from '../../contracts/ids.ts';
 import { newKey } from '../../contracts/keys.ts';
+import type { MemberRole } from '../../contracts/member-roles.ts';
 import { filesOfSkillMax } from '../../contracts/workspace-limits.ts';
-import type { MemberRole } from '../members/access.ts';
 import { startTestBackend, type TestBackend } from './start-test-backend.ts';
 
 let backend: TestBackend;

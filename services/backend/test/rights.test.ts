@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId, parseId, type WorkspaceId } from '../../contracts/ids.ts';
 import { newKey } from '../../contracts/keys.ts';
+import { type MemberRole, memberRoles } from '../../contracts/member-roles.ts';
 import { createSchema } from '../graphql/schema.ts';
-import { type MemberRole, memberRoles, type Right } from '../members/access.ts';
+import type { Right } from '../members/access.ts';
 import { Authenticator } from './authenticator.ts';
 import { type Answer, startTestBackend, type TestBackend } from './start-test-backend.ts';
 

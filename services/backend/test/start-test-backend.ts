@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type JWTPayload, SignJWT } from 'jose';
 import { newId, type UserId, type WorkspaceId } from '../../contracts/ids.ts';
+import type { MemberRole } from '../../contracts/member-roles.ts';
 import { graphqlPath, sessionClaim, tokenAudience, tokenKindClaim } from '../../contracts/token.ts';
 import type { Hub } from '../../kit/bus/bus.ts';
 import { startHub } from '../../kit/bus/start.ts';
 import { createSession } from '../accounts/browser-sessions.ts';
 import type { Graph, Transaction } from '../graph/graph.ts';
 import { openGraph } from '../graph/open-graph.ts';
-import type { MemberRole } from '../members/access.ts';
 import { startBackend } from '../start.ts';
 
 /** A complete backend, started as the platform starts it, on its own port, over a new file. */

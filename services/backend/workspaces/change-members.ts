@@ -1,5 +1,7 @@
 import { SvcError } from '../../contracts/errors.ts';
-import { parseId, type UserId, type WorkspaceId } from '../../contracts/ids.ts';
+import { parseId, type UserId, type WorkspaceId, newId } from '../../contracts/ids.ts';
+import type { MemberRole } from '../../contracts/member-roles.ts';
+import { membersMax } from '../../contracts/workspace-limits.ts';
 import { announceAccount } from '../accounts/announce-account.ts';
 import { removeGrantOfKey } from '../accounts/remove-grant.ts';
 import { type Change, type ChangeNeeds, change } from '../activity/change.ts';

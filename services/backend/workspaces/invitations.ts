@@ -1,5 +1,6 @@
 import { SvcError } from '../../contracts/errors.ts';
-import { findId, newId, parseId, type WorkspaceId } from '../../contracts/ids.ts';
+import { findId, newId, parseId, type WorkspaceId, type InvitationId } from '../../contracts/ids.ts';
+import { isAtLeast, type MemberRole } from '../../contracts/member-roles.ts';
 import { Secret } from '../../contracts/secret.ts';
 import { invitationsMax } from '../../contracts/workspace-limits.ts';
 import { type Change, type ChangeNeeds, change } from '../activity/change.ts';
@@ -9,7 +10,7 @@ import type { Graph, Node } from '../graph/graph.ts';
 import { invitation as invitationLetter } from '../mail/letters.ts';
 import type { WithMail } from '../mail/mail-sender.ts';
 import { queueMail } from '../mail/queue-mail.ts';
-import { allows, isAtLeast, type MemberRole, parseMemberRole, requireRank } from '../members/access.ts';
+import { allows, parseMemberRole, requireRank } from '../members/access.ts';
 import { parseEmail } from '../members/users.ts';
 import type { WithSecrets } from '../secrets/secrets.ts';
 import { readSignedText, signText } from '../secrets/signed-text.ts';
