@@ -133,6 +133,20 @@ describe('an open page', () => {
     expect(page.seen.length).toBeLessThan(20);
   });
 
+  test('of a member learns, also in another workspace, that a workspace is closed, opened and renamed', async () => {
+    const [other] = await addWorkspace('Other', 'ann@example.com');
+    const page = openPage(await signIn(), { workspace: other });
+    await expect.poll(() => page.seen).toHaveLength(1);
+    const update = (input: string) =>
+      backend.must(`mutation ($w: ID!) { updateWorkspace(id: $w, input: { ${input} }) { id } }`, { w: home });
+    const told: Seen[] = [];
+    for (const input of ['suspended: true', 'suspended: false', 'name: "Home again"', 'name: "Home"']) {
+      await update(input);
+      told.push({ kind: 'account', revision: null });
+      await expect.poll(() => page.seen.slice(1), { timeout: 1000 }).toEqual(told);
+    }
+  });
+
   test('closes at once when its session ends, with a code of its own', async () => {
     const browser = await signIn();
     const page = openPage(browser);

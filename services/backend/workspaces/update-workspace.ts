@@ -1,12 +1,14 @@
 import { SvcError } from '../../contracts/errors.ts';
-import type { WorkspaceId } from '../../contracts/ids.ts';
+import { parseId, type WorkspaceId } from '../../contracts/ids.ts';
 import { parseName } from '../../contracts/names.ts';
+import { announceAccount } from '../accounts/announce-account.ts';
 import { type ChangeNeeds, change } from '../activity/change.ts';
 import { repeat } from '../activity/changed-meanwhile.ts';
 import { describeChanges } from '../activity/describe-changes.ts';
 import { differences } from '../activity/record-activity.ts';
+import { everyPage } from '../graph/every-page.ts';
 import { nameTaken } from '../graph/get-node.ts';
-import type { Node, Transaction } from '../graph/graph.ts';
+import { type Node, pageMax, type Transaction } from '../graph/graph.ts';
 import { noSuchWorkspace, requireRight } from '../members/access.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
@@ -28,7 +30,7 @@ export async function updateWorkspace(
   id: WorkspaceId,
   input: UpdateWorkspaceInput,
 ): Promise<Node<'workspace'>> {
-  await change(backend, { principal, workspace: id, right: 'own' }, async (change) => {
+  const isChanged = await change(backend, { principal, workspace: id, right: 'own' }, async (change) => {
     const { transaction, access } = change;
     if (input.suspended != null) requireRight(access, 'operate');
     const before = access.workspace;
@@ -36,16 +38,26 @@ export async function updateWorkspace(
     const name = input.name == null ? before.name : parseName('workspace', input.name);
     const suspended = input.suspended ?? before.suspended;
     const changes = differences(before, { name, suspended });
-    if (Object.keys(changes).length === 0) return;
+    if (Object.keys(changes).length === 0) return false;
     if (name !== before.name) await requireFreeName(transaction, name);
     await transaction.update('workspace', id, { name, suspended }, { anchor: null });
     change.record({ action: 'update', subject: id, subjectKind: 'workspace', subjectName: name, changes });
     // Principals contain both, so cached ones must be read again.
     change.announce({ kind: 'key' });
+    return true;
   });
+  if (isChanged) await announceToMembers(backend, id);
   const workspace = await backend.graph.find('workspace', id, null);
   if (workspace === null) throw noSuchWorkspace(id);
   return workspace;
+}
+
+/** Pages of other workspaces show its name, and nobody follows a workspace that is suspended. */
+async function announceToMembers(backend: ChangeNeeds, workspace: WorkspaceId): Promise<void> {
+  const query = { type: 'member', anchor: workspace, limit: pageMax } as const;
+  for await (const members of everyPage(backend.graph, query)) {
+    for (const { user } of members) announceAccount(backend, parseId('user', user));
+  }
 }
 
 function requireValues(
