@@ -1,12 +1,12 @@
-import { Link, Outlet, useParams } from '@tanstack/react-router';
+import { Outlet, useParams } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
-import { EmptyState } from '../components/empty-state.tsx';
 import { ErrorState } from '../components/error-state.tsx';
 import { Skeleton } from '../components/skeleton.tsx';
 import { Toasts } from '../components/toast.tsx';
 import { viewerQuery } from '../graphql/generated/operations.ts';
 import { followChanges } from '../graphql/live.ts';
 import { useOperation } from '../graphql/use-operation.ts';
+import { ClosedWorkspace } from './closed-workspace.tsx';
 import { BottomBar, SideNavigation } from './navigation.tsx';
 import { TopBar } from './top-bar.tsx';
 import { PlaceContext, placeOf, rememberWorkspace } from './workspace.ts';
@@ -17,13 +17,15 @@ export function Frame() {
   const { data, error, retry } = useOperation(viewerQuery, {});
   const membership = data?.viewer.memberships.find(({ workspace }) => workspace.id === id);
   const place = data === null || membership === undefined ? null : placeOf(data.viewer, membership);
-  const isMember = place !== null;
+  const isAnswered = data !== null;
+  const isOpen = place !== null && !place.workspace.suspended;
   const content = useRef<HTMLElement>(null);
   useEffect(() => {
-    if (!isMember) return;
-    rememberWorkspace(id);
-    return followChanges(id);
-  }, [id, isMember]);
+    if (!isAnswered) return;
+    if (isOpen) rememberWorkspace(id);
+    // The account says when a closed workspace opens.
+    return followChanges(isOpen ? id : null);
+  }, [id, isAnswered, isOpen]);
   return (
     <PlaceContext value={place}>
       <div className="grid min-h-dvh grid-rows-[auto_1fr] pb-14 tablet:pb-0">
@@ -38,16 +40,14 @@ export function Frame() {
         <div className="mx-auto grid w-full max-w-content content-start gap-6 px-4 py-6 tablet:px-6 desktop:flex desktop:items-start">
           <SideNavigation workspace={id} />
           <main ref={content} id="content" tabIndex={-1} className="min-w-0 flex-1 outline-none">
-            {place !== null ? (
+            {isOpen ? (
               <Outlet />
             ) : error !== null ? (
               <ErrorState error={error} onRetry={retry} />
             ) : data === null ? (
               <Skeleton lines={5} />
             ) : (
-              <EmptyState title="This workspace is not yours" action={<Link to="/">Open another workspace</Link>}>
-                You are no member of the workspace {id}, or it does not exist. Its owners can invite you.
-              </EmptyState>
+              <ClosedWorkspace id={id} />
             )}
           </main>
         </div>

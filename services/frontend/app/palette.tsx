@@ -131,6 +131,30 @@ export function Palette({ place, onClose }: { readonly place: Place | null; read
                 )}
               >
                 Create role
+            {place?.mayConfigure && (
+              <Item
+                value="Invite people"
+                icon="members"
+                onSelect={then(() =>
+                  navigate({ to: '/w/$workspace/settings/members', params: { workspace: id }, search: { add: true } }),
+                )}
+              >
+                Invite people
+              </Item>
+            )}
+            {place !== null && (
+              <Item
+                value="Create workspace"
+                icon="plus"
+                onSelect={then(() =>
+                  navigate({
+                    to: '/w/$workspace/settings/general',
+                    params: { workspace: id },
+                    search: { create: true },
+                  }),
+                )}
+              >
+                Create workspace
               </Item>
             )}
             {place?.viewer.memberships

@@ -20,6 +20,8 @@ export const places = [
   { title: 'Home', to: '/w/$workspace', icon: 'home', area: 'home', key: 'h', inBar: true },
   { title: 'Skills', to: '/w/$workspace/skills', icon: 'skill', area: 'work', key: 's', inBar: true },
   { title: 'Roles', to: '/w/$workspace/roles', icon: 'role', area: 'work', key: 'r' },
+  { title: 'General', to: '/w/$workspace/settings/general', icon: 'settings', area: 'settings', key: 'w' },
+  { title: 'Members', to: '/w/$workspace/settings/members', icon: 'members', area: 'settings', key: 'u' },
   {
     ...{ title: 'MCP servers', to: '/w/$workspace/settings/mcp-servers', icon: 'server', area: 'settings' },
     ...{ key: 'm', inBar: true },

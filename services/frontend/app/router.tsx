@@ -86,6 +86,28 @@ interface RolesSearch {
   /** Filters of both sides of the matrix, by name. */
   readonly skills?: string | undefined;
   readonly roles?: string | undefined;
+const general = createRoute({
+  getParentRoute: () => workspace,
+  path: '/settings/general',
+  validateSearch: ({ create }: Record<string, unknown>): { create?: boolean | undefined } =>
+    create === true ? { create } : {},
+  component: lazyRouteComponent(() => import('../pages/general-page.tsx'), 'GeneralPage'),
+});
+
+const members = createRoute({
+  getParentRoute: () => workspace,
+  path: '/settings/members',
+  validateSearch: ({ panel, add }: Record<string, unknown>): MembersSearch => ({
+    ...(typeof panel === 'string' && { panel }),
+    ...(add === true && { add }),
+  }),
+  component: lazyRouteComponent(() => import('../pages/members-page.tsx'), 'MembersPage'),
+});
+
+interface MembersSearch {
+  /** The member whose panel is open. */
+  readonly panel?: string | undefined;
+  readonly add?: boolean | undefined;
 }
 
 const mcpServers = createRoute({
@@ -134,7 +156,7 @@ const appearance = createRoute({
 export const router = createRouter({
   routeTree: root.addChildren([
     ...[start, connect, consent, invitation, signIn],
-    workspace.addChildren([home, skills, skill, roles, mcpServers, apiKeys, connectedAgents, account, appearance]),
+    workspace.addChildren([home, general, members, skills, skill, roles, mcpServers, apiKeys, connectedAgents, account, appearance]),
   ]),
   defaultPreload: 'intent',
   scrollRestoration: true,

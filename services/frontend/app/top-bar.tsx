@@ -91,6 +91,17 @@ function WorkspaceMenu({ place, viewer }: { readonly place: Place; readonly view
           {workspace.name}
         </MenuItem>
       ))}
+      <MenuItem
+        onSelect={() =>
+          void navigate({
+            to: '/w/$workspace/settings/general',
+            params: { workspace: place.workspace.id },
+            search: { create: true },
+          })
+        }
+      >
+        Create workspace…
+      </MenuItem>
       <MenuLine />
       <MenuLabel>{areaTitles.settings}</MenuLabel>
       <PlaceItems area="settings" workspace={place.workspace.id} />

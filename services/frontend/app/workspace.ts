@@ -1,4 +1,5 @@
 import { createContext, useContext } from 'react';
+import { findMemberRole, isAtLeast, type MemberRole } from '../../contracts/member-roles.ts';
 import type { ViewerQuery } from '../graphql/generated/operations.ts';
 
 export type Viewer = ViewerQuery['viewer'];
@@ -7,6 +8,9 @@ export type Membership = Viewer['memberships'][number];
 export interface Place {
   readonly viewer: Viewer;
   readonly workspace: Membership['workspace'];
+  /** The person as a member of it. */
+  readonly member: Membership['id'];
+  readonly role: MemberRole;
   /** Whether the person may change the configuration: owners and admins may. */
   readonly mayConfigure: boolean;
   /** Whether the person may change skills and roles: editors may, too. */
@@ -25,6 +29,9 @@ export function usePlace(): Place {
 export function placeOf(viewer: Viewer, { workspace, role }: Membership): Place {
   const mayConfigure = role === 'owner' || role === 'admin';
   return { viewer, workspace, mayConfigure, mayEdit: mayConfigure || role === 'editor' };
+export function placeOf(viewer: Viewer, { id, workspace, role: given }: Membership): Place {
+  const role = findMemberRole(given) ?? 'viewer';
+  return { viewer, workspace, member: id, role, mayConfigure: isAtLeast(role, 'admin') };
 }
 
 const lastKey = 'workspace';

@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, type ReactNode, useState } from 'react';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 import { ErrorLine } from './error-state.tsx';
@@ -11,6 +11,7 @@ export function ConfirmByTyping({
   name,
   consequence,
   verb,
+  children,
   onConfirm,
   onClose,
 }: {
@@ -18,6 +19,8 @@ export function ConfirmByTyping({
   readonly name: string;
   readonly consequence: string;
   readonly verb: string;
+  /** What the person decides beside it. */
+  readonly children?: ReactNode;
   readonly onConfirm: () => Promise<unknown>;
   readonly onClose: () => void;
 }) {
@@ -34,6 +37,7 @@ export function ConfirmByTyping({
     <Dialog title={title} onClose={onClose}>
       <form onSubmit={submit} className="grid gap-4">
         <p>{consequence}</p>
+        {children}
         <Field label={`Type ${name} to confirm`} value={typed} onText={setTyped} isCode />
         <ErrorLine error={error} />
         <div className="flex justify-end gap-2">

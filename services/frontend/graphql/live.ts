@@ -27,10 +27,11 @@ export function useConnection(): Connection {
 }
 
 /**
- * Follows the changes of a workspace until the result is called. The first message comes after each connect: what was
- * asked before may be stale, so it counts as a change.
+ * Follows the changes of a workspace and of the own account until the result is called; `null`: of the account alone.
+ * The first message comes after each connect to a workspace: what was asked before may be stale, so it counts as a change.
  */
-export function followChanges(workspace: string): () => void {
+export function followChanges(workspace: string | null): () => void {
+  let isStopped = false;
   const client = createClient({
     url: `${backendUrl.replace(/^http/, 'ws')}${graphqlPath}`,
     retryAttempts: Number.POSITIVE_INFINITY,
@@ -39,6 +40,7 @@ export function followChanges(workspace: string): () => void {
     on: {
       connected: () => setConnection('live'),
       closed: (event) => {
+        if (isStopped) return;
         if (fieldOf(event, 'code') === signedOutCode) return goToSignIn();
         setConnection(connection === 'connecting' ? 'connecting' : 'lost');
       },
@@ -50,6 +52,7 @@ export function followChanges(workspace: string): () => void {
     { next: askSoon, error: () => setConnection('lost'), complete: () => undefined },
   );
   return () => {
+    isStopped = true;
     unsubscribe();
     void client.dispose();
     setConnection('connecting');

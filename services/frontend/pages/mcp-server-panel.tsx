@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { usePlace } from '../app/workspace.ts';
 import { Button } from '../components/button.tsx';
 import { ConfirmByTyping } from '../components/confirm-by-typing.tsx';
@@ -19,6 +19,7 @@ import {
 import { useOperation } from '../graphql/use-operation.ts';
 import { McpServerSettings } from './mcp-server-settings.tsx';
 import { ServerHealth, ServerStatus } from './mcp-server-state.tsx';
+import { Fact, Facts, Section } from './panel-parts.tsx';
 
 type Server = NonNullable<NonNullable<McpServerQuery['workspace']>['mcpServer']>;
 
@@ -58,7 +59,7 @@ function Details({ server, onRemoved }: { readonly server: Server; readonly onRe
         </div>
       )}
       {mayConfigure && <Actions server={server} onRemoved={onRemoved} />}
-      <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-2 text-13">
+      <Facts>
         <Fact name="Started">{server.lastStartedAt ? <RelativeTime at={server.lastStartedAt} /> : 'not yet'}</Fact>
         {server.nextRetryAt ? (
           <Fact name="Next try">
@@ -69,7 +70,7 @@ function Details({ server, onRemoved }: { readonly server: Server; readonly onRe
         <Fact name="Runtime">{server.runtimes.map(({ name }) => name).join(', ') || 'none'}</Fact>
         {server.sandboxes.length > 0 && <Fact name="Confined by">{server.sandboxes.join(', ')}</Fact>}
         <Fact name="Skills">{skills.map(({ name }) => name).join(', ') || 'none'}</Fact>
-      </dl>
+      </Facts>
       {mayConfigure && launch !== null && launch !== undefined && launch.settings.length > 0 && (
         <Section title="Settings">
           <McpServerSettings server={server} launch={launch} />
@@ -168,24 +169,6 @@ function Actions({ server, onRemoved }: { readonly server: Server; readonly onRe
         />
       )}
     </div>
-  );
-}
-
-function Section({ title, children }: { readonly title: string; readonly children: ReactNode }) {
-  return (
-    <section className="grid gap-2">
-      <h3 className="font-medium text-13">{title}</h3>
-      {children}
-    </section>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <>
-      <dt className="text-quiet">{name}</dt>
-      <dd className="break-words">{children}</dd>
-    </>
   );
 }
 

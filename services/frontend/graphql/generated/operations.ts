@@ -136,7 +136,14 @@ export type ChangesSubscription = { readonly changes: { readonly kind: ChangeKin
 export type ViewerQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ViewerQuery = { readonly viewer: { readonly id: string, readonly kind: string, readonly name: string, readonly memberships: ReadonlyArray<{ readonly role: string, readonly workspace: { readonly id: string, readonly name: string, readonly suspended: boolean } }> } };
+export type ViewerQuery = { readonly viewer: { readonly id: string, readonly kind: string, readonly name: string, readonly memberships: ReadonlyArray<{ readonly id: string, readonly role: string, readonly workspace: { readonly id: string, readonly name: string, readonly suspended: boolean } }> } };
+
+export type OpenedWorkspaceQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+}>;
+
+
+export type OpenedWorkspaceQuery = { readonly workspace: { readonly id: string } | null };
 
 export type ProblemFragment = { readonly code: string, readonly message: string, readonly repair: string };
 
@@ -497,7 +504,51 @@ export const changesSubscription: Operation<ChangesSubscription, ChangesSubscrip
 };
 
 export const viewerQuery: Operation<ViewerQuery, ViewerQueryVariables> = {
-  text: "query Viewer{viewer{id kind name memberships{role workspace{id name suspended}}}}",
+  text: "query Viewer{viewer{id kind name memberships{id role workspace{id name suspended}}}}",
+};
+
+export const openedWorkspaceQuery: Operation<OpenedWorkspaceQuery, OpenedWorkspaceQueryVariables> = {
+  text: "query OpenedWorkspace($workspace:ID){workspace(id:$workspace){id}}",
+};
+
+export const generalQuery: Operation<GeneralQuery, GeneralQueryVariables> = {
+  text: "query General($workspace:ID){workspace(id:$workspace){id createdAt owner{id name email}}}",
+};
+
+export const ownersQuery: Operation<OwnersQuery, OwnersQueryVariables> = {
+  text: "query Owners($workspace:ID){workspace(id:$workspace){id members(first:100){nodes{id role suspended}pageInfo{next}}}}",
+};
+
+export const createWorkspaceMutation: Operation<CreateWorkspaceMutation, CreateWorkspaceMutationVariables> = {
+  text: "mutation CreateWorkspace($input:CreateWorkspaceInput!){createWorkspace(input:$input){id}}",
+};
+
+export const renameWorkspaceMutation: Operation<RenameWorkspaceMutation, RenameWorkspaceMutationVariables> = {
+  text: "mutation RenameWorkspace($id:ID!$name:String!$ifName:String){updateWorkspace(id:$id input:{name:$name ifName:$ifName}){id name}}",
+};
+
+export const membersQuery: Operation<MembersQuery, MembersQueryVariables> = {
+  text: "query Members($workspace:ID$after:String){workspace(id:$workspace){id members(first:100 after:$after){nodes{id role suspended version createdAt lastSignedInAt person{id email name}keys(first:100){id name client state lastUsedAt}}pageInfo{next}}}}",
+};
+
+export const invitationsQuery: Operation<InvitationsQuery, InvitationsQueryVariables> = {
+  text: "query Invitations($workspace:ID$after:String){workspace(id:$workspace){id invitations(first:100 after:$after){nodes{id email role expiresAt createdAt}pageInfo{next}}}}",
+};
+
+export const inviteMemberMutation: Operation<InviteMemberMutation, InviteMemberMutationVariables> = {
+  text: "mutation InviteMember($workspace:ID!$input:MemberInput!){inviteMember(workspace:$workspace input:$input){id}}",
+};
+
+export const withdrawInvitationMutation: Operation<WithdrawInvitationMutation, WithdrawInvitationMutationVariables> = {
+  text: "mutation WithdrawInvitation($workspace:ID!$id:ID!){withdrawInvitation(workspace:$workspace id:$id)}",
+};
+
+export const updateMemberMutation: Operation<UpdateMemberMutation, UpdateMemberMutationVariables> = {
+  text: "mutation UpdateMember($workspace:ID!$id:ID!$input:MemberPatch!){updateMember(workspace:$workspace id:$id input:$input){id version}}",
+};
+
+export const removeMemberMutation: Operation<RemoveMemberMutation, RemoveMemberMutationVariables> = {
+  text: "mutation RemoveMember($workspace:ID!$id:ID!$ifVersion:Int$ifUsedBy:[ID!]$keysTo:ID){removeMember(workspace:$workspace id:$id ifVersion:$ifVersion ifUsedBy:$ifUsedBy keysTo:$keysTo)}",
 };
 
 export const skillsQuery: Operation<SkillsQuery, SkillsQueryVariables> = {
